@@ -1,0 +1,25 @@
+"""Capped exponential backoff with jitter, for retries of every kind (spec 002 section 2)."""
+
+from dataclasses import dataclass
+
+from apps.core.domain.randomness import RNG
+
+
+@dataclass(frozen=True)
+class Backoff:
+    """How long to wait before each further try.
+
+    base_ms: the first delay. multiplier: growth per attempt. max_ms: cap before jitter.
+    jitter_ms: up to this much is added or taken away.
+    """
+
+    base_ms: int
+    multiplier: float
+    max_ms: int
+    jitter_ms: int = 0
+
+    def delay_ms(self, attempt: int, rng: RNG) -> int:
+        """Milliseconds to wait after attempt number `attempt` (0 for the first) failed; never negative."""
+        exponential = self.base_ms * self.multiplier ** min(attempt, 64)
+        jitter = int(rng.next_float() * (self.jitter_ms * 2 + 1)) - self.jitter_ms
+        return max(0, int(min(exponential, self.max_ms)) + jitter)

@@ -1,0 +1,52 @@
+"""Time as an argument: the Clock protocol of spec 002 section 10 and its two implementations."""
+
+import time
+from datetime import UTC, datetime
+from typing import Protocol
+
+
+class Clock(Protocol):
+    """Where the time comes from."""
+
+    def now(self) -> int:
+        """Milliseconds since 1970-01-01T00:00:00Z."""
+        ...
+
+
+class SystemClock:
+    """The machine's clock."""
+
+    def now(self) -> int:
+        return time.time_ns() // 1_000_000
+
+
+class DeterministicClock:
+    """A clock that stands still until it is told to move; for tests and rehearsals."""
+
+    def __init__(self, initial: int) -> None:
+        self._now = initial
+
+    def now(self) -> int:
+        return self._now
+
+    def reset(self, value: int) -> None:
+        """Set the time to `value` milliseconds since the epoch."""
+        self._now = value
+
+    def advance(self, milliseconds: int) -> None:
+        """Move the time on by `milliseconds`."""
+        self._now += milliseconds
+
+
+def to_datetime(milliseconds: int) -> datetime:
+    """The aware UTC datetime of a Clock reading."""
+    seconds, rest = divmod(milliseconds, 1000)
+    return datetime.fromtimestamp(seconds, UTC).replace(microsecond=rest * 1000)
+
+
+def utcnow(clock: Clock) -> datetime:
+    """The present as an aware UTC datetime, to the millisecond."""
+    return to_datetime(clock.now())
+
+
+SYSTEM_CLOCK: Clock = SystemClock()

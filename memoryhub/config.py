@@ -1,0 +1,193 @@
+"""Every environment variable of MemoryHub, read and checked in one place (DESIGN section 4).
+
+A value that cannot be used stops the start with a sentence that names the variable.
+"""
+
+import os
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import dj_database_url
+from django.core.exceptions import ImproperlyConfigured
+from environs import Env, EnvError, validate
+
+EMBEDDERS = ("minilm", "openai", "hashing")
+API_KEY_MIN_CHARS = 32
+API_KEY_MAX_CHARS = 200
+
+
+@dataclass(frozen=True)
+class EmbeddingConfig:
+    """Which embedder makes the vectors, and how it is reached."""
+
+    embedder: str
+    minilm_precision: str
+    openai_base_url: str | None
+    openai_api_key: str | None
+    openai_model: str
+    openai_dimension: int
+    openai_timeout_seconds: float
+    threads: int
+
+
+@dataclass(frozen=True)
+class Config:
+    """The typed settings of one process."""
+
+    data_dir: Path
+    host: str
+    port: int
+    public_url: str | None
+    allowed_hosts: tuple[str, ...]
+    database_url: str | None
+    admin_username: str
+    admin_password: str | None
+    api_key: str | None
+    secret_key: str | None
+    debug: bool
+    default_user: str | None
+    web_processes: int
+    worker_processes: int
+    metrics_token: str | None
+    log_level: str
+    index_cache_mb: int
+    max_content_chars: int
+    event_retention_days: int
+    embedding: EmbeddingConfig
+
+    @property
+    def https(self) -> bool:
+        """True when people reach the hub over HTTPS, so cookies and redirects must insist on it."""
+        return bool(self.public_url and self.public_url.startswith("https://"))
+
+    def database_settings(self) -> dict[str, Any] | None:
+        """Django's DATABASES entry for DATABASE_URL, or None when the embedded server is used."""
+        if not self.database_url:
+            return None
+        try:
+            parsed = dj_database_url.parse(self.database_url)
+        except (ValueError, dj_database_url.ParseError, dj_database_url.UnknownSchemeError) as error:
+            raise ImproperlyConfigured(f"DATABASE_URL cannot be read: {type(error).__name__}.") from error
+        if "postgresql" not in str(parsed.get("ENGINE")):
+            raise ImproperlyConfigured("DATABASE_URL must name a PostgreSQL server (postgresql://...).")
+        return dict(parsed)
+
+    def load_secret_key(self) -> str:
+        """The signing key: MEMORYHUB_SECRET_KEY, else one made once and kept in the data directory."""
+        if self.secret_key:
+            return self.secret_key
+        path = self.data_dir / "secret_key"
+        self.data_dir.mkdir(parents=True, exist_ok=True)
+        try:
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        except FileExistsError:
+            return _read_secret(path)
+        with os.fdopen(descriptor, "w") as file:
+            key = secrets.token_urlsafe(50)
+            file.write(key)
+        return key
+
+
+def _read_secret(path: Path) -> str:
+    key = path.read_text().strip()
+    if len(key) < 50:
+        raise ImproperlyConfigured(f"{path} is damaged: delete it, and everybody has to log in again.")
+    return key
+
+
+def read_config() -> Config:
+    """Read the environment.
+
+    Raises ImproperlyConfigured with the variable's name and what would be right.
+    """
+    env = Env()
+    try:
+        return _read(env)
+    except EnvError as error:
+        raise ImproperlyConfigured(str(error)) from error
+
+
+def _read(env: Env) -> Config:
+    return Config(
+        data_dir=Path(env.str("MEMORYHUB_DATA_DIR", "data")).expanduser().absolute(),
+        host=env.str("MEMORYHUB_HOST", "127.0.0.1"),
+        port=env.int("MEMORYHUB_PORT", 8000, validate=validate.Range(min=1, max=65535)),
+        public_url=_public_url(env),
+        allowed_hosts=tuple(env.list("MEMORYHUB_ALLOWED_HOSTS", [])),
+        database_url=env.str("DATABASE_URL", "") or None,
+        admin_username=env.str("MEMORYHUB_ADMIN_USERNAME", "admin", validate=validate.Length(min=1, max=150)),
+        admin_password=env.str("MEMORYHUB_ADMIN_PASSWORD", "") or None,
+        api_key=_api_key(env),
+        secret_key=env.str("MEMORYHUB_SECRET_KEY", "") or None,
+        debug=env.bool("MEMORYHUB_DEBUG", False),
+        default_user=env.str("MEMORYHUB_DEFAULT_USER", "", validate=validate.Length(max=200)) or None,
+        web_processes=env.int(
+            "MEMORYHUB_WEB_PROCESSES", _default_processes(), validate=validate.Range(min=1, max=64)
+        ),
+        worker_processes=env.int("MEMORYHUB_WORKER_PROCESSES", 1, validate=validate.Range(min=1, max=64)),
+        metrics_token=env.str("MEMORYHUB_METRICS_TOKEN", "") or None,
+        log_level=env.str(
+            "MEMORYHUB_LOG_LEVEL", "INFO", validate=validate.OneOf(["DEBUG", "INFO", "WARNING", "ERROR"])
+        ),
+        index_cache_mb=env.int("MEMORYHUB_INDEX_CACHE_MB", 512, validate=validate.Range(min=16)),
+        max_content_chars=env.int(
+            "MEMORYHUB_MAX_CONTENT_CHARS", 100_000, validate=validate.Range(min=1_000, max=500_000)
+        ),
+        event_retention_days=env.int("MEMORYHUB_EVENT_RETENTION_DAYS", 7, validate=validate.Range(min=1)),
+        embedding=_embedding(env),
+    )
+
+
+def _embedding(env: Env) -> EmbeddingConfig:
+    config = EmbeddingConfig(
+        embedder=env.str("MEMORYHUB_EMBEDDER", "minilm", validate=validate.OneOf(EMBEDDERS)),
+        minilm_precision=env.str(
+            "MEMORYHUB_MINILM_PRECISION", "int8", validate=validate.OneOf(["int8", "float32"])
+        ),
+        openai_base_url=env.str("MEMORYHUB_EMBEDDING_BASE_URL", "") or None,
+        openai_api_key=env.str("MEMORYHUB_EMBEDDING_API_KEY", "") or None,
+        openai_model=env.str("MEMORYHUB_EMBEDDING_MODEL", "text-embedding-3-small"),
+        openai_dimension=env.int(
+            "MEMORYHUB_EMBEDDING_DIMENSION", 1536, validate=validate.Range(min=8, max=16_000)
+        ),
+        openai_timeout_seconds=env.float(
+            "MEMORYHUB_EMBEDDING_TIMEOUT_SECONDS", 20.0, validate=validate.Range(min=0.1, max=600)
+        ),
+        threads=env.int(
+            "MEMORYHUB_EMBEDDING_THREADS", min(os.cpu_count() or 1, 4), validate=validate.Range(min=1)
+        ),
+    )
+    if config.embedder == "openai" and not (config.openai_base_url or config.openai_api_key):
+        raise ImproperlyConfigured(
+            "MEMORYHUB_EMBEDDER=openai needs MEMORYHUB_EMBEDDING_API_KEY, "
+            "or MEMORYHUB_EMBEDDING_BASE_URL of a server that asks for none."
+        )
+    return config
+
+
+def _api_key(env: Env) -> str | None:
+    key = env.str("MEMORYHUB_API_KEY", "") or None
+    if key is None:
+        return None
+    if not API_KEY_MIN_CHARS <= len(key) <= API_KEY_MAX_CHARS or not all("!" <= c <= "~" for c in key):
+        raise ImproperlyConfigured(
+            "MEMORYHUB_API_KEY must be 32 to 200 printable ASCII characters without spaces."
+        )
+    return key
+
+
+def _public_url(env: Env) -> str | None:
+    url = env.str("MEMORYHUB_PUBLIC_URL", "") or None
+    if url is None:
+        return None
+    parts = urlsplit(url)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise ImproperlyConfigured("MEMORYHUB_PUBLIC_URL must look like https://hub.example.org.")
+    return url.rstrip("/")
+
+
+def _default_processes() -> int:
+    return min(os.cpu_count() or 1, 2)

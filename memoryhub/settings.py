@@ -1,0 +1,199 @@
+"""Django settings, derived from `memoryhub.config`; nothing here reads the environment itself."""
+
+import sys
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from django.urls import reverse_lazy
+
+from memoryhub import embedded
+from memoryhub.config import read_config
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+CONFIG = read_config()
+
+SECRET_KEY = CONFIG.load_secret_key()
+DEBUG = CONFIG.debug
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+ROOT_URLCONF = "memoryhub.urls"
+ASGI_APPLICATION = "memoryhub.asgi.application"
+APPEND_SLASH = True
+
+INSTALLED_APPS = [
+    "unfold",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "servestatic",
+    "django.contrib.staticfiles",
+    "django.contrib.postgres",
+    "django_q",
+    "rest_framework",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "drf_standardized_errors",
+    "csp",
+    "memoryhub",
+    "apps.core",
+    "apps.events",
+    "apps.llm",
+    "apps.semantic",
+]
+
+MIDDLEWARE = [
+    "apps.core.rest.middleware.RequestMetricsMiddleware",
+    "django.middleware.security.SecurityMiddleware",
+    "servestatic.middleware.ServeStaticMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+
+# --- database -------------------------------------------------------------------------------------
+DATABASES = {"default": CONFIG.database_settings() or embedded.database_settings(CONFIG.data_dir)}
+DATABASES["default"].setdefault("OPTIONS", {})
+# A pool, not CONN_MAX_AGE: under ASGI every request runs in a thread of its own.
+DATABASES["default"]["OPTIONS"]["pool"] = {"min_size": 1, "max_size": 20, "timeout": 10}
+DATABASES["default"]["CONN_MAX_AGE"] = 0
+DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
+
+# --- people ---------------------------------------------------------------------------------------
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
+]
+LOGIN_URL = reverse_lazy("admin:login")
+PUBLIC_HOST = urlsplit(CONFIG.public_url or "").hostname
+ALLOWED_HOSTS = sorted(
+    {"localhost", "127.0.0.1", "[::1]", CONFIG.host, *CONFIG.allowed_hosts, *([PUBLIC_HOST] if PUBLIC_HOST else [])}
+    - {"0.0.0.0", "::"}  # noqa: S104  (an address to listen on, not a name that a client uses)
+)
+CSRF_TRUSTED_ORIGINS = [CONFIG.public_url] if CONFIG.public_url else []
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = CONFIG.https
+SECURE_SSL_REDIRECT = CONFIG.https
+SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$", r"^metrics$"]
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if CONFIG.https else None
+SECURE_HSTS_SECONDS = 31_536_000 if CONFIG.https else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = CONFIG.https
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": ["'self'"],
+        # Alpine.js, which the admin theme is made of, evaluates the expressions in its attributes.
+        "script-src": ["'self'", "'unsafe-eval'", "'unsafe-inline'"],
+        "style-src": ["'self'", "'unsafe-inline'"],
+        "img-src": ["'self'", "data:"],
+        "font-src": ["'self'", "data:"],
+        "object-src": ["'none'"],
+        "base-uri": ["'self'"],
+        "form-action": ["'self'"],
+        "frame-ancestors": ["'none'"],
+    },
+}
+
+# --- files, language, time --------------------------------------------------------------------------
+STATIC_URL = "/static/"
+STATIC_ROOT = CONFIG.data_dir / "static"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.ManifestStaticFilesStorage"},
+}
+SERVESTATIC_USE_MANIFEST = False
+LANGUAGE_CODE = "en"
+TIME_ZONE = "UTC"
+USE_TZ = True
+DATA_UPLOAD_MAX_MEMORY_SIZE = 64 * 1024 * 1024  # a batch of 1,000 memories with their vectors is about 10 MB
+
+# --- REST -------------------------------------------------------------------------------------------
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": ["apps.core.rest.authentication.ApiKeyAuthentication"],
+    "DEFAULT_PERMISSION_CLASSES": ["apps.core.rest.permissions.HasKeyPermission"],
+    "DEFAULT_PARSER_CLASSES": ["apps.core.rest.parsers.StrictJSONParser"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_SCHEMA_CLASS": "apps.core.rest.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "apps.core.rest.errors.handle_exception",
+    "UNAUTHENTICATED_USER": None,
+    "COERCE_DECIMAL_TO_STRING": False,
+    "TEST_REQUEST_DEFAULT_FORMAT": "json",
+}
+DRF_STANDARDIZED_ERRORS = {"ALLOWED_ERROR_STATUS_CODES": ["400", "401", "403", "404", "409", "415", "429", "503"]}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "MemoryHub",
+    "DESCRIPTION": "Save what you learn, and ask for it back by meaning, keyword and time.",
+    "VERSION": "0.1.0",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "REDOC_DIST": "SIDECAR",
+    "COMPONENT_SPLIT_REQUEST": True,
+    "SCHEMA_PATH_PREFIX": "/api/",
+}
+
+# --- background work ----------------------------------------------------------------------------------
+Q_CLUSTER = {
+    "name": "memoryhub",
+    "orm": "default",
+    "workers": CONFIG.worker_processes,
+    "timeout": 600,
+    "retry": 900,
+    "max_attempts": 5,
+    "ack_failures": True,
+    "poll": 0.5,
+    "save_limit": 500,
+    "queue_limit": 100,
+    "catch_up": False,
+    "label": "Background work",
+}
+
+# --- the theme of the admin -----------------------------------------------------------------------------
+UNFOLD = {
+    "SITE_TITLE": "MemoryHub",
+    "SITE_HEADER": "MemoryHub",
+    "SITE_SYMBOL": "neurology",
+    "SHOW_HISTORY": False,
+    "SHOW_VIEW_ON_SITE": False,
+}
+
+# --- MemoryHub's own ------------------------------------------------------------------------------------
+MEMORYHUB = CONFIG
+EVENT_SUBSCRIPTIONS = "memoryhub.subscriptions.SUBSCRIPTIONS"
+MODELS_DIR = CONFIG.data_dir / "models"
+
+# --- logs: never the content of a memory ----------------------------------------------------------------
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "{asctime} {levelname} {name} {message}", "style": "{"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "stream": sys.stderr, "formatter": "line"}},
+    "root": {"handlers": ["stderr"], "level": "WARNING"},
+    "loggers": {
+        "apps": {"level": CONFIG.log_level},
+        "memoryhub": {"level": CONFIG.log_level},
+        "django.request": {"level": "ERROR"},
+    },
+}

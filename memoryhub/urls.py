@@ -1,0 +1,17 @@
+"""Every address of the hub."""
+
+from django.contrib import admin
+from django.urls import include, path
+
+from apps.core.rest import errors
+
+urlpatterns = [
+    path("", include("apps.core.rest.urls")),
+    path("api/semantic/", include("apps.semantic.rest.urls")),
+    path("admin/", admin.site.urls),
+]
+
+handler400 = errors.bad_request
+handler403 = errors.permission_denied
+handler404 = errors.not_found
+handler500 = errors.server_error
