@@ -2,7 +2,15 @@
 
 import os
 
-from django.core.asgi import get_asgi_application
-
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memoryhub.settings")
-application = get_asgi_application()
+
+import django
+
+django.setup(set_prefix=False)
+
+from django.conf import settings
+from servestatic import ServeStaticASGI
+
+from apps.core.rest.asgi import ThreadedASGIHandler
+
+application = ServeStaticASGI(ThreadedASGIHandler(), root=str(settings.STATIC_ROOT), prefix="static/")

@@ -26,7 +26,6 @@ INSTALLED_APPS = [
     "django.contrib.contenttypes",
     "django.contrib.sessions",
     "django.contrib.messages",
-    "servestatic",
     "django.contrib.staticfiles",
     "django.contrib.postgres",
     "django_q",
@@ -45,7 +44,6 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "apps.core.rest.middleware.RequestMetricsMiddleware",
     "django.middleware.security.SecurityMiddleware",
-    "servestatic.middleware.ServeStaticMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -87,7 +85,14 @@ AUTH_PASSWORD_VALIDATORS = [
 LOGIN_URL = reverse_lazy("admin:login")
 PUBLIC_HOST = urlsplit(CONFIG.public_url or "").hostname
 ALLOWED_HOSTS = sorted(
-    {"localhost", "127.0.0.1", "[::1]", CONFIG.host, *CONFIG.allowed_hosts, *([PUBLIC_HOST] if PUBLIC_HOST else [])}
+    {
+        "localhost",
+        "127.0.0.1",
+        "[::1]",
+        CONFIG.host,
+        *CONFIG.allowed_hosts,
+        *([PUBLIC_HOST] if PUBLIC_HOST else []),
+    }
     - {"0.0.0.0", "::"}  # noqa: S104  (an address to listen on, not a name that a client uses)
 )
 CSRF_TRUSTED_ORIGINS = [CONFIG.public_url] if CONFIG.public_url else []
@@ -123,7 +128,6 @@ STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.ManifestStaticFilesStorage"},
 }
-SERVESTATIC_USE_MANIFEST = False
 LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"
 USE_TZ = True
@@ -141,7 +145,9 @@ REST_FRAMEWORK = {
     "COERCE_DECIMAL_TO_STRING": False,
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
 }
-DRF_STANDARDIZED_ERRORS = {"ALLOWED_ERROR_STATUS_CODES": ["400", "401", "403", "404", "409", "415", "429", "503"]}
+DRF_STANDARDIZED_ERRORS = {
+    "ALLOWED_ERROR_STATUS_CODES": ["400", "401", "403", "404", "409", "415", "429", "503"]
+}
 SPECTACULAR_SETTINGS = {
     "TITLE": "MemoryHub",
     "DESCRIPTION": "Save what you learn, and ask for it back by meaning, keyword and time.",
@@ -196,4 +202,11 @@ LOGGING = {
         "memoryhub": {"level": CONFIG.log_level},
         "django.request": {"level": "ERROR"},
     },
+}
+
+# --- what /readyz asks, by name ---------------------------------------------------------------------------
+READINESS_CHECKS = {
+    "database": "apps.core.health.database_ready",
+    "migrations": "apps.core.health.migrations_ready",
+    "embedding": "apps.semantic.health.embedding_ready",
 }

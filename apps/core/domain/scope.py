@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from apps.core.domain.errors import ForbiddenError, InvalidInputError
+
 IDENTIFIERS = ("user_id", "household_id", "persona_id")
 MAX_IDENTIFIER_CHARS = 200
 
@@ -16,21 +18,6 @@ class Permission(StrEnum):
 
 
 PERMISSION_ORDER = tuple(Permission)
-
-
-class OutOfBoundsError(Exception):
-    """A write names an identifier outside the bound of its key.
-
-    `identifier` is the field that does.
-    """
-
-    def __init__(self, identifier: str) -> None:
-        super().__init__(f"This key may not write for another {identifier}.")
-        self.identifier = identifier
-
-
-class UserRequiredError(Exception):
-    """A write names no user, and neither its key nor the configuration does."""
 
 
 @dataclass(frozen=True)
@@ -78,17 +65,18 @@ class Access:
     def for_write(self, asked: Scope, default_user: str | None = None) -> Scope:
         """The scope of a new row (DESIGN D1).
 
-        Raises OutOfBoundsError, or UserRequiredError when nobody says whose row it is.
+        Raises ForbiddenError for an identifier outside the bound, and InvalidInputError when neither the
+        caller, nor its key, nor the configuration says whose row it is.
         """
         for name, bound in self.bound.named().items():
             value = getattr(asked, name)
             if value is not None and value != bound:
-                raise OutOfBoundsError(name)
+                raise ForbiddenError(f"This key may not write for another {name}.", attr=name)
         scope = asked.intersect(self.bound) or asked
         if scope.user_id is not None:
             return scope
         if default_user is None:
-            raise UserRequiredError
+            raise InvalidInputError("Say whose memory it is.", attr="user_id", code="required")
         return Scope(default_user, scope.household_id, scope.persona_id)
 
 

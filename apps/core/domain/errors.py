@@ -1,0 +1,50 @@
+"""The one root of the errors that callers are meant to see; the REST layer gives each its status (DESIGN D12)."""
+
+
+class MemoryHubError(Exception):
+    """Something that the caller asked for cannot be done.
+
+    code: a stable word for programs. attr: the input field at fault, where there is one.
+    """
+
+    code = "error"
+
+    def __init__(self, detail: str, *, attr: str | None = None, code: str | None = None) -> None:
+        super().__init__(detail)
+        self.detail = detail
+        self.attr = attr
+        self.code = code or self.code
+
+
+class NotFoundError(MemoryHubError):
+    """It does not exist, or the caller may not know that it does."""
+
+    code = "not_found"
+
+
+class ForbiddenError(MemoryHubError):
+    """The caller's key does not allow this."""
+
+    code = "permission_denied"
+
+
+class InvalidInputError(MemoryHubError):
+    """The input cannot be used; `attr` names the field."""
+
+    code = "invalid"
+
+
+class ConflictError(MemoryHubError):
+    """The present state of the thing does not allow this."""
+
+    code = "conflict"
+
+
+class UnavailableError(MemoryHubError):
+    """Not now: try again after `retry_after` seconds."""
+
+    code = "unavailable"
+
+    def __init__(self, detail: str, *, retry_after: int = 5, code: str | None = None) -> None:
+        super().__init__(detail, code=code)
+        self.retry_after = retry_after

@@ -1,0 +1,31 @@
+"""API keys as secrets: how they are made, recognised and kept."""
+
+import hashlib
+import secrets
+
+PREFIX = "mh_"
+SHOWN_CHARS = 8
+MIN_CHARS, MAX_CHARS = 32, 200
+
+
+def generate_secret() -> str:
+    """A new key with 256 random bits."""
+    return PREFIX + secrets.token_urlsafe(32)
+
+
+def digest(secret: str) -> str:
+    """What is stored of a key: the hex SHA-256 of its UTF-8 bytes.
+
+    A key is random and long, so a plain digest cannot be reversed by guessing.
+    """
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def shown_part(secret: str) -> str:
+    """The few first characters by which people tell keys apart."""
+    return secret[:SHOWN_CHARS]
+
+
+def is_well_formed(secret: str) -> bool:
+    """True for 32 to 200 printable ASCII characters without spaces."""
+    return MIN_CHARS <= len(secret) <= MAX_CHARS and all("!" <= c <= "~" for c in secret)

@@ -1,0 +1,77 @@
+"""API keys."""
+
+import uuid
+from typing import ClassVar
+
+from django.db import models
+from django.db.models import Q
+
+from apps.core.domain.scope import MAX_IDENTIFIER_CHARS, Access, Permission, Scope
+
+
+class PermissionLevel(models.TextChoices):
+    """The levels of `apps.core.domain.scope.Permission`, for forms and columns."""
+
+    READ = Permission.READ, "Read"
+    WRITE = Permission.WRITE, "Read and write"
+    OPERATOR = Permission.OPERATOR, "Operator"
+
+
+class ApiKey(models.Model):
+    """A key that an application shows to use the API.
+
+    Only the digest of the secret is stored; the secret is shown once, when the key is made. A key is
+    revoked, never deleted, so that the records of what it did keep their author.
+    """
+
+    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    name = models.CharField(
+        max_length=100, help_text="What uses this key, for example the name of an assistant."
+    )
+    digest = models.CharField(max_length=64, unique=True, editable=False)
+    shown = models.CharField("begins with", max_length=16, editable=False)
+    permission = models.CharField(
+        max_length=10,
+        choices=PermissionLevel.choices,
+        default=PermissionLevel.WRITE,
+        help_text="Each level includes the ones before it.",
+    )
+    user_id = models.CharField(
+        max_length=MAX_IDENTIFIER_CHARS, blank=True, default="", help_text="Only memories of this user."
+    )
+    household_id = models.CharField(
+        max_length=MAX_IDENTIFIER_CHARS, blank=True, default="", help_text="Only memories of this household."
+    )
+    persona_id = models.CharField(
+        max_length=MAX_IDENTIFIER_CHARS, blank=True, default="", help_text="Only memories of this persona."
+    )
+    created_at = models.DateTimeField(editable=False)
+    created_by = models.CharField(max_length=200, editable=False)
+    expires_at = models.DateTimeField(null=True, blank=True, help_text="Empty: the key does not expire.")
+    last_used_at = models.DateTimeField(null=True, blank=True, editable=False)
+    revoked_at = models.DateTimeField(null=True, blank=True, editable=False)
+
+    class Meta:
+        verbose_name = "API key"
+        verbose_name_plural = "API keys"
+        ordering: ClassVar[list[str]] = ["-created_at", "-id"]
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.CheckConstraint(
+                name="core_apikey_operator_unbound",
+                condition=~Q(permission="operator") | Q(user_id="", household_id="", persona_id=""),
+                violation_error_message="An operator key is bound to nothing.",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.shown}…)"
+
+    @property
+    def scope(self) -> Scope:
+        """The bound of the key."""
+        return Scope(self.user_id or None, self.household_id or None, self.persona_id or None)
+
+    @property
+    def access(self) -> Access:
+        """What the holder of the key may do."""
+        return Access(self.scope, Permission(self.permission), f"key:{self.name}")

@@ -1,0 +1,50 @@
+"""API keys in the Authorization header."""
+
+from dataclasses import dataclass
+
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from rest_framework.authentication import BaseAuthentication, get_authorization_header
+from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.request import Request
+
+from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
+from apps.core.domain.scope import Access
+from apps.core.selectors import key_verify
+from apps.core.services import key_touch
+
+
+@dataclass(frozen=True)
+class Caller:
+    """Who calls: the stand-in for a user in REST requests."""
+
+    access: Access
+    is_authenticated: bool = True
+
+
+class ApiKeyAuthentication(BaseAuthentication):
+    """`Authorization: Bearer <key>`. A wrong, revoked or expired key gets one and the same answer."""
+
+    def authenticate(self, request: Request) -> tuple[Caller, Access] | None:
+        parts = get_authorization_header(request).split()
+        if not parts:
+            return None
+        if len(parts) != 2 or parts[0].lower() != b"bearer":
+            raise AuthenticationFailed("Send the key as: Authorization: Bearer <key>")
+        key = key_verify(parts[1].decode("latin-1"), utcnow(SYSTEM_CLOCK))
+        if key is None:
+            raise AuthenticationFailed("This key is not valid.")
+        key_touch(key=key)
+        return Caller(key.access), key.access
+
+    def authenticate_header(self, request: Request) -> str:
+        return 'Bearer realm="MemoryHub"'
+
+
+class ApiKeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+    """How the OpenAPI document describes the key."""
+
+    target_class = ApiKeyAuthentication
+    name = "ApiKey"
+
+    def get_security_definition(self, auto_schema: object) -> dict[str, str]:
+        return {"type": "http", "scheme": "bearer", "description": "An API key of this hub."}

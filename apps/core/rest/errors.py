@@ -1,0 +1,88 @@
+"""One error shape everywhere (DESIGN D12): {"type", "errors": [{"code", "detail", "attr"}]}."""
+
+import logging
+from typing import Any
+
+from django.db import InterfaceError, OperationalError
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.views import defaults
+from drf_standardized_errors.handler import exception_handler
+from rest_framework import status
+from rest_framework.response import Response
+
+from apps.core.domain import errors
+
+logger = logging.getLogger(__name__)
+
+DATABASE_RETRY_SECONDS = 2
+STATUS_OF: tuple[tuple[type[errors.MemoryHubError], int], ...] = (
+    (errors.NotFoundError, status.HTTP_404_NOT_FOUND),
+    (errors.ForbiddenError, status.HTTP_403_FORBIDDEN),
+    (errors.InvalidInputError, status.HTTP_400_BAD_REQUEST),
+    (errors.ConflictError, status.HTTP_409_CONFLICT),
+    (errors.UnavailableError, status.HTTP_503_SERVICE_UNAVAILABLE),
+)
+
+
+def problem(kind: str, code: str, detail: str, attr: str | None = None) -> dict[str, Any]:
+    """The body of an error answer."""
+    return {"type": kind, "errors": [{"code": code, "detail": detail, "attr": attr}]}
+
+
+def handle_exception(exception: Exception, context: dict[str, Any]) -> Response | None:
+    """DRF's exception handler: errors of the domain and of the database become answers, the rest is DRF's."""
+    if isinstance(exception, errors.MemoryHubError):
+        return _domain_answer(exception)
+    if isinstance(exception, OperationalError | InterfaceError):
+        logger.warning("database unavailable: %s", type(exception).__name__)
+        return database_unavailable()
+    return exception_handler(exception, context)  # type: ignore[no-any-return]
+
+
+def _domain_answer(error: errors.MemoryHubError) -> Response:
+    code = next(status_code for kind, status_code in STATUS_OF if isinstance(error, kind))
+    kind = "server_error" if code >= 500 else "validation_error" if code == 400 else "client_error"
+    response = Response(problem(kind, error.code, error.detail, error.attr), status=code)
+    if isinstance(error, errors.UnavailableError):
+        response["Retry-After"] = str(error.retry_after)
+    return response
+
+
+def database_unavailable() -> Response:
+    """503 with Retry-After: the database cannot be reached just now; nothing was written."""
+    body = problem("server_error", "unavailable", "The database cannot be reached. Try again shortly.")
+    response = Response(body, status=status.HTTP_503_SERVICE_UNAVAILABLE)
+    response["Retry-After"] = str(DATABASE_RETRY_SECONDS)
+    return response
+
+
+def _wants_json(request: HttpRequest) -> bool:
+    return request.path.startswith("/api/")
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Django's own 400 (for example a suspicious host), in our shape under /api/."""
+    if not _wants_json(request):
+        return defaults.bad_request(request, exception)
+    return JsonResponse(problem("client_error", "bad_request", "The request cannot be read."), status=400)
+
+
+def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Django's own 403, in our shape under /api/."""
+    if not _wants_json(request):
+        return defaults.permission_denied(request, exception)
+    return JsonResponse(problem("client_error", "permission_denied", "Not permitted."), status=403)
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """An address that does not exist, in our shape under /api/."""
+    if not _wants_json(request):
+        return defaults.page_not_found(request, exception)
+    return JsonResponse(problem("client_error", "not_found", "There is nothing at this address."), status=404)
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """An error of ours, in our shape under /api/."""
+    if not _wants_json(request):
+        return defaults.server_error(request)
+    return JsonResponse(problem("server_error", "error", "Something went wrong here."), status=500)

@@ -1,0 +1,173 @@
+"""Serializer fields that take exactly what they say: no numbers as text, no naive datetimes, no NUL bytes."""
+
+import datetime as dt
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+MAX_JSON_DEPTH = 20
+MAX_JSON_CHARS = 20_000
+
+
+class StrictCharField(serializers.CharField):
+    """Text: refuses numbers, NUL characters and lone surrogates."""
+
+    def to_internal_value(self, data: Any) -> str:
+        if not isinstance(data, str):
+            self.fail("invalid")
+        return super().to_internal_value(data)
+
+
+class IdentifierField(StrictCharField):
+    """A user, household or persona: 1 to 200 characters; leave it out rather than send it blank."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**{"max_length": 200, "min_length": 1, "trim_whitespace": False, **kwargs})
+
+
+class StrictFloatField(serializers.FloatField):
+    """A finite number: refuses text and booleans."""
+
+    def to_internal_value(self, data: Any) -> float:
+        if isinstance(data, bool) or not isinstance(data, int | float):
+            self.fail("invalid")
+        try:
+            return super().to_internal_value(data)
+        except OverflowError:
+            self.fail("invalid")
+
+
+class StrictIntegerField(serializers.IntegerField):
+    """A whole number: refuses text and booleans."""
+
+    def to_internal_value(self, data: Any) -> int:
+        if isinstance(data, bool) or not (
+            isinstance(data, int) or (isinstance(data, float) and data.is_integer())
+        ):
+            self.fail("invalid")
+        return super().to_internal_value(int(data))
+
+
+class StrictBooleanField(serializers.BooleanField):
+    """true or false, nothing that resembles them."""
+
+    def to_internal_value(self, data: Any) -> bool:
+        if not isinstance(data, bool):
+            self.fail("invalid", input=data)
+        return data
+
+
+class AwareDateTimeField(serializers.DateTimeField):
+    """ISO 8601 with an offset; a naive datetime is refused (DESIGN D13). Gives UTC."""
+
+    default_error_messages = {
+        "naive": "A datetime needs an offset, for example 2023-05-08T13:56:00Z.",
+        "overflow": "This datetime is out of range.",
+    }
+
+    def to_internal_value(self, value: Any) -> dt.datetime:
+        if not isinstance(value, str):
+            self.fail("invalid", format="YYYY-MM-DDThh:mm:ss+hh:mm")
+        try:
+            return super().to_internal_value(value)
+        except OverflowError:
+            self.fail("overflow")
+
+    def enforce_timezone(self, value: dt.datetime) -> dt.datetime:
+        if value.tzinfo is None:
+            self.fail("naive")
+        try:
+            return value.astimezone(dt.UTC)
+        except OverflowError:
+            self.fail("overflow")
+
+
+@extend_schema_field(OpenApiTypes.OBJECT)
+class JSONObjectField(serializers.Field[dict[str, Any], Any, dict[str, Any], Any]):
+    """A JSON object of the caller's own, bounded in size and depth, that PostgreSQL can store."""
+
+    default_error_messages = {
+        "not_an_object": "Expected a JSON object.",
+        "too_deep": "Nested too deeply: at most {limit} levels.",
+        "too_large": "Too large: at most {limit} characters in all.",
+        "characters": "NUL characters and lone surrogates cannot be stored.",
+    }
+
+    def to_internal_value(self, data: Any) -> dict[str, Any]:
+        if not isinstance(data, dict):
+            self.fail("not_an_object")
+        size = 0
+        for depth, text in _leaves(data, 1):
+            size += len(text)
+            if depth > MAX_JSON_DEPTH:
+                self.fail("too_deep", limit=MAX_JSON_DEPTH)
+            if size > MAX_JSON_CHARS:
+                self.fail("too_large", limit=MAX_JSON_CHARS)
+            if not _storable(text):
+                self.fail("characters")
+        return data
+
+    def to_representation(self, value: dict[str, Any]) -> dict[str, Any]:
+        return value
+
+
+def _leaves(value: Any, depth: int) -> Iterator[tuple[int, str]]:
+    if depth > MAX_JSON_DEPTH + 1:
+        yield depth, ""
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield depth, str(key)
+            yield from _leaves(item, depth + 1)
+    elif isinstance(value, list):
+        yield depth, ","
+        for item in value:
+            yield from _leaves(item, depth + 1)
+    else:
+        yield depth, str(value)
+
+
+def _storable(text: str) -> bool:
+    return "\x00" not in text and not any("\ud800" <= c <= "\udfff" for c in text)
+
+
+@extend_schema_field(
+    {
+        "type": "array",
+        "items": {"type": "number"},
+        "minItems": 1,
+        "maxItems": 16_000,
+        "description": "A vector.",
+    }
+)
+class VectorField(serializers.Field["npt.NDArray[np.float32]", Any, list[float], Any]):
+    """A list of finite numbers, not all zero; gives float32 of shape (n,). Its length is checked by the service."""
+
+    default_error_messages = {
+        "not_a_list": "Expected a list of numbers.",
+        "length": "Expected 1 to 16000 numbers.",
+        "not_finite": "Every number must be finite.",
+        "zero": "A vector of zeros has no direction.",
+    }
+
+    def to_internal_value(self, data: Any) -> npt.NDArray[np.float32]:
+        if not isinstance(data, list) or not all(type(item) in (int, float) for item in data):
+            self.fail("not_a_list")
+        if not 1 <= len(data) <= 16_000:
+            self.fail("length")
+        try:
+            vector = np.asarray(data, dtype=np.float64)
+        except OverflowError:
+            self.fail("not_finite")
+        if not np.isfinite(vector).all() or np.abs(vector).max() > 1e30:
+            self.fail("not_finite")
+        if np.abs(vector).max() < 1e-30:
+            self.fail("zero")
+        return vector.astype(np.float32)
+
+    def to_representation(self, value: npt.NDArray[np.float32]) -> list[float]:
+        return [float(number) for number in value]

@@ -1,0 +1,123 @@
+"""Serializers that refuse what they do not know, and those of `core`'s own resources."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from rest_framework import serializers
+
+from apps.core.domain.scope import PERMISSION_ORDER, Permission, Scope
+from apps.core.models import ApiKey
+from apps.core.rest.fields import AwareDateTimeField, IdentifierField, StrictCharField
+
+
+class StrictSerializer(serializers.Serializer[Any]):
+    """Input of which every field is known; the answer names the ones that are not."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        if isinstance(data, Mapping):
+            unknown = sorted(set(map(str, data)) - set(self.fields))
+            if unknown:
+                raise serializers.ValidationError(
+                    {_printable(name): ["Unknown field."] for name in unknown[:10]}, code="unknown_field"
+                )
+        return super().to_internal_value(data)
+
+
+def _printable(name: str) -> str:
+    return name[:100].encode("utf-8", "replace").decode()
+
+
+class ScopeInput(StrictSerializer):
+    """The identifiers by which a request narrows what it is about."""
+
+    user_id = IdentifierField(required=False, allow_null=True)
+    household_id = IdentifierField(required=False, allow_null=True)
+    persona_id = IdentifierField(required=False, allow_null=True)
+
+
+def scope_of(data: Mapping[str, Any]) -> Scope:
+    """The scope that validated input names."""
+    return Scope(data.get("user_id"), data.get("household_id"), data.get("persona_id"))
+
+
+class KeyInput(ScopeInput):
+    """A key to be made."""
+
+    name = StrictCharField(max_length=100)
+    permissions = serializers.ListField(
+        child=serializers.ChoiceField(choices=[p.value for p in Permission]),
+        required=False,
+        min_length=1,
+        max_length=3,
+        help_text="The highest one named counts: each includes the ones before it. Default: read and write.",
+    )
+    expires_at = AwareDateTimeField(required=False, allow_null=True)
+
+
+def highest(permissions: list[str] | None) -> Permission:
+    """The level that a list of permissions amounts to; write when none is given."""
+    if not permissions:
+        return Permission.WRITE
+    return max((Permission(p) for p in permissions), key=PERMISSION_ORDER.index)
+
+
+class KeyOutput(serializers.ModelSerializer[ApiKey]):
+    """A key, without its secret."""
+
+    id = serializers.UUIDField(source="uuid")
+    user_id = serializers.SerializerMethodField()
+    household_id = serializers.SerializerMethodField()
+    persona_id = serializers.SerializerMethodField()
+    permissions = serializers.SerializerMethodField()
+
+    class Meta:
+        model = ApiKey
+        fields = [
+            "id", "name", "shown", "permissions", "user_id", "household_id", "persona_id",
+            "created_at", "created_by", "expires_at", "last_used_at", "revoked_at",
+        ]  # fmt: skip
+        read_only_fields = fields
+
+    def get_user_id(self, key: ApiKey) -> str | None:
+        return key.scope.user_id
+
+    def get_household_id(self, key: ApiKey) -> str | None:
+        return key.scope.household_id
+
+    def get_persona_id(self, key: ApiKey) -> str | None:
+        return key.scope.persona_id
+
+    def get_permissions(self, key: ApiKey) -> list[str]:
+        return [p.value for p in PERMISSION_ORDER[: PERMISSION_ORDER.index(Permission(key.permission)) + 1]]
+
+
+class KeyCreatedOutput(KeyOutput):
+    """A new key with its secret."""
+
+    key = serializers.CharField(read_only=True, help_text="The secret. It is shown this once.")
+
+    class Meta(KeyOutput.Meta):
+        fields = [*KeyOutput.Meta.fields, "key"]
+        read_only_fields = fields
+
+
+class KeyListOutput(serializers.Serializer[Any]):
+    """All keys."""
+
+    results = KeyOutput(many=True)
+    count = serializers.IntegerField()
+
+
+class ProblemItem(serializers.Serializer[Any]):
+    """One thing that is wrong."""
+
+    code = serializers.CharField()
+    detail = serializers.CharField()
+    attr = serializers.CharField(allow_null=True)
+
+
+class Problem(serializers.Serializer[Any]):
+    """Any error answer."""
+
+    type = serializers.CharField(help_text="validation_error, client_error or server_error")
+    errors = ProblemItem(many=True)

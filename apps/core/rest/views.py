@@ -1,0 +1,123 @@
+"""The base of every API view, API keys, health and metrics."""
+
+import hmac
+from typing import Any, TypeVar
+from uuid import UUID
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.views.decorators.http import require_safe
+from drf_spectacular.utils import extend_schema
+from rest_framework import status
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.serializers import BaseSerializer
+from rest_framework.views import APIView
+
+from apps.core import health, metrics, selectors, services
+from apps.core.domain.scope import Access, Permission
+from apps.core.rest.serializers import (
+    KeyCreatedOutput,
+    KeyInput,
+    KeyListOutput,
+    KeyOutput,
+    highest,
+    scope_of,
+)
+
+SerializerT = TypeVar("SerializerT", bound=BaseSerializer[Any])
+
+
+class HubView(APIView):
+    """A view that acts as the caller of the request."""
+
+    needed_permission: Permission | None = None
+
+    @property
+    def access(self) -> Access:
+        """What the caller may do."""
+        access = self.request.auth
+        assert isinstance(access, Access)
+        return access
+
+
+def validated(serializer: type[SerializerT], data: Any) -> Any:
+    """The checked input. Raises DRF's ValidationError, which names the fields at fault."""
+    instance = serializer(data=data)
+    instance.is_valid(raise_exception=True)
+    return instance.validated_data
+
+
+def validated_query(serializer: type[SerializerT], request: Request) -> Any:
+    """The checked query string; of a parameter given twice the last one counts."""
+    return validated(serializer, request.query_params.dict())
+
+
+class KeysView(HubView):
+    """The API keys of this hub; for operators."""
+
+    needed_permission = Permission.OPERATOR
+
+    @extend_schema(operation_id="keys_list", responses={200: KeyListOutput})
+    def get(self, request: Request) -> Response:
+        """List the keys, the newest first, without their secrets."""
+        keys = list(selectors.key_list())
+        return Response({"results": KeyOutput(keys, many=True).data, "count": len(keys)})
+
+    @extend_schema(operation_id="keys_create", request=KeyInput, responses={201: KeyCreatedOutput})
+    def post(self, request: Request) -> Response:
+        """Make a key. The answer is the only one that ever shows its secret."""
+        data = validated(KeyInput, request.data)
+        key, secret = services.key_create(
+            name=data["name"],
+            scope=scope_of(data),
+            permission=highest(data.get("permissions")),
+            expires_at=data.get("expires_at"),
+            actor=self.access.actor,
+        )
+        return Response({**KeyOutput(key).data, "key": secret}, status=status.HTTP_201_CREATED)
+
+
+class KeyView(HubView):
+    """One API key; for operators."""
+
+    needed_permission = Permission.OPERATOR
+
+    @extend_schema(operation_id="keys_retrieve", responses={200: KeyOutput})
+    def get(self, request: Request, uuid: UUID) -> Response:
+        """Show a key, without its secret."""
+        return Response(KeyOutput(selectors.key_get(uuid)).data)
+
+    @extend_schema(operation_id="keys_revoke", responses={204: None})
+    def delete(self, request: Request, uuid: UUID) -> Response:
+        """Revoke a key at once."""
+        services.key_revoke(uuid=uuid)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+@require_safe
+def healthz(request: HttpRequest) -> HttpResponse:
+    """200 while this process answers at all."""
+    return JsonResponse({"status": "ok"})
+
+
+@require_safe
+def readyz(request: HttpRequest) -> HttpResponse:
+    """200 when everything that requests need is ready; else 503 that names what is not."""
+    report = health.readiness()
+    if report.ready:
+        return JsonResponse({"status": "ready", "checks": report.checks})
+    response = JsonResponse({"status": "not ready", "checks": report.checks}, status=503)
+    response["Retry-After"] = "2"
+    return response
+
+
+@require_safe
+def prometheus(request: HttpRequest) -> HttpResponse:
+    """The metrics of all processes together, in Prometheus' text format."""
+    token = settings.MEMORYHUB.metrics_token
+    if token and not hmac.compare_digest(
+        request.headers.get("Authorization", "").encode(), f"Bearer {token}".encode()
+    ):
+        return JsonResponse({"status": "unauthorized"}, status=401)
+    return HttpResponse(metrics.exposition(), content_type=metrics.CONTENT_TYPE)

@@ -1,0 +1,35 @@
+"""Reads of `core`."""
+
+from datetime import datetime
+from uuid import UUID
+
+from django.db.models import Q, QuerySet
+
+from apps.core.domain import keys
+from apps.core.domain.errors import NotFoundError
+from apps.core.models import ApiKey
+
+
+def key_verify(secret: str, now: datetime) -> ApiKey | None:
+    """The valid key of this secret, or None when it is unknown, revoked or expired."""
+    if not keys.is_well_formed(secret):
+        return None
+    return usable_keys(now).filter(digest=keys.digest(secret)).first()
+
+
+def usable_keys(now: datetime) -> QuerySet[ApiKey]:
+    """The keys that open the door at this time."""
+    return ApiKey.objects.filter(Q(expires_at=None) | Q(expires_at__gt=now), revoked_at=None)
+
+
+def key_list() -> QuerySet[ApiKey]:
+    """All keys, the newest first."""
+    return ApiKey.objects.all()
+
+
+def key_get(uuid: UUID) -> ApiKey:
+    """One key. Raises NotFoundError."""
+    key = ApiKey.objects.filter(uuid=uuid).first()
+    if key is None:
+        raise NotFoundError("There is no such key.")
+    return key

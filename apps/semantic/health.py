@@ -1,0 +1,5 @@
+"""Readiness of semantic memory."""
+
+
+def embedding_ready() -> str | None:
+    return None

@@ -1,0 +1,5 @@
+"""Addresses of semantic memory."""
+
+from django.urls import URLPattern
+
+urlpatterns: list[URLPattern] = []
