@@ -1,0 +1,180 @@
+"""The drain: takes due deliveries and runs their handlers.
+
+A batch is first claimed in a short transaction of its own, then locked and run in a second one, each
+handler in a savepoint. The locks keep other drains away and vanish with a killed worker, so what it had in
+hand is due again at once; the committed claim tells that somebody died in it. Such a delivery is run
+alone from then on, and is given up after `RetryPolicy.max_claims` deaths instead of killing workers for ever.
+"""
+
+import logging
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.db import transaction
+from django.db.models import F
+from django.utils.module_loading import import_string
+
+from apps.core.domain.clock import Clock, utcnow
+from apps.core.domain.randomness import RNG
+from apps.events import metrics
+from apps.events.domain.envelope import Envelope
+from apps.events.domain.retry import RetryPolicy, describe_error
+from apps.events.models import Delivery, Event
+from apps.events.queue import request_drain
+from apps.events.subscribers import payload_class_of
+
+logger = logging.getLogger(__name__)
+
+BATCH_SIZE = 50
+# A batch holds its locks for about so long; what it did not reach goes back unharmed.
+BATCH_MS = 5_000
+
+
+class WorkerLostError(Exception):
+    """Workers died while they ran this delivery."""
+
+
+@dataclass(frozen=True)
+class DrainReport:
+    """Finished tries by what came of them; `more`: whether due deliveries were left for another drain."""
+
+    delivered: int
+    retried: int
+    failed: int
+    more: bool
+
+
+@dataclass(frozen=True)
+class _Attempt:
+    delivery: Delivery
+    error: BaseException | None
+
+
+@dataclass(frozen=True)
+class Drain:
+    """One run over the due deliveries."""
+
+    clock: Clock
+    rng: RNG
+    policy: RetryPolicy
+
+    def run(self, *, limit: int, seconds: float) -> DrainReport:
+        """Deliver until nothing is due, `limit` tries are made or `seconds` have passed."""
+        outcomes: Counter[str] = Counter()
+        end = self.clock.now() + int(seconds * 1000)
+        while outcomes.total() < limit and self.clock.now() < end:
+            claimed = self._claim(min(BATCH_SIZE, limit - outcomes.total()))
+            if not claimed:
+                return _report(outcomes, more=False)
+            outcomes += self._run_batch(claimed)
+        more = Delivery.objects.due(utcnow(self.clock)).exists()
+        if more:
+            request_drain()
+        return _report(outcomes, more=more)
+
+    def _claim(self, size: int) -> list[int]:
+        with transaction.atomic():
+            due = Delivery.objects.due(utcnow(self.clock)).select_for_update(skip_locked=True)
+            ids = list(due.fresh().values_list("id", flat=True)[:size])
+            if not ids:
+                ids = list(due.abandoned().values_list("id", flat=True)[:1])
+            Delivery.objects.filter(id__in=ids).update(claims=F("claims") + 1)
+        return ids
+
+    def _run_batch(self, claimed: Sequence[int]) -> Counter[str]:
+        with transaction.atomic():
+            due = Delivery.objects.due(utcnow(self.clock)).filter(id__in=claimed)
+            locked = list(due.select_for_update(skip_locked=True, of=("self",)).select_related("event"))
+            attempts = self._attempt_all(locked)
+            Delivery.objects.filter(id__in=[delivery.id for delivery in locked]).update(claims=0)
+            self._record(attempts)
+        outcomes = Counter(_observe(attempt) for attempt in attempts)
+        for attempt in attempts:
+            if isinstance(attempt.error, SystemExit):
+                raise attempt.error
+        return outcomes
+
+    def _attempt_all(self, deliveries: Iterable[Delivery]) -> list[_Attempt]:
+        attempts: list[_Attempt] = []
+        end = self.clock.now() + BATCH_MS
+        for delivery in deliveries:
+            attempts.append(_Attempt(delivery, self._attempt(delivery)))
+            if isinstance(attempts[-1].error, SystemExit) or self.clock.now() >= end:
+                break
+        return attempts
+
+    def _attempt(self, delivery: Delivery) -> BaseException | None:
+        if delivery.claims > self.policy.max_claims:
+            return WorkerLostError(f"workers died in this handler {self.policy.max_claims} times")
+        try:
+            with transaction.atomic():
+                import_string(delivery.subscriber)(_envelope(delivery))
+        # SystemExit is how django-q2 ends a task that runs too long: this handler's fault, so it counts.
+        except (Exception, SystemExit) as error:  # noqa: BLE001  (a handler may raise anything)
+            return error
+        return None
+
+    def _record(self, attempts: Sequence[_Attempt]) -> None:
+        now = utcnow(self.clock)
+        delivered = [attempt.delivery for attempt in attempts if attempt.error is None]
+        for delivery in delivered:
+            delivery.status, delivery.delivered_at = Delivery.Status.DELIVERED, now
+        Delivery.objects.filter(id__in=[delivery.id for delivery in delivered]).update(
+            status=Delivery.Status.DELIVERED, delivered_at=now, attempts=F("attempts") + 1, last_error=""
+        )
+        for attempt in attempts:
+            if attempt.error is not None:
+                self._record_failure(attempt.delivery, attempt.error)
+        _complete_events({delivery.event_id for delivery in delivered}, self.clock)
+
+    def _record_failure(self, delivery: Delivery, error: BaseException) -> None:
+        delivery.attempts += 1
+        delivery.claims = 0
+        delivery.last_error = describe_error(error, delivery.event.payload.values())
+        wait = None
+        if not isinstance(error, WorkerLostError):
+            wait = self.policy.retry_in_ms(delivery.attempts, self.rng)
+        if wait is None:
+            delivery.status = Delivery.Status.FAILED
+        else:
+            delivery.next_attempt_at = utcnow(self.clock) + timedelta(milliseconds=wait)
+        delivery.save(update_fields=["attempts", "claims", "last_error", "status", "next_attempt_at"])
+
+
+def _envelope(delivery: Delivery) -> Envelope:
+    event = delivery.event
+    payload = payload_class_of(event.name).from_json(event.payload)
+    return Envelope(event.uuid, event.name, payload, event.created_at, delivery.attempts + 1)
+
+
+def _complete_events(ids: Iterable[int], clock: Clock) -> None:
+    """Mark the events whose last delivery is done.
+
+    Locked first and counted in a second statement: two drains that finish the last two deliveries of an
+    event at once would otherwise each see the other's as open.
+    """
+    events = Event.objects.filter(id__in=ids, delivered_at=None).order_by("id").select_for_update()
+    locked = list(events.values_list("id", flat=True))
+    Event.objects.filter(id__in=locked).complete().update(delivered_at=utcnow(clock))
+
+
+def _observe(attempt: _Attempt) -> str:
+    """Count and log one try after its transaction; gives its outcome."""
+    delivery, event = attempt.delivery, attempt.delivery.event
+    outcome = "retry" if delivery.status == Delivery.Status.PENDING else str(delivery.status)
+    metrics.DELIVERIES.labels(subscriber=delivery.subscriber, outcome=outcome).inc()
+    if delivery.delivered_at is not None:
+        lag = (delivery.delivered_at - event.created_at).total_seconds()
+        metrics.DELIVERY_LAG.labels(subscriber=delivery.subscriber).observe(max(0.0, lag))
+    else:
+        logger.warning(
+            "event %s %s: %s failed (%s, try %d): %s",
+            event.uuid, event.name, delivery.subscriber, outcome, delivery.attempts, delivery.last_error,
+        )  # fmt: skip
+    return outcome
+
+
+def _report(outcomes: Counter[str], *, more: bool) -> DrainReport:
+    return DrainReport(outcomes["delivered"], outcomes["retry"], outcomes["failed"], more)

@@ -1,0 +1,98 @@
+"""The transactional outbox (DESIGN D7): events, and one delivery per subscriber."""
+
+import uuid
+
+from django.db import models
+from django.db.models import Q
+
+from apps.events.domain.payload import MAX_NAME_CHARS
+from apps.events.querysets import DeliveryQuerySet, EventQuerySet
+
+
+class Event(models.Model):
+    """Something that happened, written in the same transaction as the change it tells of.
+
+    Written by `services.emit_many` only, and never changed but for `delivered_at`.
+    """
+
+    uuid = models.UUIDField("event id", default=uuid.uuid4, editable=False)
+    name = models.CharField(max_length=MAX_NAME_CHARS)
+    payload = models.JSONField()
+    created_at = models.DateTimeField()
+    delivered_at = models.DateTimeField(null=True, blank=True)
+
+    objects = EventQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            # Subscribers tell redeliveries by it, and the admin finds events by it.
+            models.UniqueConstraint(fields=["uuid"], name="event_uuid_unique"),
+        ]
+        indexes = [
+            # What is still on its way: a handful of rows among many delivered ones.
+            models.Index(fields=["id"], condition=Q(delivered_at=None), name="event_pending"),
+            # The daily trim walks the delivered ones from the oldest.
+            models.Index(
+                fields=["delivered_at"], condition=Q(delivered_at__isnull=False), name="event_delivered_at"
+            ),
+            # The admin filters by name, newest first.
+            models.Index(fields=["name", "-id"], name="event_name"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.uuid}"
+
+
+class Delivery(models.Model):
+    """The state of one event at one subscriber. Changed by `services` only.
+
+    attempts: finished tries. claims: tries begun since the last finished one; above zero while a worker
+    runs the delivery, and after a worker died in it.
+    """
+
+    class Status(models.TextChoices):
+        PENDING = "pending"
+        DELIVERED = "delivered"
+        FAILED = "failed"
+
+    event = models.ForeignKey(Event, on_delete=models.CASCADE, related_name="deliveries", db_index=False)
+    subscriber = models.CharField(max_length=200)
+    status = models.CharField(max_length=10, choices=Status.choices, default=Status.PENDING)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    claims = models.PositiveSmallIntegerField(default=0)
+    next_attempt_at = models.DateTimeField()
+    last_error = models.CharField(max_length=300, blank=True, default="")
+    delivered_at = models.DateTimeField(null=True, blank=True)
+
+    objects = DeliveryQuerySet.as_manager()
+
+    class Meta:
+        verbose_name_plural = "deliveries"
+        ordering = ["-id"]
+        permissions = [("redeliver_delivery", "Can deliver again")]
+        constraints = [
+            # A subscriber gets an event once; also the index of the foreign key.
+            models.UniqueConstraint(fields=["event", "subscriber"], name="delivery_event_subscriber_unique"),
+            # A status that no code knows would never be drained nor shown.
+            models.CheckConstraint(
+                condition=Q(status__in=["pending", "delivered", "failed"]), name="delivery_status_known"
+            ),
+            # The lag and the trim rely on the time of delivery.
+            models.CheckConstraint(
+                condition=Q(status="delivered", delivered_at__isnull=False)
+                | (~Q(status="delivered") & Q(delivered_at=None)),
+                name="delivery_delivered_has_time",
+            ),
+        ]
+        indexes = [
+            # The drain and the sweep ask for the due ones all the time.
+            models.Index(
+                fields=["next_attempt_at", "id"], condition=Q(status="pending"), name="delivery_due"
+            ),
+            # The dead letters, few among many: the admin's filter and the status count.
+            models.Index(fields=["id"], condition=Q(status="failed"), name="delivery_failed"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.subscriber} of event {self.event_id}"

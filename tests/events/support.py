@@ -1,0 +1,101 @@
+"""Payloads, handlers and a subscription table for the tests of the outbox."""
+
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+from uuid import UUID, uuid4
+
+from django.db import transaction
+from django_q.models import OrmQ, Schedule
+
+from apps.events import services
+from apps.events.domain.envelope import Envelope
+from apps.events.domain.payload import EventPayload
+
+TABLE: dict[str, tuple[str, ...]] = {}
+TABLE_PATH = "tests.events.support.TABLE"
+RECORD = "tests.events.support.record"
+RECORD_TOO = "tests.events.support.record_too"
+FAIL = "tests.events.support.fail"
+WRITE_AND_FAIL_ONCE = "tests.events.support.write_and_fail_once"
+SWALLOW_DATABASE_ERROR = "tests.events.support.swallow_database_error"
+RUN_TOO_LONG = "tests.events.support.run_too_long"
+HANG_IN_CHILD = "tests.events.support.hang_in_child"
+EMIT_ANOTHER = "tests.events.support.emit_another"
+
+seen: list[Envelope] = []
+
+
+@dataclass(frozen=True, kw_only=True)
+class Happened(EventPayload):
+    name: ClassVar[str] = "test:outbox:happened"
+
+    thing_id: UUID
+    note: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Followed(EventPayload):
+    name: ClassVar[str] = "test:outbox:followed"
+
+    thing_id: UUID
+
+
+def happened(note: str = "") -> Happened:
+    return Happened(thing_id=uuid4(), note=note)
+
+
+def emit(count: int = 1, note: str = "") -> list[UUID]:
+    with transaction.atomic():
+        return services.emit_many([happened(note) for _ in range(count)])
+
+
+def drain_tasks() -> int:
+    return sum(task.task["func"] == "apps.events.tasks.drain" for task in OrmQ.objects.all())
+
+
+def record(envelope: Envelope) -> None:
+    seen.append(envelope)
+
+
+def record_too(envelope: Envelope) -> None:
+    seen.append(envelope)
+
+
+def fail(envelope: Envelope) -> None:
+    raise ValueError("the disk is full\nand more that nobody wants to read")
+
+
+def write_and_fail_once(envelope: Envelope) -> None:
+    Schedule.objects.create(name=f"effect of {envelope.event_id}", func="print")
+    record(envelope)
+    if envelope.attempt == 1:
+        raise ValueError("after the write")
+
+
+def swallow_database_error(envelope: Envelope) -> None:
+    try:
+        Schedule.objects.create(name="x" * 1000, func="print")
+    except Exception:
+        return
+
+
+def run_too_long(envelope: Envelope) -> None:
+    from django_q.exceptions import TimeoutException
+
+    raise TimeoutException
+
+
+def hang_in_child(envelope: Envelope) -> None:
+    """Hang in the process that says it is to be killed; anywhere else just record."""
+    if place := os.environ.get("OUTBOX_TEST_HANG"):
+        Schedule.objects.create(name=f"effect of {envelope.event_id}", func="print")
+        Path(place).write_text("inside the handler")
+        time.sleep(120)
+    record(envelope)
+
+
+def emit_another(envelope: Envelope) -> None:
+    services.emit(Followed(thing_id=uuid4()))
