@@ -36,6 +36,10 @@ class WorkerLostError(Exception):
     """Workers died while they ran this delivery."""
 
 
+class LostWritesError(Exception):
+    """A handler swallowed a database error: its writes are undone, and yet it came back as if well."""
+
+
 @dataclass(frozen=True)
 class DrainReport:
     """Finished tries by what came of them; `more`: whether due deliveries were left for another drain."""
@@ -111,6 +115,8 @@ class Drain:
         try:
             with transaction.atomic():
                 import_string(delivery.subscriber)(_envelope(delivery))
+                if transaction.get_rollback():
+                    raise LostWritesError("a database error was swallowed and undid the handler's writes")
         # SystemExit is how django-q2 ends a task that runs too long: this handler's fault, so it counts.
         except (Exception, SystemExit) as error:  # noqa: BLE001  (a handler may raise anything)
             return error

@@ -2,17 +2,19 @@
 
 from collections.abc import Collection, Iterable
 from datetime import timedelta
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from django.conf import settings
 from django.db import transaction
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.randomness import RNG, SYSTEM_RNG
+from apps.events import outbox
 from apps.events.delivery import Drain, DrainReport
 from apps.events.domain.payload import EventPayload
 from apps.events.domain.retry import DEFAULT_POLICY, RetryPolicy
 from apps.events.models import Delivery, Event
+from apps.events.outbox import OutboxRow
 from apps.events.queue import request_drain
 from apps.events.subscribers import subscribers_of
 
@@ -42,20 +44,11 @@ def emit_many(payloads: Iterable[EventPayload], *, clock: Clock = SYSTEM_CLOCK) 
     if not transaction.get_connection().in_atomic_block:
         raise OutsideTransactionError("Emit events inside transaction.atomic, together with the change.")
     now = utcnow(clock)
-    events = [Event(name=p.name, payload=p.to_json(), created_at=now) for p in payloads]
-    heard = {name: subscribers_of(name) for name in {event.name for event in events}}
-    for event in events:
-        event.delivered_at = None if heard[event.name] else now
-    Event.objects.bulk_create(events)
-    deliveries = [
-        Delivery(event=event, subscriber=path, next_attempt_at=now)
-        for event in events
-        for path in heard[event.name]
-    ]
-    Delivery.objects.bulk_create(deliveries)
-    if deliveries:
+    rows = [OutboxRow(uuid4(), payload.name, payload.to_json()) for payload in payloads]
+    heard = {name: subscribers_of(name) for name in {row.name for row in rows}}
+    if rows and outbox.write(rows, heard, now):
         request_drain()
-    return [event.uuid for event in events]
+    return [row.uuid for row in rows]
 
 
 def drain(

@@ -90,7 +90,7 @@ def test_any_payload_survives_the_way_through_json(title, count, share, moment, 
         ("share", float("inf")),
         ("share", "0.5"),
         ("loud", 1),
-        ("moment", datetime(2026, 5, 8)),
+        ("moment", MOMENT.replace(tzinfo=None)),
         ("moment", "2026-05-08T00:00:00Z"),
         ("colour", "red"),
         ("parts", [uuid4()]),
@@ -154,7 +154,7 @@ def test_what_is_no_object_is_refused(document):
 
 
 def test_a_name_is_registered_once():
-    with pytest.raises(PayloadError, match="already belongs to tests.events.support.Happened"):
+    with pytest.raises(PayloadError, match=r"already belongs to tests\.events\.support\.Happened"):
 
         @dataclass(frozen=True)
         class Impostor(EventPayload):
