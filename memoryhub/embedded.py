@@ -285,6 +285,7 @@ class EmbeddedDatabase:
                 text=True,
                 umask=0o077,
                 cwd="/",
+                start_new_session=True,  # Ctrl-C in the terminal is for the hub, not for what it runs
                 env={"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C"},
                 **account.subprocess_options(),
             )

@@ -1,0 +1,83 @@
+"""Who uses the embedded database: the first to come starts it, the last to leave stops it."""
+
+import fcntl
+import os
+import signal
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Self
+
+from memoryhub.embedded import START_SECONDS, EmbeddedDatabase
+
+
+class DatabaseLease:
+    """The right to use the embedded database of one data directory, as a context manager.
+
+    Every holder has a shared lock on a file. A holder that leaves tries to make it exclusive: that works for
+    the last one only, and nobody can come in while it stops the server. The kernel drops the lock of a
+    killed process, so there is no count that could go wrong.
+    """
+
+    def __init__(self, database: EmbeddedDatabase) -> None:
+        self.database = database
+        self._file: IO[str] | None = None
+        self._owner = 0
+
+    def acquire(self, timeout: float = START_SECONDS) -> None:
+        """Take a share, and start the server unless it runs. Raises EmbeddedDatabaseError."""
+        directory = self.database.data_dir
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        file = _open(directory / "database.lease")
+        fcntl.flock(file, fcntl.LOCK_SH)
+        self._file, self._owner = file, os.getpid()
+        try:
+            self.database.start(timeout)
+        except BaseException:
+            self.release()
+            raise
+
+    @property
+    def held(self) -> bool:
+        """True between `acquire` and `release`, in the process that acquired it."""
+        return self._file is not None and self._owner == os.getpid()
+
+    def release(self) -> bool:
+        """Give the share back; True when this was the last one, and the server was stopped.
+
+        Does nothing in a process that was forked from the holder.
+        """
+        if self._file is None or not self.held:
+            return False
+        file, self._file = self._file, None
+        with file:
+            last = _is_last(file)
+            if last:
+                self.database.stop()
+            return last
+
+    def abandon(self) -> None:
+        """Leave at once, for a program that is forced to end; a server that nobody else uses ends too."""
+        pid = self.database.pid
+        if pid and (self._file is None or _is_last(self._file)):
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGQUIT)
+
+    def __enter__(self) -> Self:
+        self.acquire()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.release()
+
+
+def _is_last(file: IO[str]) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        fcntl.flock(file, fcntl.LOCK_UN)
+        return False
+    return True
+
+
+def _open(path: Path) -> IO[str]:
+    return os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "r+")
