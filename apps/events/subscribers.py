@@ -6,14 +6,14 @@ from django.conf import settings
 from django.utils.module_loading import autodiscover_modules, import_string
 
 from apps.events.domain.codecs import PayloadError
-from apps.events.domain.payload import EventPayload, payload_class
+from apps.events.domain.payload import EventPayload, payload_class, registered_names
 
 EVERY_EVENT = "*"
 
 
 def subscribers_of(name: str) -> list[str]:
     """The dotted paths of the handlers of an event, each once, in the table's order."""
-    table: Mapping[str, Sequence[str]] = import_string(settings.EVENT_SUBSCRIPTIONS)
+    table = _table()
     return list(dict.fromkeys([*table.get(name, ()), *table.get(EVERY_EVENT, ())]))
 
 
@@ -29,3 +29,19 @@ def payload_class_of(name: str) -> type[EventPayload]:
     if found is None:
         raise PayloadError(f"No payload class is registered under {name!r}.")
     return found
+
+
+def all_event_names() -> list[str]:
+    """The names of all events that any app can emit."""
+    autodiscover_modules("events")
+    return sorted(registered_names())
+
+
+def all_subscribers() -> list[str]:
+    """The dotted paths of all handlers."""
+    return sorted({path for paths in _table().values() for path in paths})
+
+
+def _table() -> Mapping[str, Sequence[str]]:
+    table: Mapping[str, Sequence[str]] = import_string(settings.EVENT_SUBSCRIPTIONS)
+    return table

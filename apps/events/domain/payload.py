@@ -12,8 +12,7 @@ payload needs a default, so that rows written before it can still be read.
 """
 
 import re
-from dataclasses import MISSING, Field, fields, is_dataclass
-from functools import cache
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from typing import Any, ClassVar, Self, get_type_hints
 from uuid import UUID
 
@@ -22,6 +21,13 @@ from apps.events.domain.codecs import Codec, Json, PayloadError, codec_for
 MAX_NAME_CHARS = 100
 _NAME = re.compile(r"[a-z][a-z_]*(:[a-z][a-z_]*)+")
 _registry: dict[str, type["EventPayload"]] = {}
+_schemas: dict[type["EventPayload"], "_Schema"] = {}
+
+
+@dataclass(frozen=True)
+class _Schema:
+    codecs: dict[str, Codec]
+    required: frozenset[str]
 
 
 class EventPayload:
@@ -39,8 +45,8 @@ class EventPayload:
 
         Raises PayloadError when a value is not of its field's type.
         """
-        schema = _schema(type(self))
-        return {key: _at(type(self), key, codec.encode, getattr(self, key)) for key, codec in schema.items()}
+        codecs = _schema(type(self)).codecs
+        return {key: _at(type(self), key, codec.encode, getattr(self, key)) for key, codec in codecs.items()}
 
     @classmethod
     def from_json(cls, document: object) -> Self:
@@ -51,15 +57,17 @@ class EventPayload:
         if not isinstance(document, dict):
             raise PayloadError(f"{cls.name}: expected a JSON object, not {type(document).__name__}.")
         schema = _schema(cls)
-        unknown = sorted(str(key) for key in document.keys() - schema.keys())
-        missing = sorted(_required(cls) - document.keys())
+        unknown = sorted(str(key) for key in document.keys() - schema.codecs.keys())
+        missing = sorted(schema.required - document.keys())
         if unknown or missing:
             raise PayloadError(f"{cls.name}: unknown fields {unknown}, missing fields {missing}.")
-        return cls(**{key: _at(cls, key, schema[key].decode, value) for key, value in document.items()})
+        return cls(
+            **{key: _at(cls, key, schema.codecs[key].decode, value) for key, value in document.items()}
+        )
 
     def identifiers(self) -> dict[str, str]:
         """The fields that hold UUIDs, as text: what a log line may say about the payload."""
-        values = {key: getattr(self, key) for key in _schema(type(self))}
+        values = {key: getattr(self, key) for key in _schema(type(self)).codecs}
         return {key: str(value) for key, value in values.items() if isinstance(value, UUID)}
 
 
@@ -88,23 +96,22 @@ def _path(cls: type) -> str:
     return f"{cls.__module__}.{cls.__qualname__}"
 
 
-def _fields(cls: type[EventPayload]) -> tuple[Field[Any], ...]:
-    if not is_dataclass(cls) or not cls.__dataclass_params__.frozen:  # type: ignore[attr-defined]
+def _schema(cls: type[EventPayload]) -> _Schema:
+    if cls not in _schemas:
+        _schemas[cls] = _make_schema(cls)
+    return _schemas[cls]
+
+
+def _make_schema(cls: type[EventPayload]) -> _Schema:
+    if not is_dataclass(cls) or not cls.__dataclass_params__.frozen:
         raise PayloadError(f"{_path(cls)} must be a frozen dataclass.")
-    return fields(cls)
-
-
-@cache
-def _schema(cls: type[EventPayload]) -> dict[str, Codec]:
     hints = get_type_hints(cls)
-    return {field.name: codec_for(hints[field.name], f"{_path(cls)}.{field.name}") for field in _fields(cls)}
+    codecs = {field.name: codec_for(hints[field.name], f"{_path(cls)}.{field.name}") for field in fields(cls)}
+    return _Schema(codecs, frozenset(field.name for field in fields(cls) if _is_required(field)))
 
 
-@cache
-def _required(cls: type[EventPayload]) -> frozenset[str]:
-    return frozenset(
-        field.name for field in _fields(cls) if field.default is MISSING and field.default_factory is MISSING
-    )
+def _is_required(field: Field[Any]) -> bool:
+    return field.default is MISSING and field.default_factory is MISSING
 
 
 def _at(cls: type[EventPayload], key: str, convert: Any, value: Any) -> Any:
