@@ -2,14 +2,18 @@
 
 import json
 from collections.abc import Iterable
+from datetime import datetime
 from typing import Any
 
 from django.contrib import admin, messages
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
+from django.template.loader import render_to_string
 from django.urls import reverse
+from django.utils.formats import date_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.timezone import localtime
 from django.utils.translation import ngettext
 from unfold.admin import ModelAdmin, TabularInline
 from unfold.decorators import action, display
@@ -64,32 +68,48 @@ class ReadOnly:
         return request.user.has_perm("events.redeliver_delivery")
 
 
-class DeliveryInline(ReadOnly, TabularInline):
-    model = Delivery
-    fields = ["short_subscriber", "status_badge", "attempts", "next_try", "delivered_at", "last_error"]
-    readonly_fields = fields
-    verbose_name_plural = "deliveries"
-    extra = 0
-    show_change_link = True
+class DeliveryColumns:
+    """What lists and pages say about a delivery."""
 
-    @display(description="Subscriber")
-    def short_subscriber(self, delivery: Delivery) -> str:
-        return delivery.subscriber
-
-    @display(description="Status", label=STATUS_COLOURS)
+    @display(description="Status", ordering="status", label=STATUS_COLOURS)
     def status_badge(self, delivery: Delivery) -> str:
         return delivery.get_status_display()
 
-    @display(description="Next try", empty_value=NEVER)
-    def next_try(self, delivery: Delivery) -> Any:
-        return delivery.next_attempt_at if delivery.status == Delivery.Status.PENDING else None
+    @display(description="Status")
+    def status_label(self, delivery: Delivery) -> str:
+        return badge(delivery.get_status_display())
+
+    @display(description="Emitted at", ordering="id")
+    def emitted(self, delivery: Delivery) -> str:
+        return moment(delivery.event.created_at)
+
+    @display(description="Delivered at", ordering="delivered_at")
+    def delivered(self, delivery: Delivery) -> str:
+        return moment(delivery.delivered_at)
+
+    @display(description="Next try", ordering="next_attempt_at")
+    def next_try(self, delivery: Delivery) -> str:
+        return moment(delivery.next_attempt_at if delivery.status == Delivery.Status.PENDING else None)
+
+
+class DeliveryInline(ReadOnly, DeliveryColumns, TabularInline):
+    model = Delivery
+    fields = ["subscriber_link", "status_label", "attempts", "next_try", "delivered", "last_error"]
+    readonly_fields = fields
+    verbose_name_plural = "deliveries"
+    extra = 0
+    hide_title = True
+
+    @display(description="Subscriber")
+    def subscriber_link(self, delivery: Delivery) -> SafeString:
+        return link("admin:events_delivery_change", delivery.pk, delivery.subscriber)
 
 
 @admin.register(Event)
 class EventAdmin(ReadOnly, ModelAdmin):
     """What happened, newest first."""
 
-    list_display = ["name", "uuid", "state", "created_at", "delivered_at"]
+    list_display = ["name", "uuid", "state", "created", "delivered"]
     list_filter = [EventNameFilter, ("delivered_at", admin.EmptyFieldListFilter), "created_at"]
     list_fullwidth = True
     search_fields = ["uuid__exact"]
@@ -97,8 +117,8 @@ class EventAdmin(ReadOnly, ModelAdmin):
     show_full_result_count = False
     ordering = ["-id"]
     actions = ["redeliver"]
-    fields = ["name", "uuid", ("created_at", "delivered_at"), "content"]
-    readonly_fields = ["name", "uuid", "created_at", "delivered_at", "content"]
+    fields = ["name", "uuid", "state_label", ("created", "delivered"), "content"]
+    readonly_fields = ["name", "uuid", "state_label", "created", "delivered", "content"]
     inlines = [DeliveryInline]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Event]:
@@ -107,9 +127,19 @@ class EventAdmin(ReadOnly, ModelAdmin):
 
     @display(description="State", label=STATUS_COLOURS)
     def state(self, event: Event) -> str:
-        states = {delivery.status for delivery in event.deliveries.all()}
-        worst = next((status for status in ("failed", "pending") if status in states), "delivered")
-        return Delivery.Status(worst).label
+        return worst_status(event)
+
+    @display(description="State")
+    def state_label(self, event: Event) -> str:
+        return badge(worst_status(event))
+
+    @display(description="Emitted at", ordering="id")
+    def created(self, event: Event) -> str:
+        return moment(event.created_at)
+
+    @display(description="Delivered at", ordering="delivered_at")
+    def delivered(self, event: Event) -> str:
+        return moment(event.delivered_at)
 
     @display(description="Payload")
     def content(self, event: Event) -> SafeString:
@@ -122,11 +152,11 @@ class EventAdmin(ReadOnly, ModelAdmin):
 
 
 @admin.register(Delivery)
-class DeliveryAdmin(ReadOnly, ModelAdmin):
+class DeliveryAdmin(ReadOnly, DeliveryColumns, ModelAdmin):
     """What became of each event at each subscriber, newest first; failed ones are the dead letters."""
 
     list_display = [
-        "event_name", "subscriber", "status_badge", "attempts", "created_at", "next_try", "last_error",
+        "event_name", "subscriber", "status_badge", "attempts", "emitted", "next_try", "last_error",
     ]  # fmt: skip
     list_filter = ["status", DeliveryNameFilter, SubscriberFilter]
     list_fullwidth = True
@@ -137,11 +167,11 @@ class DeliveryAdmin(ReadOnly, ModelAdmin):
     ordering = ["-id"]
     actions = ["redeliver"]
     fields = [
-        "event_link", "subscriber", ("status_badge", "attempts"), ("created_at", "delivered_at", "next_try"),
+        "event_link", "subscriber", ("status_label", "attempts"), ("emitted", "delivered"), "next_try",
         "last_error", "content",
     ]  # fmt: skip
     readonly_fields = [
-        "event_link", "subscriber", "status_badge", "attempts", "created_at", "delivered_at", "next_try",
+        "event_link", "subscriber", "status_label", "attempts", "emitted", "delivered", "next_try",
         "last_error", "content",
     ]  # fmt: skip
 
@@ -151,20 +181,8 @@ class DeliveryAdmin(ReadOnly, ModelAdmin):
 
     @display(description="Event")
     def event_link(self, delivery: Delivery) -> SafeString:
-        url = reverse("admin:events_event_change", args=[delivery.event_id])
-        return format_html('<a href="{}">{} {}</a>', url, delivery.event.name, delivery.event.uuid)
-
-    @display(description="Status", ordering="status", label=STATUS_COLOURS)
-    def status_badge(self, delivery: Delivery) -> str:
-        return delivery.get_status_display()
-
-    @display(description="Emitted at", ordering="id")
-    def created_at(self, delivery: Delivery) -> Any:
-        return delivery.event.created_at
-
-    @display(description="Next try", ordering="next_attempt_at", empty_value=NEVER)
-    def next_try(self, delivery: Delivery) -> Any:
-        return delivery.next_attempt_at if delivery.status == Delivery.Status.PENDING else None
+        text = f"{delivery.event.name} {delivery.event.uuid}"
+        return link("admin:events_event_change", delivery.event_id, text)
 
     @display(description="Payload")
     def content(self, delivery: Delivery) -> SafeString:
@@ -180,6 +198,30 @@ def pretty_json(document: object) -> SafeString:
     """JSON to read. Payloads carry identifiers, never the content of a memory, so nothing is left out."""
     text = json.dumps(document, indent=2, ensure_ascii=False, sort_keys=True)
     return format_html('<pre class="font-mono text-xs whitespace-pre-wrap">{}</pre>', text)
+
+
+def worst_status(event: Event) -> str:
+    """The label of the state that needs most attention among an event's deliveries."""
+    states = {delivery.status for delivery in event.deliveries.all()}
+    order = (Delivery.Status.FAILED, Delivery.Status.PENDING)
+    return str(next((status.label for status in order if status in states), Delivery.Status.DELIVERED.label))
+
+
+def badge(label: str) -> str:
+    """The theme's badge, for pages; in lists its `display` decorator makes it."""
+    return render_to_string("unfold/helpers/label.html", {"text": label, "type": STATUS_COLOURS[label]})
+
+
+def moment(value: datetime | None) -> str:
+    """A moment to the second, in the admin's time zone; a dash for none."""
+    return date_format(localtime(value), "Y-m-d H:i:s") if value else NEVER
+
+
+def link(name: str, pk: int, text: str) -> SafeString:
+    """A link to the page of an object."""
+    return format_html(
+        '<a class="text-primary-600 underline" href="{}">{}</a>', reverse(name, args=[pk]), text
+    )
 
 
 def report_redelivery(request: HttpRequest, count: int) -> None:
