@@ -27,7 +27,6 @@ timezone = 'UTC'
 log_timezone = 'UTC'
 fsync = {durable}
 full_page_writes = {durable}
-synchronous_commit = {durable}
 
 # Logs: what the server does, never what people store.
 logging_collector = on
