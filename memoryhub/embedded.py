@@ -85,6 +85,7 @@ class EmbeddedDatabase:
         self.data_dir = data_dir
         self.pgdata = data_dir / "postgres"
         self.durable = durable
+        self._old_logs: dict[Path, int] = {}
 
     @property
     def pid(self) -> int | None:
@@ -120,8 +121,7 @@ class EmbeddedDatabase:
 
     def prune_logs(self, keep: int = KEEP_LOGS) -> None:
         """Remove all but the newest `keep` log files of the server (each of at most 10 MB)."""
-        logs = sorted((self.pgdata / "log").glob("postgresql-*.log"))
-        for path in logs[:-keep]:
+        for path in self._logs()[:-keep]:
             path.unlink(missing_ok=True)
 
     def connect(self, *, dbname: str = DATABASE, user: str = ROLE) -> "psycopg.Connection[tuple[Any, ...]]":
@@ -214,6 +214,7 @@ class EmbeddedDatabase:
     def _launch(self, account: accounts.Account) -> None:
         log = self.pgdata / "start.log"
         log.unlink(missing_ok=True)
+        self._old_logs = {path: path.stat().st_size for path in self._logs()}
         place = _quotable(socket_directory(self.data_dir))
         options = f"-c listen_addresses='' -c port={PORT} -c unix_socket_directories='{place}'"
         self._run(account, "pg_ctl", "-D", str(self.pgdata), "-W", "-l", str(log), "-o", options, "start")
@@ -237,13 +238,16 @@ class EmbeddedDatabase:
         return f"It said: {line}" if line else f"Its logs are in {self.pgdata / 'log'}."
 
     def _fatal_line(self) -> str | None:
-        logs = sorted((self.pgdata / "log").glob("postgresql-*.log"))[-1:]
-        for path in (self.pgdata / "start.log", *logs):
+        """The last fatal error of this start, from its own file or what was added to the logs since."""
+        for path in (self.pgdata / "start.log", *self._logs()):
             with suppress(OSError):
-                lines = [line for line in path.read_text(errors="replace").splitlines() if "FATAL" in line]
-                if lines:
+                added = path.read_bytes()[self._old_logs.get(path, 0) :].decode(errors="replace")
+                if lines := [line for line in added.splitlines() if "FATAL" in line]:
                     return lines[-1]
         return None
+
+    def _logs(self) -> list[Path]:
+        return sorted((self.pgdata / "log").glob("postgresql-*.log"))
 
     def _ensure_database(self) -> None:
         with self.connect(dbname="template1", user=SUPERUSER) as connection:

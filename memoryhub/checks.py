@@ -1,0 +1,79 @@
+"""System checks of the configuration (`manage.py check`, with `--deploy` before real use)."""
+
+import ipaddress
+import os
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.password_validation import validate_password
+from django.core.checks import CheckMessage, Tags, register
+from django.core.checks import Warning as Problem
+from django.core.exceptions import ValidationError
+
+from memoryhub.config import Config
+
+
+@register(Tags.files)
+def check_data_directory(**_: Any) -> list[CheckMessage]:
+    """memoryhub.W001: the data directory can be written."""
+    place = settings.MEMORYHUB.data_dir
+    while not place.exists():
+        place = place.parent
+    if os.access(place, os.W_OK | os.X_OK):
+        return []
+    return [Problem(f"MEMORYHUB_DATA_DIR: {place} cannot be written by this user.", id="memoryhub.W001")]
+
+
+@register(Tags.security, deploy=True)
+def check_public_url(**_: Any) -> list[CheckMessage]:
+    """memoryhub.W002: a deployed hub has an https address, so that keys and cookies travel encrypted."""
+    if settings.MEMORYHUB.https:
+        return []
+    return [
+        Problem(
+            "MEMORYHUB_PUBLIC_URL is no https address, so API keys and passwords travel in the clear.",
+            hint="Put a TLS proxy in front and set MEMORYHUB_PUBLIC_URL=https://….",
+            id="memoryhub.W002",
+        )
+    ]
+
+
+@register(Tags.security)
+def check_debug(**_: Any) -> list[CheckMessage]:
+    """memoryhub.W003: debug pages, which show settings and queries, are not offered to other machines."""
+    config = settings.MEMORYHUB
+    if not config.debug or _is_loopback(config):
+        return []
+    return [
+        Problem(
+            f"MEMORYHUB_DEBUG is on while MEMORYHUB_HOST={config.host} lets other machines in.",
+            hint="Unset one of the two.",
+            id="memoryhub.W003",
+        )
+    ]
+
+
+@register(Tags.security)
+def check_admin_password(**_: Any) -> list[CheckMessage]:
+    """memoryhub.W004: the first admin's password is not one that is guessed first."""
+    password = settings.MEMORYHUB.admin_password
+    if password is None:
+        return []
+    try:
+        validate_password(password)
+    except ValidationError as error:
+        return [
+            Problem(
+                f"MEMORYHUB_ADMIN_PASSWORD is weak: {' '.join(error.messages)}",
+                hint="Leave it unset, and the first start makes a strong one.",
+                id="memoryhub.W004",
+            )
+        ]
+    return []
+
+
+def _is_loopback(config: Config) -> bool:
+    try:
+        return ipaddress.ip_address(config.host).is_loopback
+    except ValueError:
+        return config.host == "localhost"

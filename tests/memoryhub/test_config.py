@@ -1,0 +1,108 @@
+import os
+from pathlib import Path
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+
+from memoryhub.config import read_config
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch):
+    for name in [name for name in os.environ if name.startswith("MEMORYHUB_") or name == "DATABASE_URL"]:
+        monkeypatch.delenv(name)
+    return monkeypatch
+
+
+def test_without_any_variable_the_defaults_of_the_design_hold():
+    config = read_config()
+    assert config.data_dir == Path.cwd() / "data"
+    assert (config.host, config.port) == ("127.0.0.1", 8000)
+    assert config.embedding.embedder == "minilm"
+    assert config.database_settings() is None
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("MEMORYHUB_PORT", "http"),
+        ("MEMORYHUB_PORT", "0"),
+        ("MEMORYHUB_PORT", "70000"),
+        ("MEMORYHUB_WEB_PROCESSES", "0"),
+        ("MEMORYHUB_WEB_PROCESSES", "two"),
+        ("MEMORYHUB_EMBEDDER", "word2vec"),
+        ("MEMORYHUB_LOG_LEVEL", "LOUD"),
+        ("MEMORYHUB_DEBUG", "perhaps"),
+        ("MEMORYHUB_API_KEY", "short"),
+        ("MEMORYHUB_API_KEY", "k" * 201),
+        ("MEMORYHUB_API_KEY", "with a space" + "k" * 32),
+        ("MEMORYHUB_API_KEY", "schlüssel" + "k" * 32),
+        ("MEMORYHUB_PUBLIC_URL", "hub.example.org"),
+        ("MEMORYHUB_PUBLIC_URL", "ftp://hub.example.org"),
+        ("MEMORYHUB_EVENT_RETENTION_DAYS", "0"),
+        ("MEMORYHUB_DEFAULT_USER", "u" * 201),
+        ("MEMORYHUB_ADMIN_USERNAME", "a" * 151),
+    ],
+)
+def test_a_value_that_cannot_be_used_is_refused_by_the_name_of_its_variable(environment, name, value):
+    environment.setenv(name, value)
+    with pytest.raises(ImproperlyConfigured, match=name):
+        read_config()
+
+
+@pytest.mark.parametrize(
+    "url", ["mysql://localhost/hub", "sqlite:///hub.db", "nonsense", "postgresql://h:port/x"]
+)
+def test_a_database_url_that_names_no_postgresql_is_refused(environment, url):
+    environment.setenv("DATABASE_URL", url)
+    with pytest.raises(ImproperlyConfigured, match="DATABASE_URL"):
+        read_config().database_settings()
+
+
+def test_an_error_about_the_database_url_does_not_show_its_password(environment):
+    environment.setenv("DATABASE_URL", "postgresql://me:s3cret-word@host:port/x")
+    with pytest.raises(ImproperlyConfigured) as caught:
+        read_config().database_settings()
+    assert "s3cret-word" not in str(caught.value)
+
+
+def test_a_database_url_becomes_djangos_settings(environment):
+    environment.setenv("DATABASE_URL", "postgresql://me:word@db.example.org:6432/hub")
+    settings = read_config().database_settings()
+    assert settings["HOST"] == "db.example.org"
+    assert settings["PORT"] == 6432
+    assert settings["NAME"] == "hub"
+
+
+def test_openai_embeddings_need_a_key_or_an_address(environment):
+    environment.setenv("MEMORYHUB_EMBEDDER", "openai")
+    with pytest.raises(ImproperlyConfigured, match="MEMORYHUB_EMBEDDING_API_KEY"):
+        read_config()
+    environment.setenv("MEMORYHUB_EMBEDDING_BASE_URL", "http://127.0.0.1:9000/v1")
+    assert read_config().embedding.embedder == "openai"
+
+
+def test_a_key_of_32_printable_characters_is_accepted(environment):
+    environment.setenv("MEMORYHUB_API_KEY", "!" * 31 + "~")
+    assert read_config().api_key == "!" * 31 + "~"
+
+
+def test_a_relative_data_directory_is_made_absolute(environment):
+    environment.setenv("MEMORYHUB_DATA_DIR", "elsewhere")
+    assert read_config().data_dir == Path.cwd() / "elsewhere"
+
+
+def test_the_signing_key_is_made_once_and_kept_private(environment, tmp_path):
+    environment.setenv("MEMORYHUB_DATA_DIR", str(tmp_path))
+    key = read_config().load_secret_key()
+    assert len(key) >= 50
+    assert read_config().load_secret_key() == key
+    assert (tmp_path / "secret_key").stat().st_mode & 0o077 == 0
+
+
+def test_a_damaged_signing_key_is_named_and_not_replaced(environment, tmp_path):
+    environment.setenv("MEMORYHUB_DATA_DIR", str(tmp_path))
+    (tmp_path / "secret_key").write_text("half")
+    with pytest.raises(ImproperlyConfigured, match="secret_key is damaged"):
+        read_config().load_secret_key()
+    assert (tmp_path / "secret_key").read_text() == "half"
