@@ -56,6 +56,8 @@ class Config:
     index_cache_mb: int
     max_content_chars: int
     event_retention_days: int
+    reinforceable_half_life_days: float
+    contextual_half_life_days: float
     embedding: EmbeddingConfig
 
     @property
@@ -124,9 +126,7 @@ def _read(env: Env) -> Config:
         secret_key=env.str("MEMORYHUB_SECRET_KEY", "") or None,
         debug=env.bool("MEMORYHUB_DEBUG", False),
         default_user=env.str("MEMORYHUB_DEFAULT_USER", "", validate=validate.Length(max=200)) or None,
-        web_processes=env.int(
-            "MEMORYHUB_WEB_PROCESSES", _default_processes(), validate=validate.Range(min=1, max=64)
-        ),
+        web_processes=env.int("MEMORYHUB_WEB_PROCESSES", _default_processes(), validate=validate.Range(min=1, max=64)),
         worker_processes=env.int("MEMORYHUB_WORKER_PROCESSES", 1, validate=validate.Range(min=1, max=64)),
         metrics_token=env.str("MEMORYHUB_METRICS_TOKEN", "") or None,
         log_level=env.str(
@@ -137,6 +137,12 @@ def _read(env: Env) -> Config:
             "MEMORYHUB_MAX_CONTENT_CHARS", 100_000, validate=validate.Range(min=1_000, max=500_000)
         ),
         event_retention_days=env.int("MEMORYHUB_EVENT_RETENTION_DAYS", 7, validate=validate.Range(min=1)),
+        reinforceable_half_life_days=env.float(
+            "MEMORYHUB_REINFORCEABLE_HALF_LIFE_DAYS", 30.0, validate=validate.Range(min=0.01, max=100_000)
+        ),
+        contextual_half_life_days=env.float(
+            "MEMORYHUB_CONTEXTUAL_HALF_LIFE_DAYS", 7.0, validate=validate.Range(min=0.01, max=100_000)
+        ),
         embedding=_embedding(env),
     )
 
@@ -144,21 +150,15 @@ def _read(env: Env) -> Config:
 def _embedding(env: Env) -> EmbeddingConfig:
     config = EmbeddingConfig(
         embedder=env.str("MEMORYHUB_EMBEDDER", "minilm", validate=validate.OneOf(EMBEDDERS)),
-        minilm_precision=env.str(
-            "MEMORYHUB_MINILM_PRECISION", "int8", validate=validate.OneOf(["int8", "float32"])
-        ),
+        minilm_precision=env.str("MEMORYHUB_MINILM_PRECISION", "int8", validate=validate.OneOf(["int8", "float32"])),
         openai_base_url=env.str("MEMORYHUB_EMBEDDING_BASE_URL", "") or None,
         openai_api_key=env.str("MEMORYHUB_EMBEDDING_API_KEY", "") or None,
         openai_model=env.str("MEMORYHUB_EMBEDDING_MODEL", "text-embedding-3-small"),
-        openai_dimension=env.int(
-            "MEMORYHUB_EMBEDDING_DIMENSION", 1536, validate=validate.Range(min=8, max=16_000)
-        ),
+        openai_dimension=env.int("MEMORYHUB_EMBEDDING_DIMENSION", 1536, validate=validate.Range(min=8, max=16_000)),
         openai_timeout_seconds=env.float(
             "MEMORYHUB_EMBEDDING_TIMEOUT_SECONDS", 20.0, validate=validate.Range(min=0.1, max=600)
         ),
-        threads=env.int(
-            "MEMORYHUB_EMBEDDING_THREADS", min(os.cpu_count() or 1, 4), validate=validate.Range(min=1)
-        ),
+        threads=env.int("MEMORYHUB_EMBEDDING_THREADS", min(os.cpu_count() or 1, 4), validate=validate.Range(min=1)),
     )
     if config.embedder == "openai" and not (config.openai_base_url or config.openai_api_key):
         raise ImproperlyConfigured(
@@ -173,9 +173,7 @@ def _api_key(env: Env) -> str | None:
     if key is None:
         return None
     if not API_KEY_MIN_CHARS <= len(key) <= API_KEY_MAX_CHARS or not all("!" <= c <= "~" for c in key):
-        raise ImproperlyConfigured(
-            "MEMORYHUB_API_KEY must be 32 to 200 printable ASCII characters without spaces."
-        )
+        raise ImproperlyConfigured("MEMORYHUB_API_KEY must be 32 to 200 printable ASCII characters without spaces.")
     return key
 
 

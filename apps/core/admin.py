@@ -17,7 +17,7 @@ from apps.core.domain.scope import Permission
 from apps.core.models import ApiKey
 
 
-class ApiKeyForm(forms.ModelForm[ApiKey]):
+class ApiKeyForm(forms.ModelForm):  # type: ignore[type-arg]
     """A new key. What it may do is settled when it is made."""
 
     class Meta:
@@ -67,9 +67,7 @@ class ApiKeyAdmin(ModelAdmin):  # type: ignore[misc]
     @display(description="Bound to")
     def bound(self, key: ApiKey) -> str:
         named = key.scope.named()
-        return (
-            ", ".join(f"{name.removesuffix('_id')} {value}" for name, value in named.items()) or "everything"
-        )
+        return ", ".join(f"{name.removesuffix('_id')} {value}" for name, value in named.items()) or "everything"
 
     @action(description="Revoke the selected keys", icon="key_off")
     def revoke(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> None:

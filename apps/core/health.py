@@ -54,7 +54,7 @@ _migrated = False
 
 def migrations_ready() -> str | None:
     """Whether the database has the tables of this version; asked until the answer is yes."""
-    global _migrated  # noqa: PLW0603
+    global _migrated
     if not _migrated:
         executor = MigrationExecutor(connection)
         if executor.migration_plan(executor.loader.graph.leaf_nodes()):

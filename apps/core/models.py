@@ -25,9 +25,7 @@ class ApiKey(models.Model):
     """
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
-    name = models.CharField(
-        max_length=100, help_text="What uses this key, for example the name of an assistant."
-    )
+    name = models.CharField(max_length=100, help_text="What uses this key, for example the name of an assistant.")
     digest = models.CharField(max_length=64, unique=True, editable=False)
     shown = models.CharField("begins with", max_length=16, editable=False)
     permission = models.CharField(

@@ -1,5 +1,19 @@
 """Readiness of semantic memory."""
 
+from apps.core.domain.errors import UnavailableError
+from apps.semantic.embedding import current_space, embed
+
+_warm = False
+
 
 def embedding_ready() -> str | None:
+    """Whether the embedding model is loaded, answers, and makes the vectors that are stored."""
+    global _warm
+    try:
+        current_space()
+        if not _warm:
+            embed(["ready"])
+            _warm = True
+    except UnavailableError as error:
+        return error.detail
     return None

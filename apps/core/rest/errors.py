@@ -39,8 +39,13 @@ def handle_exception(exception: Exception, context: dict[str, Any]) -> Response 
     return exception_handler(exception, context)  # type: ignore[no-any-return]
 
 
+def status_of(error: errors.MemoryHubError) -> int:
+    """The HTTP status of an error of the domain."""
+    return next(status_code for kind, status_code in STATUS_OF if isinstance(error, kind))
+
+
 def _domain_answer(error: errors.MemoryHubError) -> Response:
-    code = next(status_code for kind, status_code in STATUS_OF if isinstance(error, kind))
+    code = status_of(error)
     kind = "server_error" if code >= 500 else "validation_error" if code == 400 else "client_error"
     response = Response(problem(kind, error.code, error.detail, error.attr), status=code)
     if isinstance(error, errors.UnavailableError):

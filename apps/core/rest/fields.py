@@ -46,9 +46,7 @@ class StrictIntegerField(serializers.IntegerField):
     """A whole number: refuses text and booleans."""
 
     def to_internal_value(self, data: Any) -> int:
-        if isinstance(data, bool) or not (
-            isinstance(data, int) or (isinstance(data, float) and data.is_integer())
-        ):
+        if isinstance(data, bool) or not (isinstance(data, int) or (isinstance(data, float) and data.is_integer())):
             self.fail("invalid")
         return super().to_internal_value(int(data))
 

@@ -116,8 +116,6 @@ def readyz(request: HttpRequest) -> HttpResponse:
 def prometheus(request: HttpRequest) -> HttpResponse:
     """The metrics of all processes together, in Prometheus' text format."""
     token = settings.MEMORYHUB.metrics_token
-    if token and not hmac.compare_digest(
-        request.headers.get("Authorization", "").encode(), f"Bearer {token}".encode()
-    ):
+    if token and not hmac.compare_digest(request.headers.get("Authorization", "").encode(), f"Bearer {token}".encode()):
         return JsonResponse({"status": "unauthorized"}, status=401)
     return HttpResponse(metrics.exposition(), content_type=metrics.CONTENT_TYPE)

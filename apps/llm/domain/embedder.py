@@ -1,0 +1,109 @@
+"""What an embedder is: texts in, vectors of one space out (DESIGN section 1)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+Vectors = npt.NDArray[np.float32]
+
+
+class EmbeddingError(Exception):
+    """Texts could not be turned into vectors. Its text never holds an embedded text or a key."""
+
+
+class EmbeddingInputError(EmbeddingError):
+    """The texts themselves cannot be embedded, whoever does it."""
+
+
+class EmbeddingUnavailableError(EmbeddingError):
+    """The model cannot be reached or loaded.
+
+    retryable: the same call may succeed later, without anybody changing the configuration.
+    """
+
+    def __init__(self, message: str, *, retryable: bool) -> None:
+        super().__init__(message)
+        self.retryable = retryable
+
+
+class EmbeddingResponseError(EmbeddingError):
+    """The model answered something that is not one vector per text, or a vector that cannot be compared."""
+
+
+class EmbeddingDimensionError(EmbeddingResponseError):
+    """Vectors have another length than the space of the embedder."""
+
+    def __init__(self, expected: int, received: int) -> None:
+        super().__init__(f"The embedding has {received} dimensions; {expected} are configured.")
+        self.expected = expected
+        self.received = received
+
+
+@dataclass(frozen=True)
+class EmbeddingSpaceId:
+    """Vectors can be compared only inside one space: the same model (with its precision) and dimension."""
+
+    model: str
+    dimension: int
+
+    def __str__(self) -> str:
+        return f"{self.model} ({self.dimension} dimensions)"
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors; safe to call from several threads at once."""
+
+    @property
+    def space(self) -> EmbeddingSpaceId:
+        """The space of the vectors; known before any model is loaded."""
+        ...
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """The vectors of `texts`, in their order: float32, shape (len(texts), dimension), rows of length 1.
+
+        Every text has a vector, the empty one too. Raises EmbeddingError.
+        """
+        ...
+
+
+def checked_texts(texts: Sequence[str]) -> list[str]:
+    """`texts` as a list.
+
+    Raises EmbeddingInputError for a bare string (whose items would be its letters), for an item that is no
+    string, and for one with a lone surrogate, which no encoding can carry.
+    """
+    if isinstance(texts, str):
+        raise EmbeddingInputError("Give a list of texts, not one text.")
+    for position, text in enumerate(texts):
+        _check_text(text, position)
+    return list(texts)
+
+
+def _check_text(text: object, position: int) -> None:
+    if not isinstance(text, str):
+        raise EmbeddingInputError(f"Text {position} is a {type(text).__name__}, not a string.")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise EmbeddingInputError(
+            f"Text {position} holds a lone surrogate at character {error.start}."
+        ) from None
+
+
+def normalise(vectors: npt.ArrayLike) -> Vectors:
+    """One vector or a matrix of row vectors as float32, scaled to length 1.
+
+    Raises EmbeddingResponseError when a number is not finite or a vector is all zeros.
+    """
+    wide = np.asarray(vectors, dtype=np.float64)
+    if not np.isfinite(wide).all():
+        raise EmbeddingResponseError("The embedding holds a number that is not finite.")
+    # Scaling by the largest component first keeps squares from overflowing or vanishing.
+    largest = np.abs(wide).max(axis=-1, keepdims=True, initial=0.0)
+    if not (largest > 0).all():
+        raise EmbeddingResponseError("The embedding is all zeros, so it has no direction.")
+    wide = wide / largest
+    return (wide / np.linalg.norm(wide, axis=-1, keepdims=True)).astype(np.float32)

@@ -1,0 +1,17 @@
+"""The settings of semantic memory, in the domain's terms."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+
+from django.conf import settings
+
+from apps.semantic.domain.confidence import DecayPolicy
+
+
+def half_lives() -> Mapping[DecayPolicy, timedelta | None]:
+    """How fast each decay policy halves the confidence; None for never (DESIGN D4)."""
+    return {
+        DecayPolicy.STABLE: None,
+        DecayPolicy.REINFORCEABLE: timedelta(days=settings.MEMORYHUB.reinforceable_half_life_days),
+        DecayPolicy.CONTEXTUAL: timedelta(days=settings.MEMORYHUB.contextual_half_life_days),
+    }

@@ -1,0 +1,47 @@
+"""What a caller asks to be remembered."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from apps.core.domain.scope import Scope
+from apps.semantic.domain.confidence import DecayPolicy
+
+TAGS = ("agent", "personality", "project", "type")
+DEFAULT_IMPORTANCE = 0.5
+DEFAULT_BASE_CONFIDENCE = 1.0
+DEFAULT_SOURCE = "user"
+
+
+@dataclass(frozen=True, eq=False)
+class MemoryDraft:
+    """A memory to be saved; None means that the caller did not say.
+
+    importance and confidence: in [0, 1]. embedding: float32 of the active space's dimension, any length.
+    """
+
+    content: str
+    scope: Scope = field(default_factory=Scope)
+    agent: str = ""
+    personality: str = ""
+    project: str = ""
+    type: str = ""
+    is_global: bool = False
+    decay_policy: DecayPolicy = DecayPolicy.STABLE
+    importance: float | None = None
+    confidence: float | None = None
+    keywords: tuple[str, ...] = ()
+    source: str | None = None
+    occurred_at: datetime | None = None
+    session_id: str = ""
+    context: str = ""
+    metadata: dict[str, Any] = field(default_factory=dict)
+    embedding: npt.NDArray[np.float32] | None = None
+
+    @property
+    def base_confidence(self) -> float:
+        """What the writer claims, 1.0 unless given."""
+        return DEFAULT_BASE_CONFIDENCE if self.confidence is None else self.confidence

@@ -1,0 +1,65 @@
+"""Which slots have which term: sorted arrays with a small unsorted tail, so that adding stays cheap."""
+
+import numpy as np
+import numpy.typing as npt
+
+Terms = npt.NDArray[np.uint64]
+Slots = npt.NDArray[np.int64]
+Counts = npt.NDArray[np.float32]
+
+_TAIL_LIMIT = 4_096
+
+
+class Postings:
+    """Term hash -> (slot, count) pairs."""
+
+    def __init__(self) -> None:
+        self._terms: Terms = np.zeros(0, dtype=np.uint64)
+        self._slots: Slots = np.zeros(0, dtype=np.int64)
+        self._counts: Counts = np.zeros(0, dtype=np.float32)
+        self._tail: list[tuple[Terms, Slots, Counts]] = []
+        self._tail_size = 0
+
+    @property
+    def nbytes(self) -> int:
+        """Roughly how much memory the arrays take."""
+        return self._terms.nbytes + self._slots.nbytes + self._counts.nbytes + 20 * self._tail_size
+
+    def add(self, terms: Terms, slots: Slots, counts: Counts) -> None:
+        """Add pairs of new slots."""
+        self._tail.append((terms.astype(np.uint64), slots, counts))
+        self._tail_size += len(terms)
+        if self._tail_size > max(_TAIL_LIMIT, len(self._terms) // 8):
+            self._merge()
+        elif len(self._tail) > 64:
+            self._tail = [self._joined(self._tail)]
+
+    def of(self, term: int) -> tuple[Slots, Counts]:
+        """The slots that have the term, and how often."""
+        wanted = np.uint64(term)
+        first = np.searchsorted(self._terms, wanted, side="left")
+        last = np.searchsorted(self._terms, wanted, side="right")
+        slots, counts = [self._slots[first:last]], [self._counts[first:last]]
+        for tail_terms, tail_slots, tail_counts in self._tail:
+            hit = tail_terms == wanted
+            slots.append(tail_slots[hit])
+            counts.append(tail_counts[hit])
+        return np.concatenate(slots), np.concatenate(counts)
+
+    def renumber(self, new_slot: Slots) -> None:
+        """Move every pair to its new slot; those whose new slot is -1 leave."""
+        self._merge()
+        moved = new_slot[self._slots]
+        keep = moved >= 0
+        self._terms, self._slots, self._counts = self._terms[keep], moved[keep], self._counts[keep]
+
+    def _merge(self) -> None:
+        terms, slots, counts = self._joined([(self._terms, self._slots, self._counts), *self._tail])
+        order = np.argsort(terms, kind="stable")
+        self._terms, self._slots, self._counts = terms[order], slots[order], counts[order]
+        self._tail, self._tail_size = [], 0
+
+    @staticmethod
+    def _joined(parts: list[tuple[Terms, Slots, Counts]]) -> tuple[Terms, Slots, Counts]:
+        terms, slots, counts = zip(*parts, strict=True)
+        return np.concatenate(terms), np.concatenate(slots), np.concatenate(counts)

@@ -1,0 +1,115 @@
+"""What a search asks for, and what it finds."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from apps.core.domain.scope import Scope
+
+MAX_TOP_K = 1_000
+DEFAULT_TOP_K = 10
+
+
+class SearchMode(StrEnum):
+    """By what memories are found."""
+
+    HYBRID = "hybrid"
+    VECTOR = "vector"
+    KEYWORD = "keyword"
+
+
+@dataclass(frozen=True, eq=False)
+class SearchQuery:
+    """A search. `query`, `embedding` or both; None means that the caller did not say.
+
+    tags: column of the shard -> the value it must have. start and end: when the memory happened, both included.
+    """
+
+    scope: Scope = field(default_factory=Scope)
+    query: str | None = None
+    embedding: npt.NDArray[np.float32] | None = None
+    mode: SearchMode | None = None
+    top_k: int = DEFAULT_TOP_K
+    min_similarity: float | None = None
+    min_confidence: float | None = None
+    start: datetime | None = None
+    end: datetime | None = None
+    tags: Mapping[str, str] = field(default_factory=dict)
+    explain: bool = False
+
+    @property
+    def effective_mode(self) -> SearchMode:
+        """Hybrid unless said otherwise; by vector where there are no words to look for."""
+        if self.mode is not None:
+            return self.mode
+        return SearchMode.HYBRID if self.query is not None else SearchMode.VECTOR
+
+
+@dataclass(frozen=True)
+class TermShare:
+    """What one word of the query added to a result's keyword score."""
+
+    term: str
+    weight: float
+    idf: float
+    score: float
+
+
+@dataclass(frozen=True)
+class Hit:
+    """One memory found.
+
+    score: in which results are ordered. similarity: cosine, None where no vector was compared.
+    """
+
+    memory: int
+    score: float
+    similarity: float | None
+    keyword: float | None
+    confidence: float
+    terms: tuple[TermShare, ...] = ()
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """The hits in order, and the account: considered = matched + sum of filtered."""
+
+    hits: tuple[Hit, ...]
+    matched: int
+    filtered: Mapping[str, int]
+
+    @property
+    def considered(self) -> int:
+        return self.matched + sum(self.filtered.values())
+
+
+EMPTY_RANKING = Ranking((), 0, {})
+
+
+@dataclass(frozen=True)
+class Diagnostics:
+    """How a search came to its results. took_ms: milliseconds, wall time."""
+
+    matched: int
+    filtered: Mapping[str, int]
+    index: str
+    mode: str
+    took_ms: float
+
+    def as_json(self) -> dict[str, Any]:
+        """The shape that the API answers with (DESIGN section 5)."""
+        filtered_count = sum(self.filtered.values())
+        return {
+            "matched_count": self.matched,
+            "filtered_count": filtered_count,
+            "considered_count": self.matched + filtered_count,
+            "filtered": dict(self.filtered),
+            "index": self.index,
+            "mode": self.mode,
+            "took_ms": round(self.took_ms, 3),
+        }

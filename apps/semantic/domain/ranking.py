@@ -1,0 +1,183 @@
+"""Which memories answer a query best, and why the others do not (spec 000 retrieval controls, DESIGN D10)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import numpy as np
+import numpy.typing as npt
+
+from apps.core.domain.scope import Scope
+from apps.semantic.domain.bm25 import KeywordScores, keyword_scores
+from apps.semantic.domain.confidence import DecayPolicy
+from apps.semantic.domain.query import EMPTY_RANKING, Hit, Ranking, SearchMode, SearchQuery, TermShare
+from apps.semantic.domain.shard import Bools, Floats, Shard
+
+VECTOR_WEIGHT = 0.6
+KEYWORD_WEIGHT = 0.4
+HalfLives = Mapping[DecayPolicy, timedelta | None]
+
+
+@dataclass(frozen=True, eq=False)
+class _Scored:
+    """Everything computed per slot of all shards, one after the other."""
+
+    ids: npt.NDArray[np.int64]
+    score: Floats
+    similarity: Floats | None
+    keyword: Floats | None
+    confidence: Floats
+
+
+def rank(
+    query: SearchQuery,
+    scope: Scope,
+    vector: npt.NDArray[np.float32] | None,
+    shards: Sequence[Shard],
+    now: datetime,
+    half_lives: HalfLives,
+) -> Ranking:
+    """The best `query.top_k` of the memories in `scope`, ties broken by the newer one.
+
+    vector: the query's unit vector, or None when similarity is not needed.
+    """
+    visible = [visible_slots(shard, scope) for shard in shards]
+    if not any(mask.any() for mask in visible):
+        return EMPTY_RANKING
+    words = _keyword_part(query, shards, visible)
+    scored = _score(query, vector, shards, words, now, half_lives)
+    considered = np.concatenate(visible)
+    matched, filtered = _filter(query, shards, scored, considered)
+    best = _best(scored, matched, query.top_k)
+    hits = tuple(_hit(scored, slot, words, query.explain) for slot in best)
+    return Ranking(hits, len(matched), filtered)
+
+
+def visible_slots(shard: Shard, scope: Scope) -> Bools:
+    """The living slots that match the household and the persona of the scope. Shape (size,)."""
+    mask = shard.alive.copy()
+    for name in ("household_id", "persona_id"):
+        wanted = getattr(scope, name)
+        if wanted is not None:
+            mask &= shard.codes(name) == shard.code(name, wanted)
+    return mask
+
+
+def _keyword_part(query: SearchQuery, shards: Sequence[Shard], visible: Sequence[Bools]) -> KeywordScores | None:
+    if query.query is None or query.effective_mode is SearchMode.VECTOR:
+        return None
+    return keyword_scores(query.query, shards, visible, keep_shares=query.explain)
+
+
+def _score(
+    query: SearchQuery,
+    vector: npt.NDArray[np.float32] | None,
+    shards: Sequence[Shard],
+    words: KeywordScores | None,
+    now: datetime,
+    half_lives: HalfLives,
+) -> _Scored:
+    similarity = None
+    if vector is not None:
+        similarity = np.concatenate([shard.vectors @ vector for shard in shards]).astype(np.float64)
+    keyword = None if words is None else np.concatenate(words.scores)
+    score = fuse(query.effective_mode, similarity, keyword, 0.0 if words is None else words.maximum())
+    confidence = np.concatenate([confidences(shard, now, half_lives) for shard in shards])
+    return _Scored(np.concatenate([shard.ids for shard in shards]), score, similarity, keyword, confidence)
+
+
+def fuse(mode: SearchMode, similarity: Floats | None, keyword: Floats | None, best_keyword: float) -> Floats:
+    """One score from both: 0.6 cosine + 0.4 BM25 divided by the best BM25 (DESIGN D10), or one of them alone."""
+    if mode is SearchMode.VECTOR:
+        assert similarity is not None
+        return similarity
+    assert keyword is not None
+    relative = keyword / best_keyword if best_keyword > 0 else keyword
+    if mode is SearchMode.KEYWORD:
+        return relative
+    assert similarity is not None
+    return VECTOR_WEIGHT * similarity + KEYWORD_WEIGHT * relative
+
+
+def confidences(shard: Shard, now: datetime, half_lives: HalfLives) -> Floats:
+    """The confidence that a reader sees, by slot. Shape (size,)."""
+    decay_rate = np.zeros(shard.size)
+    for policy, half_life in half_lives.items():
+        if half_life is not None:
+            decay_rate[shard.codes("decay_policy") == shard.code("decay_policy", policy)] = (
+                1 / half_life.total_seconds()
+            )
+    age = np.maximum(now.timestamp() - shard.anchor, 0.0)
+    return np.asarray(shard.base_confidence * np.exp2(-age * decay_rate))
+
+
+def _filter(
+    query: SearchQuery, shards: Sequence[Shard], scored: _Scored, considered: Bools
+) -> tuple[npt.NDArray[np.int64], dict[str, int]]:
+    """The slots that pass every filter, and how many fell by which: each counts under the first that it fails."""
+    remaining = considered
+    filtered: dict[str, int] = {}
+    for reason, passes in _filters(query, shards, scored):
+        fallen = int(np.count_nonzero(remaining & ~passes))
+        filtered[reason] = fallen
+        remaining = remaining & passes
+    return np.flatnonzero(remaining), filtered
+
+
+def _filters(query: SearchQuery, shards: Sequence[Shard], scored: _Scored) -> list[tuple[str, Bools]]:
+    filters = [
+        (name, np.concatenate([shard.codes(name) == shard.code(name, value) for shard in shards]))
+        for name, value in query.tags.items()
+    ]
+    if query.start is not None or query.end is not None:
+        filters.append(("time_window", _in_window(query, shards)))
+    if query.min_confidence is not None:
+        # Half of the sixth decimal: what is shown as reaching the limit reaches it.
+        filters.append(("min_confidence", scored.confidence >= query.min_confidence - 5e-7))
+    if query.min_similarity is not None and scored.similarity is not None:
+        filters.append(("min_similarity", scored.similarity >= query.min_similarity - 5e-7))
+    if query.effective_mode is SearchMode.KEYWORD and scored.keyword is not None:
+        filters.append(("no_common_word", scored.keyword > 0))
+    return filters
+
+
+def _in_window(query: SearchQuery, shards: Sequence[Shard]) -> Bools:
+    happened = np.concatenate([shard.happened for shard in shards])
+    mask = np.ones(len(happened), dtype=np.bool_)
+    if query.start is not None:
+        mask &= happened >= query.start.timestamp()
+    if query.end is not None:
+        mask &= happened <= query.end.timestamp()
+    return mask
+
+
+def _best(scored: _Scored, matched: npt.NDArray[np.int64], top_k: int) -> list[int]:
+    """The slots of the best matches, in order; equal scores by the newer id."""
+    scores = scored.score[matched]
+    if len(matched) > 4 * top_k:
+        threshold = np.partition(scores, len(scores) - top_k)[len(scores) - top_k]
+        candidates = scores >= threshold
+        matched, scores = matched[candidates], scores[candidates]
+    order = np.lexsort((-scored.ids[matched], -scores))[:top_k]
+    return [int(slot) for slot in matched[order]]
+
+
+def _hit(scored: _Scored, slot: int, words: KeywordScores | None, explain: bool) -> Hit:
+    return Hit(
+        memory=int(scored.ids[slot]),
+        score=round(float(scored.score[slot]), 6),
+        similarity=None if scored.similarity is None else round(float(scored.similarity[slot]), 6),
+        keyword=None if scored.keyword is None else round(float(scored.keyword[slot]), 6),
+        confidence=round(float(scored.confidence[slot]), 6),
+        terms=_term_shares(words, slot) if explain and words is not None else (),
+    )
+
+
+def _term_shares(words: KeywordScores, slot: int) -> tuple[TermShare, ...]:
+    shares = []
+    for term, idf, weights, parts in zip(words.terms, words.idf, words.weights, words.shares, strict=True):
+        weight = float(np.concatenate(weights)[slot])
+        if weight > 0:
+            score = float(np.concatenate(parts)[slot])
+            shares.append(TermShare(term, round(weight, 3), round(idf, 6), round(score, 6)))
+    return tuple(shares)

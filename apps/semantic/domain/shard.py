@@ -1,0 +1,240 @@
+"""The memories of one user in arrays, for searching: a cache that grows by what changed (DESIGN D2, D9).
+
+A row lives in a slot. Changing a memory leaves its old slot dead and takes a new one; when many are dead the
+arrays are packed. Nothing here knows of a database.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from apps.semantic.domain.lexemes import unpack
+from apps.semantic.domain.postings import Postings
+
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+Slots = npt.NDArray[np.int64]
+
+CODED = (
+    "household_id", "persona_id", "agent", "personality", "project", "type",
+    "session_id", "source", "is_global", "decay_policy",
+)  # fmt: skip
+SESSION_KEY = tuple(CODED.index(name) for name in ("household_id", "persona_id", "session_id"))
+NEIGHBOUR_WEIGHTS = (0.7, 0.4, 0.2)
+_PACK_AT_DEAD = 1_000
+_FIRST_CAPACITY = 64
+
+
+class ShardRow(NamedTuple):
+    """A changed memory. Times in seconds since the epoch; vector: float32 bytes in the machine's order, or empty."""
+
+    id: int
+    active: bool
+    coded: tuple[str, ...]
+    happened: float
+    anchor: float
+    base_confidence: float
+    lexemes: bytes
+    vector: bytes
+
+
+class Shard:
+    """One user's active memories in one embedding space of `dimension`.
+
+    Not thread-safe: its owner holds a lock while it changes or reads it.
+    """
+
+    def __init__(self, dimension: int) -> None:
+        self.dimension = dimension
+        self.postings = Postings()
+        self._slot_of: dict[int, int] = {}
+        self._codes_of: list[dict[str, int]] = [{} for _ in CODED]
+        self._size = 0
+        self._allocate(_FIRST_CAPACITY)
+        self._sessions: Sessions | None = None
+
+    def _allocate(self, capacity: int) -> None:
+        self._ids = np.zeros(capacity, dtype=np.int64)
+        self._alive = np.zeros(capacity, dtype=np.bool_)
+        self._codes = np.zeros((capacity, len(CODED)), dtype=np.int32)
+        self._happened = np.zeros(capacity)
+        self._anchor = np.zeros(capacity)
+        self._base = np.zeros(capacity)
+        self._lengths = np.zeros(capacity)
+        self._vectors = np.zeros((capacity, self.dimension), dtype=np.float32)
+
+    _ARRAYS = ("_ids", "_alive", "_codes", "_happened", "_anchor", "_base", "_lengths", "_vectors")
+
+    def __len__(self) -> int:
+        """How many memories can be found."""
+        return len(self._slot_of)
+
+    @property
+    def size(self) -> int:
+        """How many slots are in use, dead ones included: the length of every array below."""
+        return self._size
+
+    @property
+    def ids(self) -> npt.NDArray[np.int64]:
+        return self._ids[: self._size]
+
+    @property
+    def alive(self) -> Bools:
+        return self._alive[: self._size]
+
+    @property
+    def happened(self) -> Floats:
+        return self._happened[: self._size]
+
+    @property
+    def anchor(self) -> Floats:
+        return self._anchor[: self._size]
+
+    @property
+    def base_confidence(self) -> Floats:
+        return self._base[: self._size]
+
+    @property
+    def vectors(self) -> npt.NDArray[np.float32]:
+        """Shape (size, dimension); a row of zeros where a memory has no vector."""
+        return self._vectors[: self._size]
+
+    @property
+    def nbytes(self) -> int:
+        """Roughly how much memory the shard takes."""
+        arrays = sum(getattr(self, name).nbytes for name in self._ARRAYS)
+        return int(arrays + self.postings.nbytes + 120 * len(self._slot_of))
+
+    def codes(self, name: str) -> npt.NDArray[np.int32]:
+        """The coded values of one column, by slot."""
+        return self._codes[: self._size, CODED.index(name)]
+
+    def code(self, name: str, value: str) -> int:
+        """The code of a value in a column; -1 when no memory ever had it."""
+        return self._codes_of[CODED.index(name)].get(value, -1)
+
+    def apply(self, rows: Iterable[ShardRow]) -> None:
+        """Take over changed memories; those that are not active any more leave."""
+        rows = list({row.id: row for row in rows}.values())
+        for row in rows:
+            old = self._slot_of.pop(row.id, None)
+            if old is not None:
+                self._alive[old] = False
+        self._append([row for row in rows if row.active])
+        self._sessions = None
+        dead = self._size - len(self._slot_of)
+        if dead > _PACK_AT_DEAD and dead > len(self._slot_of):
+            self._pack()
+
+    def _append(self, rows: Sequence[ShardRow]) -> None:
+        if not rows:
+            return
+        self._reserve(self._size + len(rows))
+        slots = np.arange(self._size, self._size + len(rows))
+        self._ids[slots] = [row.id for row in rows]
+        self._alive[slots] = True
+        self._happened[slots] = [row.happened for row in rows]
+        self._anchor[slots] = [row.anchor for row in rows]
+        self._base[slots] = [row.base_confidence for row in rows]
+        for column, known in enumerate(self._codes_of):
+            self._codes[slots, column] = [known.setdefault(row.coded[column], len(known)) for row in rows]
+        self._vectors[slots] = self._matrix(rows)
+        self._slot_of.update({row.id: int(slot) for row, slot in zip(rows, slots, strict=True)})
+        self._index_words(slots, rows)
+        self._size += len(rows)
+
+    def _matrix(self, rows: Sequence[ShardRow]) -> npt.NDArray[np.float32]:
+        blank = bytes(4 * self.dimension)
+        joined = b"".join(row.vector if len(row.vector) == len(blank) else blank for row in rows)
+        return np.frombuffer(joined, dtype=np.float32).reshape(len(rows), self.dimension)
+
+    def _index_words(self, slots: Slots, rows: Sequence[ShardRow]) -> None:
+        records, sizes = unpack([row.lexemes for row in rows])
+        owners = np.repeat(slots, sizes)
+        counts = records["count"].astype(np.float32)
+        self._lengths[slots] = np.bincount(owners - slots[0], weights=counts, minlength=len(rows))
+        self.postings.add(records["term"], owners, counts)
+
+    def _reserve(self, wanted: int) -> None:
+        capacity = len(self._ids)
+        if wanted <= capacity:
+            return
+        old = {name: getattr(self, name) for name in self._ARRAYS}
+        self._allocate(max(wanted, capacity + capacity // 2))
+        for name, array in old.items():
+            getattr(self, name)[: self._size] = array[: self._size]
+
+    def _pack(self) -> None:
+        keep = np.flatnonzero(self.alive)
+        new_slot = np.full(self._size, -1, dtype=np.int64)
+        new_slot[keep] = np.arange(len(keep))
+        for name in self._ARRAYS:
+            setattr(self, name, getattr(self, name)[: self._size][keep])
+        self.postings.renumber(new_slot)
+        self._slot_of = {int(memory): slot for slot, memory in enumerate(self._ids)}
+        self._size = len(keep)
+
+    @property
+    def sessions(self) -> "Sessions":
+        """Which memories stand beside each other in a session; made anew after a change."""
+        if self._sessions is None:
+            self._sessions = Sessions.of(self)
+        return self._sessions
+
+    def term_weights(self, term: int) -> Floats:
+        """How often each slot's keyword document has the term, its neighbours' words weighted down. Shape (size,)."""
+        slots, counts = self.postings.of(term)
+        living = self.alive[slots]
+        return self.sessions.spread(slots[living], counts[living])
+
+    def document_lengths(self) -> Floats:
+        """The length of each slot's keyword document, neighbours included. Shape (size,)."""
+        return self.sessions.lengths
+
+
+class Sessions:
+    """The order of memories within their sessions: by the time when they happened, then as they arrived.
+
+    Memories of one session, in the same household and persona, are each other's context: the words of a neighbour
+    at distance 1, 2 and 3 count with NEIGHBOUR_WEIGHTS in a memory's keyword document (DESIGN D10).
+    """
+
+    def __init__(self, order: Slots, keys: Slots, size: int) -> None:
+        self._order = order
+        self._position = np.full(size, -1, dtype=np.int64)
+        self._position[order] = np.arange(len(order))
+        self._keys = keys
+        self._size = size
+        self.lengths = np.zeros(size)
+
+    @classmethod
+    def of(cls, shard: Shard) -> "Sessions":
+        """The sessions of a shard's living memories."""
+        in_session = shard.codes("session_id") != shard.code("session_id", "")
+        slots = np.flatnonzero(shard.alive & in_session)
+        columns = [shard._codes[slots, column] for column in SESSION_KEY]
+        sorting = np.lexsort((shard.ids[slots], shard.happened[slots], *columns))
+        grouped = np.stack([column[sorting] for column in columns])
+        changes = np.any(grouped[:, 1:] != grouped[:, :-1], axis=0)
+        keys = np.concatenate(([0], np.cumsum(changes))) if len(slots) else np.zeros(0, dtype=np.int64)
+        sessions = cls(slots[sorting], keys, shard.size)
+        living = np.flatnonzero(shard.alive)
+        sessions.lengths = sessions.spread(living, shard._lengths[living])
+        return sessions
+
+    def spread(self, slots: Slots, weights: Floats | npt.NDArray[np.float32]) -> Floats:
+        """Give each slot its weight, and its neighbours their share of it. Shape (size,)."""
+        targets, shares = [slots], [np.asarray(weights, dtype=np.float64)]
+        position = self._position[slots]
+        inside = position >= 0
+        position, inner = position[inside], shares[0][inside]
+        for distance, weight in enumerate(NEIGHBOUR_WEIGHTS, start=1):
+            for step in (distance, -distance):
+                neighbour = position + step
+                valid = (neighbour >= 0) & (neighbour < len(self._order))
+                valid[valid] = self._keys[neighbour[valid]] == self._keys[position[valid]]
+                targets.append(self._order[neighbour[valid]])
+                shares.append(inner[valid] * weight)
+        return np.bincount(np.concatenate(targets), weights=np.concatenate(shares), minlength=self._size)

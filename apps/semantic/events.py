@@ -1,0 +1,58 @@
+"""What semantic memory tells the rest of the hub. Never the content: who needs it reads it under its own rights."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import ClassVar
+from uuid import UUID
+
+from apps.events.domain.payload import EventPayload
+
+
+class SaveAction(StrEnum):
+    """What a save did."""
+
+    INSERTED = "inserted"
+    UPDATED = "updated"
+
+
+@dataclass(frozen=True, kw_only=True)
+class MemoryChange(EventPayload):
+    """Whose memory changed, and when."""
+
+    memory_id: UUID
+    user_id: str
+    household_id: str | None
+    persona_id: str | None
+    actor: str
+    at: datetime
+
+
+@dataclass(frozen=True, kw_only=True)
+class MemorySaved(MemoryChange):
+    """A memory was stored, or an exact duplicate improved it."""
+
+    name: ClassVar[str] = "memory:semantic:saved"
+    action: SaveAction
+    content_hash: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class MemoryReinforced(MemoryChange):
+    """The decay of a memory started anew."""
+
+    name: ClassVar[str] = "memory:semantic:reinforced"
+
+
+@dataclass(frozen=True, kw_only=True)
+class MemoryDeleted(MemoryChange):
+    """A memory was soft-deleted."""
+
+    name: ClassVar[str] = "memory:semantic:deleted"
+
+
+@dataclass(frozen=True, kw_only=True)
+class MemoryRestored(MemoryChange):
+    """A soft-deleted memory is active again."""
+
+    name: ClassVar[str] = "memory:semantic:restored"

@@ -1,0 +1,106 @@
+"""Importing many memories: while one batch is written, the next one is embedded."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from itertools import islice
+
+from django.db import connection
+
+from apps.core.domain.errors import MemoryHubError
+from apps.core.domain.scope import Access
+from apps.semantic.domain.memory import MemoryDraft
+from apps.semantic.saving import PreparedSaves, save_prepare, save_write
+
+BATCH_SIZE = 500
+MAX_ERRORS_KEPT = 20
+
+
+@dataclass(frozen=True)
+class BadLine:
+    """A line that describes no memory."""
+
+    place: str
+    reason: str
+
+
+@dataclass
+class ImportReport:
+    """What an import did. errors: the first of those that failed, with their places."""
+
+    inserted: int = 0
+    updated: int = 0
+    skipped: int = 0
+    failed: int = 0
+    errors: list[BadLine] = field(default_factory=list)
+
+    @property
+    def total(self) -> int:
+        """How many lines were dealt with."""
+        return self.inserted + self.updated + self.skipped + self.failed
+
+    def fail(self, bad: BadLine) -> None:
+        """Note a line that failed."""
+        self.failed += 1
+        if len(self.errors) < MAX_ERRORS_KEPT:
+            self.errors.append(bad)
+
+
+def import_memories(
+    access: Access,
+    items: Iterable[MemoryDraft | BadLine],
+    *,
+    progress: Callable[[int], None] | None = None,
+    batch_size: int = BATCH_SIZE,
+) -> ImportReport:
+    """Save drafts in order, batch by batch, each batch in a transaction of its own.
+
+    Importing the same again skips what is stored, so an import that was cut off is resumed by starting it again.
+    `progress` is told how many items were dealt with since it was last told.
+    """
+    report = ImportReport()
+    with ThreadPoolExecutor(max_workers=1, thread_name_prefix="embed") as executor:
+        for batch, preparing in _ahead(executor, access, _batches(items, batch_size)):
+            _write(report, batch, preparing)
+            if progress is not None:
+                progress(len(batch))
+    return report
+
+
+def _batches(items: Iterable[MemoryDraft | BadLine], size: int) -> Iterator[list[MemoryDraft | BadLine]]:
+    iterator = iter(items)
+    while batch := list(islice(iterator, size)):
+        yield batch
+
+
+def _ahead(
+    executor: ThreadPoolExecutor, access: Access, batches: Iterator[list[MemoryDraft | BadLine]]
+) -> Iterator[tuple[list[MemoryDraft | BadLine], Future[PreparedSaves]]]:
+    """Each batch with its preparation, which was begun before the batch ahead of it was given out."""
+    waiting: list[tuple[list[MemoryDraft | BadLine], Future[PreparedSaves]]] = []
+    for batch in batches:
+        drafts = [item for item in batch if isinstance(item, MemoryDraft)]
+        waiting.append((batch, executor.submit(_prepare, access, drafts)))
+        if len(waiting) > 1:
+            yield waiting.pop(0)
+    yield from waiting
+
+
+def _prepare(access: Access, drafts: Sequence[MemoryDraft]) -> PreparedSaves:
+    try:
+        return save_prepare(access=access, drafts=drafts)
+    finally:
+        connection.close()
+
+
+def _write(report: ImportReport, batch: Sequence[MemoryDraft | BadLine], preparing: Future[PreparedSaves]) -> None:
+    outcomes = iter(save_write(prepared=preparing.result()))
+    for item in batch:
+        if isinstance(item, BadLine):
+            report.fail(item)
+            continue
+        outcome = next(outcomes)
+        if isinstance(outcome, MemoryHubError):
+            report.fail(BadLine(str(item.metadata.get("dia_id", item.scope.user_id or "")), outcome.detail))
+        else:
+            setattr(report, outcome.action, getattr(report, outcome.action) + 1)

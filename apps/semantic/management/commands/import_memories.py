@@ -1,0 +1,44 @@
+"""Import memories from a file."""
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from apps.core.domain.errors import MemoryHubError
+from apps.core.domain.scope import system_access
+from apps.core.terminal import progress_bar
+from apps.semantic.importing import BATCH_SIZE, ImportReport, import_memories
+from apps.semantic.reading import UnreadableFileError, read_memories
+
+
+class Command(BaseCommand):
+    help = (
+        "Import memories: JSON Lines (one memory per line, as in POST /api/semantic/memories) or a LoCoMo file "
+        "(one memory per turn). What is stored already is skipped, so a cut-off import is resumed by repeating it."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("file", type=Path)
+        parser.add_argument("--user-prefix", default="", help="Put before the sample ids of a LoCoMo file.")
+        parser.add_argument("--batch-size", type=int, default=BATCH_SIZE, help="Memories per transaction.")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            total, items = read_memories(options["file"], options["user_prefix"])
+            with progress_bar("Importing", total, self.stderr) as advance:
+                report = import_memories(
+                    system_access("import"), items, progress=advance, batch_size=max(1, options["batch_size"])
+                )
+        except (UnreadableFileError, MemoryHubError) as error:
+            raise CommandError(str(error)) from error
+        self._tell(report)
+
+    def _tell(self, report: ImportReport) -> None:
+        for bad in report.errors:
+            self.stderr.write(f"{bad.place}: {bad.reason}")
+        self.stdout.write(
+            f"{report.inserted} inserted, {report.updated} updated, {report.skipped} skipped, {report.failed} failed"
+        )
+        if report.failed:
+            raise CommandError(f"{report.failed} of {report.total} could not be imported.")

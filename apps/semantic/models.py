@@ -1,0 +1,207 @@
+"""Memories, their vectors and their history."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import datetime
+from typing import ClassVar
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+from pgvector.django import VectorField
+
+from apps.core.domain.scope import MAX_IDENTIFIER_CHARS, Scope
+from apps.llm.models import EmbeddingSpace
+from apps.semantic.conf import half_lives
+from apps.semantic.domain.confidence import DecayPolicy, current_confidence
+from apps.semantic.domain.memory import DEFAULT_IMPORTANCE, DEFAULT_SOURCE
+from apps.semantic.querysets import MemoryQuerySet
+
+MAX_TAG_CHARS = 200
+
+
+class MemoryShard(models.Model):
+    """The memories of one user, as the unit of writing and of caching.
+
+    Every change to a user's memories raises `version` in its transaction. The row lock that this takes puts
+    the writers of one user in a line, so versions of one user become visible in their order and a reader that
+    asks for `version > last seen` misses nothing. `reset_version`: rows were removed for good at that version, so
+    what was cached before must be loaded anew. Never delete a row: its versions must not start again.
+    """
+
+    user_id = models.CharField(max_length=MAX_IDENTIFIER_CHARS, primary_key=True)
+    version = models.BigIntegerField(default=0)
+    reset_version = models.BigIntegerField(default=0)
+
+    def __str__(self) -> str:
+        return self.user_id
+
+
+class MemoryStatus(models.TextChoices):
+    """Where a memory stands. Only active ones are found by a search."""
+
+    ACTIVE = "active", "Active"
+    SUPERSEDED = "superseded", "Superseded"
+    MERGED = "merged", "Merged"
+    DELETED = "deleted", "Deleted"
+
+
+class Policy(models.TextChoices):
+    """`DecayPolicy` for forms and columns."""
+
+    STABLE = DecayPolicy.STABLE, "Stable"
+    REINFORCEABLE = DecayPolicy.REINFORCEABLE, "Reinforceable"
+    CONTEXTUAL = DecayPolicy.CONTEXTUAL, "Contextual"
+
+
+def _identifier(help_text: str) -> models.CharField[str, str]:
+    return models.CharField(max_length=MAX_IDENTIFIER_CHARS, blank=True, default="", help_text=help_text)
+
+
+def _tag() -> models.CharField[str, str]:
+    return models.CharField(max_length=MAX_TAG_CHARS, blank=True, default="")
+
+
+class Memory(models.Model):
+    """One thing remembered about a user.
+
+    Written only by `services`, which keep hash, lexemes, vector, history, shard version and events in step.
+    A household or persona that a memory does not have is the empty string.
+    """
+
+    uuid = models.UUIDField("id", default=uuid.uuid4, unique=True, editable=False)
+    user_id = models.CharField(max_length=MAX_IDENTIFIER_CHARS)
+    household_id = _identifier("The household it belongs to, if any.")
+    persona_id = _identifier("The persona that it was told to, if any.")
+    content = models.TextField()
+    content_hash = models.CharField(max_length=64, editable=False)
+    agent = _tag()
+    personality = _tag()
+    project = _tag()
+    type = _tag()
+    is_global = models.BooleanField("global", default=False)
+    decay_policy = models.CharField(max_length=20, choices=Policy.choices, default=Policy.STABLE)
+    importance = models.FloatField(default=DEFAULT_IMPORTANCE)
+    base_confidence = models.FloatField(default=1.0, help_text="What the writer claimed.")
+    keywords = ArrayField(models.CharField(max_length=100), default=list, blank=True)
+    source = models.CharField(max_length=64, default=DEFAULT_SOURCE)
+    occurred_at = models.DateTimeField(null=True, blank=True, help_text="When it happened, if that was said.")
+    session_id = _tag()
+    context = models.TextField(blank=True, default="", help_text="Circumstances, findable by their words.")
+    metadata = models.JSONField(default=dict, blank=True)
+    status = models.CharField(max_length=12, choices=MemoryStatus.choices, default=MemoryStatus.ACTIVE)
+    superseded_by = models.ForeignKey(
+        "self", null=True, blank=True, on_delete=models.PROTECT, related_name="supersedes"
+    )
+    created_at = models.DateTimeField()
+    updated_at = models.DateTimeField()
+    last_reinforced_at = models.DateTimeField(null=True, blank=True)
+    status_changed_at = models.DateTimeField(null=True, blank=True)
+    lexemes = models.BinaryField(default=bytes, editable=False)
+    lexemes_version = models.PositiveSmallIntegerField(default=0, editable=False)
+    version = models.BigIntegerField(default=0, editable=False)
+
+    objects = MemoryQuerySet.as_manager()
+
+    class Meta:
+        verbose_name_plural = "memories"
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            # The last line of defence of spec 002 section 9, whatever races the services lose.
+            models.UniqueConstraint(
+                name="semantic_memory_active_content",
+                fields=["user_id", "household_id", "persona_id", "content_hash"],
+                condition=Q(status="active"),
+            ),
+            models.CheckConstraint(name="semantic_memory_user_required", condition=~Q(user_id="")),
+            models.CheckConstraint(
+                name="semantic_memory_importance_range", condition=Q(importance__gte=0, importance__lte=1)
+            ),
+            models.CheckConstraint(
+                name="semantic_memory_confidence_range",
+                condition=Q(base_confidence__gte=0, base_confidence__lte=1),
+            ),
+        ]
+        indexes: ClassVar[list[models.Index]] = [
+            # Catching up a cached shard.
+            models.Index(name="semantic_memory_shard_version", fields=["user_id", "version"]),
+            # Lists of a user, the newest first: ids rise with arrival.
+            models.Index(name="semantic_memory_user_newest", fields=["user_id", "-id"]),
+            # Lists and users of a household or a persona; rows without one are not in the index.
+            models.Index(
+                name="semantic_memory_household",
+                fields=["household_id", "user_id", "-id"],
+                condition=~Q(household_id=""),
+            ),
+            models.Index(
+                name="semantic_memory_persona",
+                fields=["persona_id", "user_id", "-id"],
+                condition=~Q(persona_id=""),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.uuid)
+
+    @property
+    def scope(self) -> Scope:
+        """Whose memory it is."""
+        return Scope(self.user_id, self.household_id or None, self.persona_id or None)
+
+    def confidence_at(self, now: datetime) -> float:
+        """The confidence that a reader sees at this time (DESIGN D4)."""
+        policy = DecayPolicy(self.decay_policy)
+        return current_confidence(
+            self.base_confidence, policy, self.created_at, self.last_reinforced_at, now, half_lives()
+        )
+
+
+class MemoryEmbedding(models.Model):
+    """The vector of a memory in one embedding space, of unit length.
+
+    While `manage.py reembed` works there are two per memory: searches use the one of the active space.
+    """
+
+    memory = models.ForeignKey(Memory, on_delete=models.CASCADE, related_name="embeddings")
+    space = models.ForeignKey(EmbeddingSpace, on_delete=models.PROTECT)
+    vector = VectorField()
+    is_given = models.BooleanField(default=False, help_text="The writer gave the vector; it was not computed here.")
+
+    class Meta:
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(name="semantic_embedding_once", fields=["memory", "space"]),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.memory_id} in {self.space_id}"
+
+
+class RevisionAction(models.TextChoices):
+    """What happened to a memory."""
+
+    CREATED = "created", "Created"
+    UPDATED = "updated", "Updated"
+    REINFORCED = "reinforced", "Reinforced"
+    DELETED = "deleted", "Deleted"
+    RESTORED = "restored", "Restored"
+
+
+class MemoryRevision(models.Model):
+    """One step in the history of a memory: who did what when, and what each changed field was before.
+
+    Append-only.
+    """
+
+    memory = models.ForeignKey(Memory, on_delete=models.CASCADE, related_name="revisions")
+    action = models.CharField(max_length=20, choices=RevisionAction.choices)
+    reason = models.CharField(max_length=100, blank=True, default="")
+    actor = models.CharField(max_length=200)
+    at = models.DateTimeField()
+    changes = models.JSONField(default=dict, help_text="Field -> [before, after].")
+
+    class Meta:
+        ordering: ClassVar[list[str]] = ["id"]
+        indexes: ClassVar[list[models.Index]] = [models.Index(name="semantic_revision_memory", fields=["memory", "id"])]
+
+    def __str__(self) -> str:
+        return f"{self.action} by {self.actor}"

@@ -1,0 +1,174 @@
+"""Semantic memory over REST (DESIGN section 5)."""
+
+from typing import Any
+from uuid import UUID
+
+from django.db import DatabaseError, InterfaceError
+from drf_spectacular.utils import extend_schema
+from drf_standardized_errors.formatter import ExceptionFormatter
+from rest_framework import status
+from rest_framework.exceptions import ValidationError
+from rest_framework.pagination import CursorPagination
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
+from apps.core.domain.errors import MemoryHubError
+from apps.core.domain.scope import Permission
+from apps.core.rest.errors import status_of
+from apps.core.rest.serializers import Problem, scope_of
+from apps.core.rest.views import HubView, validated, validated_query
+from apps.semantic import selectors, services
+from apps.semantic.domain.memory import MemoryDraft
+from apps.semantic.rest import outputs
+from apps.semantic.rest.inputs import BatchInput, ListInput, MemoryInput, SearchInput, draft_of, query_of
+from apps.semantic.searching import memory_search
+
+NOT_FILTERS = {"user_id", "household_id", "persona_id", "limit", "cursor"}
+
+
+class NewestFirst(CursorPagination):
+    """Pages that stay stable while memories arrive."""
+
+    ordering = ("-id",)
+    page_size = 50
+    page_size_query_param = "limit"
+    max_page_size = 200
+
+
+class MemoriesView(HubView):
+    """Save and list memories."""
+
+    @extend_schema(
+        operation_id="memories_list",
+        parameters=[ListInput],
+        responses={200: outputs.MemoryPage, 404: Problem},
+    )
+    def get(self, request: Request) -> Response:
+        """List memories, the newest first."""
+        data = validated_query(ListInput, request)
+        filters = {name: value for name, value in data.items() if name not in NOT_FILTERS}
+        paginator = NewestFirst()
+        page = paginator.paginate_queryset(selectors.memory_list(self.access, scope_of(data), filters), request, self)
+        now = utcnow(SYSTEM_CLOCK)
+        return paginator.get_paginated_response([outputs.memory_json(memory, now) for memory in page or []])
+
+    @extend_schema(
+        operation_id="memories_save",
+        request=MemoryInput,
+        responses={201: outputs.SaveOutput, 200: outputs.SaveOutput},
+    )
+    def post(self, request: Request) -> Response:
+        """Save a memory. An exact duplicate in the same scope improves the stored one or is skipped."""
+        draft = draft_of(validated(MemoryInput, request.data))
+        result = services.memory_save(access=self.access, draft=draft)
+        return Response(outputs.save_json(result, utcnow(SYSTEM_CLOCK)), status=_save_status(result))
+
+
+class BatchView(HubView):
+    """Save many memories."""
+
+    @extend_schema(operation_id="memories_save_batch", request=BatchInput, responses={200: outputs.BatchOutput})
+    def post(self, request: Request) -> Response:
+        """Save up to 1,000 memories in one transaction. One answer per item, in order; a bad item fails alone."""
+        items = [_checked(item) for item in validated(BatchInput, request.data)["memories"]]
+        drafts = [item for item in items if isinstance(item, MemoryDraft)]
+        saved = iter(services.memory_save_many(access=self.access, drafts=drafts))
+        now = utcnow(SYSTEM_CLOCK)
+        results = [_batch_answer(next(saved), now) if isinstance(item, MemoryDraft) else item for item in items]
+        return Response({"results": results, "count": len(results)})
+
+
+class MemoryView(HubView):
+    """One memory."""
+
+    @extend_schema(operation_id="memories_retrieve", responses={200: outputs.MemoryOutput})
+    def get(self, request: Request, uuid: UUID) -> Response:
+        """Show a memory."""
+        memory = selectors.memory_get(self.access, uuid)
+        return Response(outputs.memory_json(memory, utcnow(SYSTEM_CLOCK)))
+
+    @extend_schema(operation_id="memories_delete", responses={204: None})
+    def delete(self, request: Request, uuid: UUID) -> Response:
+        """Soft-delete a memory; it can be restored."""
+        services.memory_delete(access=self.access, uuid=uuid)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class ReinforceView(HubView):
+    """Reinforce a memory."""
+
+    @extend_schema(operation_id="memories_reinforce", request=None, responses={200: outputs.MemoryOutput, 409: Problem})
+    def post(self, request: Request, uuid: UUID) -> Response:
+        """Start the decay of a reinforceable memory anew."""
+        memory = services.memory_reinforce(access=self.access, uuid=uuid)
+        return Response(outputs.memory_json(memory, utcnow(SYSTEM_CLOCK)))
+
+
+class RestoreView(HubView):
+    """Restore a memory."""
+
+    @extend_schema(operation_id="memories_restore", request=None, responses={200: outputs.MemoryOutput, 409: Problem})
+    def post(self, request: Request, uuid: UUID) -> Response:
+        """Undo a soft delete."""
+        memory = services.memory_restore(access=self.access, uuid=uuid)
+        return Response(outputs.memory_json(memory, utcnow(SYSTEM_CLOCK)))
+
+
+class HistoryView(HubView):
+    """What happened to a memory."""
+
+    @extend_schema(operation_id="memories_history", responses={200: outputs.HistoryOutput})
+    def get(self, request: Request, uuid: UUID) -> Response:
+        """Show every change of a memory, deleted or not, the first one first."""
+        steps = [outputs.revision_json(step) for step in selectors.memory_history(self.access, uuid)]
+        return Response({"results": steps, "count": len(steps)})
+
+
+class SearchView(HubView):
+    """Find memories."""
+
+    needed_permission = Permission.READ
+
+    @extend_schema(operation_id="search", request=SearchInput, responses={200: outputs.SearchOutput})
+    def post(self, request: Request) -> Response:
+        """Find memories by meaning and by words, the best first."""
+        query = query_of(validated(SearchInput, request.data))
+        result = memory_search(self.access, query)
+        return Response(outputs.search_json(result, utcnow(SYSTEM_CLOCK), query.explain))
+
+
+class StatusView(HubView):
+    """The state of the store."""
+
+    @extend_schema(operation_id="status", responses={200: outputs.StatusOutput, 503: outputs.StatusOutput})
+    def get(self, request: Request) -> Response:
+        """Say whether the store answers, and how many memories this key can see."""
+        report = selectors.store_status(self.access)
+        return Response(report.as_json(), status=200 if report.healthy else 503)
+
+    def handle_exception(self, exc: Exception) -> Response:
+        """Without a database not even the key can be checked; that is an answer here."""
+        if isinstance(exc, DatabaseError | InterfaceError):
+            response = Response(selectors.unhealthy_status(exc).as_json(), status=503, headers={"Retry-After": "2"})
+            response.exception = True
+            return response
+        return super().handle_exception(exc)
+
+
+def _save_status(result: services.SaveResult) -> int:
+    return status.HTTP_201_CREATED if result.action == "inserted" else status.HTTP_200_OK
+
+
+def _checked(item: Any) -> MemoryDraft | dict[str, Any]:
+    try:
+        return draft_of(validated(MemoryInput, item))
+    except ValidationError as error:
+        body = ExceptionFormatter(error, {}, error).run()
+        return {"status": error.status_code, **body}
+
+
+def _batch_answer(outcome: services.SaveOutcome, now: Any) -> dict[str, Any]:
+    if isinstance(outcome, MemoryHubError):
+        return outputs.error_json(outcome, status_of(outcome))
+    return {"status": _save_status(outcome), **outputs.save_json(outcome, now)}

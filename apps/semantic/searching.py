@@ -1,0 +1,112 @@
+"""Search: from a caller's question to memories with an account of how they were found."""
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
+from apps.core.domain.errors import InvalidInputError
+from apps.core.domain.scope import Access, Scope
+from apps.llm.models import EmbeddingSpace
+from apps.semantic.conf import half_lives
+from apps.semantic.domain.query import EMPTY_RANKING, Diagnostics, Hit, Ranking, SearchMode, SearchQuery
+from apps.semantic.domain.ranking import KEYWORD_WEIGHT, VECTOR_WEIGHT, rank
+from apps.semantic.embedding import current_space, embed, given_vector
+from apps.semantic.index import shard_cache
+from apps.semantic.models import Memory
+from apps.semantic.selectors import users_in
+
+INDEX_NAME = "exact"
+
+
+@dataclass(frozen=True)
+class Found:
+    """A memory and how well it answers."""
+
+    memory: Memory
+    hit: Hit
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """What a search found, best first, and how."""
+
+    found: tuple[Found, ...]
+    diagnostics: Diagnostics
+
+
+def memory_search(access: Access, query: SearchQuery, clock: Clock = SYSTEM_CLOCK) -> SearchResult:
+    """Find the caller's active memories that answer a query best (spec 000, spec 004, DESIGN D10).
+
+    Raises InvalidInputError for a query that cannot be answered, UnavailableError without an embedding model.
+    """
+    started = time.perf_counter()
+    _check(query)
+    scope = access.for_read(query.scope)
+    ranking = EMPTY_RANKING if scope is None else _ranking(access, scope, query, clock)
+    found = _fetch(access, ranking)
+    took_ms = (time.perf_counter() - started) * 1000
+    diagnostics = Diagnostics(ranking.matched, ranking.filtered, INDEX_NAME, query.effective_mode, took_ms)
+    return SearchResult(found, diagnostics)
+
+
+def _check(query: SearchQuery) -> None:
+    if query.query is None and query.embedding is None:
+        raise InvalidInputError("Give a query, an embedding, or both.", attr="query", code="required")
+    if query.query is None and query.effective_mode is not SearchMode.VECTOR:
+        raise InvalidInputError(f"The mode {query.mode} needs a query.", attr="query", code="required")
+    if query.start is not None and query.end is not None and query.start > query.end:
+        raise InvalidInputError("`from` lies after `to`.", attr="time_window.from")
+
+
+def _ranking(access: Access, scope: Scope, query: SearchQuery, clock: Clock) -> Ranking:
+    space = current_space()
+    vector = _query_vector(query, space)
+    users = [scope.user_id] if scope.user_id is not None else users_in(access, query.scope)
+    with shard_cache().fresh(users, space) as shards:
+        return rank(query, scope, vector, shards, utcnow(clock), half_lives())
+
+
+def _query_vector(query: SearchQuery, space: EmbeddingSpace) -> npt.NDArray[np.float32] | None:
+    if query.embedding is not None:
+        return given_vector(query.embedding, space)
+    if query.effective_mode is SearchMode.KEYWORD and query.min_similarity is None:
+        return None
+    assert query.query is not None
+    return embed([query.query])[0]
+
+
+def _fetch(access: Access, ranking: Ranking) -> tuple[Found, ...]:
+    """The rows of the hits, through the same door as every read, whatever the index said."""
+    if not ranking.hits:
+        return ()
+    rows = Memory.objects.visible_to(access).active().in_bulk([hit.memory for hit in ranking.hits])
+    return tuple(Found(rows[hit.memory], hit) for hit in ranking.hits if hit.memory in rows)
+
+
+def explanation(hit: Hit, mode: SearchMode) -> dict[str, Any]:
+    """Why a result stands where it stands: each part of the score, and each word's share."""
+    parts: dict[str, Any] = {"mode": mode, "score": hit.score}
+    if hit.similarity is not None:
+        weight = VECTOR_WEIGHT if mode is SearchMode.HYBRID else float(mode is SearchMode.VECTOR)
+        parts["vector"] = {
+            "similarity": hit.similarity,
+            "weight": weight,
+            "contribution": round(weight * hit.similarity, 6),
+        }
+    if hit.keyword is not None:
+        weight = KEYWORD_WEIGHT if mode is SearchMode.HYBRID else 1.0
+        similarity_part = parts.get("vector", {}).get("contribution", 0.0)
+        parts["keyword"] = {
+            "bm25": hit.keyword,
+            "weight": weight,
+            "contribution": round(hit.score - similarity_part, 6),
+            "terms": [
+                {"term": share.term, "weight": share.weight, "idf": share.idf, "score": share.score}
+                for share in hit.terms
+            ],
+        }
+    return parts

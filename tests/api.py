@@ -1,0 +1,68 @@
+"""Calling the API in tests as an application does: with a key, in JSON."""
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.http import HttpResponse
+from django.test import Client
+
+from apps.core.domain.scope import Permission, Scope
+from apps.core.services import key_create
+
+MEMORIES = "/api/semantic/memories"
+SEARCH = "/api/semantic/search"
+
+
+@dataclass
+class Api:
+    """A caller with a key, or without one."""
+
+    key: str | None = None
+    client: Client = field(default_factory=Client)
+
+    def call(self, method: str, path: str, body: Any = None) -> HttpResponse:
+        """Call with a JSON body; text and bytes are sent as they are."""
+        data = body if isinstance(body, str | bytes) else json.dumps(body)
+        headers = {"Authorization": f"Bearer {self.key}"} if self.key else {}
+        payload = "" if body is None else data
+        return self.client.generic(method, path, payload, content_type="application/json", headers=headers)
+
+    def get(self, path: str) -> HttpResponse:
+        return self.call("GET", path)
+
+    def post(self, path: str, body: Any = None) -> HttpResponse:
+        return self.call("POST", path, body)
+
+    def delete(self, path: str) -> HttpResponse:
+        return self.call("DELETE", path)
+
+    def save(self, content: str, **fields: Any) -> dict[str, Any]:
+        """Save a memory and give it back as the API shows it."""
+        response = self.post(MEMORIES, {"content": content, **fields})
+        assert response.status_code in {200, 201}, response.content
+        memory: dict[str, Any] = response.json()["memory"]
+        return memory
+
+    def search(self, query: str | None = None, **fields: Any) -> dict[str, Any]:
+        """Search and give the answer back."""
+        response = self.post(SEARCH, fields if query is None else {"query": query, **fields})
+        assert response.status_code == 200, response.content
+        answer: dict[str, Any] = response.json()
+        return answer
+
+
+def api_for(scope: Scope, permission: Permission = Permission.WRITE, **options: Any) -> Api:
+    """A caller with a new key of this bound."""
+    _, secret = key_create(name="test", scope=scope, permission=permission, actor="test", **options)
+    return Api(secret)
+
+
+def contents(answer: dict[str, Any]) -> list[str]:
+    """The contents of a search's results, in order."""
+    return [item["memory"]["content"] for item in answer["results"]]
+
+
+def error_attrs(response: HttpResponse) -> list[str]:
+    """The fields that an error answer names."""
+    return [item["attr"] for item in response.json()["errors"]]
