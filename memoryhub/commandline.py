@@ -11,7 +11,6 @@ WITHOUT_DATABASE = frozenset(
         "findstatic",
         "help",
         "makemessages",
-        "makemigrations",
         "prepare_models",
         "spectacular",
         "startapp",

@@ -18,6 +18,9 @@ from apps.core import selectors, services
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.scope import Permission, Scope
 from apps.core.models import ApiKey
+from apps.events.schedules import schedules_ensure
+from apps.llm.embedding import get_embedder
+from apps.llm.services import ensure_space
 from memoryhub import database_check
 from memoryhub.terminal import step
 
@@ -51,11 +54,11 @@ def prepare() -> Credentials:
             call_command("migrate", verbosity=0, interactive=False)
         with step("Preparing the embedding model"):
             call_command("prepare_models", verbosity=0)
-            _ensure_embedding_space()
+            ensure_space(get_embedder())
         with step("Collecting static files"):
             collect_static(Path(settings.STATIC_ROOT))
         with step("Checking schedules and credentials"):
-            _ensure_schedules()
+            schedules_ensure()
             return first_credentials()
 
 
@@ -122,19 +125,6 @@ def _notice() -> str | None:
         "MEMORYHUB_API_KEY is only used at the first start, and this hub has other keys: "
         "make a key in the admin or with POST /api/keys."
     )
-
-
-def _ensure_embedding_space() -> None:
-    from apps.llm.embedders import get_embedder
-    from apps.llm.services import ensure_space
-
-    ensure_space(get_embedder())
-
-
-def _ensure_schedules() -> None:
-    from apps.events.services import schedules_ensure
-
-    schedules_ensure()
 
 
 @contextmanager

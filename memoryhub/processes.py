@@ -19,6 +19,8 @@ import psutil
 MARK = "MEMORYHUB_CHILD_OF"
 LOG_BYTES = 10 * 1024 * 1024
 LOG_FILES = 3
+# Killed processes are gone in milliseconds, but it is not ours to say when their zombies are collected.
+GONE_SECONDS = 0.5
 
 Say = Callable[[str, str], None]
 
@@ -82,11 +84,16 @@ class Child:
         self.kill()
 
     def kill(self) -> None:
-        """End at once what is left of the program and its group."""
+        """End at once what is left of the program and its group, and wait until it is gone."""
         if self._process is None:
             return
+        deadline = time.monotonic() + GONE_SECONDS
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+            while time.monotonic() < deadline:
+                os.killpg(self._process.pid, 0)
+                time.sleep(0.01)
         self._process.wait()
 
     def _pass_on(self, process: "subprocess.Popen[str]") -> None:
@@ -126,8 +133,6 @@ def _is_marked(process: psutil.Process, data_dir: Path) -> bool:
 
 def _log_file(path: Path) -> logging.Handler:
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    handler = logging.handlers.RotatingFileHandler(
-        path, maxBytes=LOG_BYTES, backupCount=LOG_FILES, encoding="utf-8"
-    )
+    handler = logging.handlers.RotatingFileHandler(path, maxBytes=LOG_BYTES, backupCount=LOG_FILES, encoding="utf-8")
     handler.setFormatter(logging.Formatter("%(message)s"))
     return handler

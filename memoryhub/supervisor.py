@@ -123,10 +123,10 @@ class Supervisor:
         if self.lease:
             with step("Starting the database"):
                 self.lease.acquire()
+        _empty(Path(self.environment["PROMETHEUS_MULTIPROC_DIR"]))
         if not self.signals:
             self._prepare()
         if not self.signals:
-            _empty(Path(self.environment["PROMETHEUS_MULTIPROC_DIR"]))
             for part in self.parts:
                 part.child.start()
             with step("Starting web server and worker"):

@@ -50,9 +50,7 @@ def test_a_value_that_cannot_be_used_is_refused_by_the_name_of_its_variable(envi
         read_config()
 
 
-@pytest.mark.parametrize(
-    "url", ["mysql://localhost/hub", "sqlite:///hub.db", "nonsense", "postgresql://h:port/x"]
-)
+@pytest.mark.parametrize("url", ["mysql://localhost/hub", "sqlite:///hub.db", "nonsense", "postgresql://h:port/x"])
 def test_a_database_url_that_names_no_postgresql_is_refused(environment, url):
     environment.setenv("DATABASE_URL", url)
     with pytest.raises(ImproperlyConfigured, match="DATABASE_URL"):

@@ -256,9 +256,7 @@ def test_a_start_that_fails_says_what_the_server_said(tmp_path):
 def test_what_people_store_never_reaches_the_servers_logs(database):
     secret = "the-cat-is-called-Ziggy"
     with database.connect() as connection:
-        connection.execute(
-            "CREATE TABLE IF NOT EXISTS said (content text UNIQUE CHECK (content <> 'x'), n int)"
-        )
+        connection.execute("CREATE TABLE IF NOT EXISTS said (content text UNIQUE CHECK (content <> 'x'), n int)")
         connection.execute("INSERT INTO said VALUES (%s, 1)", (secret,))
         for query in (
             "INSERT INTO said VALUES (%s, 1)",

@@ -113,9 +113,7 @@ for _ in range(4):
         assert connection.execute("SELECT 1").fetchone() == (1,)
 """
     users = [
-        subprocess.Popen(
-            [sys.executable, "-c", code, str(database.data_dir)], stderr=subprocess.PIPE, text=True
-        )
+        subprocess.Popen([sys.executable, "-c", code, str(database.data_dir)], stderr=subprocess.PIPE, text=True)
         for _ in range(4)
     ]
     for user in users:

@@ -1,0 +1,139 @@
+"""A whole hub as people start it, for tests that kill parts of it."""
+
+import http.client
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from memoryhub.embedded import EmbeddedDatabase
+
+PROJECT = Path(__file__).resolve().parents[2]
+PATIENCE = 60.0
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def wait_for(condition: Callable[[], Any], what: str, patience: float = PATIENCE) -> Any:
+    """Ask until the answer is true, and return it."""
+    deadline = time.monotonic() + patience
+    while time.monotonic() < deadline:
+        if answer := condition():
+            return answer
+        time.sleep(0.05)
+    raise AssertionError(f"waited in vain for: {what}")
+
+
+def alive(process: psutil.Process) -> bool:
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+class Hub:
+    """`manage.py up` on a data directory and port of its own."""
+
+    def __init__(self, data_dir: Path, **environment: str) -> None:
+        self.data_dir = data_dir
+        self.port = free_port()
+        self.output = data_dir.with_suffix(".output")
+        self.database = EmbeddedDatabase(data_dir)
+        self.environment = {
+            **{k: v for k, v in os.environ.items() if not k.startswith(("MEMORYHUB_", "DATABASE_URL"))},
+            "MEMORYHUB_DATA_DIR": str(data_dir),
+            "MEMORYHUB_PORT": str(self.port),
+            "MEMORYHUB_EMBEDDER": "hashing",
+            "MEMORYHUB_WEB_PROCESSES": "1",
+            **environment,
+        }
+        self.process: subprocess.Popen | None = None
+
+    def make_cluster(self) -> None:
+        """Make the database without waiting for the disk, which is what takes long in a first start."""
+        database = EmbeddedDatabase(self.data_dir, durable=False)
+        database.start()
+        database.stop()
+
+    def start(self, **environment: str) -> None:
+        """Start it and wait until it says that it is ready."""
+        with self.output.open("w") as output:
+            self.process = subprocess.Popen(
+                [sys.executable, "manage.py", "up"],
+                cwd=PROJECT,
+                env=self.environment | environment,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+            )
+        wait_for(lambda: "is ready" in self.said() or self.process.poll() is not None, "a start")
+        assert self.process.poll() is None, self.said()
+
+    def said(self) -> str:
+        return self.output.read_text()
+
+    def command(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess:
+        """Run another management command on the same data directory."""
+        return subprocess.run(
+            [sys.executable, "manage.py", *arguments],
+            cwd=PROJECT,
+            env=self.environment | environment,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
+        )
+
+    def is_up(self) -> bool:
+        return self.process is not None and self.process.poll() is None
+
+    def get(self, path: str, key: str | None = None) -> int | None:
+        """The status of a GET, None when nobody answers."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        try:
+            connection.request("GET", path, headers={"Authorization": f"Bearer {key}"} if key else {})
+            return connection.getresponse().status
+        except OSError:
+            return None
+        finally:
+            connection.close()
+
+    def part(self, word: str) -> psutil.Process:
+        """The child of the supervisor whose command line has `word`."""
+        return wait_for(lambda: self._find(word), f"a process with {word}")
+
+    def _find(self, word: str) -> psutil.Process | None:
+        for child in psutil.Process(self.process.pid).children():
+            try:
+                if word in child.cmdline():
+                    return child
+            except psutil.Error:
+                continue
+        return None
+
+    def processes(self) -> list[psutil.Process]:
+        """Everything that runs: the supervisor, all below it, and the database."""
+        top = psutil.Process(self.process.pid)
+        found = [top, *top.children(recursive=True)]
+        return [*found, psutil.Process(self.database.pid)] if self.database.pid else found
+
+    def end(self) -> None:
+        """Leave nothing behind, whatever happened."""
+        if self.is_up():
+            self.process.send_signal(signal.SIGTERM)
+            try:
+                self.process.wait(20)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+        self.database.stop()
