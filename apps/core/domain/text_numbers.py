@@ -12,9 +12,9 @@ _SEPARATOR = re.compile(r"[.,:/\-]")
 def number_words(token: str) -> list[str]:
     """The words of a token of digits and `. , : / -` between them.
 
-    "1,000" = "1000", "3,5" = "3.5", "08" = "8", digits of any script = ASCII digits. Anything with more separators
-    gives itself and its parts, and a date that begins with the year its ISO form: "2023/5/8" -> "2023-05-08",
-    "2023", "5", "8".
+    "1,000" = "1000", "3,5" = "3.5", "08" = "8", digits of any script = ASCII digits. Anything with more
+    separators gives itself and its parts, and a date that begins with the year its ISO form: "2023/5/8" ->
+    "2023-05-08", "2023", "5", "8".
     """
     token = "".join(str(unicodedata.decimal(c, c)) for c in token)
     if _GROUPED.fullmatch(token):
