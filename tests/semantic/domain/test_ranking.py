@@ -1,0 +1,198 @@
+"""The arrays and the ranking against a naive reference that knows nothing of arrays."""
+
+import math
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from apps.core.domain.scope import Scope
+from apps.core.domain.text import query_terms
+from apps.semantic.domain import bm25, shard
+from apps.semantic.domain.confidence import HALF_LIFE
+from apps.semantic.domain.lexemes import pack
+from apps.semantic.domain.query import SearchMode, SearchQuery
+from apps.semantic.domain.ranking import KEYWORD_WEIGHT, VECTOR_WEIGHT, rank
+from apps.semantic.domain.shard import NEIGHBOUR_WEIGHTS, Shard, ShardRow
+
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+WORDS = ("fork", "river", "chess", "lamp", "cloud")
+DIMENSION = 4
+
+
+@dataclass(frozen=True)
+class Doc:
+    """A memory of the reference."""
+
+    id: int
+    words: tuple[str, ...] = ()
+    session: str = ""
+    persona: str = ""
+    at: float = 0.0
+    vector: tuple[float, ...] = (1.0, 0.0, 0.0, 0.0)
+    active: bool = True
+
+    def row(self) -> ShardRow:
+        coded = dict.fromkeys(shard.CODED, "")
+        coded |= {"session_id": self.session, "persona_id": self.persona, "decay_policy": "stable"}
+        vector = np.array(self.vector, dtype=np.float32).tobytes()
+        return ShardRow(self.id, self.active, tuple(coded.values()), self.at, 0.0, 1.0, pack(self.words), vector)
+
+
+def naive_weights(docs: list[Doc], word: str) -> dict[int, float]:
+    """How much of a word each document has, its neighbours' share included."""
+    result = {}
+    for doc in docs:
+        weight = float(doc.words.count(word))
+        if doc.session:
+            peers = [d for d in docs if (d.session, d.persona) == (doc.session, doc.persona)]
+            peers.sort(key=lambda d: (d.at, d.id))
+            place = peers.index(doc)
+            for distance, share in enumerate(NEIGHBOUR_WEIGHTS, start=1):
+                for other in (place - distance, place + distance):
+                    if 0 <= other < len(peers):
+                        weight += share * peers[other].words.count(word)
+        result[doc.id] = weight
+    return result
+
+
+def naive_bm25(docs: list[Doc], query: str) -> dict[int, float]:
+    lengths = dict.fromkeys((doc.id for doc in docs), 0.0)
+    for word in WORDS:
+        for key, weight in naive_weights(docs, word).items():
+            lengths[key] += weight
+    mean = sum(lengths.values()) / len(docs) or 1.0
+    scores = dict.fromkeys(lengths, 0.0)
+    for word in query_terms(query):
+        weights = naive_weights(docs, word)
+        having = sum(weight > 0 for weight in weights.values())
+        idf = math.log(1 + (len(docs) - having + 0.5) / (having + 0.5))
+        for key, weight in weights.items():
+            norm = bm25.K1 * (1 - bm25.B + bm25.B * lengths[key] / mean)
+            scores[key] += idf * weight * (bm25.K1 + 1) / (weight + norm)
+    return scores
+
+
+def filled(docs: list[Doc]) -> Shard:
+    index = Shard(DIMENSION)
+    index.apply([doc.row() for doc in docs])
+    return index
+
+
+def search(shards: list[Shard], scope: Scope | None = None, **fields: object) -> dict[int, float]:
+    query = SearchQuery(**{"top_k": 100, **fields})  # type: ignore[arg-type]
+    vector = np.array([1, 0, 0, 0], dtype=np.float32)
+    ranking = rank(query, scope or Scope("ana"), vector, shards, NOW, HALF_LIFE)
+    return {hit.memory: hit.score for hit in ranking.hits}
+
+
+documents = st.builds(
+    Doc,
+    id=st.integers(1, 40),
+    words=st.lists(st.sampled_from(WORDS), max_size=4).map(tuple),
+    session=st.sampled_from(["", "s", "t"]),
+    persona=st.sampled_from(["", "p"]),
+    at=st.floats(0, 5).map(round).map(float),
+    active=st.booleans(),
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.lists(documents, max_size=12), min_size=1, max_size=5))
+def test_keyword_scores_are_those_of_the_naive_reference_after_any_changes(changes: list[list[Doc]]) -> None:
+    index = Shard(DIMENSION)
+    stored: dict[int, Doc] = {}
+    for batch in changes:
+        index.apply([doc.row() for doc in batch])
+        stored |= {doc.id: doc for doc in batch}
+        docs = [doc for doc in stored.values() if doc.active]
+        found = search([index], query="fork chess", mode=SearchMode.KEYWORD)
+        expected = {key: score for key, score in naive_bm25(docs, "fork chess").items() if score > 0} if docs else {}
+        best = max(expected.values(), default=1.0)
+        assert found == {key: pytest.approx(score / best, abs=2e-6) for key, score in expected.items()}
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(documents, min_size=1, max_size=20, unique_by=lambda doc: doc.id))
+def test_packing_the_arrays_changes_no_answer(docs: list[Doc]) -> None:
+    index = filled(docs)
+    before = search([index], query="fork river")
+    index._pack()
+    assert search([index], query="fork river") == before
+    assert len(index) == sum(doc.active for doc in docs)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(documents, min_size=1, max_size=20, unique_by=lambda doc: doc.id), st.integers(0, 20))
+def test_two_shards_answer_as_one_when_sessions_are_not_split(docs: list[Doc], cut: int) -> None:
+    docs = [replace(doc, session="") for doc in docs]
+    assert search([filled(docs[:cut]), filled(docs[cut:])], query="fork") == search([filled(docs)], query="fork")
+
+
+def test_the_arrays_are_packed_when_most_slots_are_dead() -> None:
+    index = Shard(DIMENSION)
+    for round_ in range(4):
+        index.apply([Doc(n, ("fork",), at=float(round_)).row() for n in range(600)])
+    assert len(index) == 600
+    assert index.size <= 1_800
+    assert len(search([index], query="fork", mode=SearchMode.KEYWORD)) == 100
+
+
+def test_hybrid_is_the_weighted_sum_of_cosine_and_relative_bm25() -> None:
+    docs = [Doc(1, ("fork",), vector=(0.6, 0.8, 0, 0)), Doc(2, ("river",), vector=(1, 0, 0, 0))]
+    scores = search([filled(docs)], query="fork")
+    assert scores == {
+        1: pytest.approx(VECTOR_WEIGHT * 0.6 + KEYWORD_WEIGHT, abs=1e-6),
+        2: pytest.approx(VECTOR_WEIGHT, abs=1e-6),
+    }
+
+
+def test_a_query_of_unknown_words_ranks_by_similarity() -> None:
+    docs = [Doc(1, ("fork",), vector=(0.6, 0.8, 0, 0)), Doc(2, vector=(1, 0, 0, 0))]
+    assert list(search([filled(docs)], query="zebra")) == [2, 1]
+
+
+def test_equal_scores_are_ordered_by_the_newer_memory() -> None:
+    assert list(search([filled([Doc(n) for n in range(1, 31)])], query="x", top_k=3)) == [30, 29, 28]
+
+
+@pytest.mark.parametrize("top_k", [1, 3, 10, 100])
+def test_the_best_are_the_same_whatever_the_number_asked_for(top_k: int) -> None:
+    rng = np.random.default_rng(7)
+    docs = [Doc(n, vector=tuple(v / np.linalg.norm(v))) for n, v in enumerate(rng.normal(size=(50, 4)), start=1)]
+    full = list(search([filled(docs)], query="x", top_k=1000))
+    assert list(search([filled(docs)], query="x", top_k=top_k)) == full[:top_k]
+
+
+def test_a_filter_that_keeps_one_in_a_thousand_still_finds_it() -> None:
+    docs = [Doc(n, at=float(n)) for n in range(1, 1001)]
+    moment = datetime.fromtimestamp(500, UTC)
+    assert list(search([filled(docs)], query="x", start=moment, end=moment, top_k=5)) == [500]
+
+
+def test_the_persona_of_the_scope_bounds_the_statistics_too() -> None:
+    mine = [Doc(1, ("fork",), persona="p"), Doc(2, ("river",), persona="p")]
+    others = [Doc(n, ("fork", "lamp") * 3, persona="q") for n in range(3, 20)]
+    scope = Scope("ana", persona_id="p")
+    alone = search([filled(mine)], scope, query="fork river")
+    assert search([filled(mine + others)], scope, query="fork river") == alone
+
+
+def test_a_memory_without_a_vector_has_no_similarity() -> None:
+    row = Doc(1, ("fork",)).row()._replace(vector=b"")
+    index = Shard(DIMENSION)
+    index.apply([row])
+    assert search([index], query="fork") == {1: KEYWORD_WEIGHT}
+
+
+def test_confidence_decays_by_policy() -> None:
+    coded = dict.fromkeys(shard.CODED, "") | {"decay_policy": "contextual"}
+    row = Doc(1).row()._replace(coded=tuple(coded.values()), anchor=(NOW - timedelta(days=7)).timestamp())
+    index = Shard(DIMENSION)
+    index.apply([row])
+    query = SearchQuery(query="x", min_confidence=0.5)
+    ranking = rank(query, Scope("ana"), np.zeros(4, dtype=np.float32), [index], NOW, HALF_LIFE)
+    assert [hit.confidence for hit in ranking.hits] == [0.5]
