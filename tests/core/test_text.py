@@ -4,7 +4,7 @@ from datetime import UTC, date, datetime, timedelta, timezone
 
 import pytest
 import regex
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from apps.core.domain import text as pipeline
@@ -227,6 +227,7 @@ def test_any_text_has_terms_and_always_the_same(text):
 
 
 @given(ANY_TEXT)
+@example("\u0487 \u0301")
 def test_terms_are_never_empty_and_never_hold_whitespace(text):
     assert all(term and not any(c.isspace() for c in term) for term in terms(text))
 

@@ -195,7 +195,8 @@ def _words_of(token: str) -> Iterable[_Word]:
         return _run_words(token)
     if token[0].isdigit() and not any(c.isalpha() for c in token):
         return [_plain_word(word) for word in number_words(token)]
-    return [_word(piece) for piece in _pieces(token)]
+    # A mark without a letter folds away.
+    return [word for word in map(_word, _pieces(token)) if word.text]
 
 
 def _run_words(run: str) -> Iterable[_Word]:
