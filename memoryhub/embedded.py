@@ -18,9 +18,8 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
-from psycopg import sql
 
-from memoryhub import accounts, postmaster
+from memoryhub import accounts, postmaster, provision
 from memoryhub.embedded_config import DATABASE, ROLE, SUPERUSER, include_settings, write_configuration
 
 MAJOR_VERSION = 18
@@ -44,9 +43,7 @@ def _binaries() -> Path:
     """
     spec = importlib.util.find_spec(WHEEL)
     if spec is None or not spec.submodule_search_locations:
-        raise EmbeddedDatabaseError(
-            f"The package {WHEEL} is not installed: run `uv sync`, or set DATABASE_URL."
-        )
+        raise EmbeddedDatabaseError(f"The package {WHEEL} is not installed: run `uv sync`, or set DATABASE_URL.")
     return Path(spec.submodule_search_locations[0]) / f"pginstall{MAJOR_VERSION}" / "bin"
 
 
@@ -251,18 +248,9 @@ class EmbeddedDatabase:
 
     def _ensure_database(self) -> None:
         with self.connect(dbname="template1", user=SUPERUSER) as connection:
-            if not _exists(connection, "SELECT 1 FROM pg_roles WHERE rolname = %s", ROLE):
-                connection.execute(sql.SQL("CREATE ROLE {} LOGIN CREATEDB").format(sql.Identifier(ROLE)))
-            # An error message may quote what was stored; the application logs its own errors.
-            quiet = sql.SQL("ALTER ROLE {} SET log_min_messages = 'log'")
-            connection.execute(quiet.format(sql.Identifier(ROLE)))
-            # In the template too, so that every new database (the tests') has it.
-            connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
-            if not _exists(connection, "SELECT 1 FROM pg_database WHERE datname = %s", DATABASE):
-                statement = sql.SQL("CREATE DATABASE {} OWNER {}")
-                connection.execute(statement.format(sql.Identifier(DATABASE), sql.Identifier(ROLE)))
+            provision.ensure_role_and_database(connection)
         with self.connect(user=SUPERUSER) as connection:
-            connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+            provision.ensure_vector(connection)
 
     # --- the process ----------------------------------------------------------------------------------
 
@@ -308,13 +296,7 @@ class EmbeddedDatabase:
             yield
 
 
-def _exists(connection: "psycopg.Connection[tuple[Any, ...]]", query: str, value: str) -> bool:
-    return connection.execute(query.encode(), (value,)).fetchone() is not None
-
-
 def _quotable(path: Path) -> Path:
     if set(str(path)) & set("'\"\\,"):
-        raise EmbeddedDatabaseError(
-            f"MEMORYHUB_DATA_DIR must have no quote, comma or backslash in it: {path}"
-        )
+        raise EmbeddedDatabaseError(f"MEMORYHUB_DATA_DIR must have no quote, comma or backslash in it: {path}")
     return path

@@ -1,6 +1,6 @@
 """`manage.py up`: start database, web server and worker, keep them running, and stop them in order."""
 
-import http.client
+import http
 import json
 import os
 import shutil
@@ -16,17 +16,18 @@ from apps.core.domain.backoff import Backoff
 from apps.core.domain.randomness import SYSTEM_RNG
 from memoryhub import processes
 from memoryhub.config import Config, read_config
+from memoryhub.database_check import DatabaseUnfitError, require_fit_server
 from memoryhub.embedded import EmbeddedDatabase, EmbeddedDatabaseError
 from memoryhub.lease import DatabaseLease
 from memoryhub.processes import Child
 from memoryhub.startup import StartError, hold_data_directory, require_free_port
 from memoryhub.terminal import print_credentials, say, say_for, step
+from memoryhub.web import WEB_STOP_SECONDS, ask_ready, local_url, web_command
 
 PROJECT = Path(__file__).resolve().parent.parent
 # Only `prepare` needs them, so only it gets them.
 FIRST_SECRETS = ("MEMORYHUB_ADMIN_PASSWORD", "MEMORYHUB_API_KEY")
 TICK_SECONDS = 0.2
-WEB_STOP_SECONDS = 5.0
 WORKER_STOP_SECONDS = 4.0
 SILENT_WEB_SECONDS = 120.0
 QUIET_SECONDS = 15.0
@@ -48,7 +49,7 @@ def run() -> int:
                 say(f"  Ended {count} processes that an earlier run left.", "yellow")
             require_free_port(config.host, config.port)
             return Supervisor(config).run()
-    except (StartError, EmbeddedDatabaseError) as error:
+    except (StartError, EmbeddedDatabaseError, DatabaseUnfitError) as error:
         say(f"MemoryHub cannot start: {error}", "bold red")
         return 1
 
@@ -94,7 +95,7 @@ class Supervisor:
             self.lease = DatabaseLease(self.database)
         self.environment = _environment(config)
         self.parts = [
-            self._part("web", _web_command(config), WEB_STOP_SECONDS),
+            self._part("web", web_command(config), WEB_STOP_SECONDS),
             self._part("worker", [sys.executable, "manage.py", "qcluster"], WORKER_STOP_SECONDS),
         ]
         self._preparing: subprocess.Popen[bytes] | None = None
@@ -123,6 +124,9 @@ class Supervisor:
         if self.lease:
             with step("Starting the database"):
                 self.lease.acquire()
+        if settings := self.config.database_settings():
+            with step("Checking the database"):
+                require_fit_server(settings)
         _empty(Path(self.environment["PROMETHEUS_MULTIPROC_DIR"]))
         if not self.signals:
             self._prepare()
@@ -161,8 +165,8 @@ class Supervisor:
         began = told = time.monotonic()
         answered = False
         while not self.signals:
-            status, text = _ask_ready(self.config)
-            if status == http.client.OK:
+            status, text = ask_ready(self.config)
+            if status == http.HTTPStatus.OK:
                 self.ready = True
                 return
             answered = answered or status is not None
@@ -176,7 +180,7 @@ class Supervisor:
         raise StartError("it was told to stop.")
 
     def _announce(self) -> None:
-        base = self.config.public_url or _local_url(self.config)
+        base = self.config.public_url or local_url(self.config)
         say("")
         say(f"  API        {base}/api/")
         say(f"  API docs   {base}/api/docs")
@@ -275,37 +279,6 @@ def _environment(config: Config) -> dict[str, str]:
         "PYTHONUNBUFFERED": "1",
         processes.MARK: str(config.data_dir),
     }
-
-
-def _web_command(config: Config) -> list[str]:
-    return [
-        *(sys.executable, "-m", "uvicorn", "memoryhub.asgi:application"),
-        *("--host", config.host, "--port", str(config.port), "--workers", str(config.web_processes)),
-        *("--lifespan", "off", "--no-access-log", "--log-level", "warning", "--no-server-header"),
-        *("--timeout-graceful-shutdown", str(round(WEB_STOP_SECONDS) - 1)),
-    ]
-
-
-def _ask_ready(config: Config) -> tuple[int | None, str]:
-    """Status and text of GET /readyz; no status when nobody answers."""
-    connection = http.client.HTTPConnection(_local_host(config), config.port, timeout=2)
-    try:
-        connection.request("GET", "/readyz")
-        response = connection.getresponse()
-        return response.status, response.read(2000).decode(errors="replace")
-    except (OSError, http.client.HTTPException):
-        return None, "the web server does not answer yet"
-    finally:
-        connection.close()
-
-
-def _local_host(config: Config) -> str:
-    return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(config.host, config.host)  # noqa: S104
-
-
-def _local_url(config: Config) -> str:
-    host = _local_host(config)
-    return f"http://[{host}]:{config.port}" if ":" in host else f"http://{host}:{config.port}"
 
 
 def _ending(returncode: int | None) -> str:

@@ -1,0 +1,41 @@
+"""The web server as the supervisor sees it: how it is started and how it says that it is ready."""
+
+import http.client
+import sys
+
+from memoryhub.config import Config
+
+WEB_STOP_SECONDS = 5.0
+
+
+def web_command(config: Config) -> list[str]:
+    """The command line of the ASGI server."""
+    return [
+        *(sys.executable, "-m", "uvicorn", "memoryhub.asgi:application"),
+        *("--host", config.host, "--port", str(config.port), "--workers", str(config.web_processes)),
+        *("--lifespan", "off", "--no-access-log", "--log-level", "warning", "--no-server-header"),
+        *("--timeout-graceful-shutdown", str(round(WEB_STOP_SECONDS) - 1)),
+    ]
+
+
+def ask_ready(config: Config) -> tuple[int | None, str]:
+    """Status and text of GET /readyz; no status when nobody answers."""
+    connection = http.client.HTTPConnection(_local_host(config), config.port, timeout=2)
+    try:
+        connection.request("GET", "/readyz")
+        response = connection.getresponse()
+        return response.status, response.read(2000).decode(errors="replace")
+    except (OSError, http.client.HTTPException):
+        return None, "the web server does not answer yet"
+    finally:
+        connection.close()
+
+
+def _local_host(config: Config) -> str:
+    return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(config.host, config.host)  # noqa: S104
+
+
+def local_url(config: Config) -> str:
+    """The address under which a browser on this machine reaches the hub."""
+    host = _local_host(config)
+    return f"http://[{host}]:{config.port}" if ":" in host else f"http://{host}:{config.port}"
