@@ -158,6 +158,10 @@ SPECTACULAR_SETTINGS = {
     "REDOC_DIST": "SIDECAR",
     "COMPONENT_SPLIT_REQUEST": True,
     "SCHEMA_PATH_PREFIX": "/api/",
+    "ENUM_NAME_OVERRIDES": {
+        "SaveActionEnum": "apps.semantic.rest.outputs.SAVE_ACTIONS",
+        "RevisionActionEnum": "apps.semantic.models.RevisionAction",
+    },
 }
 
 # --- background work ----------------------------------------------------------------------------------
