@@ -1,30 +1,44 @@
-"""Embedding spaces: which model made the stored vectors."""
+"""Embedding spaces: which model's vectors are stored, and which are in use."""
 
 from typing import ClassVar
 
+from django.core.validators import MinValueValidator
 from django.db import models
 from django.db.models import Q
 
+from apps.llm.domain.embedder import EmbeddingSpaceId
+
 
 class EmbeddingSpace(models.Model):
-    """A model and a dimension: vectors of one space can be compared with each other, and with no others.
+    """A model whose vectors are, or were, stored. Every stored vector belongs to one.
 
-    One space is active: searches use its vectors, and writers make vectors for it. It changes only when
-    `manage.py reembed` has made a vector in the new space for every memory.
+    Vectors of different spaces must never be compared. Searches use the active one; `services` change
+    which one that is, and only after all memories have a vector in it.
     """
 
     model = models.CharField(max_length=200)
-    dimension = models.PositiveIntegerField()
-    is_active = models.BooleanField(default=False)
+    dimension = models.PositiveIntegerField(validators=[MinValueValidator(1)])
+    is_active = models.BooleanField("active", default=False)
     created_at = models.DateTimeField()
     activated_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
+        ordering: ClassVar[list[str]] = ["-is_active", "-created_at", "-id"]
         constraints: ClassVar[list[models.BaseConstraint]] = [
-            models.UniqueConstraint(name="llm_space_model_dimension", fields=["model", "dimension"]),
-            # Two processes that prepare a new hub at once agree on one space.
-            models.UniqueConstraint(name="llm_space_one_active", fields=["is_active"], condition=Q(is_active=True)),
+            # Vectors of one model must not be split over two spaces.
+            models.UniqueConstraint(fields=["model", "dimension"], name="llm_space_model_dimension"),
+            # A search asks in exactly one space.
+            models.UniqueConstraint(fields=["is_active"], condition=Q(is_active=True), name="llm_space_one_active"),
+            models.CheckConstraint(condition=Q(dimension__gt=0), name="llm_space_dimension_positive"),
+            models.CheckConstraint(
+                condition=Q(is_active=False) | Q(activated_at__isnull=False), name="llm_space_active_since"
+            ),
         ]
 
     def __str__(self) -> str:
-        return f"{self.model} ({self.dimension})"
+        return str(self.space_id)
+
+    @property
+    def space_id(self) -> EmbeddingSpaceId:
+        """What embedders call this space."""
+        return EmbeddingSpaceId(self.model, self.dimension)

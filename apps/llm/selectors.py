@@ -1,8 +1,8 @@
-"""Reads of `llm`."""
+"""Reads of embedding spaces."""
 
 from apps.llm.models import EmbeddingSpace
 
 
 def active_space() -> EmbeddingSpace | None:
-    """The space of the vectors that searches use; None before the first vector was made."""
+    """The space that searches use; None before the first start."""
     return EmbeddingSpace.objects.filter(is_active=True).first()

@@ -88,9 +88,7 @@ def _check_text(text: object, position: int) -> None:
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        raise EmbeddingInputError(
-            f"Text {position} holds a lone surrogate at character {error.start}."
-        ) from None
+        raise EmbeddingInputError(f"Text {position} holds a lone surrogate at character {error.start}.") from None
 
 
 def normalise(vectors: npt.ArrayLike) -> Vectors:
@@ -106,4 +104,5 @@ def normalise(vectors: npt.ArrayLike) -> Vectors:
     if not (largest > 0).all():
         raise EmbeddingResponseError("The embedding is all zeros, so it has no direction.")
     wide = wide / largest
-    return (wide / np.linalg.norm(wide, axis=-1, keepdims=True)).astype(np.float32)
+    unit: Vectors = (wide / np.linalg.norm(wide, axis=-1, keepdims=True)).astype(np.float32)
+    return unit

@@ -1,0 +1,55 @@
+"""Build the embedding model's file, or check the one that is there."""
+
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+from apps.llm.domain.embedder import EmbeddingUnavailableError
+from apps.llm.minilm.preparation import prepare
+from apps.llm.minilm.source import Precision
+
+
+class Command(BaseCommand):
+    help = (
+        "Build the embedding model's file in the data directory, or check the one that is there. `up` does "
+        "this by itself, and so does the first text that is embedded."
+    )
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument(
+            "--precision",
+            choices=[str(precision) for precision in Precision],
+            help="Default: MEMORYHUB_MINILM_PRECISION.",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        config = settings.MEMORYHUB.embedding
+        quiet = options["verbosity"] == 0
+        if config.embedder != "minilm" and options["precision"] is None:
+            if not quiet:
+                self.stdout.write(f"Nothing to prepare: MEMORYHUB_EMBEDDER is {config.embedder}.")
+            return
+        precision = Precision(options["precision"] or config.minilm_precision)
+        path = self._prepare(Path(settings.MODELS_DIR), precision, quiet=quiet)
+        if not quiet:
+            self.stdout.write(f"{path} is ready.")
+
+    def _prepare(self, models_dir: Path, precision: Precision, *, quiet: bool) -> Path:
+        columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+        with Progress(*columns, console=Console(stderr=True), disable=quiet, transient=True) as progress:
+            task = progress.add_task("", total=1.0)
+            try:
+                return prepare(
+                    models_dir,
+                    precision,
+                    lambda doing, share: progress.update(task, description=doing, completed=share),
+                )
+            except EmbeddingUnavailableError as error:
+                raise CommandError(str(error)) from error
+            except OSError as error:
+                raise CommandError(f"{models_dir} cannot be used: {error.strerror}.") from error
