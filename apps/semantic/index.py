@@ -35,7 +35,7 @@ SELECT m.id, m.version, m.status = 'active',
        extract(epoch FROM CASE WHEN m.decay_policy = 'reinforceable'
                                THEN coalesce(m.last_reinforced_at, m.created_at)
                                ELSE m.created_at END)::float8,
-       m.base_confidence, m.lexemes, vector_send(e.vector)
+       m.base_confidence, m.question_share, m.fullness, m.lexemes, vector_send(e.vector)
 FROM semantic_memory m
 LEFT JOIN semantic_memoryembedding e ON e.memory_id = m.id AND e.space_id = %s
 WHERE m.user_id = %s AND m.version > %s AND (m.status = 'active' OR %s)
@@ -156,8 +156,10 @@ def _shard_row(row: Sequence[Any]) -> ShardRow:
         happened=row[13],
         anchor=row[14],
         base_confidence=row[15],
-        lexemes=bytes(row[16]),
-        vector=_native_floats(row[17]),
+        question_share=row[16],
+        fullness=row[17],
+        lexemes=bytes(row[18]),
+        vector=_native_floats(row[19]),
     )
 
 

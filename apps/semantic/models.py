@@ -98,7 +98,10 @@ class Memory(models.Model):
     updated_at = models.DateTimeField()
     last_reinforced_at = models.DateTimeField(null=True, blank=True)
     status_changed_at = models.DateTimeField(null=True, blank=True)
+    # Made from the words by `domain.lexemes` and `domain.substance`, of the version below.
     lexemes = models.BinaryField(default=bytes, editable=False)
+    question_share = models.FloatField(default=0.0, editable=False)
+    fullness = models.FloatField(default=1.0, editable=False)
     lexemes_version = models.PositiveSmallIntegerField(default=0, editable=False)
     version = models.BigIntegerField(default=0, editable=False)
 

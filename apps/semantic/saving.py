@@ -18,6 +18,7 @@ from apps.llm.models import EmbeddingSpace
 from apps.semantic.domain.duplicates import DuplicateAction, DuplicateDecision, content_hash, decide_duplicate
 from apps.semantic.domain.lexemes import LEXEMES_VERSION, memory_lexemes
 from apps.semantic.domain.memory import DEFAULT_IMPORTANCE, DEFAULT_SOURCE, TAGS, MemoryDraft
+from apps.semantic.domain.substance import fullness, question_share
 from apps.semantic.embedding import current_space, embed, given_vector
 from apps.semantic.events import MemorySaved, SaveAction
 from apps.semantic.models import Memory, MemoryEmbedding, MemoryRevision, RevisionAction
@@ -46,7 +47,7 @@ class _Prepared:
     draft: MemoryDraft
     scope: Scope
     key: Key
-    lexemes: bytes
+    words: Mapping[str, Any]
     vector: npt.NDArray[np.float32] | None
 
 
@@ -111,7 +112,8 @@ def _prepare(access: Access, draft: MemoryDraft, space: EmbeddingSpace) -> _Prep
     except MemoryHubError as error:
         return error
     key = (scope.user_id or "", scope.household_id or "", scope.persona_id or "", content_hash(draft.content))
-    return _Prepared(draft, scope, key, memory_lexemes(draft), vector)
+    words = word_columns(draft.content, draft.keywords, draft.context, draft.occurred_at)
+    return _Prepared(draft, scope, key, words, vector)
 
 
 def _write(ready: Sequence[_Prepared], space: EmbeddingSpace, actor: str, clock: Clock) -> list[SaveResult]:
@@ -202,9 +204,8 @@ class _Writer:
     def _insert(self, item: _Prepared, decision: DuplicateDecision) -> Memory:
         if item.vector is None:
             raise _VectorMissingError
-        memory = new_memory(item.draft, item.scope, self._now)
-        memory.base_confidence = decision.confidence
-        memory.content_hash, memory.lexemes = item.key[3], item.lexemes
+        memory = new_memory(item.draft, item.scope, item.words, self._now)
+        memory.base_confidence, memory.content_hash = decision.confidence, item.key[3]
         memory.version = self._versions[memory.user_id]
         self._stored[item.key] = memory
         self._inserted.append(memory)
@@ -250,10 +251,21 @@ class _Writer:
         )
 
 
-def new_memory(draft: MemoryDraft, scope: Scope, now: datetime) -> Memory:
+def word_columns(content: str, keywords: Iterable[str], context: str, occurred_at: datetime | None) -> dict[str, Any]:
+    """The columns of a memory that are made from its words."""
+    return {
+        "lexemes": memory_lexemes(content, keywords, context, occurred_at),
+        "question_share": question_share(content),
+        "fullness": fullness(content),
+        "lexemes_version": LEXEMES_VERSION,
+    }
+
+
+def new_memory(draft: MemoryDraft, scope: Scope, words: Mapping[str, Any], now: datetime) -> Memory:
     """The unsaved row of a draft."""
     return Memory(
         **scope.named(),
+        **words,
         **{tag: getattr(draft, tag) for tag in TAGS},
         content=draft.content,
         is_global=draft.is_global,
@@ -267,5 +279,4 @@ def new_memory(draft: MemoryDraft, scope: Scope, now: datetime) -> Memory:
         metadata=draft.metadata,
         created_at=now,
         updated_at=now,
-        lexemes_version=LEXEMES_VERSION,
     )

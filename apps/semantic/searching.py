@@ -1,7 +1,7 @@
 """Search: from a caller's question to memories with an account of how they were found."""
 
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -88,7 +88,10 @@ def _fetch(access: Access, ranking: Ranking) -> tuple[Found, ...]:
 
 
 def explanation(hit: Hit, mode: SearchMode) -> dict[str, Any]:
-    """Why a result stands where it stands: each part of the score, and each word's share."""
+    """Why a result stands where it stands.
+
+    In hybrid mode the score is (vector contribution + keyword contribution) x substance.
+    """
     parts: dict[str, Any] = {"mode": mode, "score": hit.score}
     if hit.similarity is not None:
         weight = VECTOR_WEIGHT if mode is SearchMode.HYBRID else float(mode is SearchMode.VECTOR)
@@ -98,15 +101,14 @@ def explanation(hit: Hit, mode: SearchMode) -> dict[str, Any]:
             "contribution": round(weight * hit.similarity, 6),
         }
     if hit.keyword is not None:
-        weight = KEYWORD_WEIGHT if mode is SearchMode.HYBRID else 1.0
-        similarity_part = parts.get("vector", {}).get("contribution", 0.0)
+        substance = hit.substance if mode is SearchMode.HYBRID else 1.0
+        vector_part = parts.get("vector", {}).get("contribution", 0.0)
         parts["keyword"] = {
             "bm25": hit.keyword,
-            "weight": weight,
-            "contribution": round(hit.score - similarity_part, 6),
-            "terms": [
-                {"term": share.term, "weight": share.weight, "idf": share.idf, "score": share.score}
-                for share in hit.terms
-            ],
+            "weight": KEYWORD_WEIGHT if mode is SearchMode.HYBRID else 1.0,
+            "contribution": round(hit.score / substance - vector_part, 6),
+            "terms": [asdict(share) for share in hit.terms],
         }
+    if mode is SearchMode.HYBRID:
+        parts["substance"] = hit.substance
     return parts

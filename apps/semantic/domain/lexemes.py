@@ -2,26 +2,31 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 
 import numpy as np
 import numpy.typing as npt
 
 from apps.core.domain.text import TEXT_PIPELINE_VERSION, date_words, term_hash, terms
-from apps.semantic.domain.memory import MemoryDraft
 
 # Raise the last digits when the composition of the document changes, the pipeline's part when its words do.
 LEXEMES_VERSION = TEXT_PIPELINE_VERSION * 100 + 1
-LEXEME = np.dtype([("term", "<u8"), ("count", "<u2")])
+LEXEME = np.dtype([("term", "<u8"), ("own", "<u2"), ("lent", "<u2")])
 _MAX_COUNT = 65_535
 
 LexemeArray = npt.NDArray[np.void]
 
 
-def pack(words: Iterable[str]) -> bytes:
-    """The stored form of index terms: one 10-byte record per distinct term, ascending by hash."""
-    counts = Counter(term_hash(word) for word in words)
-    records = np.array(sorted((term, min(count, _MAX_COUNT)) for term, count in counts.items()), dtype=LEXEME)
-    return records.tobytes()
+def pack(words: Iterable[str], unlent: Iterable[str] = ()) -> bytes:
+    """The stored form of index terms: one 12-byte record per distinct term, ascending by hash.
+
+    own: how often the document has the term. lent: how many of those its neighbours may borrow, which are
+    those of `words` but not of `unlent`.
+    """
+    lent = Counter(term_hash(word) for word in words)
+    own = lent + Counter(term_hash(word) for word in unlent)
+    records = [(term, min(own[term], _MAX_COUNT), min(lent[term], _MAX_COUNT)) for term in sorted(own)]
+    return np.array(records, dtype=LEXEME).tobytes()
 
 
 def unpack(blobs: Sequence[bytes]) -> tuple[LexemeArray, npt.NDArray[np.int64]]:
@@ -30,9 +35,8 @@ def unpack(blobs: Sequence[bytes]) -> tuple[LexemeArray, npt.NDArray[np.int64]]:
     return np.frombuffer(b"".join(blobs), dtype=LEXEME), sizes
 
 
-def memory_lexemes(draft: MemoryDraft) -> bytes:
-    """The packed terms of a memory: of its content, keywords and context, and of the date when it happened."""
-    words = [*terms(draft.content), *terms(" ".join(draft.keywords)), *terms(draft.context)]
-    if draft.occurred_at is not None:
-        words += date_words(draft.occurred_at)
-    return pack(words)
+def memory_lexemes(content: str, keywords: Iterable[str], context: str, occurred_at: datetime | None) -> bytes:
+    """The packed terms of a memory: of its content, keywords and context, and of the day when it happened (UTC)."""
+    words = [*terms(content), *terms(" ".join(keywords)), *terms(context)]
+    # A day is lent to nobody: the neighbours have their own.
+    return pack(words, [] if occurred_at is None else date_words(occurred_at.astimezone(UTC)))

@@ -11,19 +11,19 @@ _TAIL_LIMIT = 4_096
 
 
 class Postings:
-    """Term hash -> (slot, count) pairs."""
+    """Term hash -> slots, and for each how often it has the term and how often it lends it: counts of shape (n, 2)."""
 
     def __init__(self) -> None:
         self._terms: Terms = np.zeros(0, dtype=np.uint64)
         self._slots: Slots = np.zeros(0, dtype=np.int64)
-        self._counts: Counts = np.zeros(0, dtype=np.float32)
+        self._counts: Counts = np.zeros((0, 2), dtype=np.float32)
         self._tail: list[tuple[Terms, Slots, Counts]] = []
         self._tail_size = 0
 
     @property
     def nbytes(self) -> int:
         """Roughly how much memory the arrays take."""
-        return self._terms.nbytes + self._slots.nbytes + self._counts.nbytes + 20 * self._tail_size
+        return self._terms.nbytes + self._slots.nbytes + self._counts.nbytes + 24 * self._tail_size
 
     def add(self, terms: Terms, slots: Slots, counts: Counts) -> None:
         """Add pairs of new slots."""
@@ -35,7 +35,7 @@ class Postings:
             self._tail = [self._joined(self._tail)]
 
     def of(self, term: int) -> tuple[Slots, Counts]:
-        """The slots that have the term, and how often."""
+        """The slots that have the term, and their counts."""
         wanted = np.uint64(term)
         first = np.searchsorted(self._terms, wanted, side="left")
         last = np.searchsorted(self._terms, wanted, side="right")

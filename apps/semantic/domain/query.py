@@ -64,13 +64,15 @@ class TermShare:
 class Hit:
     """One memory found.
 
-    score: in which results are ordered. similarity: cosine, None where no vector was compared.
+    score: in which results are ordered. similarity: cosine, None where no vector was compared. keyword: BM25, None
+    where no words were. substance: the factor of a hybrid score, see `domain.substance`.
     """
 
     memory: int
     score: float
     similarity: float | None
     keyword: float | None
+    substance: float
     confidence: float
     terms: tuple[TermShare, ...] = ()
 

@@ -12,9 +12,10 @@ from apps.semantic.domain.bm25 import KeywordScores, keyword_scores
 from apps.semantic.domain.confidence import DecayPolicy
 from apps.semantic.domain.query import EMPTY_RANKING, Hit, Ranking, SearchMode, SearchQuery, TermShare
 from apps.semantic.domain.shard import Bools, Floats, Shard
+from apps.semantic.domain.substance import BREVITY_CUT, QUESTION_CUT
 
-VECTOR_WEIGHT = 0.6
-KEYWORD_WEIGHT = 0.4
+VECTOR_WEIGHT = 0.5
+KEYWORD_WEIGHT = 0.5
 HalfLives = Mapping[DecayPolicy, timedelta | None]
 
 
@@ -26,6 +27,7 @@ class _Scored:
     score: Floats
     similarity: Floats | None
     keyword: Floats | None
+    substance: Floats
     confidence: Floats
 
 
@@ -81,13 +83,17 @@ def _score(
     if vector is not None:
         similarity = np.concatenate([shard.vectors @ vector for shard in shards]).astype(np.float64)
     keyword = None if words is None else np.concatenate(words.scores)
+    substance = np.concatenate([substances(shard) for shard in shards])
     score = fuse(query.effective_mode, similarity, keyword, 0.0 if words is None else words.maximum())
+    if query.effective_mode is SearchMode.HYBRID:
+        score = score * substance
     confidence = np.concatenate([confidences(shard, now, half_lives) for shard in shards])
-    return _Scored(np.concatenate([shard.ids for shard in shards]), score, similarity, keyword, confidence)
+    ids = np.concatenate([shard.ids for shard in shards])
+    return _Scored(ids, score, similarity, keyword, substance, confidence)
 
 
 def fuse(mode: SearchMode, similarity: Floats | None, keyword: Floats | None, best_keyword: float) -> Floats:
-    """One score from both: 0.6 cosine + 0.4 BM25 divided by the best BM25 (DESIGN D10), or one of them alone."""
+    """One score from both: half cosine, half BM25 divided by the best BM25 (DESIGN D10), or one of them alone."""
     if mode is SearchMode.VECTOR:
         assert similarity is not None
         return similarity
@@ -97,6 +103,12 @@ def fuse(mode: SearchMode, similarity: Floats | None, keyword: Floats | None, be
         return relative
     assert similarity is not None
     return VECTOR_WEIGHT * similarity + KEYWORD_WEIGHT * relative
+
+
+def substances(shard: Shard) -> Floats:
+    """By how much a hybrid score counts, by slot, in (0, 1]: less for questions and for interjections in a session."""
+    brief = np.where(shard.sessions.have_neighbours(), 1 - shard.fullness, 0.0)
+    return np.asarray((1 - QUESTION_CUT * shard.question_share) * (1 - BREVITY_CUT * brief))
 
 
 def confidences(shard: Shard, now: datetime, half_lives: HalfLives) -> Floats:
@@ -168,6 +180,7 @@ def _hit(scored: _Scored, slot: int, words: KeywordScores | None, explain: bool)
         score=round(float(scored.score[slot]), 6),
         similarity=None if scored.similarity is None else round(float(scored.similarity[slot]), 6),
         keyword=None if scored.keyword is None else round(float(scored.keyword[slot]), 6),
+        substance=round(float(scored.substance[slot]), 6),
         confidence=round(float(scored.confidence[slot]), 6),
         terms=_term_shares(words, slot) if explain and words is not None else (),
     )

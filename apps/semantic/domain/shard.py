@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from apps.semantic.domain.lexemes import unpack
-from apps.semantic.domain.postings import Postings
+from apps.semantic.domain.postings import Counts, Postings
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -22,13 +22,17 @@ CODED = (
     "session_id", "source", "is_global", "decay_policy",
 )  # fmt: skip
 SESSION_KEY = tuple(CODED.index(name) for name in ("household_id", "persona_id", "session_id"))
-NEIGHBOUR_WEIGHTS = (0.7, 0.4, 0.2)
+NEIGHBOUR_WEIGHTS = (0.7, 0.4)
 _PACK_AT_DEAD = 1_000
 _FIRST_CAPACITY = 64
 
 
 class ShardRow(NamedTuple):
-    """A changed memory. Times in seconds since the epoch; vector: float32 bytes in the machine's order, or empty."""
+    """A changed memory.
+
+    Times in seconds since the epoch; vector: float32 bytes in the machine's order, or empty. question_share and
+    fullness: see `domain.substance`.
+    """
 
     id: int
     active: bool
@@ -36,6 +40,8 @@ class ShardRow(NamedTuple):
     happened: float
     anchor: float
     base_confidence: float
+    question_share: float
+    fullness: float
     lexemes: bytes
     vector: bytes
 
@@ -62,10 +68,15 @@ class Shard:
         self._happened = np.zeros(capacity)
         self._anchor = np.zeros(capacity)
         self._base = np.zeros(capacity)
-        self._lengths = np.zeros(capacity)
+        self._question_share = np.zeros(capacity)
+        self._fullness = np.zeros(capacity)
+        self._lengths = np.zeros((capacity, 2))
         self._vectors = np.zeros((capacity, self.dimension), dtype=np.float32)
 
-    _ARRAYS = ("_ids", "_alive", "_codes", "_happened", "_anchor", "_base", "_lengths", "_vectors")
+    _ARRAYS = (
+        "_ids", "_alive", "_codes", "_happened", "_anchor", "_base",
+        "_question_share", "_fullness", "_lengths", "_vectors",
+    )  # fmt: skip
 
     def __len__(self) -> int:
         """How many memories can be found."""
@@ -95,6 +106,14 @@ class Shard:
     @property
     def base_confidence(self) -> Floats:
         return self._base[: self._size]
+
+    @property
+    def question_share(self) -> Floats:
+        return self._question_share[: self._size]
+
+    @property
+    def fullness(self) -> Floats:
+        return self._fullness[: self._size]
 
     @property
     def vectors(self) -> npt.NDArray[np.float32]:
@@ -138,6 +157,8 @@ class Shard:
         self._happened[slots] = [row.happened for row in rows]
         self._anchor[slots] = [row.anchor for row in rows]
         self._base[slots] = [row.base_confidence for row in rows]
+        self._question_share[slots] = [row.question_share for row in rows]
+        self._fullness[slots] = [row.fullness for row in rows]
         for column, known in enumerate(self._codes_of):
             self._codes[slots, column] = [known.setdefault(row.coded[column], len(known)) for row in rows]
         self._vectors[slots] = self._matrix(rows)
@@ -153,8 +174,9 @@ class Shard:
     def _index_words(self, slots: Slots, rows: Sequence[ShardRow]) -> None:
         records, sizes = unpack([row.lexemes for row in rows])
         owners = np.repeat(slots, sizes)
-        counts = records["count"].astype(np.float32)
-        self._lengths[slots] = np.bincount(owners - slots[0], weights=counts, minlength=len(rows))
+        counts = np.stack((records["own"], records["lent"]), axis=1).astype(np.float32)
+        for column in (0, 1):
+            self._lengths[slots, column] = np.bincount(owners - slots[0], counts[:, column], minlength=len(rows))
         self.postings.add(records["term"], owners, counts)
 
     def _reserve(self, wanted: int) -> None:
@@ -198,7 +220,7 @@ class Sessions:
     """The order of memories within their sessions: by the time when they happened, then as they arrived.
 
     Memories of one session, in the same household and persona, are each other's context: the words of a neighbour
-    at distance 1, 2 and 3 count with NEIGHBOUR_WEIGHTS in a memory's keyword document (DESIGN D10).
+    at distance 1 and 2 count with NEIGHBOUR_WEIGHTS in a memory's keyword document (DESIGN D10).
     """
 
     def __init__(self, order: Slots, keys: Slots, size: int) -> None:
@@ -224,17 +246,33 @@ class Sessions:
         sessions.lengths = sessions.spread(living, shard._lengths[living])
         return sessions
 
-    def spread(self, slots: Slots, weights: Floats | npt.NDArray[np.float32]) -> Floats:
-        """Give each slot its weight, and its neighbours their share of it. Shape (size,)."""
-        targets, shares = [slots], [np.asarray(weights, dtype=np.float64)]
+    def spread(self, slots: Slots, counts: Counts | Floats) -> Floats:
+        """Give each slot what it has, and its neighbours their share of what it lends. Shape (size,).
+
+        counts: own and lent, of shape (len(slots), 2).
+        """
+        targets, shares = [slots], [np.asarray(counts[:, 0], dtype=np.float64)]
         position = self._position[slots]
         inside = position >= 0
-        position, inner = position[inside], shares[0][inside]
+        position, lent = position[inside], np.asarray(counts[inside, 1], dtype=np.float64)
         for distance, weight in enumerate(NEIGHBOUR_WEIGHTS, start=1):
             for step in (distance, -distance):
-                neighbour = position + step
-                valid = (neighbour >= 0) & (neighbour < len(self._order))
-                valid[valid] = self._keys[neighbour[valid]] == self._keys[position[valid]]
-                targets.append(self._order[neighbour[valid]])
-                shares.append(inner[valid] * weight)
+                valid = self._is_beside(position, step)
+                targets.append(self._order[position[valid] + step])
+                shares.append(lent[valid] * weight)
         return np.bincount(np.concatenate(targets), weights=np.concatenate(shares), minlength=self._size)
+
+    def have_neighbours(self) -> Bools:
+        """Which slots stand beside another one. Shape (size,)."""
+        result = np.zeros(self._size, dtype=np.bool_)
+        places = np.arange(len(self._order))
+        for step in (1, -1):
+            result[self._order[self._is_beside(places, step)]] = True
+        return result
+
+    def _is_beside(self, position: Slots, step: int) -> Bools:
+        """For which places in the order the place `step` further belongs to the same session."""
+        neighbour = position + step
+        valid = (neighbour >= 0) & (neighbour < len(self._order))
+        valid[valid] = self._keys[neighbour[valid]] == self._keys[position[valid]]
+        return valid

@@ -39,7 +39,9 @@ class Doc:
         coded = dict.fromkeys(shard.CODED, "")
         coded |= {"session_id": self.session, "persona_id": self.persona, "decay_policy": "stable"}
         vector = np.array(self.vector, dtype=np.float32).tobytes()
-        return ShardRow(self.id, self.active, tuple(coded.values()), self.at, 0.0, 1.0, pack(self.words), vector)
+        return ShardRow(
+            self.id, self.active, tuple(coded.values()), self.at, 0.0, 1.0, 0.0, 1.0, pack(self.words), vector
+        )
 
 
 def naive_weights(docs: list[Doc], word: str) -> dict[int, float]:

@@ -180,7 +180,11 @@ def test_the_date_of_a_memory_is_findable_in_words(api: Api) -> None:
 
 @pytest.mark.parametrize(
     ("content", "query"),
-    [("我们昨天在北京大学见面", "北京"), ("昨日は東京タワーに登りました", "東京"), ("서울에서 친구를 만났어요", "친구")],
+    [
+        ("我们昨天在北京大学见面", "北京"),
+        ("昨日は東京タワーに登りました", "東京"),
+        ("서울에서 친구를 만났어요", "친구"),
+    ],
 )
 def test_a_two_character_word_inside_a_sentence_is_found(api: Api, content: str, query: str) -> None:
     api.save(content)
@@ -196,7 +200,8 @@ def test_words_are_found_in_their_other_forms(api: Api) -> None:
 def test_each_result_is_explained_on_request(facts: Api) -> None:
     best = facts.search("python preferences", explain=True)["results"][0]
     parts = best["explain"]
-    assert parts["vector"]["contribution"] + parts["keyword"]["contribution"] == pytest.approx(best["score"], abs=1e-5)
+    together = parts["vector"]["contribution"] + parts["keyword"]["contribution"]
+    assert together * parts["substance"] == pytest.approx(best["score"], abs=1e-5)
     assert parts["keyword"]["bm25"] == pytest.approx(sum(t["score"] for t in parts["keyword"]["terms"]), abs=1e-5)
     assert {term["term"] for term in parts["keyword"]["terms"]} >= {"python"}
 

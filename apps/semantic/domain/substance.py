@@ -1,0 +1,35 @@
+"""How much a memory has to say, judged by its form alone (docs/retrieval.md).
+
+A question seldom answers one, and a short interjection between two turns of a conversation ("Wow, thanks!")
+mostly borrows its words from its neighbours.
+"""
+
+import math
+
+import regex
+
+from apps.core.domain.text import words
+
+FULL_AT_WORDS = 20
+QUESTION_CUT = 0.4
+BREVITY_CUT = 0.3
+
+_SENTENCE = regex.compile(r"[^.!?。！？؟]*[.!?。！？؟]+[\"'”’»)\]]*|[^.!?。！？؟]+")
+_QUESTION_MARKS = ("?", "？", "؟")
+_CLOSING = "\"'”’»)] \n\t"
+
+
+def question_share(text: str) -> float:
+    """The share of the text's words that stand in questions, in [0, 1]."""
+    total = asked = 0
+    for sentence in _SENTENCE.findall(text):
+        count = len(words(sentence))
+        total += count
+        if sentence.rstrip(_CLOSING).endswith(_QUESTION_MARKS):
+            asked += count
+    return asked / total if total else 0.0
+
+
+def fullness(text: str) -> float:
+    """ln(1 + words) / ln(21), at most 1: 0 for no word, 1 for twenty or more."""
+    return min(1.0, math.log1p(len(words(text))) / math.log1p(FULL_AT_WORDS))

@@ -1,0 +1,96 @@
+"""Making vectors and keyword documents anew when what makes them has changed."""
+
+from collections.abc import Callable, Sequence
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from apps.core.domain.clock import SYSTEM_CLOCK, Clock
+from apps.llm.domain.embedder import Embedder
+from apps.llm.models import EmbeddingSpace
+from apps.llm.services import space_activate, space_get_or_create
+from apps.semantic.domain.lexemes import LEXEMES_VERSION
+from apps.semantic.models import Memory, MemoryEmbedding
+from apps.semantic.saving import lock_shards, word_columns
+
+BATCH_SIZE = 256
+Progress = Callable[[int], None]
+
+
+def without_vector(space: EmbeddingSpace) -> QuerySet[Memory]:
+    """The memories, of every status, that have no vector in a space yet."""
+    return Memory.objects.exclude(embeddings__space=space)
+
+
+def reembed_needed(embedder: Embedder) -> int:
+    """How many vectors `reembed` would make now; 0 when the embedder's space is active and complete."""
+    space = EmbeddingSpace.objects.filter(model=embedder.space.model, dimension=embedder.space.dimension).first()
+    return Memory.objects.count() if space is None else without_vector(space).count()
+
+
+def reembed(*, embedder: Embedder, progress: Progress | None = None, clock: Clock = SYSTEM_CLOCK) -> int:
+    """Give every memory a vector of the embedder's, then make its space the active one; says how many were made.
+
+    Each batch is kept, so a reembedding that was cut off goes on where it stopped. Until the end searches use the
+    space that is active now. Raises EmbeddingError.
+    """
+    space = space_get_or_create(embedder.space, clock=clock)
+    made = 0
+    while True:
+        made += _fill(space, embedder, progress)
+        with transaction.atomic():
+            # Writers hold the active space until they commit, so nobody adds a memory from here on.
+            list(EmbeddingSpace.objects.select_for_update().order_by("id"))
+            if not without_vector(space).exists():
+                space_activate(space=space, clock=clock)
+                break
+    _drop_other_vectors(space)
+    return made
+
+
+def _fill(space: EmbeddingSpace, embedder: Embedder, progress: Progress | None) -> int:
+    made = 0
+    while batch := list(without_vector(space).order_by("id")[:BATCH_SIZE]):
+        vectors = embedder.embed([memory.content for memory in batch])
+        rows = [
+            MemoryEmbedding(memory=memory, space=space, vector=vector)
+            for memory, vector in zip(batch, vectors, strict=True)
+        ]
+        # Another reembedding may be at work; one vector for each is enough.
+        MemoryEmbedding.objects.bulk_create(rows, ignore_conflicts=True)
+        made += len(batch)
+        if progress is not None:
+            progress(len(batch))
+    return made
+
+
+def _drop_other_vectors(space: EmbeddingSpace) -> None:
+    others = MemoryEmbedding.objects.exclude(space=space).order_by("id")
+    while ids := list(others.values_list("id", flat=True)[: BATCH_SIZE * 8]):
+        MemoryEmbedding.objects.filter(id__in=ids).delete()
+
+
+def outdated_words() -> QuerySet[Memory]:
+    """The memories whose keyword document was made by another version of the text pipeline."""
+    return Memory.objects.exclude(lexemes_version=LEXEMES_VERSION)
+
+
+def refresh_words(*, progress: Progress | None = None) -> int:
+    """Make outdated keyword documents anew, in batches; says how many. Searches go on meanwhile."""
+    made = 0
+    while batch := list(outdated_words().order_by("id")[:BATCH_SIZE]):
+        _refresh_batch(batch)
+        made += len(batch)
+        if progress is not None:
+            progress(len(batch))
+    return made
+
+
+@transaction.atomic
+def _refresh_batch(batch: Sequence[Memory]) -> None:
+    versions = lock_shards(memory.user_id for memory in batch)
+    for memory in batch:
+        columns = word_columns(memory.content, memory.keywords, memory.context, memory.occurred_at)
+        for name, value in {**columns, "version": versions[memory.user_id]}.items():
+            setattr(memory, name, value)
+    Memory.objects.bulk_update(batch, [*columns, "version"])

@@ -1,0 +1,108 @@
+"""Changing the embedding model and the text pipeline under stored memories."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from apps.core.domain.errors import UnavailableError
+from apps.core.domain.scope import Access, Scope
+from apps.llm import embedding
+from apps.llm.domain.embedder import EmbeddingSpaceId
+from apps.llm.domain.hashing import HashingEmbedder
+from apps.llm.models import EmbeddingSpace
+from apps.llm.selectors import active_space
+from apps.semantic.domain.lexemes import LEXEMES_VERSION
+from apps.semantic.domain.memory import MemoryDraft
+from apps.semantic.domain.query import SearchMode, SearchQuery
+from apps.semantic.health import embedding_ready
+from apps.semantic.maintenance import reembed, reembed_needed, refresh_words
+from apps.semantic.models import Memory, MemoryEmbedding
+from apps.semantic.searching import memory_search
+from apps.semantic.services import memory_save
+
+pytestmark = pytest.mark.django_db
+
+
+class SmallEmbedder:
+    """The hashing embedder under another name and of another dimension; may stop after some batches."""
+
+    def __init__(self, batches: int | None = None) -> None:
+        self._inner = HashingEmbedder(64)
+        self._batches = batches
+
+    space = EmbeddingSpaceId("small", 64)
+
+    def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        if self._batches == 0:
+            raise KeyboardInterrupt
+        if self._batches is not None:
+            self._batches -= 1
+        return self._inner.embed(texts)
+
+
+@pytest.fixture
+def three(remember: Callable[..., Memory]) -> None:
+    for content in ("tea", "coffee", "water"):
+        remember(content)
+
+
+@pytest.fixture
+def configured(monkeypatch: pytest.MonkeyPatch) -> SmallEmbedder:
+    """The hub is configured with another model than the stored vectors were made by."""
+    embedder = SmallEmbedder()
+    monkeypatch.setattr(embedding, "_embedder", embedder)
+    return embedder
+
+
+def search(access: Access) -> list[str]:
+    result = memory_search(access, SearchQuery(scope=Scope("ana"), query="tea", mode=SearchMode.VECTOR))
+    return [found.memory.content for found in result.found]
+
+
+def test_a_changed_model_is_refused_with_the_command_that_helps(
+    three: None, configured: SmallEmbedder, access: Access
+) -> None:
+    with pytest.raises(UnavailableError, match=r"manage\.py reembed"):
+        search(access)
+    with pytest.raises(UnavailableError, match=r"manage\.py reembed"):
+        memory_save(access=access, draft=MemoryDraft("milk", scope=Scope("ana")))
+    assert "manage.py reembed" in (embedding_ready() or "")
+
+
+def test_after_reembedding_searches_use_the_new_vectors(three: None, configured: SmallEmbedder, access: Access) -> None:
+    told: list[int] = []
+    assert reembed(embedder=configured, progress=told.append) == sum(told) == 3
+    assert [(space.model, space.dimension) for space in EmbeddingSpace.objects.filter(is_active=True)] == [
+        ("small", 64)
+    ]
+    assert {len(row.vector) for row in MemoryEmbedding.objects.all()} == {64}
+    assert search(access)[0] == "tea"
+
+
+def test_a_reembedding_that_was_cut_off_goes_on_where_it_stopped(
+    three: None, access: Access, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("apps.semantic.maintenance.BATCH_SIZE", 1)
+    with pytest.raises(KeyboardInterrupt):
+        reembed(embedder=SmallEmbedder(batches=2))
+    assert search(access)[0] == "tea", "searchable meanwhile, with the old vectors"
+    assert reembed_needed(SmallEmbedder()) == 1
+    assert reembed(embedder=SmallEmbedder()) == 1
+    assert MemoryEmbedding.objects.count() == 3
+
+
+def test_a_memory_written_during_the_reembedding_gets_a_new_vector_too(
+    three: None, access: Access, remember: Callable[..., Memory]
+) -> None:
+    reembed(embedder=SmallEmbedder(), progress=lambda _: remember("milk") and None)
+    assert MemoryEmbedding.objects.filter(space=active_space()).count() == Memory.objects.count() == 4
+
+
+def test_words_of_an_older_pipeline_are_made_anew(three: None, access: Access) -> None:
+    Memory.objects.update(lexemes=b"", lexemes_version=0)
+    assert refresh_words() == 3
+    assert set(Memory.objects.values_list("lexemes_version", flat=True)) == {LEXEMES_VERSION}
+    found = memory_search(access, SearchQuery(scope=Scope("ana"), query="coffee", mode=SearchMode.KEYWORD)).found
+    assert [item.memory.content for item in found] == ["coffee"]
