@@ -81,7 +81,8 @@ def collect_static(root: Path) -> bool:
     fingerprint = _static_fingerprint()
     if stamp.exists() and stamp.read_text() == fingerprint:
         return False
-    call_command("collectstatic", verbosity=0, interactive=False)
+    # Cleared first: collectstatic keeps a file that is newer than the one of an older version.
+    call_command("collectstatic", verbosity=0, interactive=False, clear=True)
     stamp.write_text(fingerprint)
     return True
 

@@ -31,6 +31,8 @@ TICK_SECONDS = 0.2
 WORKER_STOP_SECONDS = 4.0
 SILENT_WEB_SECONDS = 120.0
 QUIET_SECONDS = 15.0
+# One Ctrl-C may arrive twice: from the terminal, and from `uv run`, which passes it on.
+SAME_SIGNAL_SECONDS = 1.0
 PRUNE_SECONDS = 3600.0
 STEADY_SECONDS = 60.0
 START_ATTEMPTS = 3
@@ -86,6 +88,7 @@ class Supervisor:
     def __init__(self, config: Config) -> None:
         self.config = config
         self.signals = 0
+        self._told_at = 0.0
         self.ready = False
         self.credentials: dict[str, str | None] = {}
         self.database: EmbeddedDatabase | None = None
@@ -237,11 +240,14 @@ class Supervisor:
 
     def _on_signal(self, number: int, _frame: FrameType | None) -> None:
         self.signals += 1
-        if self.signals > 1:
+        if self.signals == 1:
+            self._told_at = time.monotonic()
+        elif time.monotonic() - self._told_at > SAME_SIGNAL_SECONDS:
             self._force()
 
     def _stop(self) -> None:
-        self.signals = max(self.signals, 1)
+        if not self.signals:
+            self._on_signal(signal.SIGTERM, None)
         say("Stopping …")
         for part in self.parts:
             part.child.end(part.stop_seconds)

@@ -59,6 +59,7 @@ class Hub:
             **environment,
         }
         self.process: subprocess.Popen | None = None
+        self.key = ""
 
     def make_cluster(self) -> None:
         """Make the database without waiting for the disk, which is what takes long in a first start."""

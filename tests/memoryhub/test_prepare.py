@@ -1,0 +1,99 @@
+"""`manage.py prepare` on a server that DATABASE_URL names, as people do who start the servers themselves."""
+
+from urllib.parse import quote
+
+import psycopg
+import pytest
+from django.conf import settings
+
+from memoryhub import preparation
+from memoryhub.embedded import EmbeddedDatabase
+from tests.memoryhub.hub import Hub
+
+GIVEN_KEY = "given-by-the-operator-0123456789abcdef"
+
+
+@pytest.fixture(scope="module")
+def server():
+    return EmbeddedDatabase(settings.MEMORYHUB.data_dir)
+
+
+@pytest.fixture(scope="module")
+def hub(server, tmp_path_factory, worker_id):
+    """A place for commands on an empty database of a server that was there before."""
+    name = f"chosen_{worker_id}"
+    with server.connect(dbname="postgres", user="postgres") as connection:
+        connection.execute(f"CREATE DATABASE {name} OWNER memoryhub")
+    host = quote(settings.DATABASES["default"]["HOST"], safe="")
+    url = f"postgresql://memoryhub@{host}/{name}"
+    yield Hub(tmp_path_factory.mktemp("prepare") / "hub", DATABASE_URL=url)
+    with server.connect(dbname="postgres", user="postgres") as connection:
+        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def test_preparing_makes_given_credentials_once_and_prints_none_of_them(hub):
+    given = {"MEMORYHUB_API_KEY": GIVEN_KEY, "MEMORYHUB_ADMIN_PASSWORD": "tall-green-kettle"}
+    first = hub.command("prepare", **given)
+    assert first.returncode == 0, first.stderr
+    assert "First start" not in first.stdout
+    assert GIVEN_KEY not in first.stdout
+    assert "tall-green-kettle" not in first.stdout
+    assert not (hub.data_dir / "postgres").exists()
+
+    again = hub.command("prepare", **given)
+    assert again.returncode == 0, again.stderr
+    assert "MEMORYHUB_API_KEY" not in again.stdout
+
+    other = hub.command("prepare", MEMORYHUB_API_KEY=GIVEN_KEY[::-1])
+    assert "MEMORYHUB_API_KEY is only used at the first start" in other.stdout
+    assert GIVEN_KEY[::-1] not in other.stdout
+
+
+@pytest.mark.django_db
+def test_random_credentials_are_returned_the_first_time_and_never_again():
+    first = preparation.first_credentials()
+    assert first.admin_username == "admin"
+    assert len(first.admin_password) >= 16
+    assert len(first.api_key) >= 32
+    assert preparation.first_credentials() == preparation.Credentials()
+
+
+@pytest.mark.django_db
+def test_a_revoked_first_key_is_not_made_again():
+    from apps.core.models import ApiKey
+    from apps.core.services import key_revoke
+
+    preparation.first_credentials()
+    key_revoke(uuid=ApiKey.objects.get().uuid)
+    assert preparation.first_credentials().api_key is None
+
+
+def test_static_files_are_collected_again_only_when_they_changed(tmp_path, settings):
+    settings.STATIC_ROOT = tmp_path / "static"
+    source = tmp_path / "source"
+    source.mkdir()
+    (source / "hub.css").write_text("a {}")
+    settings.STATICFILES_DIRS = [source]
+    settings.STATICFILES_FINDERS = ["django.contrib.staticfiles.finders.FileSystemFinder"]
+    from django.contrib.staticfiles import finders
+
+    finders.get_finder.cache_clear()
+    try:
+        assert preparation.collect_static(settings.STATIC_ROOT)
+        assert not preparation.collect_static(settings.STATIC_ROOT)
+        (source / "hub.css").write_text("a { color: red }")
+        assert preparation.collect_static(settings.STATIC_ROOT)
+        assert (settings.STATIC_ROOT / "hub.css").read_text() == "a { color: red }"
+    finally:
+        finders.get_finder.cache_clear()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_that_prepare_the_same_database_wait_for_each_other(server):
+    from django.db import connection
+
+    name = connection.settings_dict["NAME"]
+    with preparation._one_at_a_time(), server.connect(dbname=name) as other:
+        other.execute("SET lock_timeout = '100ms'")
+        with pytest.raises(psycopg.errors.LockNotAvailable):
+            other.execute("SELECT pg_advisory_lock(%s)", (preparation.PREPARATION_LOCK,))
