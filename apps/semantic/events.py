@@ -56,3 +56,16 @@ class MemoryRestored(MemoryChange):
     """A soft-deleted memory is active again."""
 
     name: ClassVar[str] = "memory:semantic:restored"
+
+
+@dataclass(frozen=True, kw_only=True)
+class MemoriesPurged(EventPayload):
+    """All memories of a scope were removed for good."""
+
+    name: ClassVar[str] = "memory:semantic:purged"
+    user_id: str
+    household_id: str | None
+    persona_id: str | None
+    count: int
+    actor: str
+    at: datetime

@@ -11,17 +11,18 @@ from django.db import transaction
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import ConflictError, NotFoundError
-from apps.core.domain.scope import Access
+from apps.core.domain.scope import Access, Scope
 from apps.events.services import emit
 from apps.semantic.domain.confidence import DecayPolicy
-from apps.semantic.events import MemoryChange, MemoryDeleted, MemoryReinforced, MemoryRestored
-from apps.semantic.models import Memory, MemoryRevision, MemoryStatus, RevisionAction
+from apps.semantic.events import MemoriesPurged, MemoryChange, MemoryDeleted, MemoryReinforced, MemoryRestored
+from apps.semantic.models import Memory, MemoryRevision, MemoryShard, MemoryStatus, RevisionAction
 from apps.semantic.saving import SaveOutcome, SaveResult, lock_shards, memory_save, memory_save_many
 from apps.semantic.selectors import NO_SUCH_MEMORY, memory_get_any
 
 __all__ = [
     "SaveOutcome",
     "SaveResult",
+    "memories_purge",
     "memory_delete",
     "memory_reinforce",
     "memory_restore",
@@ -75,6 +76,34 @@ def memory_restore(*, access: Access, uuid: UUID, clock: Clock = SYSTEM_CLOCK) -
         change.set_status(status)
         change.apply(RevisionAction.RESTORED, {"status": [MemoryStatus.DELETED.value, status.value]}, MemoryRestored)
     return memory
+
+
+@transaction.atomic
+def memories_purge(*, access: Access, scope: Scope, clock: Clock = SYSTEM_CLOCK) -> int:
+    """Remove every memory of a scope for good, with vectors and history; says how many there were.
+
+    The one way in which memories are destroyed besides retention (DESIGN D3). Raises ForbiddenError outside the
+    caller's bound, InvalidInputError when the scope names no user.
+    """
+    scope = access.for_write(scope)
+    assert scope.user_id is not None
+    version = lock_shards([scope.user_id])[scope.user_id]
+    doomed = Memory.objects.in_scope(scope)
+    doomed.update(superseded_by=None)
+    _, counts = doomed.delete()
+    MemoryShard.objects.filter(user_id=scope.user_id).update(reset_version=version)
+    count = counts.get(Memory._meta.label, 0)
+    emit(
+        MemoriesPurged(
+            user_id=scope.user_id,
+            household_id=scope.household_id,
+            persona_id=scope.persona_id,
+            count=count,
+            actor=access.actor,
+            at=utcnow(clock),
+        )
+    )
+    return count
 
 
 @dataclass
