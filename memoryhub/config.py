@@ -50,6 +50,7 @@ class Config:
     debug: bool
     default_user: str | None
     web_processes: int
+    web_threads: int
     worker_processes: int
     metrics_token: str | None
     log_level: str
@@ -127,6 +128,7 @@ def _read(env: Env) -> Config:
         debug=env.bool("MEMORYHUB_DEBUG", False),
         default_user=env.str("MEMORYHUB_DEFAULT_USER", "", validate=validate.Length(max=200)) or None,
         web_processes=env.int("MEMORYHUB_WEB_PROCESSES", _default_processes(), validate=validate.Range(min=1, max=64)),
+        web_threads=env.int("MEMORYHUB_WEB_THREADS", 8, validate=validate.Range(min=1, max=256)),
         worker_processes=env.int("MEMORYHUB_WORKER_PROCESSES", 1, validate=validate.Range(min=1, max=64)),
         metrics_token=env.str("MEMORYHUB_METRICS_TOKEN", "") or None,
         log_level=env.str(

@@ -73,9 +73,8 @@ TEMPLATES = [
 # --- database -------------------------------------------------------------------------------------
 DATABASES = {"default": CONFIG.database_settings() or embedded.database_settings(CONFIG.data_dir)}
 DATABASES["default"].setdefault("OPTIONS", {})
-# A pool, not CONN_MAX_AGE: under ASGI every request runs in a thread of its own.
-DATABASES["default"]["OPTIONS"]["pool"] = {"min_size": 1, "max_size": 20, "timeout": 10}
-DATABASES["default"]["CONN_MAX_AGE"] = 0
+# Each thread keeps its connection. No pool: the processes of the worker fork, and sockets must not be shared.
+DATABASES["default"]["CONN_MAX_AGE"] = None
 DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 
 # --- people ---------------------------------------------------------------------------------------

@@ -1,19 +1,38 @@
 """Serving synchronous Django under ASGI with one thread hop per request."""
 
-from asgiref.sync import sync_to_async
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+
+from django.conf import settings
 from django.core.handlers.asgi import ASGIHandler, ASGIRequest
+from django.db import close_old_connections
 from django.http.response import HttpResponseBase
 
 
 class ThreadedASGIHandler(ASGIHandler):
-    """Runs the whole chain of middleware and the view in one thread.
+    """Runs the whole chain of middleware and the view in one of a fixed number of threads.
 
-    Our middleware and views are synchronous. Django's own handler would hop between the event loop and a
-    thread for each middleware; the chain as a whole needs one hop.
+    Our middleware and views are synchronous: Django's own handler would hop between the event loop and a thread
+    for each of them, and give every request a new thread, which would have to connect to the database anew.
+    Here each thread keeps its connection.
     """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._threads = ThreadPoolExecutor(settings.MEMORYHUB.web_threads, thread_name_prefix="request")
 
     def load_middleware(self, is_async: bool = False) -> None:
         super().load_middleware(is_async=False)
 
     async def get_response_async(self, request: ASGIRequest) -> HttpResponseBase:  # type: ignore[override]
-        return await sync_to_async(self.get_response, thread_sensitive=True)(request)
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._threads, copy_context().run, self._respond, request)
+
+    def _respond(self, request: ASGIRequest) -> HttpResponseBase:
+        # Django does this around a request too, but in another thread, where there is no connection.
+        close_old_connections()
+        try:
+            return self.get_response(request)
+        finally:
+            close_old_connections()
