@@ -131,12 +131,8 @@ def _rows(answer: Any, count: int) -> list[Any]:
 
 
 def _checked(row: Any, dimension: int) -> list[float]:
-    if not isinstance(row, list) or not all(_is_number(value) for value in row):
+    if not isinstance(row, list) or not all(isinstance(value, int | float) for value in row):
         raise EmbeddingResponseError("The embedding server gave a vector that is no list of numbers.")
     if len(row) != dimension:
         raise EmbeddingDimensionError(dimension, len(row))
     return row
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)

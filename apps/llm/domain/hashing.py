@@ -18,7 +18,7 @@ from apps.llm.domain.embedder import EmbeddingSpaceId, Vectors, checked_texts, n
 
 _WORD = re.compile(r"\w+")
 _WORD_WEIGHT = 1.0
-_PIECE_WEIGHT = 0.6
+_PIECE_WEIGHT = 1.0
 # Tells apart texts with the same words, and gives a direction to a text without any.
 _TEXT_WEIGHT = 0.1
 _TEXT_FEATURES = 4
