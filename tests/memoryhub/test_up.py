@@ -1,5 +1,6 @@
 """The whole hub with real processes: these tests are the slow ones."""
 
+import contextlib
 import os
 import re
 import signal
@@ -106,10 +107,10 @@ def test_what_a_killed_supervisor_started_ends_and_the_next_start_recovers(hub):
 
 def test_after_everything_was_killed_at_once_the_next_start_recovers(hub):
     everything = hub.processes()
-    for process in everything:
-        process.send_signal(signal.SIGSTOP)
-    for process in everything:
-        process.kill()
+    for deadly in (signal.SIGSTOP, signal.SIGKILL):
+        for process in everything:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.send_signal(deadly)
     hub.process.wait()
     wait_for(lambda: gone(everything), "the end of everything")
     hub.start()
