@@ -153,9 +153,7 @@ def test_who_is_not_staff_sees_nothing(client, table):
     assert client.get(reverse(EVENTS)).status_code == 302
 
 
-def test_a_list_takes_the_same_number_of_queries_for_more_rows(
-    operator, table, django_assert_max_num_queries
-):
+def test_a_list_takes_the_same_number_of_queries_for_more_rows(operator, table, django_assert_max_num_queries):
     table(support.RECORD, support.RECORD_TOO)
     emit(30)
     page(operator, EVENTS)

@@ -13,6 +13,7 @@ import pytest
 from django.db import connection
 from django_q.models import Schedule
 
+from apps.events import delivery as delivery_module
 from apps.events import services
 from apps.events.models import Delivery, Event
 from apps.events.schedules import schedules_ensure
@@ -55,11 +56,30 @@ def test_two_drains_at_once_never_run_a_delivery_twice(table):
     assert sum(report.delivered for report in reports) == 300
 
 
-def test_two_drains_that_finish_an_event_together_leave_it_done(table):
+def test_two_drains_that_finish_an_event_together_leave_it_done(table, monkeypatch):
     table(support.RECORD, support.RECORD_TOO)
-    emit(60)
-    in_threads(services.drain, services.drain)
-    assert not Event.objects.filter(delivered_at=None).exists()
+    emit()
+    complete = delivery_module._complete_events
+    first_counted, second_counted = threading.Event(), threading.Event()
+
+    def first_stays_open(ids, clock):
+        if first_counted.is_set():
+            complete(ids, clock)
+            second_counted.set()
+        else:
+            complete(ids, clock)
+            first_counted.set()
+            second_counted.wait(0.5)  # which it cannot, while this transaction holds the event
+
+    monkeypatch.setattr(delivery_module, "_complete_events", first_stays_open)
+
+    def second():
+        first_counted.wait(PATIENCE)
+        return services.drain(limit=1)
+
+    reports = in_threads(lambda: services.drain(limit=1), second)
+    assert [report.delivered for report in reports] == [1, 1]
+    assert Event.objects.get().delivered_at is not None
 
 
 def test_a_delivery_that_one_drain_is_running_is_left_alone_by_another(table, monkeypatch):
@@ -105,9 +125,7 @@ def test_a_worker_killed_inside_a_handler_leads_to_redelivery_and_leaves_no_half
 
 def child_environment(marker: Path) -> dict[str, str]:
     wanted = connection.settings_dict
-    account = quote(wanted["USER"], safe="") + (
-        f":{quote(wanted['PASSWORD'], safe='')}" if wanted["PASSWORD"] else ""
-    )
+    account = quote(wanted["USER"], safe="") + (f":{quote(wanted['PASSWORD'], safe='')}" if wanted["PASSWORD"] else "")
     port = f":{wanted['PORT']}" if wanted["PORT"] else ""
     url = f"postgresql://{account}@{quote(wanted['HOST'], safe='')}{port}/{wanted['NAME']}"
     paths = [str(ROOT), os.environ.get("PYTHONPATH", "")]

@@ -96,9 +96,7 @@ def test_a_handler_that_swallows_a_database_error_has_failed(table, emitted, dra
     assert (report.delivered, report.retried) == (1, 1)
 
 
-def test_retries_wait_longer_each_time_up_to_the_cap_and_then_the_delivery_has_failed(
-    table, emitted, drain, clock
-):
+def test_retries_wait_longer_each_time_up_to_the_cap_and_then_the_delivery_has_failed(table, emitted, drain, clock):
     table(support.FAIL)
     emitted()
     waits = []
@@ -245,18 +243,14 @@ def test_a_delivery_in_which_workers_keep_dying_is_given_up(table, emitted, drai
     assert support.seen == []
 
 
-def test_a_delivery_that_killed_a_worker_waits_behind_the_others_and_runs_alone(
-    table, emitted, drain, monkeypatch
-):
+def test_a_delivery_that_killed_a_worker_waits_behind_the_others_and_runs_alone(table, emitted, drain, monkeypatch):
     table(support.RECORD)
     emitted(3)
     first = Delivery.objects.earliest("id")
     Delivery.objects.filter(id=first.id).update(claims=1)
     batches = []
     run = services.Drain._run_batch
-    monkeypatch.setattr(
-        services.Drain, "_run_batch", lambda self, ids: batches.append(list(ids)) or run(self, ids)
-    )
+    monkeypatch.setattr(services.Drain, "_run_batch", lambda self, ids: batches.append(list(ids)) or run(self, ids))
     assert drain().delivered == 3
     assert len(batches) == 2
     assert batches[1] == [first.id]
@@ -311,9 +305,7 @@ def test_the_sweep_leaves_alone_what_is_not_due_or_done(table, emitted, drain, c
     assert services.sweep(clock=clock)
 
 
-def test_the_trim_removes_what_was_delivered_longer_ago_than_the_retention(
-    table, emitted, drain, clock, settings
-):
+def test_the_trim_removes_what_was_delivered_longer_ago_than_the_retention(table, emitted, drain, clock, settings):
     table(support.RECORD)
     emitted(5)
     drain()
