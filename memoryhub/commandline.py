@@ -5,6 +5,7 @@ import sys
 # Commands that never ask the database.
 WITHOUT_DATABASE = frozenset(
     {
+        "bench",
         "collectstatic",
         "compilemessages",
         "diffsettings",

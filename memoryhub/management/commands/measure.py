@@ -1,0 +1,65 @@
+"""Measure a running hub from the machine it runs on."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from rich.console import Console
+from rich.table import Table
+
+from apps.semantic.domain.memory import MemoryDraft
+from apps.semantic.reading import UnreadableFileError, read_memories
+from memoryhub.measuring import Measurement, made_up_texts
+from memoryhub.web import local_url
+
+
+class Command(BaseCommand):
+    help = "Measure embedding, import, search and saving on the hub that is running with this configuration."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--texts", type=Path, help="Texts to embed and import: JSON Lines or LoCoMo.")
+        parser.add_argument("--scope-size", type=int, default=5_000, help="Memories in the scope searched.")
+        parser.add_argument("--calls", type=int, default=300, help="Calls per figure over HTTP.")
+        parser.add_argument("--output", type=Path, help="Write the figures to this file as JSON.")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        run = Measurement(
+            url=local_url(settings.MEMORYHUB),
+            texts=_texts(options["texts"]),
+            scope_size=options["scope_size"],
+            calls=options["calls"],
+            say=self.stderr.write,
+        )
+        try:
+            figures = run.run()
+        except (OSError, RuntimeError) as error:
+            raise CommandError(f"The hub at {run.url} did not answer as it should: {error}") from error
+        if options["output"]:
+            options["output"].write_text(json.dumps(figures, indent=2) + "\n")
+        Console(file=self.stdout, highlight=False, width=100).print(_table(figures))  # type: ignore[arg-type]
+
+
+def _texts(path: Path | None) -> list[str]:
+    if path is None:
+        return made_up_texts(2_000)
+    try:
+        _, items = read_memories(path)
+    except UnreadableFileError as error:
+        raise CommandError(str(error)) from error
+    return list(dict.fromkeys(item.content for item in items if isinstance(item, MemoryDraft)))
+
+
+def _table(figures: dict[str, Any]) -> Table:
+    table = Table(title=f"{figures['texts']} texts; a scope of {figures['scope_size']} memories")
+    table.add_column("what")
+    table.add_column("figure", justify="right")
+    batch, search, save = figures["batch"], figures["search_http"], figures["save_http"]
+    table.add_row("embedder alone, texts a second", str(batch["embedder_per_second"]))
+    table.add_row("import, texts a second", str(batch["import_per_second"]))
+    table.add_row("import / embedder", str(batch["import_over_embedder"]))
+    table.add_row("text search over HTTP, p50 / p95 ms", f"{search['p50_ms']} / {search['p95_ms']}")
+    table.add_row("searches a second, 16 clients", str(figures["search_http_16_clients_per_second"]))
+    table.add_row("single save over HTTP, p50 / p95 ms", f"{save['p50_ms']} / {save['p95_ms']}")
+    return table

@@ -1,0 +1,182 @@
+"""What the benchmark measures: embedder, import, and the API over HTTP, side by side in one run."""
+
+import http.client
+import json
+import random
+import statistics
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+from uuid import uuid4
+
+from apps.core.domain.scope import Permission, Scope, system_access
+from apps.core.services import key_create, key_revoke
+from apps.llm.embedding import get_embedder
+from apps.semantic.domain.evaluation import percentile
+from apps.semantic.domain.memory import MemoryDraft
+from apps.semantic.importing import import_memories
+from apps.semantic.services import memories_purge
+
+WARM_UP = 20
+# LoCoMo turns in English vary from a word to a paragraph; so do these.
+SUBJECTS = ("My sister", "The neighbour", "Our teacher", "A colleague", "The doctor", "Grandfather", "Nobody here")
+VERBS = ("painted", "forgot", "repaired", "planned", "sold", "described", "borrowed", "dreamt of", "photographed")
+OBJECTS = ("the old boat", "a recipe for plum jam", "the night train", "two garden chairs", "a letter from Porto")
+ENDINGS = ("before the storm", "on a rainy Tuesday", "without telling anyone", "for the village fair", "last winter")
+Say = Callable[[str], None]
+
+
+def made_up_texts(count: int) -> list[str]:
+    """Different texts of one to four sentences, the same in every run."""
+    chance = random.Random(20)  # noqa: S311
+    parts = (SUBJECTS, VERBS, OBJECTS, ENDINGS)
+    return [
+        f"{n}: " + " ".join(" ".join(map(chance.choice, parts)) + "." for _ in range(chance.randint(1, 4)))
+        for n in range(count)
+    ]
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Times of single calls in seconds."""
+
+    seconds: Sequence[float]
+
+    def as_json(self) -> dict[str, float]:
+        """Percentiles in milliseconds, and calls a second."""
+        return {
+            "calls": len(self.seconds),
+            "p50_ms": round(percentile(self.seconds, 0.5) * 1000, 2),
+            "p95_ms": round(percentile(self.seconds, 0.95) * 1000, 2),
+            "per_second": round(1 / statistics.fmean(self.seconds), 1),
+        }
+
+
+class HubClient:
+    """One connection to a running hub, kept open."""
+
+    def __init__(self, url: str, key: str) -> None:
+        parts = urlsplit(url)
+        self._connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=60)
+        self._headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
+
+    def post(self, path: str, body: Any) -> float:
+        """The wall time of a call in seconds. Raises RuntimeError for an error answer."""
+        payload = json.dumps(body)
+        started = time.perf_counter()
+        self._connection.request("POST", path, payload, self._headers)
+        response = self._connection.getresponse()
+        answer = response.read()
+        seconds = time.perf_counter() - started
+        if response.status >= 400:
+            raise RuntimeError(f"{path} answered {response.status}: {answer[:200]!r}")
+        return seconds
+
+
+@dataclass
+class Measurement:
+    """One run against a running hub whose database this process shares."""
+
+    url: str
+    texts: Sequence[str]
+    scope_size: int
+    calls: int
+    say: Say
+
+    def run(self) -> dict[str, Any]:
+        """All figures. What it stores belongs to users of its own and is purged in the end."""
+        user = f"bench-{uuid4()}"
+        with _key() as key, _purged(user, f"{user}-saves", f"{user}-import"):
+            batch = self._embedder_and_import(f"{user}-import")
+            self.say(f"Filling a scope with {self.scope_size} memories")
+            filling = made_up_texts(self.scope_size)
+            import_memories(system_access("bench"), _drafts(filling, user))
+            return {
+                "texts": len(self.texts),
+                "scope_size": self.scope_size,
+                "batch": batch,
+                "search_http": self._searches(key, user),
+                "search_http_16_clients_per_second": self._many_clients(key, user),
+                "save_http": self._saves(key, f"{user}-saves"),
+            }
+
+    def _embedder_and_import(self, user: str) -> dict[str, float]:
+        """Texts a second: the bare embedder before and after the import of the same texts."""
+        embed = get_embedder().embed
+        embed(self.texts[:64])
+        self.say(f"Embedding {len(self.texts)} texts")
+        before = _timed(lambda: embed(self.texts))
+        self.say("Importing them")
+        importing = _timed(lambda: import_memories(system_access("bench"), _drafts(self.texts, user)))
+        self.say("Embedding them again")
+        embedding = (before + _timed(lambda: embed(self.texts))) / 2
+        count = len(self.texts)
+        return {
+            "embedder_per_second": round(count / embedding, 1),
+            "import_per_second": round(count / importing, 1),
+            "import_over_embedder": round(embedding / importing, 3),
+        }
+
+    def _searches(self, key: str, user: str) -> dict[str, float]:
+        self.say("Searching over HTTP")
+        client = HubClient(self.url, key)
+        queries = made_up_texts(self.calls + WARM_UP)
+        times = [client.post("/api/semantic/search", {"query": q[-80:], "user_id": user}) for q in queries]
+        return Figures(times[WARM_UP:]).as_json()
+
+    def _many_clients(self, key: str, user: str) -> float:
+        self.say("Searching with 16 clients")
+        queries = made_up_texts(self.calls)
+        share = [queries[n::16] for n in range(16)]
+
+        def work(mine: Sequence[str]) -> None:
+            client = HubClient(self.url, key)
+            for query in mine:
+                client.post("/api/semantic/search", {"query": query[-80:], "user_id": user})
+
+        threads = [threading.Thread(target=work, args=(mine,)) for mine in share]
+        started = time.perf_counter()
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        return round(len(queries) / (time.perf_counter() - started), 1)
+
+    def _saves(self, key: str, user: str) -> dict[str, float]:
+        self.say("Saving over HTTP")
+        client = HubClient(self.url, key)
+        texts = made_up_texts(self.calls + WARM_UP)
+        times = [client.post("/api/semantic/memories", {"content": text, "user_id": user}) for text in texts]
+        return Figures(times[WARM_UP:]).as_json()
+
+
+def _drafts(texts: Sequence[str], user: str) -> list[MemoryDraft]:
+    return [MemoryDraft(text, scope=Scope(user)) for text in texts]
+
+
+def _timed(work: Callable[[], Any]) -> float:
+    started = time.perf_counter()
+    work()
+    return time.perf_counter() - started
+
+
+@contextmanager
+def _key() -> Iterator[str]:
+    key, secret = key_create(name="benchmark", scope=Scope(), permission=Permission.WRITE, actor="bench")
+    try:
+        yield secret
+    finally:
+        key_revoke(uuid=key.uuid)
+
+
+@contextmanager
+def _purged(*users: str) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        for user in users:
+            memories_purge(access=system_access("bench"), scope=Scope(user))
