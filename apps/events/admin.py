@@ -219,9 +219,7 @@ def moment(value: datetime | None) -> str:
 
 def link(name: str, pk: int, text: str) -> SafeString:
     """A link to the page of an object."""
-    return format_html(
-        '<a class="text-primary-600 underline" href="{}">{}</a>', reverse(name, args=[pk]), text
-    )
+    return format_html('<a class="text-primary-600 underline" href="{}">{}</a>', reverse(name, args=[pk]), text)
 
 
 def report_redelivery(request: HttpRequest, count: int) -> None:

@@ -33,9 +33,7 @@ class Event(models.Model):
             # What is still on its way: a handful of rows among many delivered ones.
             models.Index(fields=["id"], condition=Q(delivered_at=None), name="event_pending"),
             # The daily trim walks the delivered ones from the oldest.
-            models.Index(
-                fields=["delivered_at"], condition=Q(delivered_at__isnull=False), name="event_delivered_at"
-            ),
+            models.Index(fields=["delivered_at"], condition=Q(delivered_at__isnull=False), name="event_delivered_at"),
             # The admin filters by name, newest first.
             models.Index(fields=["name", "-id"], name="event_name"),
         ]
@@ -87,9 +85,7 @@ class Delivery(models.Model):
         ]
         indexes = [
             # The drain and the sweep ask for the due ones all the time.
-            models.Index(
-                fields=["next_attempt_at", "id"], condition=Q(status="pending"), name="delivery_due"
-            ),
+            models.Index(fields=["next_attempt_at", "id"], condition=Q(status="pending"), name="delivery_due"),
             # The dead letters, few among many: the admin's filter and the status count.
             models.Index(fields=["id"], condition=Q(status="failed"), name="delivery_failed"),
         ]

@@ -61,9 +61,7 @@ class EventPayload:
         missing = sorted(schema.required - document.keys())
         if unknown or missing:
             raise PayloadError(f"{cls.name}: unknown fields {unknown}, missing fields {missing}.")
-        return cls(
-            **{key: _at(cls, key, schema.codecs[key].decode, value) for key, value in document.items()}
-        )
+        return cls(**{key: _at(cls, key, schema.codecs[key].decode, value) for key, value in document.items()})
 
     def identifiers(self) -> dict[str, str]:
         """The fields that hold UUIDs, as text: what a log line may say about the payload."""
