@@ -98,7 +98,7 @@ def test_what_a_killed_supervisor_started_ends_and_the_next_start_recovers(hub):
     below = psutil.Process(hub.process.pid).children(recursive=True)
     hub.process.kill()
     hub.process.wait()
-    wait_for(lambda: gone(below), "the end of web and worker", patience=15)
+    wait_for(lambda: gone(below), "the end of web and worker", patience=60)
     hub.start(MEMORYHUB_API_KEY="another-key-0123456789-0123456789")
     assert "First start" not in hub.said()
     assert "MEMORYHUB_API_KEY is only used at the first start" in hub.said()
@@ -125,7 +125,7 @@ def test_the_second_ctrl_c_forces_the_end(hub):
     time.sleep(1.1)
     hub.process.send_signal(signal.SIGINT)
     assert hub.process.wait(3) == 130
-    wait_for(lambda: gone(everything), "the end of everything", patience=5)
+    wait_for(lambda: gone(everything), "the end of everything", patience=30)
 
 
 def test_a_request_to_stop_even_one_that_arrives_twice_stops_everything_in_time(hub):
@@ -135,7 +135,7 @@ def test_a_request_to_stop_even_one_that_arrives_twice_stops_everything_in_time(
     hub.process.send_signal(signal.SIGTERM)
     assert hub.process.wait(20) == 0
     assert time.monotonic() - began < 10
-    wait_for(lambda: gone(everything), "the end of everything", patience=5)
+    wait_for(lambda: gone(everything), "the end of everything", patience=30)
     assert "Stopped." in hub.said()
 
 
