@@ -28,7 +28,7 @@ SHOWN_CONTENT_CHARS = 120
 SEARCH_TOP_K = min(200, MAX_TOP_K)
 
 
-class RevisionInline(TabularInline):  # type: ignore[misc]
+class RevisionInline(TabularInline):
     """The history of a memory."""
 
     model = MemoryRevision
@@ -47,7 +47,7 @@ class RevisionInline(TabularInline):  # type: ignore[misc]
 
 
 @admin.register(Memory)
-class MemoryAdmin(ModelAdmin):  # type: ignore[misc]
+class MemoryAdmin(ModelAdmin):
     """Read-only but for the actions, which go through the services like every other change."""
 
     list_display = [

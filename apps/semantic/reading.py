@@ -18,7 +18,7 @@ class UnreadableFileError(Exception):
     """The file cannot be used; the text says why and what would be right."""
 
 
-def load_document(path: Path) -> Any | None:
+def load_document(path: Path) -> Any:
     """The one JSON document that a file holds, or None when it is JSON Lines."""
     try:
         text = path.read_text(encoding="utf-8")

@@ -87,7 +87,7 @@ def store_status(access: Access) -> StoreStatus:
     return StoreStatus(True, host, name, count, {"kind": "exact", **model, **shard_cache().describe()})
 
 
-def unhealthy_status(error: DatabaseError) -> StoreStatus:
+def unhealthy_status(error: Exception) -> StoreStatus:
     """What can be said when the database does not answer."""
     host, name = _store()
     detail = f"The database does not answer ({type(error).__name__})."

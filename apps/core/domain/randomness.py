@@ -31,7 +31,9 @@ class DeterministicRNG:
     """
 
     def __init__(self, seed: int) -> None:
-        self.reset(seed)
+        self._seed = seed
+        self._sequence: tuple[float, ...] = ()
+        self._position = 0
 
     def next_float(self) -> float:
         if self._sequence:
@@ -44,8 +46,7 @@ class DeterministicRNG:
     def reset(self, seed: int) -> None:
         """Start the sequence of `seed` again and forget a fixed one."""
         self._seed = seed
-        self._sequence: tuple[float, ...] = ()
-        self._position = 0
+        self.set_sequence(())
 
     def set_sequence(self, values: Sequence[float]) -> None:
         """Return `values` in turn, again and again."""

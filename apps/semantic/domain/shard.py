@@ -260,7 +260,8 @@ class Sessions:
                 valid = self._is_beside(position, step)
                 targets.append(self._order[position[valid] + step])
                 shares.append(lent[valid] * weight)
-        return np.bincount(np.concatenate(targets), weights=np.concatenate(shares), minlength=self._size)
+        spread = np.bincount(np.concatenate(targets), weights=np.concatenate(shares), minlength=self._size)
+        return np.asarray(spread, dtype=np.float64)
 
     def have_neighbours(self) -> Bools:
         """Which slots stand beside another one. Shape (size,)."""
