@@ -22,15 +22,15 @@ as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can act as ano
 
 
 @pytest.fixture(scope="module")
-def running(tmp_path_factory):
-    database = EmbeddedDatabase(tmp_path_factory.mktemp("hub"), durable=False)
+def running(make_place):
+    database = EmbeddedDatabase(make_place(), durable=False)
     database.start()
     yield database
     database.stop()
 
 
 @pytest.fixture
-def database(tmp_path_factory, running):
+def database(running):
     """A running server whose process a test may kill; it starts again for the next one."""
     running.start()
     return running

@@ -22,8 +22,8 @@ print("last" if lease.release() else "not last", flush=True)
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory):
-    return tmp_path_factory.mktemp("hub")
+def place(make_place):
+    return make_place()
 
 
 @pytest.fixture

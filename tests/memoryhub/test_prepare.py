@@ -19,14 +19,14 @@ def server():
 
 
 @pytest.fixture(scope="module")
-def hub(server, tmp_path_factory, worker_id):
+def hub(server, make_place, worker_id):
     """A place for commands on an empty database of a server that was there before."""
     name = f"chosen_{worker_id}"
     with server.connect(dbname="postgres", user="postgres") as connection:
         connection.execute(f"CREATE DATABASE {name} OWNER memoryhub")
     host = quote(settings.DATABASES["default"]["HOST"], safe="")
     url = f"postgresql://memoryhub@{host}/{name}"
-    yield Hub(tmp_path_factory.mktemp("prepare") / "hub", DATABASE_URL=url)
+    yield Hub(make_place() / "hub", DATABASE_URL=url)
     with server.connect(dbname="postgres", user="postgres") as connection:
         connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
 

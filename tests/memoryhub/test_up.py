@@ -15,8 +15,8 @@ from tests.memoryhub.hub import Hub, alive, wait_for
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory):
-    hub = Hub(tmp_path_factory.mktemp("up") / "hub")
+def place(make_place):
+    hub = Hub(make_place() / "hub")
     hub.make_cluster()
     yield hub
     hub.end()
