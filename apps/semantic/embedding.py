@@ -1,6 +1,7 @@
 """Vectors of the active embedding space, for writing and for searching."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -12,10 +13,46 @@ from apps.llm.models import EmbeddingSpace
 from apps.llm.services import EmbeddingSpaceMismatchError, ensure_space
 
 Vector = npt.NDArray[np.float32]
+T = TypeVar("T")
+
+
+class SpaceChangedError(UnavailableError):
+    """The active embedding space is not the one that this process knew."""
+
+    def __init__(self) -> None:
+        super().__init__("The embedding model is being changed. Try again shortly.", code="embedding_space_changed")
+
+
+_space: EmbeddingSpace | None = None
 
 
 def current_space() -> EmbeddingSpace:
-    """The active space. Raises UnavailableError when the configured model makes vectors of another one."""
+    """The active space, as this process last knew it; who relies on it raises SpaceChangedError when it has changed.
+
+    Raises UnavailableError when the configured model makes vectors of another space than the active one.
+    """
+    global _space
+    if _space is None:
+        _space = _ask_for_space()
+    return _space
+
+
+def forget_space() -> None:
+    """Let the next use ask the database again."""
+    global _space
+    _space = None
+
+
+def with_current_space(work: Callable[[EmbeddingSpace], T]) -> T:
+    """Run `work` with the active space, and once more if that turns out to have changed. It must be safe to repeat."""
+    try:
+        return work(current_space())
+    except SpaceChangedError:
+        forget_space()
+        return work(current_space())
+
+
+def _ask_for_space() -> EmbeddingSpace:
     try:
         return ensure_space(get_embedder())
     except EmbeddingSpaceMismatchError as error:

@@ -1,7 +1,7 @@
 """Readiness of semantic memory."""
 
 from apps.core.domain.errors import UnavailableError
-from apps.semantic.embedding import current_space, embed
+from apps.semantic.embedding import current_space, embed, forget_space
 
 _warm = False
 
@@ -10,6 +10,7 @@ def embedding_ready() -> str | None:
     """Whether the embedding model is loaded, answers, and makes the vectors that are stored."""
     global _warm
     try:
+        forget_space()
         current_space()
         if not _warm:
             embed(["ready"])

@@ -20,6 +20,7 @@ from psycopg import Cursor
 
 from apps.llm.models import EmbeddingSpace
 from apps.semantic.domain.shard import Shard, ShardRow
+from apps.semantic.embedding import SpaceChangedError
 
 LOADED_ROWS = Counter("semantic_index_rows_loaded_total", "Memories read into shards, by why.", ["kind"])
 REFRESH_SECONDS = Histogram("semantic_index_refresh_seconds", "Time to bring the shards of a search up to date.")
@@ -64,7 +65,7 @@ class ShardCache:
 
     @contextmanager
     def fresh(self, users: Sequence[str], space: EmbeddingSpace) -> Iterator[list[Shard]]:
-        """The shards of these users as of now, locked while the block runs."""
+        """The shards of these users as of now, locked while the block runs. Raises SpaceChangedError."""
         with ExitStack() as locks:
             entries = [(user, self._entry(user, space)) for user in sorted(set(users))]
             for _, entry in entries:
@@ -97,7 +98,7 @@ class ShardCache:
             return entry
 
     def _refresh(self, entries: Sequence[tuple[str, _Cached]], space: EmbeddingSpace) -> None:
-        versions = _versions([user for user, _ in entries])
+        versions = _versions([user for user, _ in entries], space)
         for user, entry in entries:
             version, reset_version = versions.get(user, (0, 0))
             if -1 < entry.version < reset_version:
@@ -130,13 +131,19 @@ class ShardCache:
                 EVICTIONS.inc()
 
 
-def _versions(users: Sequence[str]) -> dict[str, tuple[int, int]]:
+def _versions(users: Sequence[str], space: EmbeddingSpace) -> dict[str, tuple[int, int]]:
+    """Version and reset version of each user who has a shard. Raises SpaceChangedError."""
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT user_id, version, reset_version FROM semantic_memoryshard WHERE user_id = ANY(%s)",
+            "SELECT space.id, shard.user_id, shard.version, shard.reset_version "
+            "FROM (SELECT id FROM llm_embeddingspace WHERE is_active) AS space "
+            "LEFT JOIN semantic_memoryshard AS shard ON shard.user_id = ANY(%s)",
             [list(users)],
         )
-        return {user: (version, reset) for user, version, reset in cursor.fetchall()}
+        rows = cursor.fetchall()
+    if {row[0] for row in rows} != {space.pk}:
+        raise SpaceChangedError
+    return {user: (version, reset) for _, user, version, reset in rows if user is not None}
 
 
 def _changed_rows(user: str, version: int, space: int, include_inactive: bool) -> Iterator[Sequence[Any]]:

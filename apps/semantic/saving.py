@@ -19,7 +19,7 @@ from apps.semantic.domain.duplicates import DuplicateAction, DuplicateDecision, 
 from apps.semantic.domain.lexemes import LEXEMES_VERSION, memory_lexemes
 from apps.semantic.domain.memory import DEFAULT_IMPORTANCE, DEFAULT_SOURCE, TAGS, MemoryDraft
 from apps.semantic.domain.substance import fullness, question_share
-from apps.semantic.embedding import current_space, embed, given_vector
+from apps.semantic.embedding import SpaceChangedError, current_space, embed, given_vector, with_current_space
 from apps.semantic.events import MemorySaved, SaveAction
 from apps.semantic.models import Memory, MemoryEmbedding, MemoryRevision, RevisionAction
 
@@ -55,13 +55,6 @@ class _VectorMissingError(Exception):
     """A duplicate seen before the transaction was gone inside it, so its vector was not computed."""
 
 
-class SpaceChangedError(UnavailableError):
-    """The active embedding space changed between embedding and writing."""
-
-    def __init__(self) -> None:
-        super().__init__("The embedding model is being changed. Try again shortly.", code="embedding_space_changed")
-
-
 def memory_save(*, access: Access, draft: MemoryDraft, clock: Clock = SYSTEM_CLOCK) -> SaveResult:
     """Save one memory. Raises MemoryHubError when it cannot be saved; then nothing was written."""
     [outcome] = memory_save_many(access=access, drafts=[draft], clock=clock)
@@ -78,7 +71,7 @@ def memory_save_many(
     A draft that cannot be saved gives its error and keeps no other from being saved. Raises UnavailableError
     when the embedding model does not answer; then nothing was written.
     """
-    return save_write(prepared=save_prepare(access=access, drafts=drafts), clock=clock)
+    return with_current_space(lambda _: save_write(prepared=save_prepare(access=access, drafts=drafts), clock=clock))
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ from apps.llm.models import EmbeddingSpace
 from apps.semantic.conf import half_lives
 from apps.semantic.domain.query import EMPTY_RANKING, Diagnostics, Hit, Ranking, SearchMode, SearchQuery
 from apps.semantic.domain.ranking import KEYWORD_WEIGHT, VECTOR_WEIGHT, rank
-from apps.semantic.embedding import current_space, embed, given_vector
+from apps.semantic.embedding import embed, given_vector, with_current_space
 from apps.semantic.index import shard_cache
 from apps.semantic.models import Memory
 from apps.semantic.selectors import users_in
@@ -63,11 +63,14 @@ def _check(query: SearchQuery) -> None:
 
 
 def _ranking(access: Access, scope: Scope, query: SearchQuery, clock: Clock) -> Ranking:
-    space = current_space()
-    vector = _query_vector(query, space)
     users = [scope.user_id] if scope.user_id is not None else users_in(access, query.scope)
-    with shard_cache().fresh(users, space) as shards:
-        return rank(query, scope, vector, shards, utcnow(clock), half_lives())
+
+    def work(space: EmbeddingSpace) -> Ranking:
+        vector = _query_vector(query, space)
+        with shard_cache().fresh(users, space) as shards:
+            return rank(query, scope, vector, shards, utcnow(clock), half_lives())
+
+    return with_current_space(work)
 
 
 def _query_vector(query: SearchQuery, space: EmbeddingSpace) -> npt.NDArray[np.float32] | None:

@@ -1,6 +1,6 @@
 """Changing the embedding model and the text pipeline under stored memories."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ from apps.llm.selectors import active_space
 from apps.semantic.domain.lexemes import LEXEMES_VERSION
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.domain.query import SearchMode, SearchQuery
+from apps.semantic.embedding import forget_space
 from apps.semantic.health import embedding_ready
 from apps.semantic.maintenance import reembed, reembed_needed, refresh_words
 from apps.semantic.models import Memory, MemoryEmbedding
@@ -49,11 +50,13 @@ def three(remember: Callable[..., Memory]) -> None:
 
 
 @pytest.fixture
-def configured(monkeypatch: pytest.MonkeyPatch) -> SmallEmbedder:
+def configured(monkeypatch: pytest.MonkeyPatch) -> Iterator[SmallEmbedder]:
     """The hub is configured with another model than the stored vectors were made by."""
     embedder = SmallEmbedder()
     monkeypatch.setattr(embedding, "_embedder", embedder)
-    return embedder
+    forget_space()
+    yield embedder
+    forget_space()
 
 
 def search(access: Access) -> list[str]:
@@ -106,3 +109,12 @@ def test_words_of_an_older_pipeline_are_made_anew(three: None, access: Access) -
     assert set(Memory.objects.values_list("lexemes_version", flat=True)) == {LEXEMES_VERSION}
     found = memory_search(access, SearchQuery(scope=Scope("ana"), query="coffee", mode=SearchMode.KEYWORD)).found
     assert [item.memory.content for item in found] == ["coffee"]
+
+
+def test_a_process_with_the_old_model_notices_that_the_space_has_changed_under_it(three: None, access: Access) -> None:
+    assert search(access)[0] == "tea"
+    reembed(embedder=SmallEmbedder())
+    with pytest.raises(UnavailableError, match=r"manage\.py reembed"):
+        search(access)
+    with pytest.raises(UnavailableError, match=r"manage\.py reembed"):
+        memory_save(access=access, draft=MemoryDraft("milk", scope=Scope("ana")))

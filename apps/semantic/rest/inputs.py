@@ -10,12 +10,15 @@ from rest_framework import serializers
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.rest.fields import (
     AwareDateTimeField,
+    IdentifierField,
     JSONObjectField,
     StrictBooleanField,
     StrictCharField,
+    StrictChoiceField,
     StrictFloatField,
     StrictIntegerField,
     VectorField,
+    VisibleTextField,
 )
 from apps.core.rest.serializers import ScopeInput, StrictSerializer, scope_of
 from apps.semantic.domain.memory import TAGS, MemoryDraft
@@ -29,16 +32,11 @@ MAX_DAYS = 36_500
 Fields = dict[str, serializers.Field[Any, Any, Any, Any]]
 
 
-class ContentField(StrictCharField):
-    """The words of a memory, kept as they are; at least one must be visible."""
+class ContentField(VisibleTextField):
+    """The words of a memory, kept as they are."""
 
     def __init__(self, **kwargs: Any) -> None:
-        super().__init__(trim_whitespace=False, max_length=settings.MEMORYHUB.max_content_chars, **kwargs)
-
-    def run_validation(self, data: Any = serializers.empty) -> str:
-        if isinstance(data, str) and not data.strip():
-            self.fail("blank")
-        return super().run_validation(data)
+        super().__init__(max_length=settings.MEMORYHUB.max_content_chars, **kwargs)
 
 
 def tag_field() -> StrictCharField:
@@ -67,7 +65,7 @@ class MemoryInput(TagsInput):
     """A memory to be saved. Only `content` is needed where the key or the configuration names the user."""
 
     content = ContentField()
-    decay_policy = serializers.ChoiceField(choices=Policy.choices, required=False)
+    decay_policy = StrictChoiceField(choices=Policy.choices, required=False)
     importance = _unit("How much it matters, 0 to 1. Default 0.5.")
     confidence = _unit("How sure the writer is, 0 to 1. Default 1.0.")
     keywords = serializers.ListField(
@@ -157,7 +155,7 @@ class SearchInput(TagsInput):
     time_window = WindowInput(required=False, allow_null=True)
     last_days = StrictFloatField(required=False, allow_null=True, min_value=0, max_value=MAX_DAYS)
     source = StrictCharField(required=False, max_length=64)
-    mode = serializers.ChoiceField(choices=[mode.value for mode in SearchMode], required=False)
+    mode = StrictChoiceField(choices=[mode.value for mode in SearchMode], required=False)
     explain = StrictBooleanField(required=False, default=False)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
@@ -198,17 +196,17 @@ def _tag_filters(data: dict[str, Any]) -> dict[str, str]:
 class ListInput(StrictSerializer):
     """The query string of a list: exact values of scope fields and tags."""
 
-    user_id = serializers.CharField(required=False, max_length=200, trim_whitespace=False)
-    household_id = serializers.CharField(required=False, max_length=200, trim_whitespace=False)
-    persona_id = serializers.CharField(required=False, max_length=200, trim_whitespace=False)
+    user_id = IdentifierField(required=False)
+    household_id = IdentifierField(required=False)
+    persona_id = IdentifierField(required=False)
     agent = serializers.CharField(required=False, max_length=MAX_TAG_CHARS, trim_whitespace=False)
     personality = serializers.CharField(required=False, max_length=MAX_TAG_CHARS, trim_whitespace=False)
     project = serializers.CharField(required=False, max_length=MAX_TAG_CHARS, trim_whitespace=False)
     type = serializers.CharField(required=False, max_length=MAX_TAG_CHARS, trim_whitespace=False)
     session_id = serializers.CharField(required=False, max_length=MAX_TAG_CHARS, trim_whitespace=False)
     source = serializers.CharField(required=False, max_length=64, trim_whitespace=False)
-    decay_policy = serializers.ChoiceField(choices=Policy.choices, required=False)
-    status = serializers.ChoiceField(choices=MemoryStatus.choices, required=False, help_text="Default: active.")
+    decay_policy = StrictChoiceField(choices=Policy.choices, required=False)
+    status = StrictChoiceField(choices=MemoryStatus.choices, required=False, help_text="Default: active.")
     limit = serializers.IntegerField(required=False, min_value=1, max_value=200, help_text="Default 50.")
     cursor = serializers.CharField(required=False, max_length=500, help_text="From `next` or `previous`.")
 

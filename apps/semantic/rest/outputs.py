@@ -4,6 +4,7 @@ Functions, because a batch answers with a thousand memories and DRF's field mach
 saving them.
 """
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -16,8 +17,10 @@ from apps.semantic.domain.query import SearchMode
 from apps.semantic.models import Memory, MemoryRevision, MemoryStatus, Policy, RevisionAction
 from apps.semantic.saving import SaveResult
 from apps.semantic.searching import SearchResult, explanation
+from apps.semantic.selectors import StoreStatus
 
 AnySerializer = serializers.Serializer[Any]
+CACHE_FACTS = {"shards", "bytes"}
 
 
 def iso(moment: datetime | None) -> str | None:
@@ -231,6 +234,11 @@ class StatusOutput(AnySerializer):
     count = serializers.IntegerField(allow_null=True, help_text="Active memories that this key can see.")
     index = JSONObjectField()
     error = serializers.CharField(required=False)
+
+
+def without_cache(report: StoreStatus) -> StoreStatus:
+    """A status for a key with a bound: what this process has in memory tells of the memories of others."""
+    return replace(report, index={name: value for name, value in report.index.items() if name not in CACHE_FACTS})
 
 
 def error_json(error: MemoryHubError, status: int) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Semantic memory over REST (DESIGN section 5)."""
 
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 from django.db import DatabaseError, InterfaceError
@@ -8,7 +8,6 @@ from drf_spectacular.utils import extend_schema
 from drf_standardized_errors.formatter import ExceptionFormatter
 from rest_framework import status
 from rest_framework.exceptions import ValidationError
-from rest_framework.pagination import CursorPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -17,41 +16,31 @@ from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import Permission
 from apps.core.rest.errors import status_of
 from apps.core.rest.serializers import Problem, scope_of
-from apps.core.rest.views import HubView, validated, validated_query
+from apps.core.rest.views import HubView, no_body, validated, validated_query
 from apps.semantic import selectors, services
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.rest import outputs
 from apps.semantic.rest.inputs import BatchInput, ListInput, MemoryInput, SearchInput, draft_of, query_of
+from apps.semantic.rest.paging import Page, page_links
 from apps.semantic.searching import memory_search
 
 NOT_FILTERS = {"user_id", "household_id", "persona_id", "limit", "cursor"}
 
 
-class NewestFirst(CursorPagination):
-    """Pages that stay stable while memories arrive."""
-
-    ordering = ("-id",)
-    page_size = 50
-    page_size_query_param = "limit"
-    max_page_size = 200
-
-
 class MemoriesView(HubView):
     """Save and list memories."""
 
-    @extend_schema(
-        operation_id="memories_list",
-        parameters=[ListInput],
-        responses={200: outputs.MemoryPage, 404: Problem},
-    )
+    query_methods = frozenset({"GET", "HEAD"})
+
+    @extend_schema(operation_id="memories_list", parameters=[ListInput], responses={200: outputs.MemoryPage})
     def get(self, request: Request) -> Response:
         """List memories, the newest first."""
         data = validated_query(ListInput, request)
         filters = {name: value for name, value in data.items() if name not in NOT_FILTERS}
-        paginator = NewestFirst()
-        page = paginator.paginate_queryset(selectors.memory_list(self.access, scope_of(data), filters), request, self)
+        memories = selectors.memory_list(self.access, scope_of(data), filters)
+        page = Page(memories, self.access, data.get("cursor"), data.get("limit"))
         now = utcnow(SYSTEM_CLOCK)
-        return paginator.get_paginated_response([outputs.memory_json(memory, now) for memory in page or []])
+        return Response({**page_links(page, request), "results": [outputs.memory_json(row, now) for row in page.rows]})
 
     @extend_schema(
         operation_id="memories_save",
@@ -101,6 +90,7 @@ class ReinforceView(HubView):
     @extend_schema(operation_id="memories_reinforce", request=None, responses={200: outputs.MemoryOutput, 409: Problem})
     def post(self, request: Request, uuid: UUID) -> Response:
         """Start the decay of a reinforceable memory anew."""
+        no_body(request)
         memory = services.memory_reinforce(access=self.access, uuid=uuid)
         return Response(outputs.memory_json(memory, utcnow(SYSTEM_CLOCK)))
 
@@ -111,6 +101,7 @@ class RestoreView(HubView):
     @extend_schema(operation_id="memories_restore", request=None, responses={200: outputs.MemoryOutput, 409: Problem})
     def post(self, request: Request, uuid: UUID) -> Response:
         """Undo a soft delete."""
+        no_body(request)
         memory = services.memory_restore(access=self.access, uuid=uuid)
         return Response(outputs.memory_json(memory, utcnow(SYSTEM_CLOCK)))
 
@@ -145,6 +136,8 @@ class StatusView(HubView):
     def get(self, request: Request) -> Response:
         """Say whether the store answers, and how many memories this key can see."""
         report = selectors.store_status(self.access)
+        if self.access.bound.named():
+            report = outputs.without_cache(report)
         return Response(report.as_json(), status=200 if report.healthy else 503)
 
     def handle_exception(self, exc: Exception) -> Response:
@@ -164,7 +157,7 @@ def _checked(item: Any) -> MemoryDraft | dict[str, Any]:
     try:
         return draft_of(validated(MemoryInput, item))
     except ValidationError as error:
-        body = ExceptionFormatter(error, {}, error).run()
+        body = ExceptionFormatter(error, cast("Any", {}), error).run()
         return {"status": error.status_code, **body}
 
 

@@ -1,0 +1,63 @@
+"""Pages of memories, the newest first, that stay stable while memories arrive."""
+
+from typing import Any
+from uuid import UUID
+
+from rest_framework.request import Request
+from rest_framework.utils.urls import replace_query_param
+
+from apps.core.domain.errors import InvalidInputError
+from apps.core.domain.scope import Access
+from apps.semantic.models import Memory
+from apps.semantic.querysets import MemoryQuerySet
+
+DEFAULT_PAGE = 50
+OLDER, NEWER = "older", "newer"
+
+
+class Page:
+    """One page: `rows`, and the cursors of the pages beside it, None at the ends.
+
+    A cursor names a memory and a direction. It says nothing that the list itself does not say: row numbers would
+    tell how much others write.
+    """
+
+    def __init__(self, memories: MemoryQuerySet, access: Access, cursor: str | None, limit: int | None) -> None:
+        """Raises InvalidInputError for a cursor that names no memory of the caller's."""
+        limit = limit or DEFAULT_PAGE
+        direction, start = _position(access, cursor)
+        backwards = direction == NEWER
+        if start is not None:
+            memories = memories.filter(pk__gt=start) if backwards else memories.filter(pk__lt=start)
+        rows = list(memories.order_by("id" if backwards else "-id")[: limit + 1])
+        ahead, behind, rows = len(rows) > limit, start is not None, rows[:limit]
+        self.rows = rows[::-1] if backwards else rows
+        has_older, has_newer = (behind, ahead) if backwards else (ahead, behind)
+        self.older = _cursor(OLDER, self.rows[-1:]) if has_older else None
+        self.newer = _cursor(NEWER, self.rows[:1]) if has_newer else None
+
+
+def page_links(page: Page, request: Request) -> dict[str, Any]:
+    """The addresses of the pages beside this one: next is the older one."""
+    address = request.build_absolute_uri()
+    return {
+        name: cursor and replace_query_param(address, "cursor", cursor)
+        for name, cursor in (("next", page.older), ("previous", page.newer))
+    }
+
+
+def _cursor(direction: str, rows: list[Memory]) -> str | None:
+    return f"{direction}-{rows[0].uuid}" if rows else None
+
+
+def _position(access: Access, cursor: str | None) -> tuple[str, int | None]:
+    if cursor is None:
+        return OLDER, None
+    direction, _, name = cursor.partition("-")
+    try:
+        if direction not in {OLDER, NEWER}:
+            raise ValueError(direction)
+        return direction, Memory.objects.visible_to(access).values_list("pk", flat=True).get(uuid=UUID(name))
+    except (ValueError, Memory.DoesNotExist):
+        detail = "This is no cursor of yours: take it from `next` or `previous` of a page."
+        raise InvalidInputError(detail, attr="cursor") from None
