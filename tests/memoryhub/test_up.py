@@ -13,6 +13,8 @@ from django.conf import settings
 
 from tests.memoryhub.hub import Hub, alive, wait_for
 
+pytestmark = pytest.mark.xdist_group("hub")
+
 
 @pytest.fixture(scope="module")
 def place(make_place):
