@@ -1,6 +1,8 @@
 """Serializer fields that take exactly what they say: no numbers as text, no naive datetimes, no NUL bytes."""
 
 import datetime as dt
+import math
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,6 +14,15 @@ from rest_framework import serializers
 
 MAX_JSON_DEPTH = 20
 MAX_JSON_CHARS = 20_000
+MAX_ECHOED_CHARS = 100
+# Text with something to see in it, as a pattern that Python and JSON Schema read alike.
+VISIBLE = r"[^\s\u0000-\u001f\u007f-\u00a0\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]"
+_VISIBLE = re.compile(VISIBLE)
+
+
+def printable(text: str) -> str:
+    """A caller's text, short and safe to send back."""
+    return text[:MAX_ECHOED_CHARS].encode("utf-8", "replace").decode()
 
 
 class StrictCharField(serializers.CharField):
@@ -23,11 +34,33 @@ class StrictCharField(serializers.CharField):
         return super().to_internal_value(data)
 
 
-class IdentifierField(StrictCharField):
+class VisibleTextField(StrictCharField):
+    """Text that is kept as it is, in which at least one character can be seen."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(trim_whitespace=False, **kwargs)
+
+    def run_validation(self, data: Any = serializers.empty) -> str:
+        if isinstance(data, str) and not _VISIBLE.search(data):
+            self.fail("blank")
+        text: str = super().run_validation(data)
+        return text
+
+
+class IdentifierField(VisibleTextField):
     """A user, household or persona: 1 to 200 characters; leave it out rather than send it blank."""
 
     def __init__(self, **kwargs: Any) -> None:
-        super().__init__(**{"max_length": 200, "min_length": 1, "trim_whitespace": False, **kwargs})
+        super().__init__(**{"max_length": 200, "min_length": 1, **kwargs})
+
+
+class StrictChoiceField(serializers.ChoiceField):
+    """One of some words: what is refused is sent back short and printable."""
+
+    def to_internal_value(self, data: Any) -> str:
+        if not isinstance(data, str) or data not in self.choices:
+            self.fail("invalid_choice", input=printable(data) if isinstance(data, str) else type(data).__name__)
+        return data
 
 
 class StrictFloatField(serializers.FloatField):
@@ -94,18 +127,22 @@ class JSONObjectField(serializers.Field[dict[str, Any], Any, dict[str, Any], Any
         "too_deep": "Nested too deeply: at most {limit} levels.",
         "too_large": "Too large: at most {limit} characters in all.",
         "characters": "NUL characters and lone surrogates cannot be stored.",
+        "not_finite": "Every number must be finite.",
     }
 
     def to_internal_value(self, data: Any) -> dict[str, Any]:
         if not isinstance(data, dict):
             self.fail("not_an_object")
         size = 0
-        for depth, text in _leaves(data, 1):
+        for depth, leaf in _leaves(data, 1):
+            text = str(leaf)
             size += len(text)
             if depth > MAX_JSON_DEPTH:
                 self.fail("too_deep", limit=MAX_JSON_DEPTH)
             if size > MAX_JSON_CHARS:
                 self.fail("too_large", limit=MAX_JSON_CHARS)
+            if isinstance(leaf, float) and not math.isfinite(leaf):
+                self.fail("not_finite")
             if not _storable(text):
                 self.fail("characters")
         return data
@@ -114,19 +151,19 @@ class JSONObjectField(serializers.Field[dict[str, Any], Any, dict[str, Any], Any
         return value
 
 
-def _leaves(value: Any, depth: int) -> Iterator[tuple[int, str]]:
+def _leaves(value: Any, depth: int) -> Iterator[tuple[int, Any]]:
     if depth > MAX_JSON_DEPTH + 1:
         yield depth, ""
     elif isinstance(value, dict):
         for key, item in value.items():
-            yield depth, str(key)
+            yield depth, key
             yield from _leaves(item, depth + 1)
     elif isinstance(value, list):
         yield depth, ","
         for item in value:
             yield from _leaves(item, depth + 1)
     else:
-        yield depth, str(value)
+        yield depth, value
 
 
 def _storable(text: str) -> bool:

@@ -7,7 +7,13 @@ from rest_framework import serializers
 
 from apps.core.domain.scope import PERMISSION_ORDER, Permission, Scope
 from apps.core.models import ApiKey
-from apps.core.rest.fields import AwareDateTimeField, IdentifierField, StrictCharField
+from apps.core.rest.fields import (
+    AwareDateTimeField,
+    IdentifierField,
+    StrictCharField,
+    StrictChoiceField,
+    printable,
+)
 
 
 class StrictSerializer(serializers.Serializer[Any]):
@@ -18,13 +24,13 @@ class StrictSerializer(serializers.Serializer[Any]):
             unknown = sorted(set(map(str, data)) - set(self.fields))
             if unknown:
                 raise serializers.ValidationError(
-                    {_printable(name): ["Unknown field."] for name in unknown[:10]}, code="unknown_field"
+                    {printable(name): ["Unknown field."] for name in unknown[:10]}, code="unknown_field"
                 )
         return super().to_internal_value(data)
 
 
-def _printable(name: str) -> str:
-    return name[:100].encode("utf-8", "replace").decode()
+class NoInput(StrictSerializer):
+    """Nothing: where a call takes no fields, a field is a mistake."""
 
 
 class ScopeInput(StrictSerializer):
@@ -45,7 +51,7 @@ class KeyInput(ScopeInput):
 
     name = StrictCharField(max_length=100)
     permissions = serializers.ListField(
-        child=serializers.ChoiceField(choices=[p.value for p in Permission]),
+        child=StrictChoiceField(choices=[p.value for p in Permission]),
         required=False,
         min_length=1,
         max_length=3,

@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.http import require_safe
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
+from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
@@ -16,11 +17,13 @@ from rest_framework.views import APIView
 
 from apps.core import health, metrics, selectors, services
 from apps.core.domain.scope import Access, Permission
+from apps.core.rest.fields import printable
 from apps.core.rest.serializers import (
     KeyCreatedOutput,
     KeyInput,
     KeyListOutput,
     KeyOutput,
+    NoInput,
     highest,
     scope_of,
 )
@@ -29,9 +32,20 @@ SerializerT = TypeVar("SerializerT", bound=BaseSerializer[Any])
 
 
 class HubView(APIView):
-    """A view that acts as the caller of the request."""
+    """A view that acts as the caller of the request.
+
+    query_methods: the methods that take a query string, which the view checks with `validated_query`; with
+    any other a parameter is refused like an unknown field.
+    """
 
     needed_permission: Permission | None = None
+    query_methods: frozenset[str] = frozenset()
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """Refuse, after the key was checked, a query string where there is none."""
+        super().initial(request, *args, **kwargs)
+        if request.method not in self.query_methods and hasattr(self, str(request.method).lower()):
+            validated_query(NoInput, request)
 
     @property
     def access(self) -> Access:
@@ -49,8 +63,16 @@ def validated(serializer: type[SerializerT], data: Any) -> Any:
 
 
 def validated_query(serializer: type[SerializerT], request: Request) -> Any:
-    """The checked query string; of a parameter given twice the last one counts."""
+    """The checked query string, in which no parameter may stand twice."""
+    repeated = [name for name, values in request.query_params.lists() if len(values) > 1]
+    if repeated:
+        raise ValidationError({printable(name): ["Given more than once."] for name in repeated[:10]}, code="repeated")
     return validated(serializer, request.query_params.dict())
+
+
+def no_body(request: Request) -> None:
+    """Refuse a body with fields where a call takes none."""
+    validated(NoInput, request.data)
 
 
 class KeysView(HubView):

@@ -24,6 +24,7 @@ from apps.core.rest.serializers import ScopeInput, StrictSerializer, scope_of
 from apps.semantic.domain.memory import TAGS, MemoryDraft
 from apps.semantic.domain.query import DEFAULT_TOP_K, MAX_TOP_K, SearchMode, SearchQuery
 from apps.semantic.models import MAX_TAG_CHARS, MemoryStatus, Policy
+from apps.semantic.rest.paging import CURSOR_PATTERN
 
 MAX_BATCH = 1_000
 MAX_QUERY_CHARS = 10_000
@@ -208,7 +209,7 @@ class ListInput(StrictSerializer):
     decay_policy = StrictChoiceField(choices=Policy.choices, required=False)
     status = StrictChoiceField(choices=MemoryStatus.choices, required=False, help_text="Default: active.")
     limit = serializers.IntegerField(required=False, min_value=1, max_value=200, help_text="Default 50.")
-    cursor = serializers.CharField(required=False, max_length=500, help_text="From `next` or `previous`.")
+    cursor = serializers.RegexField(CURSOR_PATTERN, required=False, help_text="From `next` or `previous`.")
 
     def get_fields(self) -> Fields:
         flag = serializers.BooleanField(required=False, source="is_global", default=serializers.empty)

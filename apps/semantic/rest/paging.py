@@ -1,18 +1,18 @@
 """Pages of memories, the newest first, that stay stable while memories arrive."""
 
 from typing import Any
-from uuid import UUID
 
 from rest_framework.request import Request
 from rest_framework.utils.urls import replace_query_param
 
-from apps.core.domain.errors import InvalidInputError
+from apps.core.domain.errors import NotFoundError
 from apps.core.domain.scope import Access
 from apps.semantic.models import Memory
 from apps.semantic.querysets import MemoryQuerySet
 
 DEFAULT_PAGE = 50
 OLDER, NEWER = "older", "newer"
+CURSOR_PATTERN = r"^(older|newer)-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
 
 
 class Page:
@@ -23,7 +23,10 @@ class Page:
     """
 
     def __init__(self, memories: MemoryQuerySet, access: Access, cursor: str | None, limit: int | None) -> None:
-        """Raises InvalidInputError for a cursor that names no memory of the caller's."""
+        """Raises NotFoundError for a cursor that names no memory of the caller's.
+
+        cursor: matches CURSOR_PATTERN.
+        """
         limit = limit or DEFAULT_PAGE
         direction, start = _position(access, cursor)
         backwards = direction == NEWER
@@ -54,10 +57,7 @@ def _position(access: Access, cursor: str | None) -> tuple[str, int | None]:
     if cursor is None:
         return OLDER, None
     direction, _, name = cursor.partition("-")
-    try:
-        if direction not in {OLDER, NEWER}:
-            raise ValueError(direction)
-        return direction, Memory.objects.visible_to(access).values_list("pk", flat=True).get(uuid=UUID(name))
-    except (ValueError, Memory.DoesNotExist):
-        detail = "This is no cursor of yours: take it from `next` or `previous` of a page."
-        raise InvalidInputError(detail, attr="cursor") from None
+    start = Memory.objects.visible_to(access).filter(uuid=name).values_list("pk", flat=True).first()
+    if start is None:
+        raise NotFoundError("The memory at which this page begins is gone: start anew.", attr="cursor")
+    return direction, start

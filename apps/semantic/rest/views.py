@@ -32,7 +32,9 @@ class MemoriesView(HubView):
 
     query_methods = frozenset({"GET", "HEAD"})
 
-    @extend_schema(operation_id="memories_list", parameters=[ListInput], responses={200: outputs.MemoryPage})
+    @extend_schema(
+        operation_id="memories_list", parameters=[ListInput], responses={200: outputs.MemoryPage, 404: Problem}
+    )
     def get(self, request: Request) -> Response:
         """List memories, the newest first."""
         data = validated_query(ListInput, request)

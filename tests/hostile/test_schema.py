@@ -1,0 +1,137 @@
+"""The OpenAPI document is true: generated without a warning, and kept by every answer (DESIGN section 5)."""
+
+import io
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import hypothesis
+import pytest
+import schemathesis
+import yaml
+from django.core.management import call_command
+from django.core.signals import request_finished, request_started
+from django.core.wsgi import get_wsgi_application
+from django.db import close_old_connections
+from schemathesis.specs.openapi.checks import positive_data_acceptance
+
+from apps.core.domain.scope import Permission, Scope
+from apps.core.services import key_create
+from tests.api import Api
+
+pytestmark = pytest.mark.django_db
+
+# What no JSON Schema can say, as (field, code): only an answer that names one of these, and nothing else, may
+# refuse input that the document allows. All other checks apply to these answers, too.
+RULES = {
+    ("permissions", "invalid"),  # an operator key is bound to nothing
+    ("expires_at", "invalid"),  # an expiry lies in the future
+    ("embedding", "dimension"),  # as many numbers as the active model gives
+    ("embedding", "zero"),
+    ("query", "required"),  # a query, an embedding, or both; words for a mode that needs words
+    ("last_days", "invalid"),  # a window or a number of days, not both
+    ("time_window.from", "invalid"),  # from <= to
+}
+ERRORS = {"400", "401", "403", "503"}
+
+
+def document() -> dict[str, Any]:
+    """The OpenAPI document; a single warning is an error."""
+    out = io.StringIO()
+    call_command("spectacular", "--validate", "--fail-on-warn", stdout=out)
+    loaded: dict[str, Any] = yaml.safe_load(out.getvalue())
+    return loaded
+
+
+DOCUMENT = document()
+OPERATIONS = [
+    pytest.param(path, method, operation, id=operation["operationId"])
+    for path, methods in DOCUMENT["paths"].items()
+    for method, operation in methods.items()
+]
+SCHEMA = schemathesis.openapi.from_dict(DOCUMENT)
+SCHEMA.app = get_wsgi_application()
+
+
+@pytest.fixture(autouse=True)
+def _one_transaction() -> Iterator[None]:
+    """Keep the end of a request from closing the connection that holds the test's transaction."""
+    moments = (request_started, request_finished)
+    for moment in moments:
+        moment.disconnect(close_old_connections)
+    yield
+    for moment in moments:
+        moment.connect(close_old_connections)
+
+
+@pytest.fixture(autouse=True)
+def _one_user(settings: Any) -> None:
+    """As in a hub for one person, so that whether a save needs a user does not depend on the key."""
+    settings.MEMORYHUB = replace(settings.MEMORYHUB, default_user="ana")
+
+
+@pytest.fixture
+def headers() -> dict[str, str]:
+    _, secret = key_create(name="schema", scope=Scope(), permission=Permission.OPERATOR, actor="test")
+    return {"Authorization": f"Bearer {secret}"}
+
+
+def broken_rules(response: schemathesis.Response) -> set[tuple[str, str]]:
+    """The (field, code) pairs of a 400; a pair that is no rule for any other answer."""
+    if response.status_code != 400:
+        return {("", "")}
+    return {(error["attr"], error["code"]) for error in response.json()["errors"]}
+
+
+@SCHEMA.parametrize()
+@hypothesis.settings(
+    max_examples=15,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=list(hypothesis.HealthCheck),
+    phases=[hypothesis.Phase.explicit, hypothesis.Phase.generate],
+)
+def test_every_answer_keeps_to_the_document(case: schemathesis.Case, headers: dict[str, str]) -> None:
+    response = case.call(headers=headers)
+    excluded = [positive_data_acceptance] if broken_rules(response) <= RULES else []
+    case.validate_response(response, excluded_checks=excluded, headers=headers)
+
+
+def test_every_operation_has_a_name_of_its_own() -> None:
+    names = [parameters.values[2]["operationId"] for parameters in OPERATIONS]
+    assert len(names) == len(set(names)) == len(SCHEMA)
+
+
+@pytest.mark.parametrize(("path", "method", "operation"), OPERATIONS)
+def test_every_operation_asks_for_a_key(path: str, method: str, operation: dict[str, Any]) -> None:
+    assert operation["security"] == [{"ApiKey": []}]
+
+
+@pytest.mark.parametrize(("path", "method", "operation"), OPERATIONS)
+def test_every_operation_says_how_it_fails(path: str, method: str, operation: dict[str, Any]) -> None:
+    expected = ERRORS | ({"415"} if method in {"post", "put", "patch"} else set()) | ({"404"} if "{" in path else set())
+    assert expected <= set(operation["responses"])
+
+
+def test_the_key_is_described_as_a_bearer_token() -> None:
+    assert DOCUMENT["components"]["securitySchemes"]["ApiKey"]["scheme"] == "bearer"
+
+
+def test_every_body_refuses_unknown_fields() -> None:
+    bodies = {name: shape for name, shape in DOCUMENT["components"]["schemas"].items() if name.endswith("Request")}
+    assert len(bodies) >= 4
+    assert [name for name, shape in bodies.items() if "enum" not in shape and shape["additionalProperties"]] == []
+
+
+def test_the_document_is_served_as_it_is_generated() -> None:
+    served = yaml.safe_load(Api().get("/api/schema").content)
+    assert served["paths"] == DOCUMENT["paths"]
+
+
+def test_the_page_about_the_api_is_served_without_a_key(settings: Any) -> None:
+    plain = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+    settings.STORAGES = {**settings.STORAGES, "staticfiles": plain}
+    response = Api().get("/api/docs")
+    assert response.status_code == 200
+    assert b"/api/schema" in response.content
