@@ -3,11 +3,14 @@
 import logging
 from typing import Any, cast
 
+from django.conf import settings
+from django.core.exceptions import RequestDataTooBig
 from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views import defaults
 from drf_standardized_errors.handler import exception_handler
 from rest_framework import status
+from rest_framework.exceptions import ParseError
 from rest_framework.response import Response
 
 from apps.core.domain import errors
@@ -36,6 +39,8 @@ def handle_exception(exception: Exception, context: dict[str, Any]) -> Response 
     if isinstance(exception, OperationalError | InterfaceError):
         logger.warning("database unavailable: %s", type(exception).__name__)
         return database_unavailable()
+    if isinstance(exception, RequestDataTooBig):
+        exception = ParseError(f"The request body is too large: at most {settings.DATA_UPLOAD_MAX_MEMORY_SIZE} bytes.")
     return exception_handler(exception, cast("Any", context))
 
 
