@@ -15,6 +15,7 @@ from apps.core.domain.errors import MemoryHubError, UnavailableError
 from apps.core.domain.scope import Access, Scope
 from apps.events.services import emit_many
 from apps.llm.models import EmbeddingSpace
+from apps.semantic.bulk import insert_embeddings, insert_memories, insert_revisions
 from apps.semantic.domain.duplicates import DuplicateAction, DuplicateDecision, content_hash, decide_duplicate
 from apps.semantic.domain.lexemes import LEXEMES_VERSION, memory_lexemes
 from apps.semantic.domain.memory import DEFAULT_IMPORTANCE, DEFAULT_SOURCE, TAGS, MemoryDraft
@@ -178,9 +179,11 @@ class _Writer:
         hold_space(self._space)
         self._stored = _active_by_key(item.key for item in prepared)
         results = [self._write_one(item) for item in prepared]
-        Memory.objects.bulk_create(self._inserted)
-        MemoryEmbedding.objects.bulk_create(self._embeddings)
-        MemoryRevision.objects.bulk_create(self._revisions)
+        if self._inserted:
+            insert_memories(self._inserted)
+            insert_embeddings(self._embeddings)
+        if self._revisions:
+            insert_revisions(self._revisions)
         emit_many([self._event(memory, action) for memory, action in self._saved])
         return results
 
