@@ -27,7 +27,7 @@ from apps.events.subscribers import payload_class_of
 
 logger = logging.getLogger(__name__)
 
-BATCH_SIZE = 50
+BATCH_SIZE = 200
 # A batch holds its locks for about so long; what it did not reach goes back unharmed.
 BATCH_MS = 5_000
 

@@ -12,4 +12,4 @@ def observe(envelope: Envelope) -> None:
     """Count the event and log its name and identifiers; nothing that a person wrote."""
     metrics.EVENTS.labels(name=envelope.name).inc()
     identifiers = " ".join(f"{key}={value}" for key, value in envelope.payload.identifiers().items())
-    logger.info("event %s %s %s", envelope.event_id, envelope.name, identifiers)
+    logger.debug("event %s %s %s", envelope.event_id, envelope.name, identifiers)
