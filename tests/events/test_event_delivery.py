@@ -354,7 +354,7 @@ def test_the_observer_counts_and_logs_names_and_ids_only(table, emitted, drain, 
     before = count()
     table("apps.events.handlers.observe")
     [event_id] = emitted(note="my diary")
-    with caplog.at_level(logging.INFO, "apps.events.handlers"):
+    with caplog.at_level(logging.DEBUG, "apps.events.handlers"):
         drain()
     assert count() == before + 1
     assert str(event_id) in caplog.text

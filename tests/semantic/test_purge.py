@@ -29,7 +29,10 @@ def test_purging_leaves_nothing_of_the_scope_and_all_of_the_others(
     assert memories_purge(access=access, scope=Scope("ana")) == 2
     assert list(Memory.objects.values_list("content", flat=True)) == ["other"]
     assert MemoryEmbedding.objects.count() == MemoryRevision.objects.count() == 1
-    assert [event.payload["count"] for event in Event.objects.filter(name="memory:semantic:purged")] == [1, 2]
+    assert [event.payload["count"] for event in Event.objects.filter(name="memory:semantic:purged").order_by("id")] == [
+        1,
+        2,
+    ]
 
 
 def test_a_search_forgets_what_was_purged(access: Access, remember: Callable[..., Memory]) -> None:
