@@ -1,0 +1,475 @@
+"""A key never learns of what lies outside its bound: not its content, not its number, not that it is there (D1)."""
+
+import json
+import logging
+from typing import Any
+
+import pytest
+from django.contrib import admin
+from django.http import HttpResponse
+from django.urls import reverse
+
+from apps.core.domain.scope import Permission, Scope
+from apps.core.models import ApiKey
+from apps.llm.embedding import embed_texts
+from apps.semantic.domain.memory import MemoryDraft
+from apps.semantic.models import Memory, MemoryRevision
+from apps.semantic.services import memory_save_many
+from tests.api import MEMORIES, SEARCH, Api, api_for
+from tests.hostile.support import assert_refused, stored
+from tests.hostile.world import (
+    BOUNDS,
+    NOWHERE,
+    OPERATIONS,
+    PUBLIC,
+    ROUTES,
+    SCOPES,
+    SYSTEM,
+    Operation,
+    World,
+    refused_callers,
+    routes,
+    sentinel,
+)
+
+pytestmark = pytest.mark.django_db
+
+EACH_OPERATION = pytest.mark.parametrize("operation", OPERATIONS, ids=str)
+EACH_BOUND = pytest.mark.parametrize("bound", BOUNDS.values(), ids=BOUNDS.keys())
+KEYS = "/api/keys"
+ABOUT_MEMORIES = [operation for operation in OPERATIONS if not operation.is_about_keys]
+WITH_MEMORY_ID = [operation for operation in ABOUT_MEMORIES if operation.has_id]
+ABOUT_KEYS = [operation for operation in OPERATIONS if operation.is_about_keys]
+WRITES = [operation for operation in OPERATIONS if operation.is_write]
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+def same(one: HttpResponse, other: HttpResponse) -> bool:
+    """Whether two answers cannot be told apart."""
+    return (one.status_code, one.content, dict(one.headers)) == (other.status_code, other.content, dict(other.headers))
+
+
+# --- the table is complete ----------------------------------------------------------------------------
+
+
+def test_every_route_is_in_the_table() -> None:
+    found = {route for route, _ in routes() if not route.startswith("admin/")}
+    assert found == set(ROUTES) | PUBLIC
+
+
+def test_every_method_is_in_the_table() -> None:
+    for route, view in routes():
+        if route in ROUTES:
+            names = {name.upper() for name in ("get", "post", "put", "patch", "delete") if hasattr(view.cls, name)}
+            assert names == set(ROUTES[route]), route
+
+
+# --- without a valid key ------------------------------------------------------------------------------
+
+
+@EACH_OPERATION
+def test_without_a_valid_key_nothing_is_told_or_changed(world: World, operation: Operation) -> None:
+    callers = refused_callers()
+    target = world.kept()[0].uuid
+    before = stored()
+    answers = {name: operation.call(api, target) for name, api in callers.items()}
+    for answer in answers.values():
+        assert_refused(answer, 401, None)
+        assert same(answer, answers["unknown"])
+        assert answer["WWW-Authenticate"].startswith("Bearer")
+    assert stored() == before
+    assert not ApiKey.objects.filter(name="revoked").exclude(last_used_at=None).exists()
+
+
+@EACH_OPERATION
+def test_without_any_key_every_method_is_refused_alike(world: World, operation: Operation) -> None:
+    before = stored()
+    for method in (None, "OPTIONS", "HEAD", "PUT", "TRACE"):
+        one = operation.call(Api(), world.kept()[0].uuid, method)
+        assert one.status_code == 401
+        assert same(one, operation.call(Api(), NOWHERE, method))
+    assert stored() == before
+
+
+MALFORMED = [
+    "{key}", "Bearer", "Bearer ", "Basic {key}", "Token {key}", "Bearer {key} {key}", "Bearer, {key}", "Bearer:{key}",
+    'Bearer "{key}"', "Bearer {key};", "Bearer\u00a0{key}", "bearer=({key})",
+]  # fmt: skip
+
+
+@EACH_OPERATION
+def test_a_malformed_header_opens_nothing(operation: Operation) -> None:
+    key = api_for(Scope(), Permission.OPERATOR).key
+    before = stored()
+    for template in MALFORMED:
+        api = Api()
+        api.client.defaults["HTTP_AUTHORIZATION"] = template.format(key=key)
+        assert_refused(operation.call(api), 401, None)
+    assert stored() == before
+
+
+def test_a_key_in_the_address_or_in_a_cookie_opens_nothing() -> None:
+    key = api_for(Scope()).key
+    api = Api()
+    api.client.cookies["Authorization"] = f"Bearer {key}"
+    assert api.get(f"{MEMORIES}?key={key}&authorization={key}").status_code == 401
+
+
+# --- what a key may do --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("operation", WRITES, ids=str)
+def test_a_key_that_reads_writes_nothing(world: World, operation: Operation) -> None:
+    reader = api_for(Scope(), Permission.READ)
+    targets = [ApiKey.objects.all()[0].uuid] if operation.is_about_keys else [m.uuid for m in world.memories[:2]]
+    before = stored()
+    for target in targets:
+        assert_refused(operation.call(reader, target), 403, None)
+        assert same(operation.call(reader, target), operation.call(reader, NOWHERE))
+    assert stored() == before
+
+
+@pytest.mark.parametrize("operation", ABOUT_KEYS, ids=str)
+@pytest.mark.parametrize("permission", [Permission.READ, Permission.WRITE])
+def test_only_an_operator_touches_keys(operation: Operation, permission: Permission) -> None:
+    other = api_for(Scope(), Permission.OPERATOR)
+    caller = api_for(Scope(), permission)
+    before = stored()
+    answers = [operation.call(caller, key.uuid) for key in ApiKey.objects.all()]
+    for answer in answers:
+        assert_refused(answer, 403, None)
+        assert same(answer, operation.call(caller, NOWHERE))
+        assert str(other.key)[:8] not in answer.content.decode()
+    assert stored() == before
+
+
+def test_a_writer_cannot_make_itself_an_operator() -> None:
+    writer = api_for(Scope(user_id="ana"))
+    assert writer.post(KEYS, {"name": "mine", "permissions": ["operator"]}).status_code == 403
+    assert ApiKey.objects.count() == 1
+
+
+def test_the_list_of_keys_never_shows_a_secret() -> None:
+    operator = api_for(Scope(), Permission.OPERATOR)
+    made = operator.post(KEYS, {"name": "new", "user_id": "ana"}).json()
+    for answer in (operator.get(KEYS), operator.get(f"{KEYS}/{made['id']}")):
+        assert made["key"] not in answer.content.decode()
+        assert ApiKey.objects.get(uuid=made["id"]).digest not in answer.content.decode()
+
+
+# --- the bound of a key -------------------------------------------------------------------------------
+
+
+@EACH_BOUND
+def test_an_id_outside_the_bound_answers_like_one_that_does_not_exist(world: World, bound: Scope) -> None:
+    api = api_for(bound)
+    before = stored()
+    for operation in WITH_MEMORY_ID:
+        nothing = operation.call(api)
+        assert nothing.status_code == 404
+        for memory in world.outside(bound):
+            assert same(operation.call(api, memory.uuid), nothing)
+        for method in ("OPTIONS", "HEAD", "PUT"):
+            for memory in world.outside(bound)[-2:]:
+                assert same(operation.call(api, memory.uuid, method), operation.call(api, NOWHERE, method))
+    assert stored() == before
+
+
+@EACH_BOUND
+def test_no_answer_speaks_of_what_is_outside_the_bound(world: World, bound: Scope) -> None:
+    api = api_for(bound)
+    for operation in sorted(ABOUT_MEMORIES, key=lambda operation: operation.is_write):
+        for memory in world.memories if operation.has_id else world.memories[:1]:
+            assert world.leaked(bound, operation.call(api, memory.uuid)) == []
+
+
+@EACH_BOUND
+def test_a_list_holds_exactly_what_is_inside_the_bound(world: World, bound: Scope) -> None:
+    api = api_for(bound, Permission.READ)
+    inside = world.inside(bound)
+    for status, expected in (("active", inside[::2]), ("deleted", inside[1::2])):
+        page = api.get(f"{MEMORIES}?status={status}").json()
+        assert [item["id"] for item in page["results"]] == [str(memory.uuid) for memory in reversed(expected)]
+        assert (page["next"], page["previous"]) == (None, None)
+
+
+@EACH_BOUND
+def test_a_search_counts_only_what_is_inside_the_bound(world: World, bound: Scope) -> None:
+    api = api_for(bound, Permission.READ)
+    kept = world.inside(bound)[::2]
+    for mode in ("hybrid", "vector", "keyword"):
+        answer = api.search("secret word", mode=mode, top_k=1000)
+        assert {item["memory"]["id"] for item in answer["results"]} == {str(memory.uuid) for memory in kept}
+        assert answer["count"] == answer["diagnostics"]["considered_count"] == len(kept)
+        assert answer["diagnostics"]["matched_count"] == len(kept)
+        assert answer["diagnostics"]["filtered_count"] == 0
+
+
+@EACH_BOUND
+def test_filters_account_only_for_what_is_inside_the_bound(world: World, bound: Scope) -> None:
+    answer = api_for(bound).search("secret", session_id="shared", project="none", min_similarity=0.9)
+    diagnostics = answer["diagnostics"]
+    assert answer["count"] == diagnostics["matched_count"] == 0
+    assert diagnostics["filtered_count"] == diagnostics["considered_count"] == len(world.inside(bound)[::2])
+
+
+@EACH_BOUND
+def test_the_word_of_another_scope_is_not_found(world: World, bound: Scope) -> None:
+    api = api_for(bound)
+    for memory in world.outside(bound)[::2]:
+        answer = api.search(sentinel(memory.scope), mode="keyword")
+        assert (answer["count"], answer["diagnostics"]["matched_count"]) == (0, 0)
+
+
+@EACH_BOUND
+def test_the_status_counts_only_what_is_inside_the_bound(world: World, bound: Scope) -> None:
+    assert api_for(bound).get("/api/semantic/status").json()["count"] == len(world.inside(bound)[::2])
+
+
+@EACH_BOUND
+def test_what_a_read_asks_for_narrows_the_bound_and_never_widens_it(world: World, bound: Scope) -> None:
+    api = api_for(bound)
+    for asked in SCOPES:
+        query = "&".join(f"{name}={value}" for name, value in asked.named().items())
+        listed = api.get(f"{MEMORIES}?{query}")
+        found = api.search("secret", **asked.named())
+        expected = [str(memory.uuid) for memory in world.inside(bound)[::2] if memory.scope == asked]
+        assert [item["id"] for item in listed.json()["results"]] == expected
+        assert [item["memory"]["id"] for item in found["results"]] == expected
+        assert found["diagnostics"]["considered_count"] == len(expected)
+
+
+@pytest.mark.parametrize("name", ["user_id", "household_id", "persona_id"])
+def test_asking_outside_the_bound_answers_like_asking_for_nobody(world: World, name: str) -> None:
+    bound = {"user_id": "ana", "household_id": "home", "persona_id": "chef"}
+    there = {"user_id": "ben", "household_id": "away", "persona_id": "nurse"}[name]
+    api = api_for(Scope(**{name: bound[name]}))
+    assert same(api.get(f"{MEMORIES}?{name}={there}"), api.get(f"{MEMORIES}?{name}=nobody"))
+    assert quiet(api.search("secret", **{name: there})) == quiet(api.search("secret", **{name: "nobody"}))
+
+
+@EACH_BOUND
+def test_a_write_outside_the_bound_is_refused(world: World, bound: Scope) -> None:
+    api = api_for(bound)
+    before = stored()
+    for scope in SCOPES:
+        named = bound.named()
+        if any(value != named.get(name, value) for name, value in scope.named().items()):
+            response = api.post(MEMORIES, {"content": "intruder", **scope.named()})
+            assert response.status_code == 403
+            assert response.json()["errors"][0]["attr"] in named
+            assert world.leaked(bound, response) == []
+    assert stored() == before
+
+
+def test_a_write_takes_its_scope_from_the_bound(world: World) -> None:
+    memory = api_for(Scope("ana", "home", "chef")).save("mine")
+    assert (memory["user_id"], memory["household_id"], memory["persona_id"]) == ("ana", "home", "chef")
+
+
+def test_an_item_of_a_batch_that_is_outside_the_bound_fails_alone(world: World) -> None:
+    api = api_for(Scope(user_id="ana"))
+    content = world.kept()[-1].content
+    items = [{"content": content, "user_id": "ben"}, {"content": content}, {"content": content, "user_id": "nobody"}]
+    results = api.post(f"{MEMORIES}/batch", {"memories": items}).json()["results"]
+    assert [item["status"] for item in results] == [403, 201, 403]
+    assert results[0] == results[2]
+    assert Memory.objects.filter(user_id="nobody").count() == 0
+
+
+@EACH_BOUND
+def test_content_that_another_scope_has_is_new_here(world: World, bound: Scope) -> None:
+    before = {memory.pk: memory.version for memory in Memory.objects.all()}
+    scope = {"user_id": "dora", **bound.named()}
+    api = api_for(bound)
+    for other in world.outside(bound)[::2]:
+        answer = api.post(MEMORIES, {"content": other.content, "confidence": 1.0, **scope}).json()
+        assert (answer["action"], answer["reason"]) == ("inserted", "unique_hash")
+    assert {memory.pk: memory.version for memory in Memory.objects.filter(pk__in=before)} == before
+
+
+def test_content_of_a_deleted_memory_is_new_and_does_not_bring_it_back(world: World) -> None:
+    dropped = world.memories[1]
+    scope = dropped.scope.named()
+    answer = api_for(dropped.scope).post(MEMORIES, {"content": dropped.content, **scope}).json()
+    assert answer["action"] == "inserted"
+    assert answer["memory"]["id"] != str(dropped.uuid)
+
+
+def test_the_history_of_a_memory_holds_its_own_steps_only(world: World) -> None:
+    memory = world.memories[1]
+    steps = api_for(memory.scope).get(f"{MEMORIES}/{memory.uuid}/history").json()
+    assert [step["action"] for step in steps["results"]] == ["created", "deleted"]
+    assert steps["count"] == MemoryRevision.objects.filter(memory=memory).count()
+
+
+# --- what others do changes nothing -------------------------------------------------------------------
+
+
+def quiet(answer: dict[str, Any]) -> bytes:
+    """An answer of a search without the time that it took."""
+    answer["diagnostics"].pop("took_ms")
+    return json.dumps(answer, sort_keys=True).encode()
+
+
+def everything_seen(api: Api) -> list[bytes]:
+    """The answers to all that a key can read, byte for byte."""
+    vector = [float(number) for number in embed_texts(["green tea"])[0]]
+    questions: list[dict[str, Any]] = [
+        {"query": "green tea in the morning", "mode": mode, "explain": True} for mode in ("hybrid", "keyword", "vector")
+    ]
+    questions += [{"embedding": vector, "explain": True}, {"query": "tea", "min_similarity": 0.1, "last_days": 1}]
+    questions += [{"query": "summer", "mode": "keyword", "explain": True}, {"query": "zebra", "explain": True}]
+    seen = [quiet(api.search(**question)) for question in questions]
+    lists = ["", "?limit=2", "?status=deleted", "?project=x", "?session_id=s"]
+    seen += [api.get(MEMORIES + query).content for query in lists]
+    for item in api.get(MEMORIES).json()["results"]:
+        seen += [api.get(f"{MEMORIES}/{item['id']}{tail}").content for tail in ("", "/history")]
+    return [*seen, api.get("/api/semantic/status").content]
+
+
+OWN = ["Green tea in the morning", "Where did you spend the summer?", "In a hut by the lake", "Tea is better than milk"]
+
+
+def fill(scope: Scope, texts: list[str]) -> None:
+    drafts = [MemoryDraft(text, scope=scope, session_id="s", project="x") for text in texts]
+    memory_save_many(access=SYSTEM, drafts=drafts)
+
+
+@EACH_BOUND
+def test_memories_of_others_change_no_byte_of_any_answer(bound: Scope) -> None:
+    own = Scope(bound.user_id or "ana", bound.household_id, bound.persona_id)
+    fill(own, OWN)
+    api = api_for(bound)
+    before = everything_seen(api)
+    for scope in [*SCOPES, Scope("ana"), Scope("ben"), Scope("ana", "other"), Scope("ana", None, "other")]:
+        if bound.intersect(scope) != scope:
+            fill(scope, [*OWN, *(f"green tea number {n} of a zebra" for n in range(10))])
+    for stranger in SCOPES:
+        api_for(stranger).search("green tea")
+    assert everything_seen(api) == before
+
+
+def test_what_others_read_and_delete_changes_no_byte_of_any_answer(world: World) -> None:
+    fill(Scope("eve"), OWN)
+    api = api_for(Scope(user_id="eve"))
+    before = everything_seen(api)
+    everybody = api_for(Scope())
+    for memory in world.kept():
+        everybody.post(f"{MEMORIES}/{memory.uuid}/reinforce")
+        everybody.delete(f"{MEMORIES}/{memory.uuid}")
+    assert everything_seen(api) == before
+
+
+def test_reads_without_a_bound_see_all_and_those_of_a_household_all_its_people(world: World) -> None:
+    everybody, household = api_for(Scope()), api_for(Scope(household_id="home"))
+    assert everybody.search("secret", top_k=1000)["count"] == len(SCOPES)
+    answer = household.search("secret", top_k=1000)
+    assert {item["memory"]["user_id"] for item in answer["results"]} == {"ana", "ben"}
+    assert {item["memory"]["household_id"] for item in answer["results"]} == {"home"}
+    assert household.search("secret", user_id="ben")["diagnostics"]["considered_count"] == 2
+
+
+# --- cursors ------------------------------------------------------------------------------------------
+
+
+def cursor_of(address: str) -> str:
+    return address.partition("cursor=")[2].partition("&")[0]
+
+
+def test_a_cursor_names_a_memory_of_its_own_page_and_no_row_number(world: World) -> None:
+    page = api_for(Scope(user_id="ana")).get(f"{MEMORIES}?limit=2").json()
+    assert cursor_of(page["next"]) == f"older-{page['results'][-1]['id']}"
+
+
+@EACH_BOUND
+def test_a_cursor_of_another_key_answers_like_one_of_nothing(world: World, bound: Scope) -> None:
+    api = api_for(bound)
+    nothing = api.get(f"{MEMORIES}?cursor=older-{NOWHERE}")
+    assert nothing.status_code == 404
+    for memory in world.outside(bound):
+        for direction in ("older", "newer"):
+            assert same(api.get(f"{MEMORIES}?cursor={direction}-{memory.uuid}"), nothing)
+
+
+def test_a_cursor_of_a_wider_key_shows_a_narrower_one_only_its_own(world: World) -> None:
+    bound = Scope("ana", "home", "nurse")
+    page = api_for(Scope()).get(f"{MEMORIES}?limit=1").json()
+    while page["next"]:
+        answer = api_for(bound).get(f"{MEMORIES}?cursor={cursor_of(page['next'])}")
+        assert world.leaked(bound, answer) == []
+        page = api_for(Scope()).get(page["next"].removeprefix("http://testserver")).json()
+
+
+def test_pages_lead_to_the_end_and_back_without_loss(world: World) -> None:
+    api = api_for(Scope(user_id="ana"))
+    whole = [item["id"] for item in api.get(MEMORIES).json()["results"]]
+    for limit in (1, 2, 3, 4, 50):
+        page = api.get(f"{MEMORIES}?limit={limit}").json()
+        there, back = [item["id"] for item in page["results"]], []
+        assert page["previous"] is None
+        while page["next"]:
+            page = api.get(page["next"].removeprefix("http://testserver")).json()
+            there += [item["id"] for item in page["results"]]
+        back = [item["id"] for item in page["results"]]
+        while page["previous"]:
+            page = api.get(page["previous"].removeprefix("http://testserver")).json()
+            back = [item["id"] for item in page["results"]] + back
+        assert there == back == whole
+
+
+def test_a_page_keeps_its_filters(world: World) -> None:
+    page = api_for(Scope()).get(f"{MEMORIES}?limit=1&user_id=ana&persona_id=chef").json()
+    following = api_for(Scope()).get(page["next"].removeprefix("http://testserver")).json()
+    assert [item["persona_id"] for item in following["results"]] == ["chef"]
+    assert following["next"] is None
+
+
+# --- other doors --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", sorted(PUBLIC - {"api/docs"}))
+def test_public_addresses_speak_of_no_memory(world: World, path: str) -> None:
+    api_for(Scope("ana", "home", "chef")).search("secret")
+    body = Api().get(f"/{path}").content.decode()
+    for memory in world.memories:
+        assert sentinel(memory.scope) not in body
+        assert str(memory.uuid) not in body
+    assert all(name not in body for name in ('"ana"', '"home"', '"chef"', "mh_"))
+
+
+def test_an_api_key_does_not_open_the_admin() -> None:
+    operator = api_for(Scope(), Permission.OPERATOR)
+    for model in admin.site._registry:
+        name = f"admin:{model._meta.app_label}_{model._meta.model_name}"
+        addresses = [reverse(f"{name}_{page}") for page in ("changelist", "add")]
+        addresses += [reverse(f"{name}_{page}", args=[1]) for page in ("change", "delete", "history")]
+        for address in addresses:
+            for method in ("GET", "POST"):
+                response = operator.call(method, address)
+                assert response.status_code == 302, address
+                assert response["Location"].startswith(reverse("admin:login"))
+
+
+@EACH_OPERATION
+def test_logs_hold_no_content_and_no_key(world: World, operation: Operation, caplog: pytest.LogCaptureFixture) -> None:
+    api = api_for(Scope(), Permission.OPERATOR)
+    with caplog.at_level(logging.DEBUG):
+        for memory in world.memories[:2]:
+            operation.call(api, memory.uuid)
+        operation.call(Api("mh_unknown" + "x" * 40))
+    assert str(api.key) not in caplog.text
+    assert "mh_unknown" not in caplog.text
+    assert all(sentinel(scope) not in caplog.text for scope in SCOPES)
+
+
+def test_a_search_without_a_match_tells_nothing_of_what_was_refused(world: World) -> None:
+    api = api_for(Scope(user_id="cem"))
+    answer = api.post(SEARCH, {"query": sentinel(SCOPES[0]), "explain": True}).json()
+    assert answer["results"] == []
+    assert answer["diagnostics"]["considered_count"] == 0
+    assert answer["diagnostics"]["filtered"] == {}

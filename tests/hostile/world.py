@@ -1,0 +1,157 @@
+"""A hub in which several people, households and personas have memories, each with a word that nobody else has."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from itertools import product
+from typing import Any
+
+from django.http import HttpResponse
+from django.urls import URLPattern, URLResolver, get_resolver
+
+from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
+from apps.core.domain.scope import Permission, Scope, system_access
+from apps.core.models import ApiKey
+from apps.core.services import key_create, key_revoke
+from apps.semantic.domain.confidence import DecayPolicy
+from apps.semantic.domain.memory import MemoryDraft
+from apps.semantic.models import Memory
+from apps.semantic.saving import SaveResult
+from apps.semantic.services import memory_delete, memory_save_many
+from tests.api import Api, api_for
+
+NOWHERE = "00000000-0000-4000-8000-000000000000"
+SYSTEM = system_access("test")
+
+# Every route under /api/ that needs a key: what may be called there, and with what body.
+ROUTES: dict[str, dict[str, Any]] = {
+    "api/keys": {"GET": None, "POST": {"name": "new"}},
+    "api/keys/<uuid:uuid>": {"GET": None, "DELETE": None},
+    "api/semantic/memories": {"GET": None, "POST": {"content": "a new one", "user_id": "ana"}},
+    "api/semantic/memories/batch": {"POST": {"memories": [{"content": "a new one", "user_id": "ana"}]}},
+    "api/semantic/memories/<uuid:uuid>": {"GET": None, "DELETE": None},
+    "api/semantic/memories/<uuid:uuid>/reinforce": {"POST": None},
+    "api/semantic/memories/<uuid:uuid>/restore": {"POST": None},
+    "api/semantic/memories/<uuid:uuid>/history": {"GET": None},
+    "api/semantic/search": {"POST": {"query": "secret word", "explain": True, "top_k": 1000}},
+    "api/semantic/status": {"GET": None},
+}
+PUBLIC = {"healthz", "readyz", "metrics", "api/schema", "api/docs"}
+READS_BY_POST = {"api/semantic/search"}
+
+
+@dataclass(frozen=True)
+class Operation:
+    """A route with one of its methods."""
+
+    route: str
+    method: str
+    body: Any
+
+    @property
+    def has_id(self) -> bool:
+        return "<uuid:uuid>" in self.route
+
+    @property
+    def is_about_keys(self) -> bool:
+        return self.route.startswith("api/keys")
+
+    @property
+    def is_write(self) -> bool:
+        return self.method != "GET" and self.route not in READS_BY_POST
+
+    def call(self, api: Api, uuid: object = NOWHERE, method: str | None = None) -> HttpResponse:
+        return api.call(method or self.method, "/" + self.route.replace("<uuid:uuid>", str(uuid)), self.body)
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.route}"
+
+
+OPERATIONS = [Operation(route, method, body) for route, methods in ROUTES.items() for method, body in methods.items()]
+
+
+def routes(patterns: Any = None, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Every address of the URLconf with its view."""
+    for pattern in get_resolver().url_patterns if patterns is None else patterns:
+        if isinstance(pattern, URLResolver):
+            yield from routes(pattern.url_patterns, prefix + str(pattern.pattern))
+        elif isinstance(pattern, URLPattern):
+            yield prefix + str(pattern.pattern), pattern.callback
+
+
+def sentinel(scope: Scope) -> str:
+    """The word that only the memories of this scope hold."""
+    return "zq" + "".join(str(value) for value in scope.named().values()) + "qz"
+
+
+SCOPES = [Scope(*names) for names in product(("ana", "ben"), ("home", "away"), ("chef", "nurse"))]
+BOUNDS = {
+    "a user": Scope(user_id="ana"),
+    "a household": Scope(household_id="home"),
+    "a persona": Scope(persona_id="chef"),
+    "a household and a persona": Scope(household_id="home", persona_id="chef"),
+    "all three": Scope("ana", "home", "chef"),
+    "another user": Scope(user_id="cem"),
+    "another household": Scope(household_id="hotel"),
+    "another persona": Scope(persona_id="pilot"),
+    "a user in another household": Scope(user_id="ana", household_id="hotel"),
+}
+
+
+class World:
+    """Two memories in each of SCOPES, the second one deleted."""
+
+    def __init__(self) -> None:
+        drafts = [
+            MemoryDraft(
+                f"the secret word is {sentinel(scope)} {which}",
+                scope=scope,
+                decay_policy=DecayPolicy.REINFORCEABLE,
+                context=f"whispered {sentinel(scope)}",
+                session_id="shared",
+                metadata={"note": sentinel(scope)},
+            )
+            for scope in SCOPES
+            for which in ("kept", "dropped")
+        ]
+        self.memories: list[Memory] = []
+        for outcome in memory_save_many(access=SYSTEM, drafts=drafts):
+            assert isinstance(outcome, SaveResult)
+            self.memories.append(outcome.memory)
+        for dropped in self.memories[1::2]:
+            memory_delete(access=SYSTEM, uuid=dropped.uuid)
+
+    def kept(self) -> list[Memory]:
+        return self.memories[::2]
+
+    def inside(self, bound: Scope) -> list[Memory]:
+        return [memory for memory in self.memories if bound.intersect(memory.scope) == memory.scope]
+
+    def outside(self, bound: Scope) -> list[Memory]:
+        inside = {memory.pk for memory in self.inside(bound)}
+        return [memory for memory in self.memories if memory.pk not in inside]
+
+    def leaked(self, bound: Scope, response: HttpResponse) -> list[str]:
+        """What an answer to a key of this bound says that it must not."""
+        body = response.content.decode() + str(response.headers)
+        words = {sentinel(memory.scope) for memory in self.outside(bound)}
+        words |= {str(memory.uuid) for memory in self.outside(bound)}
+        return sorted(word for word in words if word in body)
+
+
+def refused_callers() -> dict[str, Api]:
+    """Callers without a valid key."""
+    scope = Scope(user_id="ana")
+    revoked, revoked_secret = key_create(name="revoked", scope=scope, permission=Permission.WRITE, actor="test")
+    key_revoke(uuid=revoked.uuid)
+    now = utcnow(SYSTEM_CLOCK)
+    expired = api_for(scope, expires_at=now + timedelta(hours=1))
+    ApiKey.objects.filter(name="test").update(expires_at=now - timedelta(seconds=1))
+    return {
+        "revoked": Api(revoked_secret),
+        "expired": expired,
+        "unknown": Api("mh_" + "x" * 43),
+        "short": Api("mh_"),
+        "not ASCII": Api("ключ".encode().decode("latin-1") * 5),
+        "of another case": Api(api_for(scope).key.swapcase()),  # type: ignore[union-attr]
+    }
