@@ -10,6 +10,7 @@ from django.db import connection
 from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import Access
 from apps.semantic.domain.memory import MemoryDraft
+from apps.semantic.embedding import forget_space
 from apps.semantic.saving import PreparedSaves, save_prepare, save_write
 
 BATCH_SIZE = 500
@@ -59,6 +60,7 @@ def import_memories(
     `progress` is told how many items were dealt with since it was last told.
     """
     report = ImportReport()
+    forget_space()
     with ThreadPoolExecutor(max_workers=1, thread_name_prefix="embed") as executor:
         for batch, preparing in _ahead(executor, access, _batches(items, batch_size)):
             _write(report, batch, preparing)
