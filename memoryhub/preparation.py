@@ -21,6 +21,7 @@ from apps.core.models import ApiKey
 from apps.events.schedules import schedules_ensure
 from apps.llm.embedding import get_embedder
 from apps.llm.services import ensure_space
+from apps.semantic.maintenance import outdated_words, refresh_words
 from memoryhub import database_check
 from memoryhub.terminal import step
 
@@ -55,6 +56,9 @@ def prepare() -> Credentials:
         with step("Preparing the embedding model"):
             call_command("prepare_models", verbosity=0)
             ensure_space(get_embedder())
+        if outdated_words().exists():
+            with step("Bringing keyword documents up to date"):
+                refresh_words()
         with step("Collecting static files"):
             collect_static(Path(settings.STATIC_ROOT))
         with step("Checking schedules and credentials"):
