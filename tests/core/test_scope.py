@@ -1,0 +1,106 @@
+"""Scopes and what the holder of a key may touch: DESIGN D1."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from apps.core.domain.errors import ForbiddenError, InvalidInputError
+from apps.core.domain.scope import IDENTIFIERS, Access, Permission, Scope, system_access
+
+NAMES = st.one_of(st.none(), st.sampled_from(["ana", "ben", ""]))
+SCOPES = st.builds(Scope, NAMES, NAMES, NAMES)
+ROWS = st.builds(Scope, *[st.sampled_from(["ana", "ben", ""])] * 3)
+
+
+def matches(scope: Scope, row: Scope) -> bool:
+    """Whether a row lies in a scope, said the plain way."""
+    return all(getattr(scope, name) in (None, getattr(row, name)) for name in IDENTIFIERS)
+
+
+def access(bound: Scope, permission: Permission = Permission.WRITE) -> Access:
+    return Access(bound, permission, "key:test")
+
+
+@given(SCOPES, SCOPES)
+def test_intersecting_is_commutative(one: Scope, other: Scope) -> None:
+    assert one.intersect(other) == other.intersect(one)
+
+
+@given(SCOPES, SCOPES, SCOPES)
+def test_intersecting_is_associative(one: Scope, two: Scope, three: Scope) -> None:
+    left, right = one.intersect(two), two.intersect(three)
+    assert (left and left.intersect(three)) == (right and one.intersect(right))
+
+
+@given(SCOPES)
+def test_intersecting_with_itself_or_with_everything_changes_nothing(scope: Scope) -> None:
+    assert scope.intersect(scope) == scope.intersect(Scope()) == scope
+
+
+@given(SCOPES, SCOPES, ROWS)
+def test_an_intersection_holds_exactly_the_rows_of_both(one: Scope, other: Scope, row: Scope) -> None:
+    both = one.intersect(other)
+    assert (both is not None and matches(both, row)) == (matches(one, row) and matches(other, row))
+
+
+@given(SCOPES, SCOPES, ROWS)
+def test_a_read_is_never_wider_than_the_bound(bound: Scope, asked: Scope, row: Scope) -> None:
+    scope = access(bound).for_read(asked)
+    if scope is not None and matches(scope, row):
+        assert matches(bound, row)
+        assert matches(asked, row)
+
+
+@given(SCOPES, SCOPES)
+def test_a_write_lies_inside_the_bound_or_is_refused(bound: Scope, asked: Scope) -> None:
+    if bound.intersect(asked) is None:
+        with pytest.raises(ForbiddenError):
+            access(bound).for_write(asked, default_user="dora")
+        return
+    scope = access(bound).for_write(asked, default_user="dora")
+    assert scope.user_id is not None
+    assert bound.intersect(scope) == scope
+    assert scope.named().items() >= asked.named().items()
+
+
+def test_a_write_takes_the_user_it_names_then_that_of_the_key_then_the_configured_one() -> None:
+    assert access(Scope()).for_write(Scope("ana"), "dora").user_id == "ana"
+    assert access(Scope("ana")).for_write(Scope(), "dora").user_id == "ana"
+    assert access(Scope()).for_write(Scope(), "dora").user_id == "dora"
+    assert access(Scope(household_id="home")).for_write(Scope(), "dora") == Scope("dora", "home")
+
+
+def test_a_write_without_any_user_is_refused() -> None:
+    with pytest.raises(InvalidInputError) as refused:
+        access(Scope(household_id="home")).for_write(Scope())
+    assert (refused.value.attr, refused.value.code) == ("user_id", "required")
+
+
+@pytest.mark.parametrize("name", IDENTIFIERS)
+def test_a_write_for_somebody_else_names_the_field(name: str) -> None:
+    with pytest.raises(ForbiddenError) as refused:
+        access(Scope(**{name: "mine"})).for_write(Scope(**{"user_id": "ana", name: "yours"}))
+    assert refused.value.attr == name
+    assert "mine" not in refused.value.detail
+
+
+@pytest.mark.parametrize(
+    ("permission", "allowed"),
+    [
+        (Permission.READ, [Permission.READ]),
+        (Permission.WRITE, [Permission.READ, Permission.WRITE]),
+        (Permission.OPERATOR, [Permission.READ, Permission.WRITE, Permission.OPERATOR]),
+    ],
+)
+def test_each_permission_includes_the_ones_before_it(permission: Permission, allowed: list[Permission]) -> None:
+    assert [needed for needed in Permission if access(Scope(), permission).allows(needed)] == allowed
+
+
+def test_the_hub_itself_may_do_everything_everywhere() -> None:
+    hub = system_access()
+    assert hub.bound == Scope()
+    assert hub.allows(Permission.OPERATOR)
+
+
+def test_a_scope_names_only_what_is_set() -> None:
+    assert Scope("ana", None, "").named() == {"user_id": "ana", "persona_id": ""}
