@@ -1,0 +1,26 @@
+"""A memory as the conflict engine sees it."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+import numpy as np
+import numpy.typing as npt
+
+
+@dataclass(frozen=True, eq=False)
+class MemoryRecord:
+    """One side of a possible conflict.
+
+    key: what the caller calls it, "candidate" for one that is not stored yet. importance: in [0, 1]. timestamp:
+    aware, when it happened, else when it was saved. embedding: unit vector, float32; None where there is none.
+    """
+
+    key: str
+    content: str
+    timestamp: datetime
+    importance: float = 0.5
+    source: str = "user"
+    keywords: tuple[str, ...] = ()
+    user_id: str = ""
+    persona_id: str | None = None
+    embedding: npt.NDArray[np.float32] | None = field(default=None, repr=False)
