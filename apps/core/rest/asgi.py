@@ -1,8 +1,11 @@
 """Serving synchronous Django under ASGI with one thread hop per request."""
 
 import asyncio
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
+from os import SEEK_END
+from typing import IO, Any
 
 from django.conf import settings
 from django.core.handlers.asgi import ASGIHandler, ASGIRequest
@@ -24,6 +27,15 @@ class ThreadedASGIHandler(ASGIHandler):
 
     def load_middleware(self, is_async: bool = False) -> None:
         super().load_middleware(is_async=False)
+
+    def create_request(self, scope: Mapping[str, Any], body_file: IO[bytes]) -> tuple[Any, Any]:
+        """Say how long a body is that came in chunks: Django and DRF take a body of unknown length for none."""
+        names = {name.lower() for name, _ in scope["headers"]}
+        if b"content-length" not in names:
+            size = body_file.seek(0, SEEK_END)
+            body_file.seek(0)
+            scope = {**scope, "headers": [*scope["headers"], (b"content-length", str(size).encode())]}
+        return super().create_request(scope, body_file)
 
     async def get_response_async(self, request: ASGIRequest) -> HttpResponseBase:  # type: ignore[override]
         loop = asyncio.get_running_loop()
