@@ -8,6 +8,7 @@ from django.urls import reverse_lazy
 
 from memoryhub import embedded
 from memoryhub.config import read_config
+from memoryhub.theme import UNFOLD as UNFOLD
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 CONFIG = read_config()
@@ -177,15 +178,6 @@ Q_CLUSTER = {
     "queue_limit": 100,
     "catch_up": False,
     "label": "Background work",
-}
-
-# --- the theme of the admin -----------------------------------------------------------------------------
-UNFOLD = {
-    "SITE_TITLE": "MemoryHub",
-    "SITE_HEADER": "MemoryHub",
-    "SITE_SYMBOL": "neurology",
-    "SHOW_HISTORY": False,
-    "SHOW_VIEW_ON_SITE": False,
 }
 
 # --- MemoryHub's own ------------------------------------------------------------------------------------

@@ -1,29 +1,31 @@
 """Events and their deliveries in the admin: to look at, and to deliver again."""
 
-import json
 from collections.abc import Iterable
-from datetime import datetime
 from typing import Any
 
 from django.contrib import admin, messages
-from django.db.models import Model, QuerySet
-from django.http import HttpRequest
-from django.template.loader import render_to_string
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
-from django.utils.formats import date_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.utils.timezone import localtime
 from django.utils.translation import ngettext
 from unfold.admin import ModelAdmin, TabularInline
+from unfold.dataclasses import ActionDialog
 from unfold.decorators import action, display
 
+from apps.core.adminkit import ReadOnly, after_dialog, badge, found_or_404, moment, pretty_json
 from apps.events import services
 from apps.events.models import Delivery, Event
 from apps.events.subscribers import all_event_names, all_subscribers
 
 STATUS_COLOURS = {"Pending": "info", "Delivered": "success", "Failed": "danger"}
-NEVER = "—"
+REDELIVER_DIALOG = ActionDialog(
+    title="Deliver again?",
+    description="Subscribers know an event by its id: one that has done its work already does nothing more.",
+    form_class=None,
+    form_submit_text="Deliver again",
+)
 
 
 class _Choice(admin.SimpleListFilter):
@@ -52,19 +54,10 @@ class SubscriberFilter(_Choice):
     values = staticmethod(all_subscribers)
 
 
-class ReadOnly:
-    """Nobody adds, changes or deletes by hand: `services` write."""
+class Redelivering:
+    """Who may deliver again."""
 
-    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return False
-
-    def has_redeliver_permission(self, request: HttpRequest) -> bool:
+    def has_redeliver_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return request.user.has_perm("events.redeliver_delivery")
 
 
@@ -77,7 +70,7 @@ class DeliveryColumns:
 
     @display(description="Status")
     def status_label(self, delivery: Delivery) -> str:
-        return badge(delivery.get_status_display())
+        return badge(delivery.get_status_display(), STATUS_COLOURS[delivery.get_status_display()])
 
     @display(description="Emitted at", ordering="id")
     def emitted(self, delivery: Delivery) -> str:
@@ -106,7 +99,7 @@ class DeliveryInline(ReadOnly, DeliveryColumns, TabularInline):
 
 
 @admin.register(Event)
-class EventAdmin(ReadOnly, ModelAdmin):
+class EventAdmin(Redelivering, ReadOnly, ModelAdmin):
     """What happened, newest first."""
 
     list_display = ["name", "uuid", "state", "created", "delivered"]
@@ -114,9 +107,9 @@ class EventAdmin(ReadOnly, ModelAdmin):
     list_fullwidth = True
     search_fields = ["uuid__exact"]
     search_help_text = "The whole id of an event"
-    show_full_result_count = False
     ordering = ["-id"]
     actions = ["redeliver"]
+    actions_detail = ["redeliver_this"]
     fields = ["name", "uuid", "state_label", ("created", "delivered"), "content"]
     readonly_fields = ["name", "uuid", "state_label", "created", "delivered", "content"]
     inlines = [DeliveryInline]
@@ -131,7 +124,7 @@ class EventAdmin(ReadOnly, ModelAdmin):
 
     @display(description="State")
     def state_label(self, event: Event) -> str:
-        return badge(worst_status(event))
+        return badge(worst_status(event), STATUS_COLOURS[worst_status(event)])
 
     @display(description="Emitted at", ordering="id")
     def created(self, event: Event) -> str:
@@ -143,6 +136,7 @@ class EventAdmin(ReadOnly, ModelAdmin):
 
     @display(description="Payload")
     def content(self, event: Event) -> SafeString:
+        # Payloads carry identifiers, never the content of a memory, so nothing is left out.
         return pretty_json(event.payload)
 
     @action(description="Deliver the selected events again", icon="replay", permissions=["redeliver"])
@@ -150,9 +144,16 @@ class EventAdmin(ReadOnly, ModelAdmin):
         ids = Delivery.objects.filter(event__in=queryset.values("pk")).values_list("id", flat=True)
         report_redelivery(request, services.redeliver(delivery_ids=list(ids)))
 
+    @action(description="Deliver again", icon="replay", permissions=["view", "redeliver"], dialog=REDELIVER_DIALOG)
+    def redeliver_this(self, request: HttpRequest, form: Any, object_id: str) -> HttpResponse:
+        event = found_or_404(self.get_object(request, object_id))
+        ids = Delivery.objects.filter(event=event).values_list("id", flat=True)
+        report_redelivery(request, services.redeliver(delivery_ids=list(ids)))
+        return after_dialog(request, reverse("admin:events_event_change", args=[object_id]))
+
 
 @admin.register(Delivery)
-class DeliveryAdmin(ReadOnly, DeliveryColumns, ModelAdmin):
+class DeliveryAdmin(Redelivering, ReadOnly, DeliveryColumns, ModelAdmin):
     """What became of each event at each subscriber, newest first; failed ones are the dead letters."""
 
     list_display = [
@@ -163,9 +164,9 @@ class DeliveryAdmin(ReadOnly, DeliveryColumns, ModelAdmin):
     list_select_related = ["event"]
     search_fields = ["event__uuid__exact"]
     search_help_text = "The whole id of an event"
-    show_full_result_count = False
     ordering = ["-id"]
     actions = ["redeliver"]
+    actions_detail = ["redeliver_this"]
     fields = [
         "event_link", "subscriber", ("status_label", "attempts"), ("emitted", "delivered"), "next_try",
         "last_error", "content",
@@ -193,11 +194,11 @@ class DeliveryAdmin(ReadOnly, DeliveryColumns, ModelAdmin):
         ids = list(queryset.values_list("id", flat=True))
         report_redelivery(request, services.redeliver(delivery_ids=ids))
 
-
-def pretty_json(document: object) -> SafeString:
-    """JSON to read. Payloads carry identifiers, never the content of a memory, so nothing is left out."""
-    text = json.dumps(document, indent=2, ensure_ascii=False, sort_keys=True)
-    return format_html('<pre class="font-mono text-xs whitespace-pre-wrap">{}</pre>', text)
+    @action(description="Deliver again", icon="replay", permissions=["view", "redeliver"], dialog=REDELIVER_DIALOG)
+    def redeliver_this(self, request: HttpRequest, form: Any, object_id: str) -> HttpResponse:
+        delivery = found_or_404(self.get_object(request, object_id))
+        report_redelivery(request, services.redeliver(delivery_ids=[delivery.pk]))
+        return after_dialog(request, reverse("admin:events_delivery_change", args=[object_id]))
 
 
 def worst_status(event: Event) -> str:
@@ -207,19 +208,9 @@ def worst_status(event: Event) -> str:
     return str(next((status.label for status in order if status in states), Delivery.Status.DELIVERED.label))
 
 
-def badge(label: str) -> str:
-    """The theme's badge, for pages; in lists its `display` decorator makes it."""
-    return render_to_string("unfold/helpers/label.html", {"text": label, "type": STATUS_COLOURS[label]})
-
-
-def moment(value: datetime | None) -> str:
-    """A moment to the second, in the admin's time zone; a dash for none."""
-    return date_format(localtime(value), "Y-m-d H:i:s") if value else NEVER
-
-
 def link(name: str, pk: int, text: str) -> SafeString:
     """A link to the page of an object."""
-    return format_html('<a class="text-primary-600 underline" href="{}">{}</a>', reverse(name, args=[pk]), text)
+    return format_html('<a class="mh-link" href="{}">{}</a>', reverse(name, args=[pk]), text)
 
 
 def report_redelivery(request: HttpRequest, count: int) -> None:

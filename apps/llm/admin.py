@@ -1,33 +1,39 @@
 """Embedding spaces in the admin, to look at: `manage.py reembed` changes them."""
 
 from django.contrib import admin
-from django.db.models import Model
-from django.http import HttpRequest
 from unfold.admin import ModelAdmin
 from unfold.decorators import display
 
+from apps.core.adminkit import ReadOnly, badge, moment
 from apps.llm.models import EmbeddingSpace
 
 STATE_COLOURS = {"In use": "success", "Not in use": "info"}
 
 
 @admin.register(EmbeddingSpace)
-class EmbeddingSpaceAdmin(ModelAdmin):
-    list_display = ("model", "dimension", "state", "created_at", "activated_at")
-    list_filter = ("is_active",)
-    list_filter_submit = True
-    search_fields = ("model",)
-    readonly_fields = ("model", "dimension", "is_active", "created_at", "activated_at")
+class EmbeddingSpaceAdmin(ReadOnly, ModelAdmin):
+    """Which models' vectors are stored, and which ones searches use."""
 
-    @display(description="state", ordering="is_active", label=STATE_COLOURS)
+    list_display = ["model", "dimension", "state", "created", "activated"]
+    list_filter = ["is_active"]
+    list_fullwidth = True
+    search_fields = ["model"]
+    search_help_text = "A part of the model's name"
+    fields = ["model", "dimension", "state_label", "created", "activated"]
+    readonly_fields = fields
+
+    @display(description="State", ordering="is_active", label=STATE_COLOURS)
     def state(self, space: EmbeddingSpace) -> str:
         return "In use" if space.is_active else "Not in use"
 
-    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return False
+    @display(description="State")
+    def state_label(self, space: EmbeddingSpace) -> str:
+        return badge(self.state(space), STATE_COLOURS[self.state(space)])
 
-    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return False
+    @display(description="Created at", ordering="created_at")
+    def created(self, space: EmbeddingSpace) -> str:
+        return moment(space.created_at)
 
-    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return False
+    @display(description="In use since", ordering="activated_at")
+    def activated(self, space: EmbeddingSpace) -> str:
+        return moment(space.activated_at)

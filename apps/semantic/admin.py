@@ -1,66 +1,85 @@
 """Memories in the admin: to read, to find, to delete softly and to restore."""
 
-import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
 from django.contrib import admin, messages
-from django.db.models import Q, QuerySet
-from django.http import HttpRequest
+from django.db.models import QuerySet, Value
+from django.http import HttpRequest, HttpResponse
 from django.template.defaultfilters import truncatechars
+from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.admin import ModelAdmin, TabularInline
 from unfold.contrib.filters.admin import FieldTextFilter, RangeDateTimeFilter
+from unfold.dataclasses import ActionDialog
 from unfold.decorators import action, display
 
+from apps.core.adminkit import NOTHING, ReadOnly, after_dialog, badge, found_or_404, moment, plain_text, pretty_json
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import Access, system_access
 from apps.semantic import services
-from apps.semantic.domain.query import MAX_TOP_K, SearchQuery
-from apps.semantic.models import Memory, MemoryRevision
-from apps.semantic.searching import memory_search
+from apps.semantic.admin_search import RELEVANCE, searched
+from apps.semantic.conf import half_lives
+from apps.semantic.domain.confidence import DecayPolicy
+from apps.semantic.models import Memory, MemoryRevision, MemoryStatus
 
-STATUS_LABELS = {"Active": "success", "Superseded": "warning", "Merged": "info", "Deleted": "danger"}
-SHOWN_CONTENT_CHARS = 120
-SEARCH_TOP_K = min(200, MAX_TOP_K)
+STATUS_COLOURS = {"Active": "success", "Superseded": "warning", "Merged": "info", "Deleted": "danger"}
+ACTION_COLOURS = {"Created": "info", "Reinforced": "success", "Restored": "success", "Deleted": "danger"}
+SHOWN_CONTENT_CHARS = 240
+SHOWN_CHANGE_CHARS = 200
+DELETE_DIALOG = ActionDialog(
+    title="Delete this memory?",
+    description="No search finds it any more. It is kept, with its history, and can be restored.",
+    form_class=None,
+    form_submit_text="Delete",
+)
+RESTORE_DIALOG = ActionDialog(
+    title="Restore this memory?",
+    description="Searches find it again, as before it was deleted.",
+    form_class=None,
+    form_submit_text="Restore",
+)
 
 
-class RevisionInline(TabularInline):
-    """The history of a memory."""
+class RevisionInline(ReadOnly, TabularInline):
+    """The history of a memory, the last step first. Who may see a memory may see it."""
 
     model = MemoryRevision
     verbose_name_plural = "History"
-    fields = readonly_fields = ["at", "action", "reason", "actor", "what_changed"]
+    fields = readonly_fields = ["when", "what", "actor", "reason", "what_changed"]
+    ordering = ["-id"]
     extra = 0
-    can_delete = False
+    per_page = 20
+    hide_title = True
     tab = True
+
+    @display(description="At")
+    def when(self, revision: MemoryRevision) -> str:
+        return moment(revision.at)
+
+    @display(description="What happened")
+    def what(self, revision: MemoryRevision) -> str:
+        label = revision.get_action_display()
+        return badge(label, ACTION_COLOURS.get(label, "warning"))
 
     @display(description="Before and after")
     def what_changed(self, revision: MemoryRevision) -> str:
-        return "; ".join(f"{name}: {before} → {after}" for name, (before, after) in revision.changes.items()) or "-"
+        changes = [f"{name}: {_short(old)} → {_short(new)}" for name, (old, new) in revision.changes.items()]
+        return plain_text("\n".join(changes))
 
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return _may(request, "view")
 
 
 @admin.register(Memory)
-class MemoryAdmin(ModelAdmin):
+class MemoryAdmin(ReadOnly, ModelAdmin):
     """Read-only but for the actions, which go through the services like every other change."""
 
-    list_display = [
-        "excerpt",
-        "state",
-        "whose",
-        "confidence_now",
-        "policy",
-        "importance",
-        "source",
-        "happened",
-        "created_at",
-    ]
+    list_display = ["excerpt", "state", "whose", "confidence_now", "origin", "when"]
     list_display_links = ["excerpt"]
     list_filter = [
         "status",
@@ -76,119 +95,205 @@ class MemoryAdmin(ModelAdmin):
     ]
     list_filter_submit = True
     list_fullwidth = True
+    list_disable_select_all = True  # each memory is a transaction of its own; a page at a time stays quick
     list_per_page = 50
-    show_full_result_count = False
     search_fields = ["content"]
-    search_help_text = "By meaning and by words, as the API searches; or the id of a memory."
-    ordering = ["-id"]
+    search_help_text = "By meaning and words, or an id"
     actions = ["soft_delete", "restore"]
+    actions_detail = ["soft_delete_this", "restore_this"]
     inlines = [RevisionInline]
     fieldsets = [
-        (None, {"fields": ["uuid", "content", ("state", "confidence_now", "base_confidence"), "context"]}),
+        (None, {"fields": ["words", "state_label", "confidence_explained", "circumstances"]}),
         ("Whose", {"fields": [("user_id", "household_id", "persona_id"), "session_id"]}),
-        ("Tags", {"fields": [("agent", "personality"), ("project", "type"), ("is_global", "source"), "keywords"]}),
-        (
-            "Weight and time",
-            {
-                "fields": [
-                    ("importance", "decay_policy"), ("occurred_at", "created_at"),
-                    ("updated_at", "last_reinforced_at"), "superseded_by",
-                ]
-            },
-        ),
-        ("More", {"fields": ["metadata_json", "vectors", "content_hash"]}),
+        ("Time", {"fields": [("happened", "saved"), ("changed", "reinforced")]}),
+        ("Tags", {"fields": [("agent", "personality"), ("project", "type"), ("source", "is_global"), "words_to_find"]}),
+        ("More", {"fields": ["uuid", "importance", "superseded", "metadata_json", "vectors", "hash"]}),
+    ]  # fmt: skip
+    readonly_fields = [
+        "words", "state_label", "confidence_explained", "circumstances", "happened", "saved", "changed", "reinforced",
+        "words_to_find", "superseded", "metadata_json", "vectors", "hash",
     ]  # fmt: skip
 
-    @display(description="Memory", ordering="content")
-    def excerpt(self, memory: Memory) -> str:
-        return truncatechars(memory.content, SHOWN_CONTENT_CHARS)
+    def get_list_display(self, request: HttpRequest) -> list[str]:
+        first, *others = self.list_display
+        return [first, RELEVANCE, *others] if _searching(request) else self.list_display
 
-    @display(description="Status", ordering="status", label=STATUS_LABELS)
+    def get_ordering(self, request: HttpRequest) -> list[str]:
+        return [f"-{RELEVANCE}", "-id"] if _searching(request) else ["-id"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Memory]:
+        memories = Memory.objects.visible_to(_access(request)).defer("lexemes").select_related("superseded_by")
+        # The search gives it its values; the order of the list names it before there are any.
+        return memories.annotate(**{RELEVANCE: Value(0.0)}) if _searching(request) else memories
+
+    # Columns
+
+    @display(description="Memory")
+    def excerpt(self, memory: Memory) -> SafeString:
+        return format_html('<span class="mh-excerpt">{}</span>', truncatechars(memory.content, SHOWN_CONTENT_CHARS))
+
+    @display(description="Status", ordering="status", label=STATUS_COLOURS)
     def state(self, memory: Memory) -> str:
         return memory.get_status_display()
 
     @display(description="Whose", ordering="user_id")
-    def whose(self, memory: Memory) -> str:
-        return " / ".join(filter(None, (memory.user_id, memory.household_id, memory.persona_id)))
+    def whose(self, memory: Memory) -> SafeString:
+        return _two_lines(memory.user_id, " / ".join(filter(None, (memory.household_id, memory.persona_id))))
 
     @display(description="Confidence")
-    def confidence_now(self, memory: Memory) -> str:
-        return f"{memory.confidence_at(utcnow(SYSTEM_CLOCK)):.2f}"
+    def confidence_now(self, memory: Memory) -> SafeString:
+        now = memory.confidence_at(utcnow(SYSTEM_CLOCK))
+        return _two_lines(f"{now:.2f}", memory.get_decay_policy_display())
 
-    @display(description="Decay", ordering="decay_policy")
-    def policy(self, memory: Memory) -> str:
-        return memory.get_decay_policy_display()
+    @display(description="Source", ordering="source")
+    def origin(self, memory: Memory) -> SafeString:
+        return _two_lines(memory.source, f"importance {memory.importance:g}")
 
-    @display(description="Happened", ordering="occurred_at")
-    def happened(self, memory: Memory) -> Any:
-        return memory.occurred_at
+    @display(description="Saved at", ordering="id")
+    def when(self, memory: Memory) -> SafeString:
+        happened = f"happened {moment(memory.occurred_at)}" if memory.occurred_at else ""
+        return _two_lines(moment(memory.created_at), happened)
+
+    @display(description="Relevance", ordering=RELEVANCE)
+    def relevance(self, memory: Memory) -> str:
+        score = getattr(memory, RELEVANCE, 0.0)
+        return f"{score:.2f}" if score else NOTHING
+
+    # The page of a memory
+
+    @display(description="Happened at")
+    def happened(self, memory: Memory) -> str:
+        return moment(memory.occurred_at)
+
+    @display(description="Saved at")
+    def saved(self, memory: Memory) -> str:
+        return moment(memory.created_at)
+
+    @display(description="Content")
+    def words(self, memory: Memory) -> SafeString | str:
+        return plain_text(memory.content)
+
+    @display(description="Status")
+    def state_label(self, memory: Memory) -> str:
+        label = badge(memory.get_status_display(), STATUS_COLOURS[memory.get_status_display()])
+        since = f" since {moment(memory.status_changed_at)}" if memory.status_changed_at else ""
+        return format_html("{}{}", label, since)
+
+    @display(description="Confidence")
+    def confidence_explained(self, memory: Memory) -> str:
+        now = memory.confidence_at(utcnow(SYSTEM_CLOCK))
+        half_life = half_lives()[DecayPolicy(memory.decay_policy)]
+        how = f"halves every {half_life / timedelta(days=1):g} days" if half_life else "does not decay"
+        return f"{now:.2f} now; {memory.base_confidence:.2f} claimed; {memory.decay_policy}: {how}"
+
+    @display(description="Context")
+    def circumstances(self, memory: Memory) -> SafeString | str:
+        return plain_text(memory.context)
+
+    @display(description="Changed at")
+    def changed(self, memory: Memory) -> str:
+        return moment(memory.updated_at)
+
+    @display(description="Reinforced at")
+    def reinforced(self, memory: Memory) -> str:
+        return moment(memory.last_reinforced_at)
+
+    @display(description="Keywords")
+    def words_to_find(self, memory: Memory) -> str:
+        return ", ".join(memory.keywords) or NOTHING
+
+    @display(description="Superseded by")
+    def superseded(self, memory: Memory) -> SafeString | str:
+        if memory.superseded_by is None:
+            return NOTHING
+        url = reverse("admin:semantic_memory_change", args=[memory.superseded_by.pk])
+        return format_html('<a class="mh-link" href="{}">{}</a>', url, memory.superseded_by)
 
     @display(description="Metadata")
     def metadata_json(self, memory: Memory) -> SafeString | str:
-        if not memory.metadata:
-            return "-"
-        return format_html(
-            '<pre class="text-xs whitespace-pre-wrap">{}</pre>',
-            json.dumps(memory.metadata, indent=2, ensure_ascii=False),
-        )
+        return pretty_json(memory.metadata) if memory.metadata else NOTHING
 
     @display(description="Vectors")
     def vectors(self, memory: Memory) -> str:
-        rows = memory.embeddings.select_related("space")
-        return ", ".join(f"{row.space}{' (given)' if row.is_given else ''}" for row in rows) or "none"
+        rows = memory.embeddings.select_related("space").defer("vector")
+        lines = [
+            f"{row.space}{', in use' if row.space.is_active else ''}{', given by the writer' if row.is_given else ''}"
+            for row in rows
+        ]
+        return plain_text("\n".join(lines) or "none")
 
-    @action(description="Delete the selected memories (they can be restored)", icon="delete")
+    @display(description="Content hash")
+    def hash(self, memory: Memory) -> SafeString:
+        return format_html('<span class="mh-mono">{}</span>', memory.content_hash)
+
+    # Actions
+
+    @action(description="Delete (can be restored)", icon="delete", permissions=["soft_delete"])
     def soft_delete(self, request: HttpRequest, queryset: QuerySet[Memory]) -> None:
-        _for_each(request, queryset, services.memory_delete, "deleted")
+        _for_each(request, queryset.values_list("uuid", flat=True), services.memory_delete, "deleted")
 
-    @action(description="Restore the selected memories", icon="restore_from_trash")
+    @action(description="Restore", icon="restore_from_trash", permissions=["restore"])
     def restore(self, request: HttpRequest, queryset: QuerySet[Memory]) -> None:
-        _for_each(request, queryset, services.memory_restore, "restored")
+        _for_each(request, queryset.values_list("uuid", flat=True), services.memory_restore, "restored")
+
+    @action(description="Delete", icon="delete", permissions=["view", "soft_delete"], dialog=DELETE_DIALOG)
+    def soft_delete_this(self, request: HttpRequest, form: Any, object_id: str) -> HttpResponse:
+        return self._on_page(request, object_id, services.memory_delete, "deleted")
+
+    @action(description="Restore", icon="restore_from_trash", permissions=["view", "restore"], dialog=RESTORE_DIALOG)
+    def restore_this(self, request: HttpRequest, form: Any, object_id: str) -> HttpResponse:
+        return self._on_page(request, object_id, services.memory_restore, "restored")
+
+    def _on_page(self, request: HttpRequest, object_id: str, service: Callable[..., Any], done: str) -> HttpResponse:
+        memory = found_or_404(self.get_object(request, object_id))
+        _for_each(request, [memory.uuid], service, done)
+        return after_dialog(request, reverse("admin:semantic_memory_change", args=[memory.pk]))
+
+    def get_actions_detail(self, request: HttpRequest, object_id: Any) -> list[Any]:
+        """Delete what is there, restore what is deleted."""
+        memory = self.get_object(request, str(object_id))
+        deleted = memory is not None and memory.status == MemoryStatus.DELETED
+        fitting = "restore_this" if deleted else "soft_delete_this"
+        actions = super().get_actions_detail(request, object_id)
+        return [action for action in actions if action.path == fitting]
+
+    def has_soft_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return _may(request, "delete")
+
+    def has_restore_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return _may(request, "change")
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Memory], search_term: str
     ) -> tuple[QuerySet[Memory], bool]:
         term = search_term.strip().replace("\x00", "")
-        if not term:
-            return queryset, False
-        return queryset.filter(Q(pk__in=_found(request, term)) | _by_id(term)), False
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Memory | None = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Memory | None = None) -> bool:
-        return False
+        return (searched(request, _access(request), queryset, term) if term else queryset), False
 
 
 def _access(request: HttpRequest) -> Access:
     return system_access(f"admin:{request.user.get_username()}")
 
 
-def _found(request: HttpRequest, term: str) -> list[int]:
-    try:
-        result = memory_search(_access(request), SearchQuery(query=term, top_k=SEARCH_TOP_K))
-    except MemoryHubError as error:
-        messages.error(request, error.detail)
-        return []
-    best = max((found.hit.score for found in result.found), default=0.0)
-    # All memories have a score; a list should end where the likeness does.
-    return [found.memory.pk for found in result.found if found.hit.score >= best / 2]
+def _searching(request: HttpRequest) -> bool:
+    return bool(request.GET.get("q", "").strip())
 
 
-def _by_id(term: str) -> Q:
-    try:
-        return Q(uuid=UUID(term))
-    except ValueError:
-        return Q(pk__in=[])
+def _may(request: HttpRequest, verb: str) -> bool:
+    return request.user.has_perm(f"semantic.{verb}_memory")
 
 
-def _for_each(request: HttpRequest, queryset: QuerySet[Memory], service: Callable[..., Any], done: str) -> None:
+def _two_lines(first: str, second: str) -> SafeString:
+    return format_html('<span class="mh-cell" title="{0}">{0}</span><span class="mh-sub">{1}</span>', first, second)
+
+
+def _short(value: Any) -> str:
+    return truncatechars(NOTHING if value is None else str(value), SHOWN_CHANGE_CHARS)
+
+
+def _for_each(request: HttpRequest, uuids: Iterable[UUID], service: Callable[..., Any], done: str) -> None:
     """Apply a service to each memory; those that refuse are named with their reason."""
     count = 0
-    for uuid in queryset.values_list("uuid", flat=True):
+    for uuid in uuids:
         try:
             service(access=_access(request), uuid=uuid)
             count += 1

@@ -1,0 +1,100 @@
+"""What the admin pages of all apps are built from: read-only models, badges, moments, questions before an action."""
+
+import json
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any, TypeVar
+
+from django.contrib.admin import helpers
+from django.db.models import Model
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.loader import render_to_string
+from django.template.response import TemplateResponse
+from django.utils.formats import date_format
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.timezone import localtime
+
+NOTHING = "-"
+CONFIRMED = "confirmed"
+Found = TypeVar("Found", bound=Model)
+
+
+class ReadOnly:
+    """Nobody adds, changes or deletes by hand: `services` write."""
+
+    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+
+def moment(value: datetime | None) -> str:
+    """A moment to the second, in the admin's time zone; a dash for none."""
+    return date_format(localtime(value), "Y-m-d H:i:s") if value else NOTHING
+
+
+def badge(label: str, colour: str | None = None) -> str:
+    """The theme's badge, for pages; in lists its `display` decorator makes it."""
+    return render_to_string("unfold/helpers/label.html", {"text": label, "type": colour})
+
+
+def pretty_json(document: object) -> SafeString:
+    """JSON to read."""
+    text = json.dumps(document, indent=2, ensure_ascii=False, sort_keys=True)
+    return format_html('<pre class="mh-json" tabindex="0">{}</pre>', text)
+
+
+def plain_text(text: str) -> SafeString | str:
+    """Text with its own line breaks; a dash for none."""
+    return format_html('<div class="mh-text">{}</div>', text) if text else NOTHING
+
+
+def filesize(size: int) -> str:
+    """Bytes for people, in binary units."""
+    value, units = float(size), ("bytes", "KB", "MB", "GB", "TB")
+    for unit in units[:-1]:
+        if value < 1024:
+            return f"{value:.0f} {unit}" if unit == "bytes" or value >= 100 else f"{value:.1f} {unit}"
+        value /= 1024
+    return f"{value:.1f} {units[-1]}"
+
+
+def confirmation(
+    request: HttpRequest, model_admin: Any, chosen: Iterable[Model], **words: str
+) -> TemplateResponse | None:
+    """A page that asks before an action that cannot be undone; None once the answer was yes.
+
+    words: `title`, `question`, `button`. The name of the action is taken from the request.
+    """
+    if request.POST.get(CONFIRMED):
+        return None
+    context = {
+        **model_admin.admin_site.each_context(request),
+        **words,
+        "opts": model_admin.model._meta,
+        "media": model_admin.media,
+        "chosen": list(chosen),
+        "action": request.POST["action"],
+        "action_checkbox_name": helpers.ACTION_CHECKBOX_NAME,
+        "confirmed_name": CONFIRMED,
+    }
+    return TemplateResponse(request, "admin/confirm_action.html", context)
+
+
+def found_or_404(found: Found | None) -> Found:
+    """The object of a page's action. Raises Http404 where there is none."""
+    if found is None:
+        raise Http404
+    return found
+
+
+def after_dialog(request: HttpRequest, url: str) -> HttpResponse:
+    """Go to a page after the form of a dialog was sent; htmx wants to be told by a header."""
+    if request.headers.get("HX-Request"):
+        return HttpResponse(headers={"HX-Redirect": url})
+    return HttpResponseRedirect(url)

@@ -1,0 +1,135 @@
+"""The admin pages of what is not ours: people, groups and background work, in the look of the rest."""
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.contrib.auth.admin import GroupAdmin as BaseGroupAdmin
+from django.contrib.auth.admin import UserAdmin as BaseUserAdmin
+from django.contrib.auth.models import Group, User
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django_q.admin import FailAdmin, QueueAdmin, ScheduleAdmin, TaskAdmin, resubmit_task
+from django_q.models import Failure, OrmQ, Schedule, Success, Task
+from unfold.admin import ModelAdmin
+from unfold.decorators import action, display
+from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
+
+from apps.core.adminkit import ReadOnly, moment
+
+for model in (User, Group, Schedule, Success, Failure, OrmQ):
+    admin.site.unregister(model)
+
+
+@admin.register(User)
+class UserAdmin(BaseUserAdmin, ModelAdmin):
+    """People who may log in here. Applications use API keys."""
+
+    form = UserChangeForm
+    add_form = UserCreationForm
+    change_password_form = AdminPasswordChangeForm
+    list_display = ["username", "email", "role", "is_active", "logged_in"]
+    list_filter_submit = True
+    list_fullwidth = True
+
+    @display(description="Role", label={"Superuser": "warning", "Staff": "info"})
+    def role(self, user: User) -> str:
+        if user.is_superuser:
+            return "Superuser"
+        return "Staff" if user.is_staff else "No access"
+
+    @display(description="Last logged in at", ordering="last_login")
+    def logged_in(self, user: User) -> str:
+        return moment(user.last_login)
+
+
+@admin.register(Group)
+class GroupAdmin(BaseGroupAdmin, ModelAdmin):
+    """Permissions that several people share."""
+
+
+@admin.register(Schedule)
+class SchedulesAdmin(ScheduleAdmin, ModelAdmin):
+    """When background work is begun. How often can be changed; what runs cannot, or this page could run any code."""
+
+    list_display = ["name", "func", "every", "runs_next"]
+    list_display_links = ["name"]
+    list_filter = ["schedule_type"]
+    list_fullwidth = True
+    fields = ["name", "func", "schedule_type", "minutes", "next_run"]
+    readonly_fields = ["name", "func"]
+
+    @display(description="Every", ordering="schedule_type")
+    def every(self, schedule: Schedule) -> str:
+        if schedule.schedule_type == Schedule.MINUTES:
+            return "minute" if schedule.minutes == 1 else f"{schedule.minutes} minutes"
+        return str(schedule.get_schedule_type_display())
+
+    @display(description="Runs next at", ordering="next_run")
+    def runs_next(self, schedule: Schedule) -> str:
+        return moment(schedule.next_run)
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Schedule | None = None) -> bool:
+        return False
+
+
+class _Tasks(ReadOnly, ModelAdmin):
+    """Tasks that ran. Arguments and results are ids and counts."""
+
+    list_display = ["name", "func", "ran_at", "seconds", "outcome"]
+    list_filter: list[str] = []
+    list_fullwidth = True
+    actions: list[Any] = []
+    fields = ["name", "func", "args", "kwargs", "started", "stopped", "attempt_count", "result"]
+    readonly_fields = fields
+
+    @display(description="Began at", ordering="started")
+    def ran_at(self, task: Task) -> str:
+        return moment(task.started)
+
+    @display(description="Seconds")
+    def seconds(self, task: Task) -> str:
+        return f"{task.time_taken():.3f}"
+
+    @display(description="Result")
+    def outcome(self, task: Task) -> str:
+        text = "" if task.result is None else str(task.result)
+        return text if len(text) <= 120 else f"{text[:120]}…"
+
+
+@admin.register(Success)
+class SuccessAdmin(_Tasks, TaskAdmin):
+    """The last tasks that went well; the sweep of every minute is not kept."""
+
+
+@admin.register(Failure)
+class FailureAdmin(_Tasks, FailAdmin):
+    """Tasks that failed on every try."""
+
+    actions = ["resubmit"]
+
+    @action(description="Run the selected tasks again", icon="replay", permissions=["resubmit"])
+    def resubmit(self, request: HttpRequest, queryset: QuerySet[Failure]) -> None:
+        tasks = list(queryset)
+        resubmit_task(self, request, tasks)
+        messages.success(request, f"{len(tasks)} {'task is' if len(tasks) == 1 else 'tasks are'} queued again.")
+
+    def has_resubmit_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("django_q.change_failure")
+
+
+@admin.register(OrmQ)
+class QueuedTasksAdmin(ReadOnly, QueueAdmin, ModelAdmin):
+    """Tasks that wait, and those that a worker has taken (until then nobody else takes them)."""
+
+    list_display = ["name", "func", "taken_until"]
+    list_filter: list[str] = []
+    list_fullwidth = True
+    fields = ["name", "func", "args", "kwargs", "taken_until"]
+    readonly_fields = fields
+
+    @display(description="Not before", ordering="lock")
+    def taken_until(self, task: OrmQ) -> str:
+        return moment(task.lock)

@@ -1,0 +1,118 @@
+"""The first page of the admin: how the hub is, at a glance. Each part needs the permission to view what it counts."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpRequest
+from django.urls import reverse
+
+from apps.core.adminkit import filesize, moment
+from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
+from apps.core.domain.scope import system_access
+from apps.core.health import OK, readiness
+from apps.core.models import ApiKey
+from apps.core.selectors import usable_keys
+from apps.events.selectors import OutboxStatus, outbox_status
+from apps.semantic.models import MemoryStatus
+from apps.semantic.overview import MemoryCounts, SearchStore, memory_counts, search_store
+from memoryhub.navigation import may_view
+
+OVERDUE_SECONDS = 60
+STATUS_TONES = {"active": "good", "superseded": "warn", "merged": "info", "deleted": "bad"}
+
+
+@dataclass(frozen=True)
+class Tile:
+    """A number, what it counts, and where to read on. tone: good, warn, bad or empty."""
+
+    label: str
+    value: str
+    note: str
+    icon: str
+    link: str
+    tone: str = ""
+
+
+def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
+    """Everything that templates/admin/index.html shows."""
+    tiles: list[Tile] = []
+    if may_view(request, "semantic.memory"):
+        counts = memory_counts(system_access("admin"), utcnow(SYSTEM_CLOCK))
+        tiles += _memory_tiles(counts)
+        context |= {"days": _bars(counts), "statuses": _shares(counts), "saved": f"{counts.saved:,}"}
+    if may_view(request, "events.delivery"):
+        tiles += _event_tiles(outbox_status())
+    if may_view(request, "core.apikey"):
+        tiles.append(_key_tile())
+    if may_view(request, "llm.embeddingspace"):
+        context["search"] = _search_rows(search_store())
+    checks = [(name.capitalize(), answer, answer == OK) for name, answer in readiness().checks.items()]
+    return context | {"title": "Overview", "tiles": tiles, "checks": checks}
+
+
+def _memory_tiles(counts: MemoryCounts) -> list[Tile]:
+    active, link = counts.by_status[MemoryStatus.ACTIVE], reverse("admin:semantic_memory_changelist")
+    users = f"of {counts.users:,} {'user' if counts.users == 1 else 'users'}"
+    return [Tile("Active memories", f"{active:,}", users, "neurology", f"{link}?status__exact=active")]
+
+
+def _event_tiles(status: OutboxStatus) -> list[Tile]:
+    link = reverse("admin:events_delivery_changelist")
+    late = status.overdue_seconds > OVERDUE_SECONDS
+    note = f"the longest is due since {status.overdue_seconds / 60:,.0f} min" if late else "on their way to subscribers"
+    failed = "given up, to be looked at" if status.failed else "none was given up"
+    return [
+        Tile(
+            "Pending deliveries", f"{status.pending:,}", note, "outbox", f"{link}?status__exact=pending", "warn" * late
+        ),
+        Tile(
+            "Failed deliveries",
+            f"{status.failed:,}",
+            failed,
+            "error",
+            f"{link}?status__exact=failed",
+            "bad" if status.failed else "good",
+        ),
+    ]
+
+
+def _key_tile() -> Tile:
+    used = ApiKey.objects.exclude(last_used_at=None).order_by("-last_used_at").first()
+    note = f"last used {moment(used.last_used_at)}" if used else "none was used yet"
+    count = usable_keys(utcnow(SYSTEM_CLOCK)).count()
+    return Tile("Valid API keys", f"{count:,}", note, "key", reverse("admin:core_apikey_changelist"))
+
+
+def _bars(counts: MemoryCounts) -> list[dict[str, Any]]:
+    """One bar per day; its height is a share of the highest, in percent."""
+    highest = max(counts.by_day.values()) or 1
+    return [
+        {"day": day, "count": f"{count:,}", "height": max(round(100 * count / highest), 2 if count else 0)}
+        for day, count in counts.by_day.items()
+    ]
+
+
+def _shares(counts: MemoryCounts) -> list[dict[str, Any]]:
+    total = sum(counts.by_status.values()) or 1
+    link = reverse("admin:semantic_memory_changelist")
+    return [
+        {
+            "label": MemoryStatus(status).label,
+            "count": f"{count:,}",
+            "share": round(100 * count / total, 1),
+            "tone": STATUS_TONES[status],
+            "link": f"{link}?status__exact={status}",
+        }
+        for status, count in counts.by_status.items()
+    ]
+
+
+def _search_rows(store: SearchStore) -> list[tuple[str, str]]:
+    space = f"{store.space.model}, {store.space.dimension} dimensions" if store.space else "none yet"
+    users = f"{store.cache_users:,} {'user' if store.cache_users == 1 else 'users'}"
+    return [
+        ("Embedding space", space),
+        ("Active memories without a vector in it", f"{store.missing:,}"),
+        ("Search cache of this process", f"{filesize(store.cache_bytes)} of {filesize(store.cache_limit)}, {users}"),
+        ("Memories, vectors and history on disk", filesize(store.stored_bytes)),
+    ]

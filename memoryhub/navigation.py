@@ -1,0 +1,73 @@
+"""What the frame of the admin shows on every page: its navigation and its environment label."""
+
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest
+from django.urls import reverse
+
+from apps.events.selectors import outbox_status
+
+# Group -> title, icon and model of each list. Who may not view a model does not see its list.
+LISTS: tuple[tuple[str, tuple[tuple[str, str, str], ...]], ...] = (
+    ("Memory", (("Memories", "neurology", "semantic.memory"), ("Embedding spaces", "hub", "llm.embeddingspace"))),
+    (
+        "Access",
+        (
+            ("API keys", "key", "core.apikey"),
+            ("Users", "person", "auth.user"),
+            ("Groups", "group", "auth.group"),
+        ),
+    ),
+    ("Events", (("Events", "bolt", "events.event"), ("Deliveries", "outbox", "events.delivery"))),
+    (
+        "Background work",
+        (
+            ("Schedules", "schedule", "django_q.schedule"),
+            ("Queued tasks", "hourglass_empty", "django_q.ormq"),
+            ("Finished tasks", "task_alt", "django_q.success"),
+            ("Failed tasks", "error", "django_q.failure"),
+        ),
+    ),
+)
+
+
+def sidebar(request: HttpRequest) -> list[dict[str, Any]]:
+    """The navigation: what there is to look after, grouped by what it is about."""
+    home = {"title": "Overview", "icon": "dashboard", "link": reverse("admin:index")}
+    docs = {"title": "API documentation", "icon": "api", "link": reverse("docs")}
+    groups: list[dict[str, Any]] = [{"items": [home, docs]}]
+    for title, lists in LISTS:
+        groups.append({"title": title, "items": [_item(request, *entry) for entry in lists]})
+    return groups
+
+
+def _item(request: HttpRequest, title: str, icon: str, model: str) -> dict[str, Any]:
+    app, name = model.split(".")
+    visible = may_view(request, model)
+    item: dict[str, Any] = {
+        "title": title,
+        "icon": icon,
+        "link": reverse(f"admin:{app}_{name}_changelist"),
+        "permission": lambda _request: visible,
+    }
+    if model == "events.delivery" and visible and (failed := outbox_status().failed):
+        item |= {"badge": failed, "badge_variant": "danger"}
+    return item
+
+
+def may_view(request: HttpRequest, model: str) -> bool:
+    """Whether the person may look at a model, given as `app.model`: viewing or changing it is permitted."""
+    app, name = model.split(".")
+    user = request.user
+    return user.has_perm(f"{app}.view_{name}") or user.has_perm(f"{app}.change_{name}")
+
+
+def environment(request: HttpRequest) -> list[str]:
+    """The label at the top of every page, so that nobody takes one hub for another."""
+    config = settings.MEMORYHUB
+    if config.debug:
+        return ["Debug mode", "danger"]
+    if config.https:
+        return [request.get_host(), "success"]
+    return ["Local", "info"]
