@@ -60,7 +60,7 @@ def _copy(model: type[models.Model], fields: Iterable[Any], rows: Sequence[model
 def _statement(model: type[models.Model], columns: Sequence[str], options: str = "") -> sql.Composed:
     names = sql.SQL(", ").join(map(sql.Identifier, columns))
     table = sql.Identifier(model._meta.db_table)
-    return sql.SQL("COPY {} ({}) FROM STDIN {}").format(table, names, sql.SQL(options))  # type: ignore[arg-type]
+    return sql.SQL("COPY {} ({}) FROM STDIN {}").format(table, names, sql.SQL(options))
 
 
 def _value(field: Any, value: Any) -> Any:

@@ -28,6 +28,9 @@ RULES = {
     ("expires_at", "invalid"),  # an expiry lies in the future
     ("embedding", "dimension"),  # as many numbers as the active model gives
     ("embedding", "zero"),
+    ("metadata", "characters"),  # no NUL at any depth
+    ("metadata", "too_deep"),
+    ("metadata", "too_large"),
     ("query", "required"),  # a query, an embedding, or both; words for a mode that needs words
     ("last_days", "invalid"),  # a window or a number of days, not both
     ("time_window.from", "invalid"),  # from <= to

@@ -1,6 +1,6 @@
 """What every operation of the OpenAPI document has in common."""
 
-from typing import Any
+from typing import Any, Literal
 
 from drf_spectacular.openapi import AutoSchema as SpectacularAutoSchema
 from rest_framework import serializers
@@ -15,21 +15,21 @@ class AutoSchema(SpectacularAutoSchema):
     """Adds the error answers that each operation may give (DESIGN D12), and how strict its input is."""
 
     def _map_basic_serializer(self, serializer: Any, direction: Any) -> dict[str, Any]:
-        schema: dict[str, Any] = super()._map_basic_serializer(serializer, direction)
+        schema: dict[str, Any] = super()._map_basic_serializer(serializer, direction)  # type: ignore[no-untyped-call]
         is_strict = isinstance(serializer, StrictSerializer) or (
             isinstance(serializer, type) and issubclass(serializer, StrictSerializer)
         )
         return {**schema, "additionalProperties": False} if is_strict else schema
 
     def _map_serializer_field(self, field: Any, direction: Any, bypass_extensions: bool = False) -> Any:
-        schema = super()._map_serializer_field(field, direction, bypass_extensions)
+        schema = super()._map_serializer_field(field, direction, bypass_extensions)  # type: ignore[no-untyped-call]
         return {**schema, "pattern": text_pattern(field)} if isinstance(field, StrictCharField) else schema
 
-    def _get_response_bodies(self, direction: str = "response") -> dict[str, Any]:
+    def _get_response_bodies(self, direction: Literal["request", "response"] = "response") -> dict[str, Any]:
         bodies: dict[str, Any] = super()._get_response_bodies(direction)
         for code in self._error_statuses():
             if code not in bodies:
-                bodies[code] = self._get_response_for_code(Problem, code, direction=direction)
+                bodies[code] = self._get_response_for_code(Problem, code, direction=direction)  # type: ignore[no-untyped-call]
         return bodies
 
     def _error_statuses(self) -> list[str]:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from apps.core.domain.scope import PERMISSION_ORDER, Permission, Scope
@@ -46,16 +47,35 @@ def scope_of(data: Mapping[str, Any]) -> Scope:
     return Scope(data.get("user_id"), data.get("household_id"), data.get("persona_id"))
 
 
+_LEVELS = [level.value for level in Permission]
+
+
+@extend_schema_field(
+    {
+        "oneOf": [
+            {"type": "string", "enum": _LEVELS},
+            {"type": "array", "items": {"type": "string", "enum": _LEVELS}, "minItems": 1, "maxItems": len(_LEVELS)},
+        ]
+    }
+)
+class PermissionsField(serializers.ListField):
+    """Levels of permission: one as a word, or several in a list."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        child = StrictChoiceField(choices=_LEVELS)
+        super().__init__(child=child, min_length=1, max_length=len(_LEVELS), **kwargs)
+
+    def to_internal_value(self, data: Any) -> list[Any]:
+        return super().to_internal_value([data] if isinstance(data, str) else data)
+
+
 class KeyInput(ScopeInput):
     """A key to be made."""
 
     name = StrictCharField(max_length=100)
-    permissions = serializers.ListField(
-        child=StrictChoiceField(choices=[p.value for p in Permission]),
+    permissions = PermissionsField(
         required=False,
-        min_length=1,
-        max_length=3,
-        help_text="The highest one named counts: each includes the ones before it. Default: read and write.",
+        help_text="One level or a list; the highest counts, as each includes the ones before it. Default: write.",
     )
     expires_at = AwareDateTimeField(required=False, allow_null=True)
 
