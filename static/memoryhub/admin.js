@@ -1,6 +1,17 @@
 "use strict";
 
-/* Copying, and not leaving a page that was made by a form where a reload would send the form again. */
+/* Copying; leaving no page that was made by a form where a reload would send the form again; reaching by keyboard
+   what the theme made of elements that only a mouse can press. */
+
+const ONLY_FOR_MICE = ":is(a, span, div)[x-on\\:click]:is(.cursor-pointer, .material-symbols-outlined):not([href])";
+
+function reachByKeyboard() {
+  for (const element of document.querySelectorAll(ONLY_FOR_MICE)) {
+    element.tabIndex = 0;
+    element.setAttribute("role", "button");
+    if (element.textContent.trim() === "dock_to_right") element.setAttribute("aria-label", "Show or hide the navigation");
+  }
+}
 
 function replaceAddress() {
   const page = document.querySelector("[data-replace-address]");
@@ -22,6 +33,7 @@ async function copy(button) {
 
 document.addEventListener("DOMContentLoaded", () => {
   replaceAddress();
+  reachByKeyboard();
   const button = document.querySelector("[data-copy]");
   if (button) button.focus();
 });
@@ -29,4 +41,11 @@ document.addEventListener("DOMContentLoaded", () => {
 document.addEventListener("click", (event) => {
   const button = event.target.closest("[data-copy]");
   if (button) copy(button);
+});
+
+document.addEventListener("keydown", (event) => {
+  if ((event.key === "Enter" || event.key === " ") && event.target.matches(ONLY_FOR_MICE)) {
+    event.preventDefault();
+    event.target.click();
+  }
 });

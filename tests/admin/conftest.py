@@ -1,0 +1,62 @@
+"""What tests of the admin build from."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.test import Client
+from pytest_django import Settings
+
+from apps.core.domain.scope import Scope, system_access
+from apps.semantic.domain.memory import MemoryDraft
+from apps.semantic.index import shard_cache
+from apps.semantic.models import Memory
+from apps.semantic.services import memory_save
+
+
+@pytest.fixture(autouse=True)
+def _unhashed_static_files(settings: Settings) -> None:
+    """Nobody has collected the static files of a test run."""
+    plain = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+    settings.STORAGES = settings.STORAGES | {"staticfiles": plain}
+
+
+@pytest.fixture(autouse=True)
+def _no_shards_of_other_tests() -> Iterator[None]:
+    """A rolled-back test gives its shard versions back, which no real database does."""
+    shard_cache().clear()
+    yield
+    shard_cache().clear()
+
+
+@pytest.fixture
+def operator(client: Client) -> Client:
+    """A browser in which a superuser is logged in."""
+    client.force_login(User.objects.create_superuser("operator"))
+    return client
+
+
+@pytest.fixture
+def staff(client: Client) -> Callable[..., Client]:
+    """A browser in which somebody with just these permissions is logged in."""
+
+    def log_in(*codenames: str) -> Client:
+        user = User.objects.create_user("colleague", is_staff=True)
+        user.user_permissions.set(Permission.objects.filter(codename__in=codenames))
+        assert user.user_permissions.count() == len(codenames)
+        client.force_login(user)
+        return client
+
+    return log_in
+
+
+@pytest.fixture
+def remember() -> Callable[..., Memory]:
+    """Save a memory of the user ana, or of the user given."""
+
+    def save(content: str, user: str = "ana", **fields: Any) -> Memory:
+        draft = MemoryDraft(content, scope=Scope(user_id=user), **fields)
+        return memory_save(access=system_access("test"), draft=draft).memory
+
+    return save
