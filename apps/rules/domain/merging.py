@@ -1,0 +1,173 @@
+"""Making one memory out of two: spec 000 "Memory Merging"."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from apps.rules.domain.record import MemoryRecord
+from apps.rules.domain.sentences import deduplicate, sense_of, split_sentences
+from apps.rules.domain.sentences import likeness as shared_terms
+from apps.rules.domain.sources import higher_source
+from apps.rules.domain.summary import common_keywords, summarize
+
+SMART_SIMILARITY = 0.7
+
+
+class ContentStrategy(StrEnum):
+    """How two contents become one. smart: summarize above a similarity of 0.7, else concatenate."""
+
+    CONCATENATE = "concatenate"
+    REPLACE = "replace"
+    SUMMARIZE = "summarize"
+    SMART = "smart"
+
+
+class ImportanceStrategy(StrEnum):
+    """How two importances become one."""
+
+    MAX = "max"
+    BOOST = "boost"
+    AVERAGE = "average"
+
+
+class TimestampStrategy(StrEnum):
+    """Which moment the merged memory is of."""
+
+    MAX = "max"
+
+
+class KeywordsStrategy(StrEnum):
+    """Which keywords the merged memory has."""
+
+    UNION = "union"
+    INTERSECTION = "intersection"
+
+
+class SourceStrategy(StrEnum):
+    """Which source the merged memory has."""
+
+    PREFER_HIGHER = "prefer-higher"
+
+
+@dataclass(frozen=True)
+class MetadataStrategy:
+    """How what surrounds the content is merged."""
+
+    importance: ImportanceStrategy = ImportanceStrategy.MAX
+    timestamp: TimestampStrategy = TimestampStrategy.MAX
+    keywords: KeywordsStrategy = KeywordsStrategy.UNION
+    source: SourceStrategy = SourceStrategy.PREFER_HIGHER
+
+
+@dataclass(frozen=True)
+class MergeConfig:
+    """The `merge` section of a rule."""
+
+    content_strategy: ContentStrategy = ContentStrategy.SMART
+    metadata_strategy: MetadataStrategy = field(default_factory=MetadataStrategy)
+    boost_amount: float = 0.1
+    deduplicate: bool = True
+    deduplicate_threshold: float = 0.8
+
+
+@dataclass(frozen=True)
+class MergeStatistics:
+    """What merging changed.
+
+    content_length: characters of the result. keywords_count: its keywords. importance_delta: its importance minus
+    that of the first memory. deduplicated_count: sentences that were left out because another one says the same.
+    """
+
+    content_length: int
+    keywords_count: int
+    importance_delta: float
+    deduplicated_count: int
+
+
+@dataclass(frozen=True)
+class MergeResult:
+    """The merged memory. strategy: how the contents were joined, where the rule says `smart`.
+
+    common_keywords: the stemmed terms that both contents share.
+    """
+
+    content: str
+    importance: float
+    timestamp: datetime
+    keywords: tuple[str, ...]
+    source: str
+    statistics: MergeStatistics
+    strategy: ContentStrategy
+    common_keywords: tuple[str, ...]
+
+
+def merge(first: MemoryRecord, second: MemoryRecord, similarity: float | None, config: MergeConfig) -> MergeResult:
+    """Merge two memories; `second` is the one that is added to, or replaces, the `first`.
+
+    similarity: the cosine of the two; None where it is not known, then their share of common terms stands in for it.
+    Two equal contents merge to that content, whatever the strategy.
+    """
+    strategy = _content_strategy(first, second, similarity, config)
+    content, removed = _content(first.content, second.content, strategy, config)
+    how = config.metadata_strategy
+    importance = _importance(first.importance, second.importance, config)
+    keywords = _keywords(first.keywords, second.keywords, how.keywords)
+    return MergeResult(
+        content=content,
+        importance=importance,
+        timestamp=max(first.timestamp, second.timestamp),
+        keywords=keywords,
+        source=higher_source(first.source, second.source),
+        statistics=MergeStatistics(len(content), len(keywords), round(importance - first.importance, 9), removed),
+        strategy=strategy,
+        common_keywords=common_keywords(first.content, second.content),
+    )
+
+
+def _content_strategy(
+    first: MemoryRecord, second: MemoryRecord, similarity: float | None, config: MergeConfig
+) -> ContentStrategy:
+    if config.content_strategy is not ContentStrategy.SMART:
+        return config.content_strategy
+    if similarity is None:
+        similarity = shared_terms(sense_of(first.content), sense_of(second.content))
+    return ContentStrategy.SUMMARIZE if similarity > SMART_SIMILARITY else ContentStrategy.CONCATENATE
+
+
+def _content(first: str, second: str, strategy: ContentStrategy, config: MergeConfig) -> tuple[str, int]:
+    """The merged content, and how many duplicate sentences it does without."""
+    if first == second:
+        return first, len(split_sentences(first)) if config.deduplicate else 0
+    threshold = config.deduplicate_threshold if config.deduplicate else None
+    if strategy is ContentStrategy.SUMMARIZE:
+        summary = summarize(first, second, threshold)
+        return summary.text, summary.removed
+    joined = second if strategy is ContentStrategy.REPLACE else f"{first}\n{second}"
+    if threshold is None:
+        return joined, 0
+    unique = deduplicate(joined, threshold)
+    return unique.text, unique.removed
+
+
+def _importance(first: float, second: float, config: MergeConfig) -> float:
+    match config.metadata_strategy.importance:
+        case ImportanceStrategy.MAX:
+            return max(first, second)
+        case ImportanceStrategy.BOOST:
+            return min(1.0, max(first, second) + config.boost_amount)
+        case ImportanceStrategy.AVERAGE:
+            return first / 2 + second / 2
+
+
+def _keywords(first: tuple[str, ...], second: tuple[str, ...], strategy: KeywordsStrategy) -> tuple[str, ...]:
+    """In the order in which they come, each once: case and surrounding spaces make no difference."""
+    merged: dict[str, str] = {}
+    others = {_normal(keyword) for keyword in second}
+    for keyword in first + second:
+        if strategy is KeywordsStrategy.UNION or (keyword in first and _normal(keyword) in others):
+            merged.setdefault(_normal(keyword), keyword)
+    return tuple(merged.values())
+
+
+def _normal(keyword: str) -> str:
+    return " ".join(keyword.casefold().split())
