@@ -1,21 +1,21 @@
 """The admin pages of what is not ours: people, groups and background work, in the look of the rest."""
 
-from typing import Any
-
 from django.contrib import admin, messages
 from django.contrib.auth.admin import GroupAdmin as BaseGroupAdmin
 from django.contrib.auth.admin import UserAdmin as BaseUserAdmin
 from django.contrib.auth.models import Group, User
 from django.db.models import QuerySet
 from django.http import HttpRequest
-from django_q.admin import FailAdmin, QueueAdmin, ScheduleAdmin, TaskAdmin, resubmit_task
-from django_q.models import Failure, OrmQ, Schedule, Success, Task
+from django.utils.safestring import SafeString
+from django_q.admin import FailAdmin, QueueAdmin, ScheduleAdmin, resubmit_task
+from django_q.models import Failure, OrmQ, Schedule, Success
 from unfold.admin import ModelAdmin
 from unfold.decorators import action, display
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
-from apps.core.adminkit import ReadOnly, moment
+from apps.core.adminkit import NOTHING, ReadOnly, excerpt, moment, preformatted
 
+# The list of successes stays away: none of the tasks keeps a record of its success.
 for model in (User, Group, Schedule, Success, Failure, OrmQ):
     admin.site.unregister(model)
 
@@ -75,40 +75,53 @@ class SchedulesAdmin(ScheduleAdmin, ModelAdmin):
         return False
 
 
-class _Tasks(ReadOnly, ModelAdmin):
-    """Tasks that ran. Arguments and results are ids and counts."""
+@admin.register(Failure)
+class FailureAdmin(ReadOnly, FailAdmin, ModelAdmin):
+    """Tasks that failed on every try. Their arguments are ids."""
 
-    list_display = ["name", "func", "ran_at", "seconds", "outcome"]
+    list_display = ["name", "func", "began", "error"]
     list_filter: list[str] = []
     list_fullwidth = True
-    actions: list[Any] = []
-    fields = ["name", "func", "args", "kwargs", "started", "stopped", "attempt_count", "result"]
-    readonly_fields = fields
+    search_help_text = "A part of the name or of the function"
+    actions = ["resubmit"]
+    fields = ["title", "function", "given", ("began", "ended"), "tries", "report"]
+
+    @display(description="Name")
+    def title(self, task: Failure) -> str:
+        return str(task.name)
+
+    @display(description="Function")
+    def function(self, task: Failure) -> str:
+        return str(task.func)
+
+    @display(description="Arguments")
+    def given(self, task: Failure) -> str:
+        named = [f"{name}={value!r}" for name, value in (task.kwargs or {}).items()]
+        return ", ".join([*map(repr, task.args or ()), *named]) or NOTHING
 
     @display(description="Began at", ordering="started")
-    def ran_at(self, task: Task) -> str:
+    def began(self, task: Failure) -> str:
         return moment(task.started)
 
-    @display(description="Seconds")
-    def seconds(self, task: Task) -> str:
-        return f"{task.time_taken():.3f}"
+    @display(description="Ended at")
+    def ended(self, task: Failure) -> str:
+        return moment(task.stopped)
 
-    @display(description="Result")
-    def outcome(self, task: Task) -> str:
-        text = "" if task.result is None else str(task.result)
-        return text if len(text) <= 120 else f"{text[:120]}…"
+    @display(description="Tries")
+    def tries(self, task: Failure) -> str:
+        return str(task.attempt_count)
 
+    @display(description="Error")
+    def error(self, task: Failure) -> SafeString:
+        lines = str(task.result or "").strip().splitlines()
+        return excerpt(lines[-1] if lines else NOTHING)
 
-@admin.register(Success)
-class SuccessAdmin(_Tasks, TaskAdmin):
-    """The last tasks that went well; the sweep of every minute is not kept."""
+    @display(description="Error")
+    def report(self, task: Failure) -> SafeString:
+        return preformatted(str(task.result or NOTHING))
 
-
-@admin.register(Failure)
-class FailureAdmin(_Tasks, FailAdmin):
-    """Tasks that failed on every try."""
-
-    actions = ["resubmit"]
+    def get_readonly_fields(self, request: HttpRequest, obj: Failure | None = None) -> list[str]:
+        return ["title", "function", "given", "began", "ended", "tries", "report"]
 
     @action(description="Run the selected tasks again", icon="replay", permissions=["resubmit"])
     def resubmit(self, request: HttpRequest, queryset: QuerySet[Failure]) -> None:

@@ -25,7 +25,6 @@ LISTS: tuple[tuple[str, tuple[tuple[str, str, str], ...]], ...] = (
         (
             ("Schedules", "schedule", "django_q.schedule"),
             ("Queued tasks", "hourglass_empty", "django_q.ormq"),
-            ("Finished tasks", "task_alt", "django_q.success"),
             ("Failed tasks", "error", "django_q.failure"),
         ),
     ),

@@ -45,8 +45,17 @@ def badge(label: str, colour: str | None = None) -> str:
 
 def pretty_json(document: object) -> SafeString:
     """JSON to read."""
-    text = json.dumps(document, indent=2, ensure_ascii=False, sort_keys=True)
+    return preformatted(json.dumps(document, indent=2, ensure_ascii=False, sort_keys=True))
+
+
+def preformatted(text: str) -> SafeString:
+    """Text in which every space counts."""
     return format_html('<pre class="mh-json" tabindex="0">{}</pre>', text)
+
+
+def excerpt(text: str) -> SafeString:
+    """Two lines of a text, for lists."""
+    return format_html('<span class="mh-excerpt" title="{0}">{0}</span>', text)
 
 
 def plain_text(text: str) -> SafeString | str:

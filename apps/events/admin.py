@@ -14,7 +14,7 @@ from unfold.admin import ModelAdmin, TabularInline
 from unfold.dataclasses import ActionDialog
 from unfold.decorators import action, display
 
-from apps.core.adminkit import ReadOnly, after_dialog, badge, found_or_404, moment, pretty_json
+from apps.core.adminkit import NOTHING, ReadOnly, after_dialog, badge, excerpt, found_or_404, moment, pretty_json
 from apps.events import services
 from apps.events.models import Delivery, Event
 from apps.events.subscribers import all_event_names, all_subscribers
@@ -157,7 +157,7 @@ class DeliveryAdmin(Redelivering, ReadOnly, DeliveryColumns, ModelAdmin):
     """What became of each event at each subscriber, newest first; failed ones are the dead letters."""
 
     list_display = [
-        "event_name", "subscriber", "status_badge", "attempts", "emitted", "next_try", "last_error",
+        "event_name", "subscriber", "status_badge", "attempts", "emitted", "next_try", "error",
     ]  # fmt: skip
     list_filter = ["status", DeliveryNameFilter, SubscriberFilter]
     list_fullwidth = True
@@ -175,6 +175,10 @@ class DeliveryAdmin(Redelivering, ReadOnly, DeliveryColumns, ModelAdmin):
         "event_link", "subscriber", "status_label", "attempts", "emitted", "delivered", "next_try",
         "last_error", "content",
     ]  # fmt: skip
+
+    @display(description="Last error")
+    def error(self, delivery: Delivery) -> SafeString | str:
+        return excerpt(delivery.last_error) if delivery.last_error else NOTHING
 
     @display(description="Event", ordering="event__name")
     def event_name(self, delivery: Delivery) -> str:

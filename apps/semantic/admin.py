@@ -17,7 +17,17 @@ from unfold.contrib.filters.admin import FieldTextFilter, RangeDateTimeFilter
 from unfold.dataclasses import ActionDialog
 from unfold.decorators import action, display
 
-from apps.core.adminkit import NOTHING, ReadOnly, after_dialog, badge, found_or_404, moment, plain_text, pretty_json
+from apps.core.adminkit import (
+    NOTHING,
+    ReadOnly,
+    after_dialog,
+    badge,
+    excerpt,
+    found_or_404,
+    moment,
+    plain_text,
+    pretty_json,
+)
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import Access, system_access
@@ -130,7 +140,7 @@ class MemoryAdmin(ReadOnly, ModelAdmin):
 
     @display(description="Memory")
     def excerpt(self, memory: Memory) -> SafeString:
-        return format_html('<span class="mh-excerpt">{}</span>', truncatechars(memory.content, SHOWN_CONTENT_CHARS))
+        return excerpt(truncatechars(memory.content, SHOWN_CONTENT_CHARS))
 
     @display(description="Status", ordering="status", label=STATUS_COLOURS)
     def state(self, memory: Memory) -> str:

@@ -60,7 +60,7 @@ def test_the_admin_works_in_a_browser(live_server: LiveServer, remember: Callabl
         complaints = watch(page)
         log_in(page, base)
         for url in (address(Memory, "changelist"), path):
-            page.goto(base + url, wait_until="networkidle")
+            page.goto(base + url, wait_until="load")
             assert page.evaluate("document.documentElement.scrollWidth") <= 390
         page.set_viewport_size({"width": 1400, "height": 900})
         page.click("text=Delete")

@@ -11,7 +11,7 @@ from django.db.models import Model
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
-from django_q.models import Failure, OrmQ, Schedule, Success
+from django_q.models import Failure, OrmQ, Schedule
 from django_q.tasks import async_task
 
 from apps.core.domain.scope import Permission, Scope
@@ -36,12 +36,9 @@ def full(remember: Callable[..., Memory]) -> None:
     Group.objects.create(name="readers")
     Schedule.objects.create(name="sweep", func="apps.events.tasks.sweep", schedule_type=Schedule.MINUTES, minutes=1)
     async_task("apps.events.tasks.drain")
-    for model, success in ((Success, True), (Failure, False)):
-        now = timezone.now()
-        model.objects.create(
-            id=uuid4().hex, name="task", func="apps.events.tasks.drain", started=now, stopped=now, success=success,
-            result=3 if success else "Traceback: it failed",
-        )  # fmt: skip
+    now = timezone.now()
+    error = "Traceback: it\nfailed"
+    Failure.objects.create(id=uuid4().hex, name="task", started=now, stopped=now, success=False, result=error)
 
 
 @by_label
@@ -64,7 +61,7 @@ def test_what_services_write_cannot_be_added_by_hand(operator: Client, model: ty
 def test_an_empty_list_is_a_page_too(operator: Client, model: type[Model]) -> None:
     text = text_of(operator, address(model, "changelist"), q="5f0c0000-0000-4000-8000-000000000000")
     if operator.get(address(model, "changelist")).context["cl"].search_fields:
-        assert f"No {model._meta.verbose_name_plural} match" in text
+        assert "Nothing matches" in text
 
 
 @by_label
