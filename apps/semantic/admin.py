@@ -12,7 +12,7 @@ from django.template.defaultfilters import truncatechars
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from unfold.admin import ModelAdmin, TabularInline
+from unfold.admin import ModelAdmin
 from unfold.contrib.filters.admin import FieldTextFilter, RangeDateTimeFilter
 from unfold.dataclasses import ActionDialog
 from unfold.decorators import action, display
@@ -32,15 +32,14 @@ from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import Access, system_access
 from apps.semantic import services
+from apps.semantic.admin_history import RevisionInline, may
 from apps.semantic.admin_search import RELEVANCE, searched
 from apps.semantic.conf import half_lives
 from apps.semantic.domain.confidence import DecayPolicy
-from apps.semantic.models import Memory, MemoryRevision, MemoryStatus
+from apps.semantic.models import Memory, MemoryStatus
 
 STATUS_COLOURS = {"Active": "success", "Superseded": "warning", "Merged": "info", "Deleted": "danger"}
-ACTION_COLOURS = {"Created": "info", "Reinforced": "success", "Restored": "success", "Deleted": "danger"}
 SHOWN_CONTENT_CHARS = 240
-SHOWN_CHANGE_CHARS = 200
 DELETE_DIALOG = ActionDialog(
     title="Delete this memory?",
     description="No search finds it any more. It is kept, with its history, and can be restored.",
@@ -53,36 +52,6 @@ RESTORE_DIALOG = ActionDialog(
     form_class=None,
     form_submit_text="Restore",
 )
-
-
-class RevisionInline(ReadOnly, TabularInline):
-    """The history of a memory, the last step first. Who may see a memory may see it."""
-
-    model = MemoryRevision
-    verbose_name_plural = "History"
-    fields = readonly_fields = ["when", "what", "actor", "reason", "what_changed"]
-    ordering = ["-id"]
-    extra = 0
-    per_page = 20
-    hide_title = True
-    tab = True
-
-    @display(description="At")
-    def when(self, revision: MemoryRevision) -> str:
-        return moment(revision.at)
-
-    @display(description="What happened")
-    def what(self, revision: MemoryRevision) -> str:
-        label = revision.get_action_display()
-        return badge(label, ACTION_COLOURS.get(label, "warning"))
-
-    @display(description="Before and after")
-    def what_changed(self, revision: MemoryRevision) -> str:
-        changes = [f"{name}: {_short(old)} → {_short(new)}" for name, (old, new) in revision.changes.items()]
-        return plain_text("\n".join(changes))
-
-    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return _may(request, "view")
 
 
 @admin.register(Memory)
@@ -268,10 +237,10 @@ class MemoryAdmin(ReadOnly, ModelAdmin):
         return [action for action in actions if action.path == fitting]
 
     def has_soft_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return _may(request, "delete")
+        return may(request, "delete")
 
     def has_restore_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return _may(request, "change")
+        return may(request, "change")
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Memory], search_term: str
@@ -288,16 +257,8 @@ def _searching(request: HttpRequest) -> bool:
     return bool(request.GET.get("q", "").strip())
 
 
-def _may(request: HttpRequest, verb: str) -> bool:
-    return request.user.has_perm(f"semantic.{verb}_memory")
-
-
 def _two_lines(first: str, second: str) -> SafeString:
     return format_html('<span class="mh-cell" title="{0}">{0}</span><span class="mh-sub">{1}</span>', first, second)
-
-
-def _short(value: Any) -> str:
-    return truncatechars(NOTHING if value is None else str(value), SHOWN_CHANGE_CHARS)
 
 
 def _for_each(request: HttpRequest, uuids: Iterable[UUID], service: Callable[..., Any], done: str) -> None:
