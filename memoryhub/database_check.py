@@ -41,9 +41,7 @@ def judge(facts: ServerFacts) -> str | None:
     if _parts(vector) >= MIN_VECTOR:
         return None
     if facts.installed and facts.available and _parts(facts.available) >= MIN_VECTOR:
-        return (
-            f"This database has pgvector {facts.installed}: run `ALTER EXTENSION vector UPDATE` in it first."
-        )
+        return f"This database has pgvector {facts.installed}: run `ALTER EXTENSION vector UPDATE` in it first."
     return f"DATABASE_URL names a server with pgvector {vector}; version 0.8 is the oldest that works."
 
 

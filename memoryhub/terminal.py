@@ -19,9 +19,7 @@ def step(label: str) -> Iterator[None]:
             yield
     else:
         yield
-    console.print(
-        Text.assemble(("  ✓ ", "green"), f"{label} ", (f"({time.monotonic() - began:.1f} s)", "dim"))
-    )
+    console.print(Text.assemble(("  ✓ ", "green"), f"{label} ", (f"({time.monotonic() - began:.1f} s)", "dim")))
 
 
 def say(text: str, style: str = "") -> None:
