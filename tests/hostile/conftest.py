@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from apps.semantic.index import shard_cache
+from tests.hostile.world import World
 
 
 @pytest.fixture(autouse=True)
@@ -13,3 +14,9 @@ def _no_shards_of_other_tests() -> Iterator[None]:
     shard_cache().clear()
     yield
     shard_cache().clear()
+
+
+@pytest.fixture
+def world() -> World:
+    """A hub with the memories of several people, households and personas."""
+    return World()

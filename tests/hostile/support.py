@@ -40,3 +40,8 @@ def assert_refused(response: HttpResponse, status: int, attr: str | None) -> Non
         assert error["detail"]
         assert error["code"]
     assert attr in [error["attr"] for error in body["errors"]], body
+
+
+def same(one: HttpResponse, other: HttpResponse) -> bool:
+    """Whether two answers cannot be told apart."""
+    return (one.status_code, one.content, dict(one.headers)) == (other.status_code, other.content, dict(other.headers))
