@@ -1,0 +1,67 @@
+"""Rule documents as JSON Schema, for the OpenAPI document."""
+
+from collections.abc import Collection
+from typing import Any
+
+from apps.rules.domain.rules import MAX_NAME_CHARS, SHAPE
+from apps.rules.domain.shape import MAX_TEXT_CHARS, Group, Setting
+
+Schema = dict[str, Any]
+# Printable enough for a document; the parser looks closer.
+NAME = r"^[A-Za-z0-9_][A-Za-z0-9_ -]*[A-Za-z0-9_]$|^[A-Za-z0-9_]$"
+TEXT = r"^[^\u0000]*[^\s\u0000][^\u0000]*$"
+
+
+def rule_schema(*, required: Collection[str] = (), leave_out: Collection[str] = ()) -> Schema:
+    """The schema of a rule document. A member may be null: it is then as if it were missing."""
+    schema = _group(SHAPE)
+    schema["properties"] |= {"name": _name("string"), "extends": _name("string", "null")}
+    schema["properties"] = {name: value for name, value in schema["properties"].items() if name not in leave_out}
+    return {**schema, "required": sorted(required)} if required else schema
+
+
+def _name(*types: str) -> Schema:
+    return {"type": list(types) if len(types) > 1 else types[0], "maxLength": MAX_NAME_CHARS, "pattern": NAME}
+
+
+def _group(group: Group) -> Schema:
+    members = {
+        name: _group(member) if isinstance(member, Group) else _setting(member)
+        for name, member in group.members.items()
+    }
+    return {"type": "object", "properties": members, "additionalProperties": False}
+
+
+def _setting(setting: Setting) -> Schema:
+    return {**_VALUES[setting.kind](setting), "description": setting.help}
+
+
+def _words(setting: Setting) -> Schema:
+    word = {"type": "string", "minLength": 1, "maxLength": MAX_TEXT_CHARS, "pattern": TEXT}
+    return {"oneOf": [{**word, "nullable": True}, {"type": "array", "items": word, "maxItems": int(setting.maximum)}]}
+
+
+def _number(setting: Setting) -> Schema:
+    bounds = {"minimum": setting.minimum, "maximum": setting.maximum}
+    return {"type": "number", "nullable": True, **bounds, **_default(setting)}
+
+
+def _text(setting: Setting) -> Schema:
+    pattern = {"minLength": int(setting.minimum), "pattern": TEXT} if setting.minimum else {"pattern": r"^[^\u0000]*$"}
+    return {"type": "string", "nullable": True, "maxLength": int(setting.maximum), **pattern}
+
+
+def _default(setting: Setting) -> Schema:
+    return {} if setting.default is None else {"default": setting.default}
+
+
+_VALUES: dict[str, Any] = {
+    "boolean": lambda setting: {"type": "boolean", "nullable": True, **_default(setting)},
+    "number": _number,
+    "integer": lambda setting: {**_number(setting), "type": "integer"},
+    "choice": lambda setting: {
+        "type": "string", "nullable": True, "enum": [*setting.choices, None], **_default(setting)
+    },
+    "text": _text,
+    "words": _words,
+}  # fmt: skip

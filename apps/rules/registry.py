@@ -1,0 +1,95 @@
+"""The rules as every process sees them: read once for each version of the registry."""
+
+import json
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db import connection
+
+from apps.rules.domain.builtin import with_built_in
+from apps.rules.domain.checking import checked_document
+from apps.rules.domain.problems import InvalidRuleError
+from apps.rules.domain.record import MemoryRecord
+from apps.rules.domain.rules import DEFAULT_RULE, Document, RuleConfig, by_priority, match, resolve
+from apps.rules.models import MergeRule, RegistryVersion
+
+logger = logging.getLogger(__name__)
+
+# One statement, so that documents and version belong together whatever is committed meanwhile.
+_SNAPSHOT = f"""
+    SELECT r.version, r.stamp::text, m.name, m.document::text, m.version
+    FROM (SELECT 1) AS one
+    LEFT JOIN {RegistryVersion._meta.db_table} r ON r.id = 1
+    LEFT JOIN {MergeRule._meta.db_table} m ON true
+"""  # noqa: S608  (names of our own tables)
+
+
+@dataclass(frozen=True)
+class RuleSet:
+    """All rules at one version of the registry.
+
+    documents: name -> as stored. rules: name -> with all that it inherits. broken: name -> why a stored rule cannot
+    be used; it matches nothing. versions: name -> version of the registry when the rule last changed.
+    """
+
+    version: int
+    stamp: str
+    documents: Mapping[str, Document]
+    rules: Mapping[str, RuleConfig]
+    broken: Mapping[str, str] = field(default_factory=dict)
+    versions: Mapping[str, int] = field(default_factory=dict)
+
+    def ordered(self) -> list[RuleConfig]:
+        """In the order in which rules are asked."""
+        return by_priority(self.rules.values())
+
+    def matching(self, candidate: MemoryRecord) -> RuleConfig:
+        """The first rule whose conditions the candidate meets, else the default rule."""
+        return match(self.rules.values(), candidate) or self.rules[DEFAULT_RULE]
+
+
+_known: RuleSet | None = None
+
+
+def active_rules() -> RuleSet:
+    """The rules as they are now: one small query when nothing has changed since this process last looked."""
+    global _known
+    known = _known
+    if known is None or _stamp() != known.stamp:
+        _known = known = read_rules()
+    return known
+
+
+def read_rules() -> RuleSet:
+    """All rules, from the database."""
+    with connection.cursor() as cursor:
+        cursor.execute(_SNAPSHOT)
+        rows = cursor.fetchall()
+    stored = {name: json.loads(text) for _, _, name, text, _ in rows if name is not None}
+    versions = {name: version for _, _, name, _, version in rows if name is not None}
+    documents = with_built_in(stored, versions)
+    rules, broken = resolve_all(documents)
+    for name, problem in broken.items():
+        logger.error("rule %r cannot be used: %s", name, problem)
+    return RuleSet(rows[0][0] or 0, rows[0][1] or "", documents, rules, broken, versions)
+
+
+def resolve_all(documents: Mapping[str, Any]) -> tuple[dict[str, RuleConfig], dict[str, str]]:
+    """Every rule with all that it inherits, and why others cannot be used. The default rule always can."""
+    rules: dict[str, RuleConfig] = {}
+    broken: dict[str, str] = {}
+    for name in documents:
+        try:
+            checked_document(documents[name])
+            rules[name] = resolve(name, documents)
+        except InvalidRuleError as error:
+            broken[name] = "; ".join(f"{problem.path}: {problem.message}" for problem in error.problems)
+    rules.setdefault(DEFAULT_RULE, RuleConfig(DEFAULT_RULE))
+    return rules, broken
+
+
+def _stamp() -> str:
+    stamp = RegistryVersion.objects.filter(pk=1).values_list("stamp", flat=True).first()
+    return str(stamp) if stamp else ""

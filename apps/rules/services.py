@@ -1,0 +1,260 @@
+"""Writes of the registry of rules. All of them: nothing else changes a rule.
+
+Each runs in one transaction that locks the registry's version first, so concurrent edits come one after another and
+none is lost. After it every rule resolves, or nothing has changed.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import uuid4
+
+from django.db import transaction
+
+from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
+from apps.core.domain.errors import ConflictError, NotFoundError
+from apps.events.services import emit_many
+from apps.rules.domain.builtin import BUILT_IN, with_built_in
+from apps.rules.domain.checking import checked_document
+from apps.rules.domain.problems import InvalidRuleError, Problem
+from apps.rules.domain.rules import Document, RuleConfig, deep_merge, lineage, resolve
+from apps.rules.events import RuleChange, RuleDeleted, RuleRegistered, RuleUpdated
+from apps.rules.models import MergeRule, MergeRuleVersion, RegistryVersion, RuleAction
+from apps.rules.selectors import NO_SUCH_RULE
+
+MAX_LOADED = 1_000
+EVENTS: dict[RuleAction, type[RuleChange]] = {
+    RuleAction.REGISTERED: RuleRegistered,
+    RuleAction.UPDATED: RuleUpdated,
+    RuleAction.DELETED: RuleDeleted,
+}
+
+
+@dataclass(frozen=True)
+class RuleOutcome:
+    """A rule after a change: as stored, with all that it inherits, and the registry's version."""
+
+    document: Document
+    rule: RuleConfig
+    version: int
+
+
+def rule_register(*, document: Any, actor: str, clock: Clock = SYSTEM_CLOCK) -> RuleOutcome:
+    """Add a rule.
+
+    Raises InvalidRuleError, or ConflictError when there is a rule of this name.
+    """
+    checked = checked_document(document)
+    name: str = checked["name"]
+    with _changing(actor, clock) as edit:
+        if name in edit.documents:
+            raise ConflictError(f"There is a rule {name!r} already.", attr="name", code="exists")
+        edit.put(checked, RuleAction.REGISTERED)
+    return edit.outcome(name)
+
+
+def rule_update(
+    *, name: str, changes: Any, actor: str, expected_version: int | None = None, clock: Clock = SYSTEM_CLOCK
+) -> RuleOutcome:
+    """Change some settings of a rule; objects are merged member by member, and null makes it inherit again.
+
+    expected_version: the rule's version that the caller has seen. Raises NotFoundError, InvalidRuleError, or
+    ConflictError when the rule has changed since.
+    """
+    with _changing(actor, clock) as edit:
+        before = edit.current(name, expected_version)
+        if not isinstance(changes, Mapping):
+            raise InvalidRuleError([Problem("", "Expected a JSON object.")])
+        if changes.get("name", name) != name:
+            raise InvalidRuleError([Problem("name", "A rule keeps its name.")])
+        checked_document({**changes, "name": name})
+        edit.put(checked_document(deep_merge(before, changes)), RuleAction.UPDATED)
+    return edit.outcome(name)
+
+
+def rule_replace(
+    *, document: Any, actor: str, expected_version: int | None = None, clock: Clock = SYSTEM_CLOCK
+) -> RuleOutcome:
+    """Put a whole document in the place of a rule's. Raises as `rule_update` does."""
+    checked = checked_document(document)
+    with _changing(actor, clock) as edit:
+        edit.current(checked["name"], expected_version)
+        edit.put(checked, RuleAction.UPDATED)
+    return edit.outcome(checked["name"])
+
+
+def rule_delete(*, name: str, actor: str, expected_version: int | None = None, clock: Clock = SYSTEM_CLOCK) -> None:
+    """Remove a rule; its history stays.
+
+    Raises NotFoundError, or ConflictError for a built-in rule, one that others extend, or one that has changed.
+    """
+    with _changing(actor, clock) as edit:
+        edit.current(name, expected_version)
+        if name in BUILT_IN:
+            raise ConflictError("This rule is built in: it can be edited, but not deleted.", code="built_in")
+        heirs = sorted(heir for heir, document in edit.documents.items() if document.get("extends") == name)
+        if heirs:
+            detail = f"Other rules extend this one: {', '.join(heirs[:10])}."
+            raise ConflictError(detail, code="extended")
+        edit.remove(name)
+
+
+def rules_load(*, documents: Sequence[Any], actor: str, clock: Clock = SYSTEM_CLOCK) -> list[RuleOutcome]:
+    """Register many rules, all or none; one that exists is replaced. They may extend each other in any order.
+
+    Raises InvalidRuleError, with paths such as `rules.3.arbitration.merge_threshold`.
+    """
+    checked = [_checked_item(number, document) for number, document in enumerate(documents)]
+    names = [document["name"] for document in checked]
+    for number, name in enumerate(names):
+        if names.index(name) < number:
+            raise InvalidRuleError([Problem(f"rules.{number}.name", f"{name!r} is given more than once.")])
+    with _changing(actor, clock, names) as edit:
+        for document in checked:
+            known = document["name"] in edit.documents
+            edit.put(document, RuleAction.UPDATED if known else RuleAction.REGISTERED)
+    return [edit.outcome(name) for name in names]
+
+
+def rule_restore(*, version: int, actor: str, clock: Clock = SYSTEM_CLOCK) -> RuleOutcome:
+    """Make a rule what it was after the change with this version; of a deletion, what it was before.
+
+    Raises NotFoundError, or InvalidRuleError when that does not fit the other rules any more.
+    """
+    change = MergeRuleVersion.objects.filter(version=version).first()
+    if change is None:
+        raise NotFoundError("There is no such change.")
+    document = change.before if change.after is None else change.after
+    with _changing(actor, clock) as edit:
+        edit.put(checked_document(document), RuleAction.RESTORED)
+    return edit.outcome(change.rule_name)
+
+
+@dataclass
+class _Edit:
+    """What one transaction does to the registry."""
+
+    version: int
+    documents: dict[str, Document]
+    versions: dict[str, int]
+    actor: str
+    now: datetime
+    history: list[MergeRuleVersion] = field(default_factory=list)
+    events: list[RuleChange] = field(default_factory=list)
+
+    def current(self, name: str, expected_version: int | None) -> Document:
+        """The rule as it is now. Raises NotFoundError, or ConflictError when it is not the expected one."""
+        if name not in self.documents:
+            raise NotFoundError(NO_SUCH_RULE)
+        version = self.versions.get(name, 0)
+        if expected_version is not None and expected_version != version:
+            detail = f"The rule has changed since: it is at version {version}."
+            raise ConflictError(detail, attr="expected_version", code="version")
+        return self.documents[name]
+
+    def put(self, document: Document, action: RuleAction) -> None:
+        name = document["name"]
+        before = self.documents.get(name)
+        self.documents[name] = document
+        self._note(name, action, before, document)
+
+    def remove(self, name: str) -> None:
+        self._note(name, RuleAction.DELETED, self.documents.pop(name), None)
+
+    def outcome(self, name: str) -> RuleOutcome:
+        return RuleOutcome(self.documents[name], resolve(name, self.documents), self.version)
+
+    def _note(self, name: str, action: RuleAction, before: Document | None, after: Document | None) -> None:
+        self.version += 1
+        self.history.append(
+            MergeRuleVersion(
+                version=self.version,
+                rule_name=name,
+                action=action,
+                before=before,
+                after=after,
+                actor=self.actor,
+                at=self.now,
+            )
+        )
+        told = EVENTS.get(action) or (RuleRegistered if before is None else RuleUpdated)
+        configuration = json.dumps(before if after is None else after, ensure_ascii=False, sort_keys=True)
+        self.events.append(
+            told(rule_name=name, configuration=configuration, version=self.version, actor=self.actor, at=self.now)
+        )
+
+    def check(self, loaded: Sequence[str]) -> None:
+        """Every rule still resolves. Raises InvalidRuleError about a changed rule, or about one that extends it."""
+        changed = {change.rule_name for change in self.history if change.after is not None}
+        for name in sorted(self.documents, key=lambda name: (name not in changed, name)):
+            try:
+                resolve(name, self.documents)
+            except InvalidRuleError as error:
+                if name in loaded:
+                    raise error.below(f"rules.{loaded.index(name)}") from None
+                if name in changed:
+                    raise
+                if changed & set(self._ancestors(name)):
+                    raise _of_heir(name, error) from None
+
+    def _ancestors(self, name: str) -> list[str]:
+        try:
+            return lineage(name, self.documents)
+        except InvalidRuleError:
+            return list(self.documents)
+
+    def write(self) -> None:
+        for change in self.history:
+            if change.after is None:
+                MergeRule.objects.filter(name=change.rule_name).delete()
+            else:
+                MergeRule.objects.update_or_create(
+                    name=change.rule_name,
+                    defaults={
+                        "document": change.after,
+                        "version": change.version,
+                        "updated_at": self.now,
+                        "updated_by": self.actor,
+                    },
+                    create_defaults={
+                        "document": change.after,
+                        "version": change.version,
+                        "created_at": self.now,
+                        "updated_at": self.now,
+                        "updated_by": self.actor,
+                    },
+                )
+        MergeRuleVersion.objects.bulk_create(self.history)
+        RegistryVersion.objects.filter(pk=1).update(version=self.version, stamp=uuid4())
+
+
+@contextmanager
+def _changing(actor: str, clock: Clock, loaded: Sequence[str] = ()) -> Iterator[_Edit]:
+    """The registry as it stands once no other writer is at work; what was done to it is written at the end."""
+    with transaction.atomic():
+        RegistryVersion.objects.get_or_create(pk=1)
+        registry = RegistryVersion.objects.select_for_update().get(pk=1)
+        rows = MergeRule.objects.in_bulk(field_name="name")
+        versions = {name: row.version for name, row in rows.items()}
+        documents = with_built_in({name: row.document for name, row in rows.items()}, versions)
+        edit = _Edit(registry.version, documents, versions, actor, utcnow(clock))
+        yield edit
+        edit.check(loaded)
+        edit.write()
+        emit_many(edit.events, clock=clock)
+
+
+def _checked_item(number: int, document: Any) -> Document:
+    try:
+        return checked_document(document)
+    except InvalidRuleError as error:
+        raise error.below(f"rules.{number}") from None
+
+
+def _of_heir(name: str, error: InvalidRuleError) -> InvalidRuleError:
+    problem = error.problems[0]
+    message = f"The rule {name!r}, which extends this one, could not be used any more: {problem.message}"
+    return InvalidRuleError([Problem(problem.path, message)])
