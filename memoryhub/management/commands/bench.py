@@ -17,6 +17,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from memoryhub.config import Config, read_config
+from memoryhub.management.commands.measure import add_options
 from memoryhub.web import ask_ready
 
 START_SECONDS = 180
@@ -27,10 +28,7 @@ class Command(BaseCommand):
     help = "The benchmark (docs/benchmark.md): a hub of its own, started, measured and removed. Needs a quiet machine."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--texts", type=Path, help="Texts to embed and import: JSON Lines or LoCoMo.")
-        parser.add_argument("--scope-size", type=int, default=5_000, help="Memories in the scope searched.")
-        parser.add_argument("--calls", type=int, default=300, help="Calls per figure over HTTP.")
-        parser.add_argument("--output", type=Path, help="Write the figures to this file as JSON.")
+        add_options(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         given = {

@@ -19,10 +19,7 @@ class Command(BaseCommand):
     help = "Measure embedding, import, search and saving on the hub that is running with this configuration."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--texts", type=Path, help="Texts to embed and import: JSON Lines or LoCoMo.")
-        parser.add_argument("--scope-size", type=int, default=5_000, help="Memories in the scope searched.")
-        parser.add_argument("--calls", type=int, default=300, help="Calls per figure over HTTP.")
-        parser.add_argument("--output", type=Path, help="Write the figures to this file as JSON.")
+        add_options(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         run = Measurement(
@@ -39,6 +36,14 @@ class Command(BaseCommand):
         if options["output"]:
             options["output"].write_text(json.dumps(figures, indent=2) + "\n")
         Console(file=self.stdout, highlight=False, width=100).print(_table(figures))  # type: ignore[arg-type]
+
+
+def add_options(parser: CommandParser) -> None:
+    """What can be chosen about a measurement."""
+    parser.add_argument("--texts", type=Path, help="Texts to embed and import: JSON Lines or LoCoMo.")
+    parser.add_argument("--scope-size", type=int, default=5_000, help="Memories in the scope searched.")
+    parser.add_argument("--calls", type=int, default=300, help="Calls per figure over HTTP.")
+    parser.add_argument("--output", type=Path, help="Write the figures to this file as JSON.")
 
 
 def _texts(path: Path | None) -> list[str]:
