@@ -14,7 +14,7 @@ from apps.llm.models import EmbeddingSpace
 from apps.semantic.conf import half_lives
 from apps.semantic.domain.query import EMPTY_RANKING, Diagnostics, Hit, Ranking, SearchMode, SearchQuery
 from apps.semantic.domain.ranking import KEYWORD_WEIGHT, VECTOR_WEIGHT, rank
-from apps.semantic.embedding import embed, given_vector, with_current_space
+from apps.semantic.embedding import current_space, embed, given_vector, with_current_space
 from apps.semantic.index import shard_cache
 from apps.semantic.models import Memory
 from apps.semantic.selectors import users_in
@@ -46,7 +46,7 @@ def memory_search(access: Access, query: SearchQuery, clock: Clock = SYSTEM_CLOC
     started = time.perf_counter()
     _check(query)
     scope = access.for_read(query.scope)
-    ranking = EMPTY_RANKING if scope is None else _ranking(access, scope, query, clock)
+    ranking = _outside(query) if scope is None else _ranking(access, scope, query, clock)
     found = _fetch(access, ranking)
     took_ms = (time.perf_counter() - started) * 1000
     diagnostics = Diagnostics(ranking.matched, ranking.filtered, INDEX_NAME, query.effective_mode, took_ms)
@@ -60,6 +60,13 @@ def _check(query: SearchQuery) -> None:
         raise InvalidInputError(f"The mode {query.mode} needs a query.", attr="query", code="required")
     if query.start is not None and query.end is not None and query.start > query.end:
         raise InvalidInputError("`from` lies after `to`.", attr="time_window.from")
+
+
+def _outside(query: SearchQuery) -> Ranking:
+    """Nothing, after the same checks: input that is refused inside the bound is refused outside it."""
+    if query.embedding is not None:
+        given_vector(query.embedding, current_space())
+    return EMPTY_RANKING
 
 
 def _ranking(access: Access, scope: Scope, query: SearchQuery, clock: Clock) -> Ranking:

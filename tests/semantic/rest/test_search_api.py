@@ -225,3 +225,9 @@ def test_a_hybrid_search_needs_words(api: Api) -> None:
     response = api.post("/api/semantic/search", {"embedding": [1.0] * 384, "mode": "hybrid"})
     assert response.status_code == 400
     assert response.json()["errors"][0]["attr"] == "query"
+
+
+def test_a_vector_of_the_wrong_length_is_refused_outside_the_bound_too(api: Api) -> None:
+    response = api.post("/api/semantic/search", {"embedding": [1.0] * 7, "user_id": "somebody else"})
+    assert response.status_code == 400
+    assert response.json()["errors"][0]["attr"] == "embedding"
