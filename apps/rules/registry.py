@@ -80,14 +80,24 @@ def resolve_all(documents: Mapping[str, Any]) -> tuple[dict[str, RuleConfig], di
     """Every rule with all that it inherits, and why others cannot be used. The default rule always can."""
     rules: dict[str, RuleConfig] = {}
     broken: dict[str, str] = {}
-    for name in documents:
+    sound = dict(documents)
+    for name, document in documents.items():
         try:
-            checked_document(documents[name])
-            rules[name] = resolve(name, documents)
+            checked_document(document)
         except InvalidRuleError as error:
-            broken[name] = "; ".join(f"{problem.path}: {problem.message}" for problem in error.problems)
+            broken[name] = _sentence(error)
+            del sound[name]
+    for name in sound:
+        try:
+            rules[name] = resolve(name, sound)
+        except InvalidRuleError as error:
+            broken[name] = _sentence(error)
     rules.setdefault(DEFAULT_RULE, RuleConfig(DEFAULT_RULE))
     return rules, broken
+
+
+def _sentence(error: InvalidRuleError) -> str:
+    return "; ".join(f"{problem.path}: {problem.message}" for problem in error.problems)
 
 
 def _stamp() -> str:
