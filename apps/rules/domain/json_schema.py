@@ -65,3 +65,9 @@ _VALUES: dict[str, Any] = {
     "text": _text,
     "words": _words,
 }  # fmt: skip
+
+
+def config_schema() -> Schema:
+    """The schema of the sections that decide: `detection`, `arbitration` and `merge`."""
+    chosen = {"detection", "arbitration", "merge"}
+    return rule_schema(leave_out=[name for name in SHAPE.members if name not in chosen])

@@ -1,0 +1,123 @@
+"""Trying two memories under a rule: what the detector and the arbiter say, without changing anything."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from apps.core.domain.errors import InvalidInputError
+from apps.core.domain.scope import Access
+from apps.llm.domain.embedder import EmbeddingError, Vectors, normalise
+from apps.llm.embedding import embed_texts
+from apps.rules.domain.arbitration import Action, ArbitrationResult, arbitrate
+from apps.rules.domain.checking import checked_document
+from apps.rules.domain.merging import MergeResult, merge
+from apps.rules.domain.problems import InvalidRuleError, Problem
+from apps.rules.domain.record import MemoryRecord
+from apps.rules.domain.rules import RuleConfig, deep_merge, rule_from_document, without_nulls
+from apps.rules.domain.signals import Detection
+from apps.rules.registry import active_rules
+from apps.rules.selectors import find_matching_rule, rule_resolved
+
+SECTIONS = ("detection", "arbitration", "merge")
+UNAVAILABLE = "The embedding model does not answer, so the semantic signal is left out."
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What would be decided about two memories.
+
+    rule: what applied, with the changes that were asked for. version: of the registry. similarity: the cosine of
+    the two; None where it could not be computed, then `warning` says why.
+    """
+
+    rule: RuleConfig
+    version: int
+    detection: Detection
+    arbitration: ArbitrationResult
+    merge: MergeResult | None
+    similarity: float | None
+    warning: str | None
+
+
+def evaluate(
+    access: Access,
+    candidate: MemoryRecord,
+    existing: MemoryRecord,
+    *,
+    rule: str | None = None,
+    config: Mapping[str, Any] | None = None,
+) -> Evaluation:
+    """Decide about two memories under the rule of that name, else under the one that matches.
+
+    config: changes of the sections `detection`, `arbitration` and `merge` for this once. Memories without an
+    embedding are embedded; when the model does not answer, the semantic signal is left out. Raises NotFoundError for
+    a rule that the caller may not know of, InvalidRuleError for bad changes, InvalidInputError for embeddings that
+    cannot be compared.
+    """
+    from apps.rules.domain.detection import detect
+
+    chosen, version = _chosen(access, candidate, existing, rule)
+    chosen = with_changes(chosen, config or {})
+    candidate, existing, warning = _embedded(candidate, existing)
+    detection = detect(candidate, existing, chosen.detection)
+    result = arbitrate(candidate, existing, detection, chosen.arbitration)
+    similarity = _similarity(candidate, existing)
+    merged = merge(existing, candidate, similarity, chosen.merge) if result.action is Action.MERGE else None
+    return Evaluation(chosen, version, detection, result, merged, similarity, warning)
+
+
+def with_changes(rule: RuleConfig, config: Mapping[str, Any]) -> RuleConfig:
+    """A rule with some settings changed. Raises InvalidRuleError, whose paths begin with `config`."""
+    unknown = [
+        Problem(str(name), "Expected detection, arbitration or merge.") for name in config if name not in SECTIONS
+    ]
+    try:
+        if unknown:
+            raise InvalidRuleError(unknown)
+        changes = checked_document({**config, "name": "changes"})
+        changes.pop("name")
+        return rule_from_document(deep_merge(without_nulls(rule.to_document()), changes))
+    except InvalidRuleError as error:
+        raise error.below("config") from None
+
+
+def _chosen(
+    access: Access, candidate: MemoryRecord, existing: MemoryRecord, name: str | None
+) -> tuple[RuleConfig, int]:
+    if name is None:
+        found = find_matching_rule(candidate, existing, access)
+        return found.rule, found.version
+    return rule_resolved(access, name), active_rules().version
+
+
+def _embedded(candidate: MemoryRecord, existing: MemoryRecord) -> tuple[MemoryRecord, MemoryRecord, str | None]:
+    """Both memories with unit vectors of one space, or both without, and why."""
+    records = [candidate, existing]
+    missing = [record.content for record in records if record.embedding is None]
+    try:
+        made = iter(embed_texts(missing) if missing else ())
+    except EmbeddingError:
+        return _without(candidate), _without(existing), UNAVAILABLE
+    one, other = (normalise(record.embedding) if record.embedding is not None else next(made) for record in records)
+    _check_lengths(one, other, candidate.embedding is None)
+    return replace(candidate, embedding=one), replace(existing, embedding=other), None
+
+
+def _without(record: MemoryRecord) -> MemoryRecord:
+    return replace(record, embedding=None)
+
+
+def _check_lengths(one: Vectors, other: Vectors, given_is_existing: bool) -> None:
+    if len(one) != len(other):
+        wrong, right = (other, one) if given_is_existing else (one, other)
+        detail = f"Expected {len(right)} numbers, as the other memory's embedding has; got {len(wrong)}."
+        attr = "existing.embedding" if given_is_existing else "candidate.embedding"
+        raise InvalidInputError(detail, attr=attr, code="dimension")
+
+
+def _similarity(candidate: MemoryRecord, existing: MemoryRecord) -> float | None:
+    if candidate.embedding is None or existing.embedding is None:
+        return None
+    return float(np.clip(candidate.embedding @ existing.embedding, -1.0, 1.0))

@@ -1,0 +1,148 @@
+"""What requests about rules may hold. Rule documents themselves are checked by `domain.checking`."""
+
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from apps.core.domain.errors import ForbiddenError
+from apps.core.domain.scope import Access, Scope
+from apps.core.rest.fields import (
+    AwareDateTimeField,
+    StrictCharField,
+    StrictFloatField,
+    VectorField,
+    VisibleTextField,
+)
+from apps.core.rest.serializers import ScopeInput, StrictSerializer, scope_of
+from apps.rules.domain.json_schema import config_schema, rule_schema
+from apps.rules.domain.record import MemoryRecord
+from apps.rules.domain.rules import MAX_NAME_CHARS
+from apps.rules.services import MAX_LOADED
+
+DEFAULT_IMPORTANCE = 0.5
+RULE_BODY = {"application/json": rule_schema(required=["name"])}
+CHANGES_BODY = {"application/json": rule_schema(leave_out=["name"])}
+
+
+class RawObjectField(serializers.Field[dict[str, Any], Any, dict[str, Any], Any]):
+    """A JSON object that the domain checks."""
+
+    default_error_messages = {"not_an_object": "Expected a JSON object."}
+
+    def to_internal_value(self, data: Any) -> dict[str, Any]:
+        if not isinstance(data, dict):
+            self.fail("not_an_object")
+        return data
+
+
+@extend_schema_field(config_schema())
+class ConfigField(RawObjectField):
+    """Sections of a rule."""
+
+
+@extend_schema_field({"type": "array", "minItems": 1, "maxItems": MAX_LOADED, "items": rule_schema(required=["name"])})
+class RulesField(serializers.Field[list[Any], Any, list[Any], Any]):
+    """A list of rule documents, which the service checks all together."""
+
+    default_error_messages = {
+        "not_a_list": "Expected a list of rules.",
+        "length": "Expected 1 to {limit} rules, got {count}.",
+    }
+
+    def to_internal_value(self, data: Any) -> list[Any]:
+        if not isinstance(data, list):
+            self.fail("not_a_list")
+        if not 1 <= len(data) <= MAX_LOADED:
+            self.fail("length", limit=MAX_LOADED, count=len(data))
+        return data
+
+
+class LoadInput(StrictSerializer):
+    """Rules to be loaded: what an export answers."""
+
+    rules = RulesField()
+    count = serializers.IntegerField(required=False, allow_null=True, help_text="As in an export; not looked at.")
+    version = serializers.IntegerField(required=False, allow_null=True, help_text="As in an export; not looked at.")
+
+
+class RawQuery(StrictSerializer):
+    """The query string of a read."""
+
+    raw = serializers.BooleanField(required=False, help_text="As the rule was given, without what it inherits.")
+
+
+class VersionQuery(StrictSerializer):
+    """The query string of a change."""
+
+    expected_version = serializers.IntegerField(
+        required=False,
+        min_value=0,
+        max_value=2**53,
+        help_text="The rule's `rule_version` that the caller has seen: 409 when it has changed since.",
+    )
+
+
+class RecordInput(ScopeInput):
+    """A memory as in a save; what a rule does not look at is left out."""
+
+    content = VisibleTextField(max_length=settings.MEMORYHUB.max_content_chars)
+    importance = StrictFloatField(required=False, allow_null=True, min_value=0, max_value=1)
+    source = StrictCharField(required=False, max_length=64)
+    keywords = serializers.ListField(child=StrictCharField(max_length=100), required=False, max_length=50)
+    occurred_at = AwareDateTimeField(required=False, allow_null=True, help_text="Default: now.")
+    embedding = VectorField(required=False, allow_null=True)
+
+
+class PartialRecordInput(RecordInput):
+    """A memory of which a match looks only at user, persona, source and importance."""
+
+    content = StrictCharField(
+        required=False, allow_blank=True, trim_whitespace=False, max_length=settings.MEMORYHUB.max_content_chars
+    )
+
+
+class MatchInput(StrictSerializer):
+    """Which rule would apply to these memories?"""
+
+    candidate = PartialRecordInput()
+    existing = PartialRecordInput(required=False, allow_null=True)
+
+
+class EvaluateInput(StrictSerializer):
+    """Two memories, and under which rule they are tried. Default: the one that matches."""
+
+    candidate = RecordInput()
+    existing = RecordInput()
+    rule = VisibleTextField(required=False, allow_null=True, max_length=MAX_NAME_CHARS, help_text="The name of a rule.")
+    config = ConfigField(required=False, allow_null=True, help_text="Changes of its sections, for this once.")
+
+
+def record_of(key: str, data: dict[str, Any], access: Access, now: datetime) -> MemoryRecord:
+    """The memory that validated RecordInput describes.
+
+    A user that it does not name is the one that the key is bound to. Raises ForbiddenError for a memory outside the
+    caller's bound.
+    """
+    scope = scope_of(data).intersect(access.bound)
+    if scope is None:
+        raise ForbiddenError("This key may not ask about others.", attr=_outside(key, scope_of(data), access.bound))
+    importance = data.get("importance")
+    return MemoryRecord(
+        key=key,
+        content=data.get("content", ""),
+        timestamp=data.get("occurred_at") or now,
+        importance=DEFAULT_IMPORTANCE if importance is None else importance,
+        source=data.get("source", "user"),
+        keywords=tuple(data.get("keywords", ())),
+        user_id=scope.user_id or "",
+        persona_id=scope.persona_id,
+        embedding=data.get("embedding"),
+    )
+
+
+def _outside(key: str, asked: Scope, bound: Scope) -> str:
+    named, limits = asked.named(), bound.named()
+    return next(f"{key}.{name}" for name, value in named.items() if limits.get(name, value) != value)

@@ -1,0 +1,164 @@
+"""Merge rules over REST (DESIGN section 5)."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import status
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
+from apps.core.domain.scope import Access, Permission
+from apps.core.rest.permissions import HasKeyPermission
+from apps.core.rest.serializers import Problem
+from apps.core.rest.views import HubView, validated, validated_query
+from apps.rules import selectors, services
+from apps.rules.domain.problems import InvalidRuleError
+from apps.rules.evaluating import evaluate
+from apps.rules.rest import inputs, outputs
+
+
+class RulePermission(HasKeyPermission):
+    """Reading rules needs `read`, changing them `operator`."""
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        access = request.auth
+        needed = Permission.READ if request.method in view.reads else Permission.OPERATOR
+        return isinstance(access, Access) and access.allows(needed)
+
+
+class RuleView(HubView):
+    """A view about rules. reads: the methods that change nothing."""
+
+    permission_classes = [RulePermission]
+    reads = frozenset({"GET", "HEAD", "OPTIONS"})
+
+    def handle_exception(self, exc: Exception) -> Response:
+        """A bad rule is answered with all of its problems, each with the path of its field."""
+        if isinstance(exc, InvalidRuleError):
+            exc = ValidationError({path or "rule": [message] for path, message in exc.problems}, code=exc.code)
+        return super().handle_exception(exc)
+
+
+class RulesView(RuleView):
+    """All rules."""
+
+    query_methods = frozenset({"GET", "HEAD"})
+
+    @extend_schema(operation_id="rules_list", parameters=[inputs.RawQuery], responses={200: outputs.RuleListOutput})
+    def get(self, request: Request) -> Response:
+        """List the rules in the order in which they are asked, each with all that it inherits."""
+        raw = validated_query(inputs.RawQuery, request).get("raw", False)
+        rules = selectors.rules_visible(self.access)
+        documents = [selectors.rule_get(self.access, rule.name) if raw else rule.to_document() for rule in rules]
+        version = outputs.shown_version(self.access, selectors.registry_version())
+        results = [outputs.rule_json(self.access, document) for document in documents]
+        return Response({"results": results, "count": len(results), "version": version})
+
+    @extend_schema(
+        operation_id="rules_register",
+        request=inputs.RULE_BODY,
+        responses={201: outputs.RuleOutput, 409: Problem},
+    )
+    def post(self, request: Request) -> Response:
+        """Register a rule. What it leaves out it inherits from the rule that it extends, else from the defaults."""
+        outcome = services.rule_register(document=request.data, actor=self.access.actor)
+        return Response(outputs.resolved_json(self.access, outcome.rule), status=status.HTTP_201_CREATED)
+
+
+class OneRuleView(RuleView):
+    """One rule."""
+
+    query_methods = frozenset({"GET", "HEAD", "PATCH", "DELETE"})
+
+    @extend_schema(operation_id="rules_retrieve", parameters=[inputs.RawQuery], responses={200: outputs.RuleOutput})
+    def get(self, request: Request, name: str) -> Response:
+        """Show a rule with all that it inherits, or with `raw` as it was given."""
+        if validated_query(inputs.RawQuery, request).get("raw", False):
+            return Response(outputs.rule_json(self.access, selectors.rule_get(self.access, name)))
+        return Response(outputs.resolved_json(self.access, selectors.rule_resolved(self.access, name)))
+
+    @extend_schema(
+        operation_id="rules_update",
+        parameters=[inputs.VersionQuery],
+        request=inputs.CHANGES_BODY,
+        responses={200: outputs.RuleOutput, 409: Problem},
+    )
+    def patch(self, request: Request, name: str) -> Response:
+        """Change some settings: objects are merged member by member, null makes a setting inherit again."""
+        outcome = services.rule_update(
+            name=name, changes=request.data, actor=self.access.actor, expected_version=_expected_version(request)
+        )
+        return Response(outputs.resolved_json(self.access, outcome.rule))
+
+    @extend_schema(operation_id="rules_delete", parameters=[inputs.VersionQuery], responses={204: None, 409: Problem})
+    def delete(self, request: Request, name: str) -> Response:
+        """Delete a rule that no other one extends; its history stays."""
+        services.rule_delete(name=name, actor=self.access.actor, expected_version=_expected_version(request))
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class ExportView(RuleView):
+    """The rules, to be kept elsewhere."""
+
+    @extend_schema(operation_id="rules_export", responses={200: outputs.ExportOutput})
+    def get(self, request: Request) -> Response:
+        """Give all rules as they were given, in a form that `load` takes."""
+        rules = selectors.rules_export(self.access)
+        version = outputs.shown_version(self.access, selectors.registry_version())
+        return Response({"rules": rules, "count": len(rules), "version": version})
+
+
+class LoadView(RuleView):
+    """Rules from elsewhere."""
+
+    @extend_schema(operation_id="rules_load", request=inputs.LoadInput, responses={200: outputs.RuleListOutput})
+    def post(self, request: Request) -> Response:
+        """Register all of these rules, or none. One that exists is replaced; the order does not matter."""
+        data = {"rules": request.data} if isinstance(request.data, list) else request.data
+        documents = validated(inputs.LoadInput, data)["rules"]
+        outcomes = services.rules_load(documents=documents, actor=self.access.actor)
+        results = [outputs.resolved_json(self.access, outcome.rule) for outcome in outcomes]
+        return Response({"results": results, "count": len(results), "version": outcomes[-1].version})
+
+
+class MatchView(RuleView):
+    """Which rule applies."""
+
+    reads = RuleView.reads | {"POST"}
+
+    @extend_schema(operation_id="rules_match", request=inputs.MatchInput, responses={200: outputs.MatchOutput})
+    def post(self, request: Request) -> Response:
+        """Find the rule for a conflict of two memories. The conditions of rules are about the candidate."""
+        data = validated(inputs.MatchInput, request.data)
+        now = utcnow(SYSTEM_CLOCK)
+        records = [inputs.record_of(key, data.get(key) or {}, self.access, now) for key in ("candidate", "existing")]
+        found = selectors.find_matching_rule(records[0], records[1], self.access)
+        rule = outputs.resolved_json(self.access, found.rule)
+        version = outputs.shown_version(self.access, found.version)
+        return Response({"name": found.rule.name, "rule": rule, "version": version})
+
+
+class EvaluateView(RuleView):
+    """Trying out a rule."""
+
+    reads = RuleView.reads | {"POST"}
+
+    @extend_schema(
+        operation_id="rules_evaluate",
+        request=inputs.EvaluateInput,
+        responses={200: outputs.EvaluateOutput, 404: Problem},
+    )
+    def post(self, request: Request) -> Response:
+        """Say what would be decided about two memories. Changes nothing."""
+        data = validated(inputs.EvaluateInput, request.data)
+        now = utcnow(SYSTEM_CLOCK)
+        candidate, existing = (inputs.record_of(key, data[key], self.access, now) for key in ("candidate", "existing"))
+        evaluation = evaluate(self.access, candidate, existing, rule=data.get("rule"), config=data.get("config"))
+        return Response(outputs.evaluation_json(self.access, evaluation))
+
+
+def _expected_version(request: Request) -> int | None:
+    version: int | None = validated_query(inputs.VersionQuery, request).get("expected_version")
+    return version
