@@ -126,7 +126,9 @@ def _with_vectors(prepared: Sequence[_Prepared]) -> list[_Prepared]:
     """The drafts with their vectors; those that are duplicates already need none."""
     known = set(_active_by_key(item.key for item in prepared))
     missing = [item for item in prepared if item.vector is None and item.key not in known]
-    wanted = {item.key: item.draft.content for item in missing}
+    wanted: dict[Key, str] = {}
+    for item in missing:
+        wanted.setdefault(item.key, item.draft.content)  # of several, the first is the one that is stored
     if not wanted:
         return list(prepared)
     vectors = dict(zip(wanted, embed(list(wanted.values())), strict=True))

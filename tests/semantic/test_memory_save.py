@@ -4,6 +4,7 @@ import pytest
 
 from apps.core.domain.scope import Access, Scope
 from apps.events.models import Event
+from apps.llm.embedding import embed_texts
 from apps.semantic.domain.confidence import DecayPolicy
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.models import Memory, MemoryEmbedding, MemoryShard
@@ -101,3 +102,11 @@ def test_every_change_raises_the_version_of_the_users_shard(access: Access) -> N
         memory_save(access=access, draft=MemoryDraft(text, scope=Scope("ana")))
     assert MemoryShard.objects.get(user_id="ana").version == 2
     assert sorted(Memory.objects.values_list("version", flat=True)) == [1, 2]
+
+
+def test_of_duplicates_in_a_batch_the_vector_is_that_of_the_one_stored(access: Access) -> None:
+    texts = ("I love green tea", "I LOVE GREEN TEA!!!!!!!!", "i love   green tea?")
+    memory_save_many(access=access, drafts=[MemoryDraft(text, scope=Scope("ana")) for text in texts])
+    stored = MemoryEmbedding.objects.get()
+    assert stored.memory.content == texts[0]
+    assert float(stored.vector @ embed_texts([texts[0]])[0]) == pytest.approx(1.0, abs=1e-5)

@@ -1,5 +1,7 @@
 """When two memories are the same: spec 002 section 9 with DESIGN section 6."""
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -61,6 +63,13 @@ def test_the_hash_is_that_of_the_normalised_text_in_utf_8() -> None:
 def test_any_text_has_a_hash_and_the_same_one_each_time(text: str) -> None:
     assert content_hash(text) == content_hash(text)
     assert len(content_hash(text)) == 64
+
+
+@pytest.mark.parametrize("nasty", ["!" * 100_000 + "x", "a" + " " * 100_000 + "b", "\u3000!" * 50_000 + "x"])
+def test_the_longest_content_is_normalised_in_an_instant(nasty: str) -> None:
+    started = time.perf_counter()
+    normalise_content(nasty)
+    assert time.perf_counter() - started < 1.0, "a pattern that backtracks would take half a minute"
 
 
 @given(st.text())
