@@ -32,9 +32,10 @@ def current_space() -> EmbeddingSpace:
     Raises UnavailableError when the configured model makes vectors of another space than the active one.
     """
     global _space
-    if _space is None:
-        _space = _ask_for_space()
-    return _space
+    space = _space
+    if space is None:
+        space = _space = _ask_for_space()
+    return space
 
 
 def forget_space() -> None:

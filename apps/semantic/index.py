@@ -7,10 +7,9 @@ it began, whichever process made it.
 import sys
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from django.conf import settings
@@ -29,7 +28,7 @@ _FETCH_SIZE = 2_000
 
 # Columns in the order of ShardRow, with the coded ones in the order of domain.shard.CODED.
 _ROWS_SQL = """
-SELECT m.id, m.version, m.status = 'active',
+SELECT m.id, m.user_id, m.status = 'active',
        m.household_id, m.persona_id, m.agent, m.personality, m.project, m.type,
        m.session_id, m.source, CASE WHEN m.is_global THEN 'true' ELSE 'false' END, m.decay_policy,
        extract(epoch FROM coalesce(m.occurred_at, m.created_at))::float8,
@@ -37,21 +36,38 @@ SELECT m.id, m.version, m.status = 'active',
                                THEN coalesce(m.last_reinforced_at, m.created_at)
                                ELSE m.created_at END)::float8,
        m.base_confidence, m.question_share, m.fullness, m.lexemes, vector_send(e.vector)
-FROM semantic_memory m
+FROM unnest(%s::text[], %s::bigint[]) AS seen (user_id, version)
+JOIN semantic_memory m ON m.user_id = seen.user_id AND m.version > seen.version
+                       AND (m.status = 'active' OR seen.version >= 0)
 LEFT JOIN semantic_memoryembedding e ON e.memory_id = m.id AND e.space_id = %s
-WHERE m.user_id = %s AND m.version > %s AND (m.status = 'active' OR %s)
-ORDER BY m.version, m.id
+ORDER BY m.id
 """
 _CODED = slice(3, 13)
 
 
-@dataclass(eq=False)
 class _Cached:
-    """A shard, the version it stands at, and the lock of whoever changes or reads it."""
+    """A shard, the version it stands at, its size, and the lock of whoever changes or reads it."""
 
-    shard: Shard
-    version: int = -1
-    lock: threading.RLock = field(default_factory=threading.RLock)
+    def __init__(self, dimension: int) -> None:
+        self.lock = threading.RLock()
+        self._dimension = dimension
+        self.reset()
+
+    def reset(self) -> None:
+        """Hold nothing, so that the next refresh loads everything."""
+        self.shard = Shard(self._dimension)
+        self.version = -1
+        self.nbytes = self.shard.nbytes
+
+    def apply(self, rows: Sequence[ShardRow], version: int) -> None:
+        """Take over all changes up to `version`. A failure midway leaves nothing behind that could be read."""
+        try:
+            self.shard.apply(rows)
+        except BaseException:
+            self.reset()
+            raise
+        self.version = version
+        self.nbytes = self.shard.nbytes
 
 
 class ShardCache:
@@ -60,31 +76,30 @@ class ShardCache:
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
         self._cached: OrderedDict[tuple[str, int], _Cached] = OrderedDict()
-        self._sizes: dict[tuple[str, int], int] = {}
         self._lock = threading.Lock()
 
     @contextmanager
     def fresh(self, users: Sequence[str], space: EmbeddingSpace) -> Iterator[list[Shard]]:
         """The shards of these users as of now, locked while the block runs. Raises SpaceChangedError."""
         with ExitStack() as locks:
-            entries = [(user, self._entry(user, space)) for user in sorted(set(users))]
-            for _, entry in entries:
+            entries = {user: self._entry(user, space) for user in sorted(set(users))}
+            for entry in entries.values():
                 locks.enter_context(entry.lock)
             with REFRESH_SECONDS.time():
-                self._refresh(entries, space)
-            yield [entry.shard for _, entry in entries]
-        self._evict(keep={(user, space.pk) for user in users})
+                _refresh(entries, space)
+            yield [entry.shard for entry in entries.values()]
+        self._evict()
 
     def clear(self) -> None:
         """Forget everything; the next search loads what it needs."""
         with self._lock:
             self._cached.clear()
-            self._sizes.clear()
 
     @property
     def nbytes(self) -> int:
         """How much memory the shards take, as of their last refresh."""
-        return sum(self._sizes.values())
+        with self._lock:
+            return sum(entry.nbytes for entry in self._cached.values())
 
     def describe(self) -> dict[str, int]:
         """How many shards are in memory, and their size in bytes."""
@@ -93,46 +108,50 @@ class ShardCache:
     def _entry(self, user: str, space: EmbeddingSpace) -> _Cached:
         key = (user, space.pk)
         with self._lock:
-            entry = self._cached.setdefault(key, _Cached(Shard(space.dimension)))
+            if key not in self._cached:
+                self._cached[key] = _Cached(space.dimension)
             self._cached.move_to_end(key)
-            return entry
+            return self._cached[key]
 
-    def _refresh(self, entries: Sequence[tuple[str, _Cached]], space: EmbeddingSpace) -> None:
-        versions = _versions([user for user, _ in entries], space)
-        for user, entry in entries:
-            version, reset_version = versions.get(user, (0, 0))
-            if -1 < entry.version < reset_version:
-                entry.shard, entry.version = Shard(space.dimension), -1
-            if entry.version < version:
-                self._load(user, entry, space)
-                entry.version = max(entry.version, version)
-                with self._lock:
-                    self._sizes[(user, space.pk)] = entry.shard.nbytes
-
-    def _load(self, user: str, entry: _Cached, space: EmbeddingSpace) -> None:
-        first = entry.version < 0
-        rows: list[ShardRow] = []
-        version = entry.version
-        for row in _changed_rows(user, entry.version, space.pk, include_inactive=not first):
-            rows.append(_shard_row(row))
-            version = max(version, row[1])
-        entry.shard.apply(rows)
-        entry.version = version
-        LOADED_ROWS.labels("load" if first else "update").inc(len(rows))
-
-    def _evict(self, keep: set[tuple[str, int]]) -> None:
+    def _evict(self) -> None:
+        """Drop the least recently used; whoever still reads one of them keeps it until done."""
         with self._lock:
-            while self.nbytes > self._max_bytes:
-                key = next((key for key in self._cached if key not in keep), None)
-                if key is None:
-                    return
-                del self._cached[key]
-                self._sizes.pop(key, None)
+            total = sum(entry.nbytes for entry in self._cached.values())
+            while total > self._max_bytes and self._cached:
+                _, dropped = self._cached.popitem(last=False)
+                total -= dropped.nbytes
                 EVICTIONS.inc()
 
 
-def _versions(users: Sequence[str], space: EmbeddingSpace) -> dict[str, tuple[int, int]]:
-    """Version and reset version of each user who has a shard. Raises SpaceChangedError."""
+def _refresh(entries: Mapping[str, _Cached], space: EmbeddingSpace) -> None:
+    versions = _versions(list(entries), space)
+    for user, entry in entries.items():
+        if -1 < entry.version < versions.get(user, NO_VERSIONS).reset:
+            entry.reset()
+    behind = {user: entry for user, entry in entries.items() if entry.version < versions.get(user, NO_VERSIONS).now}
+    if not behind:
+        return
+    changed = _changed_rows({user: entry.version for user, entry in behind.items()}, space)
+    for user, entry in behind.items():
+        rows = changed.get(user, [])
+        LOADED_ROWS.labels("load" if entry.version < 0 else "update").inc(len(rows))
+        # Rows of later versions may be among them; they come again with the next look, which does no harm. But
+        # taking their version for this look's would miss a purge between the two statements.
+        entry.apply(rows, versions[user].now)
+
+
+class _Versions(NamedTuple):
+    """The version at which a user's shard stands, and the one at which rows were last removed for good."""
+
+    now: int
+    reset: int
+
+
+NO_VERSIONS = _Versions(0, 0)
+
+
+def _versions(users: Sequence[str], space: EmbeddingSpace) -> dict[str, _Versions]:
+    """The versions of each user who has a shard. Raises SpaceChangedError."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT space.id, shard.user_id, shard.version, shard.reset_version "
@@ -143,16 +162,20 @@ def _versions(users: Sequence[str], space: EmbeddingSpace) -> dict[str, tuple[in
         rows = cursor.fetchall()
     if {row[0] for row in rows} != {space.pk}:
         raise SpaceChangedError
-    return {user: (version, reset) for _, user, version, reset in rows if user is not None}
+    return {user: _Versions(now, reset) for _, user, now, reset in rows if user is not None}
 
 
-def _changed_rows(user: str, version: int, space: int, include_inactive: bool) -> Iterator[Sequence[Any]]:
+def _changed_rows(seen: Mapping[str, int], space: EmbeddingSpace) -> dict[str, list[ShardRow]]:
+    """What changed since the version last seen, by user; of a user never seen (-1) only what is active."""
+    changed: dict[str, list[ShardRow]] = {}
     connection.ensure_connection()
     # A plain psycopg cursor: Django's speak text, and 384 numbers a row are better read as they are stored.
     with connection.wrap_database_errors, Cursor(connection.connection) as cursor:
-        cursor.execute(_ROWS_SQL, [space, user, version, include_inactive], binary=True)
+        cursor.execute(_ROWS_SQL, [list(seen), list(seen.values()), space.pk], binary=True)
         while rows := cursor.fetchmany(_FETCH_SIZE):
-            yield from rows
+            for row in rows:
+                changed.setdefault(row[1], []).append(_shard_row(row))
+    return changed
 
 
 def _shard_row(row: Sequence[Any]) -> ShardRow:

@@ -5,13 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Self
 
 from django.db import models
-from django.db.models.functions import Coalesce
 
 from apps.core.domain.scope import Access, Scope
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from apps.semantic.models import Memory  # noqa: F401
 
 
@@ -30,17 +27,6 @@ class MemoryQuerySet(models.QuerySet["Memory"]):
     def active(self) -> Self:
         """Those that a search may find."""
         return self.filter(status="active")
-
-    def not_deleted(self) -> Self:
-        """Those that can be read by their id."""
-        return self.exclude(status="deleted")
-
-    def happened_between(self, start: datetime | None, end: datetime | None) -> Self:
-        """Those that happened (else were saved) from `start` to `end`, both included."""
-        moment = self.alias(moment=Coalesce("occurred_at", "created_at"))
-        if start is not None:
-            moment = moment.filter(moment__gte=start)
-        return moment if end is None else moment.filter(moment__lte=end)
 
     def newest_first(self) -> Self:
         """In the order of lists; ids rise with arrival and are unique, so a cursor can stand on them."""

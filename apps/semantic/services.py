@@ -15,7 +15,7 @@ from apps.core.domain.scope import Access, Scope
 from apps.events.services import emit
 from apps.semantic.domain.confidence import DecayPolicy
 from apps.semantic.events import MemoriesPurged, MemoryChange, MemoryDeleted, MemoryReinforced, MemoryRestored
-from apps.semantic.models import Memory, MemoryRevision, MemoryShard, MemoryStatus, RevisionAction
+from apps.semantic.models import Memory, MemoryEmbedding, MemoryRevision, MemoryShard, MemoryStatus, RevisionAction
 from apps.semantic.saving import SaveOutcome, SaveResult, lock_shards, memory_save, memory_save_many
 from apps.semantic.selectors import NO_SUCH_MEMORY, memory_get_any
 
@@ -89,10 +89,12 @@ def memories_purge(*, access: Access, scope: Scope, clock: Clock = SYSTEM_CLOCK)
     assert scope.user_id is not None
     version = lock_shards([scope.user_id])[scope.user_id]
     doomed = Memory.objects.in_scope(scope)
-    doomed.update(superseded_by=None)
-    _, counts = doomed.delete()
+    # Raw deletes, children first: loading a whole scope with its contents only to delete it would be a waste.
+    Memory.objects.filter(superseded_by__in=doomed).update(superseded_by=None)
+    MemoryRevision.objects.filter(memory__in=doomed)._raw_delete(doomed.db)
+    MemoryEmbedding.objects.filter(memory__in=doomed)._raw_delete(doomed.db)
+    count = doomed._raw_delete(doomed.db)
     MemoryShard.objects.filter(user_id=scope.user_id).update(reset_version=version)
-    count = counts.get(Memory._meta.label, 0)
     emit(
         MemoriesPurged(
             user_id=scope.user_id,

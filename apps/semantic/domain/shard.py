@@ -24,7 +24,7 @@ CODED = (
 SESSION_KEY = tuple(CODED.index(name) for name in ("household_id", "persona_id", "session_id"))
 NEIGHBOUR_WEIGHTS = (0.7, 0.4)
 _PACK_AT_DEAD = 1_000
-_FIRST_CAPACITY = 64
+_FIRST_CAPACITY = 4
 
 
 class ShardRow(NamedTuple):

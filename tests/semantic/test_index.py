@@ -1,0 +1,122 @@
+"""The shards in memory: what they hold is what the database holds, and no more than they may."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from apps.core.domain.scope import Access, Scope
+from apps.semantic import index
+from apps.semantic.domain.query import SearchQuery
+from apps.semantic.domain.shard import Shard
+from apps.semantic.embedding import current_space
+from apps.semantic.index import ShardCache, shard_cache
+from apps.semantic.models import Memory
+from apps.semantic.searching import memory_search
+from apps.semantic.services import memories_purge
+
+pytestmark = pytest.mark.django_db
+
+Remember = Callable[..., Memory]
+
+
+def found(access: Access) -> list[str]:
+    result = memory_search(access, SearchQuery(scope=Scope("ana"), query="tea"))
+    return sorted(item.memory.content for item in result.found)
+
+
+def sizes(cache: ShardCache, *users: str) -> list[int]:
+    with cache.fresh(users, current_space()) as shards:
+        return [len(shard) for shard in shards]
+
+
+def one_shard(user: str) -> int:
+    """The size of a cached user."""
+    cache = ShardCache(1 << 30)
+    sizes(cache, user)
+    return cache.nbytes
+
+
+def test_a_search_loads_only_what_changed_since_the_last_one(
+    access: Access, remember: Remember, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    applied: list[int] = []
+    original = Shard.apply
+    monkeypatch.setattr(Shard, "apply", lambda self, rows: (applied.append(len(rows)), original(self, rows))[1])
+    for content in ("tea", "coffee"):
+        remember(content)
+    found(access)
+    remember("milk")
+    found(access)
+    found(access)
+    assert applied == [2, 1]
+
+
+def test_another_process_sees_every_committed_change(remember: Remember, access: Access) -> None:
+    other = ShardCache(1 << 20)
+    remember("tea")
+    assert sizes(other, "ana") == [1]
+    remember("milk")
+    assert sizes(other, "ana") == [2]
+    memories_purge(access=access, scope=Scope("ana"))
+    assert sizes(other, "ana") == [0]
+
+
+def test_a_purge_between_the_look_at_the_versions_and_the_rows_is_not_missed(
+    remember: Remember, access: Access, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for n in range(5):
+        remember(f"old {n}")
+    cache = ShardCache(1 << 20)
+    assert sizes(cache, "ana") == [5]
+    original = index._versions
+
+    def purge_afterwards(*arguments: Any) -> Any:
+        versions = original(*arguments)
+        memories_purge(access=access, scope=Scope("ana"))
+        remember("new")
+        return versions
+
+    remember("one more, so that there is something to load")
+    monkeypatch.setattr(index, "_versions", purge_afterwards)
+    sizes(cache, "ana")
+    monkeypatch.undo()
+    assert sizes(cache, "ana") == [1]
+
+
+def test_a_failure_while_a_shard_grows_is_forgotten_by_the_next_search(
+    remember: Remember, access: Access, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remember("tea")
+    assert found(access) == ["tea"]
+    for n in range(20):
+        remember(f"tea number {n}")
+    original = Shard._allocate
+
+    def out_of_memory(self: Shard, capacity: int) -> None:
+        original(self, capacity)
+        raise MemoryError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Shard, "_allocate", out_of_memory)
+        with pytest.raises(MemoryError):
+            found(access)
+    assert len(found(access)) == 10
+    assert sizes(shard_cache(), "ana") == [21]
+
+
+def test_the_cache_keeps_to_its_size_even_after_a_search_over_everybody(remember: Remember) -> None:
+    users = [f"user {n}" for n in range(40)]
+    for user in users:
+        remember("tea", scope=Scope(user))
+    limit = 5 * one_shard(users[0])
+    cache = ShardCache(limit)
+    assert sizes(cache, *users) == [1] * 40
+    assert cache.nbytes <= limit
+    assert 0 < cache.describe()["shards"] <= 5
+    assert sizes(cache, *users[-3:]) == [1] * 3
+
+
+def test_a_user_with_one_memory_takes_little_room(remember: Remember) -> None:
+    remember("tea")
+    assert one_shard("ana") < 20_000
