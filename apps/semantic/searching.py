@@ -13,7 +13,7 @@ from apps.core.domain.scope import Access, Scope
 from apps.llm.models import EmbeddingSpace
 from apps.semantic.conf import half_lives
 from apps.semantic.domain.query import EMPTY_RANKING, Diagnostics, Hit, Ranking, SearchMode, SearchQuery
-from apps.semantic.domain.ranking import KEYWORD_WEIGHT, VECTOR_WEIGHT, rank
+from apps.semantic.domain.ranking import KEYWORD_WEIGHT, VECTOR_WEIGHT, rank, terms_of
 from apps.semantic.embedding import current_space, embed, given_vector, with_current_space
 from apps.semantic.index import shard_cache
 from apps.semantic.models import Memory
@@ -71,11 +71,12 @@ def _outside(query: SearchQuery) -> Ranking:
 
 def _ranking(access: Access, scope: Scope, query: SearchQuery, clock: Clock) -> Ranking:
     users = [scope.user_id] if scope.user_id is not None else users_in(access, query.scope)
+    terms = terms_of(query)
 
     def work(space: EmbeddingSpace) -> Ranking:
         vector = _query_vector(query, space)
         with shard_cache().fresh(users, space) as shards:
-            return rank(query, scope, vector, shards, utcnow(clock), half_lives())
+            return rank(query, scope, vector, terms, shards, utcnow(clock), half_lives())
 
     return with_current_space(work)
 

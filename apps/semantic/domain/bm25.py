@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from apps.core.domain.text import query_terms, term_hash
+from apps.core.domain.text import term_hash
 from apps.semantic.domain.shard import Bools, Floats, Shard
 
 K1 = 0.9
@@ -22,29 +22,35 @@ MAX_QUERY_TERMS = 64
 class KeywordScores:
     """Scores per shard and slot, each array of shape (shard.size,).
 
-    terms, idf, shares: per query term; shares[i] are term i's contributions per shard, kept when asked for.
+    details: per query term, kept when asked for.
     """
 
     scores: list[Floats]
-    terms: list[str]
-    idf: list[float]
-    weights: list[list[Floats]]
-    shares: list[list[Floats]]
+    details: list["TermDetail"]
 
     def maximum(self) -> float:
         """The best score of all; 0.0 when no word was found."""
         return max((float(part.max()) for part in self.scores if len(part)), default=0.0)
 
 
+@dataclass(frozen=True, eq=False)
+class TermDetail:
+    """What one term adds, by slot of all shards one after the other."""
+
+    term: str
+    idf: float
+    weights: Floats
+    shares: Floats
+
+
 def keyword_scores(
-    query: str, shards: Sequence[Shard], visible: Sequence[Bools], keep_shares: bool = False
+    words: Sequence[str], shards: Sequence[Shard], visible: Sequence[Bools], keep_details: bool = False
 ) -> KeywordScores:
-    """Score every visible slot of the shards for the query's words."""
-    words = query_terms(query)[:MAX_QUERY_TERMS]
+    """Score every visible slot of the shards for the terms of a query; the first MAX_QUERY_TERMS count."""
     documents = sum(int(mask.sum()) for mask in visible)
     norms = _length_norms(shards, visible, documents)
-    result = KeywordScores([np.zeros(shard.size) for shard in shards], words, [], [], [])
-    for word in words:
+    result = KeywordScores([np.zeros(shard.size) for shard in shards], [])
+    for word in words[:MAX_QUERY_TERMS]:
         weights = [
             np.where(mask, shard.term_weights(term_hash(word)), 0.0)
             for shard, mask in zip(shards, visible, strict=True)
@@ -53,10 +59,8 @@ def keyword_scores(
         shares = [idf * w * (K1 + 1) / (w + norm) for w, norm in zip(weights, norms, strict=True)]
         for total, share in zip(result.scores, shares, strict=True):
             total += share
-        result.idf.append(idf)
-        if keep_shares:
-            result.weights.append(weights)
-            result.shares.append(shares)
+        if keep_details:
+            result.details.append(TermDetail(word, idf, np.concatenate(weights), np.concatenate(shares)))
     return result
 
 

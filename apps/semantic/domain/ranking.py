@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from apps.core.domain.scope import Scope
+from apps.core.domain.text import query_terms
 from apps.semantic.domain.bm25 import KeywordScores, keyword_scores
 from apps.semantic.domain.confidence import DecayPolicy
 from apps.semantic.domain.query import EMPTY_RANKING, Hit, Ranking, SearchMode, SearchQuery, TermShare
@@ -35,23 +36,25 @@ def rank(
     query: SearchQuery,
     scope: Scope,
     vector: npt.NDArray[np.float32] | None,
+    terms: Sequence[str],
     shards: Sequence[Shard],
     now: datetime,
     half_lives: HalfLives,
 ) -> Ranking:
     """The best `query.top_k` of the memories in `scope`, ties broken by the newer one.
 
-    vector: the query's unit vector, or None when similarity is not needed.
+    vector: the query's unit vector, or None when similarity is not needed. terms: see `terms_of`; both are made
+    before the shards are locked.
     """
     visible = [visible_slots(shard, scope) for shard in shards]
     if not any(mask.any() for mask in visible):
         return EMPTY_RANKING
-    words = _keyword_part(query, shards, visible)
+    words = _keyword_part(query, terms, shards, visible)
     scored = _score(query, vector, shards, words, now, half_lives)
     considered = np.concatenate(visible)
     matched, filtered = _filter(query, shards, scored, considered)
     best = _best(scored, matched, query.top_k)
-    hits = tuple(_hit(scored, slot, words, query.explain) for slot in best)
+    hits = tuple(_hit(scored, slot, words) for slot in best)
     return Ranking(hits, len(matched), filtered)
 
 
@@ -65,10 +68,19 @@ def visible_slots(shard: Shard, scope: Scope) -> Bools:
     return mask
 
 
-def _keyword_part(query: SearchQuery, shards: Sequence[Shard], visible: Sequence[Bools]) -> KeywordScores | None:
+def terms_of(query: SearchQuery) -> tuple[str, ...]:
+    """The words that a search looks for; none when it goes by vector alone."""
     if query.query is None or query.effective_mode is SearchMode.VECTOR:
+        return ()
+    return tuple(query_terms(query.query))
+
+
+def _keyword_part(
+    query: SearchQuery, terms: Sequence[str], shards: Sequence[Shard], visible: Sequence[Bools]
+) -> KeywordScores | None:
+    if query.effective_mode is SearchMode.VECTOR:
         return None
-    return keyword_scores(query.query, shards, visible, keep_shares=query.explain)
+    return keyword_scores(terms, shards, visible, keep_details=query.explain)
 
 
 def _score(
@@ -174,7 +186,7 @@ def _best(scored: _Scored, matched: npt.NDArray[np.int64], top_k: int) -> list[i
     return [int(slot) for slot in matched[order]]
 
 
-def _hit(scored: _Scored, slot: int, words: KeywordScores | None, explain: bool) -> Hit:
+def _hit(scored: _Scored, slot: int, words: KeywordScores | None) -> Hit:
     return Hit(
         memory=int(scored.ids[slot]),
         score=round(float(scored.score[slot]), 6),
@@ -182,15 +194,18 @@ def _hit(scored: _Scored, slot: int, words: KeywordScores | None, explain: bool)
         keyword=None if scored.keyword is None else round(float(scored.keyword[slot]), 6),
         substance=round(float(scored.substance[slot]), 6),
         confidence=round(float(scored.confidence[slot]), 6),
-        terms=_term_shares(words, slot) if explain and words is not None else (),
+        terms=() if words is None else _term_shares(words, slot),
     )
 
 
 def _term_shares(words: KeywordScores, slot: int) -> tuple[TermShare, ...]:
-    shares = []
-    for term, idf, weights, parts in zip(words.terms, words.idf, words.weights, words.shares, strict=True):
-        weight = float(np.concatenate(weights)[slot])
-        if weight > 0:
-            score = float(np.concatenate(parts)[slot])
-            shares.append(TermShare(term, round(weight, 3), round(idf, 6), round(score, 6)))
-    return tuple(shares)
+    return tuple(
+        TermShare(
+            term=detail.term,
+            weight=round(float(detail.weights[slot]), 3),
+            idf=round(detail.idf, 6),
+            score=round(float(detail.shares[slot]), 6),
+        )
+        for detail in words.details
+        if detail.weights[slot] > 0
+    )

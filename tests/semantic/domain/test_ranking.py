@@ -15,7 +15,7 @@ from apps.semantic.domain import bm25, shard
 from apps.semantic.domain.confidence import HALF_LIFE
 from apps.semantic.domain.lexemes import pack
 from apps.semantic.domain.query import SearchMode, SearchQuery
-from apps.semantic.domain.ranking import KEYWORD_WEIGHT, VECTOR_WEIGHT, rank
+from apps.semantic.domain.ranking import KEYWORD_WEIGHT, VECTOR_WEIGHT, rank, terms_of
 from apps.semantic.domain.shard import NEIGHBOUR_WEIGHTS, Shard, ShardRow
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -87,7 +87,7 @@ def filled(docs: list[Doc]) -> Shard:
 def search(shards: list[Shard], scope: Scope | None = None, **fields: object) -> dict[int, float]:
     query = SearchQuery(**{"top_k": 100, **fields})  # type: ignore[arg-type]
     vector = np.array([1, 0, 0, 0], dtype=np.float32)
-    ranking = rank(query, scope or Scope("ana"), vector, shards, NOW, HALF_LIFE)
+    ranking = rank(query, scope or Scope("ana"), vector, terms_of(query), shards, NOW, HALF_LIFE)
     return {hit.memory: hit.score for hit in ranking.hits}
 
 
@@ -196,5 +196,5 @@ def test_confidence_decays_by_policy() -> None:
     index = Shard(DIMENSION)
     index.apply([row])
     query = SearchQuery(query="x", min_confidence=0.5)
-    ranking = rank(query, Scope("ana"), np.zeros(4, dtype=np.float32), [index], NOW, HALF_LIFE)
+    ranking = rank(query, Scope("ana"), np.zeros(4, dtype=np.float32), terms_of(query), [index], NOW, HALF_LIFE)
     assert [hit.confidence for hit in ranking.hits] == [0.5]
