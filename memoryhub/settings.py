@@ -41,6 +41,7 @@ INSTALLED_APPS = [
     "apps.core",
     "apps.events",
     "apps.llm",
+    "apps.rules",
     "apps.semantic",
 ]
 
@@ -162,6 +163,7 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {
         "SaveActionEnum": "apps.semantic.rest.outputs.SAVE_ACTIONS",
         "RevisionActionEnum": "apps.semantic.models.RevisionAction",
+        "ConflictSideEnum": "apps.rules.rest.outputs.SIDES",
     },
 }
 

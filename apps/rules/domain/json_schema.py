@@ -9,19 +9,16 @@ from apps.rules.domain.shape import MAX_TEXT_CHARS, Group, Setting
 Schema = dict[str, Any]
 # Printable enough for a document; the parser looks closer.
 NAME = r"^[A-Za-z0-9_][A-Za-z0-9_ -]*[A-Za-z0-9_]$|^[A-Za-z0-9_]$"
+_NAMED = {"type": "string", "maxLength": MAX_NAME_CHARS, "pattern": NAME}
 TEXT = r"^[^\u0000]*[^\s\u0000][^\u0000]*$"
 
 
 def rule_schema(*, required: Collection[str] = (), leave_out: Collection[str] = ()) -> Schema:
     """The schema of a rule document. A member may be null: it is then as if it were missing."""
     schema = _group(SHAPE)
-    schema["properties"] |= {"name": _name("string"), "extends": _name("string", "null")}
+    schema["properties"] |= {"name": _NAMED, "extends": {**_NAMED, "nullable": True}}
     schema["properties"] = {name: value for name, value in schema["properties"].items() if name not in leave_out}
     return {**schema, "required": sorted(required)} if required else schema
-
-
-def _name(*types: str) -> Schema:
-    return {"type": list(types) if len(types) > 1 else types[0], "maxLength": MAX_NAME_CHARS, "pattern": NAME}
 
 
 def _group(group: Group) -> Schema:
