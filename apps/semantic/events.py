@@ -34,7 +34,6 @@ class MemorySaved(MemoryChange):
 
     name: ClassVar[str] = "memory:semantic:saved"
     action: SaveAction
-    content_hash: str
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -245,7 +245,6 @@ class _Writer:
             actor=self._actor,
             at=self._now,
             action=action,
-            content_hash=memory.content_hash,
         )
 
 
