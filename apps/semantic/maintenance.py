@@ -1,7 +1,9 @@
 """Making vectors and keyword documents anew when what makes them has changed."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
+import numpy as np
+import numpy.typing as npt
 from django.db import transaction
 from django.db.models import QuerySet
 
@@ -32,7 +34,8 @@ def reembed(*, embedder: Embedder, progress: Progress | None = None, clock: Cloc
     """Give every memory a vector of the embedder's, then make its space the active one; says how many were made.
 
     Each batch is kept, so a reembedding that was cut off goes on where it stopped. Until the end searches use the
-    space that is active now. Raises EmbeddingError.
+    space that is active now. Vectors that writers gave (`is_given`) are replaced as well: they belong to the space
+    before. Raises EmbeddingError.
     """
     space = space_get_or_create(embedder.space, clock=clock)
     made = 0
@@ -50,24 +53,46 @@ def reembed(*, embedder: Embedder, progress: Progress | None = None, clock: Cloc
 
 def _fill(space: EmbeddingSpace, embedder: Embedder, progress: Progress | None) -> int:
     made = 0
-    while batch := list(without_vector(space).order_by("id")[:BATCH_SIZE]):
-        vectors = embedder.embed([memory.content for memory in batch])
-        rows = [
-            MemoryEmbedding(memory=memory, space=space, vector=vector)
-            for memory, vector in zip(batch, vectors, strict=True)
-        ]
-        # Another reembedding may be at work; one vector for each is enough.
-        MemoryEmbedding.objects.bulk_create(rows, ignore_conflicts=True)
-        made += len(batch)
+    for batch in _batches(without_vector(space)):
+        made += _insert_vectors(space, batch, embedder.embed([memory.content for memory in batch]))
         if progress is not None:
             progress(len(batch))
     return made
 
 
+@transaction.atomic
+def _insert_vectors(space: EmbeddingSpace, batch: Sequence[Memory], vectors: npt.NDArray[np.float32]) -> int:
+    """Store the vectors of those that were not purged since they were read; says how many these are."""
+    # A purge is a writer too: before it, or after it, but never in the middle of it.
+    lock_shards(memory.user_id for memory in batch)
+    left = set(Memory.objects.filter(pk__in=[memory.pk for memory in batch]).values_list("pk", flat=True))
+    rows = [
+        MemoryEmbedding(memory=memory, space=space, vector=vector)
+        for memory, vector in zip(batch, vectors, strict=True)
+        if memory.pk in left
+    ]
+    # Another reembedding may be at work; one vector for each is enough.
+    MemoryEmbedding.objects.bulk_create(rows, ignore_conflicts=True)
+    return len(rows)
+
+
+def _batches(memories: QuerySet[Memory]) -> Iterator[list[Memory]]:
+    """The memories by rising id, each batch read when it is asked for; none is looked at twice."""
+    last = 0
+    while batch := list(memories.filter(pk__gt=last).order_by("pk")[:BATCH_SIZE]):
+        yield batch
+        last = batch[-1].pk
+
+
 def _drop_other_vectors(space: EmbeddingSpace) -> None:
-    others = MemoryEmbedding.objects.exclude(space=space).order_by("id")
-    while ids := list(others.values_list("id", flat=True)[: BATCH_SIZE * 8]):
-        MemoryEmbedding.objects.filter(id__in=ids).delete()
+    others = MemoryEmbedding.objects.exclude(space=space).order_by("pk")
+    last = 0
+    while rows := list(others.filter(pk__gt=last).values_list("pk", "memory__user_id")[: BATCH_SIZE * 8]):
+        with transaction.atomic():
+            # A purge removes vectors as well, in an order of its own.
+            lock_shards(user for _, user in rows)
+            MemoryEmbedding.objects.filter(pk__in=[pk for pk, _ in rows]).delete()
+        last = rows[-1][0]
 
 
 def outdated_words() -> QuerySet[Memory]:
@@ -78,7 +103,7 @@ def outdated_words() -> QuerySet[Memory]:
 def refresh_words(*, progress: Progress | None = None) -> int:
     """Make outdated keyword documents anew, in batches; says how many. Searches go on meanwhile."""
     made = 0
-    while batch := list(outdated_words().order_by("id")[:BATCH_SIZE]):
+    for batch in _batches(outdated_words()):
         _refresh_batch(batch)
         made += len(batch)
         if progress is not None:

@@ -1,10 +1,14 @@
 """Changing the embedding model and the text pipeline under stored memories."""
 
+import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
 import pytest
+from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
 
 from apps.core.domain.errors import UnavailableError
 from apps.core.domain.scope import Access, Scope
@@ -21,9 +25,12 @@ from apps.semantic.health import embedding_ready
 from apps.semantic.maintenance import reembed, reembed_needed, refresh_words
 from apps.semantic.models import Memory, MemoryEmbedding
 from apps.semantic.searching import memory_search
-from apps.semantic.services import memory_save
+from apps.semantic.services import memories_purge, memory_save
 
 pytestmark = pytest.mark.django_db
+
+PATIENCE = 30.0
+BEN = Scope("ben")
 
 
 class SmallEmbedder:
@@ -64,6 +71,24 @@ def search(access: Access) -> list[str]:
     return [found.memory.content for found in result.found]
 
 
+def agreement(content: str, row: MemoryEmbedding) -> float:
+    """The cosine of a stored vector and the one that the small embedder makes of a text."""
+    return float(SmallEmbedder().embed([content])[0] @ np.asarray(row.vector, dtype=np.float32))
+
+
+def someone_waits_for_a_lock() -> bool:
+    waiting = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_stat_clear_snapshot()")
+            cursor.execute(waiting)
+            if cursor.fetchone():
+                return True
+        time.sleep(0.02)
+    return False
+
+
 def test_a_changed_model_is_refused_with_the_command_that_helps(
     three: None, configured: SmallEmbedder, access: Access
 ) -> None:
@@ -101,6 +126,78 @@ def test_a_memory_written_during_the_reembedding_gets_a_new_vector_too(
 ) -> None:
     reembed(embedder=SmallEmbedder(), progress=lambda _: remember("milk") and None)
     assert MemoryEmbedding.objects.filter(space=active_space()).count() == Memory.objects.count() == 4
+
+
+def test_vectors_that_writers_gave_are_replaced_as_well(access: Access, remember: Callable[..., Memory]) -> None:
+    given = np.ones(384, dtype=np.float32)
+    remember("tea", embedding=given)
+    assert MemoryEmbedding.objects.get().is_given
+    reembed(embedder=SmallEmbedder())
+    assert not MemoryEmbedding.objects.get().is_given
+    assert agreement("tea", MemoryEmbedding.objects.get()) == pytest.approx(1.0)
+
+
+class PurgingEmbedder(SmallEmbedder):
+    """Ben's memories are purged between their being read and their vectors being stored."""
+
+    def __init__(self, purge: Callable[[], object]) -> None:
+        super().__init__()
+        self._purge: Callable[[], object] | None = purge
+
+    def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        purge, self._purge = self._purge, None
+        if purge:
+            purge()
+        return super().embed(texts)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_memories_purged_during_the_reembedding_are_left_out(
+    three: None, access: Access, remember: Callable[..., Memory]
+) -> None:
+    remember("milk", scope=BEN)
+    embedder = PurgingEmbedder(lambda: memories_purge(access=access, scope=BEN))
+    assert reembed(embedder=embedder) == 3
+    assert sorted(MemoryEmbedding.objects.values_list("memory__content", flat=True)) == ["coffee", "tea", "water"]
+    assert str(active_space()) == str(EmbeddingSpace.objects.get(model="small"))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_reembedding_waits_for_a_purge_that_is_under_way(
+    three: None, access: Access, remember: Callable[..., Memory]
+) -> None:
+    remember("milk", scope=BEN)
+    purged, waited = threading.Event(), threading.Event()
+
+    def purge() -> None:
+        try:
+            with transaction.atomic():
+                memories_purge(access=access, scope=BEN)
+                purged.set()
+                if someone_waits_for_a_lock():
+                    waited.set()
+        finally:
+            connection.close()
+
+    def start_and_wait() -> None:
+        thread.start()
+        purged.wait(PATIENCE)
+
+    thread = threading.Thread(target=purge, daemon=True)
+    assert reembed(embedder=PurgingEmbedder(start_and_wait)) == 3
+    thread.join(PATIENCE)
+    assert waited.is_set()
+    assert MemoryEmbedding.objects.count() == Memory.objects.count() == 3
+
+
+def test_no_batch_looks_again_at_what_the_one_before_has_done(three: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("apps.semantic.maintenance.BATCH_SIZE", 1)
+    ids = list(Memory.objects.order_by("id").values_list("id", flat=True))
+    with CaptureQueriesContext(connection) as queries:
+        reembed(embedder=SmallEmbedder())
+    asked = [query["sql"] for query in queries if 'ORDER BY "semantic_memory"."id"' in query["sql"]]
+    for last, sql in zip([0, *ids], asked, strict=True):
+        assert f'"semantic_memory"."id" > {last}' in sql
 
 
 def test_words_of_an_older_pipeline_are_made_anew(three: None, access: Access) -> None:

@@ -14,8 +14,8 @@ from apps.semantic.maintenance import reembed, reembed_needed
 class Command(BaseCommand):
     help = (
         "Make new vectors for all memories with the configured embedding model and switch to them. Searches go on "
-        "with the old ones until the end; a run that was cut off goes on where it stopped. Afterwards start the "
-        "hub with the new configuration."
+        "with the old ones until the end; a run that was cut off goes on where it stopped. Vectors that writers gave "
+        "are replaced as well. Afterwards start the hub with the new configuration."
     )
 
     def handle(self, *args: Any, **options: Any) -> None:
