@@ -1,0 +1,220 @@
+"""A text as the contradiction signal reads it: clauses with their words, values and negations."""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property, lru_cache
+
+from apps.core.domain.text_languages import STOPWORDS
+from apps.core.domain.text_stems import fold
+from apps.rules.domain.contradiction_lexicon import key_of
+from apps.rules.domain.contradiction_words import (
+    FILLERS,
+    LIGHT,
+    MONTHS,
+    NEGATORS,
+    NUMBER_WORDS,
+    PERSONS,
+    UPDATE_CUES,
+    WEEKDAYS,
+)
+
+# A fact is short; of a long text only this much is compared, so that no text makes a save slow.
+MAX_CHARS = 4000
+MAX_CLAUSES = 60
+MAX_TOKEN_CHARS = 64
+
+_CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+_APOSTROPHES = str.maketrans(dict.fromkeys("’ʼ`´＇", "'"))
+_SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+|[\n;。！？]+|(?<=\w)\s+[-–—]+\s+")
+_CLAUSE_END = re.compile(
+    r",\s+|:\s+|\s+[-–—]\s+|\s+(?=(?:but|which|because|so|although|though|while|whereas|since)\b)", re.IGNORECASE
+)
+_MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
+_TOKEN = re.compile(
+    rf"(?P<date>\b(?:{_MONTH})\.?\s+\d{{1,2}}(?:st|nd|rd|th)?\b(?!:)|\b\d{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?(?:{_MONTH})\b"
+    r"|\b\d{4}-\d\d-\d\d\b|\b\d{1,2}/\d{1,2}/\d{2,4}\b)"
+    r"|(?P<time>\b\d{1,2}:\d\d(?:\s*[ap]\.?m\b\.?)?|\b\d{1,2}\s*[ap]\.?m\b\.?)"
+    r"|(?P<number>[$€£]?\d[\d,]*(?:\.\d+)?(?:[-/]\d+)?(?:\s?%|(?:st|nd|rd|th)\b|[^\W\d_]{1,4}\b)?)"
+    r"|(?P<word>[^\W_]+(?:'[^\W_]+)*(?:-[^\W_]+)*)",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(r"(?P<unit>[$€£]?)(?P<digits>\d[\d,]*(?:\.\d+)?)(?P<rest>[-/]\d+)?\s?(?P<suffix>.*)", re.DOTALL)
+_ORDINALS = frozenset(("st", "nd", "rd", "th"))
+_NO_NOUNS = FILLERS | LIGHT | UPDATE_CUES
+_ISO = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
+_POSSESSIVE = re.compile(r"'(?:s|ll|ve|re|d|m)$|'$")
+
+
+class Kind(StrEnum):
+    """What a token is."""
+
+    WORD = "word"
+    NUMBER = "number"
+    DATE = "date"
+    TIME = "time"
+    WEEKDAY = "weekday"
+
+
+VALUES = frozenset(Kind) - {Kind.WORD}
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """key: the stem of a word, the canonical form of a value. unit: "$", "%", "ms" and the like, "" for none.
+
+    negator: the word denies something. function: a word without meaning of its own. name: looks like a proper name.
+    """
+
+    text: str
+    key: str
+    kind: Kind
+    unit: str = ""
+    negator: bool = False
+    function: bool = False
+    name: bool = False
+
+    @property
+    def is_content(self) -> bool:
+        """True for a word that says something by itself."""
+        return self.kind is Kind.WORD and not self.function and not self.negator
+
+
+@dataclass(frozen=True)
+class Clause:
+    """A part of a sentence, without the words that a text pipeline would not find."""
+
+    tokens: tuple[Token, ...]
+
+    @cached_property
+    def content(self) -> frozenset[str]:
+        """The stems of its content words."""
+        return frozenset(token.key for token in self.tokens if token.is_content)
+
+    @cached_property
+    def values(self) -> tuple[tuple[int, Token], ...]:
+        """Its numbers, dates, times and weekdays with their positions."""
+        return tuple((place, token) for place, token in enumerate(self.tokens) if token.kind in VALUES)
+
+    @cached_property
+    def negators(self) -> tuple[int, ...]:
+        """Where it denies."""
+        return tuple(place for place, token in enumerate(self.tokens) if token.negator)
+
+    @cached_property
+    def is_anchored(self) -> bool:
+        """True when it speaks of someone or something certain: the speaker, an owner, a name."""
+        return any(token.name or token.text in PERSONS for token in self.tokens)
+
+    @property
+    def words(self) -> str:
+        """Its words, for the evidence."""
+        return " ".join(token.text for token in self.tokens)
+
+
+@dataclass(frozen=True)
+class Passage:
+    """An analysed text. sentences: each with its clauses."""
+
+    sentences: tuple[tuple[Clause, ...], ...]
+
+    @cached_property
+    def clauses(self) -> tuple[Clause, ...]:
+        """All clauses in order."""
+        return tuple(clause for sentence in self.sentences for clause in sentence)
+
+    @cached_property
+    def whole(self) -> Clause:
+        """The text as one clause."""
+        return Clause(tuple(token for clause in self.clauses for token in clause.tokens))
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The keys of its proper names."""
+        return frozenset(token.key for token in self.whole.tokens if token.name)
+
+    @cached_property
+    def surface(self) -> dict[str, str]:
+        """How the words were written, by stem."""
+        return {token.key: token.text for token in reversed(self.whole.tokens)}
+
+
+def is_identifier(clause: Clause, place: int) -> bool:
+    """ "item 17", "room 5": the number at a place names a thing rather than counting any."""
+    token = clause.tokens[place]
+    if token.kind is not Kind.NUMBER or token.unit or place == 0:
+        return False
+    before, after = clause.tokens[place - 1], clause.tokens[place + 1 : place + 2]
+    return before.is_content and before.key not in _NO_NOUNS and not (after and after[0].is_content)
+
+
+@lru_cache(maxsize=4096)
+def analysed(text: str) -> Passage:
+    """Read a text; code blocks and what lies beyond MAX_CHARS are skipped. Accepts any str."""
+    text = unicodedata.normalize("NFKC", text[:MAX_CHARS]).translate(_APOSTROPHES)
+    text = _CODE.sub("\n", text)
+    sentences, count = [], 0
+    for part in _SENTENCE_END.split(text):
+        clauses = tuple(clause for clause in _clauses(part) if clause.tokens)[: MAX_CLAUSES - count]
+        count += len(clauses)
+        if clauses:
+            sentences.append(clauses)
+    return Passage(tuple(sentences))
+
+
+def _clauses(sentence: str) -> Iterator[Clause]:
+    first = True
+    for part in _CLAUSE_END.split(sentence):
+        yield Clause(tuple(_tokens(part, first)))
+        first = False
+
+
+def _tokens(text: str, at_start: bool) -> Iterator[Token]:
+    for match in _TOKEN.finditer(text):
+        yield from _READERS[match.lastgroup or "word"](match[0][:MAX_TOKEN_CHARS], at_start and match.start() == 0)
+
+
+def _read_date(text: str, _at_start: bool) -> Iterable[Token]:
+    iso = _ISO.fullmatch(text)
+    if iso:
+        return [Token(text, f"{int(iso[2])}-{int(iso[3])}", Kind.DATE)]
+    month = next((MONTHS[word] for word in re.findall(r"[a-z]+", text.lower()) if word in MONTHS), None)
+    numbers = [int(digits) for digits in re.findall(r"\d+", text)]
+    return [Token(text, f"{month}-{numbers[0]}" if month else "/".join(map(str, numbers[:2])), Kind.DATE)]
+
+
+def _read_time(text: str, _at_start: bool) -> Iterable[Token]:
+    return [Token(text, re.sub(r"[\s.]", "", text.lower()), Kind.TIME)]
+
+
+def _read_number(text: str, _at_start: bool) -> Iterable[Token]:
+    match = _NUMBER.fullmatch(text)
+    assert match is not None
+    digits = match["digits"].replace(",", "").rstrip(".")
+    suffix = match["suffix"].lower()
+    unit = "" if suffix in _ORDINALS else suffix
+    return [Token(text, f"{float(digits):g}{match['rest'] or ''}", Kind.NUMBER, unit=match["unit"] or unit)]
+
+
+def _read_word(text: str, at_start: bool) -> Iterable[Token]:
+    whole = text.lower().replace("'", "")
+    if whole in NEGATORS or (whole.endswith("nt") and text.lower().endswith("n't")):
+        return [Token(whole, whole, Kind.WORD, negator=True)]
+    parts = _POSSESSIVE.sub("", text).split("-")
+    return [_word(part, at_start and place == 0) for place, part in enumerate(parts) if part]
+
+
+def _word(text: str, at_start: bool) -> Token:
+    plain = fold(text.casefold().replace("'", ""))
+    if plain in WEEKDAYS:
+        return Token(plain, WEEKDAYS[plain], Kind.WEEKDAY)
+    if plain in NUMBER_WORDS:
+        return Token(plain, f"{float(NUMBER_WORDS[plain]):g}", Kind.NUMBER, function=plain in ("one", "first"))
+    if plain in STOPWORDS or not plain:
+        return Token(plain, plain, Kind.WORD, function=True)
+    return Token(plain, key_of(plain), Kind.WORD, name=text[0].isupper() and not at_start)
+
+
+_READERS = {"date": _read_date, "time": _read_time, "number": _read_number, "word": _read_word}

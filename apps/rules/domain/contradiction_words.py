@@ -1,0 +1,77 @@
+"""Words by the part they play in a contradiction: what denies, what is said around a statement, numbers, days."""
+
+from apps.rules.domain.contradiction_lexicon import keys
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+NEGATORS = _words(
+    """no not never none nobody nothing neither nor nowhere without cannot cant dont doesnt didnt isnt arent wasnt
+    werent wont wouldnt shouldnt couldnt hasnt havent hadnt aint mustnt neednt"""
+)
+NEVER = _words("never")
+# What a negated experience may be worded with, and what says nothing about which experience it is.
+FILLERS = keys(
+    """actually really ever any before so far yet project either at all anything anyone previous previously
+    personally formally properly fully still although kind kinda sort bit lot also already recently just
+    currently now"""
+)
+# Words of the request around a statement rather than of the statement.
+LIGHT = keys(
+    """help want try know like need sure make think get go going use using thing way can could would wonder look
+    ask tell give find start good new great some come take keep feel work able trouble understand recommend
+    suggest show mention best share provide also thanks time today example step idea tip include consider
+    worri kinda confus issue specific different effective improve ensure"""
+)
+# Wanting something is no evidence that it was done.
+INTENTIONS = keys(
+    """want wants hope hopes plan plans planning intend wish wishes dream dreams consider considering would might
+    maybe someday"""
+)
+# Who says that something changed means the same thing with another value.
+UPDATE_CUES = keys(
+    """now currently changed updated rescheduled moved extended increased raised reduced decreased lowered adjusted
+    switched replaced postponed upgraded improved revised shifted became latest corrected actually instead
+    anymore longer delayed pushed renamed"""
+)
+# Statements that hold with one value at a time: "lives in", "favourite", "is due on".
+SINGLE_VALUED = keys(
+    """live reside move relocate born birthday birthdate marry married engaged name named called nickname favorite
+    favourite age weigh weight height located location based scheduled schedule deadline due appointment cost price
+    budget address phone email password goal target job role boss manager position title salary rent capital record
+    score total limit rate capacity version size employer employed works diet religion nationality language colour
+    status landlord doctor dentist school university major hometown partner wife husband spouse girlfriend boyfriend
+    fiance prefer prefers"""
+)
+# A quantity of these is a state, not an event.
+STATES = _words("is are was has have own owns weighs costs lives am im ive be been currently now")
+# Words without meaning of their own that turn the meaning of a sentence.
+PARTICLES = _words(
+    """up down in into out on onto off before after above below over under to from with against for by behind near
+    between through across about all both few more most"""
+)
+PERSONS = _words("i im ive id ill me my mine we our ours us user users his her their")
+
+WEEKDAYS = {
+    name: name[:3] for name in ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+} | {f"{name}s": name[:3] for name in ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")}
+MONTHS = {
+    name: number
+    for number, names in enumerate(
+        ("january jan", "february feb", "march mar", "april apr", "may", "june jun", "july jul", "august aug",
+         "september sep sept", "october oct", "november nov", "december dec"), 1)
+    for name in names.split()
+}  # fmt: skip
+
+_UNITS = """
+    zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
+    eighteen nineteen twenty
+"""
+NUMBER_WORDS = {word: value for value, word in enumerate(_UNITS.split())} | {
+    "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90, "hundred": 100,
+    "thousand": 1000, "once": 1, "twice": 2, "dozen": 12,
+    "first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8, "ninth": 9,
+    "tenth": 10,
+}  # fmt: skip

@@ -1,0 +1,145 @@
+"""Detecting conflicts between two memories: spec 000 "Memory Conflict Detection" and DESIGN D6.
+
+Five signals are computed and recorded. Only the semantic, the keyword and the contradiction signal can make a
+conflict: memories of the same minute, or of different importance, are normal. The keyword signal alone makes one only
+when the common words stand in the same order: "a dog bites a man" has all keywords of "a man bites a dog".
+"""
+
+from collections.abc import Iterable
+from functools import lru_cache
+
+import numpy as np
+
+from apps.core.domain.text import query_terms
+from apps.rules.domain.contradiction import contradiction
+from apps.rules.domain.contradiction_text import analysed
+from apps.rules.domain.record import MemoryRecord
+from apps.rules.domain.restating import is_reordered, restated_share
+from apps.rules.domain.signals import Detection, DetectionConfig, Signal, SignalType
+
+MAKE_A_CONFLICT = frozenset((SignalType.SEMANTIC, SignalType.KEYWORD, SignalType.CONTRADICTION))
+MAX_SHOWN_WORDS = 50
+
+
+def detect(candidate: MemoryRecord, existing: MemoryRecord, config: DetectionConfig) -> Detection:
+    """What speaks for a conflict between a candidate and a stored memory.
+
+    Swapping the two changes nothing but the order of pairs within the evidence, and the key in it. Raises nothing for
+    any text; embeddings of different lengths are not compared.
+    """
+    cosine = _cosine(candidate, existing)
+    found = (
+        _semantic(cosine, existing.key, config),
+        _keyword(candidate, existing, config),
+        _time(candidate, existing, config),
+        _importance(candidate, existing, config),
+        _contradiction(candidate, existing, cosine, config),
+    )
+    return _judged(tuple(signal for signal in found if signal), candidate, existing, config)
+
+
+def _judged(
+    signals: tuple[Signal, ...], candidate: MemoryRecord, existing: MemoryRecord, config: DetectionConfig
+) -> Detection:
+    kinds = {signal.type: signal.score for signal in signals}
+    is_conflict = not MAKE_A_CONFLICT.isdisjoint(kinds)
+    if is_conflict and MAKE_A_CONFLICT & kinds.keys() == {SignalType.KEYWORD}:
+        is_conflict = not is_reordered(analysed(candidate.content), analysed(existing.content))
+    total = sum(config.weights.get(kind, 1.0) * score for kind, score in kinds.items())
+    if SignalType.CONTRADICTION in kinds:
+        decisive = kinds[SignalType.CONTRADICTION] >= config.act_threshold
+        return Detection(signals, is_conflict, total, is_decisive=decisive)
+    restates = is_conflict and restated_share(candidate.content, existing.content) >= config.restate_threshold
+    return Detection(signals, is_conflict, total, is_decisive=restates, restates=restates)
+
+
+def _cosine(candidate: MemoryRecord, existing: MemoryRecord) -> float | None:
+    """The cosine of the two unit vectors; None where one is missing or they are of different length."""
+    one, other = candidate.embedding, existing.embedding
+    if one is None or other is None or one.shape != other.shape:
+        return None
+    cosine = float(np.dot(one, other))
+    return max(-1.0, min(1.0, cosine)) if np.isfinite(cosine) else None
+
+
+def _semantic(cosine: float | None, key: str, config: DetectionConfig) -> Signal | None:
+    if cosine is None or cosine <= config.semantic_threshold:
+        return None
+    evidence = {"similarity": round(cosine, 4), "threshold": config.semantic_threshold, "target": key}
+    return Signal(SignalType.SEMANTIC, max(0.0, cosine), evidence)
+
+
+def _keyword(candidate: MemoryRecord, existing: MemoryRecord, config: DetectionConfig) -> Signal | None:
+    """The Jaccard ratio of the two sets of keywords: those given, and the stemmed content words."""
+    one, other = keywords_of(candidate), keywords_of(existing)
+    common = one & other
+    ratio = len(common) / len(one | other) if common else 0.0
+    if ratio <= config.keyword_threshold or not common:
+        return None
+    evidence = {
+        "overlap": round(ratio, 4),
+        "threshold": config.keyword_threshold,
+        "keywords": sorted(common)[:MAX_SHOWN_WORDS],
+        "target": existing.key,
+    }
+    return Signal(SignalType.KEYWORD, ratio, evidence)
+
+
+def keywords_of(record: MemoryRecord) -> frozenset[str]:
+    """The keywords of a memory as they are compared: given ones and content words, stemmed, without stopwords."""
+    return _terms(record.content).union(*(_terms(keyword) for keyword in record.keywords))
+
+
+@lru_cache(maxsize=8192)
+def _terms(text: str) -> frozenset[str]:
+    return frozenset(query_terms(text))
+
+
+def _time(candidate: MemoryRecord, existing: MemoryRecord, config: DetectionConfig) -> Signal | None:
+    """Scores 1 at the same moment, falling to 0 at the edge of the window."""
+    window = config.time_window_seconds
+    delta = abs((candidate.timestamp - existing.timestamp).total_seconds())
+    if delta > window:
+        return None
+    score = 1.0 - delta / window if window > 0 else 1.0
+    return Signal(SignalType.TIME, score, {"delta_seconds": delta, "window_seconds": window})
+
+
+def _importance(candidate: MemoryRecord, existing: MemoryRecord, config: DetectionConfig) -> Signal | None:
+    delta = abs(candidate.importance - existing.importance)
+    if delta <= config.importance_delta:
+        return None
+    evidence = {
+        "delta": round(delta, 4),
+        "threshold": config.importance_delta,
+        "candidate": candidate.importance,
+        "existing": existing.importance,
+    }
+    return Signal(SignalType.IMPORTANCE, min(1.0, delta), evidence)
+
+
+def _contradiction(
+    candidate: MemoryRecord, existing: MemoryRecord, cosine: float | None, config: DetectionConfig
+) -> Signal | None:
+    found = contradiction(candidate.content, existing.content, cosine)
+    if found is None or found.score <= config.contradiction_threshold:
+        return None
+    evidence = {
+        "reason": found.reason.value,
+        "candidate": _shown(found.first),
+        "existing": _shown(found.second),
+        "differing": [list(pair) for pair in found.differing],
+        "common": _limited(found.common),
+        "threshold": config.contradiction_threshold,
+        "target": existing.key,
+    }
+    return Signal(SignalType.CONTRADICTION, found.score, evidence)
+
+
+def _limited(words: Iterable[str]) -> list[str]:
+    return list(words)[:MAX_SHOWN_WORDS]
+
+
+def _shown(passage: str) -> str:
+    """A passage short enough for a receipt."""
+    return passage if len(passage) <= 300 else passage[:299] + "…"
