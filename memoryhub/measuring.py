@@ -18,7 +18,7 @@ from apps.core.services import key_create, key_revoke
 from apps.llm.embedding import get_embedder
 from apps.semantic.domain.evaluation import percentile
 from apps.semantic.domain.memory import MemoryDraft
-from apps.semantic.importing import import_memories
+from apps.semantic.importing import PlacedDraft, import_memories
 from apps.semantic.services import memories_purge
 
 WARM_UP = 20
@@ -154,8 +154,8 @@ class Measurement:
         return Figures(times[WARM_UP:]).as_json()
 
 
-def _drafts(texts: Sequence[str], user: str) -> list[MemoryDraft]:
-    return [MemoryDraft(text, scope=Scope(user)) for text in texts]
+def _drafts(texts: Sequence[str], user: str) -> list[PlacedDraft]:
+    return [PlacedDraft(f"text {n}", MemoryDraft(text, scope=Scope(user))) for n, text in enumerate(texts, 1)]
 
 
 def _timed(work: Callable[[], Any]) -> float:

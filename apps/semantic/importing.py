@@ -18,11 +18,22 @@ MAX_ERRORS_KEPT = 20
 
 
 @dataclass(frozen=True)
+class PlacedDraft:
+    """A memory to be saved, and where it stands in what is imported: "line 7", "sample conv-26 D1:3"."""
+
+    place: str
+    draft: MemoryDraft
+
+
+@dataclass(frozen=True)
 class BadLine:
-    """A line that describes no memory."""
+    """A place that describes no memory, or one that cannot be saved."""
 
     place: str
     reason: str
+
+
+Item = PlacedDraft | BadLine
 
 
 @dataclass
@@ -49,7 +60,7 @@ class ImportReport:
 
 def import_memories(
     access: Access,
-    items: Iterable[MemoryDraft | BadLine],
+    items: Iterable[Item],
     *,
     progress: Callable[[int], None] | None = None,
     batch_size: int = BATCH_SIZE,
@@ -69,19 +80,19 @@ def import_memories(
     return report
 
 
-def _batches(items: Iterable[MemoryDraft | BadLine], size: int) -> Iterator[list[MemoryDraft | BadLine]]:
+def _batches(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
     iterator = iter(items)
     while batch := list(islice(iterator, size)):
         yield batch
 
 
 def _ahead(
-    executor: ThreadPoolExecutor, access: Access, batches: Iterator[list[MemoryDraft | BadLine]]
-) -> Iterator[tuple[list[MemoryDraft | BadLine], Future[PreparedSaves]]]:
+    executor: ThreadPoolExecutor, access: Access, batches: Iterator[list[Item]]
+) -> Iterator[tuple[list[Item], Future[PreparedSaves]]]:
     """Each batch with its preparation, which was begun before the batch ahead of it was given out."""
-    waiting: list[tuple[list[MemoryDraft | BadLine], Future[PreparedSaves]]] = []
+    waiting: list[tuple[list[Item], Future[PreparedSaves]]] = []
     for batch in batches:
-        drafts = [item for item in batch if isinstance(item, MemoryDraft)]
+        drafts = [item.draft for item in batch if isinstance(item, PlacedDraft)]
         waiting.append((batch, executor.submit(_prepare, access, drafts)))
         if len(waiting) > 1:
             yield waiting.pop(0)
@@ -95,7 +106,7 @@ def _prepare(access: Access, drafts: Sequence[MemoryDraft]) -> PreparedSaves:
         connection.close()
 
 
-def _write(report: ImportReport, batch: Sequence[MemoryDraft | BadLine], preparing: Future[PreparedSaves]) -> None:
+def _write(report: ImportReport, batch: Sequence[Item], preparing: Future[PreparedSaves]) -> None:
     outcomes = iter(save_write(prepared=preparing.result()))
     for item in batch:
         if isinstance(item, BadLine):
@@ -103,6 +114,6 @@ def _write(report: ImportReport, batch: Sequence[MemoryDraft | BadLine], prepari
             continue
         outcome = next(outcomes)
         if isinstance(outcome, MemoryHubError):
-            report.fail(BadLine(str(item.metadata.get("dia_id", item.scope.user_id or "")), outcome.detail))
+            report.fail(BadLine(item.place, f"{outcome.attr}: {outcome.detail}" if outcome.attr else outcome.detail))
         else:
             setattr(report, outcome.action, getattr(report, outcome.action) + 1)

@@ -9,8 +9,7 @@ from rest_framework.exceptions import ValidationError
 
 from apps.core.rest.serializers import StrictSerializer
 from apps.semantic.domain.locomo import LocomoError, Question, is_locomo, locomo_drafts, locomo_questions
-from apps.semantic.domain.memory import MemoryDraft
-from apps.semantic.importing import BadLine
+from apps.semantic.importing import BadLine, Item, PlacedDraft
 from apps.semantic.rest.inputs import MemoryInput, draft_of
 
 
@@ -30,7 +29,7 @@ def load_document(path: Path) -> Any:
         return None
 
 
-def read_memories(path: Path, user_prefix: str = "") -> tuple[int, Iterator[MemoryDraft | BadLine]]:
+def read_memories(path: Path, user_prefix: str = "") -> tuple[int, Iterator[Item]]:
     """How many memories a file holds, and the drafts. Raises UnreadableFileError."""
     document = load_document(path)
     if is_locomo(document):
@@ -49,9 +48,13 @@ def read_questions(path: Path, user_prefix: str = "") -> list[Question]:
     return [_question(number, line) for number, line in enumerate(lines, 1) if line.strip()]
 
 
-def _locomo_memories(document: Any, user_prefix: str) -> list[MemoryDraft | BadLine]:
+def _locomo_memories(document: Any, user_prefix: str) -> list[Item]:
     try:
-        return [draft for sample in document for draft in locomo_drafts(sample, _user(sample, user_prefix))]
+        return [
+            PlacedDraft(f"sample {sample['sample_id']} {draft.metadata['dia_id']}", draft)
+            for sample in document
+            for draft in locomo_drafts(sample, _user(sample, user_prefix))
+        ]
     except (LocomoError, KeyError, TypeError) as error:
         raise UnreadableFileError(f"This looks like a LoCoMo file, but: {error}") from error
 
@@ -60,7 +63,7 @@ def _user(sample: Any, prefix: str) -> str:
     return f"{prefix}{sample['sample_id']}"
 
 
-def _draft(number: int, line: str) -> MemoryDraft | BadLine:
+def _draft(number: int, line: str) -> Item:
     try:
         data = json.loads(line)
     except (json.JSONDecodeError, RecursionError):
@@ -70,7 +73,7 @@ def _draft(number: int, line: str) -> MemoryDraft | BadLine:
         serializer.is_valid(raise_exception=True)
     except ValidationError as error:
         return BadLine(f"line {number}", _first_reason(error.detail))
-    return draft_of(serializer.validated_data)
+    return PlacedDraft(f"line {number}", draft_of(serializer.validated_data))
 
 
 def _first_reason(detail: Any) -> str:

@@ -123,6 +123,32 @@ def test_bad_lines_are_named_and_stop_no_other(tmp_path: Path) -> None:
     assert "line 4: colour: " in said
 
 
+def errors_of_importing(path: Path, *arguments: Any) -> list[str]:
+    err = StringIO()
+    with pytest.raises(CommandError):
+        call_command("import_memories", str(path), *arguments, stdout=StringIO(), stderr=err)
+    return [line for line in err.getvalue().splitlines() if not line.startswith("Importing: ")]
+
+
+def test_a_memory_that_cannot_be_saved_is_named_by_its_line(tmp_path: Path) -> None:
+    path = write_lines(
+        tmp_path / "memories.jsonl",
+        {"user_id": "ana", "content": "tea"},
+        {"content": "nobody's"},
+        "",
+        {"user_id": "ana", "content": "milk", "embedding": [1.0, 2.0]},
+    )
+    nobodys, milk = errors_of_importing(path)
+    assert nobodys.startswith("line 2: user_id: ")
+    assert milk.startswith("line 4: embedding: Expected 384 numbers")
+    assert list(Memory.objects.values_list("content", flat=True)) == ["tea"]
+
+
+def test_only_the_first_twenty_failures_are_named(tmp_path: Path) -> None:
+    path = write_lines(tmp_path / "memories.jsonl", *[{"content": f"nobody's {n}"} for n in range(25)])
+    assert [said.split(":")[0] for said in errors_of_importing(path)] == [f"line {n}" for n in range(1, 21)]
+
+
 @pytest.mark.parametrize("command", ["import_memories", "evaluate"])
 def test_a_file_that_is_not_there_is_said_in_a_sentence(command: str, tmp_path: Path) -> None:
     with pytest.raises(CommandError, match=r"missing\.jsonl"):

@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from rich.console import Console
 from rich.table import Table
 
-from apps.semantic.domain.memory import MemoryDraft
+from apps.semantic.importing import PlacedDraft
 from apps.semantic.reading import UnreadableFileError, read_memories
 from memoryhub.measuring import Measurement, made_up_texts
 from memoryhub.web import local_url
@@ -53,7 +53,7 @@ def _texts(path: Path | None) -> list[str]:
         _, items = read_memories(path)
     except UnreadableFileError as error:
         raise CommandError(str(error)) from error
-    return list(dict.fromkeys(item.content for item in items if isinstance(item, MemoryDraft)))
+    return list(dict.fromkeys(item.draft.content for item in items if isinstance(item, PlacedDraft)))
 
 
 def _table(figures: dict[str, Any]) -> Table:
