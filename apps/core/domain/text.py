@@ -27,24 +27,26 @@ from typing import NamedTuple
 import regex
 
 from apps.core.domain.text_languages import FUNCTION_WORDS, STOPWORDS
+from apps.core.domain.text_normal import nfkc
 from apps.core.domain.text_numbers import number_words
 from apps.core.domain.text_stems import fold, is_latin, language_of_script, stem
 
-TEXT_PIPELINE_VERSION = 1
+TEXT_PIPELINE_VERSION = 2
 MAX_WORD_CHARS = 64
 MIN_FUNCTION_WORDS = 2
 
 _PAIRED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Bopomofo}ー々〆"
 _UNSPACED = r"\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
 _LETTER = rf"[[\p{{L}}\p{{M}}\p{{Nd}}_]--[{_PAIRED}{_UNSPACED}]]"
+# A number has at most 16 parts: without a bound, one that a letter follows is read to its end from each part anew.
 _TOKEN = regex.compile(
     rf"[{_PAIRED}]+|[{_UNSPACED}]+|\p{{Nd}}{{4}}-\p{{Nd}}{{2}}-\p{{Nd}}{{2}}(?=T\p{{Nd}})|\b[A-Za-z](?:\+\+|\#)(?!\w)"
-    rf"|\p{{Nd}}++(?:[.,:/\-]\p{{Nd}}++)*+(?!{_LETTER})|{_LETTER}++(?:['.]{_LETTER}++)*",
+    rf"|\p{{Nd}}++(?:[.,:/\-]\p{{Nd}}++){{0,15}}+(?!{_LETTER})|{_LETTER}++(?:['.]{_LETTER}++)*",
     regex.V1,
 )
 # The same for ASCII, where the standard library is three times as fast.
 _ASCII_TOKEN = re.compile(
-    r"\b[A-Za-z](?:\+\+|\#)(?!\w)|\d{4}-\d\d-\d\d(?=T\d)|\d++(?:[.,:/\-]\d++)*+(?![A-Za-z0-9_])"
+    r"\b[A-Za-z](?:\+\+|\#)(?!\w)|\d{4}-\d\d-\d\d(?=T\d)|\d++(?:[.,:/\-]\d++){0,15}+(?![A-Za-z0-9_])"
     r"|[A-Za-z0-9_]++(?:['.][A-Za-z0-9_]++)*",
     re.ASCII,
 )
@@ -138,7 +140,7 @@ def date_words(moment: date) -> list[str]:
 def _normalise(text: str) -> str:
     if text.isascii():
         return text.translate(_APOSTROPHES) if "`" in text else text
-    return _INVISIBLE.sub("", unicodedata.normalize("NFKC", text.translate(_APOSTROPHES)))
+    return _INVISIBLE.sub("", nfkc(text.translate(_APOSTROPHES)))
 
 
 def _tokens(text: str) -> list[_Token]:
