@@ -44,9 +44,9 @@ def _refuse_constant(name: str) -> None:
 
 
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    members = dict(pairs)
-    if len(members) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in members if names.count(name) > 1)
-        raise ValidationError({printable(twice): ["Given more than once."]}, code="repeated")
+    members: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in members:
+            raise ValidationError({printable(name): ["Given more than once."]}, code="repeated")
+        members[name] = value
     return members
