@@ -12,6 +12,7 @@ from apps.llm.domain.embedder import EmbeddingError, Vectors, normalise
 from apps.llm.embedding import embed_texts
 from apps.rules.domain.arbitration import Action, ArbitrationResult, arbitrate
 from apps.rules.domain.checking import checked_document
+from apps.rules.domain.detection import detect
 from apps.rules.domain.merging import MergeResult, merge
 from apps.rules.domain.problems import InvalidRuleError, Problem
 from apps.rules.domain.record import MemoryRecord
@@ -52,20 +53,27 @@ def evaluate(
     """Decide about two memories under the rule of that name, else under the one that matches.
 
     config: changes of the sections `detection`, `arbitration` and `merge` for this once. Memories without an
-    embedding are embedded; when the model does not answer, the semantic signal is left out. Raises NotFoundError for
+    embedding are embedded; when the model does not answer, the semantic signal is left out. With changes of
+    `arbitration` a conflict is decided however weak the evidence is, since that is what is being tried, unless they
+    say otherwise (`act_on_weak_evidence`). Raises NotFoundError for
     a rule that the caller may not know of, InvalidRuleError for bad changes, InvalidInputError for embeddings that
     cannot be compared.
     """
-    from apps.rules.domain.detection import detect
-
     chosen, version = _chosen(access, candidate, existing, rule)
-    chosen = with_changes(chosen, config or {})
+    chosen = with_changes(chosen, _as_a_trial(config or {}))
     candidate, existing, warning = _embedded(candidate, existing)
     detection = detect(candidate, existing, chosen.detection)
     result = arbitrate(candidate, existing, detection, chosen.arbitration)
     similarity = _similarity(candidate, existing)
     merged = merge(existing, candidate, similarity, chosen.merge) if result.action is Action.MERGE else None
     return Evaluation(chosen, version, detection, result, merged, similarity, warning)
+
+
+def _as_a_trial(config: Mapping[str, Any]) -> Mapping[str, Any]:
+    arbitration = config.get("arbitration")
+    if not isinstance(arbitration, Mapping):
+        return config
+    return {**config, "arbitration": {"act_on_weak_evidence": True, **arbitration}}
 
 
 def with_changes(rule: RuleConfig, config: Mapping[str, Any]) -> RuleConfig:

@@ -20,7 +20,7 @@ from apps.events.services import emit_many
 from apps.rules.domain.builtin import BUILT_IN, with_built_in
 from apps.rules.domain.checking import checked_document
 from apps.rules.domain.problems import InvalidRuleError, Problem
-from apps.rules.domain.rules import Document, RuleConfig, deep_merge, lineage, resolve
+from apps.rules.domain.rules import Document, RuleConfig, check_fit, deep_merge, resolve
 from apps.rules.events import RuleChange, RuleDeleted, RuleRegistered, RuleUpdated
 from apps.rules.models import MergeRule, MergeRuleVersion, RegistryVersion, RuleAction
 from apps.rules.selectors import NO_SUCH_RULE
@@ -187,24 +187,13 @@ class _Edit:
         )
 
     def check(self, loaded: Sequence[str]) -> None:
-        """Every rule still resolves. Raises InvalidRuleError about a changed rule, or about one that extends it."""
-        changed = {change.rule_name for change in self.history if change.after is not None}
-        for name in sorted(self.documents, key=lambda name: (name not in changed, name)):
+        """Every rule still resolves. Raises InvalidRuleError; about loaded rules with their place in the list."""
+        for number, name in enumerate(loaded):
             try:
-                resolve(name, self.documents)
+                check_fit([name], self.documents)
             except InvalidRuleError as error:
-                if name in loaded:
-                    raise error.below(f"rules.{loaded.index(name)}") from None
-                if name in changed:
-                    raise
-                if changed & set(self._ancestors(name)):
-                    raise _of_heir(name, error) from None
-
-    def _ancestors(self, name: str) -> list[str]:
-        try:
-            return lineage(name, self.documents)
-        except InvalidRuleError:
-            return list(self.documents)
+                raise error.below(f"rules.{number}") from None
+        check_fit({change.rule_name for change in self.history}, self.documents)
 
     def write(self) -> None:
         for change in self.history:
@@ -252,9 +241,3 @@ def _checked_item(number: int, document: Any) -> Document:
         return checked_document(document)
     except InvalidRuleError as error:
         raise error.below(f"rules.{number}") from None
-
-
-def _of_heir(name: str, error: InvalidRuleError) -> InvalidRuleError:
-    problem = error.problems[0]
-    message = f"The rule {name!r}, which extends this one, could not be used any more: {problem.message}"
-    return InvalidRuleError([Problem(problem.path, message)])

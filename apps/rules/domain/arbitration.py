@@ -53,6 +53,7 @@ class Strategy(StrEnum):
     """What decided."""
 
     NO_CONFLICT = "no-conflict"
+    NOTICED = "noticed"
     IMPORTANCE = "importance"
     RECENCY = "recency"
     SOURCE = "source"
@@ -82,6 +83,7 @@ class ArbitrationConfig:
     The defaults let the newer memory win. Importance is left out of it, or an old memory that mattered more would
     outlive the news; the source decides where both are of the same moment. merge_contradictions: memories that
     contradict each other may be merged, too; otherwise one of them stands, since both cannot be true.
+    act_on_weak_evidence: conflicts that are not decisive (see `Detection`) are decided, too, not only noticed.
     """
 
     priority_importance: bool = False
@@ -91,6 +93,7 @@ class ArbitrationConfig:
     merge_threshold: float = 0.2
     allow_merge: bool = True
     merge_contradictions: bool = False
+    act_on_weak_evidence: bool = False
     default_strategy: DefaultStrategy = DefaultStrategy.KEEP_CANDIDATE
 
 
@@ -98,7 +101,7 @@ class ArbitrationConfig:
 class ArbitrationResult:
     """What was decided, how surely (in [0, 1]), by which strategy, and why in a sentence.
 
-    winner and loser are None for a merge, and where there is no conflict: both memories stand.
+    winner and loser are None for a merge, and where both stand: without a conflict, or when one is only noticed.
     """
 
     action: Action
@@ -119,10 +122,13 @@ class Conflict(NamedTuple):
 def arbitrate(
     candidate: MemoryRecord, existing: MemoryRecord, detection: Detection, config: ArbitrationConfig
 ) -> ArbitrationResult:
-    """Decide between two memories. Without a conflict both stand."""
+    """Decide between two memories. Both stand without a conflict, and when the evidence is too weak to act on."""
     if not detection.is_conflict:
         reason = "The memories do not conflict: both stand."
         return ArbitrationResult(Action.KEEP, None, None, 1.0, reason, Strategy.NO_CONFLICT)
+    if not (detection.is_decisive or config.act_on_weak_evidence):
+        reason = "The evidence is too weak to act on: the conflict is noticed, and both memories stand."
+        return ArbitrationResult(Action.KEEP, None, None, DEFAULT_CONFIDENCE, reason, Strategy.NOTICED)
     return (
         _by_importance(candidate, existing, config)
         or _by_recency(candidate, existing, config)

@@ -31,6 +31,7 @@ HELP: dict[str, str] = {
     "arbitration.merge_threshold": "Memories whose scores differ by less than this are merged.",
     "arbitration.allow_merge": "Whether memories may be merged at all.",
     "arbitration.merge_contradictions": "Whether memories that contradict each other may be merged, too.",
+    "arbitration.act_on_weak_evidence": "Decide even where the evidence is weak; else such a conflict is only noticed.",
     "arbitration.default_strategy": "What happens when nothing tells the two memories apart.",
     "merge.content_strategy": "How the contents become one. Smart: summarize above a similarity of 0.7, else join.",
     "merge.metadata_strategy.importance": "Boost: the maximum and the boost amount, at most 1.",

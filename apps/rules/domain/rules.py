@@ -6,7 +6,7 @@ extends, else from the defaults of the dataclasses here. `null` means missing, e
 takes an inherited condition away.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -132,6 +132,32 @@ def resolve_document(name: str, documents: Mapping[str, Mapping[str, Any]]) -> D
 def resolve(name: str, documents: Mapping[str, Mapping[str, Any]]) -> RuleConfig:
     """A rule with everything that it inherits, over any number of levels. Raises InvalidRuleError."""
     return rule_from_document(resolve_document(name, documents))
+
+
+def heirs_of(names: Collection[str], documents: Mapping[str, Mapping[str, Any]]) -> set[str]:
+    """The rules that extend one of these, directly or not. Whatever cannot be resolved counts as none."""
+    heirs: set[str] = set()
+    for name in documents:
+        try:
+            chain = lineage(name, documents)
+        except InvalidRuleError:
+            continue
+        if not set(names).isdisjoint(chain[1:]):
+            heirs.add(name)
+    return heirs
+
+
+def check_fit(changed: Collection[str], documents: Mapping[str, Mapping[str, Any]]) -> None:
+    """That the changed rules, and those that extend them, can be resolved among all. Raises InvalidRuleError."""
+    for name in sorted(set(changed) & set(documents)):
+        resolve(name, documents)
+    for name in sorted(heirs_of(changed, documents)):
+        try:
+            resolve(name, documents)
+        except InvalidRuleError as error:
+            path, message = error.problems[0]
+            told = f"The rule {name!r}, which extends this one, could not be used any more: {message}"
+            raise InvalidRuleError([Problem(path, told)]) from None
 
 
 def by_priority(rules: Iterable[RuleConfig]) -> list[RuleConfig]:

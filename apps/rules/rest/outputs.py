@@ -75,7 +75,7 @@ class SignalOutput(AnySerializer):
 
 
 class ArbitrationOutput(AnySerializer):
-    """What is decided. Without a conflict both memories stand: `keep`, without winner and loser."""
+    """What is decided. `keep` without winner and loser: both memories stand, as the reason says."""
 
     action = serializers.ChoiceField(choices=[action.value for action in Action])
     winner = serializers.ChoiceField(choices=SIDES, allow_null=True)
@@ -112,6 +112,7 @@ class EvaluateOutput(RuleVersions):
 
     signals = SignalOutput(many=True)
     conflict = serializers.BooleanField(help_text="Whether the signals amount to a conflict.")
+    decisive = serializers.BooleanField(help_text="Whether the evidence is strong enough to act on.")
     total_score = serializers.FloatField()
     similarity = serializers.FloatField(allow_null=True, help_text="Cosine; null when there is no embedding.")
     arbitration = ArbitrationOutput()
@@ -150,6 +151,7 @@ def evaluation_json(access: Access, evaluation: Evaluation) -> dict[str, Any]:
             for signal in detection.signals
         ],
         "conflict": detection.is_conflict,
+        "decisive": detection.is_conflict and detection.is_decisive,
         "total_score": detection.total_score,
         "similarity": evaluation.similarity,
         "arbitration": {

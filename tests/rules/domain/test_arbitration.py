@@ -142,6 +142,14 @@ def test_without_a_conflict_both_memories_stand() -> None:
     assert (result.action, result.winner, result.loser) == (Action.KEEP, None, None)
 
 
+def test_a_conflict_on_weak_evidence_is_only_noticed_unless_the_rule_says_otherwise() -> None:
+    weak = replace(conflict(), is_decisive=False)
+    noticed = arbitrate(record(days=1), record(), weak, ArbitrationConfig())
+    assert (noticed.action, noticed.winner, noticed.strategy) == (Action.KEEP, None, Strategy.NOTICED)
+    decided = arbitrate(record(days=1), record(), weak, ArbitrationConfig(act_on_weak_evidence=True))
+    assert decided.winner == "candidate"
+
+
 def test_a_difference_of_exactly_the_threshold_is_not_merged() -> None:
     weights = ArbitrationWeights(1.0, 0.0, 0.0, 0.0)
     result = decide(record(importance=0.75), record(importance=0.5), weights=weights, merge_threshold=0.25)

@@ -220,7 +220,7 @@ def test_a_key_learns_nothing_of_rules_about_others(operator: Api) -> None:
     def seen() -> list[Any]:
         calls = [ana.get(RULES), ana.get(f"{RULES}?raw=1"), ana.get(f"{RULES}/export"), ana.get(f"{RULES}/secret")]
         calls.append(ana.post(f"{RULES}/match", {"candidate": {}}))
-        calls.append(ana.post(f"{RULES}/evaluate", {"candidate": {"content": "tea"}, "existing": {"content": "tea"}}))
+        calls.append(ana.post(f"{RULES}/evaluate", {"candidate": TEA, "existing": TEA}))
         return [(call.status_code, call.content) for call in calls]
 
     before = seen()
@@ -301,6 +301,15 @@ def test_evaluate_compares_given_embeddings(operator: Api) -> None:
     assert (far["arbitration"]["action"], far["arbitration"]["winner"]) == ("keep", None)
     near = evaluated(operator, {"content": "x", "embedding": [1, 0]}, {"content": "y", "embedding": [3, 0]})
     assert [signal["score"] for signal in near["signals"] if signal["type"] == "semantic"] == [pytest.approx(1.0)]
+
+
+def test_evaluate_only_notices_a_conflict_on_weak_evidence_unless_arbitration_is_tried(operator: Api) -> None:
+    candidate = {"content": "x", "embedding": [1, 0], "occurred_at": "2026-03-02T12:00:00Z"}
+    existing = {"content": "y", "embedding": [1, 0]}
+    noticed = evaluated(operator, candidate, existing)
+    assert (noticed["conflict"], noticed["decisive"], noticed["arbitration"]["winner"]) == (True, False, None)
+    tried = evaluated(operator, candidate, existing, config={"arbitration": {"priority_recency": True}})
+    assert tried["arbitration"]["winner"] == "candidate"
 
 
 def test_evaluate_names_an_embedding_that_cannot_be_compared(operator: Api) -> None:
