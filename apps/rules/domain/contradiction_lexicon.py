@@ -34,7 +34,7 @@ _OPPOSITES = """
     awake|asleep sleeping; healthy|sick ill unwell; right correct true|wrong false; near close|far distant;
     inside indoors|outside outdoors; indoor|outdoor; up|down; upstairs|downstairs; above|below beneath;
     over|under; on|off; in|out; front|back; before|after; first|last; top|bottom; left|right; north|south;
-    east|west; day|night; morning|evening night; summer|winter; always|never rarely seldom; often
+    east|west; always|never rarely seldom; often
     frequently|rarely seldom; everyone everybody|nobody; everything all|nothing none; more|less fewer;
     most|least; many|few; accept|refuse reject decline; agree|disagree; allow permit|forbid prohibit ban; arrive
     come|leave depart go; enter|exit leave; begin start|end finish stop quit; continue|stop cease; keep|lose
@@ -60,7 +60,7 @@ _OPPOSITES = """
     birth|death; entrance|exit; supply|demand; strength|weakness; advantage|disadvantage; sober|drunk;
     smoker|nonsmoker; enable enabled|disable disabled; active|inactive; online|offline; available|unavailable;
     visible|invisible; valid|invalid; legal|illegal; possible|impossible; required mandatory|optional;
-    automatic|manual; fulltime|parttime; employed|unemployed jobless; morning|afternoon; monthly|weekly yearly
+    automatic|manual; fulltime|parttime; employed|unemployed jobless; monthly|weekly yearly
     daily; weekly|daily yearly; allergic|tolerant; intolerant|tolerant; approve|reject deny; approved|rejected
     denied; confirm|deny cancel; confirmed|cancelled canceled; book|cancel; subscribe|unsubscribe;
     follow|unfollow; install|uninstall; trust|distrust mistrust; respect|despise; admit|deny; support|oppose;

@@ -24,6 +24,8 @@ MIN_DENIAL_WORDS = 2
 MIN_DENIAL_COVERAGE_ALONE = 0.6
 TOPIC_FROM, TOPIC_TO = 0.2, 0.6
 MIN_TOPIC = 0.3
+SHORT_TOKENS = 15
+ONE_NAME = 0.75
 
 
 def negation(first: Passage, second: Passage) -> Evidence | None:
@@ -57,6 +59,8 @@ def _flip(denied: Clause, said: Clause, first: Passage, second: Passage) -> Evid
     of_denied, of_said = len(common) / len(denied.content), len(common) / len(said.content)
     if of_denied < MIN_DENIED or of_said < MIN_SAID:
         return None
+    if len(common) == 1 and of_said < 1:
+        return None
     score = clamp(0.75 * of_denied + 0.5 * of_said - 0.25)
     words = denied.tokens[denied.negators[0]].text
     return Evidence(Reason.NEGATION, score, denied.words, said.words, ((words, ""),), as_written(common, first))
@@ -83,13 +87,23 @@ def _denial(clause: Clause, first: Passage, second: Passage, similarity: float |
     if answer is None or _denies_never(answer):
         return None
     common = denied & second.whole.content
-    score = _denial_score(len(common), len(denied), similarity)
+    intended = any(token.key in INTENTIONS for token in answer.tokens)
+    if common == denied and len(denied) == 1 and _is_told_briefly(denied, first, second) and not intended:
+        score: float | None = ONE_NAME
+    else:
+        score = _denial_score(len(common), len(denied), similarity)
     if score is None:
         return None
-    if any(token.key in INTENTIONS for token in answer.tokens):
+    if intended:
         score = min(score, NOTICE_ONLY)
     never = clause.tokens[place].text
     return Evidence(Reason.DENIAL, score, clause.words, answer.words, ((never, ""),), as_written(common, first))
+
+
+def _is_told_briefly(denied: frozenset[str], first: Passage, second: Passage) -> bool:
+    """ "I have never been to Paris", "I visited Paris": a name, and little else."""
+    short = max(len(first.whole.tokens), len(second.whole.tokens)) <= SHORT_TOKENS
+    return short and denied <= first.names and second.whole.is_anchored
 
 
 def _denies_never(clause: Clause) -> bool:

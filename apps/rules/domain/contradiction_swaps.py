@@ -7,12 +7,12 @@ from difflib import SequenceMatcher
 from apps.rules.domain.contradiction_evidence import Evidence, Reason, as_written
 from apps.rules.domain.contradiction_lexicon import are_exclusive, are_opposites
 from apps.rules.domain.contradiction_text import VALUES, Clause, Kind, Passage, Token, is_identifier
-from apps.rules.domain.contradiction_words import PARTICLES, SINGLE_VALUED, STATES, UPDATE_CUES
+from apps.rules.domain.contradiction_words import ATTITUDES, PARTICLES, SINGLE_VALUED, STATES, UPDATE_CUES
 
 MAX_TOKENS = 30
 MAX_REPLACED = 3
 # What differs in a statement about somebody or something certain leaves room for one of the two only.
-CERTAIN, LIKELY, POSSIBLE, UNLIKELY = 0.9, 0.75, 0.6, 0.4
+CERTAIN, LIKELY, UNLIKELY = 0.9, 0.75, 0.4
 FAVOURITES = frozenset(("favourit", "favorit"))
 
 
@@ -44,7 +44,9 @@ def _only_difference(first: Clause, second: Clause) -> Swap | None:
     if max(len(first.tokens), len(second.tokens)) > MAX_TOKENS or bool(first.negators) != bool(second.negators):
         return None
     common = first.content & second.content
-    if not common or max(len(first.content), len(second.content)) - len(common) > MAX_REPLACED:
+    if max(len(first.content), len(second.content)) - len(common) > MAX_REPLACED:
+        return None
+    if not common and _frame(first) != _frame(second):
         return None
     one, other = significant(first), significant(second)
     ones, others = [token.key for token in one], [token.key for token in other]
@@ -60,6 +62,10 @@ def _only_difference(first: Clause, second: Clause) -> Swap | None:
         states=_states(first) and _states(second),
         identifiers=_names_a_thing(first, one[i:j]) or _names_a_thing(second, other[k:m]),
     )  # fmt: skip
+
+
+def _frame(clause: Clause) -> list[str]:
+    return [token.text for token in clause.tokens if token.function]
 
 
 def significant(clause: Clause) -> tuple[Token, ...]:
@@ -87,14 +93,22 @@ def _judge(found: Swap) -> tuple[Reason, float] | None:
     if _has_values(found):
         return None if found.identifiers else (Reason.VALUE, _value_score(found))
     pairs = [(one.key, other.key) for one in found.first for other in found.second]
-    if any(are_opposites(*pair) for pair in pairs):
-        return Reason.OPPOSITE, CERTAIN if found.anchored else UNLIKELY
     single = any(token.key in SINGLE_VALUED for token in found.before)
+    lasting = found.states or single or any(pair[0] in ATTITUDES for pair in pairs)
+    if any(are_opposites(*pair) for pair in pairs):
+        return Reason.OPPOSITE, _weighed(found.anchored, lasting, LIKELY)
     if any(are_exclusive(*pair) for pair in pairs):
-        return Reason.ATTRIBUTE, (CERTAIN if single or found.states else POSSIBLE) if found.anchored else UNLIKELY
-    if single and found.anchored and not _is_particle(found):
+        return Reason.ATTRIBUTE, _weighed(found.anchored, lasting, UNLIKELY)
+    if single and found.anchored and found.common and not _is_particle(found):
         return Reason.REPLACED, CERTAIN if _is_definite(found) else LIKELY
     return None
+
+
+def _weighed(anchored: bool, lasting: bool, passing: float) -> float:
+    """passing: the score of what may have happened one way and another time the other way."""
+    if not anchored:
+        return UNLIKELY
+    return CERTAIN if lasting else passing
 
 
 def _has_values(found: Swap) -> bool:
@@ -105,9 +119,7 @@ def _has_values(found: Swap) -> bool:
 
 
 def _value_score(found: Swap) -> float:
-    if not found.anchored:
-        return UNLIKELY
-    return CERTAIN if found.states else LIKELY
+    return _weighed(found.anchored, found.states, LIKELY)
 
 
 def _is_definite(found: Swap) -> bool:

@@ -11,12 +11,15 @@ from apps.core.domain.text_languages import STOPWORDS
 from apps.core.domain.text_stems import fold
 from apps.rules.domain.contradiction_lexicon import key_of
 from apps.rules.domain.contradiction_words import (
+    ENDINGS,
     FILLERS,
     LIGHT,
     MONTHS,
     NEGATORS,
     NUMBER_WORDS,
     PERSONS,
+    SINGLE_VALUED,
+    STATES,
     UPDATE_CUES,
     WEEKDAYS,
 )
@@ -105,8 +108,11 @@ class Clause:
 
     @cached_property
     def is_anchored(self) -> bool:
-        """True when it speaks of someone or something certain: the speaker, an owner, a name."""
-        return any(token.name or token.text in PERSONS for token in self.tokens)
+        """True when it speaks of someone or something certain: the speaker, an owner, a name, "the deadline"."""
+        if any(token.name or token.text in PERSONS for token in self.tokens):
+            return True
+        definite = bool(self.tokens) and self.tokens[0].text == "the"
+        return definite and any(token.key in SINGLE_VALUED for token in self.tokens)
 
     @property
     def words(self) -> str:
@@ -147,13 +153,19 @@ def is_identifier(clause: Clause, place: int) -> bool:
     if token.kind is not Kind.NUMBER or token.unit or place == 0:
         return False
     before, after = clause.tokens[place - 1], clause.tokens[place + 1 : place + 2]
-    return before.is_content and before.key not in _NO_NOUNS and not (after and after[0].is_content)
+    return before.is_content and before.key not in _NO_NOUNS and not (after and _is_counted(after[0]))
+
+
+def _is_counted(token: Token) -> bool:
+    return token.is_content and token.text not in STATES
 
 
 @lru_cache(maxsize=4096)
 def analysed(text: str) -> Passage:
     """Read a text; code blocks and what lies beyond MAX_CHARS are skipped. Accepts any str."""
-    text = unicodedata.normalize("NFKC", text[:MAX_CHARS]).translate(_APOSTROPHES)
+    text = text[:MAX_CHARS]
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text).translate(_APOSTROPHES)
     text = _CODE.sub("\n", text)
     sentences, count = [], 0
     for part in _SENTENCE_END.split(text):
@@ -173,7 +185,12 @@ def _clauses(sentence: str) -> Iterator[Clause]:
 
 def _tokens(text: str, at_start: bool) -> Iterator[Token]:
     for match in _TOKEN.finditer(text):
-        yield from _READERS[match.lastgroup or "word"](match[0][:MAX_TOKEN_CHARS], at_start and match.start() == 0)
+        yield from _read(match.lastgroup or "word", match[0][:MAX_TOKEN_CHARS], at_start and match.start() == 0)
+
+
+@lru_cache(maxsize=1 << 15)
+def _read(kind: str, text: str, at_start: bool) -> tuple[Token, ...]:
+    return tuple(_READERS[kind](text, at_start))
 
 
 def _read_date(text: str, _at_start: bool) -> Iterable[Token]:
@@ -203,7 +220,8 @@ def _read_word(text: str, at_start: bool) -> Iterable[Token]:
     if whole in NEGATORS or (whole.endswith("nt") and text.lower().endswith("n't")):
         return [Token(whole, whole, Kind.WORD, negator=True)]
     parts = _POSSESSIVE.sub("", text).split("-")
-    return [_word(part, at_start and place == 0) for place, part in enumerate(parts) if part]
+    unsure = at_start and not text.endswith("'s")
+    return [_word(part, unsure and place == 0) for place, part in enumerate(parts) if part]
 
 
 def _word(text: str, at_start: bool) -> Token:
@@ -212,7 +230,7 @@ def _word(text: str, at_start: bool) -> Token:
         return Token(plain, WEEKDAYS[plain], Kind.WEEKDAY)
     if plain in NUMBER_WORDS:
         return Token(plain, f"{float(NUMBER_WORDS[plain]):g}", Kind.NUMBER, function=plain in ("one", "first"))
-    if plain in STOPWORDS or not plain:
+    if plain in STOPWORDS or plain in ENDINGS or not plain:
         return Token(plain, plain, Kind.WORD, function=True)
     return Token(plain, key_of(plain), Kind.WORD, name=text[0].isupper() and not at_start)
 

@@ -9,7 +9,8 @@ def _words(text: str) -> frozenset[str]:
 
 NEGATORS = _words(
     """no not never none nobody nothing neither nor nowhere without cannot cant dont doesnt didnt isnt arent wasnt
-    werent wont wouldnt shouldnt couldnt hasnt havent hadnt aint mustnt neednt"""
+    werent wont wouldnt shouldnt couldnt hasnt havent hadnt aint mustnt neednt
+    stopped quit"""
 )
 NEVER = _words("never")
 # What a negated experience may be worded with, and what says nothing about which experience it is.
@@ -40,13 +41,17 @@ UPDATE_CUES = keys(
 SINGLE_VALUED = keys(
     """live reside move relocate born birthday birthdate marry married engaged name named called nickname favorite
     favourite age weigh weight height located location based scheduled schedule deadline due appointment cost price
-    budget address phone email password goal target job role boss manager position title salary rent capital record
-    score total limit rate capacity version size employer employed works diet religion nationality language colour
-    status landlord doctor dentist school university major hometown partner wife husband spouse girlfriend boyfriend
+    budget meeting address phone email password goal target job role boss manager position title salary rent capital
+    record score total limit rate capacity version size employer employed works diet religion nationality language
+    colour status landlord doctor dentist school university major hometown partner wife husband spouse girlfriend boyfriend
     fiance prefer prefers"""
 )
 # A quantity of these is a state, not an event.
 STATES = _words("is are was has have own owns weighs costs lives am im ive be been currently now")
+# What somebody thinks of something lasts, too.
+ATTITUDES = keys("love like enjoy adore prefer hate dislike loathe detest despise trust distrust")
+# They end a statement without saying anything: "no longer", "not any more".
+ENDINGS = _words("longer anymore")
 # Words without meaning of their own that turn the meaning of a sentence.
 PARTICLES = _words(
     """up down in into out on onto off before after above below over under to from with against for by behind near

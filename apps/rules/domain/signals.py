@@ -35,7 +35,7 @@ class DetectionConfig:
     The defaults are chosen by measurement (docs/conflict-detection.md).
     """
 
-    semantic_threshold: float = 0.97
+    semantic_threshold: float = 0.98
     keyword_threshold: float = 0.9
     contradiction_threshold: float = 0.5
     act_threshold: float = field(
