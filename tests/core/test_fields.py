@@ -129,7 +129,11 @@ def test_an_object_may_be_nested_to_the_limit_and_no_deeper() -> None:
         ({"a": "\x00"}, "characters"),
         ({"\ud800": 1}, "characters"),
         ({"a": "x" * 20_001}, "too_large"),
-        ({"a": [0] * 20_001}, "too_large"),
+        ({"a": [0] * 10_000}, "too_large"),
+        ({"a": [""] * 20_000}, "too_large"),
+        ({"a": [{}] * 20_000}, "too_large"),
+        ({"a": [[]] * 20_000}, "too_large"),
+        ({"a": [[{}] * 100] * 200}, "too_large"),
     ],
 )
 def test_an_object_that_cannot_be_stored_is_refused(value: Any, code: str) -> None:

@@ -134,9 +134,9 @@ class JSONObjectField(serializers.Field[dict[str, Any], Any, dict[str, Any], Any
         if not isinstance(data, dict):
             self.fail("not_an_object")
         size = 0
-        for depth, leaf in _leaves(data, 1):
+        for depth, leaf in _nodes(data, 1):
             text = str(leaf)
-            size += len(text)
+            size += len(text) + 1
             if depth > MAX_JSON_DEPTH:
                 self.fail("too_deep", limit=MAX_JSON_DEPTH)
             if size > MAX_JSON_CHARS:
@@ -151,19 +151,16 @@ class JSONObjectField(serializers.Field[dict[str, Any], Any, dict[str, Any], Any
         return value
 
 
-def _leaves(value: Any, depth: int) -> Iterator[tuple[int, Any]]:
-    if depth > MAX_JSON_DEPTH + 1:
-        yield depth, ""
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            yield depth, key
-            yield from _leaves(item, depth + 1)
-    elif isinstance(value, list):
-        yield depth, ","
-        for item in value:
-            yield from _leaves(item, depth + 1)
-    else:
+def _nodes(value: Any, depth: int) -> Iterator[tuple[int, Any]]:
+    """Every name and value with its depth, from above; an object or a list stands as an empty text."""
+    if not isinstance(value, dict | list):
         yield depth, value
+        return
+    yield depth, ""
+    if isinstance(value, dict):
+        yield from ((depth, name) for name in value)
+    for item in value.values() if isinstance(value, dict) else value:
+        yield from _nodes(item, depth + 1)
 
 
 def _storable(text: str) -> bool:
