@@ -1,11 +1,13 @@
 """Fields that take exactly what they say."""
 
 import math
+import sys
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import numpy as np
 import pytest
+import regex
 from hypothesis import given
 from hypothesis import strategies as st
 from rest_framework import serializers
@@ -46,6 +48,15 @@ def test_an_identifier_is_kept_as_it_is_or_refused(text: str) -> None:
 @pytest.mark.parametrize("value", ["", " ", "\u3000", "\u200b\u200d", "\u2028", "\x1f", "\u00ad", "\ufeff"])
 def test_an_identifier_can_be_seen(value: str) -> None:
     assert refused(fields.IdentifierField(), value) == "blank"
+
+
+def test_what_unicode_calls_ignorable_cannot_be_seen() -> None:
+    ignorable = regex.compile(r"\p{Default_Ignorable_Code_Point}")
+    fillers = "".join(filter(ignorable.fullmatch, map(chr, range(sys.maxunicode + 1))))
+    assert {"\u115f", "\u1160", "\u3164", "\uffa0", "\U000e0041"} < set(fillers)
+    assert refused(fields.VisibleTextField(), fillers) == "blank"
+    assert refused(fields.VisibleTextField(), "\u200b\u3164\u2800") == "blank"
+    assert fields.VisibleTextField().run_validation(f"{fillers}ㄱ") == f"{fillers}ㄱ"
 
 
 @pytest.mark.parametrize("value", [" ana", "ана", "用户", "👩‍💻", "a\u200bb", "."])

@@ -19,7 +19,7 @@ UNIT = [1.0] + [0.0] * 383
 NOWHERE = "00000000-0000-0000-0000-000000000000"
 DEEP = 100_000
 LONG = "x" * 201
-INVISIBLE = ["", " ", "\t\n", "\u200b", "\ufeff\u00a0", "\x01", "\u00ad"]
+INVISIBLE = ["", " ", "\t\n", "\u200b", "\ufeff\u00a0", "\x01", "\u00ad", "\u200b\u3164\u115f\u1160\uffa0"]
 TEXT_FIELDS = ["agent", "personality", "project", "type", "session_id", "source", "context"]
 SCOPE_FIELDS = ["user_id", "household_id", "persona_id"]
 

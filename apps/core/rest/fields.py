@@ -15,9 +15,14 @@ from rest_framework import serializers
 MAX_JSON_DEPTH = 20
 MAX_JSON_CHARS = 20_000
 MAX_ECHOED_CHARS = 100
-# Text with something to see in it, as a pattern that Python and JSON Schema read alike.
-VISIBLE = r"[^\s\u0000-\u001f\u007f-\u00a0\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]"
-_VISIBLE = re.compile(VISIBLE)
+# Text with something to see in it, as a pattern that Python and JSON Schema read alike: no white space, no control
+# character, nothing that Unicode calls ignorable by default (fillers of Hangul among them), no empty Braille cell.
+VISIBLE = (
+    r"[^\s\u0000-\u001f\u007f-\u00a0\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
+    r"\u2028-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8]"
+)
+# The two read escapes beyond U+FFFF differently, so the document does not name those.
+_VISIBLE = re.compile(VISIBLE[:-1] + "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]")
 
 
 def printable(text: str) -> str:
