@@ -149,6 +149,29 @@ def test_only_the_first_twenty_failures_are_named(tmp_path: Path) -> None:
     assert [said.split(":")[0] for said in errors_of_importing(path)] == [f"line {n}" for n in range(1, 21)]
 
 
+# Ends of lines to Python's splitlines(), yet allowed in a JSON string as they are.
+@pytest.mark.parametrize("mark", ["\u2028", "\u2029", "\x85"], ids=["U+2028", "U+2029", "U+0085"])
+def test_only_a_line_feed_ends_a_line(mark: str, tmp_path: Path) -> None:
+    lines = [json.dumps({"user_id": "ana", "content": f"tea{mark}{n}"}, ensure_ascii=False) for n in (1, 2)]
+    path = write_lines(tmp_path / "memories.jsonl", "\r\n".join(lines))
+    assert run("import_memories", path) == "2 inserted, 0 updated, 0 skipped, 0 failed\n"
+    assert set(Memory.objects.values_list("content", flat=True)) == {f"tea{mark}1", f"tea{mark}2"}
+
+
+def test_a_byte_order_mark_does_not_cost_the_first_line(tmp_path: Path) -> None:
+    path = write_lines(tmp_path / "memories.jsonl", "\ufeff" + json.dumps({"user_id": "ana", "content": "tea"}))
+    assert "1 inserted" in run("import_memories", path)
+    assert "6 inserted" in run("import_memories", write_lines(tmp_path / "l.json", "\ufeff" + CONVERSATION.read_text()))
+
+
+def test_a_bad_turn_is_named_and_stops_no_other(tmp_path: Path) -> None:
+    samples = json.loads(CONVERSATION.read_text("utf-8"))
+    samples[0]["conversation"]["session_1"][0]["text"] = "Guess\x00 what"
+    path = write_lines(tmp_path / "talk.json", json.dumps(samples))
+    assert errors_of_importing(path) == ["sample talk-1 D1:1: content: Null characters are not allowed."]
+    assert Memory.objects.count() == 5
+
+
 @pytest.mark.parametrize("command", ["import_memories", "evaluate"])
 def test_a_file_that_is_not_there_is_said_in_a_sentence(command: str, tmp_path: Path) -> None:
     with pytest.raises(CommandError, match=r"missing\.jsonl"):
@@ -193,6 +216,14 @@ def test_questions_of_ones_own_come_as_json_lines(tmp_path: Path) -> None:
     path = write_lines(tmp_path / "questions.jsonl", question)
     figures = json.loads(run("evaluate", path, "--json", "--mode=keyword"))
     assert figures["by_category"]["music"]["mrr"] == 1.0
+
+
+def test_a_question_may_hold_any_character_that_json_allows(tmp_path: Path) -> None:
+    run("import_memories", CONVERSATION)
+    question = {"user_id": "talk-1", "question": "a\u2028cello\x85?", "evidence": ["D1:4"], "category": 3}
+    text = "\ufeff" + json.dumps(question, ensure_ascii=False) + "\r"
+    figures = json.loads(run("evaluate", write_lines(tmp_path / "questions.jsonl", text), "--json"))
+    assert figures["by_category"]["3"]["questions"] == 1
 
 
 def test_a_malformed_question_is_named(tmp_path: Path) -> None:

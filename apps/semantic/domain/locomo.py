@@ -4,13 +4,11 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from operator import itemgetter
 from typing import Any
 
-from apps.core.domain.scope import Scope
-from apps.semantic.domain.memory import MemoryDraft
-
-_SESSION = re.compile(r"session_(\d+)\Z")
-_TURN_ID = re.compile(r"D(\d+):(\d+)")
+_SESSION = re.compile(r"session_([0-9]{1,9})\Z")
+_TURN_ID = re.compile(r"D([0-9]+):([0-9]+)")
 _DATE_FORMATS = ("%I:%M %p on %d %B, %Y", "%I:%M %p on %d %b, %Y")
 
 
@@ -40,46 +38,94 @@ def is_locomo(document: Any) -> bool:
 def turn_key(dia_id: str) -> str:
     """A turn id in its plain form: `D1:03` is `D1:3`. Text without one is returned as it is."""
     found = _TURN_ID.search(dia_id)
-    return f"D{int(found[1])}:{int(found[2])}" if found else dia_id
+    return f"D{found[1].lstrip('0') or 0}:{found[2].lstrip('0') or 0}" if found else dia_id
 
 
-def locomo_drafts(sample: Mapping[str, Any], user_id: str) -> Iterator[MemoryDraft]:
-    """One memory per turn, in order: "Speaker: text", with the caption of a shared photo.
+@dataclass(frozen=True)
+class Turn:
+    """One turn of a conversation, not checked yet. place: its id, else where it stands. said: as it is in the file."""
+
+    place: str
+    session: int
+    at: datetime
+    said: Any
+
+
+def sample_name(sample: Mapping[str, Any]) -> str:
+    """The sample id. Raises LocomoError."""
+    name = sample.get("sample_id")
+    if not isinstance(name, str | int) or not _is_short(str(name)):
+        raise LocomoError("sample_id: expected a short text.")
+    return str(name)
+
+
+def locomo_turns(sample: Mapping[str, Any]) -> Iterator[Turn]:
+    """The turns in order. Raises LocomoError when the conversation or the time of a session cannot be read.
 
     Turn n of a session happened n seconds after the session began, so the order survives any way of writing.
-    Raises LocomoError.
     """
     conversation = sample["conversation"]
-    for number, turns in sorted(_sessions(conversation)):
+    if not isinstance(conversation, Mapping):
+        raise LocomoError("conversation: expected an object.")
+    for number, turns in sorted(_sessions(conversation), key=itemgetter(0)):
         began = _session_time(conversation, number)
-        for index, turn in enumerate(turns):
-            yield MemoryDraft(
-                content=turn_content(turn),
-                scope=Scope(user_id=user_id),
-                type="conversation_turn",
-                source="conversation",
-                session_id=f"session_{number}",
-                occurred_at=began + timedelta(seconds=index),
-                metadata={"dia_id": turn_key(str(turn["dia_id"])), "speaker": str(turn["speaker"])},
-            )
+        for index, said in enumerate(turns):
+            place = _turn_id(said) or f"session_{number} turn {index + 1}"
+            yield Turn(place, number, _later(began, index), said)
 
 
-def turn_content(turn: Mapping[str, Any]) -> str:
-    """What is remembered of a turn."""
-    said = f"{turn['speaker']}: {turn['text']}"
-    caption = turn.get("blip_caption")
-    return f"{said} (shares {caption})" if caption else said
+def turn_fields(turn: Turn, user_id: str) -> dict[str, Any]:
+    """The memory that a turn becomes, as `POST /api/semantic/memories` takes it. Raises LocomoError."""
+    return {
+        "content": turn_content(turn.said),
+        "user_id": user_id,
+        "type": "conversation_turn",
+        "source": "conversation",
+        "session_id": f"session_{turn.session}",
+        "occurred_at": turn.at.isoformat(),
+        "metadata": {"dia_id": turn_key(_string(turn.said, "dia_id")), "speaker": _string(turn.said, "speaker")},
+    }
 
 
-def locomo_questions(sample: Mapping[str, Any], user_id: str) -> Iterator[Question]:
-    """The questions that have evidence."""
-    for item in sample.get("qa", []):
-        keys = {turn_key(found[0]) for text in item.get("evidence", []) for found in _TURN_ID.finditer(str(text))}
-        if keys:
-            yield Question(user_id, str(item["question"]), frozenset(keys), str(item.get("category", "")))
+def turn_content(said: Any) -> str:
+    """What is remembered of a turn: "Speaker: text", with the caption of a shared photo. Raises LocomoError."""
+    text = f"{_string(said, 'speaker')}: {_string(said, 'text')}"
+    return f"{text} (shares {_string(said, 'blip_caption')})" if said.get("blip_caption") else text
 
 
-def _sessions(conversation: Mapping[str, Any]) -> Iterator[tuple[int, list[Mapping[str, Any]]]]:
+def locomo_questions(sample: Mapping[str, Any], user_id: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The questions that have evidence, each with its place, not checked yet. Raises LocomoError.
+
+    Turn ids are found in whatever the evidence is.
+    """
+    items = sample.get("qa", [])
+    if not isinstance(items, list) or not all(isinstance(item, Mapping) for item in items):
+        raise LocomoError("qa: expected a list of objects.")
+    for number, item in enumerate(items, 1):
+        evidence = sorted({turn_key(found[0]) for found in _TURN_ID.finditer(str(item.get("evidence")))})
+        if evidence:
+            fields = {"user_id": user_id, "question": item.get("question"), "evidence": evidence}
+            yield f"question {number}", {**fields, "category": str(item.get("category", ""))}
+
+
+def _string(said: Any, name: str) -> str:
+    value = said.get(name) if isinstance(said, Mapping) else None
+    if not isinstance(value, str):
+        raise LocomoError(f"{name}: expected a text.")
+    return value
+
+
+def _is_short(text: str) -> bool:
+    """True for what can be printed to name a place."""
+    return text.isprintable() and 0 < len(text) <= 100
+
+
+def _turn_id(said: Any) -> str | None:
+    name = said.get("dia_id") if isinstance(said, Mapping) else None
+    return turn_key(name) if isinstance(name, str) and _is_short(name) else None
+
+
+def _sessions(conversation: Mapping[str, Any]) -> Iterator[tuple[int, list[Any]]]:
     for name, turns in conversation.items():
         found = _SESSION.match(name)
         if found and isinstance(turns, list):
@@ -93,4 +139,11 @@ def _session_time(conversation: Mapping[str, Any], number: int) -> datetime:
             return datetime.strptime(text, pattern).replace(tzinfo=UTC)
         except ValueError:
             continue
-    raise LocomoError(f"session_{number}_date_time: {text!r} is not like '1:56 pm on 8 May, 2023'.")
+    raise LocomoError(f"session_{number}_date_time: {text[:100]!r} is not like '1:56 pm on 8 May, 2023'.")
+
+
+def _later(began: datetime, seconds: int) -> datetime:
+    try:
+        return began + timedelta(seconds=seconds)
+    except OverflowError as error:
+        raise LocomoError(f"{began.isoformat()}: too late for a session.") from error
