@@ -67,7 +67,8 @@ def import_memories(
 ) -> ImportReport:
     """Save drafts in order, batch by batch, each batch in a transaction of its own.
 
-    Importing the same again skips what is stored, so an import that was cut off is resumed by starting it again.
+    Importing the same again stores nothing twice, so an import that was cut off is resumed by starting it again.
+    What is stored with less confidence than the draft claims is updated, each time (spec 002 section 9).
     `progress` is told how many items were dealt with since it was last told.
     """
     report = ImportReport()

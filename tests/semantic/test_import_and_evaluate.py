@@ -65,6 +65,27 @@ def test_importing_the_same_again_changes_nothing() -> None:
     assert list(Memory.objects.order_by("id").values()) == before
 
 
+def test_repeating_an_import_of_rising_confidences_only_brings_the_confidence_nearer(tmp_path: Path) -> None:
+    lines = [{"user_id": "ana", "content": "tea", "confidence": claim} for claim in (0.3, 0.9)]
+    path = write_lines(tmp_path / "memories.jsonl", *lines)
+    assert run("import_memories", path) == "1 inserted, 1 updated, 0 skipped, 0 failed\n"
+    confidences = [Memory.objects.get().base_confidence]
+    for _ in range(3):
+        assert run("import_memories", path) == "0 inserted, 1 updated, 1 skipped, 0 failed\n"
+        confidences.append(Memory.objects.get().base_confidence)
+    assert confidences == sorted(set(confidences))
+    assert 0.3 < confidences[0] < confidences[-1] < 0.9
+
+
+def test_repeating_an_import_of_falling_confidences_changes_nothing(tmp_path: Path) -> None:
+    lines = [{"user_id": "ana", "content": "tea", "confidence": claim} for claim in (0.9, 0.3)]
+    path = write_lines(tmp_path / "memories.jsonl", *lines)
+    assert run("import_memories", path) == "1 inserted, 0 updated, 1 skipped, 0 failed\n"
+    before = list(Memory.objects.values())
+    assert run("import_memories", path) == "0 inserted, 0 updated, 2 skipped, 0 failed\n"
+    assert list(Memory.objects.values()) == before
+
+
 def test_an_import_that_was_cut_off_is_resumed_by_repeating_it(monkeypatch: pytest.MonkeyPatch) -> None:
     from apps.semantic import importing
 

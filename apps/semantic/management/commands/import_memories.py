@@ -15,7 +15,8 @@ from apps.semantic.reading import UnreadableFileError, read_memories
 class Command(BaseCommand):
     help = (
         "Import memories: JSON Lines (one memory per line, as in POST /api/semantic/memories) or a LoCoMo file "
-        "(one memory per turn). What is stored already is skipped, so a cut-off import is resumed by repeating it."
+        "(one memory per turn). What is stored already is skipped, or updated where the file claims more confidence, "
+        "so a cut-off import is resumed by repeating it."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
