@@ -14,7 +14,7 @@ def contradiction(first: str, second: str, similarity: float | None = None) -> E
     in the evidence. Accepts any str.
     """
     one, other = analysed(first), analysed(second)
-    if one == other:
+    if one is other or one.sentences == other.sentences:
         return None
     return strongest(
         (negation(one, other), denial(one, other, similarity), swap(one, other), value(one, other, similarity))

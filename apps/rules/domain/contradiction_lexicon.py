@@ -10,18 +10,19 @@ from apps.core.domain.text_stems import stem
 
 # Words of one meaning: the first stands for all.
 _SYNONYMS = """
-    cut slice chop dice; woman lady; man guy bloke; child kid; talk speak chat; phone telephone cellphone
-    smartphone; jump leap; put place; photo photograph picture; movie film; car automobile; bike bicycle; buy
-    purchase; begin start; finish complete; big large huge; small little tiny; job occupation; home house; fast
-    quick; near close; favourite favorite; mom mum mother; dad father; grandma grandmother; grandpa grandfather;
-    colour color; tv television; shop store; holiday vacation; fix repair; choose pick; happy glad; ill sick;
-    reply answer; company firm employer; doctor physician; puppy dog; kitten cat; relocate move; reside live;
-    street road; sofa couch; meal food; apartment flat; trash garbage rubbish; receive got get; wed marry;
-    written write wrote; bought buy; met meet; taught teach; drove driven drive; ate eaten eat; went gone go;
-    spoke spoken speak talk; ran run; began begun begin start; gave given give; took taken take; found find;
-    left leave; sold sell; told tell; slept sleep; swam swum swim; wore worn wear; chose chosen choose pick;
-    lost lose; won win; built build; grew grown grow; knew known know; spent spend; kept keep; felt feel; caught
-    catch; broke broken break; flew flown fly; sang sung sing; drank drunk drink; made make; daily everyday
+    cut slice chop dice; woman women lady; man men guy bloke; child children kid; talk speak chat; phone
+    telephone cellphone smartphone; jump leap; put place; photo photograph picture; movie film; car automobile;
+    bike bicycle; buy purchase; begin start; finish complete; big large huge; small little tiny; job occupation;
+    home house; fast quick; near close; favourite favorite; mom mum mother; dad father; grandma grandmother;
+    grandpa grandfather; colour color; tv television; shop store; holiday vacation; fix repair; choose pick;
+    happy glad; ill sick; reply answer; company firm employer; doctor physician; puppy dog; kitten cat; relocate
+    move; reside live; street road; sofa couch; meal food; apartment flat; trash garbage rubbish; receive got
+    get; wed marry; written write wrote; bought buy; met meet; taught teach; drove driven drive; ate eaten eat;
+    went gone go; spoke spoken speak talk; ran run; began begun begin start; gave given give; took taken take;
+    found find; left leave; sold sell; told tell; slept sleep; swam swum swim; wore worn wear; chose chosen
+    choose pick; lost lose; won win; built build; grew grown grow; knew known know; spent spend; kept keep; felt
+    feel; caught catch; broke broken break; flew flown fly; sang sung sing; drank drunk drink; made make; daily
+    everyday
 """
 # Left of the bar against right of the bar.
 _OPPOSITES = """

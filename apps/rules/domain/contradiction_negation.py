@@ -1,6 +1,8 @@
 """One side denies what the other says: "there is no X" against "X", "I have never done X" against X being done."""
 
 from collections.abc import Iterator
+from functools import lru_cache
+from typing import NamedTuple
 
 from apps.rules.domain.contradiction_evidence import (
     NOTICE_ONLY,
@@ -26,6 +28,14 @@ TOPIC_FROM, TOPIC_TO = 0.2, 0.6
 MIN_TOPIC = 0.3
 SHORT_TOKENS = 15
 ONE_NAME = 0.75
+
+
+class _Denied(NamedTuple):
+    """A clause with "never", and the keys of what it denies."""
+
+    clause: Clause
+    never: str
+    words: frozenset[str]
 
 
 def negation(first: Passage, second: Passage) -> Evidence | None:
@@ -62,6 +72,8 @@ def _flip(denied: Clause, said: Clause, first: Passage, second: Passage) -> Evid
     if len(common) == 1 and of_said < 1:
         return None
     score = clamp(0.75 * of_denied + 0.5 * of_said - 0.25)
+    if INTENTIONS & {token.key for token in said.tokens} - {token.key for token in denied.tokens}:
+        score = min(score, NOTICE_ONLY)
     words = denied.tokens[denied.negators[0]].text
     return Evidence(Reason.NEGATION, score, denied.words, said.words, ((words, ""),), as_written(common, first))
 
@@ -72,42 +84,47 @@ def denial(first: Passage, second: Passage, similarity: float | None) -> Evidenc
     The words after "never" are looked for in the other text. similarity: the cosine of the texts, None where it is
     not known; then more of the words have to be there.
     """
-    forth = strongest(_denial(clause, first, second, similarity) for clause in first.clauses)
-    back = strongest(_denial(clause, second, first, similarity) for clause in second.clauses)
+    forth = strongest(_answered(denied, first, second, similarity) for denied in _denials(first))
+    back = strongest(_answered(denied, second, first, similarity) for denied in _denials(second))
     return strongest((forth, back and back.swapped()))
 
 
-def _denial(clause: Clause, first: Passage, second: Passage, similarity: float | None) -> Evidence | None:
-    place = next((place for place in clause.negators if clause.tokens[place].key in NEVER), None)
-    if place is None:
+@lru_cache(maxsize=4096)
+def _denials(passage: Passage) -> tuple[_Denied, ...]:
+    """What a passage says never happened."""
+    found = []
+    for clause in passage.clauses:
+        place = _never(clause)
+        if place is not None:
+            after = {token.key for token in clause.tokens[place + 1 :] if token.is_content} - FILLERS
+            found.append(_Denied(clause, clause.tokens[place].text, frozenset(after - LIGHT or after)))
+    return tuple(denied for denied in found if denied.words)
+
+
+def _never(clause: Clause) -> int | None:
+    return next((place for place in clause.negators if clause.tokens[place].key in NEVER), None)
+
+
+def _answered(denied: _Denied, first: Passage, second: Passage, similarity: float | None) -> Evidence | None:
+    answer = max(second.clauses, key=lambda said: len(denied.words & said.content), default=None)
+    if answer is None or _never(answer) is not None:
         return None
-    after = {token.key for token in clause.tokens[place + 1 :] if token.is_content} - FILLERS
-    denied = frozenset(after - LIGHT or after)
-    answer = max(second.clauses, key=lambda said: len(denied & said.content), default=None)
-    if answer is None or _denies_never(answer):
-        return None
-    common = denied & second.whole.content
+    common = denied.words & second.whole.content
     intended = any(token.key in INTENTIONS for token in answer.tokens)
-    if common == denied and len(denied) == 1 and _is_told_briefly(denied, first, second) and not intended:
-        score: float | None = ONE_NAME
-    else:
-        score = _denial_score(len(common), len(denied), similarity)
+    score = _denial_score(len(common), len(denied.words), similarity)
+    if common == denied.words and not intended and _is_told_briefly(common, first, second):
+        score = max(score or 0.0, ONE_NAME)
     if score is None:
         return None
-    if intended:
-        score = min(score, NOTICE_ONLY)
-    never = clause.tokens[place].text
-    return Evidence(Reason.DENIAL, score, clause.words, answer.words, ((never, ""),), as_written(common, first))
+    score = min(score, NOTICE_ONLY) if intended else score
+    differing = ((denied.never, ""),)
+    return Evidence(Reason.DENIAL, score, denied.clause.words, answer.words, differing, as_written(common, first))
 
 
 def _is_told_briefly(denied: frozenset[str], first: Passage, second: Passage) -> bool:
     """ "I have never been to Paris", "I visited Paris": a name, and little else."""
     short = max(len(first.whole.tokens), len(second.whole.tokens)) <= SHORT_TOKENS
-    return short and denied <= first.names and second.whole.is_anchored
-
-
-def _denies_never(clause: Clause) -> bool:
-    return any(clause.tokens[place].key in NEVER for place in clause.negators)
+    return short and len(denied) == 1 and denied <= first.names and second.whole.is_anchored
 
 
 def _denial_score(common: int, denied: int, similarity: float | None) -> float | None:

@@ -31,13 +31,22 @@ class Swap:
 
 def swap(first: Passage, second: Passage) -> Evidence | None:
     """Evidence from the one place where two short statements differ; None when they differ in more places."""
+    # What the matcher finds may depend on the order of its arguments.
+    if _keys(second.whole) < _keys(first.whole):
+        turned = swap(second, first)
+        return turned and turned.swapped()
     found = _only_difference(first.whole, second.whole)
     judged = _judge(found) if found else None
     if not found or not judged:
         return None
     reason, score = judged
     differing = ((_text(found.first), _text(found.second)),)
-    return Evidence(reason, score, first.whole.words, second.whole.words, differing, as_written(found.common, first))
+    common = as_written(found.common, first)
+    return Evidence(reason, score, first.whole.words, second.whole.words, differing, common)
+
+
+def _keys(clause: Clause) -> list[str]:
+    return [token.key for token in clause.tokens]
 
 
 def _only_difference(first: Clause, second: Clause) -> Swap | None:

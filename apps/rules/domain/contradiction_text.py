@@ -30,6 +30,8 @@ MAX_CLAUSES = 60
 MAX_TOKEN_CHARS = 64
 
 _CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+# Long runs of spaces would make the patterns below slow.
+_SPACES = re.compile(r"[^\S\n]+")
 _APOSTROPHES = str.maketrans(dict.fromkeys("’ʼ`´＇", "'"))
 _SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+|[\n;。！？]+|(?<=\w)\s+[-–—]+\s+")
 _CLAUSE_END = re.compile(
@@ -120,9 +122,9 @@ class Clause:
         return " ".join(token.text for token in self.tokens)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Passage:
-    """An analysed text. sentences: each with its clauses."""
+    """An analysed text. sentences: each with its clauses. Compared by identity, so that caches find it cheaply."""
 
     sentences: tuple[tuple[Clause, ...], ...]
 
@@ -166,7 +168,7 @@ def analysed(text: str) -> Passage:
     text = text[:MAX_CHARS]
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text).translate(_APOSTROPHES)
-    text = _CODE.sub("\n", text)
+    text = _SPACES.sub(" ", _CODE.sub("\n", text))
     sentences, count = [], 0
     for part in _SENTENCE_END.split(text):
         clauses = tuple(clause for clause in _clauses(part) if clause.tokens)[: MAX_CLAUSES - count]

@@ -1,6 +1,8 @@
 """Matching texts with another number, date, time or weekday: "17 new ones" against "25 new postcards"."""
 
 from collections.abc import Iterator
+from functools import lru_cache
+from itertools import islice
 from typing import NamedTuple
 
 from apps.rules.domain.contradiction_evidence import Evidence, Reason, as_written, clamp, strongest
@@ -36,7 +38,7 @@ def value(first: Passage, second: Passage, similarity: float | None) -> Evidence
 
     similarity: the cosine of the texts, None where it is not known.
     """
-    ours, theirs = list(_values(first))[:MAX_VALUES], list(_values(second))[:MAX_VALUES]
+    ours, theirs = _values_of(first), _values_of(second)
     if not ours or not theirs:
         return None
     if _are_of_other_things(first, second, ours, theirs):
@@ -48,6 +50,11 @@ def value(first: Passage, second: Passage, similarity: float | None) -> Evidence
         for other in theirs
         if _is_comparable(one, other, theirs, ours)
     )
+
+
+@lru_cache(maxsize=4096)
+def _values_of(passage: Passage) -> tuple[_Value, ...]:
+    return tuple(islice(_values(passage), MAX_VALUES))
 
 
 def _values(passage: Passage) -> Iterator[_Value]:
@@ -66,7 +73,7 @@ def _values(passage: Passage) -> Iterator[_Value]:
             yield _Value(token, frozenset(following), around, said, named, personal, changed)
 
 
-def _are_of_other_things(first: Passage, second: Passage, ours: list[_Value], theirs: list[_Value]) -> bool:
+def _are_of_other_things(first: Passage, second: Passage, ours: tuple[_Value, ...], theirs: tuple[_Value, ...]) -> bool:
     """ "room 5" here and "room 6" there, or two short statements with other names or several other values."""
     numbered = [{(value.names, value.token.key) for value in side if value.names} for side in (ours, theirs)]
     if {name for name, _ in numbered[0]} & {name for name, _ in numbered[1]} and not numbered[0] & numbered[1]:
@@ -79,7 +86,7 @@ def _are_of_other_things(first: Passage, second: Passage, ours: list[_Value], th
     return bool(first.names - second.names and second.names - first.names)
 
 
-def _is_comparable(one: _Value, other: _Value, theirs: list[_Value], ours: list[_Value]) -> bool:
+def _is_comparable(one: _Value, other: _Value, theirs: tuple[_Value, ...], ours: tuple[_Value, ...]) -> bool:
     """Two values of one kind and unit that differ, neither of which the other side has as well."""
     if one.token.kind is not other.token.kind or one.token.unit != other.token.unit or one.token.key == other.token.key:
         return False

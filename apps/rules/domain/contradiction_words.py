@@ -43,8 +43,8 @@ SINGLE_VALUED = keys(
     favourite age weigh weight height located location based scheduled schedule deadline due appointment cost price
     budget meeting address phone email password goal target job role boss manager position title salary rent capital
     record score total limit rate capacity version size employer employed works diet religion nationality language
-    colour status landlord doctor dentist school university major hometown partner wife husband spouse girlfriend boyfriend
-    fiance prefer prefers"""
+    colour status landlord doctor dentist school university major hometown partner wife husband spouse girlfriend
+    boyfriend fiance prefer prefers"""
 )
 # A quantity of these is a state, not an event.
 STATES = _words("is are was has have own owns weighs costs lives am im ive be been currently now")

@@ -1,0 +1,193 @@
+"""What counts as a contradiction between two texts, and what does not."""
+
+import time
+
+import pytest
+
+from apps.rules.domain.contradiction import contradiction
+from apps.rules.domain.contradiction_evidence import Reason
+from apps.rules.domain.contradiction_lexicon import are_exclusive, are_opposites, key_of
+from apps.rules.domain.contradiction_text import Kind, analysed
+from apps.rules.domain.restating import restated_share
+
+NOTICED, DECISIVE = 0.5, 0.85
+
+CONTRADICTIONS = [
+    ("I smoke", "I don't smoke", Reason.NEGATION),
+    ("There is no dog chasing a ball", "A dog is chasing a ball", Reason.NEGATION),
+    ("Nobody is holding a hedgehog", "Someone is holding a hedgehog", Reason.NEGATION),
+    ("I no longer work at Google", "I work at Google", Reason.NEGATION),
+    ("I can’t eat gluten", "I can eat gluten", Reason.NEGATION),
+    ("I have 17 postcards", "I have 25 postcards", Reason.VALUE),
+    ("The meeting is on Monday", "The meeting moved to Tuesday", Reason.VALUE),
+    ("My birthday is May 3", "My birthday is 4 May", Reason.VALUE),
+    ("The user is thirty years old", "The user is 31 years old", Reason.VALUE),
+    ("I love cilantro", "I hate cilantro", Reason.OPPOSITE),
+    ("User prefers dark mode", "User prefers light mode", Reason.OPPOSITE),
+    ("My favourite colour is blue", "My favorite color is green", Reason.ATTRIBUTE),
+    ("I am a vegetarian", "I am a vegan", Reason.ATTRIBUTE),
+    ("I live in Berlin", "I live in Munich", Reason.REPLACED),
+    ("My wife works at Google", "My wife works at Apple", Reason.REPLACED),
+]
+NO_CONTRADICTIONS = [
+    ("I like tea", "I like coffee"),
+    ("I visited Paris", "I visited Rome"),
+    ("My sister lives in Berlin", "My brother lives in Munich"),
+    ("Ben's birthday is May 3", "Anna's birthday is May 4"),
+    ("Item 17 costs 5 euros", "Item 18 costs 6 euros"),
+    ("I ate 3 apples on Monday", "I ate 4 apples on Tuesday"),
+    ("My brother smokes", "I don't smoke"),
+    ("A woman is slicing butter", "There is no woman slicing tofu"),
+    ("A girl is playing a guitar", "A boy is playing a guitar"),
+    ("I don't like tea", "I don't like coffee"),
+    ("I've never been to Paris", "I want to visit Paris"),
+    ("I have 1,000 stamps", "I have 1000 stamps"),
+    ("The call is at 3 PM", "The call is at 3 p.m."),
+]
+
+
+@pytest.mark.parametrize(("older", "newer", "reason"), CONTRADICTIONS)
+def test_it_contradicts_strongly_enough_to_act(older: str, newer: str, reason: Reason) -> None:
+    found = contradiction(older, newer)
+    assert found is not None
+    assert found.reason is reason
+    assert found.score >= DECISIVE
+
+
+@pytest.mark.parametrize(("one", "other"), NO_CONTRADICTIONS)
+def test_it_is_not_noticed(one: str, other: str) -> None:
+    found = contradiction(one, other)
+    assert found is None or found.score <= NOTICED
+
+
+def test_something_never_done_against_evidence_of_it() -> None:
+    found = contradiction(
+        "I've never attended any cooking classes with Stephanie, where do I start?",
+        "By the way, the cooking class with Stephanie last Friday was fun. Any idea what to make next?",
+        0.6,
+    )
+    assert found is not None
+    assert found.reason is Reason.DENIAL
+    assert found.score > NOTICED
+    assert found.common == ("classes", "cooking", "stephanie")
+
+
+def test_wanting_to_do_what_was_never_done_is_not_strong_enough_to_act() -> None:
+    never, wanted = "I've never used Alpine Linux on my servers", "I plan to use Alpine Linux on my servers"
+    found = contradiction(never, wanted, 0.9)
+    assert found is not None
+    assert found.score < DECISIVE
+
+
+def test_an_update_in_the_middle_of_a_long_turn() -> None:
+    older = (
+        "Thanks, those communities look great. I've added 17 postcards to my collection since I started. "
+        "Can you help me keep track of them?"
+    )
+    newer = (
+        "I'm hosting a gathering for collectors next month. I just realised that I have added 25 postcards to my "
+        "collection since I started again. How should I display them?"
+    )
+    found = contradiction(older, newer, 0.6)
+    assert found is not None
+    assert found.reason is Reason.VALUE
+    assert found.differing == (("17", "25"),)
+    assert "collection" in found.common
+
+
+def test_the_same_update_far_from_the_topic_is_not_noticed() -> None:
+    older, newer = "We drove 17 miles through the forest today", "It took 25 miles of cable to wire the office"
+    assert contradiction(older, newer, 0.1) is None
+
+
+def test_values_that_both_sides_have_do_not_differ() -> None:
+    one = "Our plan has a budget of $400 and a deadline on June 5 for the garden project"
+    assert contradiction(one, "The garden project: our plan with a deadline on June 5, a budget of $400", 0.9) is None
+
+
+def test_code_blocks_are_not_compared() -> None:
+    one = "Here is my loop:\n```\nfor i in range(17): print(i, postcards, collection)\n```"
+    assert contradiction(one, one.replace("17", "25"), 0.99) is None
+
+
+def test_what_differs_is_told_from_both_sides() -> None:
+    there, back = (
+        contradiction("I live in Berlin", "I live in Munich"),
+        contradiction("I live in Munich", "I live in Berlin"),
+    )
+    assert there is not None
+    assert back is not None
+    assert there.differing == (("berlin", "munich"),)
+    assert back == there.swapped()
+
+
+def test_a_long_hostile_text_takes_no_time() -> None:
+    texts = ["never " * 50_000, " " * 100_000 + "x", "I, " * 50_000, "```" * 30_000, "1," * 50_000, "a-" * 50_000]
+    start = time.perf_counter()
+    for text in texts:
+        contradiction(text, text + "not 5")
+    assert time.perf_counter() - start < 3.0
+
+
+# --- reading ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "key", "unit"),
+    [
+        ("$1,200.50", Kind.NUMBER, "1200.5", "$"),
+        ("250ms", Kind.NUMBER, "250", "ms"),
+        ("95%", Kind.NUMBER, "95", "%"),
+        ("5-2", Kind.NUMBER, "5-2", ""),
+        ("5th", Kind.NUMBER, "5", ""),
+        ("seventeen", Kind.NUMBER, "17", ""),
+        ("April 5", Kind.DATE, "4-5", ""),
+        ("5th of April", Kind.DATE, "4-5", ""),
+        ("2024-04-05", Kind.DATE, "4-5", ""),
+        ("4:30 PM", Kind.TIME, "4:30pm", ""),
+        ("Fridays", Kind.WEEKDAY, "fri", ""),
+    ],
+)
+def test_a_value_has_one_form(text: str, kind: Kind, key: str, unit: str) -> None:
+    [(_, token)] = analysed(f"It says {text}").whole.values
+    assert (token.kind, token.key, token.unit) == (kind, key, unit)
+
+
+def test_clauses_end_where_another_statement_begins() -> None:
+    clauses = analysed("I like tea, but she hates it. Why?").clauses
+    assert [clause.words for clause in clauses] == ["i like tea", "but she hates it", "why"]
+
+
+def test_words_of_one_meaning_have_one_key() -> None:
+    assert key_of("slicing") == key_of("cuts")
+    assert key_of("caught") == key_of("catches")
+    assert key_of("tea") != key_of("coffee")
+
+
+def test_opposites_are_listed_or_made_by_a_prefix() -> None:
+    assert are_opposites(key_of("hated"), key_of("loving"))
+    assert are_opposites(key_of("comfortable"), key_of("uncomfortable"))
+    assert not are_opposites(key_of("tea"), key_of("coffee"))
+    assert are_exclusive(key_of("red"), key_of("blue"))
+
+
+# --- saying the same again ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Ana owes Ben money", "Ben owes Ana money"),
+        ("The truck goes up the hill", "The truck goes down the hill"),
+        ("I paid 5 dollars", "I paid 6 dollars"),
+        ("I like tea", "I do not like tea"),
+        ("A kid walks in dry sand", "A kid walks in wet sand"),
+    ],
+)
+def test_it_does_not_say_the_same(one: str, other: str) -> None:
+    assert restated_share(one, other) == 0.0
+
+
+def test_a_detail_more_says_nearly_the_same() -> None:
+    assert restated_share("I like green tea with honey", "I like green tea with sweet honey") == 0.8
+    assert restated_share("The ladies are slicing bread", "The women cut the bread") == 1.0
