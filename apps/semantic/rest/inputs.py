@@ -195,16 +195,16 @@ def _tag_filters(data: dict[str, Any]) -> dict[str, str]:
 
 
 class ListInput(StrictSerializer):
-    """The query string of a list: exact values of scope fields and tags."""
+    """The query string of a list: exact values of scope fields and tags; a blank tag is no filter (ADR 9)."""
 
     user_id = IdentifierField(required=False)
     household_id = IdentifierField(required=False)
     persona_id = IdentifierField(required=False)
-    agent = serializers.CharField(required=False, max_length=MAX_TAG_CHARS, trim_whitespace=False)
-    personality = serializers.CharField(required=False, max_length=MAX_TAG_CHARS, trim_whitespace=False)
-    project = serializers.CharField(required=False, max_length=MAX_TAG_CHARS, trim_whitespace=False)
-    type = serializers.CharField(required=False, max_length=MAX_TAG_CHARS, trim_whitespace=False)
-    session_id = serializers.CharField(required=False, max_length=MAX_TAG_CHARS, trim_whitespace=False)
+    agent = tag_field()
+    personality = tag_field()
+    project = tag_field()
+    type = tag_field()
+    session_id = tag_field()
     source = serializers.CharField(required=False, max_length=64, trim_whitespace=False)
     decay_policy = StrictChoiceField(choices=Policy.choices, required=False)
     status = StrictChoiceField(choices=MemoryStatus.choices, required=False, help_text="Default: active.")
@@ -214,3 +214,6 @@ class ListInput(StrictSerializer):
     def get_fields(self) -> Fields:
         flag = serializers.BooleanField(required=False, source="is_global", default=serializers.empty)
         return {**super().get_fields(), "global": flag}
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        return {name: value for name, value in attrs.items() if value != ""}
