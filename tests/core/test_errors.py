@@ -1,5 +1,6 @@
 """One error shape everywhere: DESIGN D12."""
 
+import logging
 from typing import Any
 
 import pytest
@@ -113,3 +114,15 @@ def test_every_error_of_the_domain_has_a_status() -> None:
     kinds = errors.MemoryHubError.__subclasses__()
     assert len(kinds) == 5
     assert {status_of(kind("x")) for kind in kinds} == {400, 403, 404, 409, 503}
+
+
+@pytest.mark.parametrize("path", [MEMORIES, "/api/docs", "/api/schema", "/api/nothing", "/admin/login/", "/metrics"])
+def test_a_query_string_of_too_many_parameters_is_refused_and_no_error_of_ours(
+    api: Api, path: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    for caller in (api, Api()):
+        response = caller.get(f"{path}?{'&'.join(f'x{number}=1' for number in range(1_001))}")
+        assert response.status_code == 400
+        if path.startswith("/api/"):
+            assert "at most 1000" in response.json()["errors"][0]["detail"]
+    assert not [record for record in caplog.records if record.levelno >= logging.ERROR]

@@ -4,7 +4,7 @@ import logging
 from typing import Any, cast
 
 from django.conf import settings
-from django.core.exceptions import RequestDataTooBig
+from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent
 from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views import defaults
@@ -74,7 +74,10 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Django's own 400 (for example a suspicious host), in our shape under /api/."""
     if not _wants_json(request):
         return defaults.bad_request(request, exception)
-    return JsonResponse(problem("client_error", "bad_request", "The request cannot be read."), status=400)
+    detail = "The request cannot be read."
+    if isinstance(exception, TooManyFieldsSent):
+        detail = f"Too many parameters: at most {settings.DATA_UPLOAD_MAX_NUMBER_FIELDS}."
+    return JsonResponse(problem("client_error", "bad_request", detail), status=400)
 
 
 def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:

@@ -1,26 +1,39 @@
-"""Counting and timing of requests."""
+"""What happens around every request."""
 
 import time
 from collections.abc import Callable
 
+from django.core.exceptions import TooManyFieldsSent
 from django.http import HttpRequest, HttpResponse
 
 from apps.core.metrics import HTTP_REQUESTS, HTTP_SECONDS
+from apps.core.rest.errors import bad_request
 
 METHODS = {"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"}
 
 
 class RequestMetricsMiddleware:
-    """Counts each answer and its time by route template, so that no identifier becomes a label."""
+    """Counts each answer and its time by route template, so that no identifier becomes a label.
+
+    It is the first to see a request, so it also refuses a query string of too many parameters: whoever looks at
+    one later takes what Django raises for a mistake of ours.
+    """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         started = time.perf_counter()
-        response = self.get_response(request)
+        response = self._answer(request)
         route = request.resolver_match.route if request.resolver_match else "unknown"
         method = request.method if request.method in METHODS else "other"
         HTTP_REQUESTS.labels(method, route, response.status_code).inc()
         HTTP_SECONDS.labels(method, route).observe(time.perf_counter() - started)
         return response
+
+    def _answer(self, request: HttpRequest) -> HttpResponse:
+        try:
+            _ = request.GET
+        except TooManyFieldsSent as error:
+            return bad_request(request, error)
+        return self.get_response(request)
