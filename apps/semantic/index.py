@@ -9,7 +9,8 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from django.conf import settings
@@ -26,9 +27,11 @@ REFRESH_SECONDS = Histogram("semantic_index_refresh_seconds", "Time to bring the
 EVICTIONS = Counter("semantic_index_evictions_total", "Shards dropped because the cache was full.")
 _FETCH_SIZE = 2_000
 
-# Columns in the order of ShardRow, with the coded ones in the order of domain.shard.CODED.
-_ROWS_SQL = """
-SELECT m.id, m.user_id, m.status = 'active',
+# One statement, so one snapshot: versions and rows fit each other, and a batch for several users is seen whole.
+# After the versions the columns stand in the order of ShardRow, the coded ones in that of domain.shard.CODED.
+_CHANGES_SQL = """
+SELECT space.id, seen.user_id, coalesce(shard.version, 0), coalesce(shard.reset_version, 0),
+       m.id, m.status = 'active',
        m.household_id, m.persona_id, m.agent, m.personality, m.project, m.type,
        m.session_id, m.source, CASE WHEN m.is_global THEN 'true' ELSE 'false' END, m.decay_policy,
        extract(epoch FROM coalesce(m.occurred_at, m.created_at))::float8,
@@ -36,13 +39,18 @@ SELECT m.id, m.user_id, m.status = 'active',
                                THEN coalesce(m.last_reinforced_at, m.created_at)
                                ELSE m.created_at END)::float8,
        m.base_confidence, m.question_share, m.fullness, m.lexemes, vector_send(e.vector)
-FROM unnest(%s::text[], %s::bigint[]) AS seen (user_id, version)
-JOIN semantic_memory m ON m.user_id = seen.user_id AND m.version > seen.version
-                       AND (m.status = 'active' OR seen.version >= 0)
-LEFT JOIN semantic_memoryembedding e ON e.memory_id = m.id AND e.space_id = %s
+FROM (SELECT id FROM llm_embeddingspace WHERE is_active) AS space
+CROSS JOIN unnest(%s::text[], %s::bigint[]) AS seen (user_id, version)
+LEFT JOIN semantic_memoryshard AS shard ON shard.user_id = seen.user_id
+LEFT JOIN semantic_memory AS m
+       ON m.user_id = seen.user_id
+      AND m.version > CASE WHEN seen.version < shard.reset_version THEN -1 ELSE seen.version END
+      AND (m.status = 'active' OR seen.version >= shard.reset_version)
+LEFT JOIN semantic_memoryembedding AS e ON e.memory_id = m.id AND e.space_id = space.id
 ORDER BY m.id
 """
-_CODED = slice(3, 13)
+_SHARD_COLUMNS = slice(4, None)
+_CODED = slice(2, 12)
 
 
 class _Cached:
@@ -123,73 +131,58 @@ class ShardCache:
                 EVICTIONS.inc()
 
 
+@dataclass
+class _Changes:
+    """What became of a user's memories since they were last looked at, and the version at which they stand now."""
+
+    version: int
+    reset_version: int
+    rows: list[ShardRow] = field(default_factory=list)
+
+
 def _refresh(entries: Mapping[str, _Cached], space: EmbeddingSpace) -> None:
-    versions = _versions(list(entries), space)
-    for user, entry in entries.items():
-        if -1 < entry.version < versions.get(user, NO_VERSIONS).reset:
+    changes = _changes({user: entry.version for user, entry in entries.items()}, space)
+    for user, change in changes.items():
+        entry = entries[user]
+        if entry.version < change.reset_version:
             entry.reset()
-    behind = {user: entry for user, entry in entries.items() if entry.version < versions.get(user, NO_VERSIONS).now}
-    if not behind:
-        return
-    changed = _changed_rows({user: entry.version for user, entry in behind.items()}, space)
-    for user, entry in behind.items():
-        rows = changed.get(user, [])
-        LOADED_ROWS.labels("load" if entry.version < 0 else "update").inc(len(rows))
-        # Rows of later versions may be among them; they come again with the next look, which does no harm. But
-        # taking their version for this look's would miss a purge between the two statements.
-        entry.apply(rows, versions[user].now)
+        if entry.version < change.version:
+            LOADED_ROWS.labels("load" if entry.version < 0 else "update").inc(len(change.rows))
+            entry.apply(change.rows, change.version)
 
 
-class _Versions(NamedTuple):
-    """The version at which a user's shard stands, and the one at which rows were last removed for good."""
-
-    now: int
-    reset: int
-
-
-NO_VERSIONS = _Versions(0, 0)
-
-
-def _versions(users: Sequence[str], space: EmbeddingSpace) -> dict[str, _Versions]:
-    """The versions of each user who has a shard. Raises SpaceChangedError."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT space.id, shard.user_id, shard.version, shard.reset_version "
-            "FROM (SELECT id FROM llm_embeddingspace WHERE is_active) AS space "
-            "LEFT JOIN semantic_memoryshard AS shard ON shard.user_id = ANY(%s)",
-            [list(users)],
-        )
-        rows = cursor.fetchall()
-    if {row[0] for row in rows} != {space.pk}:
-        raise SpaceChangedError
-    return {user: _Versions(now, reset) for _, user, now, reset in rows if user is not None}
-
-
-def _changed_rows(seen: Mapping[str, int], space: EmbeddingSpace) -> dict[str, list[ShardRow]]:
-    """What changed since the version last seen, by user; of a user never seen (-1) only what is active."""
-    changed: dict[str, list[ShardRow]] = {}
+def _changes(seen: Mapping[str, int], space: EmbeddingSpace) -> dict[str, _Changes]:
+    """What changed since the version last seen of each user (-1 for never). Raises SpaceChangedError."""
+    changes: dict[str, _Changes] = {}
     connection.ensure_connection()
     # A plain psycopg cursor: Django's speak text, and 384 numbers a row are better read as they are stored.
     with connection.wrap_database_errors, Cursor(connection.connection) as cursor:
-        cursor.execute(_ROWS_SQL, [list(seen), list(seen.values()), space.pk], binary=True)
+        cursor.execute(_CHANGES_SQL, [list(seen), list(seen.values())], binary=True)
         while rows := cursor.fetchmany(_FETCH_SIZE):
             for row in rows:
-                changed.setdefault(row[1], []).append(_shard_row(row))
-    return changed
+                active_space, user, version, reset_version, memory = row[:5]
+                if active_space != space.pk:
+                    raise SpaceChangedError
+                change = changes.setdefault(user, _Changes(version, reset_version))
+                if memory is not None:
+                    change.rows.append(_shard_row(row[_SHARD_COLUMNS]))
+    if len(changes) < len(seen):
+        raise SpaceChangedError  # no space is active
+    return changes
 
 
 def _shard_row(row: Sequence[Any]) -> ShardRow:
     return ShardRow(
         id=row[0],
-        active=row[2],
+        active=row[1],
         coded=tuple(row[_CODED]),
-        happened=row[13],
-        anchor=row[14],
-        base_confidence=row[15],
-        question_share=row[16],
-        fullness=row[17],
-        lexemes=bytes(row[18]),
-        vector=_native_floats(row[19]),
+        happened=row[12],
+        anchor=row[13],
+        base_confidence=row[14],
+        question_share=row[15],
+        fullness=row[16],
+        lexemes=bytes(row[17]),
+        vector=_native_floats(row[18]),
     )
 
 

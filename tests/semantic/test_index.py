@@ -1,12 +1,10 @@
 """The shards in memory: what they hold is what the database holds, and no more than they may."""
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
 from apps.core.domain.scope import Access, Scope
-from apps.semantic import index
 from apps.semantic.domain.query import SearchQuery
 from apps.semantic.domain.shard import Shard
 from apps.semantic.embedding import current_space
@@ -62,26 +60,24 @@ def test_another_process_sees_every_committed_change(remember: Remember, access:
     assert sizes(other, "ana") == [0]
 
 
-def test_a_purge_between_the_look_at_the_versions_and_the_rows_is_not_missed(
-    remember: Remember, access: Access, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_purge_and_a_save_that_follow_each_other_are_not_missed(remember: Remember, access: Access) -> None:
     for n in range(5):
         remember(f"old {n}")
     cache = ShardCache(1 << 20)
     assert sizes(cache, "ana") == [5]
-    original = index._versions
-
-    def purge_afterwards(*arguments: Any) -> Any:
-        versions = original(*arguments)
-        memories_purge(access=access, scope=Scope("ana"))
-        remember("new")
-        return versions
-
-    remember("one more, so that there is something to load")
-    monkeypatch.setattr(index, "_versions", purge_afterwards)
-    sizes(cache, "ana")
-    monkeypatch.undo()
+    memories_purge(access=access, scope=Scope("ana"))
+    remember("new")
     assert sizes(cache, "ana") == [1]
+
+
+def test_users_without_memories_do_not_disturb_those_with_some(remember: Remember) -> None:
+    remember("tea")
+    cache = ShardCache(1 << 20)
+    assert sizes(cache, "ana", "ben", "cem") == [1, 0, 0]
+    remember("tea", scope=Scope("cem"))
+    assert sizes(cache, "ana", "ben", "cem") == [1, 0, 1]
+    with cache.fresh([], current_space()) as shards:
+        assert shards == []
 
 
 def test_a_failure_while_a_shard_grows_is_forgotten_by_the_next_search(
