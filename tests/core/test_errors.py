@@ -66,6 +66,16 @@ def test_a_database_that_is_away_is_503_without_details(
     assert "secret" not in response.content.decode()
 
 
+@pytest.mark.parametrize("error", [OperationalError("password=secret"), errors.UnavailableError("Wait.")])
+def test_what_is_unavailable_is_one_warning_in_the_log(
+    api: Api, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, error: Exception
+) -> None:
+    failing_with(monkeypatch, error)
+    api.get(ADDRESS)
+    assert [(record.levelname, record.exc_info) for record in caplog.records] == [("WARNING", None)]
+    assert "secret" not in caplog.text
+
+
 def test_without_a_database_the_status_still_answers(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     def away(*args: object) -> None:
         raise OperationalError("password=secret")

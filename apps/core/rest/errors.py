@@ -38,7 +38,7 @@ def handle_exception(exception: Exception, context: dict[str, Any]) -> Response 
         return _domain_answer(exception)
     if isinstance(exception, OperationalError | InterfaceError):
         logger.warning("database unavailable: %s", type(exception).__name__)
-        return database_unavailable()
+        return _logged(database_unavailable())
     if isinstance(exception, RequestDataTooBig):
         exception = ParseError(f"The request body is too large: at most {settings.DATA_UPLOAD_MAX_MEMORY_SIZE} bytes.")
     return exception_handler(exception, cast("Any", context))
@@ -54,7 +54,15 @@ def _domain_answer(error: errors.MemoryHubError) -> Response:
     kind = "server_error" if code >= 500 else "validation_error" if code == 400 else "client_error"
     response = Response(problem(kind, error.code, error.detail, error.attr), status=code)
     if isinstance(error, errors.UnavailableError):
+        logger.warning("unavailable: %s", error.code)
         response["Retry-After"] = str(error.retry_after)
+        return _logged(response)
+    return response
+
+
+def _logged(response: Response) -> Response:
+    """Django logs an ERROR for every answer of 500 and above that nobody has logged."""
+    response._has_been_logged = True  # type: ignore[attr-defined]
     return response
 
 
