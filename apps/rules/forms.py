@@ -202,21 +202,32 @@ RuleForm: type[_BaseRuleForm] = type(
 )
 
 
+def _decimal(label: str, help_text: str = "", **options: Any) -> forms.FloatField:
+    widget = widgets.UnfoldAdminDecimalFieldWidget({"step": "any"})
+    return forms.FloatField(label=label, help_text=help_text, widget=widget, **options)
+
+
+def _text(label: str) -> forms.CharField:
+    return forms.CharField(label=label, widget=widgets.UnfoldAdminTextareaWidget({"rows": 3}))
+
+
+def _source(label: str) -> forms.CharField:
+    return forms.CharField(label=label, initial="user", max_length=64, widget=widgets.UnfoldAdminTextInputWidget())
+
+
 class TrialForm(forms.Form):
     """Two memories to try a rule on."""
 
-    existing = forms.CharField(label="The stored memory", widget=widgets.UnfoldAdminTextareaWidget({"rows": 3}))
-    candidate = forms.CharField(label="The new memory", widget=widgets.UnfoldAdminTextareaWidget({"rows": 3}))
-    hours = forms.FloatField(
-        label="Hours between them", initial=24, min_value=-876_000, max_value=876_000,
-        help_text="Negative: the new one tells of something earlier.",
-        widget=widgets.UnfoldAdminDecimalFieldWidget({"step": "any"}),
-    )  # fmt: skip
-    existing_importance = forms.FloatField(
-        initial=0.5, min_value=0, max_value=1, widget=widgets.UnfoldAdminDecimalFieldWidget({"step": "any"})
+    existing = _text("The stored memory")
+    candidate = _text("The new memory")
+    existing_importance = _decimal("Importance of the stored one", initial=0.5, min_value=0, max_value=1)
+    candidate_importance = _decimal("Importance of the new one", initial=0.5, min_value=0, max_value=1)
+    existing_source = _source("Source of the stored one")
+    candidate_source = _source("Source of the new one")
+    hours = _decimal(
+        "Hours between them",
+        "Negative: the new one tells of something earlier.",
+        initial=24,
+        min_value=-876_000,
+        max_value=876_000,
     )
-    candidate_importance = forms.FloatField(
-        initial=0.5, min_value=0, max_value=1, widget=widgets.UnfoldAdminDecimalFieldWidget({"step": "any"})
-    )
-    existing_source = forms.CharField(initial="user", max_length=64, widget=widgets.UnfoldAdminTextInputWidget)
-    candidate_source = forms.CharField(initial="user", max_length=64, widget=widgets.UnfoldAdminTextInputWidget)

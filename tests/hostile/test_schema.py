@@ -1,6 +1,7 @@
 """The OpenAPI document is true: generated without a warning, and kept by every answer (DESIGN section 5)."""
 
 import io
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -34,6 +35,15 @@ RULES = {
     ("query", "required"),  # a query, an embedding, or both; words for a mode that needs words
     ("last_days", "invalid"),  # a window or a number of days, not both
     ("time_window.from", "invalid"),  # from <= to
+    ("candidate.embedding", "dimension"),
+    ("existing.embedding", "dimension"),
+    ("candidate.embedding", "zero"),
+    ("existing.embedding", "zero"),
+    ("extends", "invalid_rule"),  # a rule that there is, and no circle
+    ("conditions.importance_range.min", "invalid_rule"),  # min <= max
+    ("arbitration.weights", "invalid_rule"),  # not all zero
+    ("detection.weights", "invalid_rule"),
+    ("name", "invalid_rule"),  # each name once in a load
 }
 ERRORS = {"400", "401", "403", "503"}
 
@@ -83,7 +93,12 @@ def broken_rules(response: schemathesis.Response) -> set[tuple[str, str]]:
     """The (field, code) pairs of a 400; a pair that is no rule for any other answer."""
     if response.status_code != 400:
         return {("", "")}
-    return {(error["attr"], error["code"]) for error in response.json()["errors"]}
+    return {(_own_path(error["attr"]), error["code"]) for error in response.json()["errors"]}
+
+
+def _own_path(attr: str | None) -> str:
+    """The path within a rule, wherever in the input the rule stands."""
+    return re.sub(r"^(config|rules\.\d+)\.", "", attr or "")
 
 
 @SCHEMA.parametrize()

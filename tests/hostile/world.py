@@ -27,6 +27,12 @@ SYSTEM = system_access("test")
 ROUTES: dict[str, dict[str, Any]] = {
     "api/keys": {"GET": None, "POST": {"name": "new"}},
     "api/keys/<uuid:uuid>": {"GET": None, "DELETE": None},
+    "api/rules": {"GET": None, "POST": {"name": "new"}},
+    "api/rules/export": {"GET": None},
+    "api/rules/load": {"POST": {"rules": [{"name": "new"}]}},
+    "api/rules/match": {"POST": {"candidate": {"content": "tea"}}},
+    "api/rules/evaluate": {"POST": {"candidate": {"content": "tea"}, "existing": {"content": "green tea"}}},
+    "api/rules/<str:name>": {"GET": None, "PATCH": {"priority": 1}, "DELETE": None},
     "api/semantic/memories": {"GET": None, "POST": {"content": "a new one", "user_id": "ana"}},
     "api/semantic/memories/batch": {"POST": {"memories": [{"content": "a new one", "user_id": "ana"}]}},
     "api/semantic/memories/<uuid:uuid>": {"GET": None, "DELETE": None},
@@ -37,7 +43,7 @@ ROUTES: dict[str, dict[str, Any]] = {
     "api/semantic/status": {"GET": None},
 }
 PUBLIC = {"healthz", "readyz", "metrics", "api/schema", "api/docs"}
-READS_BY_POST = {"api/semantic/search"}
+READS_BY_POST = {"api/semantic/search", "api/rules/match", "api/rules/evaluate"}
 
 
 @dataclass(frozen=True)
@@ -61,7 +67,8 @@ class Operation:
         return self.method != "GET" and self.route not in READS_BY_POST
 
     def call(self, api: Api, uuid: object = NOWHERE, method: str | None = None) -> HttpResponse:
-        return api.call(method or self.method, "/" + self.route.replace("<uuid:uuid>", str(uuid)), self.body)
+        path = self.route.replace("<uuid:uuid>", str(uuid)).replace("<str:name>", "inferred")
+        return api.call(method or self.method, f"/{path}", self.body)
 
     def __str__(self) -> str:
         return f"{self.method} {self.route}"
