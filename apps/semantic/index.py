@@ -42,12 +42,15 @@ SELECT space.id, seen.user_id, coalesce(shard.version, 0), coalesce(shard.reset_
 FROM (SELECT id FROM llm_embeddingspace WHERE is_active) AS space
 CROSS JOIN unnest(%s::text[], %s::bigint[]) AS seen (user_id, version)
 LEFT JOIN semantic_memoryshard AS shard ON shard.user_id = seen.user_id
-LEFT JOIN semantic_memory AS m
-       ON m.user_id = seen.user_id
-      AND m.version > CASE WHEN seen.version < shard.reset_version THEN -1 ELSE seen.version END
-      AND (m.status = 'active' OR seen.version >= shard.reset_version)
+LEFT JOIN LATERAL (
+    SELECT * FROM semantic_memory
+    WHERE user_id = seen.user_id
+      AND version > CASE WHEN seen.version < shard.reset_version THEN -1 ELSE seen.version END
+      AND (status = 'active' OR seen.version >= shard.reset_version)
+    -- By the index on (user_id, version): without the order, and before the first ANALYZE, another one looks as good.
+    ORDER BY version
+) AS m ON TRUE
 LEFT JOIN semantic_memoryembedding AS e ON e.memory_id = m.id AND e.space_id = space.id
-ORDER BY m.id
 """
 _SHARD_COLUMNS = slice(4, None)
 _CODED = slice(2, 12)
