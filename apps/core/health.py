@@ -12,6 +12,7 @@ from django.utils.module_loading import import_string
 logger = logging.getLogger(__name__)
 
 OK = "ok"
+ALIVE = {"status": OK}
 Check = Callable[[], str | None]
 
 

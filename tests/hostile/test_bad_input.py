@@ -270,7 +270,7 @@ def test_a_body_is_utf_8_whatever_its_header_says(api: Api, charset: str) -> Non
 def test_a_body_beyond_the_limit_is_refused(api: Api, settings: Any) -> None:
     settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 1_000
     before = stored()
-    assert_refused(api.post(MEMORIES, sample(context="x" * 1_000)), 400, None)
+    assert_refused(api.post(MEMORIES, sample(context="x" * 1_000)), 413, None)
     assert stored() == before
     assert api.post(MEMORIES, sample(context="x" * 800)).status_code == 201
 

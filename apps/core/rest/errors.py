@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views import defaults
 from drf_standardized_errors.handler import exception_handler
 from rest_framework import status
-from rest_framework.exceptions import ParseError
+from rest_framework.exceptions import APIException
 from rest_framework.response import Response
 
 from apps.core.domain import errors
@@ -18,6 +18,7 @@ from apps.core.domain import errors
 logger = logging.getLogger(__name__)
 
 DATABASE_RETRY_SECONDS = 2
+OVERLOAD_RETRY_SECONDS = 1
 STATUS_OF: tuple[tuple[type[errors.MemoryHubError], int], ...] = (
     (errors.NotFoundError, status.HTTP_404_NOT_FOUND),
     (errors.ForbiddenError, status.HTTP_403_FORBIDDEN),
@@ -25,6 +26,16 @@ STATUS_OF: tuple[tuple[type[errors.MemoryHubError], int], ...] = (
     (errors.ConflictError, status.HTTP_409_CONFLICT),
     (errors.UnavailableError, status.HTTP_503_SERVICE_UNAVAILABLE),
 )
+
+
+class BodyTooLarge(APIException):
+    """A request body beyond DATA_UPLOAD_MAX_MEMORY_SIZE."""
+
+    status_code = status.HTTP_413_REQUEST_ENTITY_TOO_LARGE
+    default_code = "too_large"
+
+    def __init__(self) -> None:
+        super().__init__(f"The request body is too large: at most {settings.DATA_UPLOAD_MAX_MEMORY_SIZE} bytes.")
 
 
 def problem(kind: str, code: str, detail: str, attr: str | None = None) -> dict[str, Any]:
@@ -40,7 +51,7 @@ def handle_exception(exception: Exception, context: dict[str, Any]) -> Response 
         logger.warning("database unavailable: %s", type(exception).__name__)
         return _logged(database_unavailable())
     if isinstance(exception, RequestDataTooBig):
-        exception = ParseError(f"The request body is too large: at most {settings.DATA_UPLOAD_MAX_MEMORY_SIZE} bytes.")
+        exception = BodyTooLarge()
     return exception_handler(exception, cast("Any", context))
 
 
@@ -72,6 +83,20 @@ def database_unavailable() -> Response:
     response = Response(body, status=status.HTTP_503_SERVICE_UNAVAILABLE)
     response["Retry-After"] = str(DATABASE_RETRY_SECONDS)
     return response
+
+
+def too_large() -> HttpResponse:
+    """413 for a body that nobody reads to its end, which is why the connection cannot be used again."""
+    error = BodyTooLarge()
+    body = problem("client_error", error.default_code, str(error.detail))
+    return JsonResponse(body, status=error.status_code, headers={"Connection": "close"})
+
+
+def overloaded() -> HttpResponse:
+    """503 with Retry-After: too many requests are waiting already; nothing was done."""
+    body = problem("server_error", "overloaded", "Too many requests are waiting. Try again shortly.")
+    headers = {"Retry-After": str(OVERLOAD_RETRY_SECONDS)}
+    return JsonResponse(body, status=status.HTTP_503_SERVICE_UNAVAILABLE, headers=headers)
 
 
 def _wants_json(request: HttpRequest) -> bool:

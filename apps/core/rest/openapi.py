@@ -37,7 +37,7 @@ class AutoSchema(SpectacularAutoSchema):
             return []
         statuses = ["400", "401", "403", "503"]
         if self.method in {"POST", "PUT", "PATCH"}:
-            statuses.append("415")
+            statuses += ["413", "415"]
         if "{" in self.path:
             statuses.append("404")
         return statuses

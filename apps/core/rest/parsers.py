@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import IO, Any
 
 from django.conf import settings
+from django.core.exceptions import RequestDataTooBig
 from rest_framework.exceptions import ParseError, ValidationError
 from rest_framework.parsers import JSONParser
 
@@ -14,10 +15,10 @@ MAX_DEPTH_DETAIL = "JSON parse error - nested too deeply."
 
 
 class StrictJSONParser(JSONParser):
-    """JSON in UTF-8 whose failures are always a 400.
+    """JSON in UTF-8 whose failures are always a 400, or a 413 beyond DATA_UPLOAD_MAX_MEMORY_SIZE.
 
-    Refused are broken text, another encoding, NaN and Infinity, nesting too deep for the parser, a body beyond
-    DATA_UPLOAD_MAX_MEMORY_SIZE, and an object that names a member twice, of which one would be lost.
+    Refused are broken text, another encoding, NaN and Infinity, nesting too deep for the parser, and an object
+    that names a member twice, of which one would be lost.
     """
 
     def parse(
@@ -35,7 +36,7 @@ def _text(stream: IO[Any]) -> str:
     limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
     body: bytes = stream.read(limit + 1)
     if len(body) > limit:
-        raise ParseError(f"The request body is too large: at most {limit} bytes.")
+        raise RequestDataTooBig
     return body.decode()
 
 

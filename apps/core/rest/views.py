@@ -120,7 +120,7 @@ class KeyView(HubView):
 @require_safe
 def healthz(request: HttpRequest) -> HttpResponse:
     """200 while this process answers at all."""
-    return JsonResponse({"status": "ok"})
+    return JsonResponse(health.ALIVE)
 
 
 @require_safe
