@@ -7,6 +7,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, TypeVar
 
+from django.conf import settings
 from rest_framework import serializers
 from rest_framework.exceptions import ParseError, ValidationError
 
@@ -139,9 +140,12 @@ def _object(line: str) -> dict[str, Any]:
 
 
 def _parse(text: str) -> Any:
-    """JSON as REST takes it: no member twice, finite numbers of a sane length. Raises UnusableError."""
+    """JSON as REST takes it: no member twice, finite numbers, no more than a request. Raises UnusableError."""
+    body, limit = text.encode(), settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+    if len(body) > limit:
+        raise UnusableError(f"too large: at most {limit} bytes, got {len(body)}")
     try:
-        return StrictJSONParser().parse(BytesIO(text.encode()))
+        return StrictJSONParser().parse(BytesIO(body))
     except ParseError as error:
         reason = str(error.detail).removeprefix("JSON parse error - ")
         raise UnusableError(f"not a JSON object ({reason})") from error

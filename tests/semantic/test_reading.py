@@ -72,6 +72,14 @@ def test_a_line_that_cannot_be_used_is_named(line: str, reason: str, first: bool
     assert said.startswith(f"line {lines.index(line) + 1}: {reason}")
 
 
+def test_what_is_larger_than_a_request_may_be_is_refused(settings: Any, tmp_path: Path) -> None:
+    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 100
+    [said] = bad_ones(write(tmp_path / "memories.jsonl", TEA, TEA.replace("tea", "x" * 100)))
+    assert said == "line 2: too large: at most 100 bytes, got 133"
+    with pytest.raises(UnreadableFileError, match="too large"):
+        read_memories(CONVERSATION)
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [
