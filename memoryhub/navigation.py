@@ -11,6 +11,7 @@ from apps.events.selectors import outbox_status
 # Group -> title, icon and model of each list. Who may not view a model does not see its list.
 LISTS: tuple[tuple[str, tuple[tuple[str, str, str], ...]], ...] = (
     ("Memory", (("Memories", "neurology", "semantic.memory"), ("Embedding spaces", "hub", "llm.embeddingspace"))),
+    ("Conflicts", (("Merge rules", "rule", "rules.mergerule"), ("Rule versions", "history", "rules.mergeruleversion"))),
     (
         "Access",
         (

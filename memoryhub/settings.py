@@ -86,6 +86,7 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
 ]
 LOGIN_URL = reverse_lazy("admin:login")
+LOGIN_REDIRECT_URL = reverse_lazy("admin:index")
 PUBLIC_HOST = urlsplit(CONFIG.public_url or "").hostname
 ALLOWED_HOSTS = sorted(
     {
