@@ -3,8 +3,10 @@
 A value that cannot be used stops the start with a sentence that names the variable.
 """
 
+import contextlib
 import os
 import secrets
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -83,15 +85,24 @@ class Config:
         if self.secret_key:
             return self.secret_key
         path = self.data_dir / "secret_key"
-        self.data_dir.mkdir(parents=True, exist_ok=True)
-        try:
-            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        except FileExistsError:
-            return _read_secret(path)
+        self.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not path.exists():
+            _make_secret(path)
+        return _read_secret(path)
+
+
+def _make_secret(path: Path) -> None:
+    """Write a new key, which appears whole; when another process is quicker, its key stays."""
+    descriptor, aside = tempfile.mkstemp(prefix=f"{path.name}.", dir=path.parent)  # only for the owner
+    try:
         with os.fdopen(descriptor, "w") as file:
-            key = secrets.token_urlsafe(50)
-            file.write(key)
-        return key
+            file.write(secrets.token_urlsafe(50))
+            file.flush()
+            os.fsync(descriptor)
+        with contextlib.suppress(FileExistsError):
+            os.link(aside, path)
+    finally:
+        Path(aside).unlink()
 
 
 def _read_secret(path: Path) -> str:

@@ -1,4 +1,7 @@
 import os
+import stat
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -96,6 +99,52 @@ def test_the_signing_key_is_made_once_and_kept_private(environment, tmp_path):
     assert len(key) >= 50
     assert read_config().load_secret_key() == key
     assert (tmp_path / "secret_key").stat().st_mode & 0o077 == 0
+
+
+def test_a_data_directory_made_for_the_signing_key_is_closed_to_others(environment, tmp_path):
+    environment.setenv("MEMORYHUB_DATA_DIR", str(tmp_path / "new"))
+    read_config().load_secret_key()
+    assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o700
+
+
+def test_a_data_directory_that_is_there_stays_as_open_as_it_is(environment, tmp_path):
+    environment.setenv("MEMORYHUB_DATA_DIR", str(tmp_path))
+    tmp_path.chmod(0o710)
+    read_config().load_secret_key()
+    assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o710
+
+
+def test_processes_that_start_at_once_agree_on_a_whole_signing_key(environment, tmp_path):
+    environment.setenv("MEMORYHUB_DATA_DIR", str(tmp_path))
+    together = threading.Barrier(8)
+
+    def load(_):
+        together.wait()
+        return read_config().load_secret_key()
+
+    with ThreadPoolExecutor(8) as threads:
+        keys = set(threads.map(load, range(8)))
+    assert keys == {(tmp_path / "secret_key").read_text()}
+    assert [path.name for path in tmp_path.iterdir()] == ["secret_key"]
+
+
+def test_the_signing_key_of_a_quicker_process_is_taken(environment, tmp_path):
+    environment.setenv("MEMORYHUB_DATA_DIR", str(tmp_path))
+
+    def quicker(size):
+        (tmp_path / "secret_key").write_text("q" * 67)
+        return "s" * 67
+
+    environment.setattr("memoryhub.config.secrets.token_urlsafe", quicker)
+    assert read_config().load_secret_key() == "q" * 67
+
+
+def test_the_signing_key_is_never_there_in_part(environment, tmp_path):
+    environment.setenv("MEMORYHUB_DATA_DIR", str(tmp_path))
+    seen = []
+    environment.setattr("memoryhub.config.os.fsync", lambda _: seen.append((tmp_path / "secret_key").exists()))
+    read_config().load_secret_key()
+    assert seen == [False]
 
 
 def test_a_damaged_signing_key_is_named_and_not_replaced(environment, tmp_path):
