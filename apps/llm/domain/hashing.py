@@ -6,7 +6,6 @@ nothing of meaning.
 
 import hashlib
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -14,6 +13,7 @@ from itertools import chain
 
 import numpy as np
 
+from apps.core.domain.text_normal import nfkc
 from apps.llm.domain.embedder import EmbeddingSpaceId, Vectors, checked_texts, normalise
 
 _WORD = re.compile(r"\w+")
@@ -44,7 +44,7 @@ class HashingEmbedder:
         return normalise(vectors)
 
     def _fill(self, row: np.ndarray, text: str) -> None:
-        words = Counter(_WORD.findall(unicodedata.normalize("NFKC", text).casefold()))
+        words = Counter(_WORD.findall(nfkc(text).casefold()))
         for word, count in words.items():
             for number, weight in _word_features(word):
                 row[number % self.space.dimension] += weight * count**0.5

@@ -2,10 +2,10 @@
 
 import hashlib
 import re
-import unicodedata
 from dataclasses import dataclass
 from enum import StrEnum
 
+from apps.core.domain.text_normal import nfkc
 from apps.semantic.domain.confidence import merge_confidence
 
 # What JavaScript calls white space; Python's own notion differs (DESIGN section 6).
@@ -19,7 +19,7 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 def normalise_content(content: str) -> str:
     """The text by which exact duplicates are known: the pipeline of spec 002 section 9, step by step."""
     # strip, not a pattern anchored at the end: that one takes quadratic time on a long run inside the text.
-    text = unicodedata.normalize("NFKC", content).lower().strip(_JS_SPACE)
+    text = nfkc(content).lower().strip(_JS_SPACE)
     text = _INVISIBLE.sub("", _SPACES.sub(" ", text))
     return text.rstrip(_CLOSING).strip(_JS_SPACE)
 

@@ -65,7 +65,9 @@ def test_any_text_has_a_hash_and_the_same_one_each_time(text: str) -> None:
     assert len(content_hash(text)) == 64
 
 
-@pytest.mark.parametrize("nasty", ["!" * 100_000 + "x", "a" + " " * 100_000 + "b", "\u3000!" * 50_000 + "x"])
+@pytest.mark.parametrize(
+    "nasty", ["!" * 100_000 + "x", "a" + " " * 100_000 + "b", "\u3000!" * 50_000 + "x", "\u0301\u0316" * 50_000]
+)
 def test_the_longest_content_is_normalised_in_an_instant(nasty: str) -> None:
     started = time.perf_counter()
     normalise_content(nasty)
