@@ -1,6 +1,10 @@
 """Run a management command with the embedded database at hand."""
 
+import os
 import sys
+
+# Background work gives way to requests and imports when the processors are busy.
+BACKGROUND_NICENESS = 10
 
 # Commands that never ask the database.
 WITHOUT_DATABASE = frozenset(
@@ -39,6 +43,8 @@ def execute(argv: list[str]) -> None:
             from memoryhub.supervisor import run
 
             sys.exit(run())
+        if command == "qcluster":
+            os.nice(BACKGROUND_NICENESS)
         _execute_with_database(argv) if _needs_database(command, argv) else _execute(argv)
     except ImproperlyConfigured as error:
         sys.exit(f"MemoryHub cannot start: {error}")

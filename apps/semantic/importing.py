@@ -14,6 +14,8 @@ from apps.semantic.embedding import forget_space
 from apps.semantic.saving import PreparedSaves, save_prepare, save_write
 
 BATCH_SIZE = 500
+# Two batches are prepared at once: while the words of one are made, the vectors of the other keep both cores busy.
+WORKERS = 2
 MAX_ERRORS_KEPT = 20
 
 
@@ -73,7 +75,7 @@ def import_memories(
     """
     report = ImportReport()
     forget_space()
-    with ThreadPoolExecutor(max_workers=1, thread_name_prefix="embed") as executor:
+    with ThreadPoolExecutor(max_workers=WORKERS, thread_name_prefix="embed") as executor:
         for batch, preparing in _ahead(executor, access, _batches(items, batch_size)):
             _write(report, batch, preparing)
             if progress is not None:
@@ -95,7 +97,7 @@ def _ahead(
     for batch in batches:
         drafts = [item.draft for item in batch if isinstance(item, PlacedDraft)]
         waiting.append((batch, executor.submit(_prepare, access, drafts)))
-        if len(waiting) > 1:
+        if len(waiting) > WORKERS:
             yield waiting.pop(0)
     yield from waiting
 
