@@ -3,10 +3,13 @@
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 from uuid import UUID
 
 from apps.events.domain.payload import EventPayload
+
+if TYPE_CHECKING:
+    from apps.semantic.models import Memory
 
 
 class SaveAction(StrEnum):
@@ -26,6 +29,18 @@ class MemoryChange(EventPayload):
     persona_id: str | None
     actor: str
     at: datetime
+
+
+def change_fields(memory: "Memory", actor: str, at: datetime) -> dict[str, Any]:
+    """The fields that every MemoryChange of a memory has."""
+    return {
+        "memory_id": memory.uuid,
+        "user_id": memory.user_id,
+        "household_id": memory.household_id or None,
+        "persona_id": memory.persona_id or None,
+        "actor": actor,
+        "at": at,
+    }
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,7 +21,7 @@ from apps.semantic.domain.lexemes import LEXEMES_VERSION, memory_lexemes
 from apps.semantic.domain.memory import DEFAULT_IMPORTANCE, DEFAULT_SOURCE, TAGS, MemoryDraft
 from apps.semantic.domain.substance import fullness, question_share
 from apps.semantic.embedding import SpaceChangedError, current_space, embed, given_vector, with_current_space
-from apps.semantic.events import MemorySaved, SaveAction
+from apps.semantic.events import MemorySaved, SaveAction, change_fields
 from apps.semantic.models import Memory, MemoryEmbedding, MemoryRevision, RevisionAction
 
 _TRIES = 5
@@ -237,15 +237,7 @@ class _Writer:
         )
 
     def _event(self, memory: Memory, action: SaveAction) -> MemorySaved:
-        return MemorySaved(
-            memory_id=memory.uuid,
-            user_id=memory.user_id,
-            household_id=memory.household_id or None,
-            persona_id=memory.persona_id or None,
-            actor=self._actor,
-            at=self._now,
-            action=action,
-        )
+        return MemorySaved(action=action, **change_fields(memory, self._actor, self._now))
 
 
 def word_columns(content: str, keywords: Iterable[str], context: str, occurred_at: datetime | None) -> dict[str, Any]:

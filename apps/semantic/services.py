@@ -14,7 +14,14 @@ from apps.core.domain.errors import ConflictError, NotFoundError
 from apps.core.domain.scope import Access, Scope
 from apps.events.services import emit
 from apps.semantic.domain.confidence import DecayPolicy
-from apps.semantic.events import MemoriesPurged, MemoryChange, MemoryDeleted, MemoryReinforced, MemoryRestored
+from apps.semantic.events import (
+    MemoriesPurged,
+    MemoryChange,
+    MemoryDeleted,
+    MemoryReinforced,
+    MemoryRestored,
+    change_fields,
+)
 from apps.semantic.models import Memory, MemoryEmbedding, MemoryRevision, MemoryShard, MemoryStatus, RevisionAction
 from apps.semantic.saving import SaveOutcome, SaveResult, lock_shards, memory_save, memory_save_many
 from apps.semantic.selectors import NO_SUCH_MEMORY, memory_get_any
@@ -129,16 +136,7 @@ class _Change:
         MemoryRevision.objects.create(
             memory=memory, action=action, actor=self.access.actor, at=self.now, changes=changes
         )
-        emit(
-            event(
-                memory_id=memory.uuid,
-                user_id=memory.user_id,
-                household_id=memory.household_id or None,
-                persona_id=memory.persona_id or None,
-                actor=self.access.actor,
-                at=self.now,
-            )
-        )
+        emit(event(**change_fields(memory, self.access.actor, self.now)))
 
 
 @contextmanager
