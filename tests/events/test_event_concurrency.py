@@ -49,8 +49,8 @@ def in_threads(*calls):
 def test_two_drains_at_once_never_run_a_delivery_twice(table):
     table(support.RECORD, support.RECORD_TOO)
     ids = emit(150)
-    reports = in_threads(services.drain, services.drain, services.drain)
-    services.drain()
+    # The last one takes what two of them passed over because the other held its row just then.
+    reports = [*in_threads(services.drain, services.drain, services.drain), services.drain()]
     assert len(support.seen) == 300
     assert sorted({envelope.event_id for envelope in support.seen}) == sorted(ids)
     assert sum(report.delivered for report in reports) == 300
