@@ -10,8 +10,9 @@ from django.db import connection
 from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import Access
 from apps.semantic.domain.memory import MemoryDraft
+from apps.semantic.drafts import PreparedSaves
 from apps.semantic.embedding import forget_space
-from apps.semantic.saving import PreparedSaves, save_prepare, save_write
+from apps.semantic.saving import save_prepare, save_write
 
 BATCH_SIZE = 500
 # Two batches are prepared at once: while the words of one are made, the vectors of the other keep both cores busy.

@@ -12,8 +12,9 @@ from apps.llm.domain.embedder import Embedder
 from apps.llm.models import EmbeddingSpace
 from apps.llm.services import space_activate, space_get_or_create
 from apps.semantic.domain.lexemes import LEXEMES_VERSION
+from apps.semantic.drafts import word_columns
+from apps.semantic.locks import lock_shards
 from apps.semantic.models import Memory, MemoryEmbedding
-from apps.semantic.saving import lock_shards, word_columns
 
 BATCH_SIZE = 256
 Progress = Callable[[int], None]

@@ -22,9 +22,11 @@ from apps.semantic.events import (
     MemoryRestored,
     change_fields,
 )
+from apps.semantic.locks import lock_shards
 from apps.semantic.models import Memory, MemoryEmbedding, MemoryRevision, MemoryShard, MemoryStatus, RevisionAction
-from apps.semantic.saving import SaveOutcome, SaveResult, lock_shards, memory_save, memory_save_many
+from apps.semantic.saving import SaveOutcome, memory_save, memory_save_many
 from apps.semantic.selectors import NO_SUCH_MEMORY, memory_get_any
+from apps.semantic.writing import SaveResult
 
 __all__ = [
     "SaveOutcome",

@@ -16,8 +16,8 @@ from apps.core.services import key_create, key_revoke
 from apps.semantic.domain.confidence import DecayPolicy
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.models import Memory
-from apps.semantic.saving import SaveResult
 from apps.semantic.services import memory_delete, memory_save_many
+from apps.semantic.writing import SaveResult
 from tests.api import Api, api_for
 
 NOWHERE = "00000000-0000-4000-8000-000000000000"

@@ -15,9 +15,9 @@ from apps.core.rest.fields import JSONObjectField
 from apps.core.rest.serializers import ProblemItem
 from apps.semantic.domain.query import SearchMode
 from apps.semantic.models import Memory, MemoryRevision, MemoryStatus, Policy, RevisionAction
-from apps.semantic.saving import SaveResult
 from apps.semantic.searching import SearchResult, explanation
 from apps.semantic.selectors import StoreStatus
+from apps.semantic.writing import SaveResult
 
 AnySerializer = serializers.Serializer[Any]
 CACHE_FACTS = {"shards", "bytes"}
