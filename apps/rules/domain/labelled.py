@@ -17,13 +17,15 @@ newer side of another, which must stay apart.
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-UNRELATED = "unrelated"
+UNRELATED, NEIGHBOURS = "unrelated", "neighbours"
+# How many pairs that follow each other go into one half of a file, of one with many pairs and of a small one.
+BLOCK, SMALL_BLOCK, MANY = 50, 2, 1000
 
 
 class Label(StrEnum):
@@ -49,7 +51,8 @@ class Decision:
     """What was decided about a pair.
 
     noticed: there is a conflict. acted: one memory was superseded, or both were merged. merged: they were merged.
-    newer_won: the newer memory is to stand. signal: what made the conflict, "" for none.
+    newer_won: the newer memory is to stand. signal: what made the conflict, "" for none; the contradiction where it
+    is among several. reason and score: of the contradiction, "" and 0 for none.
     """
 
     pair: LabelledPair
@@ -58,6 +61,8 @@ class Decision:
     merged: bool
     newer_won: bool
     signal: str = ""
+    reason: str = ""
+    score: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -65,8 +70,9 @@ class Rates:
     """Of the pairs of one group and label, in [0, 1] but for the counts.
 
     false_merges: apart, and merged or superseded. false_alarms: apart, and noticed. missed: conflicts that were not
-    noticed. silent_merges: conflicts that were merged. newer_won: conflicts that were noticed and
-    won by the newer side, of those noticed. A rate that means nothing for the label is None.
+    noticed. silent_merges: conflicts that were merged. newer_won, newer_won_of_noticed: conflicts that were won by
+    the newer side, of all and of those noticed. A rate that means nothing for the label is None. signals and reasons:
+    how many of the noticed pairs each signal decided, and each reason of a contradiction.
     """
 
     group: str
@@ -79,7 +85,20 @@ class Rates:
     missed: float | None
     silent_merges: float | None
     newer_won: float | None
+    newer_won_of_noticed: float | None
     signals: Mapping[str, int]
+    reasons: Mapping[str, int]
+
+
+class Mistake(StrEnum):
+    """How a decision can be wrong. not acted on: a conflict was noticed, and is left to a person."""
+
+    FALSE_MERGE = "false merge"
+    FALSE_ALARM = "false alarm"
+    MISSED = "missed"
+    SILENT_MERGE = "silent merge"
+    OLDER_WON = "older won"
+    NOT_ACTED_ON = "not acted on"
 
 
 class LabelledFileError(ValueError):
@@ -111,23 +130,59 @@ def parse_pairs(text: str) -> list[LabelledPair]:
 def unrelated(pairs: Sequence[LabelledPair], limit: int = 20_000) -> list[LabelledPair]:
     """The older side of each conflict with the newer side of every other, at most `limit`: they must stay apart.
 
-    All distances are taken in turn, beginning with the nearest, so a limit leaves no item out.
+    All distances are taken in turn, beginning with the nearest, so a limit leaves no item out. Those of the nearest
+    are `neighbours`: they often come from one conversation.
     """
+    return list(islice(_crossed(pairs), limit))
+
+
+def neighbours(pairs: Sequence[LabelledPair]) -> list[LabelledPair]:
+    """The older side of each conflict with the newer side of the next one; the nearest of the `unrelated` pairs."""
+    items = sum(pair.label is Label.CONFLICT for pair in pairs)
+    return [replace(pair, group=NEIGHBOURS) for pair in islice(_crossed(pairs), items)]
+
+
+def _crossed(pairs: Sequence[LabelledPair]) -> Iterator[LabelledPair]:
     items = [pair for pair in pairs if pair.label is Label.CONFLICT]
-    crossed = (
-        LabelledPair(item.older, items[(place + step) % len(items)].newer, Label.APART, UNRELATED)
-        for step in range(1, len(items))
-        for place, item in enumerate(items)
-    )
-    return list(islice(crossed, limit))
+    for step in range(1, len(items)):
+        for place, item in enumerate(items):
+            yield LabelledPair(item.older, items[(place + step) % len(items)].newer, Label.APART, UNRELATED)
+
+
+def halves(pairs: Sequence[LabelledPair]) -> tuple[list[LabelledPair], list[LabelledPair]]:
+    """The pairs in two halves, by blocks of neighbours, which often share their words: to see how rates vary."""
+    block = BLOCK if len(pairs) >= MANY else SMALL_BLOCK
+    sides: tuple[list[LabelledPair], list[LabelledPair]] = ([], [])
+    for place, pair in enumerate(pairs):
+        sides[place // block % 2].append(pair)
+    return sides
 
 
 def rates(decisions: Iterable[Decision]) -> list[Rates]:
     """The rates of every group and label, in the order in which they first come."""
+    return [_rates(group, label, found) for (group, label), found in by_kind(decisions).items()]
+
+
+def by_kind(decisions: Iterable[Decision]) -> dict[tuple[str, Label], list[Decision]]:
+    """The decisions of every group and label, in the order in which they first come."""
     kinds: dict[tuple[str, Label], list[Decision]] = {}
     for decision in decisions:
         kinds.setdefault((decision.pair.group, decision.pair.label), []).append(decision)
-    return [_rates(group, label, found) for (group, label), found in kinds.items()]
+    return kinds
+
+
+def mistake_of(decision: Decision) -> Mistake | None:
+    """The worst that is wrong with a decision; None for a right one. Of pairs that may be merged none is wrong."""
+    label = decision.pair.label
+    if label is Label.APART and decision.noticed:
+        return Mistake.FALSE_MERGE if decision.acted else Mistake.FALSE_ALARM
+    if label is not Label.CONFLICT or decision.newer_won:
+        return None
+    if not decision.noticed:
+        return Mistake.MISSED
+    if decision.merged:
+        return Mistake.SILENT_MERGE
+    return Mistake.OLDER_WON if decision.acted else Mistake.NOT_ACTED_ON
 
 
 def _rates(group: str, label: Label, found: list[Decision]) -> Rates:
@@ -144,8 +199,10 @@ def _rates(group: str, label: Label, found: list[Decision]) -> Rates:
         false_alarms=seen if apart else None,
         missed=1 - seen if conflict else None,
         silent_merges=_share(decision.merged for decision in found) if conflict else None,
-        newer_won=_share(decision.newer_won for decision in noticed) if conflict and noticed else None,
-        signals=Counter(decision.signal for decision in noticed),
+        newer_won=_share(decision.newer_won for decision in found) if conflict else None,
+        newer_won_of_noticed=_share(decision.newer_won for decision in noticed) if conflict and noticed else None,
+        signals=dict(Counter(decision.signal for decision in noticed)),
+        reasons=dict(Counter(decision.reason for decision in noticed if decision.reason)),
     )
 
 

@@ -10,6 +10,10 @@ from apps.rules.domain.labelled import (
     Label,
     LabelledFileError,
     LabelledPair,
+    Mistake,
+    halves,
+    mistake_of,
+    neighbours,
     parse_pairs,
     rates,
     read_pairs,
@@ -93,6 +97,24 @@ def test_a_limit_on_unrelated_pairs_leaves_no_item_out() -> None:
     assert {item.older for item in unrelated(conflicts, limit=10)} == {str(number) for number in range(10)}
 
 
+def test_neighbours_are_the_nearest_of_the_unrelated_pairs() -> None:
+    conflicts = [pair(older=name, newer=name.upper()) for name in "abc"]
+    assert [(item.older, item.newer) for item in neighbours(conflicts)] == [("a", "B"), ("b", "C"), ("c", "A")]
+
+
+def test_a_file_is_halved_by_blocks_of_neighbours() -> None:
+    pairs = [pair(older=str(number)) for number in range(7)]
+    first, second = halves(pairs)
+    assert [item.older for item in first] == ["0", "1", "4", "5"]
+    assert [item.older for item in second] == ["2", "3", "6"]
+
+
+def test_the_halves_of_a_large_file_have_larger_blocks() -> None:
+    first, second = halves([pair(older=str(number)) for number in range(1000)])
+    assert [item.older for item in first[:51]] == [*map(str, range(50)), "100"]
+    assert len(first) == len(second) == 500
+
+
 def test_rates_of_pairs_that_must_stay_apart() -> None:
     [found] = rates(
         [
@@ -117,10 +139,42 @@ def test_rates_of_conflicts() -> None:
         ]
     )
     assert (found.missed, found.silent_merges) == (0.25, 0.25)
-    assert found.newer_won == pytest.approx(2 / 3)
+    assert found.newer_won == 0.5
+    assert found.newer_won_of_noticed == pytest.approx(2 / 3)
     assert found.false_merges is None
 
 
 def test_each_group_and_label_has_its_rates() -> None:
     found = rates([decision(Label.SAME), decision(Label.APART), decision(Label.SAME)])
     assert [(item.label, item.pairs) for item in found] == [(Label.SAME, 2), (Label.APART, 1)]
+
+
+@pytest.mark.parametrize(
+    ("found", "mistake"),
+    [
+        (decision(Label.APART), None),
+        (decision(Label.APART, noticed=True), Mistake.FALSE_ALARM),
+        (decision(Label.APART, noticed=True, acted=True), Mistake.FALSE_MERGE),
+        (decision(Label.CONFLICT), Mistake.MISSED),
+        (decision(Label.CONFLICT, noticed=True), Mistake.NOT_ACTED_ON),
+        (decision(Label.CONFLICT, noticed=True, acted=True), Mistake.OLDER_WON),
+        (decision(Label.CONFLICT, noticed=True, acted=True, merged=True), Mistake.SILENT_MERGE),
+        (decision(Label.CONFLICT, noticed=True, acted=True, newer_won=True), None),
+        (decision(Label.SAME, noticed=True, acted=True), None),
+    ],
+)
+def test_each_wrong_decision_has_its_name(found: Decision, mistake: Mistake | None) -> None:
+    assert mistake_of(found) is mistake
+
+
+def test_signals_and_reasons_of_noticed_pairs_are_counted() -> None:
+    [found] = rates(
+        [
+            decision(Label.APART, noticed=True, signal="contradiction", reason="value", score=0.7),
+            decision(Label.APART, noticed=True, signal="contradiction", reason="denial", score=0.6),
+            decision(Label.APART, noticed=True, signal="semantic"),
+            decision(Label.APART),
+        ]
+    )
+    assert found.signals == {"contradiction": 2, "semantic": 1}
+    assert found.reasons == {"value": 1, "denial": 1}

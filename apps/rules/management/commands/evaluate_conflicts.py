@@ -1,0 +1,210 @@
+"""Measure how well the rules decide labelled pairs: docs/conflict-detection.md."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import connection
+from rich.console import Console
+from rich.table import Table
+
+from apps.core.terminal import progress_bar
+from apps.llm.domain.embedder import EmbeddingError
+from apps.llm.embedding import get_embedder
+from apps.rules.domain.labelled import (
+    Decision,
+    Label,
+    LabelledFileError,
+    LabelledPair,
+    Mistake,
+    halves,
+    mistake_of,
+    neighbours,
+    read_pairs,
+    unrelated,
+)
+from apps.rules.labelled_evaluating import (
+    THRESHOLDS,
+    RuleFor,
+    built_in_rules,
+    decide_pairs,
+    embed_all,
+    figures,
+    texts_of,
+)
+from apps.rules.models import RegistryVersion
+from apps.rules.registry import active_rules
+
+WIDTH = 140
+MAX_SHOWN_CHARS = 300
+RATES = (
+    ("noticed", "noticed"),
+    ("acted", "acted on"),
+    ("false_merges", "false merges"),
+    ("false_alarms", "false alarms"),
+    ("missed", "missed"),
+    ("silent_merges", "silent merges"),
+    ("newer_won", "newer won"),
+    ("newer_won_of_noticed", "of noticed"),
+)
+Files = Mapping[Path, Sequence[LabelledPair]]
+
+
+class Command(BaseCommand):
+    help = (
+        "Decide labelled pairs of texts under the merge rules and print how often that is right: SICK, MRPC, pairs of "
+        "conversation turns, knowledge updates, or JSON Lines with older, newer and label (same, apart, conflict). "
+        "The newer text counts as saved a day after the older one. Stores nothing."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("files", metavar="FILE", nargs="+", type=Path)
+        parser.add_argument("--rule", metavar="NAME", help="Decide by this rule. Default: the rule that matches.")
+        parser.add_argument(
+            "--unrelated",
+            action="store_true",
+            help="Add pairs that must stay apart: the older text of each conflict with the newer ones of all others.",
+        )
+        parser.add_argument("--halves", action="store_true", help="Also the rates of two halves of each file.")
+        parser.add_argument(
+            "--thresholds", action="store_true", help="Also how many contradictions are how strong, by their reason."
+        )
+        parser.add_argument("--show", metavar="N", type=int, default=0, help="Print N examples of each mistake.")
+        parser.add_argument("--json", metavar="FILE", type=Path, help="Also write all figures to this file.")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        files = {path: self._read(path) for path in options["files"]}
+        rule_for = self._rule_for(options["rule"])
+        parts = _parts(files, crossed=options["unrelated"], split=options["halves"])
+        decided = self._decide(parts, rule_for)
+        found = {name: figures(decisions) for name, decisions in decided.items()}
+        self._print(found, thresholds=options["thresholds"])
+        self._show(decided["all"], options["show"])
+        if options["json"]:
+            self._write(options["json"], {"rule": options["rule"], "embedder": str(get_embedder().space), **found})
+
+    def _read(self, path: Path) -> list[LabelledPair]:
+        try:
+            pairs = read_pairs(path)
+        except LabelledFileError as error:
+            raise CommandError(f"{path}: {error}") from error
+        except OSError as error:
+            raise CommandError(f"{path}: {error.strerror}.") from error
+        if not pairs:
+            raise CommandError(f"{path}: no labelled pairs in it.")
+        return pairs
+
+    def _rule_for(self, name: str | None) -> RuleFor:
+        """The rule of that name for every memory, else the one that matches a memory."""
+        if RegistryVersion._meta.db_table not in connection.introspection.table_names():
+            self.stderr.write("The database is not prepared (manage.py migrate), so the built-in rules decide.")
+            rules = built_in_rules()
+        else:
+            rules = active_rules()
+        if name is None:
+            return rules.matching
+        if name not in rules.rules:
+            raise CommandError(rules.broken.get(name) or f"There is no rule {name!r}.")
+        return lambda _: rules.rules[name]
+
+    def _decide(self, parts: Mapping[str, list[LabelledPair]], rule_for: RuleFor) -> dict[str, list[Decision]]:
+        texts = texts_of(pair for pairs in parts.values() for pair in pairs)
+        try:
+            with progress_bar("Embedding", len(texts), self.stderr) as advance:
+                vectors = embed_all(texts, advance)
+        except EmbeddingError as error:
+            raise CommandError(str(error)) from error
+        with progress_bar("Deciding", sum(map(len, parts.values())), self.stderr) as advance:
+            return {name: decide_pairs(pairs, vectors, rule_for, advance) for name, pairs in parts.items()}
+
+    def _print(self, found: Mapping[str, list[dict[str, Any]]], *, thresholds: bool) -> None:
+        console = Console(file=self.stdout, highlight=False, width=WIDTH)  # type: ignore[arg-type]
+        for name, rows in found.items():
+            console.print(_rates_table(f"Rates in percent: {name} pairs", rows))
+        console.print(_decided_table(found["all"]))
+        if thresholds:
+            console.print(_strengths_table(found["all"]))
+
+    def _show(self, decisions: Iterable[Decision], limit: int) -> None:
+        left = dict.fromkeys(Mistake, max(0, limit))
+        for decision in decisions:
+            kind = mistake_of(decision)
+            if kind and left[kind]:
+                left[kind] -= 1
+                self.stdout.write(_told(kind, decision))
+
+    def _write(self, path: Path, document: Mapping[str, Any]) -> None:
+        try:
+            path.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+        except OSError as error:
+            raise CommandError(f"{path}: {error.strerror}.") from error
+
+
+def _parts(files: Files, *, crossed: bool, split: bool) -> dict[str, list[LabelledPair]]:
+    """The pairs to decide, by what their rates are printed under."""
+    parts = {"all": files}
+    if split:
+        both = {path: halves(pairs) for path, pairs in files.items()}
+        parts["first half of the"] = {path: first for path, (first, _) in both.items()}
+        parts["second half of the"] = {path: second for path, (_, second) in both.items()}
+    return {
+        name: [pair for file in some.items() for pair in _with_crossed(*file, crossed)] for name, some in parts.items()
+    }
+
+
+def _with_crossed(path: Path, pairs: Sequence[LabelledPair], crossed: bool) -> list[LabelledPair]:
+    if not crossed or any(pair.label is not Label.CONFLICT for pair in pairs):
+        return list(pairs)
+    apart = [replace(pair, group=f"{pair.group}: {path.stem}") for pair in [*unrelated(pairs), *neighbours(pairs)]]
+    return [*pairs, *apart]
+
+
+def _rates_table(title: str, rows: Sequence[Mapping[str, Any]]) -> Table:
+    table = Table(title=title)
+    table.add_column("group", no_wrap=True)
+    table.add_column("label")
+    for title in ("pairs", *(told for _, told in RATES)):
+        table.add_column(title, justify="right")
+    for row in rows:
+        table.add_row(row["group"], row["label"], str(row["pairs"]), *(_percent(row[name]) for name, _ in RATES))
+    return table
+
+
+def _percent(rate: float | None) -> str:
+    return "" if rate is None else f"{100 * rate:.2f}"
+
+
+def _decided_table(rows: Sequence[Mapping[str, Any]]) -> Table:
+    table = Table(title="What decided the noticed pairs")
+    table.add_column("group", no_wrap=True)
+    for title in ("label", "signal", "reason of the contradiction"):
+        table.add_column(title)
+    for row in rows:
+        table.add_row(row["group"], row["label"], _counted(row["signals"]), _counted(row["reasons"]))
+    return table
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {count}" for name, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _strengths_table(rows: Sequence[Mapping[str, Any]]) -> Table:
+    table = Table(title="Contradictions at least this strong")
+    table.add_column("group", no_wrap=True)
+    for title in ("label", "reason"):
+        table.add_column(title)
+    for threshold in THRESHOLDS:
+        table.add_column(f"{threshold:g}", justify="right")
+    for row in rows:
+        for reason, counts in row["strengths"].items():
+            table.add_row(row["group"], row["label"], reason, *map(str, counts.values()))
+    return table
+
+
+def _told(kind: Mistake, decision: Decision) -> str:
+    why = f"{decision.signal} {decision.reason} {decision.score:.2f}" if decision.reason else decision.signal
+    older, newer = (text.replace("\n", " ")[:MAX_SHOWN_CHARS] for text in (decision.pair.older, decision.pair.newer))
+    return f"\n{kind} ({decision.pair.group}{', ' if why else ''}{why})\n  older: {older}\n  newer: {newer}"
