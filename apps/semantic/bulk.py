@@ -15,10 +15,12 @@ from apps.semantic.models import Memory, MemoryEmbedding, MemoryRevision
 
 
 def insert_memories(memories: Sequence[Memory]) -> None:
-    """Insert new memories; they get their ids, rising in their order."""
+    """Insert new memories; they get their ids, rising in their order. One may be superseded by another of them."""
     for memory, pk in zip(memories, _next_ids(Memory, len(memories)), strict=True):
         memory.pk = pk
         memory._state.adding = False
+    for memory in memories:
+        memory.superseded_by = memory.superseded_by  # takes over the id
     _copy(Memory, Memory._meta.concrete_fields, memories)
 
 

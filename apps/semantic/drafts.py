@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
+from uuid import UUID, uuid4
 
 import numpy as np
 import numpy.typing as npt
@@ -20,12 +21,14 @@ from apps.semantic.embedding import embed, given_vector
 from apps.semantic.models import Memory
 
 Key = tuple[str, str, str, str]
+SETTLED = ("superseded", "merged", "rejected")
 
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """A draft with all that can be computed outside a transaction."""
+    """A draft with all that can be computed outside a transaction. uuid: what its memory will be called."""
 
+    uuid: UUID
     draft: MemoryDraft
     scope: Scope
     key: Key
@@ -50,12 +53,12 @@ def prepare_draft(access: Access, draft: MemoryDraft, space: EmbeddingSpace) -> 
         return error
     key = (scope.user_id or "", scope.household_id or "", scope.persona_id or "", content_hash(draft.content))
     words = word_columns(draft.content, draft.keywords, draft.context, draft.occurred_at)
-    return Prepared(draft, scope, key, words, vector)
+    return Prepared(uuid4(), draft, scope, key, words, vector)
 
 
 def with_vectors(prepared: Sequence[Prepared]) -> list[Prepared]:
     """The drafts with their vectors; those that are duplicates already need none."""
-    known = set(active_by_key(item.key for item in prepared))
+    known = {*active_by_key(item.key for item in prepared), *settled_by_key(prepared)}
     missing = [item for item in prepared if item.vector is None and item.key not in known]
     wanted: dict[Key, str] = {}
     for item in missing:
@@ -73,6 +76,21 @@ def active_by_key(keys: Iterable[Key]) -> dict[Key, Memory]:
     )
     found = {(row.user_id, row.household_id, row.persona_id, row.content_hash): row for row in rows}
     return {key: row for key, row in found.items() if key in keys}
+
+
+def settled_by_key(prepared: Sequence[Prepared]) -> dict[Key, Memory]:
+    """What was saved before and lost to another memory since, for drafts that say when it happened.
+
+    The same statement of the same moment is not news: saving it again, as a repeated import does, decides nothing anew.
+    """
+    dated = {item.key: item.draft.occurred_at for item in prepared if item.draft.occurred_at is not None}
+    if not dated:
+        return {}
+    rows = Memory.objects.filter(
+        status__in=SETTLED, user_id__in={key[0] for key in dated}, content_hash__in={key[3] for key in dated}
+    ).select_related("superseded_by")
+    found = {(row.user_id, row.household_id, row.persona_id, row.content_hash): row for row in rows.order_by("id")}
+    return {key: row for key, row in found.items() if key in dated and row.occurred_at == dated[key]}
 
 
 def word_columns(content: str, keywords: Iterable[str], context: str, occurred_at: datetime | None) -> dict[str, Any]:

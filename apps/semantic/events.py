@@ -73,6 +73,40 @@ class MemoryRestored(MemoryChange):
 
 
 @dataclass(frozen=True, kw_only=True)
+class MemoryStandingChanged(MemoryChange):
+    """A decision, or its undoing, changed the status of a memory: `superseded`, `merged`, or `active` again."""
+
+    name: ClassVar[str] = "memory:semantic:status_changed"
+    status: str
+    superseded_by: UUID | None
+    conflict_id: UUID
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConflictDecided(EventPayload):
+    """Two memories disagree, and what was decided; with the outcome `noticed`, that both stand.
+
+    Overriding and reverting are decisions, too: `about` is the receipt of the one that they undo.
+    """
+
+    name: ClassVar[str] = "memory:conflict:decided"
+    conflict_id: UUID
+    user_id: str
+    household_id: str | None
+    persona_id: str | None
+    origin: str
+    outcome: str
+    candidate_id: UUID
+    existing_id: UUID
+    result_id: UUID | None
+    rule_name: str
+    confidence: float
+    about: UUID | None
+    actor: str
+    at: datetime
+
+
+@dataclass(frozen=True, kw_only=True)
 class MemoriesPurged(EventPayload):
     """All memories of a scope were removed for good."""
 

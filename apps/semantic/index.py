@@ -57,7 +57,7 @@ _CODED = slice(2, 12)
 
 
 class _Cached:
-    """A shard, the version it stands at, its size, and the lock of whoever changes or reads it."""
+    """A shard, its size, and the lock of whoever changes or reads it."""
 
     def __init__(self, dimension: int) -> None:
         self.lock = threading.RLock()
@@ -67,7 +67,6 @@ class _Cached:
     def reset(self) -> None:
         """Hold nothing, so that the next refresh loads everything."""
         self.shard = Shard(self._dimension)
-        self.version = -1
         self.nbytes = self.shard.nbytes
 
     def apply(self, rows: Sequence[ShardRow], version: int) -> None:
@@ -77,7 +76,7 @@ class _Cached:
         except BaseException:
             self.reset()
             raise
-        self.version = version
+        self.shard.version = version
         self.nbytes = self.shard.nbytes
 
 
@@ -135,7 +134,7 @@ class ShardCache:
 
 
 @dataclass
-class _Changes:
+class Changes:
     """What became of a user's memories since they were last looked at, and the version at which they stand now."""
 
     version: int
@@ -144,19 +143,19 @@ class _Changes:
 
 
 def _refresh(entries: Mapping[str, _Cached], space: EmbeddingSpace) -> None:
-    changes = _changes({user: entry.version for user, entry in entries.items()}, space)
+    changes = changes_since({user: entry.shard.version for user, entry in entries.items()}, space)
     for user, change in changes.items():
         entry = entries[user]
-        if entry.version < change.reset_version:
+        if entry.shard.version < change.reset_version:
             entry.reset()
-        if entry.version < change.version:
-            LOADED_ROWS.labels("load" if entry.version < 0 else "update").inc(len(change.rows))
+        if entry.shard.version < change.version:
+            LOADED_ROWS.labels("load" if entry.shard.version < 0 else "update").inc(len(change.rows))
             entry.apply(change.rows, change.version)
 
 
-def _changes(seen: Mapping[str, int], space: EmbeddingSpace) -> dict[str, _Changes]:
+def changes_since(seen: Mapping[str, int], space: EmbeddingSpace) -> dict[str, Changes]:
     """What changed since the version last seen of each user (-1 for never). Raises SpaceChangedError."""
-    changes: dict[str, _Changes] = {}
+    changes: dict[str, Changes] = {}
     connection.ensure_connection()
     # A plain psycopg cursor: Django's speak text, and 384 numbers a row are better read as they are stored.
     with connection.wrap_database_errors, Cursor(connection.connection) as cursor:
@@ -166,7 +165,7 @@ def _changes(seen: Mapping[str, int], space: EmbeddingSpace) -> dict[str, _Chang
                 active_space, user, version, reset_version, memory = row[:5]
                 if active_space != space.pk:
                     raise SpaceChangedError
-                change = changes.setdefault(user, _Changes(version, reset_version))
+                change = changes.setdefault(user, Changes(version, reset_version))
                 if memory is not None:
                     change.rows.append(_shard_row(row[_SHARD_COLUMNS]))
     if len(changes) < len(seen):

@@ -1,6 +1,7 @@
-"""The write path (DESIGN D5): hash, exact duplicate, embed, and one transaction per call."""
+"""The write path (DESIGN D5): hash, exact duplicate, embed, compare, and one transaction per call."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from django.db import transaction
 
@@ -8,10 +9,15 @@ from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import MemoryHubError, UnavailableError
 from apps.core.domain.scope import Access
 from apps.llm.models import EmbeddingSpace
+from apps.rules.registry import active_rules
+from apps.semantic.comparing import compare, subjects_of
+from apps.semantic.deciding import Vectors, VectorsMissingError
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.drafts import Prepared, PreparedSaves, prepare_draft, with_vectors
-from apps.semantic.embedding import current_space, with_current_space
-from apps.semantic.writing import SaveResult, VectorMissingError, Writer
+from apps.semantic.embedding import current_space, embed, with_current_space
+from apps.semantic.ledger import Ledger
+from apps.semantic.locks import hold_space, lock_shards
+from apps.semantic.writing import SaveResult, Writer, Writing
 
 _TRIES = 5
 
@@ -53,12 +59,25 @@ def save_write(*, prepared: PreparedSaves, clock: Clock = SYSTEM_CLOCK) -> list[
 
 
 def _write(ready: Sequence[Prepared], space: EmbeddingSpace, actor: str, clock: Clock) -> list[SaveResult]:
+    """Compare without a lock, then decide and write with it."""
     if not ready:
         return []
+    writing, now = Writing(space, active_rules(), Vectors(space.dimension)), utcnow(clock)
+    comparison = compare(subjects_of(ready, writing.rules, now), space)
     for _ in range(_TRIES):
         try:
             with transaction.atomic():
-                return Writer(space, actor, utcnow(clock)).write(ready)
-        except VectorMissingError:
-            ready = with_vectors(ready)
+                versions = lock_shards(item.key[0] for item in ready)
+                hold_space(space)
+                return Writer(Ledger(actor, now, versions), writing, comparison).write(ready, versions)
+        except VectorsMissingError:
+            writing.vectors.supply(embed(writing.vectors.missing))
+        if any(item.vector is None for item in ready):
+            # What was a duplicate when it was prepared and is none now has not been compared with anything yet.
+            ready = [_with_vector(item, writing.vectors) for item in ready]
+            comparison = compare(subjects_of(ready, writing.rules, now), space)
     raise UnavailableError("Too many others write the same memories. Try again shortly.", retry_after=1)
+
+
+def _with_vector(item: Prepared, vectors: Vectors) -> Prepared:
+    return item if item.vector is not None else replace(item, vector=vectors.known(item.draft.content))

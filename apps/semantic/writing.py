@@ -1,103 +1,158 @@
-"""Applying prepared drafts to the rows, inside one transaction."""
+"""Applying prepared drafts to the rows, inside one transaction (DESIGN D5)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
+from uuid import UUID
 
-from apps.events.services import emit_many
 from apps.llm.models import EmbeddingSpace
-from apps.semantic.bulk import insert_embeddings, insert_memories, insert_revisions
+from apps.rules.domain.arbitration import Conflict
+from apps.rules.domain.detection import detect
+from apps.rules.domain.verdict import Outcome, Verdict, decide
+from apps.rules.registry import RuleSet
+from apps.semantic.comparing import Comparison, Subject, catch_up
+from apps.semantic.deciding import Arrival, Case, Vectors, VectorsMissingError, decision_apply
 from apps.semantic.domain.duplicates import DuplicateAction, DuplicateDecision, decide_duplicate
 from apps.semantic.domain.memory import MemoryDraft
-from apps.semantic.drafts import Prepared, active_by_key, new_memory
-from apps.semantic.events import MemorySaved, SaveAction, change_fields
-from apps.semantic.locks import hold_space, lock_shards
-from apps.semantic.models import Memory, MemoryEmbedding, MemoryRevision, RevisionAction
+from apps.semantic.drafts import Prepared, active_by_key, new_memory, settled_by_key
+from apps.semantic.ledger import Ledger
+from apps.semantic.models import Memory, MemoryStatus, Origin
+from apps.semantic.records import record_of_memory
 
-
-class VectorMissingError(Exception):
-    """A duplicate seen before the transaction was gone inside it, so its vector was not computed."""
+ALREADY_DECIDED = "already_decided"
 
 
 @dataclass(frozen=True)
 class SaveResult:
-    """What a save did: `inserted`, `updated` or `skipped`, the reason, and the memory as it is now."""
+    """What a save did, why in one word, the memory that stands now, and the receipt if memories disagreed.
+
+    action: `inserted`, `updated`, `skipped`, or what was decided: `superseded_existing`, `kept_existing`, `merged`,
+    `rejected`. A conflict that was only noticed is `inserted` with a receipt.
+    """
 
     action: str
     reason: str
     memory: Memory
+    conflict: UUID | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Writing:
+    """What the drafts of one transaction have in common."""
+
+    space: EmbeddingSpace
+    rules: RuleSet
+    vectors: Vectors
 
 
 class Writer:
-    """Applies the duplicate decision to each draft, inside the caller's transaction."""
+    """Decides about each draft in turn, the later ones against what became of the earlier ones."""
 
-    def __init__(self, space: EmbeddingSpace, actor: str, now: datetime) -> None:
-        self._space, self._actor, self._now = space, actor, now
-        self._embeddings: list[MemoryEmbedding] = []
-        self._inserted: list[Memory] = []
-        self._revisions: list[MemoryRevision] = []
-        self._saved: list[tuple[Memory, SaveAction]] = []
+    def __init__(self, ledger: Ledger, writing: Writing, comparison: Comparison) -> None:
+        self._ledger, self._writing, self._comparison = ledger, writing, comparison
+        self._merged: list[Memory] = []
 
-    def write(self, prepared: Sequence[Prepared]) -> list[SaveResult]:
-        self._versions = lock_shards(item.key[0] for item in prepared)
-        hold_space(self._space)
+    def write(self, prepared: Sequence[Prepared], versions: Mapping[str, int]) -> list[SaveResult]:
+        """Save the drafts; the shards of their users are locked. Raises VectorsMissingError, SpaceChangedError."""
+        catch_up(self._comparison, versions, self._writing.space)
         self._stored = active_by_key(item.key for item in prepared)
-        results = [self._write_one(item) for item in prepared]
-        if self._inserted:
-            insert_memories(self._inserted)
-            insert_embeddings(self._embeddings)
-        if self._revisions:
-            insert_revisions(self._revisions)
-        emit_many([self._event(memory, action) for memory, action in self._saved])
+        self._settled = settled_by_key(prepared)
+        self._memories = _partners(self._comparison)
+        results = [self._write_one(place, item) for place, item in enumerate(prepared)]
+        if self._writing.vectors.missing:
+            raise VectorsMissingError
+        self._ledger.write()
         return results
 
-    def _write_one(self, item: Prepared) -> SaveResult:
+    def _write_one(self, place: int, item: Prepared) -> SaveResult:
         stored = self._stored.get(item.key)
-        decision = decide_duplicate(item.draft.base_confidence, stored.base_confidence if stored else None)
-        if stored is None:
-            return SaveResult("inserted", decision.reason, self._insert(item, decision))
+        if stored is None or stored.status != MemoryStatus.ACTIVE:
+            return self._write_new(place, item, stored or self._settled.get(item.key))
+        decision = decide_duplicate(item.draft.base_confidence, stored.base_confidence)
         if decision.action is DuplicateAction.UPDATE:
-            self._update(stored, item.draft, decision)
+            self._ledger.update(stored, _improvements(stored, item.draft, decision), reason=decision.reason)
             return SaveResult("updated", decision.reason, stored)
         return SaveResult("skipped", decision.reason, stored)
 
-    def _insert(self, item: Prepared, decision: DuplicateDecision) -> Memory:
-        if item.vector is None:
-            raise VectorMissingError
-        memory = new_memory(item.draft, item.scope, item.words, self._now)
-        memory.base_confidence, memory.content_hash = decision.confidence, item.key[3]
-        memory.version = self._versions[memory.user_id]
-        self._stored[item.key] = memory
-        self._inserted.append(memory)
-        given = item.draft.embedding is not None
-        self._embeddings.append(MemoryEmbedding(memory=memory, space=self._space, vector=item.vector, is_given=given))
-        self._record(memory, RevisionAction.CREATED, decision.reason, {})
-        self._saved.append((memory, SaveAction.INSERTED))
-        return memory
+    def _write_new(self, place: int, item: Prepared, settled: Memory | None) -> SaveResult:
+        if settled is not None and item.draft.occurred_at is not None and settled.occurred_at == item.draft.occurred_at:
+            return SaveResult("skipped", ALREADY_DECIDED, settled)
+        # None is the vector of a duplicate seen before the transaction that is gone inside it.
+        vector = self._writing.vectors.of(item.draft.content) if item.vector is None else item.vector
+        decision = decide_duplicate(item.draft.base_confidence, None)
+        memory = new_memory(item.draft, item.scope, item.words, self._ledger.now)
+        memory.uuid, memory.content_hash, memory.base_confidence = item.uuid, item.key[3], decision.confidence
+        arrival = Arrival(vector, item.draft.embedding is not None, decision.reason)
+        self._memories[str(memory.uuid)] = self._stored[item.key] = memory
+        subject = self._comparison.subjects[place]
+        verdict = decide(subject.record, self._conflicts(place, subject), subject.rule.arbitration)
+        if verdict is None:
+            self._ledger.insert(memory, self._writing.space, vector, is_given=arrival.is_given, reason=arrival.reason)
+            return SaveResult("inserted", decision.reason, memory)
+        return self._apply(subject, verdict, arrival)
 
-    def _update(self, memory: Memory, draft: MemoryDraft, decision: DuplicateDecision) -> None:
-        """Only what spec 002 section 9 lets a duplicate change; the content stays."""
-        after: dict[str, Any] = {"base_confidence": decision.confidence}
-        if draft.importance is not None:
-            after["importance"] = draft.importance
-        if draft.metadata:
-            after["metadata"] = {**memory.metadata, **draft.metadata}
-        changes = {name: [getattr(memory, name), value] for name, value in after.items()}
-        for name, value in after.items():
-            setattr(memory, name, value)
-        memory.updated_at, memory.version = self._now, self._versions[memory.user_id]
-        if memory.pk is not None:  # else it was inserted by this very call and is written with the rest
-            memory.save(update_fields=[*after, "updated_at", "version"])
-        self._record(memory, RevisionAction.UPDATED, decision.reason, changes)
-        self._saved.append((memory, SaveAction.UPDATED))
-
-    def _record(self, memory: Memory, action: RevisionAction, reason: str, changes: dict[str, Any]) -> None:
-        self._revisions.append(
-            MemoryRevision(
-                memory=memory, action=action, reason=reason, actor=self._actor, at=self._now, changes=changes
-            )
+    def _apply(self, subject: Subject, verdict: Verdict, arrival: Arrival) -> SaveResult:
+        case = Case(
+            verdict=verdict,
+            record=subject.record,
+            memories=self._memories,
+            rule=subject.rule,
+            rules=self._writing.rules,
+            origin=Origin.SAVE,
+            space=self._writing.space,
+            vectors=self._writing.vectors,
+            arrival=arrival,
         )
+        receipt = decision_apply(self._ledger, case)
+        if receipt.outcome == Outcome.NOTICED:
+            return SaveResult("inserted", arrival.reason, receipt.candidate, receipt.uuid)
+        assert receipt.result is not None
+        if receipt.outcome == Outcome.MERGED:
+            self._merged.append(receipt.result)
+        return SaveResult(str(receipt.outcome), receipt.strategy, receipt.result, receipt.uuid)
 
-    def _event(self, memory: Memory, action: SaveAction) -> MemorySaved:
-        return MemorySaved(action=action, **change_fields(memory, self._actor, self._now))
+    def _conflicts(self, place: int, subject: Subject) -> list[Conflict]:
+        """With the memories that still stand, and with what earlier drafts were merged into."""
+        found = [
+            conflict
+            for key, conflict in self._comparison.found[place].items()
+            if key in self._memories and self._memories[key].status == MemoryStatus.ACTIVE
+        ]
+        return found + self._with_merged(subject)
+
+    def _with_merged(self, subject: Subject) -> list[Conflict]:
+        conflicts = []
+        for memory in self._merged:
+            if memory.status == MemoryStatus.ACTIVE and _is_of(memory, subject):
+                self._memories[str(memory.uuid)] = memory
+                record = record_of_memory(memory, self._writing.vectors.of(memory.content))
+                conflicts.append(Conflict(record, detect(subject.record, record, subject.rule.detection)))
+        return conflicts
+
+
+def _partners(comparison: Comparison) -> dict[str, Memory]:
+    """The stored memories that subjects conflict with, as they stand now, by key."""
+    wanted = {comparison.ids[key] for found in comparison.found for key in found if key in comparison.ids}
+    if not wanted:
+        return {}
+    rows = Memory.objects.active().filter(pk__in=wanted).select_related("superseded_by")
+    return {str(row.uuid): row for row in rows}
+
+
+def _is_of(memory: Memory, subject: Subject) -> bool:
+    scope = subject.scope
+    return (memory.user_id, memory.household_id, memory.persona_id) == (
+        scope.user_id,
+        scope.household_id,
+        scope.persona_id,
+    )
+
+
+def _improvements(memory: Memory, draft: MemoryDraft, decision: DuplicateDecision) -> dict[str, Any]:
+    """Only what spec 002 section 9 lets a duplicate change; the content stays."""
+    after: dict[str, Any] = {"base_confidence": decision.confidence}
+    if draft.importance is not None:
+        after["importance"] = draft.importance
+    if draft.metadata:
+        after["metadata"] = {**memory.metadata, **draft.metadata}
+    return after

@@ -5,13 +5,14 @@ from collections.abc import Callable
 import pytest
 
 from apps.core.domain.scope import Access, Scope
+from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.domain.query import SearchQuery
 from apps.semantic.domain.shard import Shard
 from apps.semantic.embedding import current_space
 from apps.semantic.index import ShardCache, shard_cache
 from apps.semantic.models import Memory
 from apps.semantic.searching import memory_search
-from apps.semantic.services import memories_purge
+from apps.semantic.services import memories_purge, memory_save_many
 
 pytestmark = pytest.mark.django_db
 
@@ -35,19 +36,21 @@ def one_shard(user: str) -> int:
     return cache.nbytes
 
 
-def test_a_search_loads_only_what_changed_since_the_last_one(
-    access: Access, remember: Remember, monkeypatch: pytest.MonkeyPatch
+def test_what_is_cached_loads_only_what_changed_since_the_last_time(
+    remember: Remember, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     applied: list[int] = []
     original = Shard.apply
     monkeypatch.setattr(Shard, "apply", lambda self, rows: (applied.append(len(rows)), original(self, rows))[1])
     for content in ("tea", "coffee"):
         remember(content)
-    found(access)
+    cache = ShardCache(1 << 20)
+    sizes(cache, "ana")
     remember("milk")
-    found(access)
-    found(access)
-    assert applied == [2, 1]
+    applied.clear()
+    sizes(cache, "ana")
+    sizes(cache, "ana")
+    assert applied == [1]
 
 
 def test_another_process_sees_every_committed_change(remember: Remember, access: Access) -> None:
@@ -85,8 +88,8 @@ def test_a_failure_while_a_shard_grows_is_forgotten_by_the_next_search(
 ) -> None:
     remember("tea")
     assert found(access) == ["tea"]
-    for n in range(20):
-        remember(f"tea number {n}")
+    drafts = [MemoryDraft(f"tea number {n}", scope=Scope("ana")) for n in range(20)]
+    memory_save_many(access=access, drafts=drafts)
     original = Shard._allocate
 
     def out_of_memory(self: Shard, capacity: int) -> None:

@@ -143,8 +143,12 @@ def most_severe(conflicts: Iterable[Conflict]) -> Conflict | None:
 
     Of equal ones that with the newer memory, then that whose key comes first, whatever their order.
     """
-    real = [conflict for conflict in conflicts if conflict.detection.is_conflict]
-    return min(real, key=_severity, default=None)
+    return next(iter(by_severity(conflicts)), None)
+
+
+def by_severity(conflicts: Iterable[Conflict]) -> list[Conflict]:
+    """Those that are conflicts, the most severe first, in the order of `most_severe`."""
+    return sorted((conflict for conflict in conflicts if conflict.detection.is_conflict), key=_severity)
 
 
 def arbitrate_most_severe(

@@ -17,7 +17,9 @@ def restated_share(first: str, second: str) -> float:
     one, other = analysed(first), analysed(second)
     words, others = one.whole.content, other.whole.content
     common = words & others
-    if not common or _fixed(one) != _fixed(other) or common not in (words, others) or is_reordered(one, other):
+    if not common or _fixed(one) != _fixed(other) or _values(one) != _values(other):
+        return 0.0
+    if common not in (words, others) or is_reordered(one, other):
         return 0.0
     if any(are_opposites(extra, word) for extra in (words | others) - common for word in common):
         return 0.0
@@ -29,6 +31,11 @@ def _fixed(passage: Passage) -> frozenset[str]:
     tokens = passage.whole.tokens
     fixed = {token.key for token in tokens if token.kind in VALUES or token.name or token.text in PARTICLES}
     return frozenset(fixed | ({"not"} if passage.whole.negators else set()))
+
+
+def _values(passage: Passage) -> tuple[str, ...]:
+    """Every value in order, as often as it is said: "3 of 4 rooms" is not "4 of 3 rooms"."""
+    return tuple(token.key for token in passage.whole.tokens if token.kind in VALUES)
 
 
 def is_reordered(one: Passage, other: Passage) -> bool:

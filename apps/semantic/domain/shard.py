@@ -49,11 +49,13 @@ class ShardRow(NamedTuple):
 class Shard:
     """One user's active memories in one embedding space of `dimension`.
 
-    Not thread-safe: its owner holds a lock while it changes or reads it.
+    version: of the user's memories that it stands at, -1 for none. Not thread-safe: its owner holds a lock while it
+    changes or reads it.
     """
 
     def __init__(self, dimension: int) -> None:
         self.dimension = dimension
+        self.version = -1
         self.postings = Postings()
         self._slot_of: dict[int, int] = {}
         self._codes_of: list[dict[str, int]] = [{} for _ in CODED]

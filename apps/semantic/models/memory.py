@@ -44,6 +44,7 @@ class MemoryStatus(models.TextChoices):
     ACTIVE = "active", "Active"
     SUPERSEDED = "superseded", "Superseded"
     MERGED = "merged", "Merged"
+    REJECTED = "rejected", "Rejected"
     DELETED = "deleted", "Deleted"
 
 
@@ -126,6 +127,12 @@ class Memory(models.Model):
             ),
         ]
         indexes: ClassVar[list[models.Index]] = [
+            # Knowing again what was decided before, see `drafts.settled_by_key`.
+            models.Index(
+                name="semantic_memory_settled",
+                fields=["user_id", "content_hash"],
+                condition=Q(status__in=["superseded", "merged", "rejected"]),
+            ),
             # Catching up a cached shard.
             models.Index(name="semantic_memory_shard_version", fields=["user_id", "version"]),
             # Lists of a user, the newest first: ids rise with arrival.
@@ -187,6 +194,10 @@ class RevisionAction(models.TextChoices):
     REINFORCED = "reinforced", "Reinforced"
     DELETED = "deleted", "Deleted"
     RESTORED = "restored", "Restored"
+    SUPERSEDED = "superseded", "Superseded"
+    MERGED = "merged", "Merged"
+    REJECTED = "rejected", "Rejected"
+    REVERTED = "reverted", "Decision reverted"
 
 
 class MemoryRevision(models.Model):
@@ -201,6 +212,7 @@ class MemoryRevision(models.Model):
     actor = models.CharField(max_length=200)
     at = models.DateTimeField()
     changes = models.JSONField(default=dict, help_text="Field -> [before, after].")
+    conflict = models.UUIDField(null=True, blank=True, help_text="The receipt of the decision that did it.")
 
     class Meta:
         ordering: ClassVar[list[str]] = ["id"]

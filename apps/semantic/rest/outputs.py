@@ -113,7 +113,7 @@ def save_json(result: SaveResult, now: datetime) -> dict[str, Any]:
         "action": result.action,
         "reason": result.reason,
         "memory": memory_json(result.memory, now),
-        "conflict": None,
+        "conflict": str(result.conflict) if result.conflict else None,
     }
 
 

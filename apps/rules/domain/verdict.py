@@ -1,0 +1,84 @@
+"""From the conflicts of one candidate to what is done: spec 000 "Multiple conflict resolution", DESIGN D3 and D5.
+
+The most severe conflict is decided; those that are strong enough to act on come before those that are only noticed.
+When the candidate wins it, the other conflicts that are to be acted on are asked, too: a candidate that loses one of
+them does not stand, so that conflict becomes the one that is decided, and nothing else is touched. Those that it wins
+leave with the first one. So no two memories stand whose contradiction the engine would act on.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from apps.rules.domain.arbitration import Action, ArbitrationConfig, ArbitrationResult, Conflict, arbitrate, by_severity
+from apps.rules.domain.record import MemoryRecord
+
+
+class Outcome(StrEnum):
+    """What a decision does. noticed: nothing, both memories stand. rejected: the candidate is refused."""
+
+    NOTICED = "noticed"
+    SUPERSEDED_EXISTING = "superseded_existing"
+    KEPT_EXISTING = "kept_existing"
+    MERGED = "merged"
+    REJECTED = "rejected"
+
+
+@dataclass(frozen=True)
+class Decided:
+    """A conflict and what was decided about it."""
+
+    conflict: Conflict
+    result: ArbitrationResult
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is done about a candidate.
+
+    main: the conflict that decides. also: further ones that the candidate wins, whose memories leave with the first.
+    others: those that change nothing.
+    """
+
+    outcome: Outcome
+    main: Decided
+    also: tuple[Decided, ...] = ()
+    others: tuple[Decided, ...] = ()
+
+
+def decide(candidate: MemoryRecord, conflicts: Sequence[Conflict], config: ArbitrationConfig) -> Verdict | None:
+    """What is done about a candidate and the memories that it conflicts with; None when there is no conflict.
+
+    The order of the conflicts makes no difference.
+    """
+    decided = [
+        Decided(conflict, arbitrate(candidate, conflict.existing, conflict.detection, config))
+        for conflict in by_severity(conflicts)
+    ]
+    if not decided:
+        return None
+    acting = [one for one in decided if outcome_of(one.result) is not Outcome.NOTICED]
+    main = _main(acting) if acting else decided[0]
+    outcome = outcome_of(main.result)
+    also: tuple[Decided, ...] = ()
+    if outcome in {Outcome.SUPERSEDED_EXISTING, Outcome.MERGED}:
+        also = tuple(one for one in acting if one is not main and one.result.winner == "candidate")
+    others = tuple(one for one in decided if one is not main and one not in also)
+    return Verdict(outcome, main, also, others)
+
+
+def outcome_of(result: ArbitrationResult) -> Outcome:
+    """What one arbitration comes to. A keep without a winner, where both stand, is noticed."""
+    if result.action is Action.MERGE:
+        return Outcome.MERGED
+    if result.action is Action.REJECT:
+        return Outcome.REJECTED
+    if result.winner is None:
+        return Outcome.NOTICED
+    return Outcome.SUPERSEDED_EXISTING if result.winner == "candidate" else Outcome.KEPT_EXISTING
+
+
+def _main(acting: Sequence[Decided]) -> Decided:
+    """The most severe; or, if the candidate loses another one, the most severe of those that it loses."""
+    lost = (one for one in acting if one.result.loser == "candidate")
+    return next(lost, acting[0])

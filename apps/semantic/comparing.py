@@ -1,0 +1,194 @@
+"""Which conflicts new memories have with those near them.
+
+Comparing takes the longest of all that saving does besides embedding, so it is done before any lock is taken. What
+others wrote in between is compared again once the lock is held; mostly that is nothing.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+import numpy as np
+import numpy.typing as npt
+
+from apps.core.domain.scope import Scope
+from apps.core.domain.text import query_terms, term_hash
+from apps.llm.models import EmbeddingSpace
+from apps.rules.domain.arbitration import Conflict
+from apps.rules.domain.detection import detect
+from apps.rules.domain.record import MemoryRecord
+from apps.rules.domain.rules import RuleConfig
+from apps.rules.registry import RuleSet
+from apps.semantic.domain.nearest import nearest
+from apps.semantic.domain.ranking import visible_slots
+from apps.semantic.domain.shard import CODED, Bools, Shard, ShardRow
+from apps.semantic.drafts import Prepared
+from apps.semantic.index import changes_since, shard_cache
+from apps.semantic.models import Memory
+from apps.semantic.records import RECORD_COLUMNS, Vector, record_of_draft, record_of_row
+
+# Cosines computed at once, 16 MB of them; and words looked up for one memory.
+MAX_COSINES = 4_000_000
+MAX_TERMS = 128
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """A memory that is held against others, with the rule that applies to it.
+
+    scope: exact, where a memory has no household or persona it names the empty one. lexemes: see `domain.lexemes`.
+    """
+
+    record: MemoryRecord
+    rule: RuleConfig
+    scope: Scope
+    lexemes: bytes
+
+
+@dataclass(frozen=True, eq=False)
+class _Near:
+    """A stored memory near a subject. vector: a copy."""
+
+    subject: int
+    memory: int
+    vector: Vector
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """What was found about subjects. versions: user -> of the shard that they were held against.
+
+    found: per subject, the conflicts by the key of the other memory. ids: key -> primary key, of the stored ones.
+    """
+
+    subjects: Sequence[Subject]
+    versions: Mapping[str, int]
+    found: Sequence[dict[str, Conflict]]
+    ids: dict[str, int] = field(default_factory=dict)
+
+
+def subjects_of(items: Sequence[Prepared], rules: RuleSet, now: datetime) -> list[Subject]:
+    """Drafts as subjects. All rules are asked, whoever saves: the caller's key does not decide which one applies."""
+    records = [record_of_draft(item, now) for item in items]
+    return [
+        Subject(record, rules.matching(record), Scope(*item.key[:3]), item.words["lexemes"])
+        for item, record in zip(items, records, strict=True)
+    ]
+
+
+def compare(subjects: Sequence[Subject], space: EmbeddingSpace) -> Comparison:
+    """Hold subjects against the memories near them in their exact scope, and each against those before it.
+
+    Subjects without a vector are left out. Raises SpaceChangedError.
+    """
+    users = sorted({subject.record.user_id for subject in subjects})
+    with shard_cache().fresh(users, space) as shards:
+        by_user = dict(zip(users, shards, strict=True))
+        versions = {user: shard.version for user, shard in by_user.items()}
+        near = _near_stored(subjects, by_user)
+    comparison = Comparison(subjects, versions, [{} for _ in subjects])
+    _detect_stored(comparison, near)
+    _detect_earlier(comparison)
+    return comparison
+
+
+def catch_up(comparison: Comparison, versions: Mapping[str, int], space: EmbeddingSpace) -> None:
+    """Take over what others wrote since, once the shards are locked.
+
+    versions: what `lock_shards` gave, so that one above those compared with means that nobody wrote in between.
+    Raises SpaceChangedError.
+    """
+    behind = {user: seen for user, seen in comparison.versions.items() if versions[user] != seen + 1}
+    if not behind:
+        return
+    shards = {user: Shard(space.dimension) for user in behind}
+    for user, changes in changes_since(behind, space).items():
+        shards[user].apply(changes.rows)
+    _detect_stored(comparison, _near_stored(comparison.subjects, shards))
+
+
+def _near_stored(subjects: Sequence[Subject], shards: Mapping[str, Shard]) -> list[_Near]:
+    near: list[_Near] = []
+    for scope, places in _by_scope(subjects).items():
+        shard = shards.get(scope.user_id or "")
+        if shard is not None and len(shard):
+            visible = visible_slots(shard, scope)
+            for place, slots in _slots_near(subjects, places, shard, visible):
+                near += [_Near(place, int(shard.ids[slot]), shard.vectors[slot].copy()) for slot in slots]
+    return near
+
+
+def _by_scope(subjects: Sequence[Subject]) -> dict[Scope, list[int]]:
+    """The places of those that have a vector."""
+    places: dict[Scope, list[int]] = defaultdict(list)
+    for place, subject in enumerate(subjects):
+        if subject.record.embedding is not None:
+            places[subject.scope].append(place)
+    return places
+
+
+def _slots_near(
+    subjects: Sequence[Subject], places: Sequence[int], shard: Shard, visible: Bools
+) -> Iterator[tuple[int, npt.NDArray[np.int64]]]:
+    step = max(1, MAX_COSINES // shard.size)
+    for start in range(0, len(places), step):
+        some = places[start : start + step]
+        cosines = np.stack([_vector(subjects[place]) for place in some]) @ shard.vectors.T
+        for place, row in zip(some, cosines, strict=True):
+            yield place, nearest(shard, visible, row, _terms(subjects[place].record))
+
+
+def _vector(subject: Subject) -> Vector:
+    assert subject.record.embedding is not None
+    return subject.record.embedding
+
+
+def _terms(record: MemoryRecord) -> list[int]:
+    words = query_terms(" ".join((record.content, *record.keywords)))
+    return [term_hash(word) for word in words[:MAX_TERMS]]
+
+
+def _detect_stored(comparison: Comparison, near: Sequence[_Near]) -> None:
+    rows = {
+        row[0]: row
+        for row in Memory.objects.active().filter(pk__in={one.memory for one in near}).values_list(*RECORD_COLUMNS)
+    }
+    for one in near:
+        if one.memory in rows:
+            existing = record_of_row(rows[one.memory], one.vector)
+            comparison.ids[existing.key] = one.memory
+            _detect(comparison, one.subject, existing)
+
+
+def _detect_earlier(comparison: Comparison) -> None:
+    """Hold each subject against those of its scope that come before it."""
+    for places in _by_scope(comparison.subjects).values():
+        if len(places) > 1:
+            for place, earlier in _near_earlier([(place, comparison.subjects[place]) for place in places]):
+                _detect(comparison, place, comparison.subjects[earlier].record)
+
+
+def _near_earlier(subjects: Sequence[tuple[int, Subject]]) -> Iterator[tuple[int, int]]:
+    """The place of each subject with that of an earlier one near it."""
+    vectors = np.stack([_vector(subject) for _, subject in subjects])
+    shard = Shard(vectors.shape[1])
+    shard.apply(_shard_row(place, subject) for place, subject in subjects)
+    cosines = vectors @ vectors.T
+    order = np.arange(len(subjects))
+    for slot, (place, subject) in enumerate(subjects):
+        for earlier in nearest(shard, order < slot, cosines[slot], _terms(subject.record)):
+            yield place, int(shard.ids[earlier])
+
+
+def _detect(comparison: Comparison, place: int, existing: MemoryRecord) -> None:
+    subject = comparison.subjects[place]
+    detection = detect(subject.record, existing, subject.rule.detection)
+    if detection.is_conflict:
+        comparison.found[place][existing.key] = Conflict(existing, detection)
+
+
+def _shard_row(place: int, subject: Subject) -> ShardRow:
+    """A subject as a row of a shard of its own, of which only words and vector matter."""
+    vector = _vector(subject).astype(np.float32).tobytes()
+    return ShardRow(place, True, ("",) * len(CODED), 0.0, 0.0, 1.0, 0.0, 1.0, subject.lexemes, vector)

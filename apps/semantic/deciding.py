@@ -1,0 +1,205 @@
+"""Applying a verdict: who stands, who is superseded, what two become, and the receipt of it (DESIGN D3, D5)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from uuid import UUID, uuid4
+
+import numpy as np
+import numpy.typing as npt
+from django.conf import settings
+
+from apps.llm.models import EmbeddingSpace
+from apps.rules.domain.arbitration import Action, ArbitrationResult, Strategy
+from apps.rules.domain.merging import MergeResult, merge
+from apps.rules.domain.record import MemoryRecord
+from apps.rules.domain.rules import RuleConfig
+from apps.rules.domain.verdict import Outcome, Verdict
+from apps.rules.registry import RuleSet
+from apps.semantic.domain.standing import Transition
+from apps.semantic.ledger import Ledger
+from apps.semantic.merging import merged_memory
+from apps.semantic.models import Conflict, Memory, MemoryStatus, Origin, RevisionAction
+from apps.semantic.receipts import completed, event_of, merge_as_json, receipt_of
+from apps.semantic.records import Vector, similarity_of
+
+
+class Vectors:
+    """Vectors of texts that were made inside a transaction, where no model may be asked.
+
+    missing: the texts that turned out to need one. While there are any, what was decided is not to be kept.
+    """
+
+    def __init__(self, dimension: int) -> None:
+        self._known: dict[str, Vector] = {}
+        self._blank = np.zeros(dimension, dtype=np.float32)
+        self.missing: list[str] = []
+
+    def of(self, text: str) -> Vector:
+        """The vector of a text; zeros while it is missing."""
+        if text not in self._known and text not in self.missing:
+            self.missing.append(text)
+        return self._known.get(text, self._blank)
+
+    def known(self, text: str) -> Vector | None:
+        """The vector of a text, if it was supplied."""
+        return self._known.get(text)
+
+    def supply(self, made: npt.NDArray[np.float32]) -> None:
+        """Take over the vectors of what is missing. made: shape (len(missing), dimension)."""
+        self._known |= dict(zip(self.missing, made, strict=True))
+        self.missing = []
+
+
+class VectorsMissingError(Exception):
+    """Nothing was written, because some texts have no vector yet; see `Vectors.missing`."""
+
+
+@dataclass(frozen=True, eq=False)
+class Arrival:
+    """What a candidate that is not stored yet needs to be inserted."""
+
+    vector: Vector
+    is_given: bool
+    reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A verdict with all that applying it takes.
+
+    memories: the candidate and all that the verdict names, by the key of their records. arrival: None for a candidate
+    that is stored. vectors: in `space`, of merged texts.
+    """
+
+    verdict: Verdict
+    record: MemoryRecord
+    memories: Mapping[str, Memory]
+    rule: RuleConfig
+    rules: RuleSet
+    origin: Origin
+    space: EmbeddingSpace
+    vectors: Vectors
+    arrival: Arrival | None = None
+
+    @property
+    def candidate(self) -> Memory:
+        return self.memories[self.record.key]
+
+    @property
+    def existing(self) -> Memory:
+        return self.memories[self.verdict.main.conflict.existing.key]
+
+    @property
+    def also(self) -> list[Memory]:
+        """The memories that leave with the existing one."""
+        return [self.memories[one.conflict.existing.key] for one in self.verdict.also]
+
+
+def decision_apply(ledger: Ledger, case: Case) -> Conflict:
+    """Do what a verdict says; gives its receipt, whose `result` is the memory that stands, None where both do.
+
+    Where `case.vectors` has something missing afterwards, the transaction must not be kept.
+    """
+    merged = _merged(case)
+    if merged is not None and len(merged.content) > settings.MEMORYHUB.max_content_chars:
+        case, merged = replace(case, verdict=_noticed_for_length(case.verdict)), None
+    uuid = uuid4()
+    receipt = receipt_of(
+        uuid, case.verdict, case.record, case.memories, rule=case.rule, rules=case.rules, origin=case.origin
+    )
+    if merged is not None:
+        receipt.merge = merge_as_json(merged)
+    result, transitions = _keep(ledger, case, uuid) if merged is None else _merge(ledger, case, merged, uuid)
+    completed(receipt, actor=ledger.actor, at=ledger.now, result=result, transitions=transitions)
+    ledger.add_receipt(receipt)
+    ledger.emit(event_of(receipt))
+    return receipt
+
+
+def _keep(ledger: Ledger, case: Case, receipt: UUID) -> tuple[Memory | None, list[Transition]]:
+    match case.verdict.outcome:
+        case Outcome.SUPERSEDED_EXISTING:
+            arrived = _settle(ledger, case, MemoryStatus.ACTIVE, None, receipt)
+            left = [_supersede(ledger, one, case.candidate, receipt) for one in (case.existing, *case.also)]
+            return case.candidate, arrived + left
+        case Outcome.KEPT_EXISTING:
+            return case.existing, _settle(ledger, case, MemoryStatus.SUPERSEDED, case.existing, receipt)
+        case Outcome.REJECTED:
+            return case.existing, _settle(ledger, case, MemoryStatus.REJECTED, case.existing, receipt)
+        case _:
+            return None, _settle(ledger, case, MemoryStatus.ACTIVE, None, receipt)
+
+
+def _settle(ledger: Ledger, case: Case, status: MemoryStatus, by: Memory | None, receipt: UUID) -> list[Transition]:
+    """Let the candidate stand as decided; one that is not stored yet is inserted."""
+    memory, arrival = case.candidate, case.arrival
+    if arrival is None:
+        action = RevisionAction(status.value) if status != MemoryStatus.ACTIVE else RevisionAction.UPDATED
+        moved = status != memory.status
+        return [ledger.move(memory, status, by, action=action, receipt=receipt, since=ledger.now)] if moved else []
+    memory.status, memory.superseded_by = status, by
+    memory.status_changed_at = None if status == MemoryStatus.ACTIVE else ledger.now
+    return [
+        ledger.insert(
+            memory, case.space, arrival.vector, is_given=arrival.is_given, reason=arrival.reason, receipt=receipt
+        )
+    ]
+
+
+def _supersede(ledger: Ledger, memory: Memory, by: Memory, receipt: UUID) -> Transition:
+    return ledger.move(
+        memory, MemoryStatus.SUPERSEDED, by, action=RevisionAction.SUPERSEDED, receipt=receipt, since=ledger.now
+    )
+
+
+def _merged(case: Case) -> MergeResult | None:
+    if case.verdict.outcome is not Outcome.MERGED:
+        return None
+    existing = case.verdict.main.conflict.existing
+    return merge(existing, case.record, similarity_of(case.record, existing), case.rule.merge)
+
+
+def _merge(ledger: Ledger, case: Case, merged: MergeResult, receipt: UUID) -> tuple[Memory, list[Transition]]:
+    """Both parents leave for what they became. When a third memory says exactly that already, they leave for it."""
+    memory = merged_memory(case.existing, case.candidate, merged, ledger.now)
+    known = ledger.inserted_twin(memory) or _known(case, memory)
+    made: list[Transition] = []
+    if known is None:
+        vector = _vector_of(case, merged.content)
+        made = [ledger.insert(memory, case.space, vector, is_given=False, reason="merged", receipt=receipt)]
+    result = known or memory
+    made += _settle(ledger, case, MemoryStatus.MERGED, result, receipt)
+    made.append(
+        ledger.move(
+            case.existing, MemoryStatus.MERGED, result, action=RevisionAction.MERGED, receipt=receipt, since=ledger.now
+        )
+    )
+    return result, made + [_supersede(ledger, one, result, receipt) for one in case.also]
+
+
+def _known(case: Case, memory: Memory) -> Memory | None:
+    """An active memory besides the parents that has the merged text."""
+    leaving = {case.candidate.pk, case.existing.pk, *(one.pk for one in case.also)} - {None}
+    same = Memory.objects.active().filter(
+        user_id=memory.user_id,
+        household_id=memory.household_id,
+        persona_id=memory.persona_id,
+        content_hash=memory.content_hash,
+    )
+    return same.exclude(pk__in=leaving).select_related("superseded_by").first()
+
+
+def _vector_of(case: Case, text: str) -> Vector:
+    for record in (case.record, case.verdict.main.conflict.existing):
+        if record.content == text and record.embedding is not None:
+            return record.embedding
+    return case.vectors.of(text)
+
+
+def _noticed_for_length(verdict: Verdict) -> Verdict:
+    """What is left to do when the merged text would be too long: nothing is merged, and nothing lost."""
+    limit = settings.MEMORYHUB.max_content_chars
+    reason = f"Merged, they would be longer than {limit:,} characters: the conflict is noticed, and both stand."
+    result = ArbitrationResult(Action.KEEP, None, None, verdict.main.result.confidence, reason, Strategy.NOTICED)
+    others = (*verdict.also, *verdict.others)
+    return Verdict(Outcome.NOTICED, replace(verdict.main, result=result), (), others)
