@@ -14,11 +14,15 @@ from psycopg.types.json import Jsonb
 from apps.semantic.models import Memory, MemoryEmbedding, MemoryRevision
 
 
-def insert_memories(memories: Sequence[Memory]) -> None:
-    """Insert new memories; they get their ids, rising in their order. One may be superseded by another of them."""
+def number_memories(memories: Sequence[Memory]) -> None:
+    """Give new memories their ids, rising in their order, so that others can refer to them before they are inserted."""
     for memory, pk in zip(memories, _next_ids(Memory, len(memories)), strict=True):
         memory.pk = pk
         memory._state.adding = False
+
+
+def insert_memories(memories: Sequence[Memory]) -> None:
+    """Insert new memories that have their ids. One may be superseded by another of them."""
     for memory in memories:
         memory.superseded_by = memory.superseded_by  # takes over the id
     _copy(Memory, Memory._meta.concrete_fields, memories)

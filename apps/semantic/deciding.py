@@ -1,6 +1,6 @@
 """Applying a verdict: who stands, who is superseded, what two become, and the receipt of it (DESIGN D3, D5)."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from uuid import UUID, uuid4
 
@@ -162,7 +162,8 @@ def _merged(case: Case) -> MergeResult | None:
 def _merge(ledger: Ledger, case: Case, merged: MergeResult, receipt: UUID) -> tuple[Memory, list[Transition]]:
     """Both parents leave for what they became. When a third memory says exactly that already, they leave for it."""
     memory = merged_memory(case.existing, case.candidate, merged, ledger.now)
-    known = ledger.inserted_twin(memory) or _known(case, memory)
+    leaving = [case.candidate, case.existing, *case.also]
+    known = ledger.inserted_twin(memory, besides=leaving) or _known(memory, besides=leaving)
     made: list[Transition] = []
     if known is None:
         vector = _vector_of(case, merged.content)
@@ -177,16 +178,16 @@ def _merge(ledger: Ledger, case: Case, merged: MergeResult, receipt: UUID) -> tu
     return result, made + [_supersede(ledger, one, result, receipt) for one in case.also]
 
 
-def _known(case: Case, memory: Memory) -> Memory | None:
-    """An active memory besides the parents that has the merged text."""
-    leaving = {case.candidate.pk, case.existing.pk, *(one.pk for one in case.also)} - {None}
+def _known(memory: Memory, besides: Collection[Memory]) -> Memory | None:
+    """An active memory of the same scope and content as this one, which is not stored."""
     same = Memory.objects.active().filter(
         user_id=memory.user_id,
         household_id=memory.household_id,
         persona_id=memory.persona_id,
         content_hash=memory.content_hash,
     )
-    return same.exclude(pk__in=leaving).select_related("superseded_by").first()
+    stored = [one.pk for one in besides if one.pk is not None]
+    return same.exclude(pk__in=stored).select_related("superseded_by").first()
 
 
 def _vector_of(case: Case, text: str) -> Vector:

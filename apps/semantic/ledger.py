@@ -4,7 +4,7 @@ Whoever decides says what is to become of memories; rows, vectors, history, rece
 so none of them can be forgotten.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -15,7 +15,7 @@ import numpy.typing as npt
 from apps.events.domain.payload import EventPayload
 from apps.events.services import emit_many
 from apps.llm.models import EmbeddingSpace
-from apps.semantic.bulk import insert_embeddings, insert_memories, insert_revisions
+from apps.semantic.bulk import insert_embeddings, insert_memories, insert_revisions, number_memories
 from apps.semantic.domain.standing import Standing, Transition
 from apps.semantic.events import MemoryDeleted, MemorySaved, MemoryStandingChanged, SaveAction, change_fields
 from apps.semantic.models import Conflict, Memory, MemoryEmbedding, MemoryRevision, MemoryStatus, RevisionAction
@@ -95,9 +95,10 @@ class Ledger:
         self.emit(self._moved(memory, receipt))
         return Transition(memory.uuid, before, after)
 
-    def inserted_twin(self, memory: Memory) -> Memory | None:
+    def inserted_twin(self, memory: Memory, besides: Collection[Memory]) -> Memory | None:
         """An active memory of the same scope and content among those inserted."""
-        return next((one for one in self._inserted if one.status == MemoryStatus.ACTIVE and is_twin(one, memory)), None)
+        others = (one for one in self._inserted if one.status == MemoryStatus.ACTIVE and one not in besides)
+        return next((one for one in others if is_twin(one, memory)), None)
 
     def record(
         self,
@@ -130,13 +131,15 @@ class Ledger:
         self._events.append(event)
 
     def write(self) -> None:
-        """Write everything. The memories inserted get their ids before anything refers to them."""
+        """Write everything. What leaves goes first: what arrives may have the same content."""
         if self._inserted:
-            insert_memories(self._inserted)
-            insert_embeddings(self._embeddings)
+            number_memories(self._inserted)
         for memory, fields in self._changed.values():
             memory.superseded_by = memory.superseded_by  # takes over an id that it has only now
             memory.save(update_fields=fields)
+        if self._inserted:
+            insert_memories(self._inserted)
+            insert_embeddings(self._embeddings)
         if self._revisions:
             insert_revisions(self._revisions)
         for receipt in self._receipts:

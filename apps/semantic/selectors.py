@@ -12,10 +12,14 @@ from apps.core.domain.errors import NotFoundError
 from apps.core.domain.scope import Access, Scope
 from apps.llm.selectors import active_space
 from apps.semantic.index import shard_cache
-from apps.semantic.models import Memory, MemoryRevision
-from apps.semantic.querysets import MemoryQuerySet
+from apps.semantic.models import Conflict, Memory, MemoryRevision
+from apps.semantic.querysets import ConflictQuerySet, MemoryQuerySet
 
 NO_SUCH_MEMORY = "There is no such memory."
+NO_SUCH_CONFLICT = "There is no such receipt."
+_CONFLICT_MEMORIES = (
+    "candidate", "candidate__superseded_by", "existing", "existing__superseded_by", "result", "result__superseded_by",
+)  # fmt: skip
 COLLECTION = Memory._meta.db_table
 
 
@@ -44,6 +48,21 @@ def memory_list(access: Access, scope: Scope, filters: Mapping[str, Any]) -> Mem
 def memory_history(access: Access, uuid: UUID) -> QuerySet[MemoryRevision]:
     """What happened to a memory of the caller's, the first thing first. Raises NotFoundError."""
     return MemoryRevision.objects.filter(memory=memory_get_any(access, uuid)).order_by("id")
+
+
+def conflict_get(access: Access, uuid: UUID) -> Conflict:
+    """A receipt of the caller's. Raises NotFoundError."""
+    receipts = Conflict.objects.visible_to(access).select_related("about", *_CONFLICT_MEMORIES)
+    receipt = receipts.filter(uuid=uuid).first()
+    if receipt is None:
+        raise NotFoundError(NO_SUCH_CONFLICT)
+    return receipt
+
+
+def conflict_list(access: Access, scope: Scope, filters: Mapping[str, Any]) -> ConflictQuerySet:
+    """The caller's receipts in a scope, the newest first; `filters` are look-ups of columns."""
+    receipts = Conflict.objects.visible_to(access, scope).filter(**filters)
+    return receipts.select_related("about", *_CONFLICT_MEMORIES).newest_first()
 
 
 def users_in(access: Access, scope: Scope) -> list[str]:

@@ -23,7 +23,16 @@ from apps.semantic.events import (
     change_fields,
 )
 from apps.semantic.locks import lock_shards
-from apps.semantic.models import Memory, MemoryEmbedding, MemoryRevision, MemoryShard, MemoryStatus, RevisionAction
+from apps.semantic.models import (
+    Conflict,
+    Memory,
+    MemoryEmbedding,
+    MemoryRevision,
+    MemoryShard,
+    MemoryStatus,
+    RevisionAction,
+)
+from apps.semantic.reviewing import conflict_accept, conflict_override, conflict_revert
 from apps.semantic.saving import SaveOutcome, memory_save, memory_save_many
 from apps.semantic.selectors import NO_SUCH_MEMORY, memory_get_any
 from apps.semantic.writing import SaveResult
@@ -31,6 +40,9 @@ from apps.semantic.writing import SaveResult
 __all__ = [
     "SaveOutcome",
     "SaveResult",
+    "conflict_accept",
+    "conflict_override",
+    "conflict_revert",
     "memories_purge",
     "memory_delete",
     "memory_reinforce",
@@ -89,7 +101,7 @@ def memory_restore(*, access: Access, uuid: UUID, clock: Clock = SYSTEM_CLOCK) -
 
 @transaction.atomic
 def memories_purge(*, access: Access, scope: Scope, clock: Clock = SYSTEM_CLOCK) -> int:
-    """Remove every memory of a scope for good, with vectors and history; says how many there were.
+    """Remove every memory of a scope for good, with vectors, history and receipts; says how many there were.
 
     The one way in which memories are destroyed besides retention (DESIGN D3). Raises ForbiddenError outside the
     caller's bound, InvalidInputError when the scope names no user.
@@ -100,6 +112,8 @@ def memories_purge(*, access: Access, scope: Scope, clock: Clock = SYSTEM_CLOCK)
     doomed = Memory.objects.in_scope(scope)
     # Raw deletes, children first: loading a whole scope with its contents only to delete it would be a waste.
     Memory.objects.filter(superseded_by__in=doomed).update(superseded_by=None)
+    # Receipts hold the words of memories, and both memories of one are of the same scope.
+    Conflict.objects.in_scope(scope)._raw_delete(doomed.db)
     MemoryRevision.objects.filter(memory__in=doomed)._raw_delete(doomed.db)
     MemoryEmbedding.objects.filter(memory__in=doomed)._raw_delete(doomed.db)
     count = doomed._raw_delete(doomed.db)

@@ -64,6 +64,7 @@ class Conflict(models.Model):
     existing = models.ForeignKey(Memory, on_delete=models.CASCADE, related_name="conflicts_as_existing")
     result = models.ForeignKey(Memory, null=True, on_delete=models.CASCADE, related_name="+")
     about = models.ForeignKey("self", null=True, on_delete=models.CASCADE, related_name="answers")
+    about_state = models.CharField(max_length=12, blank=True, default="", help_text="Where `about` stood before.")
     rule_name = models.CharField("rule", max_length=MAX_NAME_CHARS, blank=True)
     rule_version = models.BigIntegerField(default=0, help_text="The registry's when the rule last changed.")
     registry_version = models.BigIntegerField(default=0)
