@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import DatabaseError, connection
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from apps.core.domain.errors import NotFoundError
 from apps.core.domain.scope import Access, Scope
@@ -60,8 +60,14 @@ def conflict_get(access: Access, uuid: UUID) -> Conflict:
 
 
 def conflict_list(access: Access, scope: Scope, filters: Mapping[str, Any]) -> ConflictQuerySet:
-    """The caller's receipts in a scope, the newest first; `filters` are look-ups of columns."""
-    receipts = Conflict.objects.visible_to(access, scope).filter(**filters)
+    """The caller's receipts in a scope, the newest first.
+
+    filters: look-ups of columns, and `memory`, the id of a memory that is one of the two.
+    """
+    columns = {name: value for name, value in filters.items() if name != "memory"}
+    receipts = Conflict.objects.visible_to(access, scope).filter(**columns)
+    if "memory" in filters:
+        receipts = receipts.filter(Q(candidate__uuid=filters["memory"]) | Q(existing__uuid=filters["memory"]))
     return receipts.select_related("about", *_CONFLICT_MEMORIES).newest_first()
 
 

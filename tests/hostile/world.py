@@ -15,7 +15,9 @@ from apps.core.models import ApiKey
 from apps.core.services import key_create, key_revoke
 from apps.semantic.domain.confidence import DecayPolicy
 from apps.semantic.domain.memory import MemoryDraft
-from apps.semantic.models import Memory
+from apps.semantic.models import Conflict, Memory, Origin, Outcome
+from apps.semantic.receipts import scope_columns
+from apps.semantic.records import record_as_json, record_of_memory
 from apps.semantic.services import memory_delete, memory_save_many
 from apps.semantic.writing import SaveResult
 from tests.api import Api, api_for
@@ -33,17 +35,25 @@ ROUTES: dict[str, dict[str, Any]] = {
     "api/rules/match": {"POST": {"candidate": {"content": "tea"}}},
     "api/rules/evaluate": {"POST": {"candidate": {"content": "tea"}, "existing": {"content": "green tea"}}},
     "api/rules/<str:name>": {"GET": None, "PATCH": {"priority": 1}, "DELETE": None},
+    "api/rules/<str:name>/rehearse": {
+        "POST": {"changes": {"detection": {"keyword_threshold": 0}}, "user_id": "ana", "neighbours": True}
+    },
     "api/semantic/memories": {"GET": None, "POST": {"content": "a new one", "user_id": "ana"}},
     "api/semantic/memories/batch": {"POST": {"memories": [{"content": "a new one", "user_id": "ana"}]}},
     "api/semantic/memories/<uuid:uuid>": {"GET": None, "DELETE": None},
     "api/semantic/memories/<uuid:uuid>/reinforce": {"POST": None},
     "api/semantic/memories/<uuid:uuid>/restore": {"POST": None},
     "api/semantic/memories/<uuid:uuid>/history": {"GET": None},
+    "api/semantic/conflicts": {"GET": None},
+    "api/semantic/conflicts/<uuid:uuid>": {"GET": None},
+    "api/semantic/conflicts/<uuid:uuid>/accept": {"POST": None},
+    "api/semantic/conflicts/<uuid:uuid>/override": {"POST": {"winner": "both"}},
+    "api/semantic/conflicts/<uuid:uuid>/revert": {"POST": None},
     "api/semantic/search": {"POST": {"query": "secret word", "explain": True, "top_k": 1000}},
     "api/semantic/status": {"GET": None},
 }
 PUBLIC = {"healthz", "readyz", "metrics", "api/schema", "api/docs"}
-READS_BY_POST = {"api/semantic/search", "api/rules/match", "api/rules/evaluate"}
+READS_BY_POST = {"api/semantic/search", "api/rules/match", "api/rules/evaluate", "api/rules/<str:name>/rehearse"}
 
 
 @dataclass(frozen=True)
@@ -105,8 +115,35 @@ BOUNDS = {
 }
 
 
+def _receipt(kept: Memory, dropped: Memory) -> Conflict:
+    """What a decision between two memories would leave, with their word in it."""
+    records = {
+        side: record_as_json(record_of_memory(memory, None))
+        for side, memory in (("candidate", dropped), ("existing", kept))
+    }
+    return Conflict(
+        **scope_columns(kept),
+        uuid=kept.uuid,
+        origin=Origin.SAVE,
+        outcome=Outcome.NOTICED,
+        candidate=dropped,
+        existing=kept,
+        rule_name="default",
+        action="keep",
+        strategy="noticed",
+        confidence=0.5,
+        reason=f"about {sentinel(kept.scope)}",
+        records=records,
+        actor="test",
+        at=kept.created_at,
+    )
+
+
 class World:
-    """Two memories in each of SCOPES, the second one deleted."""
+    """Two memories in each of SCOPES, the second one deleted, and a receipt about them.
+
+    A receipt has the id of the first memory, so that one id will do for every route.
+    """
 
     def __init__(self) -> None:
         drafts = [
@@ -125,8 +162,9 @@ class World:
         for outcome in memory_save_many(access=SYSTEM, drafts=drafts):
             assert isinstance(outcome, SaveResult)
             self.memories.append(outcome.memory)
-        for dropped in self.memories[1::2]:
+        for kept, dropped in zip(self.memories[::2], self.memories[1::2], strict=True):
             memory_delete(access=SYSTEM, uuid=dropped.uuid)
+            _receipt(kept, dropped).save()
 
     def kept(self) -> list[Memory]:
         return self.memories[::2]

@@ -152,6 +152,7 @@ class RevisionOutput(AnySerializer):
     actor = serializers.CharField()
     at = serializers.DateTimeField()
     changes = JSONObjectField(help_text="Field -> [before, after].")
+    conflict = serializers.UUIDField(allow_null=True, help_text="The receipt of the decision that did it.")
 
 
 class HistoryOutput(AnySerializer):
@@ -169,6 +170,7 @@ def revision_json(revision: MemoryRevision) -> dict[str, Any]:
         "actor": revision.actor,
         "at": iso(revision.at),
         "changes": revision.changes,
+        "conflict": str(revision.conflict) if revision.conflict else None,
     }
 
 

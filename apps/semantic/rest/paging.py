@@ -1,46 +1,50 @@
-"""Pages of memories, the newest first, that stay stable while memories arrive."""
+"""Pages of memories or receipts, the newest first, that stay stable while more arrive."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Generic, TypeVar
 
 from rest_framework.request import Request
 from rest_framework.utils.urls import replace_query_param
 
 from apps.core.domain.errors import NotFoundError
 from apps.core.domain.scope import Access
-from apps.semantic.models import Memory
-from apps.semantic.querysets import MemoryQuerySet
+from apps.semantic.models import Conflict, Memory
+from apps.semantic.querysets import ScopedQuerySet
 
 DEFAULT_PAGE = 50
 OLDER, NEWER = "older", "newer"
 CURSOR_PATTERN = r"^(older|newer)-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
 
 
-class Page:
+Row = TypeVar("Row", Memory, Conflict)
+
+
+class Page(Generic[Row]):
     """One page: `rows`, and the cursors of the pages beside it, None at the ends.
 
-    A cursor names a memory and a direction. It says nothing that the list itself does not say: row numbers would
+    A cursor names a row and a direction. It says nothing that the list itself does not say: row numbers would
     tell how much others write.
     """
 
-    def __init__(self, memories: MemoryQuerySet, access: Access, cursor: str | None, limit: int | None) -> None:
-        """Raises NotFoundError for a cursor that names no memory of the caller's.
+    def __init__(self, listed: ScopedQuerySet[Row], access: Access, cursor: str | None, limit: int | None) -> None:
+        """Raises NotFoundError for a cursor that names no row of the caller's.
 
         cursor: matches CURSOR_PATTERN.
         """
         limit = limit or DEFAULT_PAGE
-        direction, start = _position(access, cursor)
+        direction, start = _position(listed.model, access, cursor)
         backwards = direction == NEWER
         if start is not None:
-            memories = memories.filter(pk__gt=start) if backwards else memories.filter(pk__lt=start)
-        rows = list(memories.order_by("id" if backwards else "-id")[: limit + 1])
+            listed = listed.filter(pk__gt=start) if backwards else listed.filter(pk__lt=start)
+        rows = list(listed.order_by("id" if backwards else "-id")[: limit + 1])
         ahead, behind, rows = len(rows) > limit, start is not None, rows[:limit]
-        self.rows = rows[::-1] if backwards else rows
+        self.rows: list[Row] = rows[::-1] if backwards else rows
         has_older, has_newer = (behind, ahead) if backwards else (ahead, behind)
         self.older = _cursor(OLDER, self.rows[-1:]) if has_older else None
         self.newer = _cursor(NEWER, self.rows[:1]) if has_newer else None
 
 
-def page_links(page: Page, request: Request) -> dict[str, Any]:
+def page_links(page: Page[Any], request: Request) -> dict[str, Any]:
     """The addresses of the pages beside this one: next is the older one."""
     address = request.build_absolute_uri()
     return {
@@ -49,15 +53,15 @@ def page_links(page: Page, request: Request) -> dict[str, Any]:
     }
 
 
-def _cursor(direction: str, rows: list[Memory]) -> str | None:
+def _cursor(direction: str, rows: Sequence[Memory | Conflict]) -> str | None:
     return f"{direction}-{rows[0].uuid}" if rows else None
 
 
-def _position(access: Access, cursor: str | None) -> tuple[str, int | None]:
+def _position(model: type[Memory | Conflict], access: Access, cursor: str | None) -> tuple[str, int | None]:
     if cursor is None:
         return OLDER, None
     direction, _, name = cursor.partition("-")
-    start = Memory.objects.visible_to(access).filter(uuid=name).values_list("pk", flat=True).first()
+    start = model.objects.visible_to(access).filter(uuid=name).values_list("pk", flat=True).first()
     if start is None:
-        raise NotFoundError("The memory at which this page begins is gone: start anew.", attr="cursor")
+        raise NotFoundError("What stood where this page begins is gone: start anew.", attr="cursor")
     return direction, start
