@@ -1,0 +1,45 @@
+"""Counts and lists about receipts that pages ask for often: each reads a part of an index, never the table."""
+
+from typing import NamedTuple
+
+from django.db import connection
+
+from apps.core.domain.scope import Access
+from apps.semantic.models import Conflict, ReviewState
+
+# More than a person looks through: a bigger number says nothing new, and costs time on every page.
+MAX_COUNTED = 10_000
+MAX_RULES = 500
+
+
+class DecidedRule(NamedTuple):
+    """A rule, as it was at one version, that decided something. version: of the registry, when the rule changed."""
+
+    name: str
+    version: int
+
+
+def open_conflicts(access: Access, at_most: int = MAX_COUNTED) -> int:
+    """How many receipts wait for a person; not more than `at_most`."""
+    waiting = Conflict.objects.visible_to(access).filter(state=ReviewState.OPEN)
+    return waiting.order_by("-id").values("id")[:at_most].count()
+
+
+def decided_rules() -> list[DecidedRule]:
+    """The rules and versions of them that have receipts, by name, the newest version first; at most MAX_RULES.
+
+    Leaps from one to the next in the index, so the number of receipts makes no difference.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "WITH RECURSIVE leap AS ("
+            "(SELECT rule_name, rule_version FROM semantic_conflict ORDER BY rule_name, rule_version LIMIT 1) "
+            "UNION ALL SELECT next.rule_name, next.rule_version FROM leap, LATERAL ("
+            "SELECT c.rule_name, c.rule_version FROM semantic_conflict c "
+            "WHERE (c.rule_name, c.rule_version) > (leap.rule_name, leap.rule_version) "
+            "ORDER BY c.rule_name, c.rule_version LIMIT 1) AS next) "
+            "SELECT rule_name, rule_version FROM leap LIMIT %s",
+            [MAX_RULES],
+        )
+        found = [DecidedRule(name, version) for name, version in cursor.fetchall()]
+    return sorted(found, key=lambda rule: (rule.name, -rule.version))
