@@ -8,6 +8,7 @@ from apps.core.rest import errors
 urlpatterns = [
     path("", include("apps.core.rest.urls")),
     path("api/", include("apps.rules.rest.urls")),
+    path("api/", include("apps.semantic.rest.rehearse_urls")),
     path("api/semantic/", include("apps.semantic.rest.urls")),
     path("admin/", admin.site.urls),
 ]
