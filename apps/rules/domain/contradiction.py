@@ -1,10 +1,16 @@
 """Whether two texts contradict each other, by cheap evidence that a person can check (DESIGN D6)."""
 
-from apps.rules.domain.contradiction_evidence import Evidence, strongest
+from dataclasses import replace
+
+from apps.rules.domain.contradiction_evidence import NOTICE_ONLY, Evidence, strongest
 from apps.rules.domain.contradiction_negation import denial, negation
+from apps.rules.domain.contradiction_subjects import have_other_speakers
 from apps.rules.domain.contradiction_swaps import swap
 from apps.rules.domain.contradiction_text import analysed
-from apps.rules.domain.contradiction_values import value
+from apps.rules.domain.contradiction_values import MIN_SHARED_NEAR, value
+
+# One statement is a small part of a longer memory: superseding that for it would lose the rest.
+MAX_ACTED_CHARS = 1500
 
 
 def contradiction(first: str, second: str, similarity: float | None = None) -> Evidence | None:
@@ -14,8 +20,18 @@ def contradiction(first: str, second: str, similarity: float | None = None) -> E
     in the evidence. Accepts any str.
     """
     one, other = analysed(first), analysed(second)
-    if one is other or one.sentences == other.sentences:
+    if one is other or one.sentences == other.sentences or have_other_speakers(one, other):
         return None
-    return strongest(
-        (negation(one, other), denial(one, other, similarity), swap(one, other), value(one, other, similarity))
+    # Most memories have little in common: what cannot be there is not looked for.
+    shared = len(one.whole.content & other.whole.content)
+    found = strongest(
+        (
+            negation(one, other) if shared else None,
+            denial(one, other, similarity) if shared else None,
+            swap(one, other),
+            value(one, other, similarity) if shared >= MIN_SHARED_NEAR else None,
+        )
     )
+    if found and max(len(first), len(second)) > MAX_ACTED_CHARS:
+        return replace(found, score=min(found.score, NOTICE_ONLY))
+    return found

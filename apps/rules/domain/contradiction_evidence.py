@@ -7,7 +7,8 @@ from enum import StrEnum
 from apps.rules.domain.contradiction_text import Clause, Passage
 from apps.rules.domain.contradiction_words import LIGHT
 
-NOTICE_ONLY = 0.8
+# At most this strong is what may be a conflict, but is nothing to act on; and what is none by itself.
+NOTICE_ONLY, UNLIKELY = 0.8, 0.4
 
 
 class Reason(StrEnum):

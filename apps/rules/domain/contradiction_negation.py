@@ -1,7 +1,6 @@
 """One side denies what the other says: "there is no X" against "X", "I have never done X" against X being done."""
 
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import NamedTuple
 
 from apps.rules.domain.contradiction_evidence import (
@@ -13,8 +12,9 @@ from apps.rules.domain.contradiction_evidence import (
     strongest,
     telling,
 )
+from apps.rules.domain.contradiction_subjects import SPEAKER, are_of_others, numbers_of, somebody, times_of
 from apps.rules.domain.contradiction_text import Clause, Passage
-from apps.rules.domain.contradiction_words import FILLERS, INTENTIONS, LIGHT, NEVER
+from apps.rules.domain.contradiction_words import ENDINGS, FILLERS, INTENTIONS, LIGHT, NEVER, PARTICLES, UPDATE_CUES
 
 # Negated words that the other side has, and words of the other side that the negated one has.
 MIN_DENIED, MIN_SAID = 0.7, 0.5
@@ -28,14 +28,17 @@ TOPIC_FROM, TOPIC_TO = 0.2, 0.6
 MIN_TOPIC = 0.3
 SHORT_TOKENS = 15
 ONE_NAME = 0.75
+ENDED = 0.1
+_SAYS_NOTHING = FILLERS | LIGHT | UPDATE_CUES
 
 
 class _Denied(NamedTuple):
-    """A clause with "never", and the keys of what it denies."""
+    """A clause with "never", the keys of what it denies, and those of what stands before "never"."""
 
     clause: Clause
     never: str
     words: frozenset[str]
+    subject: frozenset[str]
 
 
 def negation(first: Passage, second: Passage) -> Evidence | None:
@@ -49,8 +52,10 @@ def _opposed(first: Passage, second: Passage) -> Iterator[tuple[Clause, Clause]]
     """Clauses of the first that deny, each with those of the second that do not."""
     if not first.whole.negators:
         return
-    affirmed = [part for part in _parts(second) if not part.negators]
-    for denied in _parts(first):
+    affirmed = second.once(_parts)
+    if second.whole.negators:
+        affirmed = [part for part in affirmed if not part.negators]
+    for denied in first.once(_parts):
         if denied.negators:
             yield from ((denied, said) for said in affirmed)
 
@@ -64,18 +69,47 @@ def _parts(passage: Passage) -> list[Clause]:
 
 def _flip(denied: Clause, said: Clause, first: Passage, second: Passage) -> Evidence | None:
     common = denied.content & said.content
-    if not common:
+    if not common or are_of_others(denied, said) or _are_of_other_times(denied, said):
         return None
     of_denied, of_said = len(common) / len(denied.content), len(common) / len(said.content)
     if of_denied < MIN_DENIED or of_said < MIN_SAID:
         return None
     if len(common) == 1 and of_said < 1:
         return None
-    score = clamp(0.75 * of_denied + 0.5 * of_said - 0.25)
-    if INTENTIONS & {token.key for token in said.tokens} - {token.key for token in denied.tokens}:
+    score = clamp(0.75 * of_denied + 0.5 * of_said - 0.25 + ENDED * _says_it_ended(denied))
+    if _may_both_hold(denied, said):
         score = min(score, NOTICE_ONLY)
     words = denied.tokens[denied.negators[0]].text
     return Evidence(Reason.NEGATION, score, denied.words, said.words, ((words, ""),), as_written(common, first))
+
+
+def _are_of_other_times(one: Clause, other: Clause) -> bool:
+    """ "I ran on Monday", "I did not run on Tuesday"."""
+    ours, theirs = times_of(one), times_of(other)
+    return bool(ours and theirs) and ours.isdisjoint(theirs)
+
+
+def _says_it_ended(denied: Clause) -> bool:
+    """ "no longer", "not any more"."""
+    return any(token.text in ENDINGS for token in denied.tokens)
+
+
+def _may_both_hold(denied: Clause, said: Clause) -> bool:
+    """What is said is only intended, is of somebody or something else, of another number, time or place.
+
+    What is denied may be narrower, too: who does not like sweet wine may like wine.
+    """
+    if INTENTIONS & {token.key for token in said.tokens} - {token.key for token in denied.tokens}:
+        return True
+    if denied.content - said.content - _SAYS_NOTHING or (somebody(denied) == SPEAKER) != (somebody(said) == SPEAKER):
+        return True
+    if times_of(denied) != times_of(said) or numbers_of(denied) - numbers_of(said):
+        return True
+    return bool(_particles(denied) - _particles(said)) and bool(_particles(said) - _particles(denied))
+
+
+def _particles(clause: Clause) -> frozenset[str]:
+    return frozenset(token.text for token in clause.tokens if token.text in PARTICLES)
 
 
 def denial(first: Passage, second: Passage, similarity: float | None) -> Evidence | None:
@@ -84,20 +118,22 @@ def denial(first: Passage, second: Passage, similarity: float | None) -> Evidenc
     The words after "never" are looked for in the other text. similarity: the cosine of the texts, None where it is
     not known; then more of the words have to be there.
     """
-    forth = strongest(_answered(denied, first, second, similarity) for denied in _denials(first))
-    back = strongest(_answered(denied, second, first, similarity) for denied in _denials(second))
+    forth = strongest(_answered(denied, first, second, similarity) for denied in first.once(_denials))
+    back = strongest(_answered(denied, second, first, similarity) for denied in second.once(_denials))
     return strongest((forth, back and back.swapped()))
 
 
-@lru_cache(maxsize=4096)
 def _denials(passage: Passage) -> tuple[_Denied, ...]:
     """What a passage says never happened."""
+    if not passage.whole.negators:
+        return ()
     found = []
     for clause in passage.clauses:
         place = _never(clause)
         if place is not None:
             after = {token.key for token in clause.tokens[place + 1 :] if token.is_content} - FILLERS
-            found.append(_Denied(clause, clause.tokens[place].text, frozenset(after - LIGHT or after)))
+            before = frozenset(token.key for token in clause.tokens[:place] if token.is_content)
+            found.append(_Denied(clause, clause.tokens[place].text, frozenset(after - LIGHT or after), before))
     return tuple(denied for denied in found if denied.words)
 
 
@@ -107,18 +143,25 @@ def _never(clause: Clause) -> int | None:
 
 def _answered(denied: _Denied, first: Passage, second: Passage, similarity: float | None) -> Evidence | None:
     answer = max(second.clauses, key=lambda said: len(denied.words & said.content), default=None)
-    if answer is None or _never(answer) is not None:
+    if answer is None or answer.negators or are_of_others(denied.clause, answer):
         return None
     common = denied.words & second.whole.content
-    intended = any(token.key in INTENTIONS for token in answer.tokens)
+    open_yet = _may_be_open(denied, answer)
     score = _denial_score(len(common), len(denied.words), similarity)
-    if common == denied.words and not intended and _is_told_briefly(common, first, second):
+    if common == denied.words and not open_yet and _is_told_briefly(common, first, second):
         score = max(score or 0.0, ONE_NAME)
     if score is None:
         return None
-    score = min(score, NOTICE_ONLY) if intended else score
+    score = min(score, NOTICE_ONLY) if open_yet else score
     differing = ((denied.never, ""),)
     return Evidence(Reason.DENIAL, score, denied.clause.words, answer.words, differing, as_written(common, first))
+
+
+def _may_be_open(denied: _Denied, answer: Clause) -> bool:
+    """The answer tells of an intention, or of somebody else: "my brother never smokes", "I smoke"."""
+    if any(token.key in INTENTIONS for token in answer.tokens):
+        return True
+    return somebody(denied.clause) != somebody(answer) or bool(denied.subject - answer.content - _SAYS_NOTHING)
 
 
 def _is_told_briefly(denied: frozenset[str], first: Passage, second: Passage) -> bool:
@@ -132,8 +175,8 @@ def _denial_score(common: int, denied: int, similarity: float | None) -> float |
     if common < MIN_DENIAL_WORDS or coverage < MIN_DENIAL_COVERAGE:
         return None
     if similarity is None:
-        return 0.25 + 0.5 * coverage if coverage >= MIN_DENIAL_COVERAGE_ALONE else None
+        return 0.35 + 0.5 * coverage if coverage >= MIN_DENIAL_COVERAGE_ALONE else None
     if similarity < MIN_TOPIC:
         return None
     topic = clamp((similarity - TOPIC_FROM) / (TOPIC_TO - TOPIC_FROM))
-    return clamp(0.25 + 0.5 * coverage + 0.25 * topic)
+    return clamp(0.35 + 0.5 * coverage + 0.25 * topic)

@@ -1,145 +1,226 @@
 """Two short statements that are the same but for one place: "lives in Berlin", "lives in Munich"."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from apps.rules.domain.contradiction_evidence import Evidence, Reason, as_written
-from apps.rules.domain.contradiction_lexicon import are_exclusive, are_opposites
+from apps.rules.domain.contradiction_evidence import UNLIKELY, Evidence, Reason, as_written
+from apps.rules.domain.contradiction_lexicon import are_exclusive, are_opposites, key_of
+from apps.rules.domain.contradiction_single import changes, has_one, is_predicate, lasts, takes_one
+from apps.rules.domain.contradiction_subjects import are_of_others
 from apps.rules.domain.contradiction_text import VALUES, Clause, Kind, Passage, Token, is_identifier
-from apps.rules.domain.contradiction_words import ATTITUDES, PARTICLES, SINGLE_VALUED, STATES, UPDATE_CUES
+from apps.rules.domain.contradiction_words import (
+    ATTITUDES,
+    FAVOURITES,
+    INDEFINITE,
+    PARTICLES,
+    SINGLE_VALUED,
+    UPDATE_CUES,
+)
 
 MAX_TOKENS = 30
 MAX_REPLACED = 3
 # What differs in a statement about somebody or something certain leaves room for one of the two only.
-CERTAIN, LIKELY, UNLIKELY = 0.9, 0.75, 0.4
-FAVOURITES = frozenset(("favourit", "favorit"))
+_MOVE, _LIVE = key_of("move"), key_of("live")
+CERTAIN, LIKELY = 0.9, 0.75
 
 
 @dataclass(frozen=True)
-class Swap:
-    """Where two statements differ, and what stands before that place in both."""
+class Place:
+    """Where a statement differs from another: its tokens from start to before end."""
 
-    first: tuple[Token, ...]
-    second: tuple[Token, ...]
-    before: tuple[Token, ...]
-    common: frozenset[str]
-    anchored: bool
-    states: bool
-    identifiers: bool
+    clause: Clause
+    start: int
+    end: int
+
+    @property
+    def tokens(self) -> tuple[Token, ...]:
+        """The words that differ, and those without meaning between them."""
+        return self.clause.tokens[self.start : self.end]
+
+    @property
+    def content(self) -> frozenset[str]:
+        """The keys of its words, but for those that only say that something changed."""
+        return frozenset(token.key for token in self.tokens if token.is_content and token.key not in UPDATE_CUES)
+
+    @property
+    def values(self) -> frozenset[tuple[Kind, str]]:
+        """Of which kind and unit its values are."""
+        return frozenset((token.kind, token.unit) for token in self.tokens if token.kind in VALUES)
+
+    @property
+    def count(self) -> int:
+        """How many values it has."""
+        return sum(token.kind in VALUES for token in self.tokens)
+
+    @property
+    def is_counted(self) -> bool:
+        """ "I have 3 cats" and "the price is 5 euros" last; "a 5 year old son" is one of several."""
+        before = self.clause.tokens[self.start - 1].text if self.start else ""
+        return before not in INDEFINITE and (changes(self.clause) or lasts(self.clause) or has_one(self.clause))
+
+    @property
+    def is_certain_time(self) -> bool:
+        """ "the meeting is on Monday", "moved to Monday"; not "a meeting on Monday"."""
+        return has_one(self.clause) or changes(self.clause)
+
+    @property
+    def is_of_ours(self) -> bool:
+        """A time of day of something of one's own: "my flight leaves at 7:15"."""
+        kinds = {kind for kind, _ in self.values}
+        return kinds == {Kind.TIME} and self.clause.tokens[0].text in ("my", "our")
+
+    @property
+    def is_predicate(self) -> bool:
+        """What differs is all that is said of the subject."""
+        return is_predicate(self.clause, self.start, self.end)
+
+    @property
+    def takes_one(self) -> bool:
+        """There is one of what differs."""
+        return takes_one(self.clause, self.start)
+
+    @property
+    def is_favourite(self) -> bool:
+        """It is a favourite, of which there is one."""
+        return any(token.key in FAVOURITES for token in self.clause.tokens[: self.start])
+
+    @property
+    def is_named(self) -> bool:
+        """It is a name."""
+        return any(token.name for token in self.tokens)
+
+    @property
+    def names_a_thing(self) -> bool:
+        """It is the number of a thing: "room 5"."""
+        return any(is_identifier(self.clause, at) for at in range(self.start, self.end))
 
 
 def swap(first: Passage, second: Passage) -> Evidence | None:
     """Evidence from the one place where two short statements differ; None when they differ in more places."""
+    if max(len(first.whole.tokens), len(second.whole.tokens)) > MAX_TOKENS:
+        return None
     # What the matcher finds may depend on the order of its arguments.
     if _keys(second.whole) < _keys(first.whole):
         turned = swap(second, first)
         return turned and turned.swapped()
     found = _only_difference(first.whole, second.whole)
-    judged = _judge(found) if found else None
+    judged = _judge(*found) if found else None
     if not found or not judged:
         return None
     reason, score = judged
-    differing = ((_text(found.first), _text(found.second)),)
-    common = as_written(found.common, first)
-    return Evidence(reason, score, first.whole.words, second.whole.words, differing, common)
+    differing = (tuple(_text(place) for place in found),)
+    common = as_written(first.whole.content & second.whole.content, first)
+    return Evidence(reason, score, first.whole.words, second.whole.words, differing, common)  # type: ignore[arg-type]
 
 
 def _keys(clause: Clause) -> list[str]:
     return [token.key for token in clause.tokens]
 
 
-def _only_difference(first: Clause, second: Clause) -> Swap | None:
-    if max(len(first.tokens), len(second.tokens)) > MAX_TOKENS or bool(first.negators) != bool(second.negators):
+def _only_difference(first: Clause, second: Clause) -> tuple[Place, Place] | None:
+    if bool(first.negators) != bool(second.negators):
         return None
     common = first.content & second.content
     if max(len(first.content), len(second.content)) - len(common) > MAX_REPLACED:
         return None
-    if not common and _frame(first) != _frame(second):
+    if (not common and _frame(first) != _frame(second)) or are_of_others(first, second):
         return None
-    one, other = significant(first), significant(second)
-    ones, others = [token.key for token in one], [token.key for token in other]
-    blocks = [code for code in SequenceMatcher(None, ones, others, autojunk=False).get_opcodes() if code[0] != "equal"]
+    ones, others = significant(first), significant(second)
+    matcher = SequenceMatcher(None, _compared(first, ones), _compared(second, others), autojunk=False)
+    blocks = [code for code in matcher.get_opcodes() if code[0] != "equal"]
     if len(blocks) != 1 or blocks[0][0] != "replace":
         return None
     _, i, j, k, m = blocks[0]
     if max(j - i, m - k) > MAX_REPLACED:
         return None
-    return Swap(
-        one[i:j], other[k:m], one[:i], common,
-        anchored=first.is_anchored and second.is_anchored,
-        states=_states(first) and _states(second),
-        identifiers=_names_a_thing(first, one[i:j]) or _names_a_thing(second, other[k:m]),
-    )  # fmt: skip
+    return Place(first, ones[i], ones[j - 1] + 1), Place(second, others[k], others[m - 1] + 1)
+
+
+def _compared(clause: Clause, places: Sequence[int]) -> list[str]:
+    """The keys of some words; who moved to a place lives in it."""
+    keys = [clause.tokens[place].key for place in places]
+    for at in range(len(keys) - 1):
+        if keys[at] == _MOVE:
+            keys[at : at + 2] = [_LIVE, "in" if keys[at + 1] == "to" else keys[at + 1]]
+    return keys
 
 
 def _frame(clause: Clause) -> list[str]:
     return [token.text for token in clause.tokens if token.function]
 
 
-def significant(clause: Clause) -> tuple[Token, ...]:
-    """The words that make a statement what it is: content, values, and the small words that turn the meaning."""
+def significant(clause: Clause) -> tuple[int, ...]:
+    """Where the words are that make a statement what it is: content, values, and small words that turn the meaning."""
     return tuple(
-        token
-        for token in clause.tokens
+        place
+        for place, token in enumerate(clause.tokens)
         if (token.is_content and token.key not in UPDATE_CUES - SINGLE_VALUED)
         or (token.kind in VALUES and not token.function)
         or token.text in PARTICLES
     )
 
 
-def _states(clause: Clause) -> bool:
-    return any(
-        token.text in STATES or token.key in UPDATE_CUES or token.key in SINGLE_VALUED for token in clause.tokens
-    )
-
-
-def _names_a_thing(clause: Clause, tokens: Sequence[Token]) -> bool:
-    return any(is_identifier(clause, place) for place, token in clause.values if token in tokens)
-
-
-def _judge(found: Swap) -> tuple[Reason, float] | None:
-    if _has_values(found):
-        return None if found.identifiers else (Reason.VALUE, _value_score(found))
-    pairs = [(one.key, other.key) for one in found.first for other in found.second]
-    single = any(token.key in SINGLE_VALUED for token in found.before)
-    lasting = found.states or single or any(pair[0] in ATTITUDES for pair in pairs)
-    if any(are_opposites(*pair) for pair in pairs):
-        return Reason.OPPOSITE, _weighed(found.anchored, lasting, LIKELY)
-    if any(are_exclusive(*pair) for pair in pairs):
-        return Reason.ATTRIBUTE, _weighed(found.anchored, lasting, UNLIKELY)
-    if single and found.anchored and found.common and not _is_particle(found):
-        return Reason.REPLACED, CERTAIN if _is_definite(found) else LIKELY
+def _judge(one: Place, other: Place) -> tuple[Reason, float] | None:
+    anchored = one.clause.is_anchored and other.clause.is_anchored
+    if one.values & other.values:
+        return _judge_values(one, other, anchored)
+    opposed = _are(are_opposites, one, other)
+    if opposed or _are(are_exclusive, one, other):
+        reason, passing = (Reason.OPPOSITE, LIKELY) if opposed else (Reason.ATTRIBUTE, UNLIKELY)
+        return reason, _weighed(anchored, _is_lasting(one, other), passing)
+    if anchored and one.takes_one and other.takes_one and one.clause.content & other.clause.content:
+        return _judge_replaced(one, other)
     return None
 
 
-def _weighed(anchored: bool, lasting: bool, passing: float) -> float:
+def _judge_values(one: Place, other: Place, anchored: bool) -> tuple[Reason, float] | None:
+    """Nothing but one value may differ: "3 cats" and "2 dogs" are no conflict."""
+    if min(one.count, other.count) > 1:
+        return None
+    if one.content - other.content or other.content - one.content or one.names_a_thing or other.names_a_thing:
+        return None
+    if any(kind is Kind.NUMBER for kind, _ in one.values & other.values):
+        return Reason.VALUE, _weighed(anchored, one.is_counted and other.is_counted, LIKELY)
+    certain = one.is_certain_time or other.is_certain_time
+    lasting = (lasts(one.clause) and lasts(other.clause)) or (one.is_of_ours and other.is_of_ours)
+    return Reason.VALUE, _weighed(anchored, certain, LIKELY if lasting else UNLIKELY)
+
+
+def _judge_replaced(one: Place, other: Place) -> tuple[Reason, float] | None:
+    if not (one.content and other.content) or _particles(one) != _particles(other):
+        return None
+    definite = (one.is_named and other.is_named) or (one.is_favourite and other.is_favourite)
+    return Reason.REPLACED, CERTAIN if definite else LIKELY
+
+
+def _particles(place: Place) -> frozenset[str]:
+    return frozenset(token.text for token in place.tokens if token.text in PARTICLES)
+
+
+def _are(related: Callable[[str, str], bool], one: Place, other: Place) -> bool:
+    """Nothing but two words differ, which are related: not "love painting" and "hate sailing"."""
+    ours, theirs = (_said(place) for place in (one, other))
+    return len(ours) == len(theirs) == 1 and related(*ours, *theirs)
+
+
+def _said(place: Place) -> frozenset[str]:
+    """Its words, particles among them."""
+    return frozenset(token.key for token in place.tokens if token.is_content or token.text in PARTICLES)
+
+
+def _is_lasting(one: Place, other: Place) -> bool:
+    if _said(one) <= ATTITUDES and _said(other) <= ATTITUDES:
+        return True
+    return (one.is_predicate or one.takes_one) and (other.is_predicate or other.takes_one)
+
+
+def _weighed(anchored: bool, certain: bool, passing: float) -> float:
     """passing: the score of what may have happened one way and another time the other way."""
     if not anchored:
         return UNLIKELY
-    return CERTAIN if lasting else passing
+    return CERTAIN if certain else passing
 
 
-def _has_values(found: Swap) -> bool:
-    kinds = [
-        {(token.kind, token.unit) for token in side if token.kind in VALUES} for side in (found.first, found.second)
-    ]
-    return bool(kinds[0] & kinds[1])
-
-
-def _value_score(found: Swap) -> float:
-    return _weighed(found.anchored, found.states, LIKELY)
-
-
-def _is_definite(found: Swap) -> bool:
-    """Both sides name something, or it is a favourite, of which there is one."""
-    named = all(any(token.name for token in side) for side in (found.first, found.second))
-    return named or any(token.key in FAVOURITES for token in found.before)
-
-
-def _is_particle(found: Swap) -> bool:
-    return all(token.kind is Kind.WORD and not token.is_content for token in (*found.first, *found.second))
-
-
-def _text(tokens: Sequence[Token]) -> str:
-    return " ".join(token.text for token in tokens)
+def _text(place: Place) -> str:
+    return " ".join(token.text for token in place.tokens)

@@ -2,10 +2,11 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property, lru_cache
+from typing import TypeVar
 
 from apps.core.domain.text_languages import STOPWORDS
 from apps.core.domain.text_stems import fold
@@ -16,6 +17,7 @@ from apps.rules.domain.contradiction_words import (
     LIGHT,
     MONTHS,
     NEGATORS,
+    NO_SPEAKERS,
     NUMBER_WORDS,
     PERSONS,
     SINGLE_VALUED,
@@ -27,13 +29,20 @@ from apps.rules.domain.contradiction_words import (
 # A fact is short; of a long text only this much is compared, so that no text makes a save slow.
 MAX_CHARS = 4000
 MAX_CLAUSES = 60
+# Passages that are kept, so that what they take stays bounded: about 150 MB at the worst, a third of that usually.
+SHORT_CHARS, KEPT_SHORT, KEPT_LONG = 400, 1 << 14, 1 << 9
 MAX_TOKEN_CHARS = 64
+
+T = TypeVar("T")
 
 _CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 # Long runs of spaces would make the patterns below slow.
 _SPACES = re.compile(r"[^\S\n]+")
 _APOSTROPHES = str.maketrans(dict.fromkeys("’ʼ`´＇", "'"))
 _SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+|[\n;。！？]+|(?<=\w)\s+[-–—]+\s+")
+_SPEAKER = re.compile(
+    r"^ ?((?:[A-Z]|user|assistant|human|system)[\w.'-]{0,40}(?: [A-Z][\w.'-]{0,40}){0,2}): ", re.MULTILINE
+)
 _CLAUSE_END = re.compile(
     r",\s+|:\s+|\s+[-–—]\s+|\s+(?=(?:but|which|because|so|although|though|while|whereas|since)\b)", re.IGNORECASE
 )
@@ -96,17 +105,17 @@ class Clause:
     @cached_property
     def content(self) -> frozenset[str]:
         """The stems of its content words."""
-        return frozenset(token.key for token in self.tokens if token.is_content)
+        return frozenset([token.key for token in self.tokens if token.is_content])
 
     @cached_property
     def values(self) -> tuple[tuple[int, Token], ...]:
         """Its numbers, dates, times and weekdays with their positions."""
-        return tuple((place, token) for place, token in enumerate(self.tokens) if token.kind in VALUES)
+        return tuple([(place, token) for place, token in enumerate(self.tokens) if token.kind is not Kind.WORD])
 
     @cached_property
     def negators(self) -> tuple[int, ...]:
         """Where it denies."""
-        return tuple(place for place, token in enumerate(self.tokens) if token.negator)
+        return tuple([place for place, token in enumerate(self.tokens) if token.negator])
 
     @cached_property
     def is_anchored(self) -> bool:
@@ -114,7 +123,7 @@ class Clause:
         if any(token.name or token.text in PERSONS for token in self.tokens):
             return True
         definite = bool(self.tokens) and self.tokens[0].text == "the"
-        return definite and any(token.key in SINGLE_VALUED for token in self.tokens)
+        return definite and any(token.is_content and token.key in SINGLE_VALUED for token in self.tokens)
 
     @property
     def words(self) -> str:
@@ -124,9 +133,13 @@ class Clause:
 
 @dataclass(frozen=True, eq=False)
 class Passage:
-    """An analysed text. sentences: each with its clauses. Compared by identity, so that caches find it cheaply."""
+    """An analysed text. sentences: each with its clauses. speakers: whose turns its lines are, casefolded.
+
+    Compared by identity, so that caches find it cheaply.
+    """
 
     sentences: tuple[tuple[Clause, ...], ...]
+    speakers: frozenset[str] = frozenset()
 
     @cached_property
     def clauses(self) -> tuple[Clause, ...]:
@@ -142,6 +155,14 @@ class Passage:
     def names(self) -> frozenset[str]:
         """The keys of its proper names."""
         return frozenset(token.key for token in self.whole.tokens if token.name)
+
+    def once(self, make: Callable[["Passage"], T]) -> T:
+        """What a function finds in the passage, which it is asked once."""
+        key = f"{make.__module__}.{make.__name__}"
+        if key not in self.__dict__:
+            self.__dict__[key] = make(self)
+        found: T = self.__dict__[key]
+        return found
 
     @cached_property
     def surface(self) -> dict[str, str]:
@@ -162,10 +183,15 @@ def _is_counted(token: Token) -> bool:
     return token.is_content and token.text not in STATES
 
 
-@lru_cache(maxsize=4096)
 def analysed(text: str) -> Passage:
-    """Read a text; code blocks and what lies beyond MAX_CHARS are skipped. Accepts any str."""
-    text = text[:MAX_CHARS]
+    """Read a text; code blocks and what lies beyond MAX_CHARS are skipped. Accepts any str.
+
+    Passages are kept: of an import each text is compared with many others. A short one takes some 4 KB.
+    """
+    return _short(text) if len(text) <= SHORT_CHARS else _long(text[:MAX_CHARS])
+
+
+def _read_text(text: str) -> Passage:
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text).translate(_APOSTROPHES)
     text = _SPACES.sub(" ", _CODE.sub("\n", text))
@@ -175,7 +201,16 @@ def analysed(text: str) -> Passage:
         count += len(clauses)
         if clauses:
             sentences.append(clauses)
-    return Passage(tuple(sentences))
+    return Passage(tuple(sentences), _speakers(text))
+
+
+_short = lru_cache(maxsize=KEPT_SHORT)(_read_text)
+_long = lru_cache(maxsize=KEPT_LONG)(_read_text)
+
+
+def _speakers(text: str) -> frozenset[str]:
+    """Those before a colon at the beginning of a line, unless it says what kind of note this is."""
+    return frozenset(match[1].casefold() for match in _SPEAKER.finditer(text)) - NO_SPEAKERS
 
 
 def _clauses(sentence: str) -> Iterator[Clause]:

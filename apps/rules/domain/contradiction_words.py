@@ -37,6 +37,8 @@ UPDATE_CUES = keys(
     switched replaced postponed upgraded improved revised shifted became latest corrected actually instead
     anymore longer delayed pushed renamed"""
 )
+# How things stand by now.
+RUNNING = _words("now far since already currently yet total until")
 # Statements that hold with one value at a time: "lives in", "favourite", "is due on".
 SINGLE_VALUED = keys(
     """live reside move relocate born birthday birthdate marry married engaged name named called nickname favorite
@@ -46,8 +48,28 @@ SINGLE_VALUED = keys(
     colour status landlord doctor dentist school university major hometown partner wife husband spouse girlfriend
     boyfriend fiance prefer prefers"""
 )
+# Those of them that take their value at once, with one of the links: "works at", not "works with".
+SINGLE_VERBS = keys(
+    """live reside move relocate born married marry engaged weigh weight height located based scheduled employed
+    employer works prefer prefers cost price switched religion"""
+)
+LINKS = _words("in at to for as on by since is was be")
+ARTICLES = _words("a an the my our your his her their very now currently still just also named called")
+INDEFINITE = _words("a an another some any one two three other no every each")
+COPULAS = _words("is are am be was were")
+# Plurals and deeds by the same stem: "three goals", "scored".
+SEVERAL = _words(
+    """birthdays birthdates names nicknames favourites favorites ages heights locations schedules deadlines appointments
+    prices budgets meetings addresses phones emails passwords goals targets roles bosses managers positions titles
+    salaries rents capitals records scores totals limits rates capacities versions sizes employers diets religions
+    nationalities languages colours colors landlords doctors dentists schools universities majors hometowns partners
+    wives husbands spouses girlfriends boyfriends jobs
+    scored recorded rated totalled named called met meet meets priced aged sized targeted limited"""
+)
+TITLES = _words("dr mr mrs ms miss prof professor")
+FAVOURITES = frozenset(("favourit", "favorit"))
 # A quantity of these is a state, not an event.
-STATES = _words("is are was has have own owns weighs costs lives am im ive be been currently now")
+STATES = _words("is are has have own owns weighs costs lives am im ive be been currently now")
 # What somebody thinks of something lasts, too.
 ATTITUDES = keys("love like enjoy adore prefer hate dislike loathe detest despise trust distrust")
 # They end a statement without saying anything: "no longer", "not any more".
@@ -57,6 +79,18 @@ PARTICLES = _words(
     """up down in into out on onto off before after above below over under to from with against for by behind near
     between through across about all both few more most"""
 )
+# Before a colon these say what follows rather than who says it.
+NO_SPEAKERS = _words(
+    "note update updated reminder todo fact memory edit correction news info fyi ps p.s important summary key now also"
+)
+SPEAKER = _words("i im ive id ill me my mine we our ours us user users")
+SOMEBODY = {
+    **dict.fromkeys(SPEAKER, "speaker"),
+    **dict.fromkeys(("you", "your", "yours"), "you"),
+    **dict.fromkeys(("he", "him", "his"), "he"),
+    **dict.fromkeys(("she", "her", "hers"), "she"),
+    **dict.fromkeys(("they", "them", "their", "theirs"), "they"),
+}
 PERSONS = _words("i im ive id ill me my mine we our ours us user users his her their")
 
 WEEKDAYS = {

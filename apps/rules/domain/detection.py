@@ -5,6 +5,7 @@ conflict: memories of the same minute, or of different importance, are normal. T
 when the common words stand in the same order: "a dog bites a man" has all keywords of "a man bites a dog".
 """
 
+import math
 from collections.abc import Iterable
 from functools import lru_cache
 
@@ -59,7 +60,7 @@ def _cosine(candidate: MemoryRecord, existing: MemoryRecord) -> float | None:
     if one is None or other is None or one.shape != other.shape:
         return None
     cosine = float(np.dot(one, other))
-    return max(-1.0, min(1.0, cosine)) if np.isfinite(cosine) else None
+    return max(-1.0, min(1.0, cosine)) if math.isfinite(cosine) else None
 
 
 def _semantic(cosine: float | None, key: str, config: DetectionConfig) -> Signal | None:
@@ -73,7 +74,7 @@ def _keyword(candidate: MemoryRecord, existing: MemoryRecord, config: DetectionC
     """The Jaccard ratio of the two sets of keywords: those given, and the stemmed content words."""
     one, other = keywords_of(candidate), keywords_of(existing)
     common = one & other
-    ratio = len(common) / len(one | other) if common else 0.0
+    ratio = len(common) / (len(one) + len(other) - len(common)) if common else 0.0
     if ratio <= config.keyword_threshold or not common:
         return None
     evidence = {
@@ -87,10 +88,11 @@ def _keyword(candidate: MemoryRecord, existing: MemoryRecord, config: DetectionC
 
 def keywords_of(record: MemoryRecord) -> frozenset[str]:
     """The keywords of a memory as they are compared: given ones and content words, stemmed, without stopwords."""
-    return _terms(record.content).union(*(_terms(keyword) for keyword in record.keywords))
+    terms = _terms(record.content)
+    return terms.union(*map(_terms, record.keywords)) if record.keywords else terms
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=1 << 14)
 def _terms(text: str) -> frozenset[str]:
     return frozenset(query_terms(text))
 

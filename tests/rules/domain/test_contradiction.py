@@ -3,11 +3,17 @@
 import time
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from apps.rules.domain.contradiction import contradiction
-from apps.rules.domain.contradiction_evidence import Reason
+from apps.rules.domain.contradiction_evidence import Reason, strongest
 from apps.rules.domain.contradiction_lexicon import are_exclusive, are_opposites, key_of
+from apps.rules.domain.contradiction_negation import denial, negation
+from apps.rules.domain.contradiction_subjects import have_other_speakers
+from apps.rules.domain.contradiction_swaps import swap
 from apps.rules.domain.contradiction_text import Kind, analysed
+from apps.rules.domain.contradiction_values import value
 from apps.rules.domain.restating import restated_share
 
 NOTICED, DECISIVE = 0.5, 0.85
@@ -28,6 +34,11 @@ CONTRADICTIONS = [
     ("I am a vegetarian", "I am a vegan", Reason.ATTRIBUTE),
     ("I live in Berlin", "I live in Munich", Reason.REPLACED),
     ("My wife works at Google", "My wife works at Apple", Reason.REPLACED),
+    ("The user lives in Paris", "The user moved to London", Reason.REPLACED),
+    ("My boss is Ana", "My boss is Ben", Reason.REPLACED),
+    ("I drink coffee every morning", "I don't drink coffee anymore", Reason.NEGATION),
+    ("I have 17 postcards in my collection", "I now have 25 postcards in my collection", Reason.VALUE),
+    ("The price of the ticket is 20 euros", "The price of the ticket is 25 euros", Reason.VALUE),
 ]
 NO_CONTRADICTIONS = [
     ("I like tea", "I like coffee"),
@@ -43,6 +54,27 @@ NO_CONTRADICTIONS = [
     ("I've never been to Paris", "I want to visit Paris"),
     ("I have 1,000 stamps", "I have 1000 stamps"),
     ("The call is at 3 PM", "The call is at 3 p.m."),
+    ("I have 3 cats", "I have 2 dogs"),
+    ("I love painting", "I hate sailing"),
+    ("I went to the gym on Monday", "I did not go to the gym on Friday"),
+    ("She doesn't smoke", "I smoke"),
+    ("She lives in Berlin", "I live in Munich"),
+    ("My boss visited Oslo", "My boss visited Rome"),
+    ("I live with Ana", "I live in Kyoto"),
+    ("I visited my aunt on May 3", "I visited my aunt on June 9"),
+    ("I went to the lake three years ago", "I went to the lake two days ago"),
+    ("Caroline: I smoke", "Melanie: I don't smoke"),
+    ("Caroline: I have 3 children", "Melanie: I have 2 children"),
+]
+# What may be a conflict, and may as well be two things that are both true.
+NOT_TO_BE_ACTED_ON = [
+    ("I have a small dog", "I have a big dog"),
+    ("I have a 5 year old son", "I have a 7 year old son"),
+    ("I have a dentist appointment on May 3", "I have a dentist appointment on June 9"),
+    ("I like dessert wine from Hungary", "I don't like very sweet dessert wine from Hungary"),
+    ("Lena drinks coffee before noon", "Lena doesn't drink coffee after noon"),
+    ("I spent $4 on bread", "I spent $7 on bread"),
+    ("The user prefers tea", "The user prefers coffee"),
 ]
 
 
@@ -58,6 +90,63 @@ def test_it_contradicts_strongly_enough_to_act(older: str, newer: str, reason: R
 def test_it_is_not_noticed(one: str, other: str) -> None:
     found = contradiction(one, other)
     assert found is None or found.score <= NOTICED
+
+
+@pytest.mark.parametrize(("one", "other"), NOT_TO_BE_ACTED_ON)
+@pytest.mark.parametrize("similarity", [None, 0.95])
+def test_it_is_not_strong_enough_to_act(one: str, other: str, similarity: float | None) -> None:
+    found = contradiction(one, other, similarity)
+    assert found is None or found.score < DECISIVE
+
+
+def test_one_speaker_may_contradict_what_she_said_before() -> None:
+    found = contradiction("Caroline: I smoke", "Caroline: I don't smoke")
+    assert found is not None
+    assert found.score >= DECISIVE
+
+
+def test_what_kind_of_note_it_is_says_nothing_of_its_speaker() -> None:
+    assert analysed("Update: I smoke").speakers == frozenset()
+    assert analysed("Caroline: I smoke\nMel: Really?").speakers == {"caroline", "mel"}
+
+
+def test_never_of_one_person_contradicts_no_other_one() -> None:
+    assert contradiction("She never went to the cooking class in Basel", "I went to the cooking class in Basel") is None
+    found = contradiction("My brother never smokes at parties", "I smoke at parties")
+    assert found is None or found.score < DECISIVE
+
+
+def test_an_update_with_a_word_of_change_is_stronger() -> None:
+    older = "We talked about travel for hours. I keep a budget of $400 a month for books and magazines, is that fine?"
+    newer = "My sister visits us in May. I {} a budget of $550 a month for books and magazines, does that sound right?"
+    plain, told = (contradiction(older, newer.format(verb), 0.5) for verb in ("keep", "now keep"))
+    assert plain is not None
+    assert told is not None
+    assert told.score > plain.score
+
+
+def test_one_statement_of_a_long_memory_is_not_enough_to_act() -> None:
+    rest = " ".join(f"The walk through quarter {number} was long and pleasant." for number in range(40))
+    short = contradiction("I paint. I smoke cigars every evening.", "I paint. I don't smoke cigars every evening.")
+    long = contradiction(f"{rest} I smoke cigars every evening.", f"{rest} I don't smoke cigars every evening.")
+    assert short is not None
+    assert short.score >= DECISIVE
+    assert long is not None
+    assert NOTICED < long.score < DECISIVE
+
+
+WORDS = """I she never not no the cat Ana lives in Berlin Munich 17 25 $5 3:15 April 5 monday hates loves tea moved to
+    now have cats . , but boss is my want"""
+TEXTS = st.lists(st.sampled_from(WORDS.split()), max_size=14).map(" ".join)
+
+
+@given(TEXTS, TEXTS, st.one_of(st.none(), st.floats(-1, 1)))
+@settings(max_examples=300, deadline=None)
+def test_what_is_not_looked_for_is_not_there(first: str, second: str, similarity: float | None) -> None:
+    one, other = analysed(first), analysed(second)
+    every = (negation(one, other), denial(one, other, similarity), swap(one, other), value(one, other, similarity))
+    alike = one.sentences == other.sentences or have_other_speakers(one, other)
+    assert contradiction(first, second, similarity) == (None if alike else strongest(every))
 
 
 def test_something_never_done_against_evidence_of_it() -> None:
