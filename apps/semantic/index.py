@@ -38,7 +38,10 @@ SELECT space.id, seen.user_id, coalesce(shard.version, 0), coalesce(shard.reset_
        extract(epoch FROM CASE WHEN m.decay_policy = 'reinforceable'
                                THEN coalesce(m.last_reinforced_at, m.created_at)
                                ELSE m.created_at END)::float8,
-       m.base_confidence, m.question_share, m.fullness, m.lexemes, vector_send(e.vector)
+       m.base_confidence, m.question_share, m.fullness, m.lexemes,
+       -- As a subquery, so that it is looked up by its index: joined, all vectors of everybody look as good to read.
+       (SELECT vector_send(e.vector) FROM semantic_memoryembedding AS e
+        WHERE e.memory_id = m.id AND e.space_id = space.id)
 FROM (SELECT id FROM llm_embeddingspace WHERE is_active) AS space
 CROSS JOIN unnest(%s::text[], %s::bigint[]) AS seen (user_id, version)
 LEFT JOIN semantic_memoryshard AS shard ON shard.user_id = seen.user_id
@@ -50,7 +53,6 @@ LEFT JOIN LATERAL (
     -- By the index on (user_id, version): without the order, and before the first ANALYZE, another one looks as good.
     ORDER BY version
 ) AS m ON TRUE
-LEFT JOIN semantic_memoryembedding AS e ON e.memory_id = m.id AND e.space_id = space.id
 """
 _SHARD_COLUMNS = slice(4, None)
 _CODED = slice(2, 12)
