@@ -1,5 +1,6 @@
 """Importing many memories: while one batch is written, the next one is embedded."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.drafts import PreparedSaves
 from apps.semantic.embedding import forget_space
 from apps.semantic.saving import save_prepare, save_write
+from apps.semantic.writing import SaveResult
 
 BATCH_SIZE = 500
 # Two batches are prepared at once: while the words of one are made, the vectors of the other keep both cores busy.
@@ -41,18 +43,26 @@ Item = PlacedDraft | BadLine
 
 @dataclass
 class ImportReport:
-    """What an import did. errors: the first of those that failed, with their places."""
+    """What an import did.
 
-    inserted: int = 0
-    updated: int = 0
-    skipped: int = 0
+    actions: what saving answered -> how often; `noticed` of those inserted disagree with others, without consequence.
+    errors: the first of those that failed, with their places.
+    """
+
+    actions: Counter[str] = field(default_factory=Counter)
+    noticed: int = 0
     failed: int = 0
     errors: list[BadLine] = field(default_factory=list)
 
     @property
     def total(self) -> int:
         """How many lines were dealt with."""
-        return self.inserted + self.updated + self.skipped + self.failed
+        return self.actions.total() + self.failed
+
+    def add(self, result: SaveResult) -> None:
+        """Note a line that was saved."""
+        self.actions[result.action] += 1
+        self.noticed += result.action == "inserted" and result.conflict is not None
 
     def fail(self, bad: BadLine) -> None:
         """Note a line that failed."""
@@ -120,4 +130,4 @@ def _write(report: ImportReport, batch: Sequence[Item], preparing: Future[Prepar
         if isinstance(outcome, MemoryHubError):
             report.fail(BadLine(item.place, f"{outcome.attr}: {outcome.detail}" if outcome.attr else outcome.detail))
         else:
-            setattr(report, outcome.action, getattr(report, outcome.action) + 1)
+            report.add(outcome)

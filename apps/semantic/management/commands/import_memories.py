@@ -38,8 +38,13 @@ class Command(BaseCommand):
     def _tell(self, report: ImportReport) -> None:
         for bad in report.errors:
             self.stderr.write(f"{bad.place}: {bad.reason}")
-        self.stdout.write(
-            f"{report.inserted} inserted, {report.updated} updated, {report.skipped} skipped, {report.failed} failed"
-        )
+        always = ("inserted", "updated", "skipped")
+        parts = [f"{report.actions[action]} {action}" for action in always]
+        # What rules decided about memories that disagree: said only when it happened.
+        decided = sorted(report.actions.keys() - set(always))
+        parts += [f"{report.actions[action]} {action.replace('_', ' ')}" for action in decided]
+        self.stdout.write(", ".join([*parts, f"{report.failed} failed"]))
+        if report.noticed:
+            self.stdout.write(f"{report.noticed} of the inserted disagree with others; see the conflicts in the admin.")
         if report.failed:
             raise CommandError(f"{report.failed} of {report.total} could not be imported.")
