@@ -2,44 +2,36 @@
 
 import http.client
 import json
-import random
 import statistics
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 from uuid import uuid4
 
+from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.scope import Permission, Scope, system_access
 from apps.core.services import key_create, key_revoke
 from apps.events.selectors import outbox_status
 from apps.llm.embedding import get_embedder
+from apps.llm.models import EmbeddingSpace
+from apps.rules.registry import active_rules
+from apps.semantic.comparing import compare, subjects_of
 from apps.semantic.domain.evaluation import percentile
 from apps.semantic.domain.memory import MemoryDraft
+from apps.semantic.drafts import Prepared
 from apps.semantic.importing import PlacedDraft, import_memories
+from apps.semantic.saving import save_prepare
 from apps.semantic.services import memories_purge
+from memoryhub.made_up import made_up_texts
 
 WARM_UP = 20
 DELIVERY_SECONDS = 120
-# LoCoMo turns in English vary from a word to a paragraph; so do these.
-SUBJECTS = ("My sister", "The neighbour", "Our teacher", "A colleague", "The doctor", "Grandfather", "Nobody here")
-VERBS = ("painted", "forgot", "repaired", "planned", "sold", "described", "borrowed", "dreamt of", "photographed")
-OBJECTS = ("the old boat", "a recipe for plum jam", "the night train", "two garden chairs", "a letter from Porto")
-ENDINGS = ("before the storm", "on a rainy Tuesday", "without telling anyone", "for the village fair", "last winter")
 Say = Callable[[str], None]
-
-
-def made_up_texts(count: int) -> list[str]:
-    """Different texts of one to four sentences, the same in every run."""
-    chance = random.Random(20)  # noqa: S311
-    parts = (SUBJECTS, VERBS, OBJECTS, ENDINGS)
-    return [
-        f"{n}: " + " ".join(" ".join(map(chance.choice, parts)) + "." for _ in range(chance.randint(1, 4)))
-        for n in range(count)
-    ]
 
 
 @dataclass(frozen=True)
@@ -86,17 +78,18 @@ class Measurement:
     url: str
     texts: Sequence[str]
     scope_size: int
+    compared_size: int
     calls: int
     say: Say
 
     def run(self) -> dict[str, Any]:
         """All figures. What it stores belongs to users of its own and is purged in the end."""
         user = f"bench-{uuid4()}"
-        with _key() as key, _purged(user, f"{user}-saves", f"{user}-import"):
+        compared = f"{user}-compared"
+        with _key() as key, _purged(user, compared, f"{user}-saves", f"{user}-import"):
             batch = self._embedder_and_import(f"{user}-import")
-            self.say(f"Filling a scope with {self.scope_size} memories")
-            filling = made_up_texts(self.scope_size)
-            import_memories(system_access("bench"), _drafts(filling, user))
+            self._fill(user, self.scope_size)
+            self._fill(compared, self.compared_size)
             self._wait_for_deliveries()
             return {
                 "texts": len(self.texts),
@@ -105,7 +98,27 @@ class Measurement:
                 "search_http": self._searches(key, user),
                 "search_http_16_clients_per_second": self._many_clients(key, user),
                 "save_http": self._saves(key, f"{user}-saves"),
+                "compared_size": self.compared_size,
+                "comparison": self._comparisons(compared),
+                "save_http_compared": self._saves(key, compared),
             }
+
+    def _fill(self, user: str, size: int) -> None:
+        self.say(f"Filling a scope with {size} memories")
+        import_memories(system_access("bench"), _drafts(made_up_texts(size), user))
+
+    def _comparisons(self, user: str) -> dict[str, float]:
+        """What detecting conflicts adds to a save: finding the neighbours of a memory and comparing it with them."""
+        self.say("Comparing new memories with their neighbours")
+        drafts = [MemoryDraft(text, scope=Scope(user)) for text in self._new_texts()]
+        prepared = save_prepare(access=system_access("bench"), drafts=drafts)
+        items = [item for item in prepared.items if isinstance(item, Prepared)]
+        times = [_timed(partial(_compare, item, prepared.space)) for item in items]
+        return Figures(times[WARM_UP:]).as_json()
+
+    def _new_texts(self) -> list[str]:
+        """Texts that are in none of the scopes."""
+        return made_up_texts(self.calls + WARM_UP, seed=21)
 
     def _embedder_and_import(self, user: str) -> dict[str, float]:
         """Texts a second: the bare embedder before and after the import of the same texts."""
@@ -159,9 +172,13 @@ class Measurement:
     def _saves(self, key: str, user: str) -> dict[str, float]:
         self.say("Saving over HTTP")
         client = HubClient(self.url, key)
-        texts = made_up_texts(self.calls + WARM_UP)
+        texts = self._new_texts()
         times = [client.post("/api/semantic/memories", {"content": text, "user_id": user}) for text in texts]
         return Figures(times[WARM_UP:]).as_json()
+
+
+def _compare(item: Prepared, space: EmbeddingSpace) -> None:
+    compare(subjects_of([item], active_rules(), utcnow(SYSTEM_CLOCK)), space)
 
 
 def _drafts(texts: Sequence[str], user: str) -> list[PlacedDraft]:

@@ -32,7 +32,9 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         given = {
-            name: options[name] for name in ("texts", "scope_size", "calls", "output") if options[name] is not None
+            name: options[name]
+            for name in ("texts", "scope_size", "compared_size", "calls", "output")
+            if options[name] is not None
         }
         arguments = [f"--{name.replace('_', '-')}={value}" for name, value in given.items()]
         with tempfile.TemporaryDirectory(prefix="memoryhub-bench-") as place:

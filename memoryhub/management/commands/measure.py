@@ -11,7 +11,8 @@ from rich.table import Table
 
 from apps.semantic.importing import PlacedDraft
 from apps.semantic.reading import UnreadableFileError, read_memories
-from memoryhub.measuring import Measurement, made_up_texts
+from memoryhub.made_up import made_up_texts
+from memoryhub.measuring import Measurement
 from memoryhub.web import local_url
 
 
@@ -26,6 +27,7 @@ class Command(BaseCommand):
             url=local_url(settings.MEMORYHUB),
             texts=_texts(options["texts"]),
             scope_size=options["scope_size"],
+            compared_size=options["compared_size"],
             calls=options["calls"],
             say=self.stderr.write,
         )
@@ -42,6 +44,9 @@ def add_options(parser: CommandParser) -> None:
     """What can be chosen about a measurement."""
     parser.add_argument("--texts", type=Path, help="Texts to embed and import: JSON Lines or LoCoMo.")
     parser.add_argument("--scope-size", type=int, default=5_000, help="Memories in the scope searched.")
+    parser.add_argument(
+        "--compared-size", type=int, default=10_000, help="Memories in the scope in which conflicts are looked for."
+    )
     parser.add_argument("--calls", type=int, default=300, help="Calls per figure over HTTP.")
     parser.add_argument("--output", type=Path, help="Write the figures to this file as JSON.")
 
@@ -61,10 +66,14 @@ def _table(figures: dict[str, Any]) -> Table:
     table.add_column("what")
     table.add_column("figure", justify="right")
     batch, search, save = figures["batch"], figures["search_http"], figures["save_http"]
+    comparison, compared = figures["comparison"], figures["save_http_compared"]
+    size = figures["compared_size"]
     table.add_row("embedder alone, texts a second", str(batch["embedder_per_second"]))
     table.add_row("import, texts a second", str(batch["import_per_second"]))
     table.add_row("import / embedder", str(batch["import_over_embedder"]))
     table.add_row("text search over HTTP, p50 / p95 ms", f"{search['p50_ms']} / {search['p95_ms']}")
     table.add_row("searches a second, 16 clients", str(figures["search_http_16_clients_per_second"]))
     table.add_row("single save over HTTP, p50 / p95 ms", f"{save['p50_ms']} / {save['p95_ms']}")
+    table.add_row(f"... among {size} memories", f"{compared['p50_ms']} / {compared['p95_ms']}")
+    table.add_row("detection of conflicts there, p50 / p95 ms", f"{comparison['p50_ms']} / {comparison['p95_ms']}")
     return table
