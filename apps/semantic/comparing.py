@@ -20,6 +20,7 @@ from apps.rules.domain.detection import detect
 from apps.rules.domain.record import MemoryRecord
 from apps.rules.domain.rules import RuleConfig
 from apps.rules.registry import RuleSet
+from apps.semantic.domain.duplicates import content_hash
 from apps.semantic.domain.nearest import nearest
 from apps.semantic.domain.ranking import visible_slots
 from apps.semantic.domain.shard import CODED, Bools, Shard, ShardRow
@@ -170,15 +171,29 @@ def _detect_earlier(comparison: Comparison) -> None:
 
 
 def _near_earlier(subjects: Sequence[tuple[int, Subject]]) -> Iterator[tuple[int, int]]:
-    """The place of each subject with that of an earlier one near it."""
-    vectors = np.stack([_vector(subject) for _, subject in subjects])
+    """The place of each subject with that of an earlier one near it.
+
+    Of those that say the same at most one will stand, so one is looked for and all are given: however many there are,
+    they do not crowd out others.
+    """
+    groups = _that_say_the_same(subjects)
+    firsts = [group[0] for group in groups]
+    vectors = np.stack([_vector(subject) for _, subject in firsts])
     shard = Shard(vectors.shape[1])
-    shard.apply(_shard_row(place, subject) for place, subject in subjects)
-    cosines = vectors @ vectors.T
-    order = np.arange(len(subjects))
-    for slot, (place, subject) in enumerate(subjects):
-        for earlier in nearest(shard, order < slot, cosines[slot], _terms(subject.record)):
-            yield place, int(shard.ids[earlier])
+    shard.apply(_shard_row(place, subject) for place, subject in firsts)
+    slots, arrived = np.arange(len(groups)), np.array([place for place, _ in firsts])
+    for slot, group in enumerate(groups):
+        cosines, terms = vectors @ _vector(firsts[slot][1]), _terms(firsts[slot][1].record)
+        for place, _ in group:
+            for near in nearest(shard, (arrived < place) & (slots != slot), cosines, terms):
+                yield from ((place, earlier) for earlier, _ in groups[near] if earlier < place)
+
+
+def _that_say_the_same(subjects: Sequence[tuple[int, Subject]]) -> list[list[tuple[int, Subject]]]:
+    groups: dict[str, list[tuple[int, Subject]]] = defaultdict(list)
+    for place, subject in subjects:
+        groups[content_hash(subject.record.content)].append((place, subject))
+    return list(groups.values())
 
 
 def _detect(comparison: Comparison, place: int, existing: MemoryRecord) -> None:
