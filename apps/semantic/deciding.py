@@ -1,6 +1,6 @@
 """Applying a verdict: who stands, who is superseded, what two become, and the receipt of it (DESIGN D3, D5)."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID, uuid4
 
@@ -26,19 +26,31 @@ from apps.semantic.records import Vector, similarity_of
 class Vectors:
     """Vectors of texts that were made inside a transaction, where no model may be asked.
 
-    missing: the texts that turned out to need one. While there are any, what was decided is not to be kept.
+    missing: the texts that turned out to need one. While there are any, what was decided is not to be kept. Until they
+    are supplied guesses stand in for them, so that what is decided next is mostly decided about the right texts already
+    and a chain of merges does not take a round for each link.
     """
 
     def __init__(self, dimension: int) -> None:
         self._known: dict[str, Vector] = {}
+        self._guessed: dict[str, Vector] = {}
         self._blank = np.zeros(dimension, dtype=np.float32)
         self.missing: list[str] = []
 
-    def of(self, text: str) -> Vector:
-        """The vector of a text; zeros while it is missing."""
-        if text not in self._known and text not in self.missing:
+    def of(self, text: str, parents: Sequence[Vector] = ()) -> Vector:
+        """The vector of a text; while it is missing the mean of those of the texts that it was made from."""
+        if text in self._known:
+            return self._known[text]
+        if text not in self._guessed:
+            self._guessed[text] = self._mean(parents)
             self.missing.append(text)
-        return self._known.get(text, self._blank)
+        return self._guessed[text]
+
+    def _mean(self, vectors: Sequence[Vector]) -> Vector:
+        """Of unit length; zeros where they cancel each other out."""
+        total: Vector = np.sum([self._blank, *vectors], axis=0, dtype=np.float32)
+        length = float(np.linalg.norm(total))
+        return total / np.float32(length) if length > 0 else total
 
     def known(self, text: str) -> Vector | None:
         """The vector of a text, if it was supplied."""
@@ -47,7 +59,7 @@ class Vectors:
     def supply(self, made: npt.NDArray[np.float32]) -> None:
         """Take over the vectors of what is missing. made: shape (len(missing), dimension)."""
         self._known |= dict(zip(self.missing, made, strict=True))
-        self.missing = []
+        self._guessed, self.missing = {}, []
 
 
 class VectorsMissingError(Exception):
@@ -163,7 +175,7 @@ def _merge(ledger: Ledger, case: Case, merged: MergeResult, receipt: UUID) -> tu
     """Both parents leave for what they became. When a third memory says exactly that already, they leave for it."""
     memory = merged_memory(case.existing, case.candidate, merged, ledger.now)
     leaving = [case.candidate, case.existing, *case.also]
-    known = ledger.inserted_twin(memory, besides=leaving) or _known(memory, besides=leaving)
+    known = ledger.inserted_twin(memory, besides=leaving) or _known(ledger, memory, besides=leaving)
     made: list[Transition] = []
     if known is None:
         vector = _vector_of(case, merged.content)
@@ -178,8 +190,8 @@ def _merge(ledger: Ledger, case: Case, merged: MergeResult, receipt: UUID) -> tu
     return result, made + [_supersede(ledger, one, result, receipt) for one in case.also]
 
 
-def _known(memory: Memory, besides: Collection[Memory]) -> Memory | None:
-    """An active memory of the same scope and content as this one, which is not stored."""
+def _known(ledger: Ledger, memory: Memory, besides: Collection[Memory]) -> Memory | None:
+    """A stored memory, still active, of the same scope and content as this one, which is not stored."""
     same = Memory.objects.active().filter(
         user_id=memory.user_id,
         household_id=memory.household_id,
@@ -187,14 +199,16 @@ def _known(memory: Memory, besides: Collection[Memory]) -> Memory | None:
         content_hash=memory.content_hash,
     )
     stored = [one.pk for one in besides if one.pk is not None]
-    return same.exclude(pk__in=stored).select_related("superseded_by").first()
+    found = [ledger.row(one) for one in same.exclude(pk__in=stored).select_related("superseded_by")]
+    return next((one for one in found if one.status == MemoryStatus.ACTIVE), None)
 
 
 def _vector_of(case: Case, text: str) -> Vector:
-    for record in (case.record, case.verdict.main.conflict.existing):
+    parents = (case.record, case.verdict.main.conflict.existing)
+    for record in parents:
         if record.content == text and record.embedding is not None:
             return record.embedding
-    return case.vectors.of(text)
+    return case.vectors.of(text, [record.embedding for record in parents if record.embedding is not None])
 
 
 def _noticed_for_length(verdict: Verdict) -> Verdict:

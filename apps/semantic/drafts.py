@@ -21,6 +21,7 @@ from apps.semantic.embedding import embed, given_vector
 from apps.semantic.models import Memory
 
 Key = tuple[str, str, str, str]
+Moment = tuple[Key, datetime | None]
 SETTLED = ("superseded", "merged", "rejected")
 
 
@@ -58,8 +59,12 @@ def prepare_draft(access: Access, draft: MemoryDraft, space: EmbeddingSpace) -> 
 
 def with_vectors(prepared: Sequence[Prepared]) -> list[Prepared]:
     """The drafts with their vectors; those that are duplicates already need none."""
-    known = {*active_by_key(item.key for item in prepared), *settled_by_key(prepared)}
-    missing = [item for item in prepared if item.vector is None and item.key not in known]
+    active, settled = active_by_key(item.key for item in prepared), settled_by_moment(prepared)
+    missing = [
+        item
+        for item in prepared
+        if item.vector is None and item.key not in active and (item.key, item.draft.occurred_at) not in settled
+    ]
     wanted: dict[Key, str] = {}
     for item in missing:
         wanted.setdefault(item.key, item.draft.content)  # of several, the first is the one that is stored
@@ -74,23 +79,29 @@ def active_by_key(keys: Iterable[Key]) -> dict[Key, Memory]:
     rows = Memory.objects.active().filter(
         user_id__in={key[0] for key in keys}, content_hash__in={key[3] for key in keys}
     )
-    found = {(row.user_id, row.household_id, row.persona_id, row.content_hash): row for row in rows}
+    found = {key_of(row): row for row in rows}
     return {key: row for key, row in found.items() if key in keys}
 
 
-def settled_by_key(prepared: Sequence[Prepared]) -> dict[Key, Memory]:
+def key_of(row: Memory) -> Key:
+    """By which exact duplicates of a memory are known."""
+    return row.user_id, row.household_id, row.persona_id, row.content_hash
+
+
+def settled_by_moment(prepared: Sequence[Prepared]) -> dict[Moment, Memory]:
     """What was saved before and lost to another memory since, for drafts that say when it happened.
 
     The same statement of the same moment is not news: saving it again, as a repeated import does, decides nothing anew.
+    Of another moment it is, so one content may have been settled several times.
     """
-    dated = {item.key: item.draft.occurred_at for item in prepared if item.draft.occurred_at is not None}
+    dated = {(item.key, item.draft.occurred_at) for item in prepared if item.draft.occurred_at is not None}
     if not dated:
         return {}
     rows = Memory.objects.filter(
-        status__in=SETTLED, user_id__in={key[0] for key in dated}, content_hash__in={key[3] for key in dated}
+        status__in=SETTLED, user_id__in={key[0] for key, _ in dated}, content_hash__in={key[3] for key, _ in dated}
     ).select_related("superseded_by")
-    found = {(row.user_id, row.household_id, row.persona_id, row.content_hash): row for row in rows.order_by("id")}
-    return {key: row for key, row in found.items() if key in dated and row.occurred_at == dated[key]}
+    found = {(key_of(row), row.occurred_at): row for row in rows.order_by("id")}
+    return {moment: row for moment, row in found.items() if moment in dated}
 
 
 def word_columns(content: str, keywords: Iterable[str], context: str, occurred_at: datetime | None) -> dict[str, Any]:

@@ -41,12 +41,17 @@ class Ledger:
     def __init__(self, actor: str, now: datetime, versions: Mapping[str, int]) -> None:
         self.actor, self.now = actor, now
         self._versions = versions
+        self._rows: dict[int, Memory] = {}
         self._inserted: list[Memory] = []
         self._embeddings: list[MemoryEmbedding] = []
         self._changed: dict[int, tuple[Memory, set[str]]] = {}
         self._revisions: list[MemoryRevision] = []
         self._receipts: list[Conflict] = []
         self._events: list[EventPayload] = []
+
+    def row(self, memory: Memory) -> Memory:
+        """The one object that stands for a stored memory here: what was decided about it is known only to that one."""
+        return self._rows.setdefault(memory.pk, memory)
 
     def insert(
         self,

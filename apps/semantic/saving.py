@@ -19,7 +19,7 @@ from apps.semantic.ledger import Ledger
 from apps.semantic.locks import hold_space, lock_shards
 from apps.semantic.writing import SaveResult, Writer, Writing
 
-_TRIES = 5
+_TRIES = 10
 
 SaveOutcome = SaveResult | MemoryHubError
 
@@ -76,7 +76,10 @@ def _write(ready: Sequence[Prepared], space: EmbeddingSpace, actor: str, clock: 
             # What was a duplicate when it was prepared and is none now has not been compared with anything yet.
             ready = [_with_vector(item, writing.vectors) for item in ready]
             comparison = compare(subjects_of(ready, writing.rules, now), space)
-    raise UnavailableError("Too many others write the same memories. Try again shortly.", retry_after=1)
+    detail = (
+        "Others write the same memories, or these merge with each other too often: try again, or save fewer at once."
+    )
+    raise UnavailableError(detail, retry_after=1)
 
 
 def _with_vector(item: Prepared, vectors: Vectors) -> Prepared:

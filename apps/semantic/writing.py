@@ -14,7 +14,7 @@ from apps.semantic.comparing import Comparison, Subject, catch_up
 from apps.semantic.deciding import Arrival, Case, Vectors, VectorsMissingError, decision_apply
 from apps.semantic.domain.duplicates import DuplicateAction, DuplicateDecision, decide_duplicate
 from apps.semantic.domain.memory import MemoryDraft
-from apps.semantic.drafts import Prepared, active_by_key, new_memory, settled_by_key
+from apps.semantic.drafts import Key, Prepared, active_by_key, key_of, new_memory, settled_by_moment
 from apps.semantic.ledger import Ledger
 from apps.semantic.models import Memory, MemoryStatus, Origin
 from apps.semantic.records import record_of_memory
@@ -55,9 +55,12 @@ class Writer:
     def write(self, prepared: Sequence[Prepared], versions: Mapping[str, int]) -> list[SaveResult]:
         """Save the drafts; the shards of their users are locked. Raises VectorsMissingError, SpaceChangedError."""
         catch_up(self._comparison, versions, self._writing.space)
-        self._stored = active_by_key(item.key for item in prepared)
-        self._settled = settled_by_key(prepared)
-        self._memories = _partners(self._comparison)
+        stored = active_by_key(item.key for item in prepared)
+        self._stored = {key: self._ledger.row(memory) for key, memory in stored.items()}
+        self._settled = settled_by_moment(prepared)
+        for key, memory in self._stored.items():
+            self._note_moment(key, memory)
+        self._memories = {key: self._ledger.row(memory) for key, memory in _partners(self._comparison).items()}
         results = [self._write_one(place, item) for place, item in enumerate(prepared)]
         if self._writing.vectors.missing:
             raise VectorsMissingError
@@ -67,16 +70,17 @@ class Writer:
     def _write_one(self, place: int, item: Prepared) -> SaveResult:
         stored = self._stored.get(item.key)
         if stored is None or stored.status != MemoryStatus.ACTIVE:
-            return self._write_new(place, item, stored or self._settled.get(item.key))
+            return self._write_new(place, item)
         decision = decide_duplicate(item.draft.base_confidence, stored.base_confidence)
         if decision.action is DuplicateAction.UPDATE:
             self._ledger.update(stored, _improvements(stored, item.draft, decision), reason=decision.reason)
             return SaveResult("updated", decision.reason, stored)
         return SaveResult("skipped", decision.reason, stored)
 
-    def _write_new(self, place: int, item: Prepared, settled: Memory | None) -> SaveResult:
-        if settled is not None and item.draft.occurred_at is not None and settled.occurred_at == item.draft.occurred_at:
-            return SaveResult("skipped", ALREADY_DECIDED, settled)
+    def _write_new(self, place: int, item: Prepared) -> SaveResult:
+        moment = (item.key, item.draft.occurred_at)
+        if moment in self._settled:
+            return SaveResult("skipped", ALREADY_DECIDED, self._settled[moment])
         # None is the vector of a duplicate seen before the transaction that is gone inside it.
         vector = self._writing.vectors.of(item.draft.content) if item.vector is None else item.vector
         decision = decide_duplicate(item.draft.base_confidence, None)
@@ -84,12 +88,18 @@ class Writer:
         memory.uuid, memory.content_hash, memory.base_confidence = item.uuid, item.key[3], decision.confidence
         arrival = Arrival(vector, item.draft.embedding is not None, decision.reason)
         self._memories[str(memory.uuid)] = self._stored[item.key] = memory
+        self._note_moment(item.key, memory)
         subject = self._comparison.subjects[place]
         verdict = decide(subject.record, self._conflicts(place, subject), subject.rule.arbitration)
         if verdict is None:
             self._ledger.insert(memory, self._writing.space, vector, is_given=arrival.is_given, reason=arrival.reason)
             return SaveResult("inserted", decision.reason, memory)
         return self._apply(subject, verdict, arrival)
+
+    def _note_moment(self, key: Key, memory: Memory) -> None:
+        """Remember an active memory for when a later draft has settled it."""
+        if memory.occurred_at is not None:
+            self._settled[key, memory.occurred_at] = memory
 
     def _apply(self, subject: Subject, verdict: Verdict, arrival: Arrival) -> SaveResult:
         case = Case(
@@ -109,6 +119,7 @@ class Writer:
         assert receipt.result is not None
         if receipt.outcome == Outcome.MERGED:
             self._merged.append(receipt.result)
+            self._stored[key_of(receipt.result)] = receipt.result
         return SaveResult(str(receipt.outcome), receipt.strategy, receipt.result, receipt.uuid)
 
     def _conflicts(self, place: int, subject: Subject) -> list[Conflict]:

@@ -127,7 +127,7 @@ class Memory(models.Model):
             ),
         ]
         indexes: ClassVar[list[models.Index]] = [
-            # Knowing again what was decided before, see `drafts.settled_by_key`.
+            # Knowing again what was decided before, see `drafts.settled_by_moment`.
             models.Index(
                 name="semantic_memory_settled",
                 fields=["user_id", "content_hash"],

@@ -1,0 +1,130 @@
+"""Batches whose items have to do with each other and with what is stored, decided in one transaction (DESIGN D5)."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from apps.core.domain.scope import Access, Scope
+from apps.rules.services import rule_register
+from apps.semantic.domain.memory import MemoryDraft
+from apps.semantic.models import Conflict, Memory
+from apps.semantic.services import memory_save, memory_save_many
+from apps.semantic.writing import SaveResult
+
+pytestmark = pytest.mark.django_db
+
+LISBON, NOT_LISBON = "Ana lives in Lisbon.", "Ana does not live in Lisbon."
+LOOSE = {"keyword_threshold": 0.6, "restate_threshold": 0.6}
+THEN = datetime(2026, 3, 1, tzinfo=UTC)
+
+Batch = Callable[..., list[SaveResult]]
+
+
+@pytest.fixture
+def batch(access: Access) -> Batch:
+    """Save contents, or contents with fields, of ana in one call."""
+
+    def save(*items: str | tuple[str, dict[str, Any]]) -> list[SaveResult]:
+        pairs = [(item, {}) if isinstance(item, str) else item for item in items]
+        drafts = [MemoryDraft(content, scope=Scope("ana"), **fields) for content, fields in pairs]
+        results = memory_save_many(access=access, drafts=drafts)
+        assert all(isinstance(result, SaveResult) for result in results)
+        return results  # type: ignore[return-value]
+
+    return save
+
+
+def active() -> list[str]:
+    return list(Memory.objects.active().order_by("id").values_list("content", flat=True))
+
+
+def merging_rule() -> None:
+    rule_register(
+        document={"name": "merging", "detection": LOOSE, "arbitration": {"priority_recency": False}}, actor="test"
+    )
+
+
+def test_a_duplicate_of_what_an_earlier_item_superseded_is_news_again(batch: Batch) -> None:
+    batch(LISBON)
+    results = batch(NOT_LISBON, LISBON)
+    assert [result.action for result in results] == ["superseded_existing", "superseded_existing"]
+    assert active() == [LISBON]
+    assert results[1].memory.status == "active"
+
+
+def test_a_memory_improved_by_one_item_can_be_superseded_by_the_next(batch: Batch) -> None:
+    batch((LISBON, {"confidence": 0.5}))
+    results = batch((LISBON, {"confidence": 0.9, "importance": 0.8}), NOT_LISBON)
+    assert [result.action for result in results] == ["updated", "superseded_existing"]
+    assert active() == [NOT_LISBON]
+    old = Memory.objects.get(content=LISBON)
+    assert (old.status, old.superseded_by, old.importance) == ("superseded", results[1].memory, 0.8)
+
+
+def test_a_duplicate_of_a_parent_of_an_earlier_merge_is_held_against_the_merged_memory(batch: Batch) -> None:
+    merging_rule()
+    short, long = (f"Ana bakes rye bread with caraway seeds every Sunday{end}" for end in ("", " morning"))
+    batch(short)
+    results = batch(long, short)
+    assert len(active()) == 1
+    assert results[0].action == "merged"
+    assert results[1].memory.status == "active"
+
+
+def test_many_repetitions_do_not_hide_an_item_from_the_one_that_contradicts_it(batch: Batch) -> None:
+    batch(*[LISBON] * 30, NOT_LISBON)
+    assert active() == [NOT_LISBON]
+
+
+def test_repeating_an_import_changes_nothing_however_often_opinions_changed(batch: Batch) -> None:
+    story = [(LISBON if day % 2 == 0 else NOT_LISBON, {"occurred_at": THEN + timedelta(days=day)}) for day in range(5)]
+    for item in story:
+        batch(item)
+    before = list(Memory.objects.order_by("id").values("content", "status", "occurred_at"))
+    assert active() == [LISBON]
+    for _ in range(2):
+        batch(*story)
+        for item in story:
+            batch(item)
+    assert list(Memory.objects.order_by("id").values("content", "status", "occurred_at")) == before
+    assert Conflict.objects.count() == 4
+
+
+def test_a_long_chain_of_merges_that_add_something_each_is_saved(batch: Batch) -> None:
+    rule_register(
+        document={
+            "name": "merging",
+            "detection": {"keyword_threshold": 0.1, "semantic_threshold": 0.1},
+            "arbitration": {"priority_recency": False, "act_on_weak_evidence": True, "merge_contradictions": True},
+            "merge": {"content_strategy": "smart"},
+        },
+        actor="test",
+    )
+    names = [f"{first}{last}" for first in ("Ben", "Carla", "Dmitri", "Elif") for last in ("a", "e", "i", "o", "u")]
+    results = batch(*(f"Ana plays chess with {name}." for name in names))
+    assert [result.action for result in results] == ["inserted", *["merged"] * 19]
+    assert len(active()) == 1
+
+
+def test_one_memory_alone_saved_twice_in_a_batch_is_stored_once(batch: Batch, access: Access) -> None:
+    memory_save(access=access, draft=MemoryDraft("Tea.", scope=Scope("ana")))
+    assert [result.action for result in batch("tea", "coffee", "Coffee!")] == ["skipped", "inserted", "skipped"]
+
+
+def test_an_item_settled_by_the_one_before_it_is_not_news_of_the_same_moment(batch: Batch) -> None:
+    dated, later = (LISBON, {"occurred_at": THEN}), (NOT_LISBON, {"occurred_at": THEN + timedelta(days=1)})
+    batch(dated)
+    results = batch(later, dated)
+    assert [result.action for result in results] == ["superseded_existing", "skipped"]
+    assert Memory.objects.count() == 2
+
+
+def test_an_item_that_says_what_an_earlier_merge_made_is_its_duplicate(batch: Batch) -> None:
+    merging_rule()
+    short, long = (f"Ana bakes rye bread with caraway seeds every Sunday{end}" for end in ("", " morning"))
+    batch(short)
+    results = batch(f"{long}!", f"{long}.")
+    assert [result.action for result in results] == ["merged", "skipped"]
+    assert active() == [f"{long}!"]
