@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from apps.rules.domain.contradiction_changes import MIN_COMMON, change
 from apps.rules.domain.contradiction_evidence import NOTICE_ONLY, Evidence, strongest
 from apps.rules.domain.contradiction_negation import denial, negation
 from apps.rules.domain.contradiction_subjects import have_other_speakers
@@ -30,6 +31,7 @@ def contradiction(first: str, second: str, similarity: float | None = None) -> E
             denial(one, other, similarity) if shared else None,
             swap(one, other),
             value(one, other, similarity) if shared >= MIN_SHARED_NEAR else None,
+            change(one, other, similarity) if shared >= MIN_COMMON else None,
         )
     )
     if found and max(len(first), len(second)) > MAX_ACTED_CHARS:

@@ -20,6 +20,7 @@ class Reason(StrEnum):
     OPPOSITE = "opposite"
     ATTRIBUTE = "attribute"
     REPLACED = "replaced"
+    CHANGE = "change"
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,11 @@ UPDATE_CUES = keys(
     switched replaced postponed upgraded improved revised shifted became latest corrected actually instead
     anymore longer delayed pushed renamed"""
 )
+# Those that tell of a change whatever changed.
+CHANGES = keys(
+    """now currently recently changed updated rescheduled moved switched replaced postponed upgraded shifted became
+    anymore renamed extended"""
+)
 # How things stand by now.
 RUNNING = _words("now far since already currently yet total until")
 # Statements that hold with one value at a time: "lives in", "favourite", "is due on".

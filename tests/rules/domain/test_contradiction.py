@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from apps.rules.domain.contradiction import contradiction
+from apps.rules.domain.contradiction_changes import change
 from apps.rules.domain.contradiction_evidence import Reason, strongest
 from apps.rules.domain.contradiction_lexicon import are_exclusive, are_opposites, key_of
 from apps.rules.domain.contradiction_negation import denial, negation
@@ -125,6 +126,19 @@ def test_an_update_with_a_word_of_change_is_stronger() -> None:
     assert told.score > plain.score
 
 
+def test_a_change_told_in_other_words_is_noticed_and_not_acted_on() -> None:
+    older = "I visited my friend Ana Lopez in her flat by the harbour. Can you suggest a gift for her?"
+    newer = "My friend Ana Lopez recently moved back to the village, so I take the bus. Which line goes there?"
+    found = contradiction(older, newer, 0.6)
+    assert found is not None
+    assert found.reason is Reason.CHANGE
+    assert NOTICED < found.score < DECISIVE
+
+
+def test_the_same_with_a_word_of_change_is_no_change() -> None:
+    assert contradiction("I drink green tea with honey", "I currently drink green tea with honey", 0.9) is None
+
+
 def test_one_statement_of_a_long_memory_is_not_enough_to_act() -> None:
     rest = " ".join(f"The walk through quarter {number} was long and pleasant." for number in range(40))
     short = contradiction("I paint. I smoke cigars every evening.", "I paint. I don't smoke cigars every evening.")
@@ -144,7 +158,13 @@ TEXTS = st.lists(st.sampled_from(WORDS.split()), max_size=14).map(" ".join)
 @settings(max_examples=300, deadline=None)
 def test_what_is_not_looked_for_is_not_there(first: str, second: str, similarity: float | None) -> None:
     one, other = analysed(first), analysed(second)
-    every = (negation(one, other), denial(one, other, similarity), swap(one, other), value(one, other, similarity))
+    every = (
+        negation(one, other),
+        denial(one, other, similarity),
+        swap(one, other),
+        value(one, other, similarity),
+        change(one, other, similarity),
+    )
     alike = one.sentences == other.sentences or have_other_speakers(one, other)
     assert contradiction(first, second, similarity) == (None if alike else strongest(every))
 

@@ -123,7 +123,7 @@ class Command(BaseCommand):
     def _print(self, found: Mapping[str, list[dict[str, Any]]], *, thresholds: bool) -> None:
         console = Console(file=self.stdout, highlight=False, width=WIDTH)  # type: ignore[arg-type]
         for name, rows in found.items():
-            console.print(_rates_table(f"Rates in percent: {name} pairs", rows))
+            console.print(_rates_table(f"Rates in percent, {name} pairs", rows))
         console.print(_decided_table(found["all"]))
         if thresholds:
             console.print(_strengths_table(found["all"]))
@@ -165,7 +165,7 @@ def _with_crossed(path: Path, pairs: Sequence[LabelledPair], crossed: bool) -> l
 def _rates_table(title: str, rows: Sequence[Mapping[str, Any]]) -> Table:
     table = Table(title=title)
     table.add_column("group", no_wrap=True)
-    table.add_column("label")
+    table.add_column("label", no_wrap=True)
     for title in ("pairs", *(told for _, told in RATES)):
         table.add_column(title, justify="right")
     for row in rows:
