@@ -4,12 +4,14 @@ from django.contrib import admin
 from django.urls import include, path
 
 from apps.core.rest import errors
+from apps.semantic.admin_rehearse import rehearse_rule
 
 urlpatterns = [
     path("", include("apps.core.rest.urls")),
     path("api/", include("apps.rules.rest.urls")),
     path("api/", include("apps.semantic.rest.rehearse_urls")),
     path("api/semantic/", include("apps.semantic.rest.urls")),
+    path("admin/rules/mergerule/<int:pk>/rehearse/", admin.site.admin_view(rehearse_rule), name="rehearse_rule"),
     path("admin/", admin.site.urls),
 ]
 

@@ -33,6 +33,10 @@ from apps.rules.selectors import rule_history
 ACTION_COLOURS = {"Registered": "success", "Updated": "info", "Deleted": "danger", "Restored": "warning"}
 STATE_COLOURS = {"Enabled": "success", "Disabled": "warning", "Broken": "danger"}
 SHOWN_VERSIONS = 20
+# The buttons between the form of a rule and its rehearsal: the theme names the one, the rehearsal's page the other.
+REHEARSE, EDIT_AGAIN = "rules_mergerule_rehearse", "_edit_again"
+# What a rehearsal shows: receipts, and the words of memories.
+NEEDED_TO_REHEARSE = ("semantic.view_conflict", "semantic.view_memory")
 RESTORE_DIALOG = ActionDialog(
     title="Restore the rule as of this change?",
     description="The rule becomes what it was then. What it is now stays in the history.",
@@ -61,6 +65,7 @@ class MergeRuleAdmin(ModelAdmin):
     search_fields = ["name"]
     search_help_text = "A part of the name"
     actions_detail = ["try_out"]
+    actions_submit_line = ["rehearse"]
     readonly_fields = ["as_given", "as_resolved", "history_list"]
     warn_unsaved_form = True
 
@@ -144,9 +149,25 @@ class MergeRuleAdmin(ModelAdmin):
         }
         return TemplateResponse(request, "rules/try.html", context)
 
+    # Rehearsing: the page is that of an app above this one, found by the name of its address
+
+    @action(description="Rehearse", icon="theater_comedy", permissions=["rehearse"])
+    def rehearse(self, request: HttpRequest, obj: MergeRule) -> None:
+        """The button beside those that save; `save_model` sees to it."""
+
+    def has_rehearse_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return request.user.has_perms(("rules.change_mergerule", *NEEDED_TO_REHEARSE))
+
+    def get_form(self, request: HttpRequest, obj: MergeRule | None = None, change: bool = False, **kwargs: Any) -> Any:
+        form = super().get_form(request, obj, change=change, **kwargs)
+        entered = getattr(request, "entered", None)
+        return form if entered is None else type(form.__name__, (form,), {"entered": entered})
+
     # Changes
 
     def save_model(self, request: HttpRequest, obj: MergeRule, form: Any, change: bool) -> None:
+        if REHEARSE in request.POST:
+            raise _RehearsalAskedError
         if change:
             services.rule_replace(
                 document=form.document, actor=_actor(request), expected_version=form.cleaned_data[SEEN]
@@ -161,7 +182,15 @@ class MergeRuleAdmin(ModelAdmin):
         services.rule_delete(name=obj.name, actor=_actor(request))
 
     def changeform_view(self, request: HttpRequest, object_id: str | None = None, *args: Any, **kwargs: Any) -> Any:
-        return _told(request, lambda: super(MergeRuleAdmin, self).changeform_view(request, object_id, *args, **kwargs))
+        if EDIT_AGAIN in request.POST:
+            _show_again(request)
+        try:
+            return _told(
+                request, lambda: super(MergeRuleAdmin, self).changeform_view(request, object_id, *args, **kwargs)
+            )
+        except _RehearsalAskedError:
+            # The browser sends the same form there.
+            return HttpResponseRedirect(reverse("rehearse_rule", args=[object_id]), preserve_request=True)
 
     def delete_view(self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None) -> Any:
         return _told(request, lambda: super(MergeRuleAdmin, self).delete_view(request, object_id, extra_context))
@@ -282,6 +311,17 @@ def _trial(name: str, form: TrialForm) -> dict[str, Any] | str:
     except MemoryHubError as error:
         return error.detail
     return evaluation_json(system_access(), found)
+
+
+class _RehearsalAskedError(Exception):
+    """The form of a rule is sound, and it is not to be saved but rehearsed."""
+
+
+def _show_again(request: HttpRequest) -> None:
+    """Let the form show what was entered and rehearsed, which is not saved."""
+    request.entered = request.POST  # type: ignore[attr-defined]
+    request.method = "GET"
+    messages.info(request, "Not saved yet: these are the values that you rehearsed.")
 
 
 def _told(request: HttpRequest, work: Callable[[], Any]) -> Any:

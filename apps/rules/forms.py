@@ -1,5 +1,6 @@
 """A rule as a form: one field for each setting of its document, empty where the rule inherits."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django import forms
@@ -64,8 +65,9 @@ def _label(path: str) -> str:
 
 
 class _BaseRuleForm(forms.ModelForm):
-    """What does not depend on the settings."""
+    """What does not depend on the settings. entered: values to show in the place of the rule's own, unsaved ones."""
 
+    entered: Mapping[str, str] | None = None
     name = forms.CharField(
         max_length=MAX_NAME_CHARS,
         help_text=help_for("name"),
@@ -99,6 +101,9 @@ class _BaseRuleForm(forms.ModelForm):
         if name == DEFAULT_RULE:
             for field in ("extends", "enabled", *(field for field in SETTINGS if field.startswith("conditions"))):
                 self.fields[field].disabled = True
+        for field in self.fields.keys() & (self.entered or {}).keys():
+            if self.entered is not None and not self.fields[field].disabled:
+                self.initial[field] = self.entered[field]
 
     def _inherited(self, name: str) -> Document:
         """What applies where the rule says nothing."""
