@@ -23,6 +23,7 @@ from apps.llm.embedding import get_embedder
 from apps.llm.services import ensure_space
 from apps.semantic.maintenance import outdated_words, refresh_words
 from memoryhub import database_check
+from memoryhub.schedules import SCHEDULES
 from memoryhub.terminal import step
 
 # Any number that no other program on the same server is likely to lock.
@@ -62,7 +63,7 @@ def prepare() -> Credentials:
         with step("Collecting static files"):
             collect_static(Path(settings.STATIC_ROOT))
         with step("Checking schedules and credentials"):
-            schedules_ensure()
+            schedules_ensure(specs=SCHEDULES)
             return first_credentials()
 
 

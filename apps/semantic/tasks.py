@@ -1,6 +1,14 @@
 """What django-q2 runs for semantic memory."""
 
-from apps.semantic import consolidating
+from collections.abc import Mapping
+from typing import Any
+
+from apps.semantic import bulk_queue, consolidating
+
+
+def revert_conflicts(selection: Mapping[str, Any], actor: str, run: str, below: int | None) -> dict[str, Any]:
+    """One part of reverting many decisions; gives what came of it."""
+    return bulk_queue.revert_part(selection=selection, actor=actor, run=run, below=below)
 
 
 def consolidate_enabled() -> None:
