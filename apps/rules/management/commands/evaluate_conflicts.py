@@ -123,7 +123,7 @@ class Command(BaseCommand):
     def _print(self, found: Mapping[str, list[dict[str, Any]]], *, thresholds: bool) -> None:
         console = Console(file=self.stdout, highlight=False, width=WIDTH)  # type: ignore[arg-type]
         for name, rows in found.items():
-            console.print(_rates_table(f"Rates in percent, {name} pairs", rows))
+            console.print(_rates_table(f"Rates in percent: {name}", rows))
         console.print(_decided_table(found["all"]))
         if thresholds:
             console.print(_strengths_table(found["all"]))
@@ -148,8 +148,8 @@ def _parts(files: Files, *, crossed: bool, split: bool) -> dict[str, list[Labell
     parts = {"all": files}
     if split:
         both = {path: halves(pairs) for path, pairs in files.items()}
-        parts["first half of the"] = {path: first for path, (first, _) in both.items()}
-        parts["second half of the"] = {path: second for path, (_, second) in both.items()}
+        parts["first half"] = {path: first for path, (first, _) in both.items()}
+        parts["second half"] = {path: second for path, (_, second) in both.items()}
     return {
         name: [pair for file in some.items() for pair in _with_crossed(*file, crossed)] for name, some in parts.items()
     }
