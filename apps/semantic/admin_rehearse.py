@@ -31,7 +31,7 @@ from apps.semantic.rehearsing import DEFAULT_LIMIT, MAX_LIMIT, Difference, Rehea
 from apps.semantic.rest.rehearse_outputs import excerpt_json, shown_partner
 
 PREFIX = "rehearsal"
-MAX_SHOWN = 100
+MAX_SHOWN, MAX_NAMES = 100, 5
 TONES = {
     NO_CONFLICT: None,
     "noticed": "info",
@@ -140,11 +140,16 @@ def _tiles(rehearsal: Rehearsal) -> Iterator[dict[str, Any]]:
     yield _tile("replay", "Decisions replayed", tally.replayed, _bound(rehearsal.decisions))
     yield _tile("compare_arrows", "Would differ", tally.differ, "from what the receipts say", tally.differ > 0)
     yield _tile("edit_note", "Because of this change", tally.due_to_change, "the others differ already")
-    yield _tile("rule", "Rules that change", len(changed), ", ".join(changed) or "none")
+    yield _tile("rule", "Rules that change", len(changed), _few(changed))
     if neighbours is not None:
         yield _tile("group_work", "Pairs compared", neighbours.tally.replayed, _bound(neighbours))
         differ = neighbours.tally.differ
         yield _tile("compare_arrows", "Pairs that would differ", differ, "from what is decided now", differ > 0)
+
+
+def _few(names: list[str]) -> str:
+    shown = ", ".join(names[:MAX_NAMES]) or "none"
+    return f"{shown} and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else shown
 
 
 def _tile(icon: str, label: str, value: int, note: str, is_warning: bool = False) -> dict[str, Any]:

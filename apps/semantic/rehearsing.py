@@ -16,7 +16,7 @@ from django.conf import settings
 from apps.core.domain.errors import NotFoundError
 from apps.core.domain.scope import Access, Scope
 from apps.rules.domain.checking import checked_document
-from apps.rules.domain.rules import Document, check_fit
+from apps.rules.domain.rules import Document, RuleConfig, check_fit
 from apps.rules.registry import RuleSet, active_rules, resolve_all
 from apps.rules.selectors import NO_SUCH_RULE, is_visible, rule_get
 from apps.semantic.domain.rehearsal import Case, Fate, Tally, case_of, changed_document, gone_by, replay
@@ -173,9 +173,16 @@ class _Replaying:
     def fates(self, case: Case) -> tuple[Fate, Fate]:
         """What a case comes to under the rules as they are, and as they would be."""
         max_chars = settings.MEMORYHUB.max_content_chars
-        rules = self.current.matching(case.candidate), self.changed.matching(case.candidate)
-        fate = replay(case, rules[0], max_chars)
-        return fate, fate if rules[0] == rules[1] else replay(case, rules[1], max_chars)
+        now, then = self.current.matching(case.candidate), self.changed.matching(case.candidate)
+        fate = replay(case, now, max_chars)
+        if _how(now) == _how(then):
+            return fate, replace(fate, rule=then.name)
+        return fate, replay(case, then, max_chars)
+
+
+def _how(rule: RuleConfig) -> tuple[Any, ...]:
+    """The part of a rule that decides; the rest says when it is asked."""
+    return rule.detection, rule.arbitration, rule.merge
 
 
 def _decisions(replaying: _Replaying, access: Access, scope: Scope, limit: int) -> Replayed:

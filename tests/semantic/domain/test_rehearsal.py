@@ -1,0 +1,137 @@
+"""Deciding recorded cases again, without a database."""
+
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from apps.rules.domain.arbitration import ArbitrationConfig
+from apps.rules.domain.detection import detect
+from apps.rules.domain.merging import ContentStrategy, MergeConfig
+from apps.rules.domain.record import MemoryRecord
+from apps.rules.domain.rules import RuleConfig
+from apps.rules.domain.signals import DetectionConfig, SignalType
+from apps.semantic.domain.rehearsal import AXIS, Fate, Tally, at_cosine, case_of, changed_document, gone_by, replay
+
+THEN = datetime(2026, 3, 1, tzinfo=UTC)
+RULE = RuleConfig("mine")
+MERGING = RuleConfig(
+    "merging",
+    detection=DetectionConfig(keyword_threshold=0.5, restate_threshold=0.5),
+    arbitration=ArbitrationConfig(priority_recency=False, priority_source=False),
+    merge=MergeConfig(content_strategy=ContentStrategy.CONCATENATE, deduplicate=False),
+)
+
+
+def record(key: str, content: str, days: int = 0) -> MemoryRecord:
+    return MemoryRecord(key, content, THEN + timedelta(days=days))
+
+
+@given(st.floats(-1, 1, width=32))
+def test_the_vector_of_a_partner_has_exactly_the_recorded_cosine(cosine: float) -> None:
+    vector = at_cosine(cosine)
+    assert vector is not None
+    assert float(np.dot(AXIS, vector)) == cosine
+    assert np.linalg.norm(vector) == pytest.approx(1.0, abs=1e-6)
+
+
+def test_a_cosine_just_above_one_is_no_trouble() -> None:
+    assert at_cosine(float(np.nextafter(np.float32(1), np.float32(2)))) is not None
+
+
+def test_without_a_cosine_there_is_no_vector() -> None:
+    assert at_cosine(None) is None
+
+
+def test_each_partner_is_compared_at_its_own_cosine() -> None:
+    partners = [(record("near", "tea"), 0.99), (record("far", "tea"), 0.5), (record("unknown", "tea"), None)]
+    case = case_of(record("new", "coffee"), partners)
+    seen = [detect(case.candidate, partner, DetectionConfig()).signal(SignalType.SEMANTIC) for partner in case.partners]
+    assert [signal and signal.evidence["similarity"] for signal in seen] == [0.99, None, None]
+    assert [case.similarity(partner) for partner in case.partners] == [0.99, 0.5, None]
+
+
+def test_a_case_without_a_conflict_leaves_everything() -> None:
+    case = case_of(record("new", "Ben has a dog."), [(record("old", "Ana drinks tea."), 0.1)])
+    fate = replay(case, RULE, 1_000)
+    assert (fate.outcome, fate.gone, fate.existing, fate.rule) == ("no_conflict", frozenset(), None, "mine")
+
+
+def test_a_contradiction_supersedes_the_older_memory() -> None:
+    case = case_of(
+        record("new", "Ana does not live in Lisbon.", 3),
+        [(record("old", "Ana lives in Lisbon."), 0.7), (record("other", "Ben has a dog."), 0.1)],
+    )
+    fate = replay(case, RULE, 1_000)
+    assert (fate.outcome, fate.existing, fate.gone) == ("superseded_existing", "old", {"old"})
+
+
+def test_a_merge_tells_its_text_and_is_only_noticed_when_that_is_too_long() -> None:
+    contents = ("Ana bakes rye bread every Sunday.", "Ana bakes rye bread every Sunday morning!")
+    case = case_of(record("new", contents[1]), [(record("old", contents[0]), 0.9)])
+    fate = replay(case, MERGING, 1_000)
+    assert (fate.outcome, fate.merged, fate.gone) == ("merged", "\n".join(contents), {"new", "old"})
+    short = replay(case, MERGING, 50)
+    assert (short.outcome, short.merged, short.gone) == ("noticed", None, frozenset())
+    assert "longer than 50 characters" in short.reason
+
+
+@pytest.mark.parametrize(
+    ("outcome", "gone"),
+    [
+        ("noticed", set()),
+        ("superseded_existing", {"old", "third"}),
+        ("kept_existing", {"new"}),
+        ("rejected", {"new"}),
+        ("merged", {"new", "old", "third"}),
+    ],
+)
+def test_who_leaves_by_an_outcome(outcome: str, gone: set[str]) -> None:
+    assert gone_by(outcome, "new", "old", ["third"]) == gone
+
+
+def test_fates_are_the_same_when_the_same_memories_stand() -> None:
+    fate = Fate("superseded_existing", "mine", "old", frozenset(("old", "third")))
+    assert fate.comes_to == Fate("superseded_existing", "other", "third", frozenset(("old", "third"))).comes_to
+    assert fate.comes_to != Fate("superseded_existing", "mine", "old", frozenset(("old",))).comes_to
+    assert fate.comes_to != Fate("noticed", "mine", "old").comes_to
+
+
+def test_it_matters_for_which_memory_a_candidate_leaves() -> None:
+    fates = [Fate("kept_existing", "mine", key, frozenset(("new",))) for key in ("old", "third")]
+    assert fates[0].comes_to != fates[1].comes_to
+
+
+def test_merged_texts_that_are_one_memory_are_the_same() -> None:
+    fates = [
+        Fate("merged", "mine", "old", frozenset(("new", "old")), text) for text in ("Tea.\nAna", "tea. ana!", "tea")
+    ]
+    assert fates[0].comes_to == fates[1].comes_to
+    assert fates[0].comes_to != fates[2].comes_to
+
+
+def test_a_tally_counts_what_differs_and_why() -> None:
+    tally, one, other = (
+        Tally(),
+        Fate("noticed", "mine"),
+        Fate("superseded_existing", "mine", "old", frozenset(("old",))),
+    )
+    assert [tally.add(*fates) for fates in ((one, one, one), (one, one, other), (one, other, other))] == [
+        False,
+        True,
+        True,
+    ]
+    assert (tally.replayed, tally.differ, tally.due_to_change) == (3, 2, 1)
+    assert tally.transitions == {("noticed", "superseded_existing"): 2}
+    assert tally.rules == {"mine": 3}
+
+
+def test_changes_are_merged_into_the_document() -> None:
+    before = {"name": "mine", "merge": {"boost_amount": 0.2, "deduplicate": False}, "priority": 3}
+    changes = {"merge": {"boost_amount": 0.4}, "priority": None}
+    assert changed_document("mine", before, changes) == {
+        "name": "mine",
+        "merge": {"boost_amount": 0.4, "deduplicate": False},
+    }
