@@ -147,17 +147,24 @@ def _memories(transitions: Sequence[Transition]) -> dict[UUID, Memory]:
     return {row.uuid: row for row in rows}
 
 
-def _moves_back(receipt: Conflict) -> list[_Move]:
-    """What puts every row where it stood before. Raises ConflictError when one has moved on since."""
+def _moves_back(receipt: Conflict, checked: Collection[UUID] = ()) -> list[_Move]:
+    """What puts every row where it stood before. Raises ConflictError when one has moved on since.
+
+    checked: memories that may be elsewhere, because a later decision that is undone as well has moved them.
+    """
     transitions = _transitions(receipt)
     memories = _memories(transitions)
     problems, moves = [], []
     for step in transitions:
         memory = memories[step.memory]
         target = step.before or Standing(MemoryStatus.DELETED.value, standing_of(memory).superseded_by)
-        if standing_of(memory).is_same_place(target) or (step.before is None and memory.status == MemoryStatus.DELETED):
+        if step.memory in checked:
+            moves.append(_Move(memory, target))
+        elif standing_of(memory).is_same_place(target) or (
+            step.before is None and memory.status == MemoryStatus.DELETED
+        ):
             continue
-        if standing_of(memory).is_same_place(step.after):
+        elif standing_of(memory).is_same_place(step.after):
             moves.append(_Move(memory, target))
         else:
             problems.append(_moved_on(memory, receipt))
@@ -168,8 +175,11 @@ def _moves_back(receipt: Conflict) -> list[_Move]:
 def _moves_for(receipt: Conflict, winner: Winner, now: datetime) -> list[_Move]:
     """What lets the winner stand, from wherever the decision left its memories."""
     candidate, existing = receipt.candidate, receipt.existing
-    moves = {move.memory.uuid: move for move in _moves_back(receipt)}
-    touched = {step.memory for step in _transitions(receipt)}
+    moves: dict[UUID, _Move] = {}
+    touched: set[UUID] = set()
+    for decision in _decided(receipt):
+        moves |= {move.memory.uuid: move for move in _moves_back(decision, touched)}
+        touched |= {step.memory for step in _transitions(decision)}
     _raise_for([_moved_on(one, receipt) for one in (candidate, existing) if not _is_where_left(one, touched)])
     for memory, other in ((candidate, existing), (existing, candidate)):
         loses = memory is (existing if winner is Winner.CANDIDATE else candidate) and winner is not Winner.BOTH
@@ -178,6 +188,14 @@ def _moves_for(receipt: Conflict, winner: Winner, now: datetime) -> list[_Move]:
     if winner is Winner.CANDIDATE:
         moves |= _with_the_existing(receipt, moves, now)
     return [move for move in moves.values() if not standing_of(move.memory).is_same_place(move.target)]
+
+
+def _decided(receipt: Conflict) -> Iterator[Conflict]:
+    """A decision and those that it overrides, the latest first."""
+    decision: Conflict | None = receipt
+    while decision is not None:
+        yield decision
+        decision = decision.about if decision.origin == Origin.OVERRIDE else None
 
 
 def _is_where_left(memory: Memory, touched: Collection[UUID]) -> bool:

@@ -1,0 +1,113 @@
+"""Deciding again what a person decided: overrides of overrides, and undoing them in every order (DESIGN D3)."""
+
+from collections.abc import Callable
+from itertools import product
+from typing import Any
+
+import pytest
+
+from apps.core.domain.scope import Access, Scope
+from apps.rules.services import rule_register
+from apps.semantic.domain.memory import MemoryDraft
+from apps.semantic.models import Conflict, Memory
+from apps.semantic.reviewing import Winner
+from apps.semantic.services import conflict_override, conflict_revert, memory_save
+from apps.semantic.writing import SaveResult
+
+pytestmark = pytest.mark.django_db
+
+Save = Callable[..., SaveResult]
+PLAIN = "Ana bakes rye bread with caraway seeds every Sunday."
+FULL = "Ana bakes rye bread with caraway seeds on Sundays now"
+LISBON, STILL, NOT_LISBON = "Ana lives in Lisbon.", "Ana lives in Lisbon now.", "Ana does not live in Lisbon."
+WINNERS = list(Winner)
+
+
+@pytest.fixture
+def save(access: Access) -> Save:
+    def save(content: str, **fields: Any) -> SaveResult:
+        return memory_save(access=access, draft=MemoryDraft(content, scope=Scope("ana"), **fields))
+
+    return save
+
+
+def standing() -> list[dict[str, Any]]:
+    """Where every memory stands."""
+    return list(Memory.objects.order_by("id").values("content", "status", "superseded_by"))
+
+
+def active() -> set[str]:
+    return set(Memory.objects.active().values_list("content", flat=True))
+
+
+def merged(save: Save) -> Conflict:
+    rule_register(
+        document={
+            "name": "merging",
+            "detection": {"keyword_threshold": 0.5, "restate_threshold": 0.5},
+            "arbitration": {"priority_recency": False, "act_on_weak_evidence": True},
+            "merge": {"content_strategy": "concatenate", "deduplicate": False},
+        },
+        actor="test",
+    )
+    save(PLAIN)
+    result = save(FULL)
+    assert result.action == "merged"
+    return Conflict.objects.get(uuid=result.conflict)
+
+
+def won_twice(save: Save) -> Conflict:
+    rule_register(document={"name": "deaf", "priority": 1, "detection": {"act_threshold": 1.0}}, actor="test")
+    save(LISBON)
+    save(STILL)
+    rule_register(document={"name": "strict", "priority": 9}, actor="test")
+    result = save(NOT_LISBON)
+    assert active() == {NOT_LISBON}
+    return Conflict.objects.get(uuid=result.conflict)
+
+
+@pytest.mark.parametrize(("first", "second"), [pair for pair in product(WINNERS, WINNERS) if pair[0] != pair[1]])
+def test_of_a_merge_overridden_twice_only_the_last_word_counts(
+    save: Save, access: Access, first: Winner, second: Winner
+) -> None:
+    receipt = merged(save)
+    states = [standing()]
+    one = conflict_override(access=access, uuid=receipt.uuid, winner=first)
+    states.append(standing())
+    two = conflict_override(access=access, uuid=one.uuid, winner=second)
+    assert active() == {Winner.CANDIDATE: {FULL}, Winner.EXISTING: {PLAIN}, Winner.BOTH: {PLAIN, FULL}}[second]
+    conflict_revert(access=access, uuid=two.uuid)
+    assert standing() == states.pop()
+    conflict_revert(access=access, uuid=one.uuid)
+    assert standing() == states.pop()
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [(Winner.EXISTING, Winner.CANDIDATE), (Winner.EXISTING, Winner.BOTH), (Winner.BOTH, Winner.EXISTING)],
+)
+def test_overriding_twice_comes_to_the_same_as_overriding_once(
+    save: Save, access: Access, first: Winner, second: Winner
+) -> None:
+    receipt = won_twice(save)
+    before = active()
+    one = conflict_override(access=access, uuid=receipt.uuid, winner=first)
+    conflict_override(access=access, uuid=one.uuid, winner=second)
+    twice = active()
+    for answer in Conflict.objects.filter(origin="override").order_by("-id"):
+        conflict_revert(access=access, uuid=answer.uuid)
+    assert active() == before
+    if second is not Winner.CANDIDATE:
+        conflict_override(access=access, uuid=receipt.uuid, winner=second)
+    assert active() == twice
+
+
+def test_a_third_override_of_a_merge_still_knows_what_the_merge_made(save: Save, access: Access) -> None:
+    uuid = merged(save).uuid
+    for winner in (Winner.CANDIDATE, Winner.EXISTING, Winner.BOTH, Winner.CANDIDATE, Winner.EXISTING):
+        uuid = conflict_override(access=access, uuid=uuid, winner=winner).uuid
+    assert active() == {PLAIN}
+    for answer in Conflict.objects.filter(origin="override").order_by("-id"):
+        conflict_revert(access=access, uuid=answer.uuid)
+    assert Conflict.objects.get(origin="save").state == "open"
+    assert active() == {f"{PLAIN}\n{FULL}"}
