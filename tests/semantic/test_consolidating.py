@@ -37,13 +37,13 @@ from apps.semantic.models import Conflict, Consolidation, Memory, MemoryRevision
 from apps.semantic.reviewing import Winner
 from apps.semantic.schedules import SCHEDULES
 from apps.semantic.services import conflict_override, conflict_revert, memories_purge, memory_delete, memory_save
+from tests.semantic.opposites import DEAF, opposites, unnoticed
 
 pytestmark = pytest.mark.django_db
 
 LISBON, NOT_LISBON = "Ana lives in Lisbon.", "Ana does not live in Lisbon."
 BREAD = "Ana bakes rye bread with caraway seeds every Sunday."
 MORE_BREAD = "Ana bakes rye bread with caraway seeds every Sunday morning."
-DEAF = {"semantic_threshold": 1.0, "keyword_threshold": 1.0, "contradiction_threshold": 1.0}
 AUDIT = {"updated_at", "version"}
 SYSTEM = system_access("test")
 
@@ -66,11 +66,10 @@ def store(*texts: str, scope: Scope | None = None, **fields: Any) -> list[Memory
 
 
 @pytest.fixture
-def disagreeing(lax: None) -> list[Memory]:
+def disagreeing() -> list[Memory]:
     """Two memories that contradict each other and both stand, as they were saved under a lax rule."""
-    memories = store(LISBON, NOT_LISBON)
-    strict()
-    return memories
+    with unnoticed():
+        return store(LISBON, NOT_LISBON)
 
 
 def order(**fields: Any) -> Consolidation:
@@ -97,16 +96,6 @@ def rows() -> list[dict[str, Any]]:
 def pairs() -> list[tuple[str, str]]:
     """The later and the earlier content of each receipt, in order."""
     return list(Conflict.objects.order_by("id").values_list("candidate__content", "existing__content"))
-
-
-def opposites(count: int) -> list[str]:
-    """Pairs of contents that contradict each other, each about a matter of its own."""
-    towns = ("Lisbon", "Vienna", "Prague", "Dublin", "Oslo", "Athens", "Madrid", "Warsaw", "Zagreb", "Helsinki")
-    people = ("Ana", "Ben", "Cleo", "Dora", "Emil", "Fred", "Gina", "Hugo", "Ida", "Jonas")
-    named = list(zip(people, towns, strict=True))[:count]
-    return [f"{who} lives in {town}." for who, town in named] + [
-        f"{who} does not live in {town}." for who, town in named
-    ]
 
 
 # What it finds, and what it does
@@ -397,10 +386,8 @@ def test_a_run_that_fails_says_so_without_the_words_of_a_memory(
 def test_however_a_pass_is_cut_it_comes_to_the_same(sizes: list[int], decisions: int, data: st.DataObject) -> None:
     shard_cache().clear()
     with transaction.atomic():
-        rule_register(document={"name": "lax", "priority": 9, "detection": DEAF}, actor="test")
-        texts = data.draw(st.permutations(opposites(4)))
-        store(*texts)
-        strict()
+        with unnoticed():
+            store(*data.draw(st.permutations(opposites(4))))
         nightly = order(mode="decide")
         for turn in range(100):
             if run(nightly, memories=sizes[turn % len(sizes)], decisions=decisions).ended is Ended.COMPLETE:
