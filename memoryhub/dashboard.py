@@ -15,10 +15,11 @@ from apps.core.selectors import usable_keys
 from apps.events.selectors import OutboxStatus, outbox_status
 from apps.semantic.models import MemoryStatus
 from apps.semantic.overview import MemoryCounts, SearchStore, memory_counts, search_store
+from apps.semantic.receipt_counts import MAX_COUNTED, open_conflicts
 from memoryhub.navigation import may_view
 
 OVERDUE_SECONDS = 60
-STATUS_TONES = {"active": "good", "superseded": "warn", "merged": "info", "deleted": "bad"}
+STATUS_TONES = {"active": "good", "superseded": "warn", "merged": "info", "rejected": "bad", "deleted": "bad"}
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,8 @@ def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
         counts = memory_counts(system_access("admin"), utcnow(SYSTEM_CLOCK))
         tiles += _memory_tiles(counts)
         context |= {"days": _bars(counts), "statuses": _shares(counts), "saved": f"{counts.saved:,}"}
+    if may_view(request, "semantic.conflict"):
+        tiles.append(_conflict_tile())
     if may_view(request, "events.delivery"):
         tiles += _event_tiles(outbox_status())
     if may_view(request, "core.apikey"):
@@ -54,6 +57,13 @@ def _memory_tiles(counts: MemoryCounts) -> list[Tile]:
     active, link = counts.by_status[MemoryStatus.ACTIVE], reverse("admin:semantic_memory_changelist")
     users = f"of {counts.users:,} {'user' if counts.users == 1 else 'users'}"
     return [Tile("Active memories", f"{active:,}", users, "neurology", f"{link}?status__exact=active")]
+
+
+def _conflict_tile() -> Tile:
+    waiting, link = open_conflicts(system_access("admin")), reverse("admin:semantic_conflict_changelist")
+    shown = f"{waiting:,}{'+' if waiting == MAX_COUNTED else ''}"
+    note = "decided, and not yet accepted" if waiting else "every decision was looked at"
+    return Tile("Conflicts to look at", shown, note, "balance", link, "" if waiting else "good")
 
 
 def _event_tiles(status: OutboxStatus) -> list[Tile]:

@@ -6,12 +6,23 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.urls import reverse
 
+from apps.core.domain.scope import system_access
 from apps.events.selectors import outbox_status
+from apps.semantic.receipt_counts import open_conflicts
+
+MAX_BADGE = 999
 
 # Group -> title, icon and model of each list. Who may not view a model does not see its list.
 LISTS: tuple[tuple[str, tuple[tuple[str, str, str], ...]], ...] = (
     ("Memory", (("Memories", "neurology", "semantic.memory"), ("Embedding spaces", "hub", "llm.embeddingspace"))),
-    ("Conflicts", (("Merge rules", "rule", "rules.mergerule"), ("Rule versions", "history", "rules.mergeruleversion"))),
+    (
+        "Conflicts",
+        (
+            ("Conflicts", "balance", "semantic.conflict"),
+            ("Merge rules", "rule", "rules.mergerule"),
+            ("Rule versions", "history", "rules.mergeruleversion"),
+        ),
+    ),
     (
         "Access",
         (
@@ -51,9 +62,16 @@ def _item(request: HttpRequest, title: str, icon: str, model: str) -> dict[str, 
         "link": reverse(f"admin:{app}_{name}_changelist"),
         "permission": lambda _request: visible,
     }
-    if model == "events.delivery" and visible and (failed := outbox_status().failed):
-        item |= {"badge": failed, "badge_variant": "danger"}
-    return item
+    return item | (_badge(model) if visible else {})
+
+
+def _badge(model: str) -> dict[str, Any]:
+    """What waits for a person in a list, if anything does."""
+    if model == "events.delivery" and (failed := outbox_status().failed):
+        return {"badge": failed, "badge_variant": "danger"}
+    if model == "semantic.conflict" and (waiting := open_conflicts(system_access("admin"), MAX_BADGE + 1)):
+        return {"badge": f"{MAX_BADGE}+" if waiting > MAX_BADGE else waiting, "badge_variant": "warning"}
+    return {}
 
 
 def may_view(request: HttpRequest, model: str) -> bool:

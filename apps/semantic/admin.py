@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import admin, messages
-from django.db.models import QuerySet, Value
+from django.db.models import Q, QuerySet, Value
 from django.http import HttpRequest, HttpResponse
 from django.template.defaultfilters import truncatechars
 from django.urls import reverse
@@ -36,9 +36,11 @@ from apps.semantic.admin_history import RevisionInline, may
 from apps.semantic.admin_search import RELEVANCE, searched
 from apps.semantic.conf import half_lives
 from apps.semantic.domain.confidence import DecayPolicy
-from apps.semantic.models import Memory, MemoryStatus
+from apps.semantic.models import Conflict, Memory, MemoryStatus
 
-STATUS_COLOURS = {"Active": "success", "Superseded": "warning", "Merged": "info", "Deleted": "danger"}
+STATUS_COLOURS = {
+    "Active": "success", "Superseded": "warning", "Merged": "info", "Rejected": "danger", "Deleted": "danger",
+}  # fmt: skip
 SHOWN_CONTENT_CHARS = 240
 DELETE_DIALOG = ActionDialog(
     title="Delete this memory?",
@@ -86,11 +88,11 @@ class MemoryAdmin(ReadOnly, ModelAdmin):
         ("Whose", {"fields": [("user_id", "household_id", "persona_id"), "session_id"]}),
         ("Time", {"fields": [("happened", "saved"), ("changed", "reinforced")]}),
         ("Tags", {"fields": [("agent", "personality"), ("project", "type"), ("source", "is_global"), "words_to_find"]}),
-        ("More", {"fields": ["uuid", "importance", "superseded", "metadata_json", "vectors", "hash"]}),
+        ("More", {"fields": ["uuid", "importance", "superseded", "decisions", "metadata_json", "vectors", "hash"]}),
     ]  # fmt: skip
     readonly_fields = [
         "words", "state_label", "confidence_explained", "circumstances", "happened", "saved", "changed", "reinforced",
-        "words_to_find", "superseded", "metadata_json", "vectors", "hash",
+        "words_to_find", "superseded", "decisions", "metadata_json", "vectors", "hash",
     ]  # fmt: skip
 
     def get_list_display(self, request: HttpRequest) -> list[str]:
@@ -188,6 +190,12 @@ class MemoryAdmin(ReadOnly, ModelAdmin):
         url = reverse("admin:semantic_memory_change", args=[memory.superseded_by.pk])
         return format_html('<a class="mh-link" href="{}">{}</a>', url, memory.superseded_by)
 
+    @display(description="Decisions about it")
+    def decisions(self, memory: Memory) -> SafeString | str:
+        receipts = Conflict.objects.filter(Q(candidate=memory) | Q(existing=memory) | Q(result=memory)).count()
+        url = f"{reverse('admin:semantic_conflict_changelist')}?state=all&q={memory.uuid}"
+        return format_html('<a class="mh-link" href="{}">{}</a>', url, receipts) if receipts else NOTHING
+
     @display(description="Metadata")
     def metadata_json(self, memory: Memory) -> SafeString | str:
         return pretty_json(memory.metadata) if memory.metadata else NOTHING
@@ -272,3 +280,7 @@ def _for_each(request: HttpRequest, uuids: Iterable[UUID], service: Callable[...
             messages.warning(request, f"{uuid}: {error.detail}")
     if count:
         messages.success(request, f"{count} {'memory' if count == 1 else 'memories'} {done}.")
+
+
+# The further pages of this app register themselves.
+from apps.semantic import admin_conflicts  # noqa: E402, F401

@@ -4,6 +4,8 @@ from typing import Any
 
 from django.http import HttpRequest
 from django.template.defaultfilters import truncatechars
+from django.urls import reverse
+from django.utils.html import format_html
 from unfold.admin import TabularInline
 from unfold.decorators import display
 
@@ -33,7 +35,11 @@ class RevisionInline(ReadOnly, TabularInline):
     @display(description="What happened")
     def what(self, revision: MemoryRevision) -> str:
         label = revision.get_action_display()
-        return badge(label, ACTION_COLOURS.get(label, "warning"))
+        shown = badge(label, ACTION_COLOURS.get(label, "warning"))
+        if revision.conflict is None:
+            return shown
+        url = reverse("admin:semantic_conflict_change", args=[revision.conflict])
+        return format_html('{} <a class="mh-link" href="{}">Receipt</a>', shown, url)
 
     @display(description="Before and after")
     def what_changed(self, revision: MemoryRevision) -> str:

@@ -57,7 +57,7 @@ class Selection:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Selection":
         """What `as_json` gave."""
-        moments = {name: datetime.fromisoformat(data[name]) for name in _MOMENTS if name in data}
+        moments: dict[str, Any] = {name: datetime.fromisoformat(data[name]) for name in _MOMENTS if name in data}
         scope = Scope(**{name: data[name] for name in IDENTIFIERS if name in data})
         plain = {name: value for name, value in data.items() if name not in (*_MOMENTS, *IDENTIFIERS)}
         return cls(scope=scope, **moments, **plain)

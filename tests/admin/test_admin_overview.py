@@ -31,7 +31,7 @@ def test_memories_are_counted_by_status_and_user(remember: Remember) -> None:
     remember("three", user="ben")
     memory_delete(access=system_access("test"), uuid=gone.uuid)
     counts = memory_counts(system_access("test"), NOON)
-    assert counts.by_status == {"active": 2, "superseded": 0, "merged": 0, "deleted": 1}
+    assert counts.by_status == {"active": 2, "superseded": 0, "merged": 0, "rejected": 0, "deleted": 1}
     assert counts.users == 2
 
 

@@ -19,7 +19,7 @@ from apps.core.models import ApiKey
 from apps.core.services import key_create
 from apps.rules.models import MergeRule
 from apps.rules.services import rule_register
-from apps.semantic.models import Memory
+from apps.semantic.models import Conflict, Memory
 from tests.admin.pages import address, text_of
 
 pytestmark = pytest.mark.django_db
@@ -33,6 +33,8 @@ by_label = pytest.mark.parametrize("model", MODELS, ids=lambda model: model._met
 def full(remember: Callable[..., Memory]) -> None:
     """At least one row of each model that the admin shows."""
     remember("Ana prefers tea", metadata={"tool": "chat"}, keywords=("tea",), context="at breakfast")
+    remember("Ana lives in Lisbon.", user="ben")
+    remember("Ana does not live in Lisbon.", user="ben")  # which leaves the receipt of a conflict
     key_create(name="kitchen", scope=Scope(user_id="ana"), permission=Permission.READ, actor="test")
     User.objects.create_user("somebody")
     Group.objects.create(name="readers")
@@ -109,8 +111,9 @@ def test_the_pages_of_logging_in_and_of_passwords_are_there(client: Client) -> N
 
 
 def test_pages_load_nothing_from_elsewhere(operator: Client, full: None) -> None:
-    row = Memory.objects.get()
-    for url in (reverse("admin:index"), address(Memory, "changelist"), address(Memory, "change", row.pk)):
+    lists = [address(model, "changelist") for model in (Memory, Conflict)]
+    pages = [address(model, "change", model._default_manager.earliest("pk").pk) for model in (Memory, Conflict)]
+    for url in (reverse("admin:index"), reverse("admin:semantic_conflict_revert_many"), *lists, *pages):
         text = text_of(operator, url)
         assert 'src="http' not in text
         assert '<link href="http' not in text

@@ -1,0 +1,144 @@
+"""The filters of the queue of conflicts, and its list: made so that a page costs the same with many receipts."""
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+from django.core.paginator import Paginator
+from django.db.models import F, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Left
+from django.http import HttpRequest
+from unfold.contrib.filters.admin import DropdownFilter, RangeDateTimeFilter, RangeNumericFilter, TextFilter
+from unfold.views import ChangeList
+
+from apps.rules.domain.arbitration import Strategy
+from apps.rules.domain.signals import SignalType
+from apps.rules.models import MergeRuleVersion
+from apps.semantic.models import Conflict, Origin, ReviewState
+from apps.semantic.receipt_counts import MAX_COUNTED, decided_rules
+
+SHOWN_CONTENT_CHARS = 240
+ALL = "all"
+# What the list does not show, and what makes receipts large.
+DOCUMENTS = ("rule", "signals", "records", "merge", "others", "transitions")
+Receipts = QuerySet[Conflict]
+
+
+class StateFilter(DropdownFilter):
+    """What waits for a person, unless something else is asked for."""
+
+    title, parameter_name = "state", "state"
+    all_option = None
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [*((str(state.value), str(state.label)) for state in ReviewState), (ALL, "All")]
+
+    def value(self) -> str:
+        given = super().value()
+        return given if given in {ALL, *ReviewState.values} else ReviewState.OPEN.value
+
+    def queryset(self, request: HttpRequest, queryset: Receipts) -> Receipts:
+        return queryset if self.value() == ALL else queryset.filter(state=self.value())
+
+
+class RuleFilter(DropdownFilter):
+    """The rules that have receipts, of all versions."""
+
+    title, parameter_name = "rule", "rule_name"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        names = dict.fromkeys(rule.name for rule in decided_rules() if rule.name)
+        return [(name, name) for name in names]
+
+    def queryset(self, request: HttpRequest, queryset: Receipts) -> Receipts:
+        return queryset.filter(rule_name=_clean(self.value())) if self.value() else queryset
+
+
+class StrategyFilter(DropdownFilter):
+    """What decided: a strategy of arbitration, or a person."""
+
+    title, parameter_name = "strategy", "strategy"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        names = [strategy.value for strategy in Strategy if strategy is not Strategy.NO_CONFLICT]
+        return [(name, name.capitalize()) for name in (*names, Origin.OVERRIDE.value, Origin.REVERT.value)]
+
+    def queryset(self, request: HttpRequest, queryset: Receipts) -> Receipts:
+        return queryset.filter(strategy=_clean(self.value())) if self.value() else queryset
+
+
+class SignalFilter(DropdownFilter):
+    """Those for which a signal spoke."""
+
+    title, parameter_name = "signal", "signal"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(kind.value, kind.value.capitalize()) for kind in SignalType]
+
+    def queryset(self, request: HttpRequest, queryset: Receipts) -> Receipts:
+        return queryset.filter(signals__contains=[{"type": _clean(self.value())}]) if self.value() else queryset
+
+
+class IdentifierFilter(TextFilter):
+    """A whole identifier, as an index finds it."""
+
+    def queryset(self, request: HttpRequest, queryset: Receipts) -> Receipts:
+        value = _clean(self.value()).strip()
+        return queryset.filter(**{self.parameter_name: value}) if value else queryset
+
+
+class UserFilter(IdentifierFilter):
+    title, parameter_name = "user", "user_id"
+
+
+class HouseholdFilter(IdentifierFilter):
+    title, parameter_name = "household", "household_id"
+
+
+class PersonaFilter(IdentifierFilter):
+    title, parameter_name = "persona", "persona_id"
+
+
+FILTERS = [
+    StateFilter,
+    "outcome",
+    "origin",
+    RuleFilter,
+    StrategyFilter,
+    SignalFilter,
+    UserFilter,
+    HouseholdFilter,
+    PersonaFilter,
+    ("at", RangeDateTimeFilter),
+    ("confidence", RangeNumericFilter),
+]
+
+
+class BoundedPaginator(Paginator):
+    """Counts no further than anybody turns pages; beyond that filters find more."""
+
+    @cached_property
+    def count(self) -> int:
+        receipts: Any = self.object_list
+        return int(receipts.order_by("-id").values("id")[:MAX_COUNTED].count())
+
+
+class ConflictList(ChangeList):
+    """The receipts of a page with what its columns show, in one query."""
+
+    def get_queryset(self, request: HttpRequest, exclude_parameters: Any = None) -> Receipts:
+        found: Receipts = super().get_queryset(request, exclude_parameters)
+        return found.defer(*DOCUMENTS).annotate(**dict(_columns()))
+
+
+def _columns() -> Iterator[tuple[str, Any]]:
+    for side in ("candidate", "existing", "result"):
+        yield f"{side}_text", Left(f"{side}__content", SHOWN_CONTENT_CHARS)
+        yield f"{side}_status", F(f"{side}__status")
+    changes = MergeRuleVersion.objects.filter(version=OuterRef("rule_version"), rule_name=OuterRef("rule_name"))
+    yield "rule_change", Subquery(changes.values("pk")[:1])
+
+
+def _clean(value: str | None) -> str:
+    """Text as a database can compare it."""
+    return (value or "").replace("\x00", "")
