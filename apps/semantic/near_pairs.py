@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from django.db.models import Q
 
 from apps.core.domain.errors import InvalidInputError
 from apps.core.domain.scope import Access, Scope
@@ -14,12 +13,13 @@ from apps.llm.models import EmbeddingSpace
 from apps.llm.selectors import active_space
 from apps.rules.domain.record import MemoryRecord
 from apps.semantic.comparing import MAX_TERMS
+from apps.semantic.consolidation_finding import decided_partners
 from apps.semantic.domain.nearest import nearest
 from apps.semantic.domain.ranking import visible_slots
 from apps.semantic.domain.rehearsal import Case, case_of
 from apps.semantic.domain.shard import Bools, Shard
 from apps.semantic.index import shard_cache
-from apps.semantic.models import Conflict, Memory
+from apps.semantic.models import Memory
 from apps.semantic.records import RECORD_COLUMNS, record_of_row
 
 DEFAULT_PAIRS, MAX_PAIRS = 2_000, 20_000
@@ -70,10 +70,10 @@ class NearPairs:
         records = self._records(ids)
         near = _near(records, scope, space)
         others = self._records({one.existing for one in near} - records.keys())
-        decided = _decided_pairs(ids)
+        settled = decided_partners(list(Memory.objects.filter(pk__in=records).only("pk")))
         for one in near:
             candidate, existing = records[one.candidate], (records | others).get(one.existing)
-            if existing is not None and frozenset((candidate.key, existing.key)) not in decided:
+            if existing is not None and existing.key not in settled.get(one.candidate, ()):
                 yield case_of(candidate, [(existing, one.cosine)])
 
     def _records(self, ids: Iterable[int]) -> dict[int, MemoryRecord]:
@@ -110,13 +110,3 @@ def _of_slot(
 def _terms(record: MemoryRecord) -> list[int]:
     words = query_terms(" ".join((record.content, *record.keywords)))
     return [term_hash(word) for word in words[:MAX_TERMS]]
-
-
-def _decided_pairs(ids: Sequence[int]) -> set[frozenset[str]]:
-    """The pairs of these memories that receipts are about, by their ids."""
-    receipts = Conflict.objects.filter(Q(candidate__in=ids) | Q(existing__in=ids))
-    pairs = set()
-    for candidate, existing, others in receipts.values_list("candidate__uuid", "existing__uuid", "others"):
-        partners = [str(existing), *(other["existing"]["id"] for other in others)]
-        pairs |= {frozenset((str(candidate), partner)) for partner in partners}
-    return pairs

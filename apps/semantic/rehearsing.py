@@ -16,7 +16,8 @@ from django.conf import settings
 from apps.core.domain.errors import NotFoundError
 from apps.core.domain.scope import Access, Scope
 from apps.rules.domain.checking import checked_document
-from apps.rules.domain.rules import Document, RuleConfig, check_fit
+from apps.rules.domain.problems import InvalidRuleError
+from apps.rules.domain.rules import Document, RuleConfig, check_fit, rule_from_document, without_nulls
 from apps.rules.registry import RuleSet, active_rules, resolve_all
 from apps.rules.selectors import NO_SUCH_RULE, is_visible, rule_get
 from apps.semantic.domain.rehearsal import Case, Fate, Tally, case_of, changed_document, gone_by, replay
@@ -28,8 +29,8 @@ DEFAULT_LIMIT, MAX_LIMIT = 500, 5_000
 # Receipts read at once.
 _CHUNK = 200
 _COLUMNS = (
-    "uuid", "origin", "state", "outcome", "rule_name", "records", "similarity", "others", "strategy", "confidence",
-    "reason", "at", "result__content",
+    "uuid", "origin", "state", "outcome", "rule_name", "rule", "records", "similarity", "others", "strategy",
+    "confidence", "reason", "at", "result__content",
 )  # fmt: skip
 
 
@@ -172,12 +173,13 @@ class _Replaying:
 
     def fates(self, case: Case) -> tuple[Fate, Fate]:
         """What a case comes to under the rules as they are, and as they would be."""
-        max_chars = settings.MEMORYHUB.max_content_chars
         now, then = self.current.matching(case.candidate), self.changed.matching(case.candidate)
-        fate = replay(case, now, max_chars)
-        if _how(now) == _how(then):
-            return fate, replace(fate, rule=then.name)
-        return fate, replay(case, then, max_chars)
+        fate = _fate(case, now)
+        return fate, replace(fate, rule=then.name) if _how(now) == _how(then) else _fate(case, then)
+
+
+def _fate(case: Case, rule: RuleConfig) -> Fate:
+    return replay(case, rule, settings.MEMORYHUB.max_content_chars)
 
 
 def _how(rule: RuleConfig) -> tuple[Any, ...]:
@@ -194,7 +196,7 @@ def _decisions(replaying: _Replaying, access: Access, scope: Scope, limit: int) 
         case = _case_of(receipt)
         current, changed = replaying.fates(case)
         about = Receipt(receipt.uuid, receipt.pk, receipt.at, str(receipt.origin), str(receipt.state))
-        replayed.add(Difference(case, recorded_fate(receipt), current, changed, about))
+        replayed.add(Difference(case, _before(receipt, case), current, changed, about))
     return replayed
 
 
@@ -217,6 +219,17 @@ def _case_of(receipt: Conflict) -> Case:
         record_from_json(records["candidate"], None),
         [(record_from_json(record, None), similarity) for record, similarity in partners],
     )
+
+
+def _before(receipt: Conflict, case: Case) -> Fate:
+    """What was decided. Of a consolidation that notices whatever its rule says: what that said, as it was then."""
+    recorded = recorded_fate(receipt)
+    if receipt.origin != Origin.CONSOLIDATION or recorded.outcome != Outcome.NOTICED:
+        return recorded
+    try:
+        return _fate(case, rule_from_document(without_nulls(receipt.rule)))
+    except InvalidRuleError:
+        return recorded
 
 
 def recorded_fate(receipt: Conflict) -> Fate:

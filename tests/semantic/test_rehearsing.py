@@ -15,9 +15,11 @@ from apps.core.domain.errors import InvalidInputError, NotFoundError
 from apps.core.domain.scope import Access, Permission, Scope, system_access
 from apps.rules.domain.problems import InvalidRuleError
 from apps.rules.services import rule_register, rule_update
+from apps.semantic.consolidating import consolidation_for, consolidation_run
+from apps.semantic.consolidation_run import Bounds
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.index import shard_cache
-from apps.semantic.models import Conflict, Memory
+from apps.semantic.models import Conflict, ConsolidationMode, Memory
 from apps.semantic.rehearsing import Rehearsal, Replayed, rehearse, rehearse_document
 from apps.semantic.services import memory_delete, memory_save, memory_save_many
 from apps.semantic.writing import SaveResult
@@ -227,6 +229,39 @@ def test_rehearsing_in_an_empty_hub_writes_nothing_either(access: Access) -> Non
     rehearsal = rehearse(access, "default", BLIND, scope=Scope("ana"), include_neighbours=True)
     assert (rehearsal.decisions.tally.replayed, neighbours_of(rehearsal).tally.replayed) == (0, 0)
     assert stored() == before
+
+
+def test_decisions_are_read_a_few_at_a_time_and_none_is_missed(
+    access: Access, save: Save, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("apps.semantic.rehearsing._CHUNK", 2)
+    for user in ("ana", "ben", "cem"):
+        move(save, scope=Scope(user))
+    for limit, replayed in ((1, 1), (2, 2), (3, 3), (4, 3)):
+        assert rehearse(access, "default", limit=limit).decisions.tally.replayed == replayed
+
+
+# --- what consolidation decided -----------------------------------------------------------------------
+
+
+def consolidate(mode: str) -> Conflict:
+    consolidation = consolidation_for(scope=Scope("ana"), mode=ConsolidationMode(mode))
+    consolidation_run(pk=consolidation.pk, bounds=Bounds(memories=None, decisions=None, seconds=None))
+    return Conflict.objects.get()
+
+
+@pytest.mark.parametrize(("mode", "outcome"), [("decide", "superseded_existing"), ("notice", "noticed")])
+def test_what_consolidation_decided_is_replayed_as_its_rule_said(
+    access: Access, save: Save, mode: str, outcome: str
+) -> None:
+    quiet(save, "Ana lives in Lisbon.", "Ana does not live in Lisbon.")
+    assert consolidate(mode).outcome == outcome
+    assert rehearse(access, "default").decisions.tally.differ == 0
+    decisions = rehearse(access, "default", BLIND).decisions
+    assert transitions(decisions) == {"superseded_existing -> no_conflict": 1}
+    rule_update(name="default", changes=BLIND, actor="test")
+    tally = rehearse(access, "default").decisions.tally
+    assert (tally.differ, tally.due_to_change) == (1, 0)
 
 
 # --- what is refused ----------------------------------------------------------------------------------
