@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from apps.rules.domain.arbitration import ArbitrationResult, Conflict
+from apps.rules.domain.arbitration import ArbitrationResult, Conflict, Strategy
 from apps.rules.domain.checking import checked_document
 from apps.rules.domain.detection import detect
 from apps.rules.domain.merging import merge
@@ -62,7 +62,7 @@ class Fate:
     existing: str | None = None
     gone: frozenset[str] = frozenset()
     merged: str | None = None
-    strategy: str = ""
+    strategy: str = Strategy.NO_CONFLICT.value
     confidence: float = 1.0
     reason: str = "The memories do not conflict: both stand."
 

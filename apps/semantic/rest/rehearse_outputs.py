@@ -18,7 +18,7 @@ from apps.semantic.rest.outputs import iso
 AnySerializer = serializers.Serializer[Any]
 MAX_EXCERPT_CHARS = 200
 OUTCOMES = [outcome.value for outcome in Outcome] + [NO_CONFLICT]
-STRATEGIES = ["", *(strategy.value for strategy in Strategy)]
+STRATEGIES = ", ".join(strategy.value for strategy in Strategy)
 ShownRule = Callable[[str], str | None]
 
 
@@ -37,7 +37,7 @@ class FateOutput(AnySerializer):
     existing = serializers.UUIDField(allow_null=True, help_text="The memory that it is decided against.")
     leaving = serializers.ListField(child=serializers.UUIDField(), help_text="The memories that stand no longer.")
     merged = serializers.CharField(allow_null=True, help_text="The beginning of what two become.")
-    strategy = serializers.ChoiceField(choices=STRATEGIES)
+    strategy = serializers.CharField(help_text=f"What decided: {STRATEGIES}.")
     confidence = serializers.FloatField()
     reason = serializers.CharField()
 
