@@ -19,6 +19,7 @@ LISTS: tuple[tuple[str, tuple[tuple[str, str, str], ...]], ...] = (
         "Conflicts",
         (
             ("Conflicts", "balance", "semantic.conflict"),
+            ("Consolidations", "manage_search", "semantic.consolidation"),
             ("Merge rules", "rule", "rules.mergerule"),
             ("Rule versions", "history", "rules.mergeruleversion"),
         ),

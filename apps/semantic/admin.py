@@ -283,4 +283,4 @@ def _for_each(request: HttpRequest, uuids: Iterable[UUID], service: Callable[...
 
 
 # The further pages of this app register themselves.
-from apps.semantic import admin_conflicts  # noqa: E402, F401
+from apps.semantic import admin_conflicts, admin_consolidation  # noqa: E402, F401

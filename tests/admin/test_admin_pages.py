@@ -19,13 +19,14 @@ from apps.core.models import ApiKey
 from apps.core.services import key_create
 from apps.rules.models import MergeRule
 from apps.rules.services import rule_register
-from apps.semantic.models import Conflict, Memory
+from apps.semantic.consolidating import consolidation_create
+from apps.semantic.models import Conflict, Consolidation, Memory
 from tests.admin.pages import address, text_of
 
 pytestmark = pytest.mark.django_db
 
 MODELS = sorted(admin.site._registry, key=lambda model: model._meta.label)
-CAN_BE_ADDED = {ApiKey, MergeRule, User, Group}
+CAN_BE_ADDED = {ApiKey, Consolidation, MergeRule, User, Group}
 by_label = pytest.mark.parametrize("model", MODELS, ids=lambda model: model._meta.label)
 
 
@@ -41,6 +42,7 @@ def full(remember: Callable[..., Memory]) -> None:
     Schedule.objects.create(name="sweep", func="apps.events.tasks.sweep", schedule_type=Schedule.MINUTES, minutes=1)
     async_task("apps.events.tasks.drain")
     rule_register(document={"name": "kitchen"}, actor="test")
+    consolidation_create(name="nightly")
     now = timezone.now()
     error = "Traceback: it\nfailed"
     Failure.objects.create(id=uuid4().hex, name="task", started=now, stopped=now, success=False, result=error)

@@ -1,0 +1,24 @@
+"""What comes round by itself, put together from all apps."""
+
+import pytest
+from django.utils.module_loading import import_string
+from django_q.models import Schedule
+
+from apps.events.schedules import ScheduleSpec, schedules_ensure
+from memoryhub.schedules import SCHEDULES
+
+
+def test_each_schedule_has_a_name_of_its_own() -> None:
+    assert len({spec.name for spec in SCHEDULES}) == len(SCHEDULES)
+
+
+@pytest.mark.parametrize("spec", SCHEDULES, ids=lambda spec: spec.name)
+def test_each_schedule_runs_a_task_that_exists(spec: ScheduleSpec) -> None:
+    assert callable(import_string(spec.task))
+
+
+@pytest.mark.django_db
+def test_a_second_start_makes_none_of_them_again() -> None:
+    assert set(schedules_ensure(specs=SCHEDULES)) == {"events: sweep", "events: trim", "semantic: consolidate"}
+    assert schedules_ensure(specs=SCHEDULES) == []
+    assert Schedule.objects.count() == len(SCHEDULES)
