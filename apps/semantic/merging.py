@@ -42,9 +42,14 @@ def _draft(existing: Memory, candidate: Memory, merged: MergeResult) -> MemoryDr
         source=merged.source,
         occurred_at=merged.timestamp if dated else None,
         session_id=candidate.session_id or existing.session_id,
-        context="\n".join(dict.fromkeys(filter(None, (existing.context, candidate.context)))),
+        context=_lines_once(existing.context, candidate.context),
         metadata={**existing.metadata, **candidate.metadata},
     )
+
+
+def _lines_once(*texts: str) -> str:
+    """The lines of all, each once: a merged memory may be merged with more that tell the same circumstances."""
+    return "\n".join(dict.fromkeys(line for text in texts for line in text.split("\n") if line))
 
 
 def _latest(moments: Iterable[datetime | None]) -> datetime | None:
