@@ -92,15 +92,17 @@ def settled_by_moment(prepared: Sequence[Prepared]) -> dict[Moment, Memory]:
     """What was saved before and lost to another memory since, for drafts that say when it happened.
 
     The same statement of the same moment is not news: saving it again, as a repeated import does, decides nothing anew.
-    Of another moment it is, so one content may have been settled several times.
+    Of another moment it is, so one content may have been settled several times. So it is once somebody has deleted the
+    memory that it lost to: else neither would stand, however often it is said.
     """
     dated = {(item.key, item.draft.occurred_at) for item in prepared if item.draft.occurred_at is not None}
     if not dated:
         return {}
-    rows = Memory.objects.filter(
+    same = Memory.objects.filter(
         status__in=SETTLED, user_id__in={key[0] for key, _ in dated}, content_hash__in={key[3] for key, _ in dated}
-    ).select_related("superseded_by")
-    found = {(key_of(row), row.occurred_at): row for row in rows.order_by("id")}
+    )
+    rows = same.exclude(superseded_by__status="deleted").select_related("superseded_by").order_by("id")
+    found = {(key_of(row), row.occurred_at): row for row in rows}
     return {moment: row for moment, row in found.items() if moment in dated}
 
 

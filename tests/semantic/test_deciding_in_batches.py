@@ -10,7 +10,7 @@ from apps.core.domain.scope import Access, Scope
 from apps.rules.services import rule_register
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.models import Conflict, Memory
-from apps.semantic.services import memory_save, memory_save_many
+from apps.semantic.services import memory_delete, memory_save, memory_save_many
 from apps.semantic.writing import SaveResult
 
 pytestmark = pytest.mark.django_db
@@ -128,3 +128,17 @@ def test_an_item_that_says_what_an_earlier_merge_made_is_its_duplicate(batch: Ba
     results = batch(f"{long}!", f"{long}.")
     assert [result.action for result in results] == ["merged", "skipped"]
     assert active() == [f"{long}!"]
+
+
+def test_what_lost_to_a_memory_deleted_since_can_be_said_again(batch: Batch, access: Access) -> None:
+    dated, later = (LISBON, {"occurred_at": THEN}), (NOT_LISBON, {"occurred_at": THEN + timedelta(days=1)})
+    batch(dated)
+    [result] = batch(later)
+    memory_delete(access=access, uuid=result.memory.uuid)
+    assert [result.action for result in batch(dated)] == ["inserted"]
+    assert active() == [LISBON]
+    batch(dated, later)
+    assert active() == [NOT_LISBON]
+    count = Memory.objects.count()
+    batch(dated, later)
+    assert Memory.objects.count() == count
