@@ -27,7 +27,7 @@ from apps.semantic.consolidating import (
 )
 from apps.semantic.models import Consolidation, Origin
 
-STATE_COLOURS = {"Off": None, "Scheduled": "success", "Under way": "info", "Failed": "danger"}
+STATE_COLOURS = {"Off": None, "Paused": "warning", "Scheduled": "success", "Under way": "info", "Failed": "danger"}
 MODE_COLOURS = {"Notice only": "info", "Decide by the rules": "warning"}
 RUN_DIALOG = ActionDialog(
     title="Run it now?",
@@ -41,16 +41,16 @@ RESET_DIALOG = ActionDialog(
     form_class=None,
     form_submit_text="Begin anew",
 )
-WHAT = (None, {"fields": ["name", ("enabled", "mode")]})
+WHAT = (None, {"fields": ["name", "enabled", "mode"]})
 WHERE = (
     "Where to look",
     {
-        "fields": [("user_id", "household_id", "persona_id")],
-        "description": "At the memories that match every field that is filled in. Another choice is looked at from its "
-        "first memory.",
+        "fields": ["user_id", "household_id", "persona_id"],
+        "description": "At the memories that match every field that is filled in. Whatever is chosen, only memories of "
+        "the same user, household and persona are held against each other. A changed choice begins anew.",
     },
 )
-HOW_MUCH = ("What one run may do", {"fields": [("max_memories", "max_decisions", "max_seconds")]})
+HOW_MUCH = ("What one run may do", {"fields": ["max_memories", "max_decisions", "max_seconds"]})
 PROGRESS = (
     "Progress",
     {"fields": ["state_label", "progress", "receipts", ("last_run", "passes_done"), "error"]},
@@ -86,9 +86,9 @@ class ConsolidationAdmin(ModelAdmin):
     def state(self, consolidation: Consolidation) -> str:
         if consolidation.last_error:
             return "Failed"
-        if not consolidation.is_complete:
-            return "Under way"
-        return "Scheduled" if consolidation.enabled else "Off"
+        if consolidation.enabled:
+            return "Scheduled" if consolidation.is_complete else "Under way"
+        return "Off" if consolidation.is_complete else "Paused"
 
     @display(description="State")
     def state_label(self, consolidation: Consolidation) -> str:

@@ -133,6 +133,19 @@ def test_the_list_says_how_far_each_is(operator: Client, disagreeing: None) -> N
     assert "Scheduled" in text
 
 
+@pytest.mark.parametrize(
+    ("enabled", "max_memories", "state"),
+    [(False, 3, "Off"), (False, 1, "Paused"), (True, 3, "Scheduled"), (True, 1, "Under way")],
+)
+def test_the_state_says_whether_it_goes_on_by_itself(
+    operator: Client, disagreeing: None, enabled: bool, max_memories: int, state: str
+) -> None:
+    one = nightly(enabled=enabled, max_memories=max_memories)
+    consolidation_run(pk=one.pk)
+    shown: Any = operator.get(LIST).context["cl"]
+    assert shown.model_admin.state(shown.result_list[0]) == state
+
+
 def test_an_error_is_shown_where_somebody_looks(operator: Client) -> None:
     one = nightly()
     Consolidation.objects.update(last_error="The embedding model does not answer.")

@@ -521,6 +521,16 @@ def test_switching_it_off_stops_a_scheduled_run(lax: None, monkeypatch: pytest.M
     assert (report.ended, report.decided) == ("stepped_aside", 2)
 
 
+def test_a_run_that_was_overtaken_steps_aside(lax: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    store(*opposites(4))
+    strict()
+    nightly = order(mode="decide")
+    interrupted(monkeypatch, 2, lambda: consolidation_run(pk=nightly.pk))
+    report = run(nightly)
+    assert (report.ended, report.decided) == ("stepped_aside", 1)
+    assert (nightly.looked_at, nightly.decided, nightly.passes) == (8, 4, 1)
+
+
 def test_a_run_does_not_go_on_as_it_was_told_before(lax: None, monkeypatch: pytest.MonkeyPatch) -> None:
     store(*opposites(4))
     strict()

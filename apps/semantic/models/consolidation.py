@@ -52,8 +52,7 @@ class Consolidation(models.Model):
         max_length=MAX_IDENTIFIER_CHARS,
         blank=True,
         default="",
-        help_text="Look only at memories of this user. Empty: of every user. "
-        "Whatever is chosen, only memories of the same user, household and persona are held against each other.",
+        help_text="Look only at memories of this user. Empty: of every user.",
     )
     household_id = _identifier("household")
     persona_id = _identifier("persona")
