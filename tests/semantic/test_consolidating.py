@@ -531,6 +531,16 @@ def test_a_run_that_was_overtaken_steps_aside(lax: None, monkeypatch: pytest.Mon
     assert (nightly.looked_at, nightly.decided, nightly.passes) == (8, 4, 1)
 
 
+def test_a_pair_that_got_a_receipt_since_it_was_looked_at_is_left_alone(
+    disagreeing: list[Memory], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = order(name="other")
+    interrupted(monkeypatch, 1, lambda: consolidation_run(pk=other.pk))
+    assert run(order(mode="decide")).receipts == Counter()
+    assert Conflict.objects.get().actor == "consolidation:other"
+    assert active() == [LISBON, NOT_LISBON]
+
+
 def test_a_run_does_not_go_on_as_it_was_told_before(lax: None, monkeypatch: pytest.MonkeyPatch) -> None:
     store(*opposites(4))
     strict()
@@ -602,6 +612,11 @@ def test_a_preview_counts_what_deciding_comes_to_and_changes_nothing(lax: None) 
     assert list(Memory.objects.order_by("id").values()) == before
     assert not Conflict.objects.exists()
     assert run(order(mode="decide")).receipts == expected
+
+
+def test_a_preview_leaves_out_what_has_a_receipt(disagreeing: list[Memory]) -> None:
+    run(order())
+    assert consolidation_preview(scope=Scope("ana")) == {}
 
 
 def test_a_preview_holds_nothing_against_a_memory_that_would_have_left(lax: None) -> None:
