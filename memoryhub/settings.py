@@ -165,6 +165,7 @@ SPECTACULAR_SETTINGS = {
         "SaveActionEnum": "apps.semantic.rest.outputs.SAVE_ACTIONS",
         "RevisionActionEnum": "apps.semantic.models.RevisionAction",
         "ConflictSideEnum": "apps.rules.rest.outputs.SIDES",
+        "MemoryStatusEnum": "apps.semantic.models.MemoryStatus",
     },
 }
 

@@ -98,7 +98,7 @@ def broken_rules(response: schemathesis.Response) -> set[tuple[str, str]]:
 
 def _own_path(attr: str | None) -> str:
     """The path within a rule, wherever in the input the rule stands."""
-    return re.sub(r"^(config|rules\.\d+)\.", "", attr or "")
+    return re.sub(r"^(config|changes|rules\.\d+)\.", "", attr or "")
 
 
 @SCHEMA.parametrize()
