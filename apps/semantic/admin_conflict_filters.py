@@ -124,11 +124,17 @@ class BoundedPaginator(Paginator):
 
 
 class ConflictList(ChangeList):
-    """The receipts of a page with what its columns show, in one query."""
+    """The receipts of a page with what its columns show, in one query; counting them reads nothing of that."""
+
+    result_list: Any
 
     def get_queryset(self, request: HttpRequest, exclude_parameters: Any = None) -> Receipts:
         found: Receipts = super().get_queryset(request, exclude_parameters)
-        return found.defer(*DOCUMENTS).annotate(**dict(_columns()))
+        return found.defer(*DOCUMENTS)
+
+    def get_results(self, request: HttpRequest) -> None:
+        super().get_results(request)
+        self.result_list = self.result_list.annotate(**dict(_columns()))
 
 
 def _columns() -> Iterator[tuple[str, Any]]:

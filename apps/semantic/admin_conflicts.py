@@ -17,22 +17,17 @@ from unfold.dataclasses import ActionDialog
 from unfold.decorators import action, display
 from unfold.forms import BaseDialogForm
 
-from apps.core.adminkit import NOTHING, ReadOnly, after_dialog, confirmation, found_or_404, moment
+from apps.core.adminkit import NOTHING, ReadOnly, after_dialog, badge, confirmation, found_or_404, moment
 from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import Access, system_access
 from apps.semantic.admin_conflict_bulk import bulk_revert_page
 from apps.semantic.admin_conflict_filters import FILTERS, BoundedPaginator, ConflictList
-from apps.semantic.admin_conflict_page import conflict_page, consequences, may_decide
+from apps.semantic.admin_conflict_page import OUTCOME_COLOURS, conflict_page, consequences, may_decide
 from apps.semantic.admin_history import may
 from apps.semantic.models import Conflict, Memory, Outcome
 from apps.semantic.reviewing import Winner, conflict_accept, conflict_override, conflict_revert
 from apps.semantic.selectors import conflict_get
 
-OUTCOME_COLOURS = {
-    "Noticed": "warning", "Superseded existing": "info", "Kept existing": "info", "Merged": "primary",
-    "Rejected": "danger", "Kept both": "success",
-}  # fmt: skip
-STATE_COLOURS = {"Open": "warning", "Accepted": "success"}
 # Each word of a search is a condition on two texts.
 MAX_SEARCH_WORDS = 8
 HIDDEN = "Its words need the permission to view memories."
@@ -70,7 +65,7 @@ STEPS = {
 class ConflictAdmin(ReadOnly, ModelAdmin):
     """Receipts are read; what a person makes of them goes through the services."""
 
-    list_display = ["memories", "outcome_now", "state_now", "decided_by", "rule_then", "whose", "led_by", "when"]
+    list_display = ["memories", "outcome_now", "decided_by", "rule_then", "whose", "when"]
     list_display_links = ["memories"]
     list_filter = FILTERS
     list_filter_submit = True
@@ -79,6 +74,7 @@ class ConflictAdmin(ReadOnly, ModelAdmin):
     list_disable_select_all = True  # each decision is a transaction of its own; more of them: revert many
     list_per_page = 50
     show_full_result_count = False
+    show_facets = admin.ShowFacets.NEVER  # they would count all receipts, once for each choice
     paginator = BoundedPaginator
     ordering = ["-id"]
     search_fields = ["uuid"]  # shows the box; `get_search_results` decides
@@ -124,13 +120,10 @@ class ConflictAdmin(ReadOnly, ModelAdmin):
     def memories_hidden(self, receipt: Any) -> SafeString:
         return format_html('<span title="{}">{}</span>', HIDDEN, receipt.uuid)
 
-    @display(description="Outcome", ordering="outcome", label=OUTCOME_COLOURS)
-    def outcome_now(self, receipt: Conflict) -> str:
-        return receipt.get_outcome_display()
-
-    @display(description="State", ordering="state", label=STATE_COLOURS)
-    def state_now(self, receipt: Conflict) -> str:
-        return receipt.get_state_display()
+    @display(description="Outcome", ordering="outcome")
+    def outcome_now(self, receipt: Conflict) -> SafeString:
+        label = badge(receipt.get_outcome_display(), OUTCOME_COLOURS[Outcome(receipt.outcome)])
+        return format_html('{}<span class="mh-sub">{}</span>', label, receipt.get_state_display())
 
     @display(description="Decided by", ordering="confidence")
     def decided_by(self, receipt: Conflict) -> SafeString:
@@ -151,13 +144,9 @@ class ConflictAdmin(ReadOnly, ModelAdmin):
     def whose(self, receipt: Conflict) -> SafeString:
         return _two_lines(receipt.user_id, " / ".join(filter(None, (receipt.household_id, receipt.persona_id))))
 
-    @display(description="Led to it", ordering="origin")
-    def led_by(self, receipt: Conflict) -> SafeString:
-        return _two_lines(receipt.get_origin_display(), receipt.actor)
-
     @display(description="Decided at", ordering="id")
     def when(self, receipt: Conflict) -> SafeString:
-        return format_html('<span class="mh-moment">{}</span>', moment(receipt.at))
+        return _two_lines(moment(receipt.at), receipt.get_origin_display())
 
     # The page of a receipt
 

@@ -11,6 +11,7 @@ from django.db import connection
 from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
+from django_q.conf import Conf
 from django_q.models import OrmQ, Task
 
 from apps.core.domain.scope import Scope, system_access
@@ -178,7 +179,7 @@ def test_the_queue_is_read_from_an_index(operator: Client, decide: Decide) -> No
     assert response.status_code == 200
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL enable_seqscan = off")
-    plan = response.context["cl"].queryset[:50].explain()
+    plan = response.context["cl"].result_list._chain()[:50].explain()
     assert "semantic_conflict_open" in plan
     assert "Sort" not in plan
 
@@ -541,6 +542,21 @@ def test_more_than_a_page_is_reverted_in_the_background(
     assert "<dt>Still in force</dt><dd>2</dd>" in text
     assert [state_of(receipt) for receipt in receipts] == ["open", "open"]
     assert [task.func() for task in OrmQ.objects.all()] == [TASK]
+
+
+def test_a_run_in_the_background_goes_on_to_its_end(
+    operator: Client, decide: Decide, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("apps.semantic.admin_conflict_bulk.AT_ONCE", 1)
+    monkeypatch.setattr("apps.semantic.bulk_reviewing.MAX_REVERTS", 1)
+    stuck, *others = [decide(user=user) for user in ("ana", "ben", "cleo")]
+    memory_delete(access=ACCESS, uuid=stuck.existing.uuid)
+    monkeypatch.setattr(Conf, "SYNC", True)  # the worker's own code, without its process
+    response = operator.post(MANY, {"token": preview(operator, rule=":default").context["token"]}, follow=True)
+    status = response.context["run"]
+    assert (status.reverted, status.refused, status.finished, status.failed) == (2, 1, True, False)
+    assert str(stuck.uuid) in response.content.decode()
+    assert [state_of(receipt) for receipt in (stuck, *others)] == ["open", "reverted", "reverted"]
 
 
 def test_the_progress_of_a_run_ends_with_what_was_refused(operator: Client, decide: Decide) -> None:

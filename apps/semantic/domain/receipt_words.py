@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Any
 
 REASONS = {
@@ -12,6 +11,7 @@ REASONS = {
     "opposite": "They differ in words that exclude each other.",
     "attribute": "They differ in one attribute that has one value at a time.",
     "replaced": "Only one of the two can hold at a time.",
+    "change": "One side tells that what the other says has changed.",
 }
 OUTCOMES = {
     "noticed": "The evidence was too weak to act on: both memories stand.",
@@ -80,11 +80,12 @@ def _semantic(evidence: Mapping[str, Any]) -> str:
 
 
 def _keyword(evidence: Mapping[str, Any]) -> str:
-    return f"They share {_number(evidence, 'overlap')} of their keywords; more than {_limit(evidence)} counts."
+    shared, limit = (_share(evidence, name) for name in ("overlap", "threshold"))
+    return f"They share {shared} of their keywords; more than {limit} counts."
 
 
 def _time(evidence: Mapping[str, Any]) -> str:
-    apart = timedelta(seconds=float(evidence.get("delta_seconds", 0))).total_seconds()
+    apart = float(evidence.get("delta_seconds", 0))
     window = float(evidence.get("window_seconds", 0))
     return f"They are {duration(apart)} apart; up to {duration(window)} counts."
 
@@ -102,6 +103,11 @@ def _contradiction(evidence: Mapping[str, Any]) -> str:
 def _number(evidence: Mapping[str, Any], name: str) -> str:
     value = evidence.get(name)
     return f"{value:g}" if isinstance(value, int | float) else "?"
+
+
+def _share(evidence: Mapping[str, Any], name: str) -> str:
+    value = evidence.get(name)
+    return f"{100 * value:.0f}%" if isinstance(value, int | float) else "?"
 
 
 def _limit(evidence: Mapping[str, Any]) -> str:
