@@ -261,7 +261,9 @@ def _carry_out(
     transitions = []
     for move in sorted(moves, key=lambda move: move.target.status == MemoryStatus.ACTIVE):
         status, superseded_by = MemoryStatus(move.target.status), move.target.superseded_by
-        since = ledger.now if status == MemoryStatus.DELETED else move.target.status_changed_at
+        since = move.target.status_changed_at
+        if status == MemoryStatus.DELETED and since is None:  # deleted by this very step, not put back to where it was
+            since = ledger.now
         transitions.append(
             ledger.move(
                 move.memory,

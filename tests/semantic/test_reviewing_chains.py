@@ -111,3 +111,12 @@ def test_a_third_override_of_a_merge_still_knows_what_the_merge_made(save: Save,
         conflict_revert(access=access, uuid=answer.uuid)
     assert Conflict.objects.get(origin="save").state == "open"
     assert active() == {f"{PLAIN}\n{FULL}"}
+
+
+def test_what_an_override_deleted_is_put_back_to_when_it_was_deleted(save: Save, access: Access) -> None:
+    receipt = merged(save)
+    override = conflict_override(access=access, uuid=receipt.uuid, winner=Winner.CANDIDATE)
+    [deleted] = Memory.objects.filter(status="deleted").values("uuid", "status_changed_at")
+    answer = conflict_revert(access=access, uuid=override.uuid)
+    conflict_revert(access=access, uuid=answer.uuid)
+    assert list(Memory.objects.filter(status="deleted").values("uuid", "status_changed_at")) == [deleted]
