@@ -361,6 +361,21 @@ def test_a_run_that_was_killed_goes_on_with_no_pair_twice_and_none_left_out(
     assert (nightly.looked_at, nightly.decided) == (12, 6)
 
 
+def test_what_was_decided_and_the_place_to_go_on_are_committed_together(
+    lax: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(*_: Any) -> None:
+        raise Killed
+
+    store(*opposites(3))
+    strict()
+    monkeypatch.setattr(running.ConsolidationRun, "_move", killed)
+    with pytest.raises(Killed):
+        run(order(mode="decide"))
+    assert not Conflict.objects.exists()
+    assert active() == opposites(3)
+
+
 def test_a_run_that_fails_says_so_without_the_words_of_a_memory(
     disagreeing: list[Memory], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
