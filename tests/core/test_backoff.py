@@ -45,3 +45,13 @@ def test_a_delay_stays_within_the_jitter_of_the_cap(attempt: int, drawn: float) 
 
 def test_a_delay_is_never_negative() -> None:
     assert Backoff(base_ms=10, multiplier=2, max_ms=100, jitter_ms=50).delay_ms(0, fixed(0.0)) == 0
+
+
+def test_a_slowly_growing_delay_reaches_its_cap_as_well() -> None:
+    slow = Backoff(base_ms=100, multiplier=1.01, max_ms=1_000)
+    assert [slow.delay_ms(n, fixed(0.5)) for n in (0, 100, 231, 232)] == [100, 270, 995, 1_000]
+
+
+@pytest.mark.parametrize(("base", "longest"), [(1, 8_000), (0, 0)])
+def test_growth_beyond_every_number_is_the_cap(base: int, longest: int) -> None:
+    assert Backoff(base_ms=base, multiplier=1e10, max_ms=8_000).delay_ms(10_000, fixed(0.5)) == longest

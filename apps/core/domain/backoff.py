@@ -1,5 +1,6 @@
 """Capped exponential backoff with jitter, for retries of every kind (spec 002 section 2)."""
 
+import math
 from dataclasses import dataclass
 
 from apps.core.domain.randomness import RNG
@@ -20,6 +21,11 @@ class Backoff:
 
     def delay_ms(self, attempt: int, rng: RNG) -> int:
         """Milliseconds to wait after attempt number `attempt` (0 for the first) failed; never negative."""
-        exponential = self.base_ms * self.multiplier ** min(attempt, 64)
         jitter = int(rng.next_float() * (self.jitter_ms * 2 + 1)) - self.jitter_ms
-        return max(0, int(min(exponential, self.max_ms)) + jitter)
+        return max(0, int(min(self._exponential_ms(attempt), self.max_ms)) + jitter)
+
+    def _exponential_ms(self, attempt: int) -> float:
+        try:
+            return self.base_ms * math.pow(self.multiplier, attempt)
+        except OverflowError:
+            return self.max_ms if self.base_ms else 0
