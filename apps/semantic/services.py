@@ -14,6 +14,7 @@ from apps.core.domain.errors import ConflictError, NotFoundError
 from apps.core.domain.scope import Access, Scope
 from apps.events.services import emit
 from apps.semantic.domain.confidence import DecayPolicy
+from apps.semantic.domain.standing import Transition
 from apps.semantic.events import (
     MemoriesPurged,
     MemoryChange,
@@ -85,13 +86,17 @@ def memory_delete(*, access: Access, uuid: UUID, clock: Clock = SYSTEM_CLOCK) ->
 def memory_restore(*, access: Access, uuid: UUID, clock: Clock = SYSTEM_CLOCK) -> Memory:
     """Undo a soft delete: the memory stands again where it stood.
 
-    Raises NotFoundError, or ConflictError when it is not deleted, or the same content was saved meanwhile.
+    One that had lost to another memory by a decision that is not in force any more is active again. Nothing is held
+    against it: who restores a memory wants it to stand. Raises NotFoundError, or ConflictError when it is not deleted,
+    or the same content was saved meanwhile.
     """
     with _changing(access, uuid, clock) as change:
         memory = change.memory
         if memory.status != MemoryStatus.DELETED:
             raise ConflictError("This memory is not deleted.", code="not_deleted")
         status = _status_before_deletion(memory)
+        if status != MemoryStatus.ACTIVE and not _is_decision_in_force(memory, status):
+            status, memory.superseded_by = MemoryStatus.ACTIVE, None
         if status == MemoryStatus.ACTIVE and _same_content(memory).exists():
             raise ConflictError("The same content was saved again since; delete that one first.", code="duplicate")
         change.set_status(status)
@@ -167,6 +172,18 @@ def _changing(access: Access, uuid: UUID, clock: Clock) -> Iterator[_Change]:
 def _status_before_deletion(memory: Memory) -> MemoryStatus:
     deletion = memory.revisions.filter(action=RevisionAction.DELETED).last()
     return MemoryStatus(deletion.changes["status"][0]) if deletion else MemoryStatus.ACTIVE
+
+
+def _is_decision_in_force(memory: Memory, status: MemoryStatus) -> bool:
+    """Whether the decision that gave a memory this status was neither reverted nor overridden meanwhile."""
+    steps = memory.revisions.filter(conflict__isnull=False).exclude(action=RevisionAction.DELETED)
+    receipts = Conflict.objects.in_force().filter(uuid__in=steps.values("conflict"))
+    return any(_gave(receipt, memory, status) for receipt in receipts)
+
+
+def _gave(receipt: Conflict, memory: Memory, status: MemoryStatus) -> bool:
+    steps = (Transition.from_json(step) for step in receipt.transitions)
+    return any(step.memory == memory.uuid and step.after.status == status for step in steps)
 
 
 def _same_content(memory: Memory) -> Any:

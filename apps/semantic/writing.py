@@ -16,6 +16,7 @@ from apps.semantic.domain.duplicates import DuplicateAction, DuplicateDecision, 
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.drafts import Key, Prepared, active_by_key, key_of, new_memory, settled_by_moment
 from apps.semantic.ledger import Ledger
+from apps.semantic.models import Conflict as Receipt
 from apps.semantic.models import Memory, MemoryStatus, Origin
 from apps.semantic.records import record_of_memory
 
@@ -94,7 +95,23 @@ class Writer:
         if verdict is None:
             self._ledger.insert(memory, self._writing.space, vector, is_given=arrival.is_given, reason=arrival.reason)
             return SaveResult("inserted", decision.reason, memory)
+        if (receipt := self._lost_before(memory, verdict)) is not None:
+            del self._stored[item.key]
+            return SaveResult(verdict.outcome.value, ALREADY_DECIDED, receipt.existing, receipt.uuid)
         return self._apply(subject, verdict, arrival)
+
+    def _lost_before(self, memory: Memory, verdict: Verdict) -> Receipt | None:
+        """The decision by which the same words lost to the same memory before. Repeating them adds nothing."""
+        existing = self._memories[verdict.main.conflict.existing.key]
+        if verdict.outcome not in {Outcome.KEPT_EXISTING, Outcome.REJECTED} or existing.pk is None:
+            return None
+        before = Receipt.objects.in_force().filter(
+            existing=existing,
+            outcome=verdict.outcome.value,
+            candidate__content_hash=memory.content_hash,
+            candidate__superseded_by=existing,
+        )
+        return before.select_related("existing__superseded_by").newest_first().first()
 
     def _note_moment(self, key: Key, memory: Memory) -> None:
         """Remember an active memory for when a later draft has settled it."""

@@ -203,3 +203,13 @@ def test_the_history_of_both_memories_names_the_receipt(save: Save) -> None:
             {"status": ["active", "superseded"], "superseded_by": [None, str(result.memory)]},
         ),
     ]
+
+
+def test_words_that_lose_to_the_same_memory_again_add_nothing(save: Save) -> None:
+    save("Ana lives in Lisbon.")
+    first = save("Ana does not live in Lisbon.", source="inferred")
+    again = save("Ana does not live in Lisbon.", source="inferred")
+    assert first.action == again.action == "kept_existing"
+    assert (again.reason, again.conflict, again.memory) == ("already_decided", first.conflict, first.memory)
+    assert Memory.objects.count() == 2
+    assert Conflict.objects.count() == 1

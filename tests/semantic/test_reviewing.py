@@ -250,3 +250,23 @@ def test_receipts_of_others_do_not_exist(save: Save, access: Access) -> None:
     for uuid in (result.conflict, uuid4()):
         with pytest.raises(NotFoundError):
             conflict_revert(access=ben, uuid=uuid)
+
+
+def test_restoring_what_lost_a_decision_that_was_reverted_lets_it_stand(save: Save, access: Access) -> None:
+    save(LISBON)
+    result = save(NOT_LISBON, source="inferred")
+    assert (result.action, active()) == ("kept_existing", [LISBON])
+    loser = Memory.objects.get(content=NOT_LISBON)
+    memory_delete(access=access, uuid=loser.uuid)
+    assert result.conflict is not None
+    conflict_revert(access=access, uuid=result.conflict)
+    restored = memory_restore(access=access, uuid=loser.uuid)
+    assert (restored.status, restored.superseded_by) == ("active", None)
+
+
+def test_restoring_what_lost_a_decision_that_stands_leaves_it_behind_the_winner(save: Save, access: Access) -> None:
+    old = save(LISBON).memory
+    winner = save(NOT_LISBON).memory
+    memory_delete(access=access, uuid=old.uuid)
+    restored = memory_restore(access=access, uuid=old.uuid)
+    assert (restored.status, restored.superseded_by) == ("superseded", winner)
