@@ -1,10 +1,12 @@
 """What the admin pages of all apps are built from: read-only models, badges, moments, questions before an action."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import Any, TypeVar
+from uuid import UUID
 
+from django.contrib import messages
 from django.contrib.admin import helpers
 from django.db.models import Model
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
@@ -14,6 +16,9 @@ from django.utils.formats import date_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.timezone import localtime
+
+from apps.core.domain.errors import MemoryHubError
+from apps.core.domain.scope import Access, system_access
 
 NOTHING = "-"
 CONFIRMED = "confirmed"
@@ -61,6 +66,31 @@ def excerpt(text: str) -> SafeString:
 def plain_text(text: str) -> SafeString | str:
     """Text with its own line breaks; a dash for none."""
     return format_html('<div class="mh-text">{}</div>', text) if text else NOTHING
+
+
+def two_lines(first: str, second: str) -> SafeString:
+    """A cell of a list: what matters, and below it, smaller, what goes with it."""
+    return format_html('<span class="mh-cell" title="{0}">{0}</span><span class="mh-sub">{1}</span>', first, second)
+
+
+def operator_access(request: HttpRequest) -> Access:
+    """What somebody in the admin may do: everything, under the name that the records keep."""
+    return system_access(f"admin:{request.user.get_username()}")
+
+
+def for_each(
+    request: HttpRequest, uuids: Iterable[UUID], service: Callable[..., Any], *, noun: tuple[str, str], done: str
+) -> None:
+    """Apply a service to each id; those that refuse are named with their reason. noun: for one, and for several."""
+    count = 0
+    for uuid in uuids:
+        try:
+            service(access=operator_access(request), uuid=uuid)
+            count += 1
+        except MemoryHubError as error:
+            messages.warning(request, f"{uuid}: {error.detail}")
+    if count:
+        messages.success(request, f"{count} {noun[count != 1]} {done}.")
 
 
 def filesize(size: int) -> str:

@@ -1,11 +1,10 @@
 """Memories in the admin: to read, to find, to delete softly and to restore."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
-from uuid import UUID
 
-from django.contrib import admin, messages
+from django.contrib import admin
 from django.db.models import Q, QuerySet, Value
 from django.http import HttpRequest, HttpResponse
 from django.template.defaultfilters import truncatechars
@@ -23,14 +22,15 @@ from apps.core.adminkit import (
     after_dialog,
     badge,
     excerpt,
+    for_each,
     found_or_404,
     moment,
+    operator_access,
     plain_text,
     pretty_json,
+    two_lines,
 )
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
-from apps.core.domain.errors import MemoryHubError
-from apps.core.domain.scope import Access, system_access
 from apps.semantic import services
 from apps.semantic.admin_history import RevisionInline, may
 from apps.semantic.admin_search import RELEVANCE, searched
@@ -54,6 +54,7 @@ RESTORE_DIALOG = ActionDialog(
     form_class=None,
     form_submit_text="Restore",
 )
+NOUN = ("memory", "memories")
 
 
 @admin.register(Memory)
@@ -103,7 +104,7 @@ class MemoryAdmin(ReadOnly, ModelAdmin):
         return [f"-{RELEVANCE}", "-id"] if _searching(request) else ["-id"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Memory]:
-        memories = Memory.objects.visible_to(_access(request)).defer("lexemes").select_related("superseded_by")
+        memories = Memory.objects.visible_to(operator_access(request)).defer("lexemes").select_related("superseded_by")
         # The search gives it its values; the order of the list names it before there are any.
         return memories.annotate(**{RELEVANCE: Value(0.0)}) if _searching(request) else memories
 
@@ -119,21 +120,21 @@ class MemoryAdmin(ReadOnly, ModelAdmin):
 
     @display(description="Whose", ordering="user_id")
     def whose(self, memory: Memory) -> SafeString:
-        return _two_lines(memory.user_id, " / ".join(filter(None, (memory.household_id, memory.persona_id))))
+        return two_lines(memory.user_id, " / ".join(filter(None, (memory.household_id, memory.persona_id))))
 
     @display(description="Confidence")
     def confidence_now(self, memory: Memory) -> SafeString:
         now = memory.confidence_at(utcnow(SYSTEM_CLOCK))
-        return _two_lines(f"{now:.2f}", memory.get_decay_policy_display())
+        return two_lines(f"{now:.2f}", memory.get_decay_policy_display())
 
     @display(description="Source", ordering="source")
     def origin(self, memory: Memory) -> SafeString:
-        return _two_lines(memory.source, f"importance {memory.importance:g}")
+        return two_lines(memory.source, f"importance {memory.importance:g}")
 
     @display(description="Saved at", ordering="id")
     def when(self, memory: Memory) -> SafeString:
         happened = f"happened {moment(memory.occurred_at)}" if memory.occurred_at else ""
-        return _two_lines(moment(memory.created_at), happened)
+        return two_lines(moment(memory.created_at), happened)
 
     @display(description="Relevance", ordering=RELEVANCE)
     def relevance(self, memory: Memory) -> str:
@@ -217,11 +218,11 @@ class MemoryAdmin(ReadOnly, ModelAdmin):
 
     @action(description="Delete (can be restored)", icon="delete", permissions=["soft_delete"])
     def soft_delete(self, request: HttpRequest, queryset: QuerySet[Memory]) -> None:
-        _for_each(request, queryset.values_list("uuid", flat=True), services.memory_delete, "deleted")
+        for_each(request, queryset.values_list("uuid", flat=True), services.memory_delete, noun=NOUN, done="deleted")
 
     @action(description="Restore", icon="restore_from_trash", permissions=["restore"])
     def restore(self, request: HttpRequest, queryset: QuerySet[Memory]) -> None:
-        _for_each(request, queryset.values_list("uuid", flat=True), services.memory_restore, "restored")
+        for_each(request, queryset.values_list("uuid", flat=True), services.memory_restore, noun=NOUN, done="restored")
 
     @action(description="Delete", icon="delete", permissions=["view", "soft_delete"], dialog=DELETE_DIALOG)
     def soft_delete_this(self, request: HttpRequest, form: Any, object_id: str) -> HttpResponse:
@@ -233,7 +234,7 @@ class MemoryAdmin(ReadOnly, ModelAdmin):
 
     def _on_page(self, request: HttpRequest, object_id: str, service: Callable[..., Any], done: str) -> HttpResponse:
         memory = found_or_404(self.get_object(request, object_id))
-        _for_each(request, [memory.uuid], service, done)
+        for_each(request, [memory.uuid], service, noun=NOUN, done=done)
         return after_dialog(request, reverse("admin:semantic_memory_change", args=[memory.pk]))
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> list[Any]:
@@ -254,32 +255,11 @@ class MemoryAdmin(ReadOnly, ModelAdmin):
         self, request: HttpRequest, queryset: QuerySet[Memory], search_term: str
     ) -> tuple[QuerySet[Memory], bool]:
         term = search_term.strip().replace("\x00", "")
-        return (searched(request, _access(request), queryset, term) if term else queryset), False
-
-
-def _access(request: HttpRequest) -> Access:
-    return system_access(f"admin:{request.user.get_username()}")
+        return (searched(request, operator_access(request), queryset, term) if term else queryset), False
 
 
 def _searching(request: HttpRequest) -> bool:
     return bool(request.GET.get("q", "").strip())
-
-
-def _two_lines(first: str, second: str) -> SafeString:
-    return format_html('<span class="mh-cell" title="{0}">{0}</span><span class="mh-sub">{1}</span>', first, second)
-
-
-def _for_each(request: HttpRequest, uuids: Iterable[UUID], service: Callable[..., Any], done: str) -> None:
-    """Apply a service to each memory; those that refuse are named with their reason."""
-    count = 0
-    for uuid in uuids:
-        try:
-            service(access=_access(request), uuid=uuid)
-            count += 1
-        except MemoryHubError as error:
-            messages.warning(request, f"{uuid}: {error.detail}")
-    if count:
-        messages.success(request, f"{count} {'memory' if count == 1 else 'memories'} {done}.")
 
 
 # The further pages of this app register themselves.

@@ -14,7 +14,7 @@ from apps.semantic.domain.receipt_words import OUTCOMES, signal_words
 from apps.semantic.domain.standing import Standing, Transition
 from apps.semantic.domain.word_diff import Piece, differences, provenance
 from apps.semantic.models import Conflict, Memory, Origin, Outcome, ReviewState
-from apps.semantic.reviewing import Winner
+from apps.semantic.reviewing import Winner, decisions_undone
 
 OUTCOME_COLOURS = {
     Outcome.NOTICED: "warning", Outcome.SUPERSEDED_EXISTING: "info", Outcome.KEPT_EXISTING: "info",
@@ -124,7 +124,7 @@ def _steps(receipt: Conflict) -> list[Transition]:
 
 def _memories(receipt: Conflict) -> dict[UUID, Memory]:
     """All that the receipt names, by id."""
-    wanted = {step.memory for one in _decided(receipt) for step in _steps(one)} | {
+    wanted = {step.memory for one in decisions_undone(receipt) for step in _steps(one)} | {
         UUID(one["existing"]["id"]) for one in receipt.others
     }
     wanted |= {one.uuid for one in (receipt.candidate, receipt.existing, receipt.result) if one}
@@ -168,15 +168,12 @@ def _overridden(receipt: Conflict, winner: Winner, rows: Mapping[UUID, Memory], 
 
 def _others_before(receipt: Conflict, sides: Collection[UUID]) -> dict[UUID, Standing | None]:
     """Where further memories stood before a decision and those that it overrides."""
-    return {step.memory: step.before for one in _decided(receipt) for step in _steps(one) if step.memory not in sides}
-
-
-def _decided(receipt: Conflict) -> Iterator[Conflict]:
-    """A decision and those that it overrides, the latest first."""
-    decision: Conflict | None = receipt
-    while decision is not None:
-        yield decision
-        decision = decision.about if decision.origin == Origin.OVERRIDE else None
+    return {
+        step.memory: step.before
+        for one in decisions_undone(receipt)
+        for step in _steps(one)
+        if step.memory not in sides
+    }
 
 
 def _sentence(words: str) -> str:

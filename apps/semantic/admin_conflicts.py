@@ -1,11 +1,11 @@
 """Conflicts in the admin: the queue of decisions to look at, and the page on which a person accepts or changes one."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 from uuid import UUID
 
-from django.contrib import admin, messages
+from django.contrib import admin
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
@@ -17,9 +17,18 @@ from unfold.dataclasses import ActionDialog
 from unfold.decorators import action, display
 from unfold.forms import BaseDialogForm
 
-from apps.core.adminkit import NOTHING, ReadOnly, after_dialog, badge, confirmation, found_or_404, moment
-from apps.core.domain.errors import MemoryHubError
-from apps.core.domain.scope import Access, system_access
+from apps.core.adminkit import (
+    NOTHING,
+    ReadOnly,
+    after_dialog,
+    badge,
+    confirmation,
+    for_each,
+    found_or_404,
+    moment,
+    operator_access,
+    two_lines,
+)
 from apps.semantic.admin_conflict_bulk import bulk_revert_page
 from apps.semantic.admin_conflict_filters import FILTERS, BoundedPaginator, ConflictList
 from apps.semantic.admin_conflict_page import OUTCOME_COLOURS, conflict_page, consequences, may_decide
@@ -59,6 +68,7 @@ STEPS = {
     "accept_this": "accept", "keep_candidate": "candidate", "keep_existing": "existing", "keep_both": "both",
     "revert_this": "revert",
 }  # fmt: skip
+NOUN = ("decision", "decisions")
 
 
 @admin.register(Conflict)
@@ -93,7 +103,7 @@ class ConflictAdmin(ReadOnly, ModelAdmin):
         return ConflictList
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Conflict]:
-        return Conflict.objects.visible_to(_access(request))
+        return Conflict.objects.visible_to(operator_access(request))
 
     def get_list_display(self, request: HttpRequest) -> list[Any]:
         shown = self.memories if may(request, "view") else self.memories_hidden
@@ -127,7 +137,7 @@ class ConflictAdmin(ReadOnly, ModelAdmin):
 
     @display(description="Decided by", ordering="confidence")
     def decided_by(self, receipt: Conflict) -> SafeString:
-        return _two_lines(receipt.strategy, f"confidence {receipt.confidence:.2f}")
+        return two_lines(receipt.strategy, f"confidence {receipt.confidence:.2f}")
 
     @display(description="Rule")
     def rule_then(self, receipt: Any) -> SafeString | str:
@@ -135,18 +145,18 @@ class ConflictAdmin(ReadOnly, ModelAdmin):
             return NOTHING
         version = f"version {receipt.rule_version}"
         if receipt.rule_change is None:
-            return _two_lines(receipt.rule_name, version)
+            return two_lines(receipt.rule_name, version)
         url = reverse("admin:rules_mergeruleversion_change", args=[receipt.rule_change])
         link = format_html('<a class="mh-link" href="{}">{}</a>', url, receipt.rule_name)
         return format_html('<span class="mh-cell">{}</span><span class="mh-sub">{}</span>', link, version)
 
     @display(description="Whose", ordering="user_id")
     def whose(self, receipt: Conflict) -> SafeString:
-        return _two_lines(receipt.user_id, " / ".join(filter(None, (receipt.household_id, receipt.persona_id))))
+        return two_lines(receipt.user_id, " / ".join(filter(None, (receipt.household_id, receipt.persona_id))))
 
     @display(description="Decided at", ordering="id")
     def when(self, receipt: Conflict) -> SafeString:
-        return _two_lines(moment(receipt.at), receipt.get_origin_display())
+        return two_lines(moment(receipt.at), receipt.get_origin_display())
 
     # The page of a receipt
 
@@ -189,14 +199,14 @@ class ConflictAdmin(ReadOnly, ModelAdmin):
 
     def _take_step(self, request: HttpRequest, object_id: str, service: Callable[..., Any], done: str) -> HttpResponse:
         receipt = found_or_404(self.get_object(request, object_id))
-        _for_each(request, [receipt.uuid], service, done)
+        for_each(request, [receipt.uuid], service, noun=NOUN, done=done)
         return after_dialog(request, reverse("admin:semantic_conflict_change", args=[receipt.pk]))
 
     # The list
 
     @action(description="Accept", icon="check", permissions=["review"])
     def accept_chosen(self, request: HttpRequest, queryset: QuerySet[Conflict]) -> None:
-        _for_each(request, _newest_first(queryset), conflict_accept, "accepted")
+        for_each(request, _newest_first(queryset), conflict_accept, noun=NOUN, done="accepted")
 
     @action(description="Revert", icon="undo", permissions=["review"])
     def revert_chosen(self, request: HttpRequest, queryset: QuerySet[Conflict]) -> TemplateResponse | None:
@@ -207,12 +217,12 @@ class ConflictAdmin(ReadOnly, ModelAdmin):
         }
         asked = confirmation(request, self, queryset.order_by("-id"), **words)
         if asked is None:
-            _for_each(request, _newest_first(queryset), conflict_revert, "reverted")
+            for_each(request, _newest_first(queryset), conflict_revert, noun=NOUN, done="reverted")
         return asked
 
     @action(description="Revert many", icon="settings_backup_restore", permissions=["review"], url_path="revert-many")
     def revert_many(self, request: HttpRequest) -> HttpResponse:
-        return bulk_revert_page(self, request, _access(request))
+        return bulk_revert_page(self, request, operator_access(request))
 
     def has_review_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return request.user.has_perm("semantic.change_conflict")
@@ -238,10 +248,10 @@ def _sides_shown(receipt: Conflict) -> tuple[str, ...]:
 
 def _receipt(request: HttpRequest, object_id: Any) -> Conflict | None:
     """A receipt by its number or its id; none where there is no such."""
-    receipts = Conflict.objects.visible_to(_access(request))
+    receipts = Conflict.objects.visible_to(operator_access(request))
     by = Q(pk=int(object_id)) if str(object_id).isdecimal() and len(str(object_id)) < 19 else _by_id(str(object_id))
     uuid = receipts.filter(by).values_list("uuid", flat=True).first()
-    return conflict_get(_access(request), uuid) if uuid else None
+    return conflict_get(operator_access(request), uuid) if uuid else None
 
 
 def _by_id(term: str) -> Q:
@@ -273,24 +283,3 @@ def _matching(receipts: QuerySet[Conflict], term: str, *, may_read: bool) -> Que
 def _newest_first(receipts: QuerySet[Conflict]) -> list[UUID]:
     """So that a chain of decisions about the same memories unwinds."""
     return list(receipts.order_by("-id").values_list("uuid", flat=True))
-
-
-def _access(request: HttpRequest) -> Access:
-    return system_access(f"admin:{request.user.get_username()}")
-
-
-def _two_lines(first: str, second: str) -> SafeString:
-    return format_html('<span class="mh-cell" title="{0}">{0}</span><span class="mh-sub">{1}</span>', first, second)
-
-
-def _for_each(request: HttpRequest, uuids: Iterable[UUID], service: Callable[..., Any], done: str) -> None:
-    """Apply a service to each receipt; those that refuse are named with their reason."""
-    count = 0
-    for uuid in uuids:
-        try:
-            service(access=_access(request), uuid=uuid)
-            count += 1
-        except MemoryHubError as error:
-            messages.warning(request, f"{uuid}: {error.detail}")
-    if count:
-        messages.success(request, f"{count} {'decision' if count == 1 else 'decisions'} {done}.")

@@ -137,7 +137,7 @@ def _slots_near(
         some = places[start : start + step]
         cosines = np.stack([_vector(subjects[place]) for place in some]) @ shard.vectors.T
         for place, row in zip(some, cosines, strict=True):
-            yield place, nearest(shard, visible, row, _terms(subjects[place].record))
+            yield place, nearest(shard, visible, row, _terms(subjects[place]))
 
 
 def _vector(subject: Subject) -> Vector:
@@ -145,8 +145,13 @@ def _vector(subject: Subject) -> Vector:
     return subject.record.embedding
 
 
-def _terms(record: MemoryRecord) -> list[int]:
-    words = query_terms(" ".join((record.content, *record.keywords)))
+def _terms(subject: Subject) -> list[int]:
+    return terms_of(subject.record.content, subject.record.keywords)
+
+
+def terms_of(content: str, keywords: Sequence[str]) -> list[int]:
+    """The hashes of the words by which a memory finds those that share them (`domain.nearest`)."""
+    words = query_terms(" ".join((content, *keywords)))
     return [term_hash(word) for word in words[:MAX_TERMS]]
 
 
@@ -183,7 +188,7 @@ def _near_earlier(subjects: Sequence[tuple[int, Subject]]) -> Iterator[tuple[int
     shard.apply(_shard_row(place, subject) for place, subject in firsts)
     slots, arrived = np.arange(len(groups)), np.array([place for place, _ in firsts])
     for slot, group in enumerate(groups):
-        cosines, terms = vectors @ _vector(firsts[slot][1]), _terms(firsts[slot][1].record)
+        cosines, terms = vectors @ _vector(firsts[slot][1]), _terms(firsts[slot][1])
         for place, _ in group:
             for near in nearest(shard, (arrived < place) & (slots != slot), cosines, terms):
                 yield from ((place, earlier) for earlier, _ in groups[near] if earlier < place)

@@ -4,14 +4,12 @@ import time
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from django.db import connection
 from django.db.models import Max
 
 from apps.core.domain.scope import Scope
-from apps.core.domain.text import query_terms, term_hash
 from apps.llm.models import EmbeddingSpace
 from apps.rules.domain.arbitration import Conflict as Disagreement
 from apps.rules.domain.detection import detect
@@ -19,7 +17,7 @@ from apps.rules.domain.record import MemoryRecord
 from apps.rules.domain.rules import RuleConfig
 from apps.rules.domain.verdict import Verdict, decide
 from apps.rules.registry import RuleSet
-from apps.semantic.comparing import MAX_TERMS
+from apps.semantic.comparing import terms_of
 from apps.semantic.domain.nearest import nearest
 from apps.semantic.domain.ranking import visible_slots
 from apps.semantic.domain.shard import Shard
@@ -157,7 +155,7 @@ def _neighbourhoods(memories: Sequence[Memory], space: EmbeddingSpace) -> Iterat
     for memory in memories:
         by_user[memory.user_id].append(memory)
     for user, mine in by_user.items():
-        terms = {memory.pk: _terms(memory) for memory in mine}
+        terms = {memory.pk: terms_of(memory.content, memory.keywords) for memory in mine}
         with shard_cache().fresh([user], space) as [shard]:
             found = list(_in_shard(shard, mine, terms))
         yield from found
@@ -179,8 +177,3 @@ def _in_shard(shard: Shard, memories: Sequence[Memory], terms: Mapping[int, Sequ
 def _exact_scope(memory: Memory) -> Scope:
     """Where a memory has no household or persona, the empty one: None would match all."""
     return Scope(memory.user_id, memory.household_id, memory.persona_id)
-
-
-def _terms(memory: Memory) -> list[int]:
-    words: Any = query_terms(" ".join((memory.content, *memory.keywords)))
-    return [term_hash(word) for word in words[:MAX_TERMS]]

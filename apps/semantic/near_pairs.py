@@ -8,11 +8,10 @@ import numpy.typing as npt
 
 from apps.core.domain.errors import InvalidInputError
 from apps.core.domain.scope import Access, Scope
-from apps.core.domain.text import query_terms, term_hash
 from apps.llm.models import EmbeddingSpace
 from apps.llm.selectors import active_space
 from apps.rules.domain.record import MemoryRecord
-from apps.semantic.comparing import MAX_TERMS
+from apps.semantic.comparing import terms_of
 from apps.semantic.consolidation_finding import decided_partners
 from apps.semantic.domain.nearest import nearest
 from apps.semantic.domain.ranking import visible_slots
@@ -83,7 +82,7 @@ class NearPairs:
 
 def _near(records: Mapping[int, MemoryRecord], scope: Scope, space: EmbeddingSpace) -> list[_Near]:
     """In the order of arrival, the newest candidate first. Raises SpaceChangedError."""
-    terms = {pk: _terms(record) for pk, record in records.items()}
+    terms = {pk: terms_of(record.content, record.keywords) for pk, record in records.items()}
     with shard_cache().fresh([scope.user_id or ""], space) as [shard]:
         visible = visible_slots(shard, scope)
         slots = np.flatnonzero(visible & np.isin(shard.ids, list(records)))
@@ -105,8 +104,3 @@ def _of_slot(
         earlier &= shard.codes(name) == shard.codes(name)[slot]
     for other in nearest(shard, earlier, cosines, terms):
         yield _Near(int(shard.ids[slot]), int(shard.ids[other]), float(np.clip(cosines[other], -1.0, 1.0)))
-
-
-def _terms(record: MemoryRecord) -> list[int]:
-    words = query_terms(" ".join((record.content, *record.keywords)))
-    return [term_hash(word) for word in words[:MAX_TERMS]]

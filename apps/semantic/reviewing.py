@@ -177,7 +177,7 @@ def _moves_for(receipt: Conflict, winner: Winner, now: datetime) -> list[_Move]:
     candidate, existing = receipt.candidate, receipt.existing
     moves: dict[UUID, _Move] = {}
     touched: set[UUID] = set()
-    for decision in _decided(receipt):
+    for decision in decisions_undone(receipt):
         moves |= {move.memory.uuid: move for move in _moves_back(decision, touched)}
         touched |= {step.memory for step in _transitions(decision)}
     _raise_for([_moved_on(one, receipt) for one in (candidate, existing) if not _is_where_left(one, touched)])
@@ -190,7 +190,7 @@ def _moves_for(receipt: Conflict, winner: Winner, now: datetime) -> list[_Move]:
     return [move for move in moves.values() if not standing_of(move.memory).is_same_place(move.target)]
 
 
-def _decided(receipt: Conflict) -> Iterator[Conflict]:
+def decisions_undone(receipt: Conflict) -> Iterator[Conflict]:
     """A decision and those that it overrides, the latest first."""
     decision: Conflict | None = receipt
     while decision is not None:
