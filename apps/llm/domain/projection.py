@@ -1,0 +1,252 @@
+"""How many tokens a provider will have been asked for soon, and whether to hold calls back (spec 002 section 3).
+
+The history is shared by all processes (DESIGN section 6), so these are functions of what they are given: usage out
+of a table, the reservations of calls under way, and the time.
+"""
+
+import math
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from itertools import groupby
+from threading import Lock
+from typing import NamedTuple
+
+from apps.core.domain.clock import Clock
+
+TOKENS_PER_MINUTE: Mapping[str, int] = {"claude": 40_000, "openai": 90_000}
+DEFAULT_PROVIDER = "claude"
+THROTTLE_PERCENT = 80
+MINUTE_MS = 60_000
+DEFAULT_WINDOW_MS = MINUTE_MS
+UNDER_WAY_RETRY_MS = 1_000
+
+
+@dataclass(frozen=True)
+class TokenUsage:
+    """What one call used. timestamp: milliseconds since the epoch at which it is counted."""
+
+    timestamp: int
+    total_tokens: int
+
+    def __post_init__(self) -> None:
+        if self.total_tokens < 0:
+            raise ValueError(f"A call uses 0 tokens or more, not {self.total_tokens}.")
+
+
+@dataclass(frozen=True)
+class RateLimit:
+    """tokens_per_minute: None for a provider without a limit, such as a model on the same machine.
+
+    window_ms: the length of the window that is looked at; long enough that its limit is a token at least.
+    """
+
+    tokens_per_minute: int | None
+    window_ms: int = DEFAULT_WINDOW_MS
+
+    def __post_init__(self) -> None:
+        if self.window_ms < 1:
+            raise ValueError(f"A window lasts at least a millisecond, not {self.window_ms}.")
+        if self.tokens is not None and self.tokens < 1:
+            raise ValueError("The limit of the window is below one token, so no call could ever be made.")
+
+    @property
+    def tokens(self) -> int | None:
+        """Tokens that the window may hold."""
+        if self.tokens_per_minute is None:
+            return None
+        return token_limit_for_window(self.tokens_per_minute, self.window_ms)
+
+
+def provider_limit(provider: str = DEFAULT_PROVIDER, window_ms: int = DEFAULT_WINDOW_MS) -> RateLimit:
+    """The limit of a provider that the spec names; none for any other."""
+    return RateLimit(TOKENS_PER_MINUTE.get(provider), window_ms)
+
+
+def token_limit_for_window(tokens_per_minute: int, window_ms: int) -> int:
+    """The share of a minute's limit that falls to a window, rounded down (in whole numbers, so exact)."""
+    return tokens_per_minute * window_ms // MINUTE_MS
+
+
+@dataclass(frozen=True)
+class Projection:
+    """What the window holds and will hold.
+
+    window_tokens_used: in the window. projected_tokens: what the waiting calls will add, at the average of the
+    window. utilization_percent: of the limit, 0 without one; it may exceed 100. window_limit: None without one.
+    """
+
+    projected_tokens: float
+    projected_total: float
+    utilization_percent: float
+    should_throttle: bool
+    window_tokens_used: int
+    window_limit: int | None
+
+
+def project_token_usage(history: Iterable[TokenUsage], queue_depth: int, limit: RateLimit, now: int) -> Projection:
+    """The spec's projection at `now` (milliseconds since the epoch).
+
+    history: in any order. An entry exactly as old as the window still counts, and so does one from the future,
+    which another machine's clock may have written. queue_depth: calls that wait to be made. Without usage in the
+    window nothing is projected. Throttling begins above 80%, not at it; it is decided in whole numbers, and
+    without a limit never.
+    """
+    recent = [usage for usage in history if usage.timestamp >= now - limit.window_ms]
+    return _project(_add(_Load(0, 0), recent), queue_depth, limit.tokens)
+
+
+class RateVerdict(StrEnum):
+    """ALLOWED. THROTTLED: the projection is above 80%. FULL: the window has no room now for the call's own tokens.
+
+    TOO_LARGE: no window has room for it.
+    """
+
+    ALLOWED = "allowed"
+    THROTTLED = "throttled"
+    FULL = "full"
+    TOO_LARGE = "too_large"
+
+
+@dataclass(frozen=True)
+class RateDecision:
+    """retry_after_ms: after how long the same question is answered with yes if nothing else happens.
+
+    A second where calls under way are in the way, since nobody knows when they end; None where the call is allowed,
+    or where asking again is of no use.
+    """
+
+    verdict: RateVerdict
+    projection: Projection
+    retry_after_ms: int | None = None
+
+    @property
+    def allowed(self) -> bool:
+        return self.verdict is RateVerdict.ALLOWED
+
+
+def decide_rate(
+    settled: Collection[TokenUsage],
+    reserved: Collection[TokenUsage],
+    estimated_tokens: int,
+    limit: RateLimit,
+    now: int,
+    queue_depth: int = 1,
+) -> RateDecision:
+    """Whether a call may be made that will use at most `estimated_tokens`.
+
+    The spec only projects; this adds that calls under way count as well, so that callers at once cannot pass
+    together what none may pass alone. settled: usage of finished calls. reserved: the estimates of calls under
+    way, which count however long they take. queue_depth: calls that wait, this one among them. If no call uses
+    more than its estimate, the window never holds more than its limit.
+    """
+    if estimated_tokens < 0:
+        raise ValueError(f"A call uses 0 tokens or more, not {estimated_tokens}.")
+    recent = [usage for usage in settled if usage.timestamp >= now - limit.window_ms]
+    under_way = _Load(sum(usage.total_tokens for usage in reserved), len(reserved))
+
+    def verdict(load: _Load) -> RateVerdict:
+        return _verdict(_project(load, queue_depth, limit.tokens), estimated_tokens)
+
+    load = _add(under_way, recent)
+    decision = RateDecision(verdict(load), _project(load, queue_depth, limit.tokens))
+    if decision.verdict in (RateVerdict.ALLOWED, RateVerdict.TOO_LARGE):
+        return decision
+    leaving = _loads_as_usage_leaves(load, recent)
+    free_at = next((at for at, rest in leaving if verdict(rest) is RateVerdict.ALLOWED), None)
+    wait = UNDER_WAY_RETRY_MS if free_at is None else free_at + limit.window_ms + 1 - now
+    return replace(decision, retry_after_ms=wait)
+
+
+@dataclass(frozen=True)
+class RateTicket:
+    """A call that a RateLimiter let through."""
+
+    number: int
+    estimated_tokens: int
+
+
+class RateLimiter:
+    """`decide_rate` for the calls of one process; safe to use from several threads."""
+
+    def __init__(self, limit: RateLimit, clock: Clock) -> None:
+        self._limit = limit
+        self._clock = clock
+        self._lock = Lock()
+        self._settled: list[TokenUsage] = []
+        self._under_way: dict[int, TokenUsage] = {}
+        self._last_number = 0
+
+    def reserve(self, estimated_tokens: int, queue_depth: int = 1) -> tuple[RateDecision, RateTicket | None]:
+        """The decision, and a ticket to settle or release later when the call is allowed."""
+        with self._lock:
+            now, under_way = self._clock.now(), self._under_way.values()
+            decision = decide_rate(self._settled, under_way, estimated_tokens, self._limit, now, queue_depth)
+            if not decision.allowed:
+                return decision, None
+            self._last_number += 1
+            self._under_way[self._last_number] = TokenUsage(now, estimated_tokens)
+            return decision, RateTicket(self._last_number, estimated_tokens)
+
+    def settle(self, ticket: RateTicket, total_tokens: int) -> None:
+        """The call has used `total_tokens`, which count from now on. Raises KeyError for a ticket used before."""
+        with self._lock:
+            del self._under_way[ticket.number]
+            now = self._clock.now()
+            self._settled = [usage for usage in self._settled if usage.timestamp >= now - self._limit.window_ms]
+            self._settled.append(TokenUsage(now, total_tokens))
+
+    def release(self, ticket: RateTicket) -> None:
+        """The call was not made. Raises KeyError for a ticket used before."""
+        with self._lock:
+            del self._under_way[ticket.number]
+
+
+class _Load(NamedTuple):
+    """What counts at one moment: `used` tokens by `calls` calls."""
+
+    used: int
+    calls: int
+
+
+def _add(load: _Load, usages: Collection[TokenUsage]) -> _Load:
+    return _Load(load.used + sum(usage.total_tokens for usage in usages), load.calls + len(usages))
+
+
+def _loads_as_usage_leaves(load: _Load, recent: Iterable[TokenUsage]) -> Iterator[tuple[int, _Load]]:
+    """Each timestamp in `recent`, oldest first, with the load once everything up to it has left the window."""
+    oldest_first = sorted(recent, key=_timestamp)
+    for timestamp, leaving in groupby(oldest_first, key=_timestamp):
+        gone = list(leaving)
+        load = _Load(load.used - sum(usage.total_tokens for usage in gone), load.calls - len(gone))
+        yield timestamp, load
+
+
+def _timestamp(usage: TokenUsage) -> int:
+    return usage.timestamp
+
+
+def _project(load: _Load, queue_depth: int, limit: int | None) -> Projection:
+    if queue_depth < 0:
+        raise ValueError(f"A queue holds 0 calls or more, not {queue_depth}.")
+    used, calls = load
+    if calls == 0:
+        return Projection(0.0, 0.0, 0.0, should_throttle=False, window_tokens_used=0, window_limit=limit)
+    projected = used * queue_depth / calls
+    return Projection(
+        projected_tokens=projected,
+        projected_total=used + projected,
+        utilization_percent=0.0 if limit is None else (used + projected) / limit * 100,
+        should_throttle=limit is not None and used * (calls + queue_depth) * 100 > THROTTLE_PERCENT * limit * calls,
+        window_tokens_used=used,
+        window_limit=limit,
+    )
+
+
+def _verdict(projection: Projection, estimated_tokens: int) -> RateVerdict:
+    limit = math.inf if projection.window_limit is None else projection.window_limit
+    if estimated_tokens > limit:
+        return RateVerdict.TOO_LARGE
+    if projection.should_throttle:
+        return RateVerdict.THROTTLED
+    return RateVerdict.FULL if projection.window_tokens_used + estimated_tokens > limit else RateVerdict.ALLOWED
