@@ -1,0 +1,234 @@
+"""What may be spent on models in a day of UTC (spec 002 section 6).
+
+A call reserves the most that it can cost before it is made, and settles what it did cost afterwards. So callers at
+once cannot spend together what none may spend alone, which asking first and recording later (the spec's `canSpend`
+and `recordSpend`) does not ensure. A call is charged to the day in which it was reserved, even when it ends after
+midnight: charged to the next one it would take what others there have already been promised.
+
+Money is `Decimal` dollars to the nano-dollar. A window is one row of the database, changed only where
+`can_reserve` still holds; a reservation nobody settles (its process died) stays taken until its day is over,
+because its money may have been spent.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from decimal import ROUND_CEILING, Decimal
+from threading import Lock
+
+from apps.core.domain.clock import Clock
+
+DAY_MS = 86_400_000
+WARNING_THRESHOLDS = (70, 90, 100)
+MONEY_PLACES = 9
+MAX_AMOUNT = Decimal(2**53 - 1)
+EXHAUSTS_WARNING = "This request will exactly exhaust the budget"
+BUDGET_EXCEEDED = "budget_exceeded"
+
+_NANO = Decimal(1).scaleb(-MONEY_PLACES)
+_ZERO = Decimal(0)
+
+
+class InvalidAmountError(ValueError):
+    """An amount of money that cannot be one."""
+
+
+def checked_amount(amount: Decimal) -> Decimal:
+    """`amount` to nine places, rounded up, so that what is spent never looks like less.
+
+    Raises InvalidAmountError unless it is a Decimal, finite, at least 0 and at most 2^53 - 1.
+    """
+    if not isinstance(amount, Decimal):
+        raise InvalidAmountError(f"Money is a Decimal, not a {type(amount).__name__}.")
+    if not amount.is_finite() or amount < 0:
+        raise InvalidAmountError(f"Invalid amount: {amount}")
+    if amount > MAX_AMOUNT:
+        raise InvalidAmountError(f"Amount exceeds safe integer: {amount}")
+    return amount.quantize(_NANO, ROUND_CEILING)
+
+
+@dataclass(frozen=True)
+class Budget:
+    """usd: dollars a day; zero or less switches the budget off: everything is allowed and nothing is warned of."""
+
+    usd: Decimal
+
+    def __post_init__(self) -> None:
+        checked_amount(self.usd.copy_abs() if isinstance(self.usd, Decimal) else self.usd)
+
+    @property
+    def is_enforced(self) -> bool:
+        return self.usd > 0
+
+    def utilization_percent(self, spent: Decimal) -> Decimal:
+        """`spent` as a percentage; 0 when the budget is switched off."""
+        return spent * 100 / self.usd if self.is_enforced else _ZERO
+
+    def is_reached(self, threshold: int, spent: Decimal) -> bool:
+        """Whether `spent` is at least `threshold` percent; compared without dividing, so exact."""
+        return self.is_enforced and spent * 100 >= threshold * self.usd
+
+
+@dataclass(frozen=True)
+class BudgetWindow:
+    """One day. start: its first millisecond. spent: settled. reserved: by calls under way. warned: thresholds."""
+
+    start: int
+    spent: Decimal = _ZERO
+    reserved: Decimal = _ZERO
+    warned: frozenset[int] = frozenset()
+
+    @property
+    def committed(self) -> Decimal:
+        """Spent, or promised to a call under way."""
+        return self.spent + self.reserved
+
+
+def window_start(now: int) -> int:
+    """The last midnight in UTC at or before `now`, both in milliseconds since the epoch."""
+    return now - now % DAY_MS
+
+
+def current_window(window: BudgetWindow, now: int) -> BudgetWindow:
+    """`window` while its day lasts, afterwards an empty one; a clock that goes back does not bring a day back."""
+    start = window_start(now)
+    return BudgetWindow(start) if start > window.start else window
+
+
+@dataclass(frozen=True)
+class Reservation:
+    """Money set aside for one call in the day that begins at `window_start`."""
+
+    window_start: int
+    amount: Decimal
+
+
+@dataclass(frozen=True)
+class BudgetDecision:
+    """Whether a call may be paid for; exactly the budget may be, the least bit more may not.
+
+    reservation: exactly when allowed. warning: when nothing is left after it. reason, shortfall: why not, and by how
+    much. retry_after_ms: when the next day begins; None when allowed, or when the call costs more than a whole day.
+    """
+
+    reservation: Reservation | None = None
+    warning: str | None = None
+    reason: str | None = None
+    shortfall: Decimal = _ZERO
+    retry_after_ms: int | None = None
+
+    @property
+    def allowed(self) -> bool:
+        return self.reservation is not None
+
+
+def can_reserve(window: BudgetWindow, amount: Decimal, budget: Budget) -> bool:
+    """Whether `amount` still fits: refused only if spent, reserved and it together are above the budget."""
+    return not budget.is_enforced or window.committed + amount <= budget.usd
+
+
+def reserve(window: BudgetWindow, estimated: Decimal, budget: Budget, now: int) -> tuple[BudgetWindow, BudgetDecision]:
+    """The window of `now` after a call asked for `estimated`, the most it can cost, and the answer.
+
+    A budget that is switched off allows everything, and still adds up what is reserved and spent.
+    """
+    window, amount = current_window(window, now), checked_amount(estimated)
+    if not can_reserve(window, amount, budget):
+        return window, _refusal(window, amount, budget, now)
+    window = replace(window, reserved=window.reserved + amount)
+    exhausted = budget.is_enforced and window.committed == budget.usd
+    warning = EXHAUSTS_WARNING if exhausted else None
+    return window, BudgetDecision(Reservation(window.start, amount), warning=warning)
+
+
+@dataclass(frozen=True)
+class Settlement:
+    """utilization_percent: of the budget by what is spent. alerts: thresholds reached for the first time that day."""
+
+    utilization_percent: Decimal
+    alerts: tuple[int, ...] = ()
+
+
+def settle(
+    window: BudgetWindow, reservation: Reservation, actual: Decimal, budget: Budget
+) -> tuple[BudgetWindow, Settlement]:
+    """The reservation's window after its call has cost `actual`, and what that reached.
+
+    More than was reserved is recorded all the same, since it is spent. Raises ValueError for another day's window.
+    """
+    return record_spend(release(window, reservation), actual, budget)
+
+
+def release(window: BudgetWindow, reservation: Reservation) -> BudgetWindow:
+    """The window when the call was certainly not made. Raises ValueError for another day's window."""
+    if reservation.window_start != window.start:
+        raise ValueError("The reservation is of another day than the window.")
+    if reservation.amount > window.reserved:
+        raise ValueError("More would be released than is reserved.")
+    return replace(window, reserved=window.reserved - reservation.amount)
+
+
+def record_spend(window: BudgetWindow, actual: Decimal, budget: Budget) -> tuple[BudgetWindow, Settlement]:
+    """The window after `actual` was spent; each threshold alerts when it is reached, once in a day."""
+    spent = window.spent + checked_amount(actual)
+    reached = [t for t in WARNING_THRESHOLDS if budget.is_reached(t, spent)]
+    alerts = tuple(t for t in reached if t not in window.warned)
+    window = replace(window, spent=spent, warned=window.warned.union(alerts))
+    return window, Settlement(budget.utilization_percent(spent), alerts)
+
+
+def _refusal(window: BudgetWindow, amount: Decimal, budget: Budget, now: int) -> BudgetDecision:
+    return BudgetDecision(
+        reason=BUDGET_EXCEEDED,
+        shortfall=window.committed + amount - budget.usd,
+        retry_after_ms=None if amount > budget.usd else window.start + DAY_MS - now,
+    )
+
+
+def _ignore(threshold: int, window: BudgetWindow) -> None:
+    pass
+
+
+class BudgetTracker:
+    """The budget of one process; safe to use from several threads.
+
+    on_alert: called once for each threshold and day with the threshold and the window, under the lock.
+    """
+
+    def __init__(self, budget: Budget, clock: Clock, on_alert: Callable[[int, BudgetWindow], None] = _ignore) -> None:
+        self._budget = budget
+        self._clock = clock
+        self._on_alert = on_alert
+        self._lock = Lock()
+        today = BudgetWindow(window_start(clock.now()))
+        self._windows = {today.start: today}
+
+    @property
+    def window(self) -> BudgetWindow:
+        """Today's."""
+        with self._lock:
+            return self._current()
+
+    def reserve(self, estimated: Decimal) -> BudgetDecision:
+        """Set `estimated` aside, if it fits."""
+        with self._lock:
+            window, decision = reserve(self._current(), estimated, self._budget, self._clock.now())
+            self._windows[window.start] = window
+            return decision
+
+    def settle(self, reservation: Reservation, actual: Decimal) -> Settlement:
+        """Record the cost of a call in the day in which it was reserved."""
+        with self._lock:
+            window, settlement = settle(self._windows[reservation.window_start], reservation, actual, self._budget)
+            self._windows[window.start] = window
+            for threshold in settlement.alerts:
+                self._on_alert(threshold, window)
+            return settlement
+
+    def release(self, reservation: Reservation) -> None:
+        """Give back what was set aside for a call that was not made."""
+        with self._lock:
+            self._windows[reservation.window_start] = release(self._windows[reservation.window_start], reservation)
+
+    def _current(self) -> BudgetWindow:
+        window = current_window(self._windows[max(self._windows)], self._clock.now())
+        return self._windows.setdefault(window.start, window)
