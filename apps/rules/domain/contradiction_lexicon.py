@@ -22,7 +22,7 @@ _SYNONYMS = """
     found find; left leave; sold sell; told tell; slept sleep; swam swum swim; wore worn wear; chose chosen
     choose pick; lost lose; won win; built build; grew grown grow; knew known know; spent spend; kept keep; felt
     feel; caught catch; broke broken break; flew flown fly; sang sung sing; drank drunk drink; made make; daily
-    everyday
+    everyday; allergic allergy
 """
 # Left of the bar against right of the bar.
 _OPPOSITES = """

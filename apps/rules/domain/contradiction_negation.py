@@ -14,7 +14,18 @@ from apps.rules.domain.contradiction_evidence import (
 )
 from apps.rules.domain.contradiction_subjects import SPEAKER, are_of_others, numbers_of, somebody, times_of
 from apps.rules.domain.contradiction_text import Clause, Passage
-from apps.rules.domain.contradiction_words import ENDINGS, FILLERS, INTENTIONS, LIGHT, NEVER, PARTICLES, UPDATE_CUES
+from apps.rules.domain.contradiction_words import (
+    ENDINGS,
+    FILLERS,
+    HABITS,
+    INTENTIONS,
+    LIGHT,
+    NEVER,
+    OCCASIONS,
+    OPENERS,
+    PARTICLES,
+    UPDATE_CUES,
+)
 
 # Negated words that the other side has, and words of the other side that the negated one has.
 MIN_DENIED, MIN_SAID = 0.7, 0.5
@@ -30,6 +41,20 @@ SHORT_TOKENS = 15
 ONE_NAME = 0.75
 ENDED = 0.1
 _SAYS_NOTHING = FILLERS | LIGHT | UPDATE_CUES
+
+
+class _Part(NamedTuple):
+    """A clause, or several as one, and what each "not" of it denies."""
+
+    clause: Clause
+    denials: tuple["_Own", ...]
+
+
+class _Own(NamedTuple):
+    """The words that one "not" denies, None for those of the whole statement, and what its part begins with."""
+
+    words: frozenset[str] | None
+    opener: str
 
 
 class _Denied(NamedTuple):
@@ -48,39 +73,65 @@ def negation(first: Passage, second: Passage) -> Evidence | None:
     return strongest((forth, back and back.swapped()))
 
 
-def _opposed(first: Passage, second: Passage) -> Iterator[tuple[Clause, Clause]]:
-    """Clauses of the first that deny, each with those of the second that do not."""
+def _opposed(first: Passage, second: Passage) -> Iterator[tuple[_Part, Clause]]:
+    """Parts of the first that deny, each with the clauses of the second that do not."""
     if not first.whole.negators:
         return
-    affirmed = second.once(_parts)
-    if second.whole.negators:
-        affirmed = [part for part in affirmed if not part.negators]
+    affirmed = [part.clause for part in second.once(_parts) if not part.denials]
     for denied in first.once(_parts):
-        if denied.negators:
+        if denied.denials:
             yield from ((denied, said) for said in affirmed)
 
 
-def _parts(passage: Passage) -> list[Clause]:
+def _parts(passage: Passage) -> tuple[_Part, ...]:
     """A short text as a whole; of a longer one the clauses that say something."""
     if len(passage.clauses) == 1 or (len(passage.whole.tokens) <= MAX_WHOLE_TOKENS and len(passage.sentences) == 1):
-        return [passage.whole]
-    return [clause for clause in passage.clauses if len(telling(clause)) >= MIN_PART_WORDS]
+        return (_Part(passage.whole, tuple(own for clause in passage.clauses for own in _denials_of(clause, passage))),)
+    return tuple(
+        _Part(clause, tuple(_denials_of(clause, passage)))
+        for clause in passage.clauses
+        if len(telling(clause)) >= MIN_PART_WORDS
+    )
 
 
-def _flip(denied: Clause, said: Clause, first: Passage, second: Passage) -> Evidence | None:
+def _denials_of(clause: Clause, passage: Passage) -> Iterator[_Own]:
+    """What each "not" of a clause denies: the words of its part up to the next "when", "who", "and"."""
+    for place in clause.negators:
+        start = max((at for at in range(place + 1) if clause.tokens[at].text in OPENERS), default=0)
+        after = range(place + 1, len(clause.tokens))
+        end = next((at for at in after if clause.tokens[at].text in OPENERS), len(clause.tokens))
+        words = frozenset(token.key for token in clause.tokens[start:end] if token.is_content) - FILLERS
+        opener = clause.tokens[start].text if clause.tokens[start].text in OPENERS else ""
+        is_all = not words and opener != "without"
+        yield _Own(None if is_all or words >= passage.whole.content - FILLERS else words, opener)
+
+
+def _flip(part: _Part, said: Clause, first: Passage, second: Passage) -> Evidence | None:
+    denied = part.clause
     common = denied.content & said.content
     if not common or are_of_others(denied, said) or _are_of_other_times(denied, said):
         return None
-    of_denied, of_said = len(common) / len(denied.content), len(common) / len(said.content)
+    told = said.content - (HABITS - common)
+    of_denied, of_said = len(common) / len(denied.content), len(common) / len(told)
     if of_denied < MIN_DENIED or of_said < MIN_SAID:
         return None
     if len(common) == 1 and of_said < 1:
         return None
+    repeated = [own for own in part.denials if _repeats(own, said)]
+    if not repeated:
+        return None
     score = clamp(0.75 * of_denied + 0.5 * of_said - 0.25 + ENDED * _says_it_ended(denied))
-    if _may_both_hold(denied, said):
+    if _may_both_hold(denied, said) or all(own.opener in OCCASIONS for own in repeated):
         score = min(score, NOTICE_ONLY)
     words = denied.tokens[denied.negators[0]].text
     return Evidence(Reason.NEGATION, score, denied.words, said.words, ((words, ""),), as_written(common, first))
+
+
+def _repeats(own: _Own, said: Clause) -> bool:
+    """The other side says what is denied, not only what stands beside it: "mended it when nobody looked"."""
+    if own.words is None:
+        return True
+    return bool(own.words) and len(own.words & said.content) >= MIN_DENIED * len(own.words)
 
 
 def _are_of_other_times(one: Clause, other: Clause) -> bool:

@@ -6,15 +6,31 @@ from difflib import SequenceMatcher
 
 from apps.rules.domain.contradiction_evidence import UNLIKELY, Evidence, Reason, as_written
 from apps.rules.domain.contradiction_lexicon import are_exclusive, are_opposites, key_of
-from apps.rules.domain.contradiction_single import changes, has_one, is_predicate, lasts, takes_one
+from apps.rules.domain.contradiction_places import size_of
+from apps.rules.domain.contradiction_single import (
+    changes,
+    has_one,
+    is_numbered_place,
+    is_port,
+    is_predicate,
+    is_role,
+    is_setting,
+    is_state,
+    lasts,
+    opens,
+    takes_one,
+)
 from apps.rules.domain.contradiction_subjects import are_of_others
 from apps.rules.domain.contradiction_text import VALUES, Clause, Kind, Passage, Token, is_identifier
 from apps.rules.domain.contradiction_words import (
     ATTITUDES,
     FAVOURITES,
     INDEFINITE,
+    OPENING,
     PARTICLES,
     SINGLE_VALUED,
+    SOMEBODY,
+    STARTING,
     UPDATE_CUES,
 )
 
@@ -62,13 +78,42 @@ class Place:
     @property
     def is_certain_time(self) -> bool:
         """ "the meeting is on Monday", "moved to Monday"; not "a meeting on Monday"."""
-        return has_one(self.clause) or changes(self.clause)
+        return has_one(self.clause) or changes(self.clause) or opens(self.clause, OPENING)
 
     @property
     def is_of_ours(self) -> bool:
-        """A time of day of something of one's own: "my flight leaves at 7:15"."""
-        kinds = {kind for kind, _ in self.values}
-        return kinds == {Kind.TIME} and self.clause.tokens[0].text in ("my", "our")
+        """A time of day of something of one's own, or of what begins: "my flight leaves at 7:15"."""
+        ours = self.clause.tokens[0].text in ("my", "our") or opens(self.clause, STARTING)
+        return self.kinds == {Kind.TIME} and ours
+
+    @property
+    def kinds(self) -> frozenset[Kind]:
+        """Of which kind its values are."""
+        return frozenset(kind for kind, _ in self.values)
+
+    @property
+    def is_state(self) -> bool:
+        """It is how a certain thing is."""
+        return is_state(self.clause, self.start, self.end)
+
+    @property
+    def is_role(self) -> bool:
+        """It plays a part that one plays."""
+        return is_role(self.clause, self.start, self.end)
+
+    @property
+    def is_certain_value(self) -> bool:
+        """Whatever else is said, it is a value of a certain thing."""
+        opening = self.kinds == {Kind.TIME} and opens(self.clause, OPENING | STARTING)
+        return opening or (self.kinds == {Kind.NUMBER} and is_setting(self.clause, self.start))
+
+    @property
+    def is_attitude(self) -> bool:
+        """What somebody thinks of something: "she [loves] dogs", not "a neighbour [loves] dogs"."""
+        if not self.start or not _said(self) <= ATTITUDES or self.clause.tokens[0].text in INDEFINITE:
+            return False
+        verb = self.clause.tokens[self.start].text
+        return self.clause.is_anchored or self.clause.tokens[0].text in SOMEBODY or verb.endswith(("s", "ed"))
 
     @property
     def is_predicate(self) -> bool:
@@ -87,13 +132,18 @@ class Place:
 
     @property
     def is_named(self) -> bool:
-        """It is a name."""
-        return any(token.name for token in self.tokens)
+        """It is a name, or a word with figures in it."""
+        return any(token.name or (token.is_content and not token.text.isalpha()) for token in self.tokens)
 
     @property
     def names_a_thing(self) -> bool:
         """It is the number of a thing: "room 5"."""
         return any(is_identifier(self.clause, at) for at in range(self.start, self.end))
+
+    @property
+    def is_numbered_place(self) -> bool:
+        """It is the number of the place where something is: "on port 8080"."""
+        return self.names_a_thing and self.end == self.start + 1 and is_numbered_place(self.clause, self.start)
 
 
 def swap(first: Passage, second: Passage) -> Evidence | None:
@@ -163,14 +213,20 @@ def significant(clause: Clause) -> tuple[int, ...]:
 
 def _judge(one: Place, other: Place) -> tuple[Reason, float] | None:
     anchored = one.clause.is_anchored and other.clause.is_anchored
+    replaced = anchored and one.takes_one and other.takes_one and bool(one.clause.content & other.clause.content)
     if one.values & other.values:
+        if replaced and one.content and other.content and one.content != other.content:
+            return _judge_replaced(one, other)
         return _judge_values(one, other, anchored)
     opposed = _are(are_opposites, one, other)
     if opposed or _are(are_exclusive, one, other):
         reason, passing = (Reason.OPPOSITE, LIKELY) if opposed else (Reason.ATTRIBUTE, UNLIKELY)
-        return reason, _weighed(anchored, _is_lasting(one, other), passing)
-    if anchored and one.takes_one and other.takes_one and one.clause.content & other.clause.content:
+        certain = (one.is_state and other.is_state) or (one.is_attitude and other.is_attitude)
+        return reason, CERTAIN if certain else _weighed(anchored, _is_lasting(one, other), passing)
+    if replaced:
         return _judge_replaced(one, other)
+    if one.is_role and other.is_role and one.clause.content & other.clause.content:
+        return Reason.REPLACED, LIKELY
     return None
 
 
@@ -178,8 +234,14 @@ def _judge_values(one: Place, other: Place, anchored: bool) -> tuple[Reason, flo
     """Nothing but one value may differ: "3 cats" and "2 dogs" are no conflict."""
     if min(one.count, other.count) > 1:
         return None
-    if one.content - other.content or other.content - one.content or one.names_a_thing or other.names_a_thing:
+    if one.content != other.content:
         return None
+    if one.is_numbered_place and other.is_numbered_place:
+        certain = is_port(one.clause, one.start) and is_port(other.clause, other.start)
+        return Reason.VALUE, CERTAIN if certain else LIKELY
+    if one.names_a_thing or other.names_a_thing:
+        return None
+    anchored = anchored or (one.is_certain_value and other.is_certain_value)
     if any(kind is Kind.NUMBER for kind, _ in one.values & other.values):
         return Reason.VALUE, _weighed(anchored, one.is_counted and other.is_counted, LIKELY)
     certain = one.is_certain_time or other.is_certain_time
@@ -191,7 +253,8 @@ def _judge_replaced(one: Place, other: Place) -> tuple[Reason, float] | None:
     if not (one.content and other.content) or _particles(one) != _particles(other):
         return None
     definite = (one.is_named and other.is_named) or (one.is_favourite and other.is_favourite)
-    return Reason.REPLACED, CERTAIN if definite else LIKELY
+    within = size_of(one.content) != size_of(other.content)
+    return Reason.REPLACED, CERTAIN if definite and not within else LIKELY
 
 
 def _particles(place: Place) -> frozenset[str]:
@@ -210,8 +273,6 @@ def _said(place: Place) -> frozenset[str]:
 
 
 def _is_lasting(one: Place, other: Place) -> bool:
-    if _said(one) <= ATTITUDES and _said(other) <= ATTITUDES:
-        return True
     return (one.is_predicate or one.takes_one) and (other.is_predicate or other.takes_one)
 
 

@@ -14,11 +14,14 @@ from apps.rules.domain.contradiction_lexicon import key_of
 from apps.rules.domain.contradiction_words import (
     ENDINGS,
     FILLERS,
+    IDIOMS,
     LIGHT,
     MONTHS,
     NEGATORS,
     NO_SPEAKERS,
     NUMBER_WORDS,
+    NUMBERED,
+    OF_THE_USER,
     PERSONS,
     SINGLE_VALUED,
     STATES,
@@ -55,9 +58,12 @@ _TOKEN = re.compile(
     r"|(?P<word>[^\W_]+(?:'[^\W_]+)*(?:-[^\W_]+)*)",
     re.IGNORECASE,
 )
+# Slower, so for texts with a "not" only.
+_TOKEN_OR_IDIOM = re.compile(rf"(?P<idiom>\b(?=[bcimnowy])(?:{'|'.join(IDIOMS)})\b)|{_TOKEN.pattern}", re.IGNORECASE)
+_NOTS = ("not", "never", "n't", "no ")
 _NUMBER = re.compile(r"(?P<unit>[$€£]?)(?P<digits>\d[\d,]*(?:\.\d+)?)(?P<rest>[-/]\d+)?\s?(?P<suffix>.*)", re.DOTALL)
 _ORDINALS = frozenset(("st", "nd", "rd", "th"))
-_NO_NOUNS = FILLERS | LIGHT | UPDATE_CUES
+_NO_NOUNS = (FILLERS | LIGHT | UPDATE_CUES) - NUMBERED
 _ISO = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
 _POSSESSIVE = re.compile(r"'(?:s|ll|ve|re|d|m)$|'$")
 
@@ -119,11 +125,20 @@ class Clause:
 
     @cached_property
     def is_anchored(self) -> bool:
-        """True when it speaks of someone or something certain: the speaker, an owner, a name, "the deadline"."""
+        """True when it speaks of someone or something certain: the speaker, an owner, a name, "the deadline".
+
+        "Prefers tea" is about the user.
+        """
         if any(token.name or token.text in PERSONS for token in self.tokens):
             return True
-        definite = bool(self.tokens) and self.tokens[0].text == "the"
-        return definite and any(token.is_content and token.key in SINGLE_VALUED for token in self.tokens)
+        if self.tokens and self.tokens[0].text in OF_THE_USER:
+            return True
+        return self.is_definite and any(token.is_content and token.key in SINGLE_VALUED for token in self.tokens)
+
+    @property
+    def is_definite(self) -> bool:
+        """It begins with "the"."""
+        return bool(self.tokens) and self.tokens[0].text == "the"
 
     @property
     def words(self) -> str:
@@ -171,12 +186,21 @@ class Passage:
 
 
 def is_identifier(clause: Clause, place: int) -> bool:
-    """ "item 17", "room 5": the number at a place names a thing rather than counting any."""
+    """ "item 17", "room 5", "flight 22 leaves": the number at a place names a thing rather than counting any."""
     token = clause.tokens[place]
     if token.kind is not Kind.NUMBER or token.unit or place == 0:
         return False
     before, after = clause.tokens[place - 1], clause.tokens[place + 1 : place + 2]
-    return before.is_content and before.key not in _NO_NOUNS and not (after and _is_counted(after[0]))
+    if not before.is_content or before.key in _NO_NOUNS:
+        return False
+    return _is_subject(clause, place) or not (after and _is_counted(after[0]))
+
+
+def _is_subject(clause: Clause, place: int) -> bool:
+    """The number stands after the first noun and before what looks like a verb."""
+    starts = place == 1 or (place == 2 and clause.tokens[0].text == "the")
+    following = clause.tokens[place + 1 : place + 2]
+    return starts and bool(following) and following[0].text.endswith(("s", "ed"))
 
 
 def _is_counted(token: Token) -> bool:
@@ -221,7 +245,9 @@ def _clauses(sentence: str) -> Iterator[Clause]:
 
 
 def _tokens(text: str, at_start: bool) -> Iterator[Token]:
-    for match in _TOKEN.finditer(text):
+    lowered = text.lower()
+    pattern = _TOKEN_OR_IDIOM if any(mark in lowered for mark in _NOTS) else _TOKEN
+    for match in pattern.finditer(text):
         yield from _read(match.lastgroup or "word", match[0][:MAX_TOKEN_CHARS], at_start and match.start() == 0)
 
 
@@ -272,4 +298,9 @@ def _word(text: str, at_start: bool) -> Token:
     return Token(plain, key_of(plain), Kind.WORD, name=text[0].isupper() and not at_start)
 
 
-_READERS = {"date": _read_date, "time": _read_time, "number": _read_number, "word": _read_word}
+def _read_idiom(text: str, _at_start: bool) -> Iterable[Token]:
+    plain = " ".join(text.casefold().split())
+    return [Token(plain, plain, Kind.WORD, function=True)]
+
+
+_READERS = {"idiom": _read_idiom, "date": _read_date, "time": _read_time, "number": _read_number, "word": _read_word}

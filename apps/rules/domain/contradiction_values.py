@@ -98,7 +98,9 @@ def _are_of_other_things(first: Passage, second: Passage, ours: tuple[_Value, ..
         return True
     if max(len(first.whole.tokens), len(second.whole.tokens)) > SHORT_TOKENS:
         return False
-    if are_of_others(first.whole, second.whole):
+    # Of short ones another number of a thing is enough: "employee 1 works in room 5", "employee 2 works in room 5".
+    ours_only, theirs_only = numbered[0] - numbered[1], numbered[1] - numbered[0]
+    if {name for name, _ in ours_only} & {name for name, _ in theirs_only} or are_of_others(first.whole, second.whole):
         return True
     mine, yours = (Counter(value.token.key for value in side) for side in (ours, theirs))
     if min((mine - yours).total(), (yours - mine).total()) > 1:

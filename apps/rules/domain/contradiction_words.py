@@ -13,6 +13,21 @@ NEGATORS = _words(
     stopped quit"""
 )
 NEVER = _words("never")
+# Their "not" denies nothing; patterns of regular expressions.
+IDIOMS = (
+    "never mind", "never too late", "you never know", "why not", "why don't", "not only", "not just", "not to mention",
+    "can(?:'|no)t wait", "can(?:'|no)t help", "no doubt", "no wonder", "no problem", "no worries", "no matter",
+    "nothing but", "or not", "if not", "believe it or not", "more often than not", "in no time",
+)  # fmt: skip
+# Here begins what a "not" after it denies, and ends what one before it denies.
+OPENERS = _words(
+    """when whenever while because although though whereas unless until if where who whose which that and but or so
+    without"""
+)
+# What holds at one time, or on one condition, may not hold at another one.
+OCCASIONS = _words("when whenever while because unless until if where")
+# How often somebody does something, or when in the day, adds nothing that is denied.
+HABITS = keys("day daily week weekly month year morning evening night often usually always regularly sometimes")
 # What a negated experience may be worded with, and what says nothing about which experience it is.
 FILLERS = keys(
     """actually really ever any before so far yet project either at all anything anyone previous previously
@@ -26,11 +41,13 @@ LIGHT = keys(
     suggest show mention best share provide also thanks time today example step idea tip include consider
     worri kinda confus issue specific different effective improve ensure"""
 )
+# Those of them that are things with numbers: "person 5", "step 3".
+NUMBERED = keys("person step example idea tip issue way thing time")
 # Wanting something is no evidence that it was done.
 INTENTIONS = keys(
     """want wants hope hopes plan plans planning intend wish wishes dream dreams consider considering would might
     maybe someday"""
-)
+) | {"can't wait", "cannot wait", "never too late", "why not", "why don't"}
 # Who says that something changed means the same thing with another value.
 UPDATE_CUES = keys(
     """now currently changed updated rescheduled moved extended increased raised reduced decreased lowered adjusted
@@ -75,6 +92,13 @@ TITLES = _words("dr mr mrs ms miss prof professor")
 FAVOURITES = frozenset(("favourit", "favorit"))
 # A quantity of these is a state, not an event.
 STATES = _words("is are has have own owns weighs costs lives am im ive be been currently now")
+# When these happen each day is one time of a thing, but that of a show may be another one tomorrow.
+OPENING, STARTING = keys("opens closes"), keys("starts begins ends finishes")
+# These have one number of a kind: "runs on port 8080".
+PORTS = keys("port version extension")
+# Notes about the user leave out who it is: "prefers tea", "lives in Rome".
+OF_THE_USER = _words("lives resides works prefers likes loves enjoys hates dislikes")
+OWNERS = _words("the my our your his her their its")
 # What somebody thinks of something lasts, too.
 ATTITUDES = keys("love like enjoy adore prefer hate dislike loathe detest despise trust distrust")
 # They end a statement without saying anything: "no longer", "not any more".

@@ -1,7 +1,7 @@
 """Whether two texts say the same in nearly the same words, so that one of them can go."""
 
 from apps.rules.domain.contradiction_lexicon import are_opposites
-from apps.rules.domain.contradiction_text import VALUES, Passage, analysed
+from apps.rules.domain.contradiction_text import VALUES, Passage, Token, analysed
 from apps.rules.domain.contradiction_words import PARTICLES
 
 
@@ -29,8 +29,13 @@ def restated_share(first: str, second: str) -> float:
 def _fixed(passage: Passage) -> frozenset[str]:
     """What must not differ: values, names, small words that turn the meaning, whether something is denied."""
     tokens = passage.whole.tokens
-    fixed = {token.key for token in tokens if token.kind in VALUES or token.name or token.text in PARTICLES}
+    fixed = {token.key for token in tokens if token.kind in VALUES or token.name or _turns(token)}
     return frozenset(fixed | ({"not"} if passage.whole.negators else set()))
+
+
+def _turns(token: Token) -> bool:
+    """ "up" and "down", "never too late"."""
+    return token.text in PARTICLES or (token.function and " " in token.text)
 
 
 def _values(passage: Passage) -> tuple[str, ...]:

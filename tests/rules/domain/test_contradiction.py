@@ -40,6 +40,21 @@ CONTRADICTIONS = [
     ("I drink coffee every morning", "I don't drink coffee anymore", Reason.NEGATION),
     ("I have 17 postcards in my collection", "I now have 25 postcards in my collection", Reason.VALUE),
     ("The price of the ticket is 20 euros", "The price of the ticket is 25 euros", Reason.VALUE),
+    ("She adores opera", "She loathes opera", Reason.OPPOSITE),
+    ("Olga loves sailing", "Olga hates sailing", Reason.OPPOSITE),
+    ("The gate is open", "The gate is shut", Reason.OPPOSITE),
+    ("The heating is on", "The heating is off", Reason.OPPOSITE),
+    ("Prefers hot lunches", "Prefers cold lunches", Reason.OPPOSITE),
+    ("The worker listens on port 4000", "The worker listens on port 5000", Reason.VALUE),
+    ("The clinic is on floor 3", "The clinic is on floor 4", Reason.VALUE),
+    ("The bakery opens at 7 am", "The bakery opens at 8 am", Reason.VALUE),
+    ("The oven is set to 180 degrees", "The oven is set to 200 degrees", Reason.VALUE),
+    ("Ines's parrot is called Kit", "Ines's parrot is called Pip", Reason.REPLACED),
+    ("The guest password is fern31", "The guest password is oak77", Reason.REPLACED),
+    ("My work address is 4 Mill Lane", "My work address is 71 Dock Road", Reason.REPLACED),
+    ("I live in Portugal", "I live in Norway", Reason.REPLACED),
+    ("He quit drinking", "He drinks every evening", Reason.NEGATION),
+    ("Olga takes her coffee without milk", "Olga takes her coffee with milk", Reason.NEGATION),
 ]
 NO_CONTRADICTIONS = [
     ("I like tea", "I like coffee"),
@@ -66,6 +81,42 @@ NO_CONTRADICTIONS = [
     ("I went to the lake three years ago", "I went to the lake two days ago"),
     ("Caroline: I smoke", "Melanie: I don't smoke"),
     ("Caroline: I have 3 children", "Melanie: I have 2 children"),
+    ("Guest 3 sleeps in Oslo", "Guest 8 sleeps in Oslo"),
+    ("Person 3 sleeps in Oslo", "Person 8 sleeps in Oslo"),
+    ("Bus 3 stops at 7 am", "Bus 8 stops at 7 am"),
+    ("Clerk 3 works in office 2", "Clerk 8 works in office 2"),
+    ("I spoke with guest 3", "I spoke with guest 8"),
+    ("Some cooks love garlic", "Some cooks hate garlic"),
+    ("My parrots are called Kit", "My parrots are called Pip"),
+    ("It is called Kit", "It is called Pip"),
+    ("Ana is my sister", "Olga is my sister"),
+]
+# A "not" beside what is said, and one that says nothing.
+NOT_DENIED = [
+    ("Olga sang a lullaby when nobody listened", "Olga sang a lullaby after lunch"),
+    ("Olga sang a lullaby when nobody listened", "Olga sang a lullaby"),
+    ("My uncle sold his boat without asking anyone", "My uncle sold his boat in March"),
+    ("Olga drinks coffee without milk", "Olga drinks coffee"),
+    ("Olga drinks coffee and doesn't drink tea", "Olga drinks coffee"),
+    ("The man who is not wearing a coat is singing", "The man is singing"),
+    ("If it doesn't snow, we ski in the park", "We ski in the park"),
+    ("It's never too late to study Danish", "I study Danish"),
+    ("You never know what the harbour in Riga hides", "The harbour in Riga hides boats"),
+    ("Why not bake a plum cake", "Bake a plum cake"),
+    ("Hugo not only paints but also sculpts", "Hugo paints and sculpts"),
+    ("Never mind, the keys are in the drawer", "The keys are in the drawer"),
+    ("We can't wait to see the harbour in Riga", "We saw the harbour in Riga"),
+    ("I have no doubt that Hugo paints boats", "Hugo paints boats"),
+]
+NOTICED_ONLY = [
+    ("I live in Porto", "I live in Portugal"),
+    ("I live in Portugal", "I live in Europe"),
+    ("We use Redis as our cache", "We use Memcached as our cache"),
+    ("Greta is the head of Zeiss", "Hugo is the head of Zeiss"),
+    ("Elif is allergic to celery", "Elif has no allergies"),
+    ("The show starts at 8 pm", "The show starts at 9 pm"),
+    ("The ferry stops at pier 3", "The ferry stops at pier 4"),
+    ("The choir sings when somebody listens", "The choir sings when nobody listens"),
 ]
 # What may be a conflict, and may as well be two things that are both true.
 NOT_TO_BE_ACTED_ON = [
@@ -76,6 +127,7 @@ NOT_TO_BE_ACTED_ON = [
     ("Lena drinks coffee before noon", "Lena doesn't drink coffee after noon"),
     ("I spent $4 on bread", "I spent $7 on bread"),
     ("The user prefers tea", "The user prefers coffee"),
+    ("I have never been to Riga in winter", "I can't wait to visit Riga in winter"),
 ]
 
 
@@ -91,6 +143,18 @@ def test_it_contradicts_strongly_enough_to_act(older: str, newer: str, reason: R
 def test_it_is_not_noticed(one: str, other: str) -> None:
     found = contradiction(one, other)
     assert found is None or found.score <= NOTICED
+
+
+@pytest.mark.parametrize(("one", "other"), NOT_DENIED)
+def test_a_not_denies_its_own_words_only(one: str, other: str) -> None:
+    assert contradiction(one, other, 0.9) is None
+
+
+@pytest.mark.parametrize(("one", "other"), NOTICED_ONLY)
+def test_it_is_noticed_and_left_to_a_person(one: str, other: str) -> None:
+    found = contradiction(one, other)
+    assert found is not None
+    assert NOTICED < found.score < DECISIVE
 
 
 @pytest.mark.parametrize(("one", "other"), NOT_TO_BE_ACTED_ON)
@@ -150,7 +214,7 @@ def test_one_statement_of_a_long_memory_is_not_enough_to_act() -> None:
 
 
 WORDS = """I she never not no the cat Ana lives in Berlin Munich 17 25 $5 3:15 April 5 monday hates loves tea moved to
-    now have cats . , but boss is my want"""
+    now have cats . , but boss is my want when without nobody port room 9 open closed called The at as Germany"""
 TEXTS = st.lists(st.sampled_from(WORDS.split()), max_size=14).map(" ".join)
 
 
@@ -290,6 +354,10 @@ def test_opposites_are_listed_or_made_by_a_prefix() -> None:
         ("The truck goes up the hill", "The truck goes down the hill"),
         ("I paid 5 dollars", "I paid 6 dollars"),
         ("I like tea", "I do not like tea"),
+        (
+            "It's never too late to learn to juggle with burning torches",
+            "It's late to learn to juggle with burning torches",
+        ),
         ("A kid walks in dry sand", "A kid walks in wet sand"),
     ],
 )

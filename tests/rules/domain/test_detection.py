@@ -14,7 +14,7 @@ from tests.rules.domain.records import NOON, record
 
 CONFIG = DetectionConfig()
 WORDS = """I never not no the cat Ana lives in Berlin Munich 17 25 $5 5% 3:15 pm April 5 monday hates loves tea , . but
-    item want says 2024-05-06 ``` 1,2"""
+    item want says 2024-05-06 ``` 1,2 when without nobody port room The is open closed called at as why"""
 TEXTS = st.one_of(
     st.text(max_size=200),
     st.lists(
