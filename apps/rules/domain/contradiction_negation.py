@@ -15,6 +15,7 @@ from apps.rules.domain.contradiction_evidence import (
 from apps.rules.domain.contradiction_subjects import SPEAKER, are_of_others, numbers_of, somebody, times_of
 from apps.rules.domain.contradiction_text import Clause, Passage
 from apps.rules.domain.contradiction_words import (
+    ENDERS,
     ENDINGS,
     FILLERS,
     HABITS,
@@ -95,11 +96,11 @@ def _parts(passage: Passage) -> tuple[_Part, ...]:
 
 
 def _denials_of(clause: Clause, passage: Passage) -> Iterator[_Own]:
-    """What each "not" of a clause denies: the words of its part up to the next "when", "who", "and"."""
+    """What each "not" of a clause denies: the words of its part up to the next "when", "who", "but"."""
     for place in clause.negators:
         start = max((at for at in range(place + 1) if clause.tokens[at].text in OPENERS), default=0)
         after = range(place + 1, len(clause.tokens))
-        end = next((at for at in after if clause.tokens[at].text in OPENERS), len(clause.tokens))
+        end = next((at for at in after if clause.tokens[at].text in ENDERS), len(clause.tokens))
         words = frozenset(token.key for token in clause.tokens[start:end] if token.is_content) - FILLERS
         opener = clause.tokens[start].text if clause.tokens[start].text in OPENERS else ""
         is_all = not words and opener != "without"

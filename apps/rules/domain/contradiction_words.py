@@ -19,11 +19,12 @@ IDIOMS = (
     "can(?:'|no)t wait", "can(?:'|no)t help", "no doubt", "no wonder", "no problem", "no worries", "no matter",
     "nothing but", "or not", "if not", "believe it or not", "more often than not", "in no time",
 )  # fmt: skip
-# Here begins what a "not" after it denies, and ends what one before it denies.
-OPENERS = _words(
-    """when whenever while because although though whereas unless until if where who whose which that and but or so
-    without"""
+# What a "not" before one of these denies ends there. What one after it denies begins there, and with "and", too: "no
+# coffee and no tea".
+ENDERS = _words(
+    "when whenever while because although though whereas unless until if where who whose which that but so without"
 )
+OPENERS = ENDERS | {"and"}
 # What holds at one time, or on one condition, may not hold at another one.
 OCCASIONS = _words("when whenever while because unless until if where")
 # How often somebody does something, or when in the day, adds nothing that is denied.

@@ -115,6 +115,7 @@ NOTICED_ONLY = [
     ("Greta is the head of Zeiss", "Hugo is the head of Zeiss"),
     ("Elif is allergic to celery", "Elif has no allergies"),
     ("The show starts at 8 pm", "The show starts at 9 pm"),
+    ("The kiosk doesn't sell coffee or tea", "The kiosk sells tea"),
     ("The ferry stops at pier 3", "The ferry stops at pier 4"),
     ("The choir sings when somebody listens", "The choir sings when nobody listens"),
 ]
