@@ -142,7 +142,7 @@ def _without_closing_fence(text: str, start: int) -> Source:
     """The text up to the fence that ends it, if the value stands in a fenced block."""
     source = Source(text)
     if text.rstrip(SPACE).endswith("```") and text[:start].rstrip(SPACE + _LETTERS).endswith("```"):
-        source.size = text.rindex("```")
+        source.size = len(text[: text.rindex("```")].rstrip(SPACE))
     return source
 
 

@@ -52,6 +52,7 @@ class Cursor:
         self._source = source
         self._ledger = ledger
         self._at = start
+        self._comma_at = start
         self._max_depth = max_depth
         self._output = Output()
         self._stack: list[Open] = []
@@ -133,7 +134,7 @@ class Cursor:
 
     def _strip_comma(self) -> None:
         if not self._stack[-1].is_empty and self._output.ends_with(","):
-            self._note(RepairKind.TRAILING_COMMA)
+            self._ledger.add(RepairKind.TRAILING_COMMA, self._comma_at)
             self._output.take_back()
 
     def _is_member_ahead(self, position: int) -> bool:

@@ -193,9 +193,12 @@ class Parser(Cursor):
 
     def _missing_colon(self) -> None:
         self._note(RepairKind.MISSING_COLON)
-        self._output.insert(":")
         arrow = next((sign for sign in ("=>", "=") if self._source.text.startswith(sign, self._at)), "")
         self._at += len(arrow)
+        if arrow:
+            self._output.put(":")
+        else:
+            self._output.insert(":")
 
     def _member_value(self) -> None:
         char, container = self._char(), self._stack[-1]
@@ -247,12 +250,14 @@ class Parser(Cursor):
         elif container.opener in ("call", "extra"):
             self._after_argument(container)
         elif char == ",":
+            self._comma_at = self._at
             self._at += 1
             self._output.put(",")
             container.expects = container.next_item
         elif char in ":;":
             self._drop(RepairKind.STRAY)
         elif not self._end_at_fence():
+            self._comma_at = self._at
             self._note(RepairKind.MISSING_COMMA)
             self._output.insert(",")
             container.expects = container.next_item

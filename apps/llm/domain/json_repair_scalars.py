@@ -62,7 +62,7 @@ def read_bare(source: Source, position: int, *, in_object: bool, in_call: bool) 
     end = _end_of_words(source, position, in_object=in_object)
     if in_call:
         end = _before_parenthesis(source.text, position, end)
-    words = source.text[position:end].rstrip(SPACE)
+    words = source.text[position:end].rstrip(f"{SPACE};")
     if not words:
         return None
     first = _first_scalar(words, source, position, in_object=in_object)

@@ -1,0 +1,173 @@
+"""Repairing JSON: spec 002 section 7 with the corpus of section 12."""
+
+import pytest
+
+from apps.llm.domain.json_repair import RepairResult, load_strictly, repair_json
+from apps.llm.domain.json_repair_types import (
+    MAX_DEPTH,
+    MAX_LENGTH,
+    MAX_REPAIRS,
+    RESPELLINGS,
+    Refusal,
+    Repair,
+    RepairConfig,
+    RepairKind,
+)
+
+CORPUS = [
+    ("trailing-comma-1", '{"key": "value",}', '{"key": "value"}'),
+    ("unclosed-string-1", '{"key": "value', '{"key": "value"}'),
+    ("unclosed-brace-1", '{"key": "value"', '{"key": "value"}'),
+    ("single-quotes-1", "{'key': 'value'}", '{"key": "value"}'),
+    ("mixed-issues-1", "{'key': 'value',", '{"key": "value"}'),
+    ("unrepairable-1", "not even close to JSON", None),
+    ("nested-quotes", '{"key": "value with \\"quotes\\"",}', '{"key": "value with \\"quotes\\""}'),
+    ("deep-nesting", '{"a":{"b":{"c":{"d":"e"', '{"a":{"b":{"c":{"d":"e"}}}}'),
+    ("array-trailing", '["a","b","c",]', '["a","b","c"]'),
+]
+
+
+@pytest.mark.parametrize(("given", "expected"), [case[1:] for case in CORPUS], ids=[case[0] for case in CORPUS])
+def test_the_corpus_of_the_spec_comes_out_byte_for_byte(given, expected):
+    assert repair_json(given).text == expected
+
+
+def test_the_limits_are_those_of_the_spec():
+    assert (MAX_LENGTH, MAX_REPAIRS) == (50_000, 10)
+
+
+VALID = [
+    '  {"a" : [ 1 , 2.50, -0, 1E5 ] }\n',
+    '{"t": true, "f": false, "n": null}',
+    '"it\'s \\u00e9 and \\/ and {not: json,}"',
+    '{"a": 1, "a": 2}',
+    "7",
+    '""',
+    '["\\ud83d"]',
+]
+
+
+@pytest.mark.parametrize("text", VALID)
+def test_valid_json_comes_back_as_it_was(text):
+    result = repair_json(text)
+    assert (result.text, result.was_valid, result.repairs) == (text, True, ())
+
+
+def test_valid_json_beyond_the_length_that_may_be_repaired_comes_back_as_it_was():
+    text = f'["{"x" * MAX_LENGTH}"]'
+    assert repair_json(text).text == text
+
+
+def test_null_is_a_value_and_not_a_refusal():
+    assert repair_json("null") == RepairResult("null", None)
+    assert repair_json("null").ok
+
+
+@pytest.mark.parametrize("text", ["[NaN]", "[Infinity]", "[-Infinity]"])
+def test_constants_that_only_python_reads_as_json_are_damage(text):
+    with pytest.raises(ValueError, match="is not JSON"):
+        load_strictly(text)
+    assert repair_json(text).value == [text[1:-1]]
+
+
+def test_a_result_says_what_was_done_and_where():
+    assert repair_json("{'a': 1,}").repairs == (
+        Repair(RepairKind.QUOTES, 1),
+        Repair(RepairKind.TRAILING_COMMA, 7),
+    )
+
+
+def test_a_repaired_text_was_not_valid():
+    result = repair_json('{"a": 1')
+    assert (result.ok, result.was_valid, result.value) == (True, False, {"a": 1})
+
+
+def test_text_and_white_space_that_need_no_repair_stay():
+    given = '{\n  "price":  1.50,\n  "big": 1E+2,\n  "word": "caf\\u00e9 \\/ é",\n}\n'
+    assert repair_json(given).text == '{\n  "price":  1.50,\n  "big": 1E+2,\n  "word": "caf\\u00e9 \\/ é"\n}'
+
+
+def test_closing_follows_the_order_of_opening():
+    assert repair_json('{"memories":[{"content":"test"').text == '{"memories":[{"content":"test"}]}'
+
+
+# -- limits
+
+
+def damaged_by(length: int) -> str:
+    return f'["{"x" * (length - 4)}",'
+
+
+def test_a_damaged_text_of_the_greatest_length_is_repaired():
+    assert repair_json(damaged_by(MAX_LENGTH)).ok
+
+
+def test_a_damaged_text_one_character_longer_is_refused():
+    assert repair_json(damaged_by(MAX_LENGTH + 1)) == RepairResult(None, refusal=Refusal.TOO_LONG)
+
+
+def test_ten_repairs_are_made_and_eleven_refused():
+    assert repair_json("[" + ",".join(['{"a":1,}'] * 10) + "]").value == [{"a": 1}] * 10
+    assert repair_json("[" + ",".join(['{"a":1,}'] * 11) + "]").refusal is Refusal.TOO_MANY_REPAIRS
+
+
+def test_ten_open_lists_are_closed_and_eleven_refused():
+    assert repair_json("[" * 10).text == "[" * 10 + "]" * 10
+    assert repair_json("[" * 11).refusal is Refusal.TOO_MANY_REPAIRS
+
+
+def test_a_respelling_counts_once_however_often_it_occurs():
+    members = ", ".join(f"'name{number}': 'value'" for number in range(40))
+    result = repair_json(f"{{{members}}}")
+    assert result.value == {f"name{number}": "value" for number in range(40)}
+    assert len(result.repairs) == 80
+
+
+def test_each_kind_of_respelling_counts_as_one_repair():
+    config = RepairConfig(max_repairs=2)
+    assert repair_json("{'a': True, 'b': None}", config).ok
+    assert repair_json("{'a': True, b: None}", config).refusal is Refusal.TOO_MANY_REPAIRS
+
+
+def test_the_quotes_inside_one_string_are_one_repair():
+    text = '{"html": "' + '<a href="x">' * 30 + '"}'
+    assert [repair.kind for repair in repair_json(text).repairs] == [RepairKind.INNER_QUOTE]
+
+
+def test_guesses_are_no_respellings():
+    assert not RESPELLINGS & {RepairKind.MISSING_COMMA, RepairKind.UNCLOSED, RepairKind.INNER_QUOTE}
+
+
+def test_nesting_up_to_the_limit_is_read_and_beyond_it_refused():
+    assert repair_json("[" * MAX_DEPTH + "]" * MAX_DEPTH).was_valid
+    deeper = "[" * (MAX_DEPTH + 1) + "]" * (MAX_DEPTH + 1)
+    assert repair_json(deeper) == RepairResult(None, refusal=Refusal.TOO_DEEP)
+
+
+def test_brackets_in_strings_are_no_nesting():
+    text = '["' + "[{" * MAX_DEPTH + '"]'
+    assert repair_json(text).was_valid
+
+
+def test_a_valid_text_nested_less_deep_than_it_has_brackets_is_read():
+    assert repair_json("[" + "[]," * (2 * MAX_DEPTH) + "[]]").was_valid
+
+
+# -- refusals
+
+
+@pytest.mark.parametrize(
+    "text", ["", "   ", "no JSON here", "{name}", "// only a comment", '"quoted words" and others', "-- 7 --"]
+)
+def test_words_are_no_json(text):
+    assert repair_json(text) == RepairResult(None, refusal=Refusal.NO_JSON)
+
+
+@pytest.mark.parametrize("text", ['{"at": datetime(2024, 1, 2)}', '{"at": now()}', "[" + "1" * 5000 + "]"])
+def test_what_has_no_reading_in_json_is_refused(text):
+    assert repair_json(text) == RepairResult(None, refusal=Refusal.UNREADABLE)
+
+
+def test_a_fragment_is_not_taken_for_a_whole_that_cannot_be_repaired():
+    text = "The answer: [" + '{"a":1,},' * 11 + "]"
+    assert repair_json(text).refusal is Refusal.TOO_MANY_REPAIRS
