@@ -175,8 +175,7 @@ def _starts(source: Source) -> Iterator[int]:
     char = source.char(here)
     if _may_be_root(source, here, char):
         yield here
-        if char in "{[":
-            return
+        here += 1
     fence = _FENCE.search(source.text, here)
     if fence:
         yield source.solid(fence.end())
@@ -193,4 +192,5 @@ def _may_be_root(source: Source, here: int, char: str) -> bool:
     argument = read_call(source, here)
     if argument is not None:
         return source.char(source.ahead(argument)) in ("{", "[", *QUOTES)
-    return spell_scalar(source.text[here:].strip(SPACE), is_cut=False) is not None
+    word = source.text[here:].strip(SPACE)
+    return word != "-" and spell_scalar(word, is_cut=False) is not None

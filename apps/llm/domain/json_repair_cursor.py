@@ -51,7 +51,7 @@ class Cursor:
     def __init__(self, source: Source, ledger: Ledger, *, start: int, max_depth: int) -> None:
         self._source = source
         self._ledger = ledger
-        self._at = start
+        self._start = self._at = start
         self._comma_at = start
         self._max_depth = max_depth
         self._output = Output()
@@ -192,6 +192,9 @@ class Cursor:
 
     def _string_content(self, place: Place) -> str:
         opening = self._at
+        tripled = self._tripled_content(opening)
+        if tripled is not None:
+            return tripled
         end = self._ends.find(opening, place, (container.closer for container in self._stack))
         if self._source.text[opening] != '"':
             self._note(RepairKind.QUOTES)
@@ -202,6 +205,18 @@ class Cursor:
             self._note(RepairKind.UNCLOSED_STRING)
             self._at = end.content_end
         return content
+
+    def _tripled_content(self, opening: int) -> str | None:
+        """The content between triple quotes, as Python has them; None where there are none."""
+        quotes = self._source.text[opening] * 3
+        if not self._source.text.startswith(quotes, opening):
+            return None
+        end = self._source.text.find(quotes, opening + 3, self._source.size)
+        if end < 0:
+            return None
+        self._note(RepairKind.QUOTES)
+        self._at = end + 3
+        return self._spelling.spell(opening + 3, end, at_end_of_text=False)
 
     def _refuse_prose(self, opening: int, place: Place) -> None:
         """Words in quotes at the start of a sentence are no JSON string whose end is missing."""

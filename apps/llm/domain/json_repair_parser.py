@@ -5,12 +5,17 @@ section 6). There is no recursion: what is open is a list, so depth costs nothin
 are closed in the order in which they were opened, innermost first.
 """
 
+import re
+
 from apps.llm.domain.json_repair_cursor import WRITTEN, Cursor, Expects, Open
 from apps.llm.domain.json_repair_output import Output
 from apps.llm.domain.json_repair_scalars import read_name
-from apps.llm.domain.json_repair_source import QUOTES, Source
+from apps.llm.domain.json_repair_source import QUOTES, SPACE, Source
 from apps.llm.domain.json_repair_strings import Place
 from apps.llm.domain.json_repair_types import Ledger, Refusal, RefusedError, RepairKind
+
+_WORD_IN_BRACKETS = re.compile(r"\[[^\W\d][\w -]{0,40}\]")
+_WORD_OR_NUMBER_IN_BRACKETS = re.compile(r"\[\w[\w -]{0,40}\]")
 
 
 class Parser(Cursor):
@@ -62,6 +67,7 @@ class Parser(Cursor):
             self._output = _wrapped(self._output)
 
     def _note_several(self) -> bool:
+        self._refuse_marker(_WORD_IN_BRACKETS)
         self._note(RepairKind.SEVERAL_VALUES)
         return True
 
@@ -101,8 +107,15 @@ class Parser(Cursor):
     def _text_after(self, *, is_string: bool) -> None:
         if is_string:
             raise RefusedError(Refusal.NO_JSON)
+        self._refuse_marker(_WORD_OR_NUMBER_IN_BRACKETS)
         self._note(RepairKind.TEXT_AFTER)
         self._at = self._source.size
+
+    def _refuse_marker(self, marker: re.Pattern[str]) -> None:
+        """`[NOTE] {"a": 1}`, `as in [1]: {"a": 1}`: what stands in the first brackets is no value of its own."""
+        read = self._source.text[self._start : self._at].rstrip(SPACE)
+        if marker.fullmatch(read) and re.search(r"[{\[]", self._source.text[self._at :]):
+            raise RefusedError(Refusal.NO_JSON)
 
     # -- containers
 

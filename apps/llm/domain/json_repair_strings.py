@@ -56,7 +56,7 @@ class StringEnds:
         if event.content_end == event.position:
             return StringEnd(event.position, event.position + 1, closed=True)
         if place is Place.KEY:
-            return self._end_of_key(opening, event)
+            return self._end_of_key(opening, event, closers)
         if event.content_end is not None:
             return StringEnd(self._trimmed(opening, event.content_end), event.content_end, closed=False)
         return self._end_before_closers(opening, closers)
@@ -100,7 +100,15 @@ class StringEnds:
         while (before := self._source.solid_before(start)) >= 0 and self._source.text[before] in structural:
             last = last or self._source.text[before]
             start = before
-        return start if last and self._opens_next(position, place, last) else None
+        if not last:
+            return self._end_of_line_before(position, place)
+        return start if self._opens_next(position, place, last) else None
+
+    def _end_of_line_before(self, position: int, place: Place) -> int | None:
+        """A line that ends without quote and comma, before a line that begins with a name."""
+        end = self._source.solid_before(position) + 1
+        is_forgotten = place is Place.VALUE and self._source.breaks_line(end, position)
+        return end if is_forgotten and self._source.is_quoted_key(position, sure=True) else None
 
     def _opens_next(self, position: int, place: Place, last: str) -> bool:
         if place is Place.KEY:
@@ -111,12 +119,14 @@ class StringEnds:
             return True
         return self._source.is_quoted_key(position, sure=True)
 
-    def _end_of_key(self, opening: int, event: _Event) -> StringEnd:
+    def _end_of_key(self, opening: int, event: _Event, closers: Iterable[str]) -> StringEnd:
         """A name whose end quote was forgotten ends at its colon."""
         limit = self._source.size if event.content_end is None else event.content_end
         colon = self._source.text.find(":", opening + 1, limit)
+        if colon < 0 and event.content_end is None:
+            return self._end_before_closers(opening, closers)
         end = limit if colon < 0 else colon
-        return StringEnd(self._trimmed(opening, end), end, closed=False, at_end_of_text=end == self._source.size)
+        return StringEnd(self._trimmed(opening, end), end, closed=False)
 
     def _end_before_closers(self, opening: int, closers: Iterable[str]) -> StringEnd:
         """The text ends inside the string; closers at the very end that fit what is open are not part of it."""
@@ -131,6 +141,9 @@ class StringEnds:
         only = self._first_of_odd_quotes(opening)
         if only is not None:
             return StringEnd(only, only + 1, closed=True)
+        comma = self._source.solid_before(end)
+        if comma > opening and self._source.text[comma] == ",":
+            end = comma
         return StringEnd(self._trimmed(opening, end), end, closed=False)
 
     def _first_of_odd_quotes(self, opening: int) -> int | None:

@@ -38,6 +38,9 @@ DAMAGE = [
     ('{"text": "one, two}', '{"text": "one, two"}', [KINDS.UNCLOSED_STRING]),
     ('{"text": "one, two: ', '{"text": "one, two: "}', [KINDS.UNCLOSED_STRING, KINDS.UNCLOSED]),
     ('["tea", milk"]', '["tea", "milk"]', [KINDS.UNQUOTED_VALUE]),
+    ('{"text": "one,}', '{"text": "one"}', [KINDS.UNCLOSED_STRING, KINDS.TRAILING_COMMA]),
+    ('{"a": 1, "name}', '{"a": 1, "name": null}', [KINDS.UNCLOSED_STRING, KINDS.MISSING_VALUE]),
+    ('{"a": "tea\n"b": 1}', '{"a": "tea",\n"b": 1}', [KINDS.UNCLOSED_STRING, KINDS.MISSING_COMMA]),
     # quotes inside strings
     ('{"t": "She said: "go" to me", "b": 1}', '{"t": "She said: \\"go\\" to me", "b": 1}', [KINDS.INNER_QUOTE]),
     ('{"t": "She said, "go" and left"}', '{"t": "She said, \\"go\\" and left"}', [KINDS.INNER_QUOTE]),
@@ -47,6 +50,7 @@ DAMAGE = [
     ("{'t': 'it\\'s'}", '{"t": "it\'s"}', [KINDS.QUOTES] * 2 + [KINDS.ESCAPE]),
     # other spellings
     ("{“t”: ‘tea’}", '{"t": "tea"}', [KINDS.QUOTES] * 2),
+    ('{"a": """one "two" three"""}', '{"a": "one \\"two\\" three"}', [KINDS.QUOTES, KINDS.INNER_QUOTE]),
     ("{a: 1, b_2: 2}", '{"a": 1, "b_2": 2}', [KINDS.UNQUOTED_KEY] * 2),
     ('{"a": True, "b": None, "c": undefined}', '{"a": true, "b": null, "c": null}', [KINDS.KEYWORD] * 3),
     ('{"a": .5, "b": 2., "c": 1e}', '{"a": 0.5, "b": 2.0, "c": 1e0}', [KINDS.NUMBER] * 3),
@@ -81,6 +85,8 @@ DAMAGE = [
     ('```json\n{"a": 1}\n```', '{"a": 1}', [KINDS.FENCE]),
     ('See [1]:\n```json\n{"a": 1}\n```', '{"a": 1}', [KINDS.TEXT_BEFORE]),
     ('```json\n{"a": "te\n```', '{"a": "te"}', [KINDS.FENCE, KINDS.UNCLOSED_STRING, KINDS.UNCLOSED]),
+    ('[NOTE] {"a": 1}', '{"a": 1}', [KINDS.TEXT_BEFORE]),
+    ('As in [1], this: {"a": 1}', '{"a": 1}', [KINDS.TEXT_BEFORE]),
     ('Dear {name}, {"a": 1}', '{"a": 1}', [KINDS.TEXT_BEFORE]),
     ('{"a": 1}\n{"b": 2}', '[{"a": 1},\n{"b": 2}]', [KINDS.SEVERAL_VALUES]),
     # ends of streams
