@@ -8,11 +8,13 @@ import contextlib
 import os
 import shutil
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import django
 import psutil
 import pytest
+from django.conf import settings
 
 PREFIX = "memoryhub-tests-"
 IS_WORKER = "PYTEST_XDIST_WORKER" in os.environ
@@ -32,6 +34,8 @@ def _prepare_environment() -> Path:
 # Workers inherit the environment of the process that started them.
 DATA_DIR = Path(os.environ["MEMORYHUB_DATA_DIR"]) if IS_WORKER else _prepare_environment()
 django.setup()
+# Nobody has collected the static files of a test run.
+settings.STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -58,3 +62,13 @@ def _remove_leftovers() -> None:
             with contextlib.suppress(Exception):
                 EmbeddedDatabase(place).stop()
             shutil.rmtree(place, ignore_errors=True)
+
+
+@pytest.fixture(autouse=True)
+def _no_shards_of_other_tests() -> Iterator[None]:
+    """A rolled-back test gives its shard versions back, which no real database does."""
+    from apps.semantic.index import shard_cache
+
+    shard_cache().clear()
+    yield
+    shard_cache().clear()

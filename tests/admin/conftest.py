@@ -1,33 +1,16 @@
 """What tests of the admin build from."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import Permission, User
 from django.test import Client
-from pytest_django import Settings
 
 from apps.core.domain.scope import Scope, system_access
 from apps.semantic.domain.memory import MemoryDraft
-from apps.semantic.index import shard_cache
 from apps.semantic.models import Memory
 from apps.semantic.services import memory_save
-
-
-@pytest.fixture(autouse=True)
-def _unhashed_static_files(settings: Settings) -> None:
-    """Nobody has collected the static files of a test run."""
-    plain = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
-    settings.STORAGES = settings.STORAGES | {"staticfiles": plain}
-
-
-@pytest.fixture(autouse=True)
-def _no_shards_of_other_tests() -> Iterator[None]:
-    """A rolled-back test gives its shard versions back, which no real database does."""
-    shard_cache().clear()
-    yield
-    shard_cache().clear()
 
 
 @pytest.fixture

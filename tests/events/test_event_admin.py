@@ -13,13 +13,6 @@ EVENTS = "admin:events_event_changelist"
 DELIVERIES = "admin:events_delivery_changelist"
 
 
-@pytest.fixture(autouse=True)
-def unhashed_static_files(settings):
-    """Nobody has collected the static files of a test run."""
-    plain = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
-    settings.STORAGES = settings.STORAGES | {"staticfiles": plain}
-
-
 @pytest.fixture
 def operator(client):
     client.force_login(User.objects.create_superuser("operator"))

@@ -19,38 +19,19 @@ from apps.events.models import Delivery, Event
 from apps.events.schedules import schedules_ensure
 from tests.events import support
 from tests.events.support import emit
+from tests.threads import PATIENCE, at_once
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 ROOT = Path(__file__).parents[2]
 DRAIN_PROGRAM = "import django; django.setup(); from apps.events import services; services.drain()"
-PATIENCE = 60.0
-
-
-def in_threads(*calls):
-    """Run calls at once, each on a connection of its own; give their results."""
-    results, start = {}, threading.Barrier(len(calls))
-
-    def run(number, call):
-        try:
-            start.wait()
-            results[number] = call()
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=run, args=pair) for pair in enumerate(calls)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(PATIENCE)
-    return [results[number] for number in range(len(calls))]
 
 
 def test_two_drains_at_once_never_run_a_delivery_twice(table):
     table(support.RECORD, support.RECORD_TOO)
     ids = emit(150)
     # The last one takes what two of them passed over because the other held its row just then.
-    reports = [*in_threads(services.drain, services.drain, services.drain), services.drain()]
+    reports = [*at_once(services.drain, services.drain, services.drain), services.drain()]
     assert len(support.seen) == 300
     assert sorted({envelope.event_id for envelope in support.seen}) == sorted(ids)
     assert sum(report.delivered for report in reports) == 300
@@ -77,7 +58,7 @@ def test_two_drains_that_finish_an_event_together_leave_it_done(table, monkeypat
         first_counted.wait(PATIENCE)
         return services.drain(limit=1)
 
-    reports = in_threads(lambda: services.drain(limit=1), second)
+    reports = at_once(lambda: services.drain(limit=1), second)
     assert [report.delivered for report in reports] == [1, 1]
     assert Event.objects.get().delivered_at is not None
 
@@ -101,7 +82,7 @@ def test_a_delivery_that_one_drain_is_running_is_left_alone_by_another(table, mo
         finally:
             leave.set()
 
-    first, other = in_threads(services.drain, second)
+    first, other = at_once(services.drain, second)
     assert (first.delivered, other.delivered) == (1, 0)
     assert len(support.seen) == 1
 
@@ -150,13 +131,13 @@ def test_a_trim_beside_a_redeliver_removes_no_event_that_is_open_again(table, mo
     services.drain()
     Event.objects.update(delivered_at="2020-01-01T00:00:00Z")
     chosen = list(Delivery.objects.values_list("id", flat=True)[:10])
-    removed, reopened = in_threads(services.trim, lambda: services.redeliver(delivery_ids=chosen))
+    removed, reopened = at_once(services.trim, lambda: services.redeliver(delivery_ids=chosen))
     assert removed + reopened == 20 or removed == 20
     assert Delivery.objects.pending().count() == reopened
     assert Event.objects.count() == reopened
 
 
 def test_two_processes_that_ensure_the_schedules_make_each_once():
-    made = in_threads(schedules_ensure, schedules_ensure, schedules_ensure)
+    made = at_once(schedules_ensure, schedules_ensure, schedules_ensure)
     assert sorted(len(names) for names in made) == [0, 0, 2]
     assert sorted(Schedule.objects.values_list("name", flat=True)) == ["events: sweep", "events: trim"]

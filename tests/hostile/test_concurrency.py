@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, transaction
 from django.http import HttpResponse
 
 from apps.core.domain.scope import Scope, system_access
@@ -20,38 +20,12 @@ from apps.semantic.models import Memory, MemoryEmbedding, MemoryRevision, Memory
 from apps.semantic.searching import memory_search
 from apps.semantic.services import memory_save
 from tests.api import MEMORIES, Api, api_for, contents
+from tests.threads import at_once
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-PATIENCE = 60.0
 ANA = Scope(user_id="ana")
 SYSTEM = system_access("test")
-
-
-def at_once(*calls: Callable[[], Any]) -> list[Any]:
-    """Run calls at the same time; give their results, or raise what one of them raised."""
-    results: dict[int, Any] = {}
-    failures: list[BaseException] = []
-    start = threading.Barrier(len(calls))
-
-    def run(number: int, call: Callable[[], Any]) -> None:
-        try:
-            start.wait(PATIENCE)
-            results[number] = call()
-        except BaseException as failure:  # noqa: BLE001  (raised again by the caller)
-            failures.append(failure)
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=run, args=pair, daemon=True) for pair in enumerate(calls)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(PATIENCE)
-    assert not any(thread.is_alive() for thread in threads), "threads wait for each other"
-    if failures:
-        raise failures[0]
-    return [results[number] for number in range(len(calls))]
 
 
 def caller(api: Api) -> Api:

@@ -20,7 +20,8 @@ from apps.semantic.reviewing import Winner
 from apps.semantic.services import conflict_override, conflict_revert, memory_delete, memory_save
 from apps.semantic.writing import SaveResult
 from tests.api import MEMORIES, Api, api_for
-from tests.hostile.test_concurrency import PATIENCE, at_once, caller, posting
+from tests.hostile.test_concurrency import caller, posting
+from tests.threads import PATIENCE, at_once
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -16,8 +16,8 @@ from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.embedding import forget_space
 from apps.semantic.models import Memory
 from apps.semantic.services import memory_save, memory_save_many
-from tests.hostile.test_concurrency import at_once
 from tests.rules.domain.test_distinct_facts import KINDS
+from tests.threads import at_once
 
 pytestmark = pytest.mark.django_db
 

@@ -1,48 +1,23 @@
 """Concurrent edits of rules, each writer in a thread with a connection of its own: none is lost, none half done."""
 
-import threading
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
-from django.db import connection
 
-from apps.core.domain.errors import ConflictError, MemoryHubError
+from apps.core.domain.errors import ConflictError
 from apps.core.domain.scope import system_access
 from apps.events.models import Event
 from apps.rules import selectors
 from apps.rules.models import MergeRule, MergeRuleVersion
 from apps.rules.services import rule_delete, rule_register, rule_update, rules_load
+from tests.threads import at_once
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-PATIENCE = 60.0
 SYSTEM = system_access()
-
-
-def at_once(*calls: Callable[[], Any]) -> list[Any]:
-    """Run calls at the same time; give what each returned, or the refusal that it met."""
-    results: dict[int, Any] = {}
-    start = threading.Barrier(len(calls))
-
-    def run(number: int, call: Callable[[], Any]) -> None:
-        try:
-            start.wait(PATIENCE)
-            results[number] = call()
-        except Exception as failure:  # noqa: BLE001  (looked at by the caller)
-            results[number] = failure
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=run, args=pair, daemon=True) for pair in enumerate(calls)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(PATIENCE)
-    assert not any(thread.is_alive() for thread in threads), "threads wait for each other"
-    unexpected = [one for one in results.values() if isinstance(one, Exception) and not isinstance(one, MemoryHubError)]
-    assert unexpected == []
-    return [results[number] for number in range(len(calls))]
+all_at_once = partial(at_once, refusals=True)
 
 
 def setter(section: str, name: str, value: Any) -> Callable[[], Any]:
@@ -57,7 +32,7 @@ def test_changes_of_different_settings_at_once_are_all_kept() -> None:
     rule_register(document={"name": "mine"}, actor="test")
     for number in range(1, 21):
         value = number / 100
-        at_once(
+        all_at_once(
             setter("arbitration", "merge_threshold", value),
             setter("merge", "boost_amount", value),
             setter("detection", "semantic_threshold", value),
@@ -75,7 +50,7 @@ def test_the_very_first_changes_of_a_registry_do_not_collide() -> None:
     def registering(name: str) -> Callable[[], Any]:
         return lambda: rule_register(document={"name": name}, actor="test")
 
-    at_once(*[registering(f"rule {number}") for number in range(6)])
+    all_at_once(*[registering(f"rule {number}") for number in range(6)])
     assert versions() == [1, 2, 3, 4, 5, 6]
 
 
@@ -86,7 +61,7 @@ def test_of_two_registrations_of_a_name_one_is_refused() -> None:
         def register(name: str = name) -> Any:
             return rule_register(document={"name": name}, actor="test")
 
-        refused = [result for result in at_once(register, register, register) if isinstance(result, ConflictError)]
+        refused = [result for result in all_at_once(register, register, register) if isinstance(result, ConflictError)]
         assert len(refused) == 2
     assert MergeRule.objects.filter(name__startswith="rule ").count() == 20
 
@@ -101,7 +76,7 @@ def test_of_two_updates_that_saw_the_same_version_one_is_refused() -> None:
             changes = {"priority": before + 1}
             return rule_update(name="mine", changes=changes, actor="test", expected_version=seen)
 
-        assert sum(isinstance(result, ConflictError) for result in at_once(bump, bump)) == 1
+        assert sum(isinstance(result, ConflictError) for result in all_at_once(bump, bump)) == 1
     assert selectors.rule_get(SYSTEM, "mine")["priority"] == 20
 
 
@@ -109,7 +84,7 @@ def test_a_base_is_never_deleted_under_a_rule_that_comes_to_extend_it() -> None:
     for number in range(20):
         base, leaf = f"base {number}", f"leaf {number}"
         rule_register(document={"name": base}, actor="test")
-        at_once(
+        all_at_once(
             lambda base=base: rule_delete(name=base, actor="test"),
             lambda base=base, leaf=leaf: rule_register(document={"name": leaf, "extends": base}, actor="test"),
         )
@@ -122,7 +97,7 @@ def test_two_updates_never_close_a_circle_together() -> None:
     for name in ("a", "b"):
         rule_register(document={"name": name}, actor="test")
     for _ in range(20):
-        at_once(
+        all_at_once(
             lambda: rule_update(name="a", changes={"extends": "b"}, actor="test"),
             lambda: rule_update(name="b", changes={"extends": "a"}, actor="test"),
         )
@@ -135,7 +110,7 @@ def test_loads_and_updates_at_once_leave_a_whole_load() -> None:
     for number in range(1, 11):
         documents = [{"name": f"set {n}", "priority": number} for n in range(5)]
         others = [{"name": f"set {n}", "priority": -number} for n in range(5)]
-        at_once(
+        all_at_once(
             lambda documents=documents: rules_load(documents=documents, actor="test"),
             lambda others=others: rules_load(documents=others, actor="test"),
             lambda: [selectors.active_rules().version for _ in range(20)],

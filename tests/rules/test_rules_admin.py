@@ -28,13 +28,6 @@ LEAF = {
 }
 
 
-@pytest.fixture(autouse=True)
-def unhashed_static_files(settings: Any) -> None:
-    """Nobody has collected the static files of a test run."""
-    plain = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
-    settings.STORAGES = settings.STORAGES | {"staticfiles": plain}
-
-
 @pytest.fixture
 def operator(client: Client) -> Client:
     client.force_login(User.objects.create_superuser("operator"))

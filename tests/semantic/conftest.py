@@ -1,24 +1,15 @@
 """What tests of semantic memory build from."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from apps.core.domain.scope import Access, Permission, Scope, system_access
 from apps.semantic.domain.memory import MemoryDraft
-from apps.semantic.index import shard_cache
 from apps.semantic.models import Memory
 from apps.semantic.services import memory_save
 from tests.api import Api, api_for
-
-
-@pytest.fixture(autouse=True)
-def _no_shards_of_other_tests() -> Iterator[None]:
-    """A rolled-back test gives its shard versions back, which no real database does."""
-    shard_cache().clear()
-    yield
-    shard_cache().clear()
 
 
 @pytest.fixture

@@ -17,8 +17,8 @@ from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.locks import lock_shards
 from apps.semantic.models import Conflict, Consolidation, Memory
 from apps.semantic.services import memory_delete, memory_save
-from tests.hostile.test_concurrency import at_once
 from tests.semantic.opposites import TOWNS, opposites, unnoticed
+from tests.threads import at_once
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
