@@ -71,6 +71,15 @@ def test_a_configuration_that_counts_nothing_is_refused(broken: dict[str, int]) 
         CircuitConfig(**broken)
 
 
+def test_a_single_failure_and_a_single_probe_may_be_enough() -> None:
+    config = CircuitConfig(window_size=1, probes_required=1, error_threshold=1)
+    opened = record_failure(NEW, Ticket(term=0), START, config)
+    state, admission = admit(opened, READY, config)
+    assert (opened.phase, admission.phase) == (Phase.OPEN, Phase.HALF_OPEN)
+    assert admission.ticket is not None
+    assert record_success(state, admission.ticket, READY, config).phase is Phase.CLOSED
+
+
 @pytest.mark.parametrize("threshold", [0, -0.5, 1.1])
 def test_a_threshold_is_a_share(threshold: float) -> None:
     with pytest.raises(ValueError, match="error_threshold"):

@@ -105,6 +105,7 @@ def test_a_refused_call_may_ask_again_when_the_next_day_begins() -> None:
 
 def test_a_call_above_the_whole_budget_need_not_ask_again() -> None:
     assert reserve(EMPTY, Decimal("10.01"), TEN, NOON)[1].retry_after_ms is None
+    assert reserve(spent("1"), Decimal(10), TEN, NOON)[1].retry_after_ms == DAY // 2
 
 
 def test_a_budget_spent_yesterday_is_there_again() -> None:

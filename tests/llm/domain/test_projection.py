@@ -62,6 +62,10 @@ def test_a_window_without_room_for_a_token_is_refused(limit: dict[str, int]) -> 
         RateLimit(**limit)
 
 
+def test_a_window_with_room_for_a_single_token_is_one() -> None:
+    assert RateLimit(tokens_per_minute=60_000, window_ms=1).tokens == 1
+
+
 @pytest.mark.parametrize("window", [0, -1])
 def test_a_window_lasts_a_millisecond_at_least(window: int) -> None:
     with pytest.raises(ValueError, match="at least a millisecond"):
@@ -156,6 +160,11 @@ def test_a_projection_above_the_threshold_throttles() -> None:
     assert (decision.verdict, decision.retry_after_ms) == (RateVerdict.THROTTLED, 59_001)
 
 
+def test_the_average_of_what_stays_in_the_window_may_throttle_longer() -> None:
+    history = [*used(10, ago=50_000), *used(50, ago=20_000)]
+    assert decide_rate(history, [], 1, HUNDRED, NOW).retry_after_ms == 40_001
+
+
 def test_a_longer_queue_throttles_earlier() -> None:
     assert decide_rate(used(20), [], 1, HUNDRED, NOW, queue_depth=3).allowed
     assert not decide_rate(used(20), [], 1, HUNDRED, NOW, queue_depth=4).allowed
@@ -248,6 +257,17 @@ def test_callers_at_once_pass_no_more_than_the_limit_holds() -> None:
         tickets = [ticket for _, ticket in pool.map(lambda _: limiter.reserve(7), range(200)) if ticket]
     # After ten calls of 7 tokens one more is projected to bring 77 of 100, after eleven it would be 84.
     assert len(tickets) == 11
+
+
+def test_a_limiter_keeps_usage_until_it_has_left_the_window() -> None:
+    clock = DeterministicClock(NOW)
+    limiter = RateLimiter(HUNDRED, clock)
+    for tokens in (30, 5):
+        _, ticket = limiter.reserve(tokens)
+        assert ticket is not None
+        limiter.settle(ticket, tokens)
+        clock.advance(MINUTE if tokens == 30 else 0)
+    assert limiter.reserve(1)[0].projection.window_tokens_used == 35
 
 
 def test_a_ticket_is_used_once() -> None:
