@@ -12,7 +12,7 @@ from apps.llm.domain.protocol.objects import (
     segments_between,
 )
 from apps.llm.domain.protocol.results import BlockRead, Fix, Protocol, Refusal, Refused, Span, ToolRequest
-from apps.llm.domain.protocol.tokens import BEGINS, ENDS, INVISIBLE, Kind, Layout
+from apps.llm.domain.protocol.tokens import ENDS, INVISIBLE, Kind, Layout
 
 MAX_NAME_CHARS = 64
 # Without an end marker, words this far after the marker belong to something else.
@@ -91,21 +91,23 @@ def _body(layout: Layout, place: int) -> _Body:
         astray = _marker_astray(layout, brace, closing)
         if astray is not None:
             is_end = layout.tokens[astray].kind in ENDS and not layout.in_string_of(brace, astray)
-            return _until(layout, astray) if is_end else _nested(layout.tokens[closing].end)
+            return replace(_until(layout, astray), cut_inside=True) if is_end else _nested(layout.tokens[closing].end)
         place = closing + 1
 
 
 def _unclosed_body(layout: Layout, brace: int, marker: int | None) -> _Body:
-    """The body of a block whose object is cut. A block that begins inside its open string may be that string's text.
+    """The body of a block whose object is cut. What looks like the next block may be the text of its open string.
 
-    An end marker there is believed, as a cut string is likelier than one about end markers; but what follows on
-    the same line is not.
+    A block that begins on a line of its own, outside the strings, is believed. So is an end marker, as a cut string
+    is likelier than one about end markers; but what follows it on the same line is not.
     """
-    if marker is None or not layout.in_string_of(brace, marker):
+    if marker is None:
         return _until(layout, marker)
-    if layout.tokens[marker].kind in BEGINS:
+    if layout.tokens[marker].kind in ENDS:
+        return replace(_until(layout, marker), cut_inside=True)
+    if layout.in_string_of(brace, marker) or not layout.begins_line(marker):
         return _nested(layout.after_next_end(marker))
-    return replace(_until(layout, marker), cut_inside=True)
+    return _until(layout, marker)
 
 
 def _nested(until: int) -> _Body:

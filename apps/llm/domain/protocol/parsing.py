@@ -9,8 +9,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from apps.llm.domain.json_repair import repair_json
 from apps.llm.domain.protocol.abp import read_abp, tool_name
-from apps.llm.domain.protocol.objects import Repaired, RepairJson, StrictlyRead, no_repair
+from apps.llm.domain.protocol.objects import Repaired, RepairJson, StrictlyRead
 from apps.llm.domain.protocol.results import (
     Block,
     ParsedOutput,
@@ -29,13 +30,15 @@ MAX_REFUSALS = 100
 MAX_REPAIRS = 200
 _CLOSING_QUOTE = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»"}
 _APOSTROPHES = "'’"
-_REST_IS_BLANK = re.compile(r"[ \t]*+(?:[\r\n\u2028\u2029]|\Z)")
+_REST_IS_BLANK = re.compile(r"[ \t]*+(?:[\r\n]|\Z)")
 # Scripts from here on are written without blanks, so a quote may open right after a letter.
 _FIRST_WITHOUT_BLANKS = "\u2e80"
 _CLOSES_BEFORE = ".!?%)]}'\"”’»"
 
 
-def parse_output(text: str, *, mode: ProtocolMode = ProtocolMode.DUAL, repair: RepairJson = no_repair) -> ParsedOutput:
+def parse_output(
+    text: str, *, mode: ProtocolMode = ProtocolMode.DUAL, repair: RepairJson = repair_json
+) -> ParsedOutput:
     """What a model asks for in its output. Never raises, in time linear in the length of `text`.
 
     mode: the protocols that are understood; the blocks of another one are plain text. repair: mends damaged JSON.

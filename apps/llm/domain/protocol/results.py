@@ -118,7 +118,7 @@ Block = ToolRequest | Refusal
 class BlockRead:
     """A block, and the position at which reading goes on.
 
-    cut_inside: it was cut inside a string or value, so what follows on its line may be more of that.
+    cut_inside: it was cut inside its object or value, so what follows on its line may be more of that.
     """
 
     block: Block

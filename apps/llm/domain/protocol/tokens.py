@@ -15,6 +15,7 @@ INVISIBLE = (
     "\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0000-\U000e007f"
 )
 MAX_MARKER_NAME_CHARS = 200
+MAX_INDENT = 80
 
 
 class Kind(IntEnum):
@@ -65,7 +66,7 @@ _ABP_LEFT = rf"\\?\[{_GAP}\[{_BLANK}"
 _ABP_RIGHT = rf"\]{_GAP}\]"
 _VCP_LEFT = rf"\\?{_GAP.join([_LEFT] * 3)}{_BLANK}\[{_BLANK}"
 _VCP_RIGHT = rf"{_BLANK}\]{_BLANK}{_GAP.join([_RIGHT] * 3)}"
-_LINE_START = rf"(?:^|(?<=[\r\u2028\u2029]))[ \t{INVISIBLE}]*+"
+_LINE_START = rf"(?:^|(?<=\r))[ \t{INVISIBLE}]*+"
 
 _TOKEN = re.compile(
     "|".join(
@@ -80,11 +81,11 @@ _TOKEN = re.compile(
             rf"(?P<CITED>{_LINE_START}(?:>|&gt;))",
             r"(?P<OPEN>\{)",
             r"(?P<CLOSE>\})",
-            r"(?P<escape>\\[^\r\n])",
+            r"(?P<escape>\\[\\\x22\x27{}`“”‘’«»])",
             r'(?P<QUOTE>")',
             r"(?P<OTHER_QUOTE>['“”‘’«»])",
             r"(?P<CODE>`++)",
-            r"(?P<NEWLINE>\r\n|[\n\r\u2028\u2029])",
+            r"(?P<NEWLINE>\r\n|[\n\r])",
         ]
     ),
     re.ASCII | re.IGNORECASE | re.MULTILINE,
@@ -182,6 +183,10 @@ class Layout:
         """Whether a quote follows an opening brace, as in an object of JSON."""
         return self._first_visible(self.tokens[brace].end) == '"'
 
+    def begins_line(self, place: int) -> bool:
+        """Whether nothing stands before a token on its line."""
+        return _LINE_BEGIN.search(self.text, max(0, self.starts[place] - MAX_INDENT), self.starts[place]) is not None
+
     def last_visible(self, start: int, end: int) -> str:
         """The last character of text[start:end] that is no white space; blank for none."""
         while end > start:
@@ -196,7 +201,8 @@ class Layout:
 
 
 _VISIBLE = re.compile(r"\S")
-_LINE_END = re.compile(r"[\r\n\u2028\u2029]")
+_LINE_BEGIN = re.compile(r"(?:\A|[\r\n])[ \t]*+\Z")
+_LINE_END = re.compile(r"[\r\n]")
 
 
 def _first_from(places: list[int], place: int) -> int | None:
