@@ -188,6 +188,7 @@ Q_CLUSTER = {
 # --- MemoryHub's own ------------------------------------------------------------------------------------
 MEMORYHUB = CONFIG
 EVENT_SUBSCRIPTIONS = "memoryhub.subscriptions.SUBSCRIPTIONS"
+TOOLS = "memoryhub.tools.TOOLS"
 MODELS_DIR = CONFIG.data_dir / "models"
 
 # --- logs: never the content of a memory ----------------------------------------------------------------

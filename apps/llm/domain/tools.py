@@ -1,0 +1,215 @@
+"""Tools that a model may ask for: what one is, and the checks before it runs (pure, but for the handlers).
+
+A tool is registered with a JSON Schema (draft 2020-12) of its parameters. Whatever a model asks for is answered
+with a ToolResult; nothing that a model can write raises.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from enum import StrEnum
+from itertools import islice
+from typing import Any
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import ValidationError
+
+from apps.core.domain.errors import ForbiddenError, InvalidInputError, MemoryHubError, UnavailableError
+from apps.core.domain.scope import Access, Permission
+from apps.llm.domain.protocol.results import Protocol, ToolRequest
+
+MAX_ERRORS = 10
+MAX_ECHOED_CHARS = 100
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
+Schema = Mapping[str, Any]
+Json = Any
+Handler = Callable[[Access, Mapping[str, Any]], Json]
+
+
+class ToolError(Exception):
+    """A tool or a table of tools is not as it must be; a mistake of a programmer's."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is wrong with a request. attr: the parameter at fault, as a dotted path, where there is one."""
+
+    code: str
+    detail: str
+    attr: str | None = None
+
+
+class InvalidParametersError(InvalidInputError):
+    """A handler finds several things wrong with its parameters."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = tuple(problems)
+        first = self.problems[0]
+        super().__init__(first.detail, attr=first.attr, code=first.code)
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A tool. name: snake_case. parameters: the JSON Schema of an object. permission: what the caller must hold.
+
+    handler: runs it under the caller's access, with parameters that are valid; gives JSON, may raise MemoryHubError.
+    """
+
+    name: str
+    description: str
+    parameters: Schema
+    permission: Permission
+    handler: Handler = field(repr=False)
+
+    def __post_init__(self) -> None:
+        if not _NAME.fullmatch(self.name):
+            raise ToolError(f"{self.name!r} is no name for a tool: expected something like 'memory_save'.")
+        if self.parameters.get("type") != "object":
+            raise ToolError(f"{self.name}: the schema of the parameters must be that of an object.")
+        Draft202012Validator.check_schema(dict(self.parameters))
+
+
+class ToolOutcome(StrEnum):
+    """What became of a request."""
+
+    DONE = "done"
+    UNKNOWN_TOOL = "unknown_tool"
+    FORBIDDEN = "forbidden"
+    INVALID_PARAMETERS = "invalid_parameters"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True)
+class ToolResult:
+    """The answer to a request. value: the tool's JSON, when it is done. problems: why it is not.
+
+    retryable: the same request may succeed later; retry_after: in so many seconds.
+    """
+
+    name: str
+    protocol: Protocol
+    outcome: ToolOutcome
+    value: Json = None
+    problems: tuple[Problem, ...] = ()
+    retry_after: int | None = None
+
+    @property
+    def is_done(self) -> bool:
+        """True when the tool ran and answered."""
+        return self.outcome is ToolOutcome.DONE
+
+    @property
+    def retryable(self) -> bool:
+        """True when trying again makes sense."""
+        return self.retry_after is not None
+
+
+class ToolRegistry:
+    """The tools of a hub, by name. Raises ToolError for a name that stands twice."""
+
+    def __init__(self, tools: Iterable[Tool]) -> None:
+        self._tools: dict[str, Tool] = {}
+        for tool in tools:
+            if tool.name in self._tools:
+                raise ToolError(f"There are two tools called {tool.name!r}.")
+            self._tools[tool.name] = tool
+        self._validators = {tool.name: Draft202012Validator(dict(tool.parameters)) for tool in self._tools.values()}
+
+    def __iter__(self) -> Iterator[Tool]:
+        return iter(self._tools.values())
+
+    def allowed(self, access: Access) -> list[Tool]:
+        """The tools that a caller may use, in the order of the table."""
+        return [tool for tool in self if access.allows(tool.permission)]
+
+    def execute(self, access: Access, request: ToolRequest) -> ToolResult:
+        """Run the tool of a request under the caller's access, once it is known, permitted and its parameters valid.
+
+        Errors that callers are meant to see (MemoryHubError) become part of the answer; any other is a bug, and
+        is raised.
+        """
+        tool = self._tools.get(request.name)
+        if tool is None:
+            return _not_done(request, ToolOutcome.UNKNOWN_TOOL, self._unknown(access, request.name))
+        if not access.allows(tool.permission):
+            detail = f"This key may not use {tool.name}: it needs the permission {tool.permission}."
+            return _not_done(request, ToolOutcome.FORBIDDEN, Problem("permission_denied", detail))
+        parameters = request.parameters
+        if request.protocol is Protocol.VCP:
+            parameters = typed_parameters(parameters, tool.parameters)
+        problems = _problems(self._validators[tool.name], parameters)
+        if problems:
+            return _not_done(request, ToolOutcome.INVALID_PARAMETERS, *problems)
+        return _run(tool, access, request, parameters)
+
+    def _unknown(self, access: Access, name: str) -> Problem:
+        names = [tool.name for tool in self.allowed(access)]
+        close = get_close_matches(name.lower(), names, n=1)
+        hint = f"Did you mean {close[0]}?" if close else f"Known are: {', '.join(names) or 'none'}."
+        return Problem("unknown_tool", f"There is no tool called {name[:MAX_ECHOED_CHARS]!r}. {hint}")
+
+
+def typed_parameters(parameters: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
+    """VCP parameters, whose values are all text, as JSON where the schema does not let them be text.
+
+    A value that is no JSON stays text, for the validation to name it.
+    """
+    properties = schema.get("properties", {})
+    return {name: _typed(value, properties.get(name, {})) for name, value in parameters.items()}
+
+
+def _typed(value: Any, schema: Schema) -> Any:
+    kinds = schema.get("type", "string")
+    if "string" in kinds or not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return value
+
+
+def _run(tool: Tool, access: Access, request: ToolRequest, parameters: Mapping[str, Any]) -> ToolResult:
+    try:
+        value = tool.handler(access, parameters)
+    except InvalidParametersError as error:
+        return _not_done(request, ToolOutcome.INVALID_PARAMETERS, *error.problems)
+    except MemoryHubError as error:
+        outcome = ToolOutcome.FORBIDDEN if isinstance(error, ForbiddenError) else ToolOutcome.FAILED
+        retry_after = error.retry_after if isinstance(error, UnavailableError) else None
+        return _not_done(request, outcome, Problem(error.code, error.detail, error.attr), retry_after=retry_after)
+    return ToolResult(request.name, request.protocol, ToolOutcome.DONE, value)
+
+
+def _not_done(
+    request: ToolRequest, outcome: ToolOutcome, *problems: Problem, retry_after: int | None = None
+) -> ToolResult:
+    return ToolResult(request.name, request.protocol, outcome, problems=problems, retry_after=retry_after)
+
+
+def _problems(validator: Draft202012Validator, parameters: Mapping[str, Any]) -> list[Problem]:
+    errors = list(islice(validator.iter_errors(dict(parameters)), MAX_ERRORS))
+    found = dict.fromkeys(problem for error in errors for problem in _of_error(error))
+    return sorted(found, key=lambda problem: problem.attr or "")[:MAX_ERRORS]
+
+
+def _of_error(error: ValidationError) -> Iterator[Problem]:
+    """An error of the validation without the value at fault, which may be long or somebody's memory."""
+    path = [str(part) for part in error.absolute_path]
+    rule: Any = error.validator_value
+    given: Any = error.instance
+    schema: Any = error.schema
+    if error.validator == "required":
+        for name in [name for name in rule if name not in given]:
+            yield Problem("required", "This parameter is required.", _dotted([*path, name]))
+    elif error.validator == "additionalProperties":
+        for name in sorted(set(given) - set(schema.get("properties", {})))[:MAX_ERRORS]:
+            yield Problem("unknown_parameter", "Unknown parameter.", _dotted([*path, name]))
+    else:
+        wanted = json.dumps(rule, ensure_ascii=False)[:MAX_ECHOED_CHARS]
+        yield Problem("invalid", f"Must keep to {error.validator}: {wanted}.", _dotted(path))
+
+
+def _dotted(path: list[str]) -> str | None:
+    return ".".join(path)[:MAX_ECHOED_CHARS] or None

@@ -1,0 +1,11 @@
+"""What models may ask for: the one table of tools (spec 000 "ABP tool request parsing").
+
+The dotted paths of `apps.llm.domain.tools.Tool` objects. An app above `llm` offers its tools here, so that `llm`
+need not know it.
+"""
+
+TOOLS: tuple[str, ...] = (
+    "apps.semantic.tools.MEMORY_SAVE",
+    "apps.semantic.tools.MEMORY_SEARCH",
+    "apps.semantic.tools.MEMORY_REINFORCE",
+)
