@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 import numpy as np
-import numpy.typing as npt
 
 from apps.core.domain.scope import Scope
 from apps.core.domain.text import query_terms, term_hash
@@ -21,7 +20,7 @@ from apps.rules.domain.record import MemoryRecord
 from apps.rules.domain.rules import RuleConfig
 from apps.rules.registry import RuleSet
 from apps.semantic.domain.duplicates import content_hash
-from apps.semantic.domain.nearest import nearest
+from apps.semantic.domain.nearest import Near, best_of, nearest
 from apps.semantic.domain.ranking import visible_slots
 from apps.semantic.domain.shard import CODED, Bools, Shard, ShardRow
 from apps.semantic.drafts import Prepared
@@ -48,12 +47,22 @@ class Subject:
 
 
 @dataclass(frozen=True, eq=False)
-class _Near:
+class _Stored:
     """A stored memory near a subject. vector: a copy."""
 
-    subject: int
     memory: int
     vector: Vector
+
+
+@dataclass(frozen=True, eq=False)
+class _Earlier:
+    """Earlier subjects near a subject, which all say the same."""
+
+    places: tuple[int, ...]
+
+
+# Place of a subject -> what is near it.
+_Neighbours = dict[int, list[tuple[_Stored | _Earlier, Near]]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,13 +93,14 @@ def compare(subjects: Sequence[Subject], space: EmbeddingSpace) -> Comparison:
     Subjects without a vector are left out. Raises SpaceChangedError.
     """
     users = sorted({subject.record.user_id for subject in subjects})
+    neighbours: _Neighbours = defaultdict(list)
     with shard_cache().fresh(users, space) as shards:
         by_user = dict(zip(users, shards, strict=True))
         versions = {user: shard.version for user, shard in by_user.items()}
-        near = _near_stored(subjects, by_user)
+        _find_stored(neighbours, subjects, by_user)
+    _find_earlier(neighbours, subjects)
     comparison = Comparison(subjects, versions, [{} for _ in subjects])
-    _detect_stored(comparison, near)
-    _detect_earlier(comparison)
+    _detect_all(comparison, neighbours)
     return comparison
 
 
@@ -106,18 +116,20 @@ def catch_up(comparison: Comparison, versions: Mapping[str, int], space: Embeddi
     shards = {user: Shard(space.dimension) for user in behind}
     for user, changes in changes_since(behind, space).items():
         shards[user].apply(changes.rows)
-    _detect_stored(comparison, _near_stored(comparison.subjects, shards))
+    neighbours: _Neighbours = defaultdict(list)
+    _find_stored(neighbours, comparison.subjects, shards)
+    _detect_all(comparison, neighbours)
 
 
-def _near_stored(subjects: Sequence[Subject], shards: Mapping[str, Shard]) -> list[_Near]:
-    near: list[_Near] = []
+def _find_stored(neighbours: _Neighbours, subjects: Sequence[Subject], shards: Mapping[str, Shard]) -> None:
     for scope, places in _by_scope(subjects).items():
         shard = shards.get(scope.user_id or "")
         if shard is not None and len(shard):
             visible = visible_slots(shard, scope)
-            for place, slots in _slots_near(subjects, places, shard, visible):
-                near += [_Near(place, int(shard.ids[slot]), shard.vectors[slot].copy()) for slot in slots]
-    return near
+            for place, near in _slots_near(subjects, places, shard, visible):
+                neighbours[place] += [
+                    (_Stored(int(shard.ids[one.slot]), shard.vectors[one.slot].copy()), one) for one in near
+                ]
 
 
 def _by_scope(subjects: Sequence[Subject]) -> dict[Scope, list[int]]:
@@ -131,7 +143,7 @@ def _by_scope(subjects: Sequence[Subject]) -> dict[Scope, list[int]]:
 
 def _slots_near(
     subjects: Sequence[Subject], places: Sequence[int], shard: Shard, visible: Bools
-) -> Iterator[tuple[int, npt.NDArray[np.int64]]]:
+) -> Iterator[tuple[int, list[Near]]]:
     step = max(1, MAX_COSINES // shard.size)
     for start in range(0, len(places), step):
         some = places[start : start + step]
@@ -155,32 +167,18 @@ def terms_of(content: str, keywords: Sequence[str]) -> list[int]:
     return [term_hash(word) for word in words[:MAX_TERMS]]
 
 
-def _detect_stored(comparison: Comparison, near: Sequence[_Near]) -> None:
-    rows = {
-        row[0]: row
-        for row in Memory.objects.active().filter(pk__in={one.memory for one in near}).values_list(*RECORD_COLUMNS)
-    }
-    for one in near:
-        if one.memory in rows:
-            existing = record_of_row(rows[one.memory], one.vector)
-            comparison.ids[existing.key] = one.memory
-            _detect(comparison, one.subject, existing)
-
-
-def _detect_earlier(comparison: Comparison) -> None:
-    """Hold each subject against those of its scope that come before it."""
-    for places in _by_scope(comparison.subjects).values():
-        if len(places) > 1:
-            for place, earlier in _near_earlier([(place, comparison.subjects[place]) for place in places]):
-                _detect(comparison, place, comparison.subjects[earlier].record)
-
-
-def _near_earlier(subjects: Sequence[tuple[int, Subject]]) -> Iterator[tuple[int, int]]:
-    """The place of each subject with that of an earlier one near it.
+def _find_earlier(neighbours: _Neighbours, subjects: Sequence[Subject]) -> None:
+    """The earlier subjects of the same scope that are near each.
 
     Of those that say the same at most one will stand, so one is looked for and all are given: however many there are,
     they do not crowd out others.
     """
+    for places in _by_scope(subjects).values():
+        if len(places) > 1:
+            _find_earlier_of_scope(neighbours, [(place, subjects[place]) for place in places])
+
+
+def _find_earlier_of_scope(neighbours: _Neighbours, subjects: Sequence[tuple[int, Subject]]) -> None:
     groups = _that_say_the_same(subjects)
     firsts = [group[0] for group in groups]
     vectors = np.stack([_vector(subject) for _, subject in firsts])
@@ -191,7 +189,8 @@ def _near_earlier(subjects: Sequence[tuple[int, Subject]]) -> Iterator[tuple[int
         cosines, terms = vectors @ _vector(firsts[slot][1]), _terms(firsts[slot][1])
         for place, _ in group:
             for near in nearest(shard, (arrived < place) & (slots != slot), cosines, terms):
-                yield from ((place, earlier) for earlier, _ in groups[near] if earlier < place)
+                earlier = tuple(other for other, _ in groups[near.slot] if other < place)
+                neighbours[place].append((_Earlier(earlier), near))
 
 
 def _that_say_the_same(subjects: Sequence[tuple[int, Subject]]) -> list[list[tuple[int, Subject]]]:
@@ -199,6 +198,22 @@ def _that_say_the_same(subjects: Sequence[tuple[int, Subject]]) -> list[list[tup
     for place, subject in subjects:
         groups[content_hash(subject.record.content)].append((place, subject))
     return list(groups.values())
+
+
+def _detect_all(comparison: Comparison, neighbours: _Neighbours) -> None:
+    """Compare each subject with the nearest of its neighbours."""
+    chosen = {place: best_of(found) for place, found in neighbours.items()}
+    wanted = {one.memory for near in chosen.values() for one in near if isinstance(one, _Stored)}
+    rows = {row[0]: row for row in Memory.objects.active().filter(pk__in=wanted).values_list(*RECORD_COLUMNS)}
+    for place, near in chosen.items():
+        for one in near:
+            if isinstance(one, _Earlier):
+                for earlier in one.places:
+                    _detect(comparison, place, comparison.subjects[earlier].record)
+            elif one.memory in rows:
+                existing = record_of_row(rows[one.memory], one.vector)
+                comparison.ids[existing.key] = one.memory
+                _detect(comparison, place, existing)
 
 
 def _detect(comparison: Comparison, place: int, existing: MemoryRecord) -> None:

@@ -169,7 +169,7 @@ def _in_shard(shard: Shard, memories: Sequence[Memory], terms: Mapping[int, Sequ
         slot = slots.get(memory.pk)
         if slot is not None and shard.vectors[slot].any():
             older = visible_slots(shard, _exact_scope(memory)) & (shard.ids < memory.pk)
-            near = nearest(shard, older, shard.vectors @ shard.vectors[slot], terms[memory.pk])
+            near = [one.slot for one in nearest(shard, older, shard.vectors @ shard.vectors[slot], terms[memory.pk])]
             vectors = {int(shard.ids[one]): shard.vectors[one].copy() for one in near}
             yield Neighbourhood(memory.pk, shard.vectors[slot].copy(), vectors)
 

@@ -103,4 +103,4 @@ def _of_slot(
     for name in ("household_id", "persona_id"):
         earlier &= shard.codes(name) == shard.codes(name)[slot]
     for other in nearest(shard, earlier, cosines, terms):
-        yield _Near(int(shard.ids[slot]), int(shard.ids[other]), float(np.clip(cosines[other], -1.0, 1.0)))
+        yield _Near(int(shard.ids[slot]), int(shard.ids[other.slot]), max(-1.0, min(1.0, other.cosine)))

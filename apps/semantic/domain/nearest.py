@@ -4,13 +4,16 @@ The nearest by cosine and those that share the rarest words. Of labelled pairs t
 3,000 turns of conversation, 99% are among these (docs/conflict-detection.md).
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from apps.semantic.domain.bm25 import inverse_document_frequency
 from apps.semantic.domain.shard import Bools, Floats, Shard
+
+T = TypeVar("T")
 
 BY_VECTOR = 8
 BY_WORDS = 4
@@ -20,17 +23,36 @@ MAX_COMMON = 50
 MAX_SHARE = 0.1
 
 
-def nearest(
-    shard: Shard, visible: Bools, cosines: npt.NDArray[np.float32], terms: Iterable[int]
-) -> npt.NDArray[np.int64]:
-    """The slots of the memories to compare with, each once.
+class Near(NamedTuple):
+    """A memory near a new one. shared: the weights (idf) of the words that both have."""
+
+    slot: int
+    cosine: float
+    shared: float
+
+
+def nearest(shard: Shard, visible: Bools, cosines: npt.NDArray[np.float32], terms: Iterable[int]) -> list[Near]:
+    """The memories to compare with, each once, in the order of their slots.
 
     visible: which slots may be compared. cosines: of the new memory with every slot; both of shape (shard.size,).
     terms: the hashes of its words.
     """
+    shared = _shared_words(shard, visible, terms)
     by_vector = _top(np.where(visible, cosines, -1.0), BY_VECTOR, MIN_COSINE)
-    by_words = _top(_shared_words(shard, visible, terms), BY_WORDS, 0.0)
-    return np.union1d(by_vector, by_words)
+    by_words = _top(shared, BY_WORDS, 0.0)
+    slots = sorted({*by_vector.tolist(), *by_words.tolist()})
+    return [Near(slot, float(cosines[slot]), float(shared[slot])) for slot in slots]
+
+
+def best_of(found: Sequence[tuple[T, Near]]) -> list[T]:
+    """Of what was found near one memory in several places, as many as `nearest` finds in one."""
+    if len(found) <= BY_WORDS:
+        return [one for one, _ in found]
+    by_vector = sorted(found, key=lambda pair: -pair[1].cosine)[:BY_VECTOR]
+    by_words = sorted(found, key=lambda pair: -pair[1].shared)[:BY_WORDS]
+    chosen = {id(one) for one, near in by_vector if near.cosine > MIN_COSINE}
+    chosen |= {id(one) for one, near in by_words if near.shared > 0}
+    return [one for one, _ in found if id(one) in chosen]
 
 
 def _shared_words(shard: Shard, visible: Bools, terms: Iterable[int]) -> Floats:
