@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 
 import numpy as np
 
@@ -44,6 +45,11 @@ class Subject:
     rule: RuleConfig
     scope: Scope
     lexemes: bytes
+
+    @cached_property
+    def terms(self) -> list[int]:
+        """The hashes of the words by which it finds others."""
+        return terms_of(self.record.content, self.record.keywords)
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,16 +155,12 @@ def _slots_near(
         some = places[start : start + step]
         cosines = np.stack([_vector(subjects[place]) for place in some]) @ shard.vectors.T
         for place, row in zip(some, cosines, strict=True):
-            yield place, nearest(shard, visible, row, _terms(subjects[place]))
+            yield place, nearest(shard, visible, row, subjects[place].terms)
 
 
 def _vector(subject: Subject) -> Vector:
     assert subject.record.embedding is not None
     return subject.record.embedding
-
-
-def _terms(subject: Subject) -> list[int]:
-    return terms_of(subject.record.content, subject.record.keywords)
 
 
 def terms_of(content: str, keywords: Sequence[str]) -> list[int]:
@@ -186,7 +188,7 @@ def _find_earlier_of_scope(neighbours: _Neighbours, subjects: Sequence[tuple[int
     shard.apply(_shard_row(place, subject) for place, subject in firsts)
     slots, arrived = np.arange(len(groups)), np.array([place for place, _ in firsts])
     for slot, group in enumerate(groups):
-        cosines, terms = vectors @ _vector(firsts[slot][1]), _terms(firsts[slot][1])
+        cosines, terms = vectors @ _vector(firsts[slot][1]), firsts[slot][1].terms
         for place, _ in group:
             for near in nearest(shard, (arrived < place) & (slots != slot), cosines, terms):
                 earlier = tuple(other for other, _ in groups[near.slot] if other < place)

@@ -20,6 +20,8 @@ from apps.rules.domain.signals import Detection, DetectionConfig, Signal, Signal
 
 MAKE_A_CONFLICT = frozenset((SignalType.SEMANTIC, SignalType.KEYWORD, SignalType.CONTRADICTION))
 MAX_SHOWN_WORDS = 50
+SAME_MATTER_COSINE = 0.6
+SAME_MATTER_WORDS = 2
 
 
 def detect(candidate: MemoryRecord, existing: MemoryRecord, config: DetectionConfig) -> Detection:
@@ -123,6 +125,8 @@ def _importance(candidate: MemoryRecord, existing: MemoryRecord, config: Detecti
 def _contradiction(
     candidate: MemoryRecord, existing: MemoryRecord, cosine: float | None, config: DetectionConfig
 ) -> Signal | None:
+    if _is_another_matter(candidate, existing, cosine):
+        return None
     found = contradiction(candidate.content, existing.content, cosine)
     if found is None or found.score <= config.contradiction_threshold:
         return None
@@ -136,6 +140,16 @@ def _contradiction(
         "target": existing.key,
     }
     return Signal(SignalType.CONTRADICTION, found.score, evidence)
+
+
+def _is_another_matter(candidate: MemoryRecord, existing: MemoryRecord, cosine: float | None) -> bool:
+    """Whether two texts are too far apart to be looked at: neither alike nor with two content words in common.
+
+    None of the labelled pairs that are noticed is lost by it (docs/conflict-detection.md).
+    """
+    if cosine is None or cosine >= SAME_MATTER_COSINE:
+        return False
+    return len(keywords_of(candidate) & keywords_of(existing)) < SAME_MATTER_WORDS
 
 
 def _limited(words: Iterable[str]) -> list[str]:
