@@ -87,17 +87,16 @@ class Writer:
         decision = decide_duplicate(item.draft.base_confidence, None)
         memory = new_memory(item.draft, item.scope, item.words, self._ledger.now)
         memory.uuid, memory.content_hash, memory.base_confidence = item.uuid, item.key[3], decision.confidence
+        subject = self._comparison.subjects[place]
+        verdict = decide(subject.record, self._conflicts(place, subject), subject.rule.arbitration)
+        if verdict is not None and (receipt := self._lost_before(memory, verdict)) is not None:
+            return SaveResult(verdict.outcome.value, ALREADY_DECIDED, receipt.existing, receipt.uuid)
         arrival = Arrival(vector, item.draft.embedding is not None, decision.reason)
         self._memories[str(memory.uuid)] = self._stored[item.key] = memory
         self._note_moment(item.key, memory)
-        subject = self._comparison.subjects[place]
-        verdict = decide(subject.record, self._conflicts(place, subject), subject.rule.arbitration)
         if verdict is None:
             self._ledger.insert(memory, self._writing.space, vector, is_given=arrival.is_given, reason=arrival.reason)
             return SaveResult("inserted", decision.reason, memory)
-        if (receipt := self._lost_before(memory, verdict)) is not None:
-            del self._stored[item.key]
-            return SaveResult(verdict.outcome.value, ALREADY_DECIDED, receipt.existing, receipt.uuid)
         return self._apply(subject, verdict, arrival)
 
     def _lost_before(self, memory: Memory, verdict: Verdict) -> Receipt | None:

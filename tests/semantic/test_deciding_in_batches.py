@@ -142,3 +142,11 @@ def test_what_lost_to_a_memory_deleted_since_can_be_said_again(batch: Batch, acc
     count = Memory.objects.count()
     batch(dated, later)
     assert Memory.objects.count() == count
+
+
+def test_a_repeated_loser_within_a_batch_is_nothing_that_later_items_could_supersede(batch: Batch) -> None:
+    batch(LISBON)
+    batch((NOT_LISBON, {"source": "inferred"}))
+    results = batch((NOT_LISBON, {"source": "inferred"}), "Ana lives in Lisbon with her cat.", LISBON)
+    assert [result.reason for result in results][::2] == ["already_decided", "equal_confidence"]
+    assert Memory.objects.filter(content=NOT_LISBON).count() == 1

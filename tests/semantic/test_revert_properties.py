@@ -27,7 +27,7 @@ from apps.semantic.services import (
     memory_restore,
     memory_save_many,
 )
-from apps.semantic.writing import SaveResult
+from apps.semantic.writing import ALREADY_DECIDED, SaveResult
 
 pytestmark = pytest.mark.django_db
 
@@ -92,10 +92,10 @@ def set_rule(name: str, number: int) -> None:
 
 
 def save(items: Sequence[MemoryDraft]) -> list[Conflict]:
-    """Save in one call; gives the receipts."""
-    results = memory_save_many(access=SYSTEM, drafts=items)
-    assert all(isinstance(result, SaveResult) for result in results)
-    uuids = [result.conflict for result in results if isinstance(result, SaveResult) and result.conflict]
+    """Save in one call; gives the receipts of what was decided now, and not those of what was decided before."""
+    results = [result for result in memory_save_many(access=SYSTEM, drafts=items) if isinstance(result, SaveResult)]
+    assert len(results) == len(items)
+    uuids = [result.conflict for result in results if result.conflict and result.reason != ALREADY_DECIDED]
     return [Conflict.objects.get(uuid=uuid) for uuid in uuids]
 
 
