@@ -22,6 +22,8 @@ MAKE_A_CONFLICT = frozenset((SignalType.SEMANTIC, SignalType.KEYWORD, SignalType
 MAX_SHOWN_WORDS = 50
 SAME_MATTER_COSINE = 0.6
 SAME_MATTER_WORDS = 2
+# "Works at Google" has one of its two content words in common with "Works at Apple".
+SHORT_WORDS = 5
 
 
 def detect(candidate: MemoryRecord, existing: MemoryRecord, config: DetectionConfig) -> Detection:
@@ -143,13 +145,14 @@ def _contradiction(
 
 
 def _is_another_matter(candidate: MemoryRecord, existing: MemoryRecord, cosine: float | None) -> bool:
-    """Whether two texts are too far apart to be looked at: neither alike nor with two content words in common.
+    """Whether two texts are too far apart to be looked at: neither alike, nor short, nor with two words in common.
 
     None of the labelled pairs that are noticed is lost by it (docs/conflict-detection.md).
     """
     if cosine is None or cosine >= SAME_MATTER_COSINE:
         return False
-    return len(keywords_of(candidate) & keywords_of(existing)) < SAME_MATTER_WORDS
+    one, other = keywords_of(candidate), keywords_of(existing)
+    return min(len(one), len(other)) > SHORT_WORDS and len(one & other) < SAME_MATTER_WORDS
 
 
 def _limited(words: Iterable[str]) -> list[str]:

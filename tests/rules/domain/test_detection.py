@@ -194,3 +194,12 @@ def test_a_text_never_contradicts_itself(text: str) -> None:
     detection = detect(record(text, embedding=vector(1)), record(text, embedding=vector(1)), everything)
     assert detection.signal(SignalType.CONTRADICTION) is None
     assert detection.restates
+
+
+# --- what is not looked at ------------------------------------------------------------------------------------
+
+
+def test_short_texts_are_looked_at_however_far_apart_their_vectors_are() -> None:
+    one = record("Works at Google", embedding=vector(0.0))
+    other = record("Works at Apple", embedding=vector(1.4))
+    assert detect(one, other, CONFIG).signal(SignalType.CONTRADICTION) is not None
