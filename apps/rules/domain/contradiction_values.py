@@ -25,6 +25,7 @@ NOUNS = 2
 MIN_SHARED, MIN_SHARED_NEAR = 3, 2
 MIN_TOPIC, NEAR_TOPIC = 0.25, 0.5
 MAX_VALUES = 40
+GONE_BY = frozenset(("last", "past", "previous"))
 SHORT_TOKENS = 25
 BASE = 0.3
 # Without vectors the topic counts as one that is neither near nor far.
@@ -78,7 +79,7 @@ def _values(passage: Passage) -> Iterator[_Value]:
     for sentence in passage.sentences:
         whole = Clause(tuple(token for clause in sentence for token in clause.tokens))
         for place, token in whole.values:
-            if token.function or any(near.text == "ago" for near in whole.tokens[place + 1 : place + 4]):
+            if token.function or _is_told_from_then(whole, place):
                 continue
             following = [near.key for near in whole.tokens[place + 1 : place + 4] if near.is_content][:NOUNS]
             near = whole.tokens[max(0, place - WINDOW) : place + WINDOW + 1]
@@ -89,6 +90,13 @@ def _values(passage: Passage) -> Iterator[_Value]:
             said = " ".join(token.text for token in near)
             running = not RUNNING.isdisjoint(token.text for token in near)
             yield _Value(token, frozenset(following), around, said, named, personal, changed, running, times_of(whole))
+
+
+def _is_told_from_then(sentence: Clause, place: int) -> bool:
+    """ "three days ago", "last Tuesday": it depends on the day of the telling, so another one contradicts nothing."""
+    if any(near.text == "ago" for near in sentence.tokens[place + 1 : place + 4]):
+        return True
+    return sentence.tokens[place].kind is Kind.WEEKDAY and place > 0 and sentence.tokens[place - 1].text in GONE_BY
 
 
 def _are_of_other_things(first: Passage, second: Passage, ours: tuple[_Value, ...], theirs: tuple[_Value, ...]) -> bool:

@@ -369,3 +369,12 @@ def test_it_does_not_say_the_same(one: str, other: str) -> None:
 def test_a_detail_more_says_nearly_the_same() -> None:
     assert restated_share("I like green tea with honey", "I like green tea with sweet honey") == 0.8
     assert restated_share("The ladies are slicing bread", "The women cut the bread") == 1.0
+
+
+def test_last_tuesday_is_another_day_in_every_week() -> None:
+    said = "Life is hard on us right now, my daughter fell off her horse last Tuesday and hurt her ankle badly."
+    later = "It has been hard again, my daughter fell off her horse last Saturday and hurt her wrist this time."
+    assert value(analysed(said), analysed(later), 0.8) is None
+    lesson = "My riding lesson is on Tuesday from now on, and my daughter comes along to every one of them."
+    moved = "My riding lesson is on Saturday from now on, and my daughter comes along to every one of them."
+    assert value(analysed(lesson), analysed(moved), 0.8) is not None
