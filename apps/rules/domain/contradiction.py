@@ -5,6 +5,7 @@ from dataclasses import replace
 from apps.rules.domain.contradiction_changes import MIN_COMMON, change
 from apps.rules.domain.contradiction_evidence import NOTICE_ONLY, Evidence, strongest
 from apps.rules.domain.contradiction_negation import denial, negation
+from apps.rules.domain.contradiction_several import may_both_hold
 from apps.rules.domain.contradiction_subjects import have_other_speakers
 from apps.rules.domain.contradiction_swaps import swap
 from apps.rules.domain.contradiction_text import analysed
@@ -34,6 +35,6 @@ def contradiction(first: str, second: str, similarity: float | None = None) -> E
             change(one, other, similarity) if shared >= MIN_COMMON else None,
         )
     )
-    if found and max(len(first), len(second)) > MAX_ACTED_CHARS:
+    if found and (max(len(first), len(second)) > MAX_ACTED_CHARS or may_both_hold(found.reason, first, second)):
         return replace(found, score=min(found.score, NOTICE_ONLY))
     return found
