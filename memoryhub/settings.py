@@ -166,6 +166,10 @@ SPECTACULAR_SETTINGS = {
         "RevisionActionEnum": "apps.semantic.models.RevisionAction",
         "ConflictSideEnum": "apps.rules.rest.outputs.SIDES",
         "MemoryStatusEnum": "apps.semantic.models.MemoryStatus",
+        "SearchModeEnum": ["hybrid", "vector", "keyword"],
+        "ToolProtocolEnum": "apps.llm.rest.outputs.PROTOCOLS",
+        "ToolBlockProtocolEnum": "apps.llm.rest.outputs.BLOCK_PROTOCOLS",
+        "ToolModeEnum": "apps.llm.rest.outputs.MODES",
     },
 }
 

@@ -8,6 +8,7 @@ from apps.semantic.admin_rehearse import rehearse_rule
 
 urlpatterns = [
     path("", include("apps.core.rest.urls")),
+    path("api/llm/", include("apps.llm.rest.urls")),
     path("api/", include("apps.rules.rest.urls")),
     path("api/", include("apps.semantic.rest.rehearse_urls")),
     path("api/semantic/", include("apps.semantic.rest.urls")),

@@ -25,10 +25,14 @@ from tests.api import Api, api_for
 NOWHERE = "00000000-0000-4000-8000-000000000000"
 SYSTEM = system_access("test")
 
+ASKED_BY_A_MODEL = '[[ABP_TOOL:memory_search]]{"query": "secret word", "explain": true, "top_k": 1000}'
+
 # Every route under /api/ that needs a key: what may be called there, and with what body.
 ROUTES: dict[str, dict[str, Any]] = {
     "api/keys": {"GET": None, "POST": {"name": "new"}},
     "api/keys/<uuid:uuid>": {"GET": None, "DELETE": None},
+    "api/llm/tools/parse": {"POST": {"text": ASKED_BY_A_MODEL}},
+    "api/llm/tools/execute": {"POST": {"text": ASKED_BY_A_MODEL}},
     "api/rules": {"GET": None, "POST": {"name": "new"}},
     "api/rules/export": {"GET": None},
     "api/rules/load": {"POST": {"rules": [{"name": "new"}]}},
@@ -53,7 +57,14 @@ ROUTES: dict[str, dict[str, Any]] = {
     "api/semantic/status": {"GET": None},
 }
 PUBLIC = {"healthz", "readyz", "metrics", "api/schema", "api/docs"}
-READS_BY_POST = {"api/semantic/search", "api/rules/match", "api/rules/evaluate", "api/rules/<str:name>/rehearse"}
+READS_BY_POST = {
+    "api/llm/tools/parse",
+    "api/llm/tools/execute",  # asks for no more than the tool does, and the one in ROUTES reads
+    "api/rules/match",
+    "api/rules/evaluate",
+    "api/rules/<str:name>/rehearse",
+    "api/semantic/search",
+}
 
 
 @dataclass(frozen=True)
