@@ -10,6 +10,7 @@ from apps.llm.tools import tool_registry
 from apps.semantic.models import Memory
 from tests.api import Api, api_for, error_attrs
 from tests.hostile.support import assert_refused, stored
+from tests.hostile.world import ASKED_BY_A_MODEL
 from tests.llm.domain.protocol.outputs import END, SAVE, SEARCH, VCP, abp, vcp
 
 pytestmark = pytest.mark.django_db
@@ -263,6 +264,11 @@ def test_a_bound_key_finds_nothing_outside_its_bound(ana: Api, named: str) -> No
     result = the_result(ana, f'{SEARCH}{{"query": "tea", "explain": true{named}}}')
     assert (result["outcome"], result["value"]["results"]) == ("done", [])
     assert result["value"]["diagnostics"]["considered_count"] == 0
+
+
+def test_what_the_tests_of_isolation_ask_for_is_found_inside_the_bound(ana: Api) -> None:
+    ana.save("Her secret word is tea.")
+    assert the_result(ana, ASKED_BY_A_MODEL)["value"]["count"] == 1
 
 
 def test_a_memory_outside_the_bound_answers_like_one_that_does_not_exist(ana: Api) -> None:
