@@ -8,6 +8,7 @@ from uuid import UUID
 from apps.llm.models import EmbeddingSpace
 from apps.rules.domain.arbitration import Conflict
 from apps.rules.domain.detection import detect
+from apps.rules.domain.record import MemoryRecord
 from apps.rules.domain.verdict import Outcome, Verdict, decide
 from apps.rules.registry import RuleSet
 from apps.semantic.comparing import Comparison, Subject, catch_up
@@ -62,6 +63,7 @@ class Writer:
         for key, memory in self._stored.items():
             self._note_moment(key, memory)
         self._memories = {key: self._ledger.row(memory) for key, memory in _partners(self._comparison).items()}
+        self._records = _records(self._comparison)
         results = [self._write_one(place, item) for place, item in enumerate(prepared)]
         if self._writing.vectors.missing:
             raise VectorsMissingError
@@ -139,13 +141,22 @@ class Writer:
         return SaveResult(str(receipt.outcome), receipt.strategy, receipt.result, receipt.uuid)
 
     def _conflicts(self, place: int, subject: Subject) -> list[Conflict]:
-        """With the memories that still stand, and with what earlier drafts were merged into."""
-        found = [
-            conflict
-            for key, conflict in self._comparison.found[place].items()
-            if key in self._memories and self._memories[key].status == MemoryStatus.ACTIVE
-        ]
-        return found + self._with_merged(subject)
+        """With the memories that still stand, with those that others left for, and with what was merged."""
+        known = self._comparison.found[place]
+        found = [conflict for key, conflict in known.items() if self._stands(key)]
+        others = self._with_those_left_for(subject, known) + self._with_merged(subject)
+        return list({conflict.existing.key: conflict for conflict in found + others}.values())
+
+    def _stands(self, key: str) -> bool:
+        return key in self._memories and self._memories[key].status == MemoryStatus.ACTIVE
+
+    def _with_those_left_for(self, subject: Subject, known: Mapping[str, Conflict]) -> list[Conflict]:
+        """With what stands in the place of those that left: all that were compared may have gone in this batch."""
+        left = (self._memories[key] for key in known if key in self._memories and not self._stands(key))
+        standing = {str(_stand_in(memory).uuid) for memory in left} - known.keys()
+        records = [self._records[key] for key in sorted(standing) if key in self._records and self._stands(key)]
+        pairs = [Conflict(record, detect(subject.record, record, subject.rule.detection)) for record in records]
+        return [pair for pair in pairs if pair.detection.is_conflict]
 
     def _with_merged(self, subject: Subject) -> list[Conflict]:
         conflicts = []
@@ -164,6 +175,19 @@ def _partners(comparison: Comparison) -> dict[str, Memory]:
         return {}
     rows = Memory.objects.active().filter(pk__in=wanted).select_related("superseded_by")
     return {str(row.uuid): row for row in rows}
+
+
+def _records(comparison: Comparison) -> dict[str, MemoryRecord]:
+    """All that was compared, by key: any of it may come to stand in the place of others."""
+    found = {key: conflict.existing for conflicts in comparison.found for key, conflict in conflicts.items()}
+    return found | {subject.record.key: subject.record for subject in comparison.subjects}
+
+
+def _stand_in(memory: Memory) -> Memory:
+    """The memory at the end of those that one after the other stand in the place of this one."""
+    while memory.status != MemoryStatus.ACTIVE and memory.superseded_by is not None:
+        memory = memory.superseded_by
+    return memory
 
 
 def _is_of(memory: Memory, subject: Subject) -> bool:

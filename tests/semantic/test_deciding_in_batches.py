@@ -150,3 +150,10 @@ def test_a_repeated_loser_within_a_batch_is_nothing_that_later_items_could_super
     results = batch((NOT_LISBON, {"source": "inferred"}), "Ana lives in Lisbon with her cat.", LISBON)
     assert [result.reason for result in results][::2] == ["already_decided", "equal_confidence"]
     assert Memory.objects.filter(content=NOT_LISBON).count() == 1
+
+
+def test_an_item_is_held_against_what_stands_when_all_that_it_was_compared_with_have_left(batch: Batch) -> None:
+    homes = "Lisbon Porto Rome Berlin Paris Madrid Vienna Prague Oslo Athens Dublin Warsaw Milan Munich Hamburg Lyon"
+    results = batch(*[f"Ana lives in {home}." for home in homes.split()])
+    assert active() == ["Ana lives in Lyon."]
+    assert [result.action for result in results] == ["inserted"] + ["superseded_existing"] * 15
