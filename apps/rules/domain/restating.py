@@ -1,8 +1,13 @@
 """Whether two texts say the same in nearly the same words, so that one of them can go."""
 
+import re
+
 from apps.rules.domain.contradiction_lexicon import are_opposites
 from apps.rules.domain.contradiction_text import VALUES, Passage, Token, analysed
 from apps.rules.domain.contradiction_words import PARTICLES
+
+# Signs before numbers, currencies and shares: 5 is not -5, and $5 not €5.
+_MARKS = re.compile(r"(?<!\w)[-+−](?=[$€£¥]?\d)|[$€£¥%‰°]")
 
 
 def restated_share(first: str, second: str) -> float:
@@ -14,6 +19,8 @@ def restated_share(first: str, second: str) -> float:
     """
     if first == second:
         return 1.0
+    if _MARKS.findall(first) != _MARKS.findall(second):
+        return 0.0
     one, other = analysed(first), analysed(second)
     words, others = one.whole.content, other.whole.content
     common = words & others

@@ -42,3 +42,11 @@ def test_what_can_hold_only_once_is_acted_on(one: str, other: str) -> None:
     found = detect(record(one), record(other), CONFIG)
     assert found.is_decisive
     assert found.signal(SignalType.CONTRADICTION) is not None
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("Score is -5.", "Score is 5."), ("The price is €5.", "The price is $5."), ("The rate is 5%", "The rate is 5")],
+)
+def test_signs_and_units_make_another_value(one: str, other: str) -> None:
+    assert not detect(record(one), record(other), CONFIG).restates
