@@ -4,15 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from apps.core.domain.errors import InvalidInputError
 from apps.core.domain.scope import Access
 from apps.llm.domain.embedder import EmbeddingError, Vectors, normalise
 from apps.llm.embedding import embed_texts
 from apps.rules.domain.arbitration import Action, ArbitrationResult, arbitrate
 from apps.rules.domain.checking import checked_document
-from apps.rules.domain.detection import detect
+from apps.rules.domain.detection import cosine_of, detect
 from apps.rules.domain.merging import MergeResult, merge
 from apps.rules.domain.problems import InvalidRuleError, Problem
 from apps.rules.domain.record import MemoryRecord
@@ -64,7 +62,7 @@ def evaluate(
     candidate, existing, warning = _embedded(candidate, existing)
     detection = detect(candidate, existing, chosen.detection)
     result = arbitrate(candidate, existing, detection, chosen.arbitration)
-    similarity = _similarity(candidate, existing)
+    similarity = cosine_of(candidate, existing)
     merged = merge(existing, candidate, similarity, chosen.merge) if result.action is Action.MERGE else None
     return Evaluation(chosen, version, detection, result, merged, similarity, warning)
 
@@ -123,9 +121,3 @@ def _check_lengths(one: Vectors, other: Vectors, given_is_existing: bool) -> Non
         detail = f"Expected {len(right)} numbers, as the other memory's embedding has; got {len(wrong)}."
         attr = "existing.embedding" if given_is_existing else "candidate.embedding"
         raise InvalidInputError(detail, attr=attr, code="dimension")
-
-
-def _similarity(candidate: MemoryRecord, existing: MemoryRecord) -> float | None:
-    if candidate.embedding is None or existing.embedding is None:
-        return None
-    return float(np.clip(candidate.embedding @ existing.embedding, -1.0, 1.0))

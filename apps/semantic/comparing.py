@@ -20,7 +20,6 @@ from apps.rules.domain.detection import detect
 from apps.rules.domain.record import MemoryRecord
 from apps.rules.domain.rules import RuleConfig
 from apps.rules.registry import RuleSet
-from apps.semantic.domain.duplicates import content_hash
 from apps.semantic.domain.nearest import Near, best_of, nearest
 from apps.semantic.domain.ranking import visible_slots
 from apps.semantic.domain.shard import CODED, Bools, Shard, ShardRow
@@ -38,12 +37,14 @@ MAX_TERMS = 128
 class Subject:
     """A memory that is held against others, with the rule that applies to it.
 
-    scope: exact, where a memory has no household or persona it names the empty one. lexemes: see `domain.lexemes`.
+    scope: exact, where a memory has no household or persona it names the empty one. content_hash: see
+    `domain.duplicates`. lexemes: see `domain.lexemes`.
     """
 
     record: MemoryRecord
     rule: RuleConfig
     scope: Scope
+    content_hash: str
     lexemes: bytes
 
     @cached_property
@@ -88,7 +89,7 @@ def subjects_of(items: Sequence[Prepared], rules: RuleSet, now: datetime) -> lis
     """Drafts as subjects. All rules are asked, whoever saves: the caller's key does not decide which one applies."""
     records = [record_of_draft(item, now) for item in items]
     return [
-        Subject(record, rules.matching(record), Scope(*item.key[:3]), item.words["lexemes"])
+        Subject(record, rules.matching(record), Scope(*item.key[:3]), item.key[3], item.words["lexemes"])
         for item, record in zip(items, records, strict=True)
     ]
 
@@ -198,7 +199,7 @@ def _find_earlier_of_scope(neighbours: _Neighbours, subjects: Sequence[tuple[int
 def _that_say_the_same(subjects: Sequence[tuple[int, Subject]]) -> list[list[tuple[int, Subject]]]:
     groups: dict[str, list[tuple[int, Subject]]] = defaultdict(list)
     for place, subject in subjects:
-        groups[content_hash(subject.record.content)].append((place, subject))
+        groups[subject.content_hash].append((place, subject))
     return list(groups.values())
 
 

@@ -9,15 +9,14 @@ import time
 from collections import Counter as Tally
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from django.db import transaction
 
 from apps.core.domain.clock import Clock, utcnow
 from apps.llm.models import EmbeddingSpace
-from apps.rules.domain.arbitration import Action, ArbitrationResult, Strategy
-from apps.rules.domain.verdict import Outcome, Verdict
+from apps.rules.domain.verdict import Outcome, Verdict, noticed
 from apps.rules.registry import RuleSet, active_rules
 from apps.semantic.consolidation_finding import (
     Chunk,
@@ -250,8 +249,7 @@ def only_noticed(verdict: Verdict) -> Verdict:
         "Only noticed, as this consolidation is set to; both memories stand. "
         f"The rule would have {WOULD_HAVE[verdict.outcome]}: {said.reason}"
     )
-    result = ArbitrationResult(Action.KEEP, None, None, said.confidence, reason, Strategy.NOTICED)
-    return Verdict(Outcome.NOTICED, replace(verdict.main, result=result), (), (*verdict.also, *verdict.others))
+    return noticed(verdict, reason)
 
 
 def _as_it_is_now(chunk: Chunk, pk: int, rules: RuleSet) -> Finding | None:

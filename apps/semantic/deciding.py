@@ -9,18 +9,18 @@ import numpy.typing as npt
 from django.conf import settings
 
 from apps.llm.models import EmbeddingSpace
-from apps.rules.domain.arbitration import Action, ArbitrationResult, Strategy
+from apps.rules.domain.detection import cosine_of
 from apps.rules.domain.merging import MergeResult, merge
 from apps.rules.domain.record import MemoryRecord
 from apps.rules.domain.rules import RuleConfig
-from apps.rules.domain.verdict import Outcome, Verdict
+from apps.rules.domain.verdict import Outcome, Verdict, noticed
 from apps.rules.registry import RuleSet
 from apps.semantic.domain.standing import Transition
 from apps.semantic.ledger import Ledger
 from apps.semantic.merging import merged_memory
 from apps.semantic.models import Conflict, Memory, MemoryStatus, Origin, RevisionAction
 from apps.semantic.receipts import completed, event_of, merge_as_json, receipt_of
-from apps.semantic.records import Vector, similarity_of
+from apps.semantic.records import Vector
 
 
 class Vectors:
@@ -168,7 +168,7 @@ def _merged(case: Case) -> MergeResult | None:
     if case.verdict.outcome is not Outcome.MERGED:
         return None
     existing = case.verdict.main.conflict.existing
-    return merge(existing, case.record, similarity_of(case.record, existing), case.rule.merge)
+    return merge(existing, case.record, cosine_of(case.record, existing), case.rule.merge)
 
 
 def _merge(ledger: Ledger, case: Case, merged: MergeResult, receipt: UUID) -> tuple[Memory, list[Transition]]:
@@ -192,14 +192,9 @@ def _merge(ledger: Ledger, case: Case, merged: MergeResult, receipt: UUID) -> tu
 
 def _known(ledger: Ledger, memory: Memory, besides: Collection[Memory]) -> Memory | None:
     """A stored memory, still active, of the same scope and content as this one, which is not stored."""
-    same = Memory.objects.active().filter(
-        user_id=memory.user_id,
-        household_id=memory.household_id,
-        persona_id=memory.persona_id,
-        content_hash=memory.content_hash,
-    )
     stored = [one.pk for one in besides if one.pk is not None]
-    found = [ledger.row(one) for one in same.exclude(pk__in=stored).select_related("superseded_by")]
+    same = Memory.objects.active().saying_the_same_as(memory).exclude(pk__in=stored)
+    found = [ledger.row(one) for one in same.select_related("superseded_by")]
     return next((one for one in found if one.status == MemoryStatus.ACTIVE), None)
 
 
@@ -214,7 +209,6 @@ def _vector_of(case: Case, text: str) -> Vector:
 def _noticed_for_length(verdict: Verdict) -> Verdict:
     """What is left to do when the merged text would be too long: nothing is merged, and nothing lost."""
     limit = settings.MEMORYHUB.max_content_chars
-    reason = f"Merged, they would be longer than {limit:,} characters: the conflict is noticed, and both stand."
-    result = ArbitrationResult(Action.KEEP, None, None, verdict.main.result.confidence, reason, Strategy.NOTICED)
-    others = (*verdict.also, *verdict.others)
-    return Verdict(Outcome.NOTICED, replace(verdict.main, result=result), (), others)
+    return noticed(
+        verdict, f"Merged, they would be longer than {limit:,} characters: the conflict is noticed, and both stand."
+    )

@@ -17,6 +17,7 @@ from apps.events.services import emit_many
 from apps.llm.models import EmbeddingSpace
 from apps.semantic.bulk import insert_embeddings, insert_memories, insert_revisions, number_memories
 from apps.semantic.domain.standing import Standing, Transition
+from apps.semantic.drafts import key_of
 from apps.semantic.events import MemoryDeleted, MemorySaved, MemoryStandingChanged, SaveAction, change_fields
 from apps.semantic.models import Conflict, Memory, MemoryEmbedding, MemoryRevision, MemoryStatus, RevisionAction
 
@@ -27,12 +28,6 @@ def standing_of(memory: Memory) -> Standing:
     """Where a memory stands now."""
     by = memory.superseded_by
     return Standing(str(memory.status), by.uuid if by else None, memory.status_changed_at)
-
-
-def is_twin(one: Memory, other: Memory) -> bool:
-    """Whether two memories would be exact duplicates if both were active."""
-    columns = ("user_id", "household_id", "persona_id", "content_hash")
-    return all(getattr(one, column) == getattr(other, column) for column in columns)
 
 
 class Ledger:
@@ -103,7 +98,7 @@ class Ledger:
     def inserted_twin(self, memory: Memory, besides: Collection[Memory]) -> Memory | None:
         """An active memory of the same scope and content among those inserted."""
         others = (one for one in self._inserted if one.status == MemoryStatus.ACTIVE and one not in besides)
-        return next((one for one in others if is_twin(one, memory)), None)
+        return next((one for one in others if key_of(one) == key_of(memory)), None)
 
     def record(
         self,

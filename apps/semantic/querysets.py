@@ -38,6 +38,15 @@ class MemoryQuerySet(ScopedQuerySet["Memory"]):
         """Those that a search may find."""
         return self.filter(status="active")
 
+    def saying_the_same_as(self, memory: Memory) -> Self:
+        """Those of the same scope and content, by which exact duplicates are known."""
+        return self.filter(
+            user_id=memory.user_id,
+            household_id=memory.household_id,
+            persona_id=memory.persona_id,
+            content_hash=memory.content_hash,
+        )
+
 
 class ConflictQuerySet(ScopedQuerySet["Conflict"]):
     """Receipts."""

@@ -5,16 +5,16 @@ from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
+from apps.rules.domain.detection import cosine_of
 from apps.rules.domain.merging import MergeResult
 from apps.rules.domain.record import MemoryRecord
 from apps.rules.domain.rules import RuleConfig
-from apps.rules.domain.signals import Detection
 from apps.rules.domain.verdict import Decided, Verdict
 from apps.rules.registry import RuleSet
 from apps.semantic.domain.standing import Transition
 from apps.semantic.events import ConflictDecided
 from apps.semantic.models import Conflict, Memory, Origin, Outcome, ReviewState
-from apps.semantic.records import record_as_json, similarity_of
+from apps.semantic.records import record_as_json
 
 
 def scope_columns(memory: Memory) -> dict[str, str]:
@@ -51,7 +51,7 @@ def receipt_of(
         registry_version=rules.version,
         rule=rule.to_document(),
         **_decision_columns(main),
-        similarity=similarity_of(record, existing),
+        similarity=cosine_of(record, existing),
         records={"candidate": record_as_json(record), "existing": record_as_json(existing)},
         others=[_other(one, record, applied=True) for one in verdict.also]
         + [_other(one, record, applied=False) for one in verdict.others],
@@ -66,17 +66,9 @@ def _decision_columns(main: Decided) -> dict[str, Any]:
         "strategy": result.strategy.value,
         "confidence": result.confidence,
         "reason": result.reason,
-        "signals": signals_json(main.conflict.detection),
+        "signals": [signal.as_json() for signal in main.conflict.detection.signals],
         "total_score": main.conflict.detection.total_score,
     }
-
-
-def signals_json(detection: Detection) -> list[dict[str, Any]]:
-    """The signals with their scores and evidence."""
-    return [
-        {"type": signal.type.value, "score": signal.score, "evidence": dict(signal.evidence)}
-        for signal in detection.signals
-    ]
 
 
 def _other(one: Decided, record: MemoryRecord, *, applied: bool) -> dict[str, Any]:
@@ -84,8 +76,8 @@ def _other(one: Decided, record: MemoryRecord, *, applied: bool) -> dict[str, An
     existing = one.conflict.existing
     return {
         "existing": record_as_json(existing),
-        "similarity": similarity_of(record, existing),
-        "signals": signals_json(one.conflict.detection),
+        "similarity": cosine_of(record, existing),
+        "signals": [signal.as_json() for signal in one.conflict.detection.signals],
         "total_score": one.conflict.detection.total_score,
         "action": one.result.action.value,
         "winner": one.result.winner,

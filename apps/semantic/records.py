@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
-from uuid import UUID
 
 import numpy as np
 import numpy.typing as npt
@@ -83,15 +82,3 @@ def record_from_json(data: Mapping[str, Any], vector: Vector | None) -> MemoryRe
         persona_id=data["persona_id"],
         embedding=vector,
     )
-
-
-def similarity_of(one: MemoryRecord, other: MemoryRecord) -> float | None:
-    """The cosine of two records, in [-1, 1]; None where one has no vector."""
-    if one.embedding is None or other.embedding is None:
-        return None
-    return float(np.clip(one.embedding @ other.embedding, -1.0, 1.0))
-
-
-def memory_id(record: MemoryRecord) -> UUID:
-    """The id of the memory that a record is of."""
-    return UUID(record.key)

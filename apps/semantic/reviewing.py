@@ -18,7 +18,7 @@ from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import ConflictError
 from apps.core.domain.scope import Access
 from apps.semantic.domain.standing import Standing, Transition
-from apps.semantic.ledger import Ledger, is_twin, standing_of
+from apps.semantic.ledger import Ledger, standing_of
 from apps.semantic.locks import lock_shards
 from apps.semantic.models import Conflict, Memory, MemoryStatus, Origin, Outcome, ReviewState, RevisionAction
 from apps.semantic.receipts import completed, event_of, scope_columns
@@ -237,15 +237,12 @@ def _raise_for(problems: Sequence[str]) -> None:
 def _check_twins(moves: Sequence[_Move]) -> None:
     """That none becomes active whose content another memory has by now."""
     leaving = {move.memory.pk for move in moves if move.target.status != MemoryStatus.ACTIVE}
-    arriving = [move.memory for move in moves if move.target.status == MemoryStatus.ACTIVE]
-    known = Memory.objects.active().filter(
-        user_id__in={memory.user_id for memory in arriving}, content_hash__in={one.content_hash for one in arriving}
-    )
-    for memory in arriving:
-        for twin in known.exclude(pk__in=leaving).exclude(pk=memory.pk):
-            if is_twin(twin, memory):
-                detail = f"The content of {memory.uuid} was saved again since, as {twin.uuid}: delete that one first."
-                raise ConflictError(detail, code="duplicate")
+    others = Memory.objects.active().exclude(pk__in=leaving)
+    for memory in (move.memory for move in moves if move.target.status == MemoryStatus.ACTIVE):
+        twin = others.saying_the_same_as(memory).exclude(pk=memory.pk).first()
+        if twin is not None:
+            detail = f"The content of {memory.uuid} was saved again since, as {twin.uuid}: delete that one first."
+            raise ConflictError(detail, code="duplicate")
 
 
 def _carry_out(

@@ -97,7 +97,7 @@ def memory_restore(*, access: Access, uuid: UUID, clock: Clock = SYSTEM_CLOCK) -
         status = _status_before_deletion(memory)
         if status != MemoryStatus.ACTIVE and not _is_decision_in_force(memory, status):
             status, memory.superseded_by = MemoryStatus.ACTIVE, None
-        if status == MemoryStatus.ACTIVE and _same_content(memory).exists():
+        if status == MemoryStatus.ACTIVE and Memory.objects.active().saying_the_same_as(memory).exists():
             raise ConflictError("The same content was saved again since; delete that one first.", code="duplicate")
         change.set_status(status)
         change.apply(RevisionAction.RESTORED, {"status": [MemoryStatus.DELETED.value, status.value]}, MemoryRestored)
@@ -184,12 +184,3 @@ def _is_decision_in_force(memory: Memory, status: MemoryStatus) -> bool:
 def _gave(receipt: Conflict, memory: Memory, status: MemoryStatus) -> bool:
     steps = (Transition.from_json(step) for step in receipt.transitions)
     return any(step.memory == memory.uuid and step.after.status == status for step in steps)
-
-
-def _same_content(memory: Memory) -> Any:
-    return Memory.objects.active().filter(
-        user_id=memory.user_id,
-        household_id=memory.household_id,
-        persona_id=memory.persona_id,
-        content_hash=memory.content_hash,
-    )

@@ -32,7 +32,7 @@ def detect(candidate: MemoryRecord, existing: MemoryRecord, config: DetectionCon
     Swapping the two changes nothing but the order of pairs within the evidence, and the key in it. Raises nothing for
     any text; embeddings of different lengths are not compared.
     """
-    cosine = _cosine(candidate, existing)
+    cosine = cosine_of(candidate, existing)
     found = (
         _semantic(cosine, existing.key, config),
         _keyword(candidate, existing, config),
@@ -58,7 +58,7 @@ def _judged(
     return Detection(signals, is_conflict, total, is_decisive=restates, restates=restates)
 
 
-def _cosine(candidate: MemoryRecord, existing: MemoryRecord) -> float | None:
+def cosine_of(candidate: MemoryRecord, existing: MemoryRecord) -> float | None:
     """The cosine of the two unit vectors; None where one is missing or they are of different length."""
     one, other = candidate.embedding, existing.embedding
     if one is None or other is None or one.shape != other.shape:

@@ -24,6 +24,10 @@ class Signal:
     score: float
     evidence: Mapping[str, Any] = field(default_factory=dict)
 
+    def as_json(self) -> dict[str, Any]:
+        """As answers show it and receipts keep it."""
+        return {"type": self.type.value, "score": self.score, "evidence": dict(self.evidence)}
+
 
 @dataclass(frozen=True)
 class DetectionConfig:

@@ -7,10 +7,18 @@ leave with the first one. So no two memories stand whose contradiction the engin
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from apps.rules.domain.arbitration import Action, ArbitrationConfig, ArbitrationResult, Conflict, arbitrate, by_severity
+from apps.rules.domain.arbitration import (
+    Action,
+    ArbitrationConfig,
+    ArbitrationResult,
+    Conflict,
+    Strategy,
+    arbitrate,
+    by_severity,
+)
 from apps.rules.domain.record import MemoryRecord
 
 
@@ -65,6 +73,13 @@ def decide(candidate: MemoryRecord, conflicts: Sequence[Conflict], config: Arbit
         also = tuple(one for one in acting if one is not main and one.result.winner == "candidate")
     others = tuple(one for one in decided if one is not main and one not in also)
     return Verdict(outcome, main, also, others)
+
+
+def noticed(verdict: Verdict, reason: str) -> Verdict:
+    """The same conflicts, of which none is acted on. reason: why not, in a sentence."""
+    said = verdict.main.result
+    result = ArbitrationResult(Action.KEEP, None, None, said.confidence, reason, Strategy.NOTICED)
+    return Verdict(Outcome.NOTICED, replace(verdict.main, result=result), (), (*verdict.also, *verdict.others))
 
 
 def outcome_of(result: ArbitrationResult) -> Outcome:

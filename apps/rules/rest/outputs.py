@@ -146,10 +146,7 @@ def evaluation_json(access: Access, evaluation: Evaluation) -> dict[str, Any]:
     """An evaluation as EvaluateOutput describes it."""
     result, detection = evaluation.arbitration, evaluation.detection
     return {
-        "signals": [
-            {"type": signal.type.value, "score": signal.score, "evidence": dict(signal.evidence)}
-            for signal in detection.signals
-        ],
+        "signals": [signal.as_json() for signal in detection.signals],
         "conflict": detection.is_conflict,
         "decisive": detection.is_conflict and detection.is_decisive,
         "total_score": detection.total_score,
