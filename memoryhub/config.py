@@ -36,6 +36,18 @@ class EmbeddingConfig:
 
 
 @dataclass(frozen=True)
+class TimelineConfig:
+    """How the timeline is cut into segments, and when it warns."""
+
+    segment_events: int
+    rotate_hours: float
+    archive_after_hours: float
+    max_rows: int
+    write_ms: float
+    min_free_mb: int
+
+
+@dataclass(frozen=True)
 class Config:
     """The typed settings of one process."""
 
@@ -62,6 +74,7 @@ class Config:
     reinforceable_half_life_days: float
     contextual_half_life_days: float
     embedding: EmbeddingConfig
+    timeline: TimelineConfig
 
     @property
     def https(self) -> bool:
@@ -157,6 +170,7 @@ def _read(env: Env) -> Config:
             "MEMORYHUB_CONTEXTUAL_HALF_LIFE_DAYS", 7.0, validate=validate.Range(min=0.01, max=100_000)
         ),
         embedding=_embedding(env),
+        timeline=_timeline(env),
     )
 
 
@@ -179,6 +193,17 @@ def _embedding(env: Env) -> EmbeddingConfig:
             "or MEMORYHUB_EMBEDDING_BASE_URL of a server that asks for none."
         )
     return config
+
+
+def _timeline(env: Env) -> TimelineConfig:
+    return TimelineConfig(
+        segment_events=env.int("MEMORYHUB_TIMELINE_SEGMENT_EVENTS", 50_000, validate=validate.Range(min=1)),
+        rotate_hours=env.float("MEMORYHUB_TIMELINE_ROTATE_HOURS", 24.0, validate=validate.Range(min=0.01)),
+        archive_after_hours=env.float("MEMORYHUB_TIMELINE_ARCHIVE_AFTER_HOURS", 168.0, validate=validate.Range(min=0)),
+        max_rows=env.int("MEMORYHUB_TIMELINE_MAX_ROWS", 2_000_000, validate=validate.Range(min=1)),
+        write_ms=env.float("MEMORYHUB_TIMELINE_WRITE_MS", 1_000.0, validate=validate.Range(min=1)),
+        min_free_mb=env.int("MEMORYHUB_TIMELINE_MIN_FREE_MB", 512, validate=validate.Range(min=1)),
+    )
 
 
 def _api_key(env: Env) -> str | None:

@@ -42,6 +42,7 @@ INSTALLED_APPS = [
     "apps.events",
     "apps.llm",
     "apps.rules",
+    "apps.episodic",
     "apps.semantic",
 ]
 
@@ -194,6 +195,7 @@ MEMORYHUB = CONFIG
 EVENT_SUBSCRIPTIONS = "memoryhub.subscriptions.SUBSCRIPTIONS"
 TOOLS = "memoryhub.tools.TOOLS"
 MODELS_DIR = CONFIG.data_dir / "models"
+TIMELINE_DIR = CONFIG.data_dir / "timeline"
 
 # --- logs: never the content of a memory ----------------------------------------------------------------
 LOGGING = {

@@ -1,0 +1,93 @@
+"""What the timeline tells the rest of the hub (spec 000, Episodic-Semantic Event Bridge)."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import ClassVar
+from uuid import UUID
+
+from apps.episodic.domain.segment_state import SegmentState
+from apps.episodic.domain.warnings import Severity, WarningKind
+from apps.events.domain.payload import EventPayload
+
+
+@dataclass(frozen=True, kw_only=True)
+class EventSaved(EventPayload):
+    """An event was recorded.
+
+    The one payload that carries content: the requirement lists it, and a subscriber must not depend on whether the
+    event is still a row. `services.events_purge` removes it from the outbox with the event.
+    """
+
+    name: ClassVar[str] = "memory:episodic:saved"
+    event_id: UUID
+    user_id: str
+    household_id: str | None
+    persona_id: str | None
+    event_type: str
+    timestamp: datetime
+    importance: float
+    content: str
+    source: str
+    segment_id: UUID
+    recorded_at: datetime
+    actor: str
+
+
+class PruneReason(StrEnum):
+    """Why events were removed for good."""
+
+    RETENTION = "retention"
+    MANUAL = "manual"
+
+
+@dataclass(frozen=True, kw_only=True)
+class EventsPruned(EventPayload):
+    """Events of one scope were removed for good. hashes: their identities in hex, in the order of event_ids."""
+
+    name: ClassVar[str] = "memory:episodic:pruned"
+    user_id: str
+    household_id: str | None
+    persona_id: str | None
+    event_ids: tuple[UUID, ...]
+    hashes: tuple[str, ...]
+    reason: PruneReason
+    actor: str
+    at: datetime
+
+
+@dataclass(frozen=True, kw_only=True)
+class TimelineWarned(EventPayload):
+    """Something is wrong with the timeline. hint: what an operator can do about it."""
+
+    name: ClassVar[str] = "memory:episodic:warning"
+    kind: WarningKind
+    severity: Severity
+    detail: str
+    hint: str
+    segment_id: UUID | None
+    at: datetime
+
+
+@dataclass(frozen=True, kw_only=True)
+class TimelineHealthy(EventPayload):
+    """A warning is over. is_healthy: no other one suspends the making of memories from events."""
+
+    name: ClassVar[str] = "memory:episodic:healthy"
+    kind: WarningKind
+    segment_id: UUID | None
+    warned_at: datetime
+    is_healthy: bool
+    at: datetime
+
+
+@dataclass(frozen=True, kw_only=True)
+class SegmentChanged(EventPayload):
+    """A segment took a step of its life."""
+
+    name: ClassVar[str] = "memory:episodic:segment_changed"
+    segment_id: UUID
+    before: SegmentState
+    state: SegmentState
+    event_count: int
+    at: datetime

@@ -1,0 +1,90 @@
+"""The rows of the timeline: the events that no file has taken over yet."""
+
+import uuid
+from typing import ClassVar
+
+from django.db import models
+from django.db.models import Q
+
+from apps.core.domain.scope import MAX_IDENTIFIER_CHARS
+from apps.episodic.domain.event import (
+    DEFAULT_IMPORTANCE,
+    DEFAULT_SOURCE,
+    MAX_EVENT_TYPE_CHARS,
+    MAX_SOURCE_CHARS,
+    EventRecord,
+    ScopeKey,
+)
+from apps.episodic.models.segment import Segment
+from apps.episodic.querysets import EventQuerySet
+
+
+class TimelineEvent(models.Model):
+    """Something that happened to a user. Written by `recording` only and never changed; leaves when it is archived.
+
+    `id` is the arrival number. A household or persona that an event does not have is the empty string.
+    """
+
+    uuid = models.UUIDField("id", default=uuid.uuid4, editable=False)
+    user_id = models.CharField(max_length=MAX_IDENTIFIER_CHARS)
+    household_id = models.CharField(max_length=MAX_IDENTIFIER_CHARS, blank=True, default="")
+    persona_id = models.CharField(max_length=MAX_IDENTIFIER_CHARS, blank=True, default="")
+    timestamp = models.DateTimeField(help_text="When it happened.")
+    event_type = models.CharField(max_length=MAX_EVENT_TYPE_CHARS)
+    content = models.TextField()
+    importance = models.FloatField(default=DEFAULT_IMPORTANCE)
+    source = models.CharField(max_length=MAX_SOURCE_CHARS, default=DEFAULT_SOURCE)
+    metadata = models.JSONField(default=dict, blank=True)
+    identity = models.UUIDField(editable=False)
+    recorded_at = models.DateTimeField()
+    # The index on it would only serve sealing, which reads a whole segment; `episodic_event_segment` is that one.
+    segment = models.ForeignKey(Segment, on_delete=models.PROTECT, related_name="events", db_index=False)
+
+    objects = EventQuerySet.as_manager()
+
+    class Meta:
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            # The rule of deduplication (`domain.identity`), whoever writes at once. The identity includes the scope.
+            models.UniqueConstraint(name="episodic_event_identity", fields=["identity"]),
+            models.CheckConstraint(name="episodic_event_user_required", condition=~Q(user_id="")),
+            models.CheckConstraint(
+                name="episodic_event_importance_range", condition=Q(importance__gte=0, importance__lte=1)
+            ),
+        ]
+        indexes: ClassVar[list[models.Index]] = [
+            # A window of one user, the newest first.
+            models.Index(name="episodic_event_user_time", fields=["user_id", "-timestamp", "-id"]),
+            # Windows of a household or a persona; rows without one are not in the index.
+            models.Index(
+                name="episodic_event_household_time",
+                fields=["household_id", "-timestamp", "-id"],
+                condition=~Q(household_id=""),
+            ),
+            models.Index(
+                name="episodic_event_persona_time",
+                fields=["persona_id", "-timestamp", "-id"],
+                condition=~Q(persona_id=""),
+            ),
+            # Sealing and dropping the rows of one segment; also counting them.
+            models.Index(name="episodic_event_segment", fields=["segment", "id"]),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.uuid)
+
+    @property
+    def record(self) -> EventRecord:
+        """The event as it is everywhere else."""
+        return EventRecord(
+            arrival=self.pk,
+            uuid=self.uuid,
+            key=ScopeKey(self.user_id, self.household_id, self.persona_id),
+            timestamp=self.timestamp,
+            event_type=self.event_type,
+            content=self.content,
+            importance=self.importance,
+            source=self.source,
+            metadata=self.metadata,
+            identity=self.identity,
+            recorded_at=self.recorded_at,
+        )

@@ -1,0 +1,99 @@
+"""The catalogue of segments: which events are where."""
+
+from __future__ import annotations
+
+import uuid
+from typing import ClassVar
+
+from django.db import models
+from django.db.models import Q
+
+from apps.episodic.domain.segment_state import RowsState, SegmentState
+
+MAX_DAMAGE_CHARS = 300
+
+
+class Catalogue(models.Model):
+    """One row. `version` rises with every change of what queries read from files, in the transaction of the change.
+
+    A reader that sees the same version before and after knows that the files it read were the right ones.
+    """
+
+    id = models.PositiveSmallIntegerField(primary_key=True, default=1)
+    version = models.BigIntegerField(default=0)
+
+    class Meta:
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.CheckConstraint(name="episodic_catalogue_one_row", condition=Q(id=1)),
+        ]
+
+    def __str__(self) -> str:
+        return f"version {self.version}"
+
+
+class State(models.TextChoices):
+    """`SegmentState` for columns and filters."""
+
+    OPEN = SegmentState.OPEN, "Open"
+    SEALING = SegmentState.SEALING, "Sealing"
+    SEALED = SegmentState.SEALED, "Sealed"
+    ARCHIVED = SegmentState.ARCHIVED, "Archived"
+    COMPACTED = SegmentState.COMPACTED, "Compacted"
+    QUARANTINED = SegmentState.QUARANTINED, "Quarantined"
+    PRUNED = SegmentState.PRUNED, "Pruned"
+
+
+class Rows(models.TextChoices):
+    """`RowsState` for columns and filters."""
+
+    COMPLETE = RowsState.COMPLETE, "Complete"
+    LEAVING = RowsState.LEAVING, "Leaving"
+    GONE = RowsState.GONE, "Gone"
+
+
+class Segment(models.Model):
+    """A stretch of the timeline that is sealed, archived, merged and pruned as one (DESIGN D8).
+
+    Its life is `domain.segment_state`. Never delete a row: events, receipts and audit records name it.
+    first_arrival: the arrival number after which its events begin. The figures of the file are those of its header.
+    """
+
+    uuid = models.UUIDField("id", default=uuid.uuid4, unique=True, editable=False)
+    state = models.CharField(max_length=12, choices=State.choices, default=State.OPEN)
+    rows = models.CharField(max_length=8, choices=Rows.choices, default=Rows.COMPLETE)
+    first_arrival = models.BigIntegerField(default=0)
+    file_name = models.CharField(max_length=100, blank=True, default="")
+    format_version = models.PositiveSmallIntegerField(default=0)
+    event_count = models.PositiveIntegerField(default=0)
+    first_timestamp = models.DateTimeField(null=True, blank=True)
+    last_timestamp = models.DateTimeField(null=True, blank=True)
+    size_bytes = models.BigIntegerField(default=0)
+    sha256 = models.CharField(max_length=64, blank=True, default="")
+    opened_at = models.DateTimeField()
+    closed_at = models.DateTimeField(null=True, blank=True)
+    sealed_at = models.DateTimeField(null=True, blank=True)
+    archived_at = models.DateTimeField(null=True, blank=True)
+    ended_at = models.DateTimeField(null=True, blank=True, help_text="When it was compacted or pruned.")
+    checked_at = models.DateTimeField(null=True, blank=True, help_text="When its file was last verified as a whole.")
+    damage = models.CharField(max_length=MAX_DAMAGE_CHARS, blank=True, default="")
+    lost_count = models.PositiveIntegerField(default=0, help_text="Events that could not be read from a damaged file.")
+    replaced_by = models.ForeignKey("self", null=True, blank=True, on_delete=models.PROTECT, related_name="replaces")
+
+    class Meta:
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            # Whatever races the services lose, writers never see two open segments.
+            models.UniqueConstraint(name="episodic_segment_one_open", fields=["state"], condition=Q(state="open")),
+            models.UniqueConstraint(name="episodic_segment_file", fields=["file_name"], condition=~Q(file_name="")),
+            # Rows only leave when a verified file has taken their place.
+            models.CheckConstraint(
+                name="episodic_segment_rows_or_file",
+                condition=Q(rows="complete") | (~Q(sha256="") & ~Q(file_name="")) | Q(state="pruned"),
+            ),
+        ]
+        indexes: ClassVar[list[models.Index]] = [
+            # What queries and maintenance look for: a few among many that have ended.
+            models.Index(name="episodic_segment_state", fields=["state"]),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.uuid)
