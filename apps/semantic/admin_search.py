@@ -9,7 +9,7 @@ from django.http import HttpRequest
 
 from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import Access, Scope
-from apps.semantic.domain.query import SearchQuery
+from apps.retrieval.domain.query import SearchQuery
 from apps.semantic.models import Memory, MemoryStatus
 from apps.semantic.searching import Found, memory_search
 

@@ -15,16 +15,16 @@ import numpy as np
 from apps.core.domain.scope import Scope
 from apps.core.domain.text import query_terms, term_hash
 from apps.llm.models import EmbeddingSpace
+from apps.retrieval.domain.ranking import visible_slots
+from apps.retrieval.domain.shard import SESSION_KEY, Bools, Shard, ShardRow
 from apps.rules.domain.arbitration import Conflict
 from apps.rules.domain.detection import detect
 from apps.rules.domain.record import MemoryRecord
 from apps.rules.domain.rules import RuleConfig
 from apps.rules.registry import RuleSet
 from apps.semantic.domain.nearest import Near, best_of, nearest
-from apps.semantic.domain.ranking import visible_slots
-from apps.semantic.domain.shard import CODED, Bools, Shard, ShardRow
 from apps.semantic.drafts import Prepared
-from apps.semantic.index import changes_since, shard_cache
+from apps.semantic.index import CODED, changes_since, shard_cache
 from apps.semantic.models import Memory
 from apps.semantic.records import RECORD_COLUMNS, Vector, record_of_draft, record_of_row
 
@@ -120,7 +120,7 @@ def catch_up(comparison: Comparison, versions: Mapping[str, int], space: Embeddi
     behind = {user: seen for user, seen in comparison.versions.items() if versions[user] != seen + 1}
     if not behind:
         return
-    shards = {user: Shard(space.dimension) for user in behind}
+    shards = {user: Shard(space.dimension, CODED) for user in behind}
     for user, changes in changes_since(behind, space).items():
         shards[user].apply(changes.rows)
     neighbours: _Neighbours = defaultdict(list)
@@ -229,4 +229,4 @@ def _detect(comparison: Comparison, place: int, existing: MemoryRecord) -> None:
 def _shard_row(place: int, subject: Subject) -> ShardRow:
     """A subject as a row of a shard of its own, of which only words and vector matter."""
     vector = _vector(subject).astype(np.float32).tobytes()
-    return ShardRow(place, True, ("",) * len(CODED), 0.0, 0.0, 1.0, 0.0, 1.0, subject.lexemes, vector)
+    return ShardRow(place, True, ("",) * len(SESSION_KEY), 0.0, 0.0, 1.0, 0.0, 1.0, subject.lexemes, vector)

@@ -1,14 +1,14 @@
 """The settings of semantic memory, in the domain's terms."""
 
-from collections.abc import Mapping
 from datetime import timedelta
 
 from django.conf import settings
 
+from apps.retrieval.domain.ranking import HalfLives
 from apps.semantic.domain.confidence import DecayPolicy
 
 
-def half_lives() -> Mapping[DecayPolicy, timedelta | None]:
+def half_lives() -> HalfLives:
     """How fast each decay policy halves the confidence; None for never (DESIGN D4)."""
     return {
         DecayPolicy.STABLE: None,

@@ -11,6 +11,8 @@ from django.db.models import Max
 
 from apps.core.domain.scope import Scope
 from apps.llm.models import EmbeddingSpace
+from apps.retrieval.domain.ranking import visible_slots
+from apps.retrieval.domain.shard import Shard
 from apps.rules.domain.arbitration import Conflict as Disagreement
 from apps.rules.domain.detection import detect
 from apps.rules.domain.record import MemoryRecord
@@ -19,8 +21,6 @@ from apps.rules.domain.verdict import Verdict, decide
 from apps.rules.registry import RuleSet
 from apps.semantic.comparing import terms_of
 from apps.semantic.domain.nearest import nearest
-from apps.semantic.domain.ranking import visible_slots
-from apps.semantic.domain.shard import Shard
 from apps.semantic.index import shard_cache
 from apps.semantic.models import Conflict, Memory
 from apps.semantic.querysets import MemoryQuerySet

@@ -13,10 +13,10 @@ from django.conf import settings
 from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import Access, Scope
 from apps.llm.models import EmbeddingSpace
-from apps.semantic.domain.duplicates import content_hash
-from apps.semantic.domain.lexemes import LEXEMES_VERSION, memory_lexemes
+from apps.retrieval.domain.content import content_hash
+from apps.retrieval.domain.lexemes import LEXEMES_VERSION, document_lexemes
+from apps.retrieval.domain.substance import fullness, question_share
 from apps.semantic.domain.memory import DEFAULT_IMPORTANCE, DEFAULT_SOURCE, TAGS, MemoryDraft
-from apps.semantic.domain.substance import fullness, question_share
 from apps.semantic.embedding import embed, given_vector
 from apps.semantic.models import Memory
 
@@ -109,7 +109,7 @@ def settled_by_moment(prepared: Sequence[Prepared]) -> dict[Moment, Memory]:
 def word_columns(content: str, keywords: Iterable[str], context: str, occurred_at: datetime | None) -> dict[str, Any]:
     """The columns of a memory that are made from its words."""
     return {
-        "lexemes": memory_lexemes(content, keywords, context, occurred_at),
+        "lexemes": document_lexemes(content, keywords, context, occurred_at),
         "question_share": question_share(content),
         "fullness": fullness(content),
         "lexemes_version": LEXEMES_VERSION,

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from apps.core.domain.scope import Access, Scope
+from apps.retrieval.domain.query import SearchMode, SearchQuery
 from apps.semantic.domain.evaluation import CUTOFFS, Answer, by_category, evidence_ranks, percentile, quality
 from apps.semantic.domain.locomo import Question
-from apps.semantic.domain.query import SearchMode, SearchQuery
 from apps.semantic.models import Memory
 from apps.semantic.searching import memory_search
 

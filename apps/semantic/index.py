@@ -19,7 +19,7 @@ from prometheus_client import Counter, Histogram
 from psycopg import Cursor
 
 from apps.llm.models import EmbeddingSpace
-from apps.semantic.domain.shard import Shard, ShardRow
+from apps.retrieval.domain.shard import Shard, ShardRow
 from apps.semantic.embedding import SpaceChangedError
 
 LOADED_ROWS = Counter("semantic_index_rows_loaded_total", "Memories read into shards, by why.", ["kind"])
@@ -27,8 +27,13 @@ REFRESH_SECONDS = Histogram("semantic_index_refresh_seconds", "Time to bring the
 EVICTIONS = Counter("semantic_index_evictions_total", "Shards dropped because the cache was full.")
 _FETCH_SIZE = 2_000
 
+CODED = (
+    "household_id", "persona_id", "agent", "personality", "project", "type",
+    "session_id", "source", "is_global", "decay_policy",
+)  # fmt: skip
+
 # One statement, so one snapshot: versions and rows fit each other, and a batch for several users is seen whole.
-# After the versions the columns stand in the order of ShardRow, the coded ones in that of domain.shard.CODED.
+# After the versions the columns stand in the order of ShardRow, the coded ones in that of CODED.
 _CHANGES_SQL = """
 SELECT space.id, seen.user_id, coalesce(shard.version, 0), coalesce(shard.reset_version, 0),
        m.id, m.status = 'active',
@@ -55,7 +60,7 @@ LEFT JOIN LATERAL (
 ) AS m ON TRUE
 """
 _SHARD_COLUMNS = slice(4, None)
-_CODED = slice(2, 12)
+_CODED_COLUMNS = slice(2, 2 + len(CODED))
 
 
 class _Cached:
@@ -68,7 +73,7 @@ class _Cached:
 
     def reset(self) -> None:
         """Hold nothing, so that the next refresh loads everything."""
-        self.shard = Shard(self._dimension)
+        self.shard = Shard(self._dimension, CODED)
         self.nbytes = self.shard.nbytes
 
     def apply(self, rows: Sequence[ShardRow], version: int) -> None:
@@ -179,7 +184,7 @@ def _shard_row(row: Sequence[Any]) -> ShardRow:
     return ShardRow(
         id=row[0],
         active=row[1],
-        coded=tuple(row[_CODED]),
+        coded=tuple(row[_CODED_COLUMNS]),
         happened=row[12],
         anchor=row[13],
         base_confidence=row[14],

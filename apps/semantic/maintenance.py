@@ -11,7 +11,7 @@ from apps.core.domain.clock import SYSTEM_CLOCK, Clock
 from apps.llm.domain.embedder import Embedder
 from apps.llm.models import EmbeddingSpace
 from apps.llm.services import space_activate, space_get_or_create
-from apps.semantic.domain.lexemes import LEXEMES_VERSION
+from apps.retrieval.domain.lexemes import LEXEMES_VERSION
 from apps.semantic.drafts import word_columns
 from apps.semantic.locks import lock_shards
 from apps.semantic.models import Memory, MemoryEmbedding

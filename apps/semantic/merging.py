@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from datetime import datetime
 
+from apps.retrieval.domain.content import content_hash
 from apps.rules.domain.merging import MergeResult
 from apps.semantic.domain.confidence import DecayPolicy
-from apps.semantic.domain.duplicates import content_hash
 from apps.semantic.domain.memory import TAGS, MemoryDraft
 from apps.semantic.drafts import new_memory, word_columns
 from apps.semantic.models import Memory

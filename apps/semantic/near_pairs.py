@@ -10,13 +10,13 @@ from apps.core.domain.errors import InvalidInputError
 from apps.core.domain.scope import Access, Scope
 from apps.llm.models import EmbeddingSpace
 from apps.llm.selectors import active_space
+from apps.retrieval.domain.ranking import visible_slots
+from apps.retrieval.domain.shard import Bools, Shard
 from apps.rules.domain.record import MemoryRecord
 from apps.semantic.comparing import terms_of
 from apps.semantic.consolidation_finding import decided_partners
 from apps.semantic.domain.nearest import nearest
-from apps.semantic.domain.ranking import visible_slots
 from apps.semantic.domain.rehearsal import Case, case_of
-from apps.semantic.domain.shard import Bools, Shard
 from apps.semantic.index import shard_cache
 from apps.semantic.models import Memory
 from apps.semantic.records import RECORD_COLUMNS, record_of_row

@@ -11,9 +11,9 @@ from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import InvalidInputError
 from apps.core.domain.scope import Access, Scope
 from apps.llm.models import EmbeddingSpace
+from apps.retrieval.domain.query import EMPTY_RANKING, Diagnostics, Hit, Ranking, SearchMode, SearchQuery
+from apps.retrieval.domain.ranking import KEYWORD_WEIGHT, VECTOR_WEIGHT, rank, terms_of
 from apps.semantic.conf import half_lives
-from apps.semantic.domain.query import EMPTY_RANKING, Diagnostics, Hit, Ranking, SearchMode, SearchQuery
-from apps.semantic.domain.ranking import KEYWORD_WEIGHT, VECTOR_WEIGHT, rank, terms_of
 from apps.semantic.embedding import current_space, embed, given_vector, with_current_space
 from apps.semantic.index import shard_cache
 from apps.semantic.models import Memory
@@ -94,8 +94,8 @@ def _fetch(access: Access, ranking: Ranking) -> tuple[Found, ...]:
     """The rows of the hits, through the same door as every read, whatever the index said."""
     if not ranking.hits:
         return ()
-    rows = Memory.objects.visible_to(access).active().in_bulk([hit.memory for hit in ranking.hits])
-    return tuple(Found(rows[hit.memory], hit) for hit in ranking.hits if hit.memory in rows)
+    rows = Memory.objects.visible_to(access).active().in_bulk([hit.id for hit in ranking.hits])
+    return tuple(Found(rows[hit.id], hit) for hit in ranking.hits if hit.id in rows)
 
 
 def explanation(hit: Hit, mode: SearchMode) -> dict[str, Any]:

@@ -15,9 +15,9 @@ from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.scope import Access, Permission
 from apps.core.rest.views import validated
 from apps.llm.domain.tools import InvalidParametersError, Problem, Tool
+from apps.retrieval.domain.query import DEFAULT_TOP_K, MAX_TOP_K, SearchMode
 from apps.semantic import services
 from apps.semantic.domain.confidence import DecayPolicy
-from apps.semantic.domain.query import DEFAULT_TOP_K, MAX_TOP_K, SearchMode
 from apps.semantic.models import MAX_TAG_CHARS
 from apps.semantic.rest.inputs import MAX_DAYS, MAX_QUERY_CHARS, MemoryInput, SearchInput, draft_of, query_of
 from apps.semantic.rest.outputs import memory_json, save_json, search_json

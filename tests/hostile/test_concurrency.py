@@ -12,9 +12,9 @@ from django.http import HttpResponse
 
 from apps.core.domain.scope import Scope, system_access
 from apps.llm.models import EmbeddingSpace
+from apps.retrieval.domain.query import SearchMode, SearchQuery
 from apps.semantic.domain.confidence import DecayPolicy, merge_confidence
 from apps.semantic.domain.memory import MemoryDraft
-from apps.semantic.domain.query import SearchMode, SearchQuery
 from apps.semantic.index import ShardCache
 from apps.semantic.models import Memory, MemoryEmbedding, MemoryRevision, MemoryShard
 from apps.semantic.searching import memory_search

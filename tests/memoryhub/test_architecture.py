@@ -12,7 +12,8 @@ PROJECT = Path(__file__).resolve().parents[2]
 PLANTED = [
     ("apps/core/domain/clock.py", "import apps.semantic.conf", "An app imports only from the layers below it"),
     ("apps/events/tasks.py", "import apps.llm.models", "An app imports only from the layers below it"),
-    ("apps/semantic/domain/query.py", "import django", "The domain imports no framework"),
+    ("apps/retrieval/domain/shard.py", "import apps.events.models", "An app imports only from the layers below it"),
+    ("apps/retrieval/domain/query.py", "import django", "The domain imports no framework"),
     ("apps/llm/domain/embedder.py", "import psycopg", "The domain imports no framework"),
     ("apps/core/health.py", "import memoryhub.config", "Apps know nothing of the composition root"),
 ]

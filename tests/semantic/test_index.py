@@ -5,9 +5,9 @@ from collections.abc import Callable
 import pytest
 
 from apps.core.domain.scope import Access, Scope
+from apps.retrieval.domain.query import SearchQuery
+from apps.retrieval.domain.shard import Shard
 from apps.semantic.domain.memory import MemoryDraft
-from apps.semantic.domain.query import SearchQuery
-from apps.semantic.domain.shard import Shard
 from apps.semantic.embedding import current_space
 from apps.semantic.index import ShardCache, shard_cache
 from apps.semantic.models import Memory

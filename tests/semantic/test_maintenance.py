@@ -17,9 +17,9 @@ from apps.llm.domain.embedder import EmbeddingSpaceId
 from apps.llm.domain.hashing import HashingEmbedder
 from apps.llm.models import EmbeddingSpace
 from apps.llm.selectors import active_space
-from apps.semantic.domain.lexemes import LEXEMES_VERSION
+from apps.retrieval.domain.lexemes import LEXEMES_VERSION
+from apps.retrieval.domain.query import SearchMode, SearchQuery
 from apps.semantic.domain.memory import MemoryDraft
-from apps.semantic.domain.query import SearchMode, SearchQuery
 from apps.semantic.embedding import forget_space
 from apps.semantic.health import embedding_ready
 from apps.semantic.maintenance import reembed, reembed_needed, refresh_words

@@ -9,7 +9,7 @@ from django.core.management import CommandError, call_command
 from apps.core.domain.errors import ForbiddenError
 from apps.core.domain.scope import Access, Scope
 from apps.events.models import Event
-from apps.semantic.domain.query import SearchQuery
+from apps.retrieval.domain.query import SearchQuery
 from apps.semantic.models import Memory, MemoryEmbedding, MemoryRevision
 from apps.semantic.searching import memory_search
 from apps.semantic.services import memories_purge

@@ -9,9 +9,9 @@ import pytest
 
 from apps.core.domain.errors import ConflictError, NotFoundError
 from apps.core.domain.scope import Access, Permission, Scope
+from apps.retrieval.domain.query import SearchQuery
 from apps.rules.services import rule_register
 from apps.semantic.domain.memory import MemoryDraft
-from apps.semantic.domain.query import SearchQuery
 from apps.semantic.models import Conflict, Memory
 from apps.semantic.reviewing import Winner
 from apps.semantic.searching import memory_search

@@ -17,7 +17,7 @@ class DecayPolicy(StrEnum):
     CONTEXTUAL = "contextual"
 
 
-HALF_LIFE: Mapping[DecayPolicy, timedelta | None] = {
+HALF_LIFE: Mapping[str, timedelta | None] = {
     DecayPolicy.STABLE: None,
     DecayPolicy.REINFORCEABLE: timedelta(days=30),
     DecayPolicy.CONTEXTUAL: timedelta(days=7),
@@ -44,7 +44,7 @@ def current_confidence(
     created_at: datetime,
     reinforced_at: datetime | None,
     now: datetime,
-    half_lives: Mapping[DecayPolicy, timedelta | None] = HALF_LIFE,
+    half_lives: Mapping[str, timedelta | None] = HALF_LIFE,
 ) -> float:
     """The confidence that a reader sees now, in [0, 1], rounded to six decimals."""
     age = now - decay_anchor(policy, created_at, reinforced_at)

@@ -10,8 +10,8 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from apps.semantic.domain.bm25 import inverse_document_frequency
-from apps.semantic.domain.shard import Bools, Floats, Shard
+from apps.retrieval.domain.bm25 import inverse_document_frequency
+from apps.retrieval.domain.shard import Bools, Floats, Shard
 
 T = TypeVar("T")
 

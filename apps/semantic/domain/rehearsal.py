@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from apps.retrieval.domain.content import content_hash
 from apps.rules.domain.arbitration import ArbitrationResult, Conflict, Strategy
 from apps.rules.domain.checking import checked_document
 from apps.rules.domain.detection import detect
@@ -22,7 +23,6 @@ from apps.rules.domain.problems import InvalidRuleError, Problem
 from apps.rules.domain.record import MemoryRecord
 from apps.rules.domain.rules import Document, RuleConfig, deep_merge
 from apps.rules.domain.verdict import Outcome, Verdict, decide
-from apps.semantic.domain.duplicates import content_hash
 
 Vector = npt.NDArray[np.float32]
 AXIS: Vector = np.array([1.0, 0.0], dtype=np.float32)

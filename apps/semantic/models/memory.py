@@ -99,7 +99,7 @@ class Memory(models.Model):
     updated_at = models.DateTimeField()
     last_reinforced_at = models.DateTimeField(null=True, blank=True)
     status_changed_at = models.DateTimeField(null=True, blank=True)
-    # Made from the words by `domain.lexemes` and `domain.substance`, of the version below.
+    # Made from the words by `lexemes` and `substance` of apps.retrieval.domain, of the version below.
     lexemes = models.BinaryField(default=bytes, editable=False)
     question_share = models.FloatField(default=0.0, editable=False)
     fullness = models.FloatField(default=1.0, editable=False)

@@ -21,8 +21,8 @@ from apps.core.rest.fields import (
     VisibleTextField,
 )
 from apps.core.rest.serializers import ScopeInput, StrictSerializer, scope_of
+from apps.retrieval.domain.query import DEFAULT_TOP_K, MAX_TOP_K, SearchMode, SearchQuery
 from apps.semantic.domain.memory import TAGS, MemoryDraft
-from apps.semantic.domain.query import DEFAULT_TOP_K, MAX_TOP_K, SearchMode, SearchQuery
 from apps.semantic.models import MAX_TAG_CHARS, MemoryStatus, Policy
 from apps.semantic.rest.paging import CURSOR_PATTERN
 

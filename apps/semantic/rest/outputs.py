@@ -13,7 +13,7 @@ from rest_framework import serializers
 from apps.core.domain.errors import MemoryHubError
 from apps.core.rest.fields import JSONObjectField
 from apps.core.rest.serializers import ProblemItem
-from apps.semantic.domain.query import SearchMode
+from apps.retrieval.domain.query import SearchMode
 from apps.semantic.models import Memory, MemoryRevision, MemoryStatus, Policy, RevisionAction
 from apps.semantic.searching import SearchResult, explanation
 from apps.semantic.selectors import StoreStatus

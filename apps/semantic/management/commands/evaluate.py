@@ -11,8 +11,8 @@ from rich.table import Table
 from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import system_access
 from apps.core.terminal import progress_bar
+from apps.retrieval.domain.query import SearchMode
 from apps.semantic.domain.evaluation import CUTOFFS
-from apps.semantic.domain.query import SearchMode
 from apps.semantic.evaluating import evaluate
 from apps.semantic.reading import UnreadableFileError, read_questions
 

@@ -1,37 +1,35 @@
-"""The memories of one user in arrays, for searching: a cache that grows by what changed (DESIGN D2, D9).
+"""The rows of one user in arrays, for searching: a cache that grows by what changed (DESIGN D2, D9).
 
-A row lives in a slot. Changing a memory leaves its old slot dead and takes a new one; when many are dead the
-arrays are packed. Nothing here knows of a database.
+A row is whatever has a text, a moment and a place in a scope: a memory or an event. It lives in a slot. Changing it
+leaves its old slot dead and takes a new one; when many are dead the arrays are packed. Nothing here knows of a
+database.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from apps.semantic.domain.lexemes import unpack
-from apps.semantic.domain.postings import Counts, Postings
+from apps.retrieval.domain.lexemes import unpack
+from apps.retrieval.domain.postings import Counts, Postings
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Slots = npt.NDArray[np.int64]
 
-CODED = (
-    "household_id", "persona_id", "agent", "personality", "project", "type",
-    "session_id", "source", "is_global", "decay_policy",
-)  # fmt: skip
-SESSION_KEY = tuple(CODED.index(name) for name in ("household_id", "persona_id", "session_id"))
+# By what the rows of one session are known; every shard has these columns.
+SESSION_KEY = ("household_id", "persona_id", "session_id")
 NEIGHBOUR_WEIGHTS = (0.7, 0.4)
 _PACK_AT_DEAD = 1_000
 _FIRST_CAPACITY = 4
 
 
 class ShardRow(NamedTuple):
-    """A changed memory.
+    """A changed row.
 
-    Times in seconds since the epoch; vector: float32 bytes in the machine's order, or empty. question_share and
-    fullness: see `domain.substance`.
+    coded: a value for each of the shard's columns, in their order. Times in seconds since the epoch; vector: float32
+    bytes in the machine's order, or empty. question_share and fullness: see `domain.substance`.
     """
 
     id: int
@@ -47,18 +45,19 @@ class ShardRow(NamedTuple):
 
 
 class Shard:
-    """One user's active memories in one embedding space of `dimension`.
+    """One user's active rows in one embedding space of `dimension`.
 
-    version: of the user's memories that it stands at, -1 for none. Not thread-safe: its owner holds a lock while it
-    changes or reads it.
+    columns: what rows can be filtered by, those of SESSION_KEY among them. version: of the user's rows that it stands
+    at, -1 for none. Not thread-safe: its owner holds a lock while it changes or reads it.
     """
 
-    def __init__(self, dimension: int) -> None:
+    def __init__(self, dimension: int, columns: Sequence[str] = SESSION_KEY) -> None:
         self.dimension = dimension
+        self.columns = tuple(columns)
         self.version = -1
         self.postings = Postings()
         self._slot_of: dict[int, int] = {}
-        self._codes_of: list[dict[str, int]] = [{} for _ in CODED]
+        self._codes_of: list[dict[str, int]] = [{} for _ in self.columns]
         self._size = 0
         self._allocate(_FIRST_CAPACITY)
         self._sessions: Sessions | None = None
@@ -66,7 +65,7 @@ class Shard:
     def _allocate(self, capacity: int) -> None:
         self._ids = np.zeros(capacity, dtype=np.int64)
         self._alive = np.zeros(capacity, dtype=np.bool_)
-        self._codes = np.zeros((capacity, len(CODED)), dtype=np.int32)
+        self._codes = np.zeros((capacity, len(self.columns)), dtype=np.int32)
         self._happened = np.zeros(capacity)
         self._anchor = np.zeros(capacity)
         self._base = np.zeros(capacity)
@@ -81,7 +80,7 @@ class Shard:
     )  # fmt: skip
 
     def __len__(self) -> int:
-        """How many memories can be found."""
+        """How many rows can be found."""
         return len(self._slot_of)
 
     @property
@@ -119,7 +118,7 @@ class Shard:
 
     @property
     def vectors(self) -> npt.NDArray[np.float32]:
-        """Shape (size, dimension); a row of zeros where a memory has no vector."""
+        """Shape (size, dimension); a row of zeros where there is no vector."""
         return self._vectors[: self._size]
 
     @property
@@ -130,14 +129,14 @@ class Shard:
 
     def codes(self, name: str) -> npt.NDArray[np.int32]:
         """The coded values of one column, by slot."""
-        return self._codes[: self._size, CODED.index(name)]
+        return self._codes[: self._size, self.columns.index(name)]
 
     def code(self, name: str, value: str) -> int:
-        """The code of a value in a column; -1 when no memory ever had it."""
-        return self._codes_of[CODED.index(name)].get(value, -1)
+        """The code of a value in a column; -1 when no row ever had it."""
+        return self._codes_of[self.columns.index(name)].get(value, -1)
 
     def apply(self, rows: Iterable[ShardRow]) -> None:
-        """Take over changed memories; those that are not active any more leave."""
+        """Take over changed rows; those that are not active any more leave."""
         rows = list({row.id: row for row in rows}.values())
         for row in rows:
             old = self._slot_of.pop(row.id, None)
@@ -197,12 +196,12 @@ class Shard:
         for name in self._ARRAYS:
             setattr(self, name, getattr(self, name)[: self._size][keep])
         self.postings.renumber(new_slot)
-        self._slot_of = {int(memory): slot for slot, memory in enumerate(self._ids)}
+        self._slot_of = {int(row): slot for slot, row in enumerate(self._ids)}
         self._size = len(keep)
 
     @property
     def sessions(self) -> "Sessions":
-        """Which memories stand beside each other in a session; made anew after a change."""
+        """Which rows stand beside each other in a session; made anew after a change."""
         if self._sessions is None:
             self._sessions = Sessions.of(self)
         return self._sessions
@@ -219,10 +218,10 @@ class Shard:
 
 
 class Sessions:
-    """The order of memories within their sessions: by the time when they happened, then as they arrived.
+    """The order of rows within their sessions: by the time when they happened, then as they arrived.
 
-    Memories of one session, in the same household and persona, are each other's context: the words of a neighbour
-    at distance 1 and 2 count with NEIGHBOUR_WEIGHTS in a memory's keyword document (DESIGN D10).
+    Rows of one session, in the same household and persona, are each other's context: the words of a neighbour
+    at distance 1 and 2 count with NEIGHBOUR_WEIGHTS in a row's keyword document (DESIGN D10).
     """
 
     def __init__(self, order: Slots, keys: Slots, size: int) -> None:
@@ -235,11 +234,12 @@ class Sessions:
 
     @classmethod
     def of(cls, shard: Shard) -> "Sessions":
-        """The sessions of a shard's living memories."""
+        """The sessions of a shard's living rows."""
         in_session = shard.codes("session_id") != shard.code("session_id", "")
         slots = np.flatnonzero(shard.alive & in_session)
-        columns = [shard._codes[slots, column] for column in SESSION_KEY]
-        sorting = np.lexsort((shard.ids[slots], shard.happened[slots], *columns))
+        columns = [shard.codes(name)[slots] for name in SESSION_KEY]
+        last_key_first: list[npt.NDArray[Any]] = [shard.ids[slots], shard.happened[slots], *columns]
+        sorting = np.lexsort(last_key_first)
         grouped = np.stack([column[sorting] for column in columns])
         changes = np.any(grouped[:, 1:] != grouped[:, :-1], axis=0)
         keys = np.concatenate(([0], np.cumsum(changes))) if len(slots) else np.zeros(0, dtype=np.int64)

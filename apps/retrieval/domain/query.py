@@ -16,7 +16,7 @@ DEFAULT_TOP_K = 10
 
 
 class SearchMode(StrEnum):
-    """By what memories are found."""
+    """By what rows are found."""
 
     HYBRID = "hybrid"
     VECTOR = "vector"
@@ -27,7 +27,7 @@ class SearchMode(StrEnum):
 class SearchQuery:
     """A search. `query`, `embedding` or both; None means that the caller did not say.
 
-    tags: column of the shard -> the value it must have. start and end: when the memory happened, both included.
+    tags: column of the shard -> the value it must have. start and end: when the row happened, both included.
     """
 
     scope: Scope = field(default_factory=Scope)
@@ -62,13 +62,13 @@ class TermShare:
 
 @dataclass(frozen=True)
 class Hit:
-    """One memory found.
+    """One row found.
 
-    score: in which results are ordered. similarity: cosine, None where no vector was compared. keyword: BM25, None
-    where no words were. substance: the factor of a hybrid score, see `domain.substance`.
+    id: of the row. score: in which results are ordered. similarity: cosine, None where no vector was compared.
+    keyword: BM25, None where no words were. substance: the factor of a hybrid score, see `domain.substance`.
     """
 
-    memory: int
+    id: int
     score: float
     similarity: float | None
     keyword: float | None

@@ -11,21 +11,22 @@ from hypothesis import strategies as st
 
 from apps.core.domain.scope import Scope
 from apps.core.domain.text import query_terms
-from apps.semantic.domain import bm25, shard
-from apps.semantic.domain.confidence import HALF_LIFE
-from apps.semantic.domain.lexemes import pack
-from apps.semantic.domain.query import SearchMode, SearchQuery
-from apps.semantic.domain.ranking import KEYWORD_WEIGHT, VECTOR_WEIGHT, rank, terms_of
-from apps.semantic.domain.shard import NEIGHBOUR_WEIGHTS, Shard, ShardRow
+from apps.retrieval.domain import bm25
+from apps.retrieval.domain.lexemes import pack
+from apps.retrieval.domain.query import SearchMode, SearchQuery
+from apps.retrieval.domain.ranking import KEYWORD_WEIGHT, VECTOR_WEIGHT, rank, terms_of
+from apps.retrieval.domain.shard import NEIGHBOUR_WEIGHTS, SESSION_KEY, Shard, ShardRow
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 WORDS = ("fork", "river", "chess", "lamp", "cloud")
 DIMENSION = 4
+COLUMNS = ("type", *SESSION_KEY, "decay_policy")
+HALF_LIVES = {"stable": None, "contextual": timedelta(days=7)}
 
 
 @dataclass(frozen=True)
 class Doc:
-    """A memory of the reference."""
+    """A row of the reference."""
 
     id: int
     words: tuple[str, ...] = ()
@@ -36,7 +37,7 @@ class Doc:
     active: bool = True
 
     def row(self) -> ShardRow:
-        coded = dict.fromkeys(shard.CODED, "")
+        coded = dict.fromkeys(COLUMNS, "")
         coded |= {"session_id": self.session, "persona_id": self.persona, "decay_policy": "stable"}
         vector = np.array(self.vector, dtype=np.float32).tobytes()
         return ShardRow(
@@ -79,7 +80,7 @@ def naive_bm25(docs: list[Doc], query: str) -> dict[int, float]:
 
 
 def filled(docs: list[Doc]) -> Shard:
-    index = Shard(DIMENSION)
+    index = Shard(DIMENSION, COLUMNS)
     index.apply([doc.row() for doc in docs])
     return index
 
@@ -87,8 +88,8 @@ def filled(docs: list[Doc]) -> Shard:
 def search(shards: list[Shard], scope: Scope | None = None, **fields: object) -> dict[int, float]:
     query = SearchQuery(**{"top_k": 100, **fields})  # type: ignore[arg-type]
     vector = np.array([1, 0, 0, 0], dtype=np.float32)
-    ranking = rank(query, scope or Scope("ana"), vector, terms_of(query), shards, NOW, HALF_LIFE)
-    return {hit.memory: hit.score for hit in ranking.hits}
+    ranking = rank(query, scope or Scope("ana"), vector, terms_of(query), shards, NOW, HALF_LIVES)
+    return {hit.id: hit.score for hit in ranking.hits}
 
 
 documents = st.builds(
@@ -105,7 +106,7 @@ documents = st.builds(
 @settings(max_examples=150, deadline=None)
 @given(st.lists(st.lists(documents, max_size=12), min_size=1, max_size=5))
 def test_keyword_scores_are_those_of_the_naive_reference_after_any_changes(changes: list[list[Doc]]) -> None:
-    index = Shard(DIMENSION)
+    index = Shard(DIMENSION, COLUMNS)
     stored: dict[int, Doc] = {}
     for batch in changes:
         index.apply([doc.row() for doc in batch])
@@ -135,7 +136,7 @@ def test_two_shards_answer_as_one_when_sessions_are_not_split(docs: list[Doc], c
 
 
 def test_the_arrays_are_packed_when_most_slots_are_dead() -> None:
-    index = Shard(DIMENSION)
+    index = Shard(DIMENSION, COLUMNS)
     for round_ in range(4):
         index.apply([Doc(n, ("fork",), at=float(round_)).row() for n in range(600)])
     assert len(index) == 600
@@ -157,7 +158,7 @@ def test_a_query_of_unknown_words_ranks_by_similarity() -> None:
     assert list(search([filled(docs)], query="zebra")) == [2, 1]
 
 
-def test_equal_scores_are_ordered_by_the_newer_memory() -> None:
+def test_equal_scores_are_ordered_by_the_newer_row() -> None:
     assert list(search([filled([Doc(n) for n in range(1, 31)])], query="x", top_k=3)) == [30, 29, 28]
 
 
@@ -183,18 +184,35 @@ def test_the_persona_of_the_scope_bounds_the_statistics_too() -> None:
     assert search([filled(mine + others)], scope, query="fork river") == alone
 
 
-def test_a_memory_without_a_vector_has_no_similarity() -> None:
+def test_a_row_without_a_vector_has_no_similarity() -> None:
     row = Doc(1, ("fork",)).row()._replace(vector=b"")
-    index = Shard(DIMENSION)
+    index = Shard(DIMENSION, COLUMNS)
     index.apply([row])
     assert search([index], query="fork") == {1: KEYWORD_WEIGHT}
 
 
 def test_confidence_decays_by_policy() -> None:
-    coded = dict.fromkeys(shard.CODED, "") | {"decay_policy": "contextual"}
+    coded = dict.fromkeys(COLUMNS, "") | {"decay_policy": "contextual"}
     row = Doc(1).row()._replace(coded=tuple(coded.values()), anchor=(NOW - timedelta(days=7)).timestamp())
-    index = Shard(DIMENSION)
+    index = Shard(DIMENSION, COLUMNS)
     index.apply([row])
     query = SearchQuery(query="x", min_confidence=0.5)
-    ranking = rank(query, Scope("ana"), np.zeros(4, dtype=np.float32), terms_of(query), [index], NOW, HALF_LIFE)
+    ranking = rank(query, Scope("ana"), np.zeros(4, dtype=np.float32), terms_of(query), [index], NOW, HALF_LIVES)
     assert [hit.confidence for hit in ranking.hits] == [0.5]
+
+
+def test_a_shard_is_filtered_by_the_columns_that_its_owner_names() -> None:
+    index = Shard(DIMENSION, (*SESSION_KEY, "event_type"))
+    index.apply([Doc(n).row()._replace(coded=("", "", "", kind)) for n, kind in enumerate(("visit", "meal", "visit"))])
+    query = SearchQuery(query="x", tags={"event_type": "visit"})
+    ranking = rank(query, Scope("ana"), np.zeros(4, dtype=np.float32), (), [index], NOW, {})
+    assert ({hit.id for hit in ranking.hits}, ranking.filtered) == ({0, 2}, {"event_type": 1})
+
+
+def test_rows_without_vectors_and_decay_are_ranked_by_their_words() -> None:
+    index = Shard(0)
+    docs = [Doc(1, ("fork",)), Doc(2, ("fork", "river")), Doc(3, ("lamp",))]
+    index.apply([doc.row()._replace(coded=("", "", ""), vector=b"") for doc in docs])
+    query = SearchQuery(query="river fork", mode=SearchMode.KEYWORD)
+    ranking = rank(query, Scope("ana"), None, terms_of(query), [index], NOW, {})
+    assert [(hit.id, hit.confidence) for hit in ranking.hits] == [(2, 1.0), (1, 1.0)]

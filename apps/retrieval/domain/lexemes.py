@@ -1,4 +1,4 @@
-"""The keyword document of a memory, as it is stored: hashed terms with their counts."""
+"""The keyword document of a row, as it is stored: hashed terms with their counts."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -35,8 +35,10 @@ def unpack(blobs: Sequence[bytes]) -> tuple[LexemeArray, npt.NDArray[np.int64]]:
     return np.frombuffer(b"".join(blobs), dtype=LEXEME), sizes
 
 
-def memory_lexemes(content: str, keywords: Iterable[str], context: str, occurred_at: datetime | None) -> bytes:
-    """The packed terms of a memory: of its content, keywords and context, and of the day when it happened (UTC)."""
+def document_lexemes(
+    content: str, keywords: Iterable[str] = (), context: str = "", occurred_at: datetime | None = None
+) -> bytes:
+    """The packed terms of a row: of its content, keywords and context, and of the day when it happened (UTC)."""
     words = [*terms(content), *terms(" ".join(keywords)), *terms(context)]
     # A day is lent to nobody: the neighbours have their own.
     return pack(words, [] if occurred_at is None else date_words(occurred_at.astimezone(UTC)))

@@ -1,10 +1,10 @@
-"""How much a memory has to say."""
+"""How much a text has to say."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.semantic.domain.substance import fullness, question_share
+from apps.retrieval.domain.substance import fullness, question_share
 
 
 @pytest.mark.parametrize(

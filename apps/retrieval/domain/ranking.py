@@ -1,4 +1,4 @@
-"""Which memories answer a query best, and why the others do not (spec 000 retrieval controls, DESIGN D10)."""
+"""Which rows answer a query best, and why the others do not (spec 000 retrieval controls, DESIGN D10)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,15 +9,15 @@ import numpy.typing as npt
 
 from apps.core.domain.scope import Scope
 from apps.core.domain.text import query_terms
-from apps.semantic.domain.bm25 import KeywordScores, keyword_scores
-from apps.semantic.domain.confidence import DecayPolicy
-from apps.semantic.domain.query import EMPTY_RANKING, Hit, Ranking, SearchMode, SearchQuery, TermShare
-from apps.semantic.domain.shard import Bools, Floats, Shard
-from apps.semantic.domain.substance import BREVITY_CUT, QUESTION_CUT
+from apps.retrieval.domain.bm25 import KeywordScores, keyword_scores
+from apps.retrieval.domain.query import EMPTY_RANKING, Hit, Ranking, SearchMode, SearchQuery, TermShare
+from apps.retrieval.domain.shard import Bools, Floats, Shard
+from apps.retrieval.domain.substance import BREVITY_CUT, QUESTION_CUT
 
 VECTOR_WEIGHT = 0.5
 KEYWORD_WEIGHT = 0.5
-HalfLives = Mapping[DecayPolicy, timedelta | None]
+# By the value of the column `decay_policy`, None for never; rows that do not decay need neither it nor the column.
+HalfLives = Mapping[str, timedelta | None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,7 @@ def rank(
     now: datetime,
     half_lives: HalfLives,
 ) -> Ranking:
-    """The best `query.top_k` of the memories in `scope`, ties broken by the newer one.
+    """The best `query.top_k` of the rows in `scope`, ties broken by the newer one.
 
     vector: the query's unit vector, or None when similarity is not needed. terms: see `terms_of`; both are made
     before the shards are locked.
@@ -188,7 +188,7 @@ def _best(scored: _Scored, matched: npt.NDArray[np.int64], top_k: int) -> list[i
 
 def _hit(scored: _Scored, slot: int, words: KeywordScores | None) -> Hit:
     return Hit(
-        memory=int(scored.ids[slot]),
+        id=int(scored.ids[slot]),
         score=round(float(scored.score[slot]), 6),
         similarity=None if scored.similarity is None else round(float(scored.similarity[slot]), 6),
         keyword=None if scored.keyword is None else round(float(scored.keyword[slot]), 6),

@@ -1,7 +1,7 @@
-"""BM25 over the memories that a caller can see (DESIGN D10).
+"""BM25 over the rows that a caller can see (DESIGN D10).
 
-A memory's keyword document holds its own words and, weighted down, those of its neighbours in the session. The
-statistics (documents, how many have a term, mean length) are those of the visible memories only: what a caller
+A row's keyword document holds its own words and, weighted down, those of its neighbours in the session. The
+statistics (documents, how many have a term, mean length) are those of the visible rows only: what a caller
 may not see influences no score.
 """
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from apps.core.domain.text import term_hash
-from apps.semantic.domain.shard import Bools, Floats, Shard
+from apps.retrieval.domain.shard import Bools, Floats, Shard
 
 K1 = 0.9
 B = 0.4
