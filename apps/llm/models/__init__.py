@@ -1,0 +1,5 @@
+"""Embedding spaces."""
+
+from apps.llm.models.embedding import EmbeddingSpace
+
+__all__ = ["EmbeddingSpace"]
