@@ -8,9 +8,11 @@ alone from then on, and is given up after `RetryPolicy.max_claims` deaths instea
 
 import logging
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
 from django.db import transaction
 from django.db.models import F
@@ -19,7 +21,7 @@ from django.utils.module_loading import import_string
 from apps.core.domain.clock import Clock, utcnow
 from apps.core.domain.randomness import RNG
 from apps.events import metrics
-from apps.events.domain.envelope import Envelope
+from apps.events.domain.envelope import Envelope, is_batch_handler
 from apps.events.domain.retry import RetryPolicy, describe_error
 from apps.events.models import Delivery, Event
 from apps.events.queue import request_drain
@@ -100,21 +102,36 @@ class Drain:
                 raise attempt.error
         return outcomes
 
-    def _attempt_all(self, deliveries: Iterable[Delivery]) -> list[_Attempt]:
+    def _attempt_all(self, deliveries: Sequence[Delivery]) -> list[_Attempt]:
         attempts: list[_Attempt] = []
         end = self.clock.now() + BATCH_MS
-        for delivery in deliveries:
-            attempts.append(_Attempt(delivery, self._attempt(delivery)))
-            if isinstance(attempts[-1].error, SystemExit) or self.clock.now() >= end:
-                break
+        for group in _groups(deliveries):
+            for attempt in self._attempt_group(group):
+                attempts.append(attempt)
+                if isinstance(attempt.error, SystemExit) or self.clock.now() >= end:
+                    return attempts
         return attempts
 
-    def _attempt(self, delivery: Delivery) -> BaseException | None:
-        if delivery.claims > self.policy.max_claims:
+    def _attempt_group(self, group: Sequence[Delivery]) -> Iterator[_Attempt]:
+        """Deliver a group in one call, or, where that fails, each of it alone.
+
+        When the task was told to end in it, the first one takes the blame, and so is alone the next time.
+        """
+        error = self._attempt(group)
+        if error is None:
+            yield from (_Attempt(delivery, None) for delivery in group)
+        elif len(group) == 1 or isinstance(error, SystemExit):
+            yield _Attempt(group[0], error)
+        else:
+            for delivery in group:
+                yield _Attempt(delivery, self._attempt([delivery]))
+
+    def _attempt(self, group: Sequence[Delivery]) -> BaseException | None:
+        if any(delivery.claims > self.policy.max_claims for delivery in group):
             return WorkerLostError(f"workers died in this handler {self.policy.max_claims} times")
         try:
             with transaction.atomic():
-                import_string(delivery.subscriber)(_envelope(delivery))
+                _hand_over(import_string(group[0].subscriber), [_envelope(delivery) for delivery in group])
                 if transaction.get_rollback():
                     raise LostWritesError("a database error was swallowed and undid the handler's writes")
         # SystemExit is how django-q2 ends a task that runs too long: this handler's fault, so it counts.
@@ -147,6 +164,31 @@ class Drain:
         else:
             delivery.next_attempt_at = utcnow(self.clock) + timedelta(milliseconds=wait)
         delivery.save(update_fields=["attempts", "claims", "last_error", "status", "next_attempt_at"])
+
+
+def _groups(deliveries: Sequence[Delivery]) -> Iterator[list[Delivery]]:
+    """What is handed over in one call: first tries of a subscriber that takes batches, everything else alone."""
+    batches: dict[str, list[Delivery]] = {}
+    for delivery in deliveries:
+        if delivery.attempts == 0 and _takes_batches(delivery.subscriber):
+            batches.setdefault(delivery.subscriber, []).append(delivery)
+        else:
+            yield [delivery]
+    yield from batches.values()
+
+
+def _takes_batches(subscriber: str) -> bool:
+    with suppress(ImportError):  # which the attempt will find out, too
+        return is_batch_handler(import_string(subscriber))
+    return False
+
+
+def _hand_over(handler: Callable[[Any], None], envelopes: Sequence[Envelope]) -> None:
+    if is_batch_handler(handler):
+        handler(envelopes)
+    else:
+        [envelope] = envelopes
+        handler(envelope)
 
 
 def _envelope(delivery: Delivery) -> Envelope:

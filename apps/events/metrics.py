@@ -2,7 +2,7 @@
 
 from prometheus_client import Counter, Histogram
 
-EVENTS = Counter("memoryhub_events", "Events seen by the built-in observer.", ["name"])
+EVENTS = Counter("memoryhub_events", "Events emitted.", ["name"])
 DELIVERIES = Counter(
     "memoryhub_event_deliveries",
     "Finished tries to deliver, by what came of them: delivered, retry, or failed for good.",

@@ -1,7 +1,10 @@
 """Writes of the outbox: emit, deliver, sweep, trim, deliver again."""
 
-from collections.abc import Collection, Iterable
+import logging
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
 from datetime import timedelta
+from functools import partial
 from uuid import UUID, uuid4
 
 from django.conf import settings
@@ -9,7 +12,7 @@ from django.db import transaction
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.randomness import RNG, SYSTEM_RNG
-from apps.events import outbox
+from apps.events import metrics, outbox
 from apps.events.delivery import Drain, DrainReport
 from apps.events.domain.payload import EventPayload
 from apps.events.domain.retry import DEFAULT_POLICY, RetryPolicy
@@ -17,6 +20,8 @@ from apps.events.models import Delivery, Event
 from apps.events.outbox import OutboxRow
 from apps.events.queue import request_drain
 from apps.events.subscribers import subscribers_of
+
+logger = logging.getLogger(__name__)
 
 DRAIN_LIMIT = 2_000
 # A stopping worker finishes its task first, so a drain is short and asks for another one.
@@ -44,11 +49,25 @@ def emit_many(payloads: Iterable[EventPayload], *, clock: Clock = SYSTEM_CLOCK) 
     if not transaction.get_connection().in_atomic_block:
         raise OutsideTransactionError("Emit events inside transaction.atomic, together with the change.")
     now = utcnow(clock)
+    payloads = list(payloads)
     rows = [OutboxRow(uuid4(), payload.name, payload.to_json()) for payload in payloads]
+    if not rows:
+        return []
     heard = {name: subscribers_of(name) for name in {row.name for row in rows}}
-    if rows and outbox.write(rows, heard, now):
+    if outbox.write(rows, heard, now):
         request_drain()
+    transaction.on_commit(partial(_observe, rows, payloads))
     return [row.uuid for row in rows]
+
+
+def _observe(rows: Sequence[OutboxRow], payloads: Sequence[EventPayload]) -> None:
+    """Count events and log their names and identifiers; nothing that a person wrote."""
+    for name, count in Counter(row.name for row in rows).items():
+        metrics.EVENTS.labels(name=name).inc(count)
+    if logger.isEnabledFor(logging.DEBUG):
+        for row, payload in zip(rows, payloads, strict=True):
+            identifiers = " ".join(f"{key}={value}" for key, value in payload.identifiers().items())
+            logger.debug("event %s %s %s", row.uuid, row.name, identifiers)
 
 
 def drain(

@@ -15,9 +15,11 @@ def table(settings) -> Iterator[Callable[..., None]]:
     settings.EVENT_SUBSCRIPTIONS = support.TABLE_PATH
     support.TABLE.clear()
     support.seen.clear()
+    support.batches.clear()
     yield lambda *paths: support.TABLE.update({"*": paths})
     support.TABLE.clear()
     support.seen.clear()
+    support.batches.clear()
 
 
 @pytest.fixture

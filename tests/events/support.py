@@ -2,6 +2,7 @@
 
 import os
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,7 @@ from django.db import DataError, transaction
 from django_q.models import OrmQ, Schedule
 
 from apps.events import services
-from apps.events.domain.envelope import Envelope
+from apps.events.domain.envelope import Envelope, takes_batches
 from apps.events.domain.payload import EventPayload
 
 TABLE: dict[str, tuple[str, ...]] = {}
@@ -24,9 +25,13 @@ WRITE_AND_FAIL_ONCE = "tests.events.support.write_and_fail_once"
 SWALLOW_DATABASE_ERROR = "tests.events.support.swallow_database_error"
 RUN_TOO_LONG = "tests.events.support.run_too_long"
 HANG_IN_CHILD = "tests.events.support.hang_in_child"
+RECORD_MANY = "tests.events.support.record_many"
+REFUSE_THE_BAD_ONE = "tests.events.support.refuse_the_bad_one"
+MANY_TOO_LONG = "tests.events.support.many_too_long"
 EMIT_ANOTHER = "tests.events.support.emit_another"
 
 seen: list[Envelope] = []
+batches: list[int] = []
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,6 +64,27 @@ def drain_tasks() -> int:
 
 def record(envelope: Envelope) -> None:
     seen.append(envelope)
+
+
+@takes_batches
+def record_many(envelopes: Sequence[Envelope]) -> None:
+    batches.append(len(envelopes))
+    seen.extend(envelopes)
+
+
+@takes_batches
+def refuse_the_bad_one(envelopes: Sequence[Envelope]) -> None:
+    for envelope in envelopes:
+        Schedule.objects.create(name=f"effect of {envelope.event_id}", func="print")
+        if envelope.payload.note == "bad":
+            raise ValueError("bad")
+
+
+@takes_batches
+def many_too_long(envelopes: Sequence[Envelope]) -> None:
+    from django_q.exceptions import TimeoutException
+
+    raise TimeoutException
 
 
 def record_too(envelope: Envelope) -> None:

@@ -345,20 +345,37 @@ def test_a_failure_is_logged_without_what_the_payload_says(table, emitted, drain
     assert "my diary" not in caplog.text
 
 
-def test_the_observer_counts_and_logs_names_and_ids_only(table, emitted, drain, caplog):
-    from prometheus_client import REGISTRY
+def test_a_handler_of_batches_gets_in_one_call_what_is_due_at_once(table, emitted, drain):
+    table(support.RECORD_MANY, support.RECORD)
+    ids = emitted(5)
+    assert drain().delivered == 10
+    assert support.batches == [5]
+    assert sorted(envelope.event_id for envelope in support.seen) == sorted(ids * 2)
 
-    def count() -> float:
-        return REGISTRY.get_sample_value("memoryhub_events_total", {"name": "test:outbox:happened"}) or 0.0
 
-    before = count()
-    table("apps.events.handlers.observe")
-    [event_id] = emitted(note="my diary")
-    with caplog.at_level(logging.DEBUG, "apps.events.handlers"):
+def test_one_bad_event_of_a_batch_fails_alone_and_what_the_batch_wrote_is_undone(table, emitted, drain):
+    table(support.REFUSE_THE_BAD_ONE)
+    good, [bad] = emitted(3), emitted(note="bad")
+    report = drain()
+    assert (report.delivered, report.retried) == (3, 1)
+    assert set(Schedule.objects.values_list("name", flat=True)) == {f"effect of {event_id}" for event_id in good}
+    assert Delivery.objects.get(status="pending").event.uuid == bad
+
+
+def test_what_failed_in_a_batch_is_tried_alone_from_then_on(table, emitted, drain, clock):
+    table(support.RECORD_MANY)
+    emitted(3)
+    Delivery.objects.filter(id=Delivery.objects.earliest("id").id).update(attempts=1)
+    drain()
+    assert sorted(support.batches) == [1, 2]
+
+
+def test_a_batch_that_runs_too_long_counts_against_one_and_harms_no_other(table, emitted, drain):
+    table(support.MANY_TOO_LONG)
+    emitted(3)
+    with pytest.raises(TimeoutException):
         drain()
-    assert count() == before + 1
-    assert str(event_id) in caplog.text
-    assert "diary" not in caplog.text
+    assert sorted(Delivery.objects.values_list("attempts", "claims")) == [(0, 0), (0, 0), (1, 0)]
 
 
 def test_deliveries_are_counted_by_what_came_of_them(table, drain, emitted, clock):

@@ -1,3 +1,4 @@
+import logging
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -6,6 +7,7 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 from django.utils.module_loading import import_string
 from django_q.models import OrmQ
+from prometheus_client import REGISTRY
 
 from apps.events import services
 from apps.events.domain.codecs import PayloadError
@@ -191,3 +193,18 @@ def test_a_batch_takes_a_handful_of_statements(table, django_assert_max_num_quer
         emit(1000)
     print(f"1,000 events in {(time.perf_counter() - started) * 1000:.0f} ms")
     assert (Event.objects.count(), Delivery.objects.count(), drain_tasks()) == (1000, 1000, 1)
+
+
+def test_events_are_counted_and_logged_by_name_and_ids_only_once_they_are_committed(table, caplog):
+    def count() -> float:
+        return REGISTRY.get_sample_value("memoryhub_events_total", {"name": "test:outbox:happened"}) or 0.0
+
+    before = count()
+    with caplog.at_level(logging.DEBUG, "apps.events.services"):
+        with rolled_back():
+            services.emit(happened("my diary"))
+        assert (count(), caplog.text) == (before, "")
+        [event_id, _] = emit(2, note="my diary")
+    assert count() == before + 2
+    assert str(event_id) in caplog.text
+    assert "diary" not in caplog.text

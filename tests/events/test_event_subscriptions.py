@@ -14,7 +14,3 @@ def test_every_handler_in_the_table_can_be_imported_and_called(path):
 def test_every_key_of_the_table_is_a_registered_event_or_all_of_them(name):
     autodiscover_modules("events")
     assert name == "*" or name in registered_names()
-
-
-def test_the_observer_hears_everything():
-    assert "apps.events.handlers.observe" in SUBSCRIPTIONS["*"]

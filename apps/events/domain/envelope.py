@@ -1,7 +1,9 @@
 """What a subscriber receives."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from apps.events.domain.payload import EventPayload
@@ -20,3 +22,21 @@ class Envelope:
     payload: EventPayload
     occurred_at: datetime
     attempt: int
+
+
+BatchHandler = Callable[[Sequence[Envelope]], None]
+_MARK = "takes_batches"
+
+
+def takes_batches(handler: BatchHandler) -> BatchHandler:
+    """Mark a handler that takes a sequence of envelopes: what is due for it at once, in one savepoint.
+
+    When it raises, each of them is tried alone, so that one bad event fails alone.
+    """
+    setattr(handler, _MARK, True)
+    return handler
+
+
+def is_batch_handler(handler: Callable[..., Any]) -> bool:
+    """Whether a handler takes a sequence of envelopes."""
+    return getattr(handler, _MARK, False) is True
