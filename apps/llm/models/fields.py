@@ -1,0 +1,22 @@
+"""What the fields of several models have in common."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+from django.db import models
+
+from apps.llm.domain.budget import MONEY_PLACES
+
+MAX_PROVIDER_CHARS = 100
+MAX_MODEL_CHARS = 200
+MAX_ACTOR_CHARS = 200
+MAX_REASON_CHARS = 100
+# The largest amount has 16 digits before its nine places; many of them may be added up.
+MONEY_DIGITS = 28
+
+
+def money(**options: Any) -> models.DecimalField[Decimal, Decimal]:
+    """US dollars to the nano-dollar."""
+    return models.DecimalField(max_digits=MONEY_DIGITS, decimal_places=MONEY_PLACES, **options)
