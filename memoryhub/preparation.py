@@ -20,6 +20,7 @@ from apps.core.domain.scope import Permission, Scope
 from apps.core.models import ApiKey
 from apps.events.schedules import schedules_ensure
 from apps.llm.embedding import get_embedder
+from apps.llm.prices import prices_ensure
 from apps.llm.services import ensure_space
 from apps.semantic.maintenance import outdated_words, refresh_words
 from memoryhub import database_check
@@ -64,6 +65,7 @@ def prepare() -> Credentials:
             collect_static(Path(settings.STATIC_ROOT))
         with step("Checking schedules and credentials"):
             schedules_ensure(specs=SCHEDULES)
+            prices_ensure()
             return first_credentials()
 
 

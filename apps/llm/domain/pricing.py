@@ -1,0 +1,60 @@
+"""What a call to a model costs, out of what a million of its tokens cost."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from apps.llm.domain.budget import checked_amount
+
+TOKENS_PER_PRICE = 1_000_000
+ANY_MODEL = "*"
+_SNAPSHOT_DATE = re.compile(r"-(?:\d{8}|\d{4}-\d{2}-\d{2})$", re.ASCII)
+
+
+@dataclass(frozen=True)
+class TokenPrice:
+    """Dollars for a million tokens, in calls with more than `above_input_tokens` of input."""
+
+    input_per_million: Decimal
+    output_per_million: Decimal
+    above_input_tokens: int = 0
+
+    def __post_init__(self) -> None:
+        if self.above_input_tokens < 0:
+            raise ValueError(f"A price holds above 0 tokens or more, not {self.above_input_tokens}.")
+        checked_amount(self.input_per_million)
+        checked_amount(self.output_per_million)
+
+
+@dataclass(frozen=True)
+class Tariff:
+    """The prices of one model. Where there are several, the whole call costs what its amount of input costs."""
+
+    prices: tuple[TokenPrice, ...]
+
+    def __post_init__(self) -> None:
+        above = [price.above_input_tokens for price in self.prices]
+        if len(set(above)) != len(above) or 0 not in above:
+            raise ValueError("A tariff has one price above 0 tokens, and no two above the same number.")
+
+    def cost(self, input_tokens: int, output_tokens: int) -> Decimal:
+        """Dollars for these tokens, to the nano-dollar, rounded up. Raises ValueError for a negative number of them."""
+        if input_tokens < 0 or output_tokens < 0:
+            raise ValueError(f"A call uses 0 tokens or more, not {input_tokens} and {output_tokens}.")
+        price = self._price(input_tokens)
+        total = input_tokens * price.input_per_million + output_tokens * price.output_per_million
+        return checked_amount(total / TOKENS_PER_PRICE)
+
+    def _price(self, input_tokens: int) -> TokenPrice:
+        holding = [price for price in self.prices if price.above_input_tokens < max(input_tokens, 1)]
+        return max(holding, key=lambda price: price.above_input_tokens)
+
+
+def price_names(model: str) -> Sequence[str]:
+    """Under which names the price of a model may be found, the most particular first.
+
+    Its own; without the date of its snapshot (`gpt-4o-2024-08-06`, `claude-haiku-4-5-20251001`); the provider's for any
+    model.
+    """
+    return tuple(dict.fromkeys((model, _SNAPSHOT_DATE.sub("", model), ANY_MODEL)))
