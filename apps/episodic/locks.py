@@ -1,0 +1,52 @@
+"""The advisory locks of the timeline, and how they are taken.
+
+Advisory, because what they order has no row that everybody touches: writers must never wait for maintenance. They are
+released when their transaction or session ends, whatever became of the process.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from django.db import connection, transaction
+
+# With a segment's id as second key: shared by the writers of the segment until they commit.
+SEGMENT_LOCKS = 0x6D68_7467
+# Keys of their own (one 64-bit number): maintenance, one at a time; changes of warnings, in line.
+MAINTENANCE_LOCK = 0x6D68_746D
+WARNINGS_LOCK = 0x6D68_7477
+
+
+def wait_for_writers(segment_id: int) -> None:
+    """Return when every transaction that took the segment for the open one has ended.
+
+    Close it first: a writer that comes later finds it closed and goes to the next one.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_lock(%s, %s)", [SEGMENT_LOCKS, segment_id])
+        cursor.execute("SELECT pg_advisory_unlock(%s, %s)", [SEGMENT_LOCKS, segment_id])
+
+
+@contextmanager
+def maintenance_alone() -> Iterator[bool]:
+    """True inside when no other session is at maintenance; it stays so until the end. Waits for nobody.
+
+    Call it outside a transaction: the lock is the session's, so that it spans many of them.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_lock(%s)", [MAINTENANCE_LOCK])
+        alone = bool(cursor.fetchone()[0])
+    try:
+        yield alone
+    finally:
+        # A connection that broke meanwhile has given its locks back already.
+        if alone and connection.is_usable():
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT pg_advisory_unlock(%s)", [MAINTENANCE_LOCK])
+
+
+def lock_warnings() -> None:
+    """Put this transaction in the line of those that begin, raise or end a warning."""
+    if not transaction.get_connection().in_atomic_block:
+        raise RuntimeError("Change warnings inside transaction.atomic.")
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [WARNINGS_LOCK])
