@@ -1,0 +1,199 @@
+"""What a query of the timeline asks for, and the account of what it found (spec 000, Episodic Retrieval Controls)."""
+
+import heapq
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from itertools import count
+from typing import Any
+
+from apps.core.domain.errors import InvalidInputError
+from apps.core.domain.scope import Scope
+from apps.episodic.domain.event import EventRecord
+from apps.retrieval.domain.query import Hit, SearchMode
+
+DEFAULT_TOP_K = 50
+MAX_TOP_K = 1_000
+MAX_EVENT_TYPES = 50
+
+
+@dataclass(frozen=True)
+class Window:
+    """A span of time, both ends included; None for no end."""
+
+    start: datetime | None = None
+    end: datetime | None = None
+
+    def holds(self, moment: datetime) -> bool:
+        return (self.start is None or self.start <= moment) and (self.end is None or moment <= self.end)
+
+
+@dataclass(frozen=True)
+class EventQuery:
+    """A query of the timeline.
+
+    start, end: the window, both ends included. last_days: a window from that many days ago on, instead of the two.
+    event_types: those wanted, none for all. text: what the events are to be about; with it the best come first.
+    """
+
+    scope: Scope = field(default_factory=Scope)
+    start: datetime | None = None
+    end: datetime | None = None
+    last_days: float | None = None
+    top_k: int = DEFAULT_TOP_K
+    event_types: tuple[str, ...] = ()
+    text: str | None = None
+    mode: SearchMode | None = None
+    explain: bool = False
+
+    def window(self, now: datetime) -> Window:
+        """The window as of now. Raises InvalidInputError."""
+        if self.last_days is not None:
+            if self.start is not None or self.end is not None:
+                raise InvalidInputError("Give `from` and `to`, or `last_days`, not both.", attr="last_days")
+            return Window(now - timedelta(days=self.last_days))
+        if self.start is not None and self.end is not None and self.start > self.end:
+            raise InvalidInputError("`from` lies after `to`.", attr="from")
+        return Window(self.start, self.end)
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How many events: of the scope, of those inside the window, and of those of the types asked for."""
+
+    scanned: int = 0
+    inside: int = 0
+    wanted: int = 0
+
+    def __add__(self, other: "Tally") -> "Tally":
+        return Tally(self.scanned + other.scanned, self.inside + other.inside, self.wanted + other.wanted)
+
+
+class Newest:
+    """The newest `limit` of the events that it is shown."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._heap: list[tuple[tuple[datetime, int], int, EventRecord]] = []
+        self._serial = count()
+
+    def add(self, record: EventRecord) -> None:
+        entry = (record.order, next(self._serial), record)
+        if len(self._heap) < self._limit:
+            heapq.heappush(self._heap, entry)
+        else:
+            heapq.heappushpop(self._heap, entry)
+
+    @property
+    def missing(self) -> int:
+        """How many more there is room for."""
+        return self._limit - len(self._heap)
+
+    def can_take(self, moment: datetime) -> bool:
+        """Whether an event of this moment could be among the newest."""
+        return bool(self.missing) or moment >= self._heap[0][0][0]
+
+    def records(self) -> tuple[EventRecord, ...]:
+        """The newest first."""
+        return tuple(record for _, _, record in sorted(self._heap, reverse=True))
+
+
+class Harvest:
+    """Counts the events of a scope that it is shown, and keeps the newest that are wanted."""
+
+    def __init__(self, window: Window, event_types: Iterable[str], limit: int) -> None:
+        self.window = window
+        self.event_types = frozenset(event_types)
+        self.newest = Newest(limit)
+        self.tally = Tally()
+
+    def count(self, tally: Tally) -> None:
+        """Events that were counted elsewhere."""
+        self.tally += tally
+
+    def look_at(self, records: Iterable[EventRecord]) -> None:
+        """Events of the scope, of which nothing is known yet."""
+        scanned = inside = wanted = 0
+        for record in records:
+            scanned += 1
+            if self.window.holds(record.timestamp):
+                inside += 1
+                if not self.event_types or record.event_type in self.event_types:
+                    wanted += 1
+                    self.newest.add(record)
+        self.count(Tally(scanned, inside, wanted))
+
+    def keep(self, records: Iterable[EventRecord]) -> None:
+        """Events that are wanted and counted already."""
+        for record in records:
+            self.newest.add(record)
+
+
+@dataclass(frozen=True)
+class Segments:
+    """Files: those with events of the scope, those of them that were read, and those of the hub that are damaged."""
+
+    total: int = 0
+    read: int = 0
+    quarantined: int = 0
+
+
+@dataclass(frozen=True)
+class TextAccount:
+    """How a text was compared. fallback: why not in the mode asked for, where that was not possible."""
+
+    mode: SearchMode
+    index: str
+    compared_by_meaning: int
+    fallback: str | None = None
+
+
+@dataclass(frozen=True)
+class Diagnostics:
+    """How a query came to its events: scanned = returned + the sum of dropped = hot + archived.
+
+    dropped: each event counts under the first reason. hot, archived: scanned events that are rows, and lines of files.
+    took_ms: milliseconds, wall time.
+    """
+
+    scanned: int
+    returned: int
+    dropped: Mapping[str, int]
+    hot: int
+    archived: int
+    segments: Segments
+    took_ms: float
+    text: TextAccount | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """The shape that the API answers with (DESIGN section 5)."""
+        shape: dict[str, Any] = {
+            "scanned": self.scanned,
+            "returned": self.returned,
+            "dropped": dict(self.dropped),
+            "hot": self.hot,
+            "archived": self.archived,
+            "segments": vars(self.segments),
+            "took_ms": round(self.took_ms, 3),
+        }
+        if self.text is not None:
+            shape |= vars(self.text)
+        return shape
+
+
+@dataclass(frozen=True)
+class QueryResult:
+    """The events found, the newest first; with a text the best first, and a hit for each of them."""
+
+    events: tuple[EventRecord, ...]
+    diagnostics: Diagnostics
+    hits: tuple[Hit, ...] = ()
+
+
+def window_drops(tally: Tally, kept: int, reason: str) -> dict[str, int]:
+    """Why events of the scope are not among the `kept` ones; those that were wanted fell for `reason`."""
+    return {
+        "outside_window": tally.scanned - tally.inside,
+        "event_type": tally.inside - tally.wanted,
+        reason: tally.wanted - kept,
+    }

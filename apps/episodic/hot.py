@@ -1,0 +1,100 @@
+"""The part of a query that rows answer, in one statement and so in one snapshot.
+
+The version of the catalogue is read with the rows: together with the files of that version they are every event,
+each once, whatever is sealed, archived or compacted meanwhile.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import connection
+
+from apps.core.domain.scope import Scope
+from apps.episodic.domain.event import EventRecord, ScopeKey
+from apps.episodic.domain.window import Tally, Window
+
+EVENT_COLUMNS = (
+    "id", "uuid", "user_id", "household_id", "persona_id", "timestamp", "event_type", "content",
+    "importance", "source", "metadata", "identity", "recorded_at",
+)  # fmt: skip
+# The rows of a segment whose file has taken over are read no more. An array, so that it is looked up once.
+ROWS_COUNT = "e.segment_id <> ALL (ARRAY(SELECT id FROM episodic_segment WHERE rows = 'leaving'))"
+VERSION = "coalesce((SELECT version FROM episodic_catalogue WHERE id = 1), 0)"
+
+_SQL = f"""
+SELECT {VERSION},
+       (SELECT count(*) FROM episodic_segment WHERE state = 'quarantined'),
+       tally.scanned, tally.inside, tally.wanted,
+       {", ".join(f"found.{name}" for name in EVENT_COLUMNS)}
+FROM (
+    SELECT count(*) AS scanned,
+           count(*) FILTER (WHERE {{window}}) AS inside,
+           count(*) FILTER (WHERE {{window}} AND {{types}}) AS wanted
+    FROM episodic_timelineevent AS e WHERE {{scope}} AND {ROWS_COUNT}
+) AS tally
+LEFT JOIN LATERAL (
+    SELECT * FROM episodic_timelineevent AS e WHERE {{scope}} AND {ROWS_COUNT} AND {{window}} AND {{types}}
+    ORDER BY e.timestamp DESC, e.id DESC LIMIT %(limit)s
+) AS found ON TRUE
+"""  # noqa: S608  (put together from constants; values are parameters)
+_FIRST_EVENT_COLUMN = 5
+
+
+@dataclass(frozen=True)
+class Hot:
+    """What rows say. version: of the catalogue. quarantined: damaged segments of the hub. records: newest first."""
+
+    version: int
+    quarantined: int
+    tally: Tally
+    records: tuple[EventRecord, ...]
+
+
+def read_hot(scope: Scope | None, window: Window, event_types: Sequence[str], limit: int) -> Hot:
+    """Count the rows of a scope and give the newest `limit` of those wanted; without a scope there are none."""
+    conditions, values = rows_where(scope, window, event_types)
+    with connection.cursor() as cursor:
+        cursor.execute(_SQL.format(**conditions), {**values, "limit": limit})
+        answer = cursor.fetchall()
+    version, quarantined, *counts = answer[0][:_FIRST_EVENT_COLUMN]
+    found = [row[_FIRST_EVENT_COLUMN:] for row in answer if row[_FIRST_EVENT_COLUMN] is not None]
+    return Hot(version, quarantined, Tally(*counts), tuple(record_of(row) for row in found))
+
+
+def rows_where(
+    scope: Scope | None, window: Window, event_types: Sequence[str]
+) -> tuple[dict[str, str], dict[str, Any]]:
+    """The conditions `scope`, `window` and `types` on rows called `e`, and the values of their parameters."""
+    named = {} if scope is None else scope.named()
+    bounds = [(window.start, "e.timestamp >= %(start)s"), (window.end, "e.timestamp <= %(end)s")]
+    conditions = {
+        "scope": "FALSE" if scope is None else _all(f"e.{name} = %({name})s" for name in named),
+        "window": _all(condition for bound, condition in bounds if bound is not None),
+        "types": "e.event_type = ANY (%(types)s)" if event_types else "TRUE",
+    }
+    return conditions, {**named, "start": window.start, "end": window.end, "types": list(event_types)}
+
+
+def _all(conditions: Iterable[str]) -> str:
+    return " AND ".join(conditions) or "TRUE"
+
+
+def record_of(row: Sequence[Any]) -> EventRecord:
+    """The event in a row of EVENT_COLUMNS, as a cursor of Django's gives it (JSON as text)."""
+    arrival, uuid, user, household, persona, timestamp, kind, content, importance, source, metadata, *rest = row
+    identity, recorded_at = rest
+    return EventRecord(
+        arrival=arrival,
+        uuid=uuid,
+        key=ScopeKey(user, household, persona),
+        timestamp=timestamp,
+        event_type=kind,
+        content=content,
+        importance=importance,
+        source=source,
+        metadata=json.loads(metadata),
+        identity=identity,
+        recorded_at=recorded_at,
+    )
