@@ -7,7 +7,9 @@ import contextlib
 import os
 import secrets
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -15,6 +17,9 @@ from urllib.parse import urlsplit
 import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 from environs import Env, EnvError, validate
+
+from apps.llm.domain import breaker
+from apps.llm.domain.budget import MAX_AMOUNT
 
 EMBEDDERS = ("minilm", "openai", "hashing")
 API_KEY_MIN_CHARS = 32
@@ -48,6 +53,26 @@ class TimelineConfig:
 
 
 @dataclass(frozen=True)
+class GuardConfig:
+    """What guards calls to chat models (spec 002 sections 3, 4 and 6).
+
+    daily_budget_usd: 0 for no budget. tokens_per_minute: of a provider, 0 for no limit; others keep the spec's.
+    reservation_seconds: how long a killed process holds money and tokens at most; longer than any call.
+    """
+
+    daily_budget_usd: Decimal
+    tokens_per_minute: Mapping[str, int]
+    breaker_error_threshold: float
+    breaker_window_size: int
+    breaker_window_seconds: float
+    breaker_cooldown_seconds: float
+    breaker_probes: int
+    reservation_seconds: int
+    keep_content: bool
+    call_retention_days: int
+
+
+@dataclass(frozen=True)
 class Config:
     """The typed settings of one process."""
 
@@ -74,6 +99,7 @@ class Config:
     reinforceable_half_life_days: float
     contextual_half_life_days: float
     embedding: EmbeddingConfig
+    guards: GuardConfig
     timeline: TimelineConfig
 
     @property
@@ -170,6 +196,7 @@ def _read(env: Env) -> Config:
             "MEMORYHUB_CONTEXTUAL_HALF_LIFE_DAYS", 7.0, validate=validate.Range(min=0.01, max=100_000)
         ),
         embedding=_embedding(env),
+        guards=_guards(env),
         timeline=_timeline(env),
     )
 
@@ -204,6 +231,41 @@ def _timeline(env: Env) -> TimelineConfig:
         write_ms=env.float("MEMORYHUB_TIMELINE_WRITE_MS", 1_000.0, validate=validate.Range(min=1)),
         min_free_mb=env.int("MEMORYHUB_TIMELINE_MIN_FREE_MB", 512, validate=validate.Range(min=1)),
     )
+
+
+def _guards(env: Env) -> GuardConfig:
+    def number(name: str, default: int, lowest: int, highest: int) -> int:
+        return env.int(name, default, validate=validate.Range(min=lowest, max=highest))
+
+    def seconds(name: str, default_ms: int) -> float:
+        return env.float(name, default_ms / 1_000, validate=validate.Range(min=0.1, max=86_400))
+
+    return GuardConfig(
+        daily_budget_usd=env.decimal(
+            "MEMORYHUB_CHAT_DAILY_BUDGET_USD", Decimal(0), validate=validate.Range(min=0, max=MAX_AMOUNT)
+        ),
+        tokens_per_minute=_tokens_per_minute(env),
+        breaker_error_threshold=env.float(
+            "MEMORYHUB_CHAT_BREAKER_ERROR_THRESHOLD",
+            breaker.ERROR_THRESHOLD,
+            validate=validate.Range(min=0.01, max=1),
+        ),
+        breaker_window_size=number("MEMORYHUB_CHAT_BREAKER_WINDOW_SIZE", breaker.WINDOW_SIZE, 1, 1_000),
+        breaker_window_seconds=seconds("MEMORYHUB_CHAT_BREAKER_WINDOW_SECONDS", breaker.WINDOW_MS),
+        breaker_cooldown_seconds=seconds("MEMORYHUB_CHAT_BREAKER_COOLDOWN_SECONDS", breaker.COOLDOWN_MS),
+        breaker_probes=number("MEMORYHUB_CHAT_BREAKER_PROBES", breaker.PROBES_REQUIRED, 1, 100),
+        reservation_seconds=number("MEMORYHUB_CHAT_RESERVATION_SECONDS", 900, 60, 86_400),
+        keep_content=env.bool("MEMORYHUB_CHAT_KEEP_CONTENT", False),
+        call_retention_days=number("MEMORYHUB_CHAT_CALL_RETENTION_DAYS", 30, 1, 36_500),
+    )
+
+
+def _tokens_per_minute(env: Env) -> Mapping[str, int]:
+    items: list[str] = env.list("MEMORYHUB_CHAT_TOKENS_PER_MINUTE", [])
+    pairs = [item.partition("=") for item in items]
+    if not all(provider and limit.isascii() and limit.isdigit() for provider, _, limit in pairs):
+        raise ImproperlyConfigured("MEMORYHUB_CHAT_TOKENS_PER_MINUTE must look like openai=90000,anthropic=0.")
+    return {provider: int(limit) for provider, _, limit in pairs}
 
 
 def _api_key(env: Env) -> str | None:

@@ -2,6 +2,7 @@ import os
 import stat
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,13 @@ def test_without_any_variable_the_defaults_of_the_design_hold():
         ("MEMORYHUB_EVENT_RETENTION_DAYS", "0"),
         ("MEMORYHUB_DEFAULT_USER", "u" * 201),
         ("MEMORYHUB_ADMIN_USERNAME", "a" * 151),
+        ("MEMORYHUB_CHAT_DAILY_BUDGET_USD", "-0.01"),
+        ("MEMORYHUB_CHAT_DAILY_BUDGET_USD", "NaN"),
+        ("MEMORYHUB_CHAT_TOKENS_PER_MINUTE", "90000"),
+        ("MEMORYHUB_CHAT_TOKENS_PER_MINUTE", "openai=-1"),
+        ("MEMORYHUB_CHAT_BREAKER_ERROR_THRESHOLD", "1.5"),
+        ("MEMORYHUB_CHAT_BREAKER_PROBES", "0"),
+        ("MEMORYHUB_CHAT_RESERVATION_SECONDS", "59"),
     ],
 )
 def test_a_value_that_cannot_be_used_is_refused_by_the_name_of_its_variable(environment, name, value):
@@ -81,6 +89,14 @@ def test_openai_embeddings_need_a_key_or_an_address(environment):
         read_config()
     environment.setenv("MEMORYHUB_EMBEDDING_BASE_URL", "http://127.0.0.1:9000/v1")
     assert read_config().embedding.embedder == "openai"
+
+
+def test_what_guards_calls_is_read(environment):
+    environment.setenv("MEMORYHUB_CHAT_DAILY_BUDGET_USD", "2.50")
+    environment.setenv("MEMORYHUB_CHAT_TOKENS_PER_MINUTE", "openai=200000,local=0")
+    guards = read_config().guards
+    assert guards.daily_budget_usd == Decimal("2.5")
+    assert guards.tokens_per_minute == {"openai": 200_000, "local": 0}
 
 
 def test_a_key_of_32_printable_characters_is_accepted(environment):

@@ -1,0 +1,4 @@
+"""What guards calls to chat models: budget, circuit breaker and token rate, shared by all processes.
+
+`attempts` applies all of them in two short transactions around a call; the other modules hold them one by one.
+"""
