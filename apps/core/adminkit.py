@@ -12,6 +12,7 @@ from django.db.models import Model
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.loader import render_to_string
 from django.template.response import TemplateResponse
+from django.urls import reverse
 from django.utils.formats import date_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -71,6 +72,11 @@ def plain_text(text: str) -> SafeString | str:
 def two_lines(first: str, second: str) -> SafeString:
     """A cell of a list: what matters, and below it, smaller, what goes with it."""
     return format_html('<span class="mh-cell" title="{0}">{0}</span><span class="mh-sub">{1}</span>', first, second)
+
+
+def link(name: str, pk: Any, text: str) -> SafeString:
+    """A link to the page of an object. name: of the address, such as `admin:events_event_change`."""
+    return format_html('<a class="mh-link" href="{}">{}</a>', reverse(name, args=[pk]), text)
 
 
 def operator_access(request: HttpRequest) -> Access:

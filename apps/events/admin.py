@@ -7,14 +7,13 @@ from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
-from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import ngettext
 from unfold.admin import ModelAdmin, TabularInline
 from unfold.dataclasses import ActionDialog
 from unfold.decorators import action, display
 
-from apps.core.adminkit import NOTHING, ReadOnly, after_dialog, badge, excerpt, found_or_404, moment, pretty_json
+from apps.core.adminkit import NOTHING, ReadOnly, after_dialog, badge, excerpt, found_or_404, link, moment, pretty_json
 from apps.events import services
 from apps.events.models import Delivery, Event
 from apps.events.subscribers import all_event_names, all_subscribers
@@ -210,11 +209,6 @@ def worst_status(event: Event) -> str:
     states = {delivery.status for delivery in event.deliveries.all()}
     order = (Delivery.Status.FAILED, Delivery.Status.PENDING)
     return str(next((status.label for status in order if status in states), Delivery.Status.DELIVERED.label))
-
-
-def link(name: str, pk: int, text: str) -> SafeString:
-    """A link to the page of an object."""
-    return format_html('<a class="mh-link" href="{}">{}</a>', reverse(name, args=[pk]), text)
 
 
 def report_redelivery(request: HttpRequest, count: int) -> None:

@@ -1,21 +1,20 @@
 """The filters of the queue of conflicts, and its list: made so that a page costs the same with many receipts."""
 
 from collections.abc import Iterator
-from functools import cached_property
 from typing import Any
 
-from django.core.paginator import Paginator
 from django.db.models import F, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Left
 from django.http import HttpRequest
-from unfold.contrib.filters.admin import DropdownFilter, RangeDateTimeFilter, RangeNumericFilter, TextFilter
+from unfold.contrib.filters.admin import DropdownFilter, RangeDateTimeFilter, RangeNumericFilter
 from unfold.views import ChangeList
 
+from apps.core.adminlists import BoundedPaginator, HouseholdFilter, PersonaFilter, UserFilter, comparable
 from apps.rules.domain.arbitration import Strategy
 from apps.rules.domain.signals import SignalType
 from apps.rules.models import MergeRuleVersion
 from apps.semantic.models import Conflict, Origin, ReviewState
-from apps.semantic.receipt_counts import MAX_COUNTED, decided_rules
+from apps.semantic.receipt_counts import decided_rules
 
 SHOWN_CONTENT_CHARS = 240
 ALL = "all"
@@ -51,7 +50,7 @@ class RuleFilter(DropdownFilter):
         return [(name, name) for name in names]
 
     def queryset(self, request: HttpRequest, queryset: Receipts) -> Receipts:
-        return queryset.filter(rule_name=_clean(self.value())) if self.value() else queryset
+        return queryset.filter(rule_name=comparable(self.value())) if self.value() else queryset
 
 
 class StrategyFilter(DropdownFilter):
@@ -64,7 +63,7 @@ class StrategyFilter(DropdownFilter):
         return [(name, name.capitalize()) for name in (*names, Origin.OVERRIDE.value, Origin.REVERT.value)]
 
     def queryset(self, request: HttpRequest, queryset: Receipts) -> Receipts:
-        return queryset.filter(strategy=_clean(self.value())) if self.value() else queryset
+        return queryset.filter(strategy=comparable(self.value())) if self.value() else queryset
 
 
 class SignalFilter(DropdownFilter):
@@ -76,27 +75,7 @@ class SignalFilter(DropdownFilter):
         return [(kind.value, kind.value.capitalize()) for kind in SignalType]
 
     def queryset(self, request: HttpRequest, queryset: Receipts) -> Receipts:
-        return queryset.filter(signals__contains=[{"type": _clean(self.value())}]) if self.value() else queryset
-
-
-class IdentifierFilter(TextFilter):
-    """A whole identifier, as an index finds it."""
-
-    def queryset(self, request: HttpRequest, queryset: Receipts) -> Receipts:
-        value = _clean(self.value()).strip()
-        return queryset.filter(**{self.parameter_name: value}) if value else queryset
-
-
-class UserFilter(IdentifierFilter):
-    title, parameter_name = "user", "user_id"
-
-
-class HouseholdFilter(IdentifierFilter):
-    title, parameter_name = "household", "household_id"
-
-
-class PersonaFilter(IdentifierFilter):
-    title, parameter_name = "persona", "persona_id"
+        return queryset.filter(signals__contains=[{"type": comparable(self.value())}]) if self.value() else queryset
 
 
 FILTERS = [
@@ -114,13 +93,10 @@ FILTERS = [
 ]
 
 
-class BoundedPaginator(Paginator):
-    """Counts no further than anybody turns pages; beyond that filters find more."""
+class ReceiptPaginator(BoundedPaginator):
+    """In the order of the list, which an index of each state has."""
 
-    @cached_property
-    def count(self) -> int:
-        receipts: Any = self.object_list
-        return int(receipts.order_by("-id").values("id")[:MAX_COUNTED].count())
+    counted_by = ("-id",)
 
 
 class ConflictList(ChangeList):
@@ -143,8 +119,3 @@ def _columns() -> Iterator[tuple[str, Any]]:
         yield f"{side}_status", F(f"{side}__status")
     changes = MergeRuleVersion.objects.filter(version=OuterRef("rule_version"), rule_name=OuterRef("rule_name"))
     yield "rule_change", Subquery(changes.values("pk")[:1])
-
-
-def _clean(value: str | None) -> str:
-    """Text as a database can compare it."""
-    return (value or "").replace("\x00", "")

@@ -30,7 +30,7 @@ from apps.core.adminkit import (
     two_lines,
 )
 from apps.semantic.admin_conflict_bulk import bulk_revert_page
-from apps.semantic.admin_conflict_filters import FILTERS, BoundedPaginator, ConflictList
+from apps.semantic.admin_conflict_filters import FILTERS, ConflictList, ReceiptPaginator
 from apps.semantic.admin_conflict_page import OUTCOME_COLOURS, conflict_page, consequences, may_decide
 from apps.semantic.admin_history import may
 from apps.semantic.models import Conflict, Memory, Outcome
@@ -85,7 +85,7 @@ class ConflictAdmin(ReadOnly, ModelAdmin):
     list_per_page = 50
     show_full_result_count = False
     show_facets = admin.ShowFacets.NEVER  # they would count all receipts, once for each choice
-    paginator = BoundedPaginator
+    paginator = ReceiptPaginator
     ordering = ["-id"]
     search_fields = ["uuid"]  # shows the box; `get_search_results` decides
     search_help_text = "Words of either memory, or an id"
