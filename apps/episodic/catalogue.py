@@ -1,0 +1,65 @@
+"""The steps of a segment's life, as the catalogue keeps them (DESIGN D8).
+
+Every step is a conditional update: it changes the row only if the segment is still what the caller saw, so two
+processes never both take it.
+"""
+
+from typing import Any
+
+from django.db import connection, transaction
+
+from apps.core.domain.clock import Clock, utcnow
+from apps.core.domain.errors import ConflictError
+from apps.episodic.domain.segment_state import SegmentState, require_step
+from apps.episodic.events import SegmentChanged
+from apps.episodic.models import Segment
+from apps.events.services import emit
+
+
+class SegmentMovedOnError(ConflictError):
+    """Another process changed the segment meanwhile."""
+
+    code = "segment_moved_on"
+
+
+def catalogue_bump() -> int:
+    """Say, in the caller's transaction, that other files are read from its commit on; gives the new version.
+
+    Call it last: whoever else bumps waits until this transaction ends.
+    """
+    if not transaction.get_connection().in_atomic_block:
+        raise RuntimeError("Change the catalogue inside transaction.atomic.")
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO episodic_catalogue (id, version) VALUES (1, 1) "
+            "ON CONFLICT (id) DO UPDATE SET version = episodic_catalogue.version + 1 RETURNING version"
+        )
+        return int(cursor.fetchone()[0])
+
+
+def segment_step(segment: Segment, state: SegmentState, *, clock: Clock, **changes: Any) -> None:
+    """Move a segment on, in the caller's transaction, and tell of it. changes: other columns of its row.
+
+    `segment` is as the caller read it, and is brought up to date. Raises ConflictError for a step that the diagram does
+    not have, SegmentMovedOnError when the segment is not any more what the caller saw.
+    """
+    before = SegmentState(segment.state)
+    require_step(before, state)
+    # No lock but the update's own, which lets writers reference the segment meanwhile.
+    seen = Segment.objects.filter(pk=segment.pk, state=before, rows=segment.rows, sha256=segment.sha256)
+    if not seen.update(state=state, **changes):
+        raise SegmentMovedOnError(f"Segment {segment.uuid} is not {before} any more.")
+    for name, value in {"state": state, **changes}.items():
+        setattr(segment, name, value)
+    told = SegmentChanged(
+        segment_id=segment.uuid, before=before, state=state, event_count=segment.event_count, at=utcnow(clock)
+    )
+    emit(told, clock=clock)
+
+
+def last_arrival() -> int:
+    """The arrival number that was given out last, whether or not its event can be seen yet; 0 before the first."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT last_value FROM episodic_timelineevent_id_seq WHERE is_called")
+        row = cursor.fetchone()
+    return int(row[0]) if row else 0
