@@ -1,16 +1,18 @@
 """What tests of the admin build from."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import Permission, User
 from django.test import Client
+from pytest_django import Settings
 
 from apps.core.domain.scope import Scope, system_access
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.models import Memory
 from apps.semantic.services import memory_save
+from tests.events import support
 
 
 @pytest.fixture
@@ -43,3 +45,12 @@ def remember() -> Callable[..., Memory]:
         return memory_save(access=system_access("test"), draft=draft).memory
 
     return save
+
+
+@pytest.fixture
+def subscriber(settings: Settings) -> Iterator[None]:
+    """Somebody who hears every event, so that there are deliveries."""
+    settings.EVENT_SUBSCRIPTIONS = support.TABLE_PATH
+    support.TABLE["*"] = (support.RECORD,)
+    yield
+    support.TABLE.clear()

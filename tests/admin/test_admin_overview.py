@@ -44,7 +44,7 @@ def test_memories_are_counted_by_the_day_on_which_they_were_saved(remember: Reme
     assert counts.saved == 4
 
 
-def test_the_first_page_says_how_the_hub_is(operator: Client, remember: Remember) -> None:
+def test_the_first_page_says_how_the_hub_is(operator: Client, remember: Remember, subscriber: None) -> None:
     remember("one")
     Delivery.objects.update(status=Delivery.Status.FAILED)
     context = operator.get(INDEX).context
@@ -57,7 +57,7 @@ def test_the_first_page_says_how_the_hub_is(operator: Client, remember: Remember
     assert dict(context["search"])["Active memories without a vector in it"] == "0"
 
 
-def test_failed_deliveries_are_marked_in_the_navigation(operator: Client, remember: Remember) -> None:
+def test_failed_deliveries_are_marked_in_the_navigation(operator: Client, remember: Remember, subscriber: None) -> None:
     remember("one")
     items = [item for group in operator.get(INDEX).context["sidebar_navigation"] for item in group["items"]]
     assert not any("badge" in item for item in items)

@@ -31,7 +31,7 @@ by_label = pytest.mark.parametrize("model", MODELS, ids=lambda model: model._met
 
 
 @pytest.fixture
-def full(remember: Callable[..., Memory]) -> None:
+def full(remember: Callable[..., Memory], subscriber: None) -> None:
     """At least one row of each model that the admin shows."""
     remember("Ana prefers tea", metadata={"tool": "chat"}, keywords=("tea",), context="at breakfast")
     remember("Ana lives in Lisbon.", user="ben")
