@@ -1,8 +1,7 @@
 """Search: from a caller's question to memories with an account of how they were found."""
 
 import time
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +11,7 @@ from apps.core.domain.errors import InvalidInputError
 from apps.core.domain.scope import Access, Scope
 from apps.llm.models import EmbeddingSpace
 from apps.retrieval.domain.query import EMPTY_RANKING, Diagnostics, Hit, Ranking, SearchMode, SearchQuery
-from apps.retrieval.domain.ranking import KEYWORD_WEIGHT, VECTOR_WEIGHT, rank, terms_of
+from apps.retrieval.domain.ranking import rank, terms_of
 from apps.semantic.conf import half_lives
 from apps.semantic.embedding import current_space, embed, given_vector, with_current_space
 from apps.semantic.index import shard_cache
@@ -96,30 +95,3 @@ def _fetch(access: Access, ranking: Ranking) -> tuple[Found, ...]:
         return ()
     rows = Memory.objects.visible_to(access).active().in_bulk([hit.id for hit in ranking.hits])
     return tuple(Found(rows[hit.id], hit) for hit in ranking.hits if hit.id in rows)
-
-
-def explanation(hit: Hit, mode: SearchMode) -> dict[str, Any]:
-    """Why a result stands where it stands.
-
-    In hybrid mode the score is (vector contribution + keyword contribution) x substance.
-    """
-    parts: dict[str, Any] = {"mode": mode, "score": hit.score}
-    if hit.similarity is not None:
-        weight = VECTOR_WEIGHT if mode is SearchMode.HYBRID else float(mode is SearchMode.VECTOR)
-        parts["vector"] = {
-            "similarity": hit.similarity,
-            "weight": weight,
-            "contribution": round(weight * hit.similarity, 6),
-        }
-    if hit.keyword is not None:
-        substance = hit.substance if mode is SearchMode.HYBRID else 1.0
-        vector_part = parts.get("vector", {}).get("contribution", 0.0)
-        parts["keyword"] = {
-            "bm25": hit.keyword,
-            "weight": KEYWORD_WEIGHT if mode is SearchMode.HYBRID else 1.0,
-            "contribution": round(hit.score / substance - vector_part, 6),
-            "terms": [asdict(share) for share in hit.terms],
-        }
-    if mode is SearchMode.HYBRID:
-        parts["substance"] = hit.substance
-    return parts

@@ -13,9 +13,10 @@ from rest_framework import serializers
 from apps.core.domain.errors import MemoryHubError
 from apps.core.rest.fields import JSONObjectField
 from apps.core.rest.serializers import ProblemItem
+from apps.retrieval.domain.explaining import explanation
 from apps.retrieval.domain.query import SearchMode
 from apps.semantic.models import Memory, MemoryRevision, MemoryStatus, Policy, RevisionAction
-from apps.semantic.searching import SearchResult, explanation
+from apps.semantic.searching import SearchResult
 from apps.semantic.selectors import StoreStatus
 from apps.semantic.writing import SaveResult
 

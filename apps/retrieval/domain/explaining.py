@@ -1,0 +1,34 @@
+"""Why a result of a search stands where it stands."""
+
+from dataclasses import asdict
+from typing import Any
+
+from apps.retrieval.domain.query import Hit, SearchMode
+from apps.retrieval.domain.ranking import KEYWORD_WEIGHT, VECTOR_WEIGHT
+
+
+def explanation(hit: Hit, mode: SearchMode) -> dict[str, Any]:
+    """Why a result stands where it stands.
+
+    In hybrid mode the score is (vector contribution + keyword contribution) x substance.
+    """
+    parts: dict[str, Any] = {"mode": mode, "score": hit.score}
+    if hit.similarity is not None:
+        weight = VECTOR_WEIGHT if mode is SearchMode.HYBRID else float(mode is SearchMode.VECTOR)
+        parts["vector"] = {
+            "similarity": hit.similarity,
+            "weight": weight,
+            "contribution": round(weight * hit.similarity, 6),
+        }
+    if hit.keyword is not None:
+        substance = hit.substance if mode is SearchMode.HYBRID else 1.0
+        vector_part = parts.get("vector", {}).get("contribution", 0.0)
+        parts["keyword"] = {
+            "bm25": hit.keyword,
+            "weight": KEYWORD_WEIGHT if mode is SearchMode.HYBRID else 1.0,
+            "contribution": round(hit.score / substance - vector_part, 6),
+            "terms": [asdict(share) for share in hit.terms],
+        }
+    if mode is SearchMode.HYBRID:
+        parts["substance"] = hit.substance
+    return parts
