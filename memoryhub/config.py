@@ -8,7 +8,7 @@ import os
 import secrets
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from environs import Env, EnvError, validate
 
 from apps.llm.domain import breaker
 from apps.llm.domain.budget import MAX_AMOUNT
+from memoryhub.chat_config import ChatConfig, read_chat_config
 
 EMBEDDERS = ("minilm", "openai", "hashing")
 API_KEY_MIN_CHARS = 32
@@ -33,7 +34,7 @@ class EmbeddingConfig:
     embedder: str
     minilm_precision: str
     openai_base_url: str | None
-    openai_api_key: str | None
+    openai_api_key: str | None = field(repr=False)
     openai_model: str
     openai_dimension: int
     openai_timeout_seconds: float
@@ -81,17 +82,17 @@ class Config:
     port: int
     public_url: str | None
     allowed_hosts: tuple[str, ...]
-    database_url: str | None
+    database_url: str | None = field(repr=False)
     admin_username: str
-    admin_password: str | None
-    api_key: str | None
-    secret_key: str | None
+    admin_password: str | None = field(repr=False)
+    api_key: str | None = field(repr=False)
+    secret_key: str | None = field(repr=False)
     debug: bool
     default_user: str | None
     web_processes: int
     web_threads: int
     worker_processes: int
-    metrics_token: str | None
+    metrics_token: str | None = field(repr=False)
     log_level: str
     index_cache_mb: int
     max_content_chars: int
@@ -99,6 +100,7 @@ class Config:
     reinforceable_half_life_days: float
     contextual_half_life_days: float
     embedding: EmbeddingConfig
+    chat: ChatConfig
     guards: GuardConfig
     timeline: TimelineConfig
 
@@ -196,6 +198,7 @@ def _read(env: Env) -> Config:
             "MEMORYHUB_CONTEXTUAL_HALF_LIFE_DAYS", 7.0, validate=validate.Range(min=0.01, max=100_000)
         ),
         embedding=_embedding(env),
+        chat=read_chat_config(env),
         guards=_guards(env),
         timeline=_timeline(env),
     )

@@ -14,6 +14,7 @@ from memoryhub.embedded import MAJOR_VERSION
 
 ROOT = Path(__file__).parents[2]
 RUNNING = (ROOT / "docs" / "running.md").read_text("utf-8")
+READERS = [ROOT / "memoryhub" / "config.py", ROOT / "memoryhub" / "chat_config.py"]
 VARIABLE = re.compile(r"\b(?:MEMORYHUB_[A-Z_]*[A-Z]|DATABASE_URL)\b")
 
 
@@ -21,9 +22,13 @@ def variables(text: str) -> set[str]:
     return set(VARIABLE.findall(text))
 
 
+def variables_read() -> set[str]:
+    return set().union(*(variables(path.read_text("utf-8")) for path in READERS))
+
+
 def test_every_setting_has_a_row_in_the_documentation() -> None:
     rows = [line.split("|")[1] for line in RUNNING.splitlines() if line.startswith("| `")]
-    read = variables((ROOT / "memoryhub" / "config.py").read_text("utf-8"))
+    read = variables_read()
     assert len(read) > 20
     assert read - variables("\n".join(rows)) == set()
 
@@ -32,7 +37,7 @@ def test_every_setting_has_a_row_in_the_documentation() -> None:
     "page", [*sorted((ROOT / "docs").glob("*.md")), ROOT / "README.md"], ids=lambda page: page.name
 )
 def test_every_variable_that_a_page_names_is_read(page: Path) -> None:
-    read = variables((ROOT / "memoryhub" / "config.py").read_text("utf-8"))
+    read = variables_read()
     assert variables(page.read_text("utf-8")) - read == set()
 
 
