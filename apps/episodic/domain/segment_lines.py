@@ -1,0 +1,61 @@
+"""Events as lines of NDJSON: what a segment holds, and what an export writes."""
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from apps.episodic.domain.event import EventRecord, ScopeKey
+
+# Text stays as it is: half the size of escapes where it is not ASCII. Numbers must be ones that JSON knows.
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+_decode = json.JSONDecoder().decode
+
+
+def event_document(record: EventRecord) -> dict[str, Any]:
+    """An event as a JSON object. Identifiers that it does not have are null, times are ISO 8601 in UTC."""
+    return {
+        "arrival": record.arrival,
+        "id": str(record.uuid),
+        "user_id": record.key.user_id,
+        "household_id": record.key.household_id or None,
+        "persona_id": record.key.persona_id or None,
+        "timestamp": _moment(record.timestamp),
+        "event_type": record.event_type,
+        "content": record.content,
+        "importance": record.importance,
+        "source": record.source,
+        "metadata": record.metadata,
+        "identity": str(record.identity),
+        "recorded_at": _moment(record.recorded_at),
+    }
+
+
+def encode_line(record: EventRecord) -> bytes:
+    """One line with its end. ValueError for what JSON in UTF-8 cannot hold: lone surrogates, infinite numbers."""
+    return _encode(event_document(record)).encode() + b"\n"
+
+
+def decode_line(line: bytes) -> EventRecord:
+    """The event of a line. ValueError, KeyError or TypeError for a line that `encode_line` does not write."""
+    document = _decode(line.decode())
+    metadata = document["metadata"]
+    if not isinstance(metadata, dict):
+        raise TypeError("metadata is an object.")
+    return EventRecord(
+        arrival=document["arrival"],
+        uuid=UUID(document["id"]),
+        key=ScopeKey(document["user_id"], document["household_id"] or "", document["persona_id"] or ""),
+        timestamp=datetime.fromisoformat(document["timestamp"]),
+        event_type=document["event_type"],
+        content=document["content"],
+        importance=document["importance"],
+        source=document["source"],
+        metadata=metadata,
+        identity=UUID(document["identity"]),
+        recorded_at=datetime.fromisoformat(document["recorded_at"]),
+    )
+
+
+def _moment(moment: datetime) -> str:
+    return (moment if moment.tzinfo is UTC else moment.astimezone(UTC)).isoformat()
