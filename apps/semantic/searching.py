@@ -18,9 +18,6 @@ from apps.semantic.index import shard_cache
 from apps.semantic.models import Memory
 from apps.semantic.selectors import users_in
 
-INDEX_NAME = "exact"
-
-
 @dataclass(frozen=True)
 class Found:
     """A memory and how well it answers."""
@@ -48,7 +45,7 @@ def memory_search(access: Access, query: SearchQuery, clock: Clock = SYSTEM_CLOC
     ranking = _outside(query) if scope is None else _ranking(access, scope, query, clock)
     found = _fetch(access, ranking)
     took_ms = (time.perf_counter() - started) * 1000
-    diagnostics = Diagnostics(ranking.matched, ranking.filtered, INDEX_NAME, query.effective_mode, took_ms)
+    diagnostics = Diagnostics(ranking.matched, ranking.filtered, ranking.index, query.effective_mode, took_ms)
     return SearchResult(found, diagnostics)
 
 

@@ -79,11 +79,12 @@ class Hit:
 
 @dataclass(frozen=True)
 class Ranking:
-    """The hits in order, and the account: considered = matched + sum of filtered."""
+    """The hits in order, and the account: considered = matched + sum of filtered. index: how near rows were found."""
 
     hits: tuple[Hit, ...]
     matched: int
     filtered: Mapping[str, int]
+    index: str = "exact"
 
     @property
     def considered(self) -> int:

@@ -10,14 +10,20 @@ import numpy.typing as npt
 from apps.core.domain.scope import Scope
 from apps.core.domain.text import query_terms
 from apps.retrieval.domain.bm25 import KeywordScores, keyword_scores
+from apps.retrieval.domain.near_rows import nearest_rows
+from apps.retrieval.domain.planning import SearchWay
 from apps.retrieval.domain.query import EMPTY_RANKING, Hit, Ranking, SearchMode, SearchQuery, TermShare
-from apps.retrieval.domain.shard import Bools, Floats, Shard
+from apps.retrieval.domain.shard import Bools, Floats, Shard, Slots
 from apps.retrieval.domain.substance import BREVITY_CUT, QUESTION_CUT
 
 VECTOR_WEIGHT = 0.5
 KEYWORD_WEIGHT = 0.5
 # By the value of the column `decay_policy`, None for never; rows that do not decay need neither it nor the column.
 HalfLives = Mapping[str, timedelta | None]
+# Half of the sixth decimal: what is shown as reaching a limit reaches it.
+_ROUNDING = 5e-7
+# Why rows are left out, and which rows pass.
+_Filter = tuple[str, Bools]
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,13 +55,47 @@ def rank(
     visible = [visible_slots(shard, scope) for shard in shards]
     if not any(mask.any() for mask in visible):
         return EMPTY_RANKING
+    if query.effective_mode is SearchMode.VECTOR and query.min_similarity is None and vector is not None:
+        return _rank_nearest(query, vector, shards, visible, now, half_lives)
     words = _keyword_part(query, terms, shards, visible)
     scored = _score(query, vector, shards, words, now, half_lives)
     considered = np.concatenate(visible)
-    matched, filtered = _filter(query, shards, scored, considered)
+    remaining, filtered = _filter(_filters(query, shards, scored), considered)
+    matched = np.flatnonzero(remaining)
     best = _best(scored, matched, query.top_k)
     hits = tuple(_hit(scored, slot, words) for slot in best)
     return Ranking(hits, len(matched), filtered)
+
+
+def _rank_nearest(
+    query: SearchQuery,
+    vector: npt.NDArray[np.float32],
+    shards: Sequence[Shard],
+    visible: Sequence[Bools],
+    now: datetime,
+    half_lives: HalfLives,
+) -> Ranking:
+    """By similarity alone, so that only the rows near the vector need to be looked at."""
+    filters = _row_filters(query, shards)
+    if query.min_confidence is not None:
+        filters.append(_confidence_filter(query, np.concatenate([confidences(s, now, half_lives) for s in shards])))
+    remaining, filtered = _filter(filters, np.concatenate(visible))
+    parts = np.split(remaining, np.cumsum([shard.size for shard in shards])[:-1])
+    near = [nearest_rows(shard, vector, part, query.top_k) for shard, part in zip(shards, parts, strict=True)]
+    ids = np.concatenate([shard.ids[part.slots] for shard, part in zip(shards, near, strict=True)])
+    cosines = np.concatenate([part.similarities for part in near])
+    confidence = np.concatenate(
+        [confidences(shard, now, half_lives, part.slots) for shard, part in zip(shards, near, strict=True)]
+    )
+    best = np.lexsort((-ids, -cosines))[: query.top_k]
+    hits = tuple(_near_hit(int(ids[place]), float(cosines[place]), float(confidence[place])) for place in best)
+    ways = sorted({part.way for part in near if len(part.slots)})
+    return Ranking(hits, int(np.count_nonzero(remaining)), filtered, "+".join(ways) or SearchWay.SCAN)
+
+
+def _near_hit(row: int, cosine: float, confidence: float) -> Hit:
+    rounded = round(cosine, 6)
+    return Hit(id=row, score=rounded, similarity=rounded, keyword=None, substance=1.0, confidence=round(confidence, 6))
 
 
 def visible_slots(shard: Shard, scope: Scope) -> Bools:
@@ -123,46 +163,54 @@ def substances(shard: Shard) -> Floats:
     return np.asarray((1 - QUESTION_CUT * shard.question_share) * (1 - BREVITY_CUT * brief))
 
 
-def confidences(shard: Shard, now: datetime, half_lives: HalfLives) -> Floats:
-    """The confidence that a reader sees, by slot. Shape (size,)."""
-    decay_rate = np.zeros(shard.size)
+def confidences(shard: Shard, now: datetime, half_lives: HalfLives, slots: Slots | slice = slice(None)) -> Floats:
+    """The confidence that a reader sees, of these slots or of all."""
+    anchor = shard.anchor[slots]
+    decay_rate = np.zeros(len(anchor))
     for policy, half_life in half_lives.items():
         if half_life is not None:
-            decay_rate[shard.codes("decay_policy") == shard.code("decay_policy", policy)] = (
-                1 / half_life.total_seconds()
-            )
-    age = np.maximum(now.timestamp() - shard.anchor, 0.0)
-    return np.asarray(shard.base_confidence * np.exp2(-age * decay_rate))
+            has_policy = shard.codes("decay_policy")[slots] == shard.code("decay_policy", policy)
+            decay_rate[has_policy] = 1 / half_life.total_seconds()
+    age = np.maximum(now.timestamp() - anchor, 0.0)
+    return np.asarray(shard.base_confidence[slots] * np.exp2(-age * decay_rate))
 
 
-def _filter(
-    query: SearchQuery, shards: Sequence[Shard], scored: _Scored, considered: Bools
-) -> tuple[npt.NDArray[np.int64], dict[str, int]]:
+def _filter(filters: Sequence[_Filter], considered: Bools) -> tuple[Bools, dict[str, int]]:
     """The slots that pass every filter, and how many fell by which: each counts under the first that it fails."""
     remaining = considered
     filtered: dict[str, int] = {}
-    for reason, passes in _filters(query, shards, scored):
+    for reason, passes in filters:
         fallen = int(np.count_nonzero(remaining & ~passes))
         filtered[reason] = fallen
         remaining = remaining & passes
-    return np.flatnonzero(remaining), filtered
+    return remaining, filtered
 
 
-def _filters(query: SearchQuery, shards: Sequence[Shard], scored: _Scored) -> list[tuple[str, Bools]]:
+def _filters(query: SearchQuery, shards: Sequence[Shard], scored: _Scored) -> list[_Filter]:
+    filters = _row_filters(query, shards)
+    if query.min_confidence is not None:
+        filters.append(_confidence_filter(query, scored.confidence))
+    if query.min_similarity is not None and scored.similarity is not None:
+        filters.append(("min_similarity", scored.similarity >= query.min_similarity - _ROUNDING))
+    if query.effective_mode is SearchMode.KEYWORD and scored.keyword is not None:
+        filters.append(("no_common_word", scored.keyword > 0))
+    return filters
+
+
+def _row_filters(query: SearchQuery, shards: Sequence[Shard]) -> list[_Filter]:
+    """Those that need no score."""
     filters = [
         (name, np.concatenate([shard.codes(name) == shard.code(name, value) for shard in shards]))
         for name, value in query.tags.items()
     ]
     if query.start is not None or query.end is not None:
         filters.append(("time_window", _in_window(query, shards)))
-    if query.min_confidence is not None:
-        # Half of the sixth decimal: what is shown as reaching the limit reaches it.
-        filters.append(("min_confidence", scored.confidence >= query.min_confidence - 5e-7))
-    if query.min_similarity is not None and scored.similarity is not None:
-        filters.append(("min_similarity", scored.similarity >= query.min_similarity - 5e-7))
-    if query.effective_mode is SearchMode.KEYWORD and scored.keyword is not None:
-        filters.append(("no_common_word", scored.keyword > 0))
     return filters
+
+
+def _confidence_filter(query: SearchQuery, confidence: Floats) -> _Filter:
+    assert query.min_confidence is not None
+    return "min_confidence", confidence >= query.min_confidence - _ROUNDING
 
 
 def _in_window(query: SearchQuery, shards: Sequence[Shard]) -> Bools:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from apps.retrieval.domain.graph import VectorGraph
 from apps.retrieval.domain.lexemes import unpack
 from apps.retrieval.domain.postings import Counts, Postings
 
@@ -44,11 +45,24 @@ class ShardRow(NamedTuple):
     vector: bytes
 
 
+class GraphSource(NamedTuple):
+    """The rows of a graph to be made: slots and ids of the rows, the array in which their vectors lie, by slot.
+
+    packs: how often the shard had been packed, since packing gives every row another slot.
+    """
+
+    slots: Slots
+    ids: npt.NDArray[np.int64]
+    vectors: npt.NDArray[np.float32]
+    packs: int
+
+
 class Shard:
     """One user's active rows in one embedding space of `dimension`.
 
     columns: what rows can be filtered by, those of SESSION_KEY among them. version: of the user's rows that it stands
-    at, -1 for none. Not thread-safe: its owner holds a lock while it changes or reads it.
+    at, -1 for none. graph: finds near rows among those that it covers; the others are looked at one by one, so that
+    what was saved a moment ago is found. Not thread-safe: its owner holds a lock while it changes or reads it.
     """
 
     def __init__(self, dimension: int, columns: Sequence[str] = SESSION_KEY) -> None:
@@ -56,6 +70,8 @@ class Shard:
         self.columns = tuple(columns)
         self.version = -1
         self.postings = Postings()
+        self.graph: VectorGraph | None = None
+        self._packs = 0
         self._slot_of: dict[int, int] = {}
         self._codes_of: list[dict[str, int]] = [{} for _ in self.columns]
         self._size = 0
@@ -65,6 +81,7 @@ class Shard:
     def _allocate(self, capacity: int) -> None:
         self._ids = np.zeros(capacity, dtype=np.int64)
         self._alive = np.zeros(capacity, dtype=np.bool_)
+        self._covered = np.zeros(capacity, dtype=np.bool_)
         self._codes = np.zeros((capacity, len(self.columns)), dtype=np.int32)
         self._happened = np.zeros(capacity)
         self._anchor = np.zeros(capacity)
@@ -75,7 +92,7 @@ class Shard:
         self._vectors = np.zeros((capacity, self.dimension), dtype=np.float32)
 
     _ARRAYS = (
-        "_ids", "_alive", "_codes", "_happened", "_anchor", "_base",
+        "_ids", "_alive", "_covered", "_codes", "_happened", "_anchor", "_base",
         "_question_share", "_fullness", "_lengths", "_vectors",
     )  # fmt: skip
 
@@ -125,7 +142,8 @@ class Shard:
     def nbytes(self) -> int:
         """Roughly how much memory the shard takes."""
         arrays = sum(getattr(self, name).nbytes for name in self._ARRAYS)
-        return int(arrays + self.postings.nbytes + 120 * len(self._slot_of))
+        graph = 0 if self.graph is None else self.graph.nbytes
+        return int(arrays + graph + self.postings.nbytes + 120 * len(self._slot_of))
 
     def codes(self, name: str) -> npt.NDArray[np.int32]:
         """The coded values of one column, by slot."""
@@ -142,6 +160,7 @@ class Shard:
             old = self._slot_of.pop(row.id, None)
             if old is not None:
                 self._alive[old] = False
+                self._uncover(row.id, old)
         self._append([row for row in rows if row.active])
         self._sessions = None
         dead = self._size - len(self._slot_of)
@@ -198,6 +217,49 @@ class Shard:
         self.postings.renumber(new_slot)
         self._slot_of = {int(row): slot for slot, row in enumerate(self._ids)}
         self._size = len(keep)
+        self._packs += 1
+
+    def _uncover(self, row: int, slot: int) -> None:
+        if self._covered[slot]:
+            self._covered[slot] = False
+            assert self.graph is not None
+            self.graph.remove([row])
+
+    def graph_source(self) -> "GraphSource":
+        """What a graph of the present rows is made of. It stays as it is while the shard goes on."""
+        slots = np.flatnonzero(self.alive & self.vectors.any(axis=1))
+        return GraphSource(slots, self._ids[slots], self._vectors, self._packs)
+
+    def attach(self, graph: VectorGraph, source: "GraphSource") -> None:
+        """Search by a graph of `source`. Rows that have changed since then leave it, and are looked at one by one."""
+        slots = source.slots if source.packs == self._packs else self.slots_of(source.ids)
+        unchanged = (slots >= 0) & (self._ids[slots] == source.ids) & self._alive[slots]
+        if source.packs != self._packs:
+            same = (self._vectors[slots] == source.vectors[source.slots]).all(axis=1)
+            unchanged &= same
+        self._covered[:] = False
+        self._covered[slots[unchanged]] = True
+        graph.remove(source.ids[~unchanged].tolist())
+        self.graph = graph
+
+    def detach(self) -> None:
+        """Search without a graph."""
+        self.graph = None
+        self._covered[:] = False
+
+    def cover(self, slots: Slots) -> None:
+        """Put living slots that the graph does not know into it. Raises RuntimeError when it has no room for them."""
+        assert self.graph is not None
+        self.graph.add(self._ids[slots], self._vectors[slots])
+        self._covered[slots] = True
+
+    def outside_graph(self) -> Slots:
+        """The living slots that the graph does not know."""
+        return np.flatnonzero(self.alive & ~self._covered[: self._size])
+
+    def slots_of(self, ids: npt.NDArray[np.int64]) -> Slots:
+        """The slots of rows by id; -1 for one that is not there."""
+        return np.fromiter((self._slot_of.get(int(row), -1) for row in ids), dtype=np.int64, count=len(ids))
 
     @property
     def sessions(self) -> "Sessions":
