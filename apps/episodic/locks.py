@@ -9,21 +9,12 @@ from contextlib import contextmanager
 
 from django.db import connection, transaction
 
-# With a segment's id as second key: shared by the writers of the segment until they commit.
+# With a segment's id as second key: shared by the writers of the segment until they commit. Sealing takes it alone,
+# once the segment is closed and they have gone; a writer that finds it taken asks which segment is open by now.
 SEGMENT_LOCKS = 0x6D68_7467
 # Keys of their own (one 64-bit number): maintenance, one at a time; changes of warnings, in line.
 MAINTENANCE_LOCK = 0x6D68_746D
 WARNINGS_LOCK = 0x6D68_7477
-
-
-def wait_for_writers(segment_id: int) -> None:
-    """Return when every transaction that took the segment for the open one has ended.
-
-    Close it first: a writer that comes later finds it closed and goes to the next one.
-    """
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_lock(%s, %s)", [SEGMENT_LOCKS, segment_id])
-        cursor.execute("SELECT pg_advisory_unlock(%s, %s)", [SEGMENT_LOCKS, segment_id])
 
 
 @contextmanager

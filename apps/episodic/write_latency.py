@@ -1,0 +1,67 @@
+"""Each process watches how long its own writes take, and reports when they take too long."""
+
+import math
+import threading
+
+from django.conf import settings
+from django.db import transaction
+
+from apps.core.domain.clock import SYSTEM_CLOCK, Clock
+from apps.episodic.domain.alarms import RecentWrites, judge_latency
+from apps.episodic.domain.warnings import WarningKind
+from apps.episodic.metrics import WRITE_SECONDS
+from apps.episodic.warnings import warning_report
+from apps.llm.domain.latency import monotonic_ms
+
+# A batch is no slow write for being large: every hundred events of it may take as long as one alone.
+EVENTS_PER_WRITE = 100
+# One process reports no more often than this; the row itself is changed less often still.
+REPORT_EVERY_MS = 10_000
+
+
+class WriteLatency:
+    """The recent writes of this process, from all its threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._recent = RecentWrites()
+        self._reported_at: int | None = None
+
+    def note(self, duration_ms: float, *, clock: Clock = SYSTEM_CLOCK) -> None:
+        """Note a write that is over, outside its transaction; warns when the recent ones are too slow."""
+        now, limit = clock.now(), settings.MEMORYHUB.timeline.write_ms
+        with self._lock:
+            high = self._recent.add(duration_ms, now=now, limit_ms=limit)
+            if high is None or not self._is_due(now):
+                return
+            self._reported_at = now
+        warning_report(
+            kind=WarningKind.WRITE_LATENCY,
+            severity=judge_latency(high, limit),
+            detail=f"The 95th percentile of recent writes is {high:.0f} ms; the limit is {limit:.0f} ms.",
+            clock=clock,
+        )
+
+    def _is_due(self, now: int) -> bool:
+        return self._reported_at is None or abs(now - self._reported_at) >= REPORT_EVERY_MS
+
+
+class Stopwatch:
+    """Times one call that records `count` events, from here until its commit."""
+
+    def __init__(self, count: int, clock: Clock = SYSTEM_CLOCK) -> None:
+        self._count, self._clock, self._start = count, clock, monotonic_ms()
+
+    def stop(self) -> None:
+        """The call is over; of a transaction around it only its commit is waited for, which may come much later."""
+        duration = monotonic_ms() - self._start
+
+        def note() -> None:
+            WRITE_SECONDS.labels(size="one" if self._count == 1 else "batch").observe(duration / 1_000)
+            write_latency.note(duration / math.ceil(max(1, self._count) / EVENTS_PER_WRITE), clock=self._clock)
+
+        # Robust: what was recorded is recorded.
+        transaction.on_commit(note, robust=True)
+
+
+write_latency = WriteLatency()
