@@ -2,6 +2,7 @@
 
 from apps.events.schedules import SCHEDULES as EVENTS
 from apps.events.schedules import ScheduleSpec
+from apps.llm.schedules import SCHEDULES as LLM
 from apps.semantic.schedules import SCHEDULES as SEMANTIC
 
-SCHEDULES: tuple[ScheduleSpec, ...] = (*EVENTS, *SEMANTIC)
+SCHEDULES: tuple[ScheduleSpec, ...] = (*EVENTS, *LLM, *SEMANTIC)

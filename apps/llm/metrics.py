@@ -1,6 +1,10 @@
-"""Prometheus metrics of what models ask for (spec 000 "Dual protocol mode": statistics of the fallback)."""
+"""Prometheus metrics of what models ask for (spec 000 "Dual protocol mode": statistics of the fallback), and of calls.
 
-from prometheus_client import Counter
+Those of calls have the names that spec 002 gives them. What all processes share is a gauge of which the value that was
+set last counts, whichever process set it.
+"""
+
+from prometheus_client import Counter, Gauge
 
 OUTPUTS = Counter(
     "memoryhub_tool_outputs",
@@ -22,3 +26,24 @@ RUNS = Counter(
     "Requests for a tool, by what became of them. Tools that there are not are counted under `unknown`.",
     ["tool", "outcome"],
 )
+
+CIRCUIT_STATE = Gauge(
+    "memory_llm_circuit_state",
+    "The circuit breaker of a provider: 0 closed, 1 open, 2 half-open.",
+    ["provider"],
+    multiprocess_mode="mostrecent",
+)
+BUDGET_UTILIZATION = Gauge(
+    "memory_llm_budget_utilization_percent",
+    "What is spent of the day's budget, in percent; 0 without a budget.",
+    multiprocess_mode="mostrecent",
+)
+BUDGET_ALERTS = Counter(
+    "memory_llm_budget_alerts", "Thresholds of the budget, in percent, when they were reached.", ["threshold"]
+)
+SPEND = Counter("memory_llm_spend_usd", "Dollars spent on calls whose price is known.", ["provider", "model"])
+TOKENS = Counter("memory_llm_tokens", "Tokens used, by direction: input or output.", ["provider", "direction"])
+REFUSALS = Counter(
+    "memory_llm_refusals", "Attempts that a guard refused: budget, breaker or rate; and why.", ["guard", "reason"]
+)
+CALLS = Counter("memory_llm_calls", "Calls through the gateway, by how they ended.", ["provider", "outcome"])

@@ -19,6 +19,11 @@ def test_each_schedule_runs_a_task_that_exists(spec: ScheduleSpec) -> None:
 
 @pytest.mark.django_db
 def test_a_second_start_makes_none_of_them_again() -> None:
-    assert set(schedules_ensure(specs=SCHEDULES)) == {"events: sweep", "events: trim", "semantic: consolidate"}
+    assert set(schedules_ensure(specs=SCHEDULES)) == {
+        "events: sweep",
+        "events: trim",
+        "models: sweep guards",
+        "semantic: consolidate",
+    }
     assert schedules_ensure(specs=SCHEDULES) == []
     assert Schedule.objects.count() == len(SCHEDULES)

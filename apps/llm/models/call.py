@@ -6,7 +6,13 @@ from typing import ClassVar
 from django.db import models
 from django.db.models import Q
 
-from apps.llm.models.fields import MAX_ACTOR_CHARS, MAX_MODEL_CHARS, MAX_PROVIDER_CHARS, MAX_REASON_CHARS, money
+from apps.llm.models.fields import (
+    MAX_ACTOR_CHARS,
+    MAX_MODEL_CHARS,
+    MAX_PROVIDER_CHARS,
+    MAX_REASON_CHARS,
+    optional_money,
+)
 
 MAX_PURPOSE_CHARS = 100
 
@@ -44,7 +50,7 @@ class ModelCall(models.Model):
     input_tokens = models.PositiveBigIntegerField(default=0)
     output_tokens = models.PositiveBigIntegerField(default=0)
     is_estimated = models.BooleanField("tokens estimated", default=False)
-    cost_usd = money(null=True)
+    cost_usd = optional_money()
     latency_ms = models.FloatField()
     attempts = models.PositiveSmallIntegerField(default=0)
     outcome = models.CharField(max_length=10, choices=CallOutcome.choices)

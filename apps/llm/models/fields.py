@@ -20,3 +20,8 @@ MONEY_DIGITS = 28
 def money(**options: Any) -> models.DecimalField[Decimal, Decimal]:
     """US dollars to the nano-dollar."""
     return models.DecimalField(max_digits=MONEY_DIGITS, decimal_places=MONEY_PLACES, **options)
+
+
+def optional_money() -> models.DecimalField[Decimal | None, Decimal | None]:
+    """The same, or null."""
+    return models.DecimalField(max_digits=MONEY_DIGITS, decimal_places=MONEY_PLACES, null=True)

@@ -10,7 +10,7 @@ from django.db import models
 from django.db.models import F, Q
 
 from apps.llm.domain.breaker import Phase
-from apps.llm.models.fields import MAX_ACTOR_CHARS, MAX_MODEL_CHARS, MAX_PROVIDER_CHARS, money
+from apps.llm.models.fields import MAX_ACTOR_CHARS, MAX_MODEL_CHARS, MAX_PROVIDER_CHARS, money, optional_money
 
 
 class BreakerPhase(models.TextChoices):
@@ -60,7 +60,7 @@ class BudgetDay(models.Model):
     """
 
     day = models.DateField(primary_key=True)
-    limit_usd = money(null=True)
+    limit_usd = optional_money()
     spent_usd = money(default=0)
     waived_usd = money(default=0)
     warned = ArrayField(models.PositiveSmallIntegerField(), default=list)

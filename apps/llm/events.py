@@ -1,0 +1,35 @@
+"""What the guards of calls to chat models tell the rest of the hub."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import ClassVar
+
+from apps.events.domain.payload import EventPayload
+from apps.llm.domain.breaker import Phase
+
+
+@dataclass(frozen=True, kw_only=True)
+class BudgetThresholdReached(EventPayload):
+    """Spending reached a share of the day's budget: 70, 90 or 100 percent, once a day each.
+
+    day: of UTC, in ISO 8601. spent_usd, budget_usd: as decimal text, since a float would round them.
+    """
+
+    name: ClassVar[str] = "llm:budget:threshold_reached"
+    threshold: int
+    day: str
+    spent_usd: str
+    budget_usd: str
+    at: datetime
+
+
+@dataclass(frozen=True, kw_only=True)
+class BreakerChanged(EventPayload):
+    """The circuit breaker of a provider opened, half-opened or closed."""
+
+    name: ClassVar[str] = "llm:breaker:changed"
+    provider: str
+    phase: Phase
+    previous: Phase
+    actor: str | None
+    at: datetime

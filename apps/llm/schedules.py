@@ -1,0 +1,7 @@
+"""The background work for models that comes round by itself."""
+
+from django_q.models import Schedule
+
+from apps.events.schedules import ScheduleSpec
+
+SCHEDULES = (ScheduleSpec("models: sweep guards", "apps.llm.tasks.sweep_guards", Schedule.HOURLY),)
