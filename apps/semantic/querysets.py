@@ -9,7 +9,9 @@ from django.db import models
 from apps.core.domain.scope import Access, Scope
 
 if TYPE_CHECKING:
-    from apps.semantic.models import Conflict, Memory  # noqa: F401
+    from datetime import datetime
+
+    from apps.semantic.models import Conflict, Ingestion, Memory  # noqa: F401
 
 M = TypeVar("M", bound=models.Model)
 
@@ -54,3 +56,25 @@ class ConflictQuerySet(ScopedQuerySet["Conflict"]):
     def in_force(self) -> Self:
         """Those that still say how things stand."""
         return self.filter(state__in=("open", "accepted"))
+
+
+class IngestionQuerySet(ScopedQuerySet["Ingestion"]):
+    """Events on their way to becoming memories, and those that have become some."""
+
+    def pending(self) -> Self:
+        """Those that wait to be saved."""
+        return self.filter(status="pending")
+
+    def due(self, now: datetime) -> Self:
+        """Those that may be tried now."""
+        return self.pending().filter(next_try_at__lte=now)
+
+    def unlinking(self) -> Self:
+        """Those whose event is gone, and whose memory has yet to be looked at."""
+        return self.filter(status="unlinking")
+
+    def exactly_in(self, scope: Scope) -> Self:
+        """Those of a scope in which what is not named does not exist."""
+        return self.filter(
+            user_id=scope.user_id or "", household_id=scope.household_id or "", persona_id=scope.persona_id or ""
+        )
