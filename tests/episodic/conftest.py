@@ -1,0 +1,25 @@
+"""What tests of the timeline build from."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from apps.core.domain.scope import Access, system_access
+from apps.episodic.archive_cache import forget_archive
+
+
+@pytest.fixture(autouse=True)
+def timeline_dir(tmp_path: Path, settings: Any) -> Iterator[Path]:
+    """A directory of segment files of the test's own; the process knows nothing of any other."""
+    settings.TIMELINE_DIR = tmp_path / "timeline"
+    forget_archive()
+    yield settings.TIMELINE_DIR
+    forget_archive()
+
+
+@pytest.fixture
+def access() -> Access:
+    """A caller who may do everything."""
+    return system_access("test")
