@@ -159,13 +159,16 @@ class SegmentFile:
         return sorted({page for left, right in zip(lefts, rights, strict=True) for page in range(left, right)})
 
     def _read_pages(self, descriptor: int, pages: list[int]) -> Array:
+        """Their entries, ascending. Pages that lie side by side are read at once."""
         section, step = self._contents.footer.identities, PAGE_ENTRIES * ENTRY.itemsize
-        parts: list[bytes] = []
-        for page in pages:
-            part = read_at(descriptor, section.offset + page * step, min(step, section.size - page * step))
+        parts: list[memoryview] = []
+        for first, last in _stretches(pages):
+            end = min((last + 1) * step, section.size)
+            stretch = memoryview(read_at(descriptor, section.offset + first * step, end - first * step))
+            parts += [stretch[start : start + step] for start in range(0, len(stretch), step)]
+        for page, part in zip(pages, parts, strict=True):
             if short_digest(part) != int(self._contents.pages["digest"][page]):
                 raise SegmentDamagedError(Damage.CHECKSUM, f"Page {page} of its identities is not as it was written.")
-            parts.append(part)
         return np.frombuffer(b"".join(parts), dtype=ENTRY)
 
     def _confirmed(self, descriptor: int, places: _Places) -> dict[UUID, EventRecord]:
@@ -190,3 +193,12 @@ class SegmentFile:
         except ValueError as error:
             raise SegmentDamagedError(Damage.MISMATCH, "Its events are not in order.") from error
         builder.end_block()
+
+
+def _stretches(numbers: list[int]) -> Iterator[tuple[int, int]]:
+    """The first and the last of each stretch of consecutive numbers; `numbers` ascend."""
+    start = 0
+    for place in range(1, len(numbers) + 1):
+        if place == len(numbers) or numbers[place] != numbers[place - 1] + 1:
+            yield numbers[start], numbers[place - 1]
+            start = place
