@@ -1,0 +1,247 @@
+"""The archived files that this process knows: small tables of what is where, never events (DESIGN D2, D8).
+
+A cache: made from the files when the process starts, brought to the catalogue's version by whoever reads, and lost
+without loss. What it holds is exact for one version of the catalogue. A version once made is never changed, so readers
+hold no lock, and the files of segments that end stay for a while for those who still read them.
+"""
+
+import logging
+import os
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import NamedTuple
+from uuid import UUID
+
+from django.db import connection
+from prometheus_client import Counter, Histogram
+
+from apps.core.domain.errors import UnavailableError
+from apps.episodic.archive import segment_path
+from apps.episodic.domain.archive_index import ArchiveIndex
+from apps.episodic.domain.event import EventRecord
+from apps.episodic.domain.segment_format import Damage, SegmentDamagedError
+from apps.episodic.domain.segment_reader import SegmentFile
+from apps.episodic.hot import VERSION
+from apps.episodic.quarantine import segment_quarantine
+
+LOAD_SECONDS = Histogram("timeline_archive_load_seconds", "Time to take up segment files that a process did not know.")
+LOADED_FILES = Counter("timeline_archive_files_loaded", "Segment files whose tables were read.")
+# More files than this are loaded in the background, and queries are refused until they are.
+LOAD_IN_REQUEST = 16
+RETRY_SECONDS = 2
+NOT_LOADED = "timeline_loading"
+_TRIES = 20
+logger = logging.getLogger(__name__)
+
+_LISTED_SQL = f"""
+SELECT {VERSION}, s.id, s.uuid, s.file_name, s.sha256, s.size_bytes, s.event_count, s.first_timestamp, s.last_timestamp
+FROM (VALUES (1)) AS one LEFT JOIN episodic_segment AS s ON s.state = 'archived'
+"""  # noqa: S608  (put together from constants)
+
+
+class Listed(NamedTuple):
+    """An archived segment, as the catalogue has it."""
+
+    id: int
+    uuid: UUID
+    file_name: str
+    sha256: str
+    size_bytes: int
+    event_count: int
+    first_timestamp: datetime
+    last_timestamp: datetime
+
+    def may_hold(self, moment: datetime) -> bool:
+        return self.first_timestamp <= moment <= self.last_timestamp
+
+
+@dataclass(frozen=True)
+class Listing:
+    """What the catalogue holds at a version; -1 before it was ever read."""
+
+    version: int = -1
+    segments: frozenset[Listed] = frozenset()
+
+
+def catalogue_listing() -> Listing:
+    """The archived segments of this moment."""
+    with connection.cursor() as cursor:
+        cursor.execute(_LISTED_SQL)
+        rows = cursor.fetchall()
+    return Listing(rows[0][0], frozenset(Listed(*row[1:]) for row in rows if row[1] is not None))
+
+
+@dataclass(frozen=True)
+class View:
+    """What a process knows of a version of the catalogue."""
+
+    listing: Listing = field(default_factory=Listing)
+    index: ArchiveIndex = field(default_factory=ArchiveIndex)
+
+    def with_files(self, listing: Listing, files: Mapping[Listed, SegmentFile]) -> "View":
+        """The same for another version. files: those that this one does not have."""
+        index = self.index.copy()
+        for gone in self.listing.segments - listing.segments:
+            index.remove(gone.id)
+        for new in listing.segments - self.listing.segments:
+            index.add(new.id, files[new])
+        return View(listing, index)
+
+    def listed(self, segment_id: int) -> Listed:
+        """What the catalogue says of a segment of this view."""
+        return next(segment for segment in self.listing.segments if segment.id == segment_id)
+
+
+class ArchiveCache:
+    """The newest view of this process, and how it comes to a newer one."""
+
+    def __init__(self) -> None:
+        self._view = View()
+        self._loading = threading.Lock()
+        self._starting = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._progress = (0, 0)
+        self._failure = ""
+
+    @property
+    def nbytes(self) -> int:
+        """Memory that the index takes, by and large."""
+        return self._view.index.nbytes
+
+    def at(self, version: int) -> View | None:
+        """The view of a version of the catalogue; None when this process stands at another one."""
+        view = self._view
+        return view if view.listing.version == version else None
+
+    def known(self, moments: Mapping[UUID, datetime]) -> dict[UUID, EventRecord]:
+        """Which of these events are archived. moments: identity -> timestamp.
+
+        Sees every file that was in service before the call. Opens nothing for events that no file's span of time
+        holds. Raises UnavailableError while the files that could hold one are being loaded.
+        """
+        for _ in range(_TRIES):
+            listing = catalogue_listing()
+            wanted = _by_segment(moments, listing)
+            if not wanted:
+                return {}
+            view = self._view
+            if not wanted.keys() <= view.listing.segments:
+                self.refresh()
+                continue
+            found: dict[UUID, EventRecord] = {}
+            try:
+                for segment, identities in wanted.items():
+                    found |= view.index.file(segment.id).find(identities)
+            except SegmentDamagedError as error:
+                report_damage(segment, error)
+                continue
+            return found
+        raise too_restless()
+
+    def refresh(self, *, patient: bool = False) -> None:
+        """Come to the catalogue's version.
+
+        Raises UnavailableError when more than LOAD_IN_REQUEST files have to be loaded, which goes on in the
+        background; patient callers, who answer nobody, load them themselves.
+        """
+        if not patient and len(catalogue_listing().segments - self._view.listing.segments) > LOAD_IN_REQUEST:
+            self.warm_up()
+            raise self._still_loading()
+        with self._loading:
+            self._load()
+
+    def warm_up(self) -> None:
+        """Begin to load in the background, unless that is going on."""
+        with self._starting:
+            if self._thread is None or not self._thread.is_alive():
+                self._thread = threading.Thread(target=self._load_in_background, name="timeline-warm-up", daemon=True)
+                self._thread.start()
+
+    def _still_loading(self) -> UnavailableError:
+        number, total = self._progress
+        detail = f"The timeline is loading segment {number} of {total}." if total else "The timeline begins to load."
+        if self._failure:
+            detail = f"The timeline could not be loaded ({self._failure}). It is being tried again."
+        return UnavailableError(detail, retry_after=RETRY_SECONDS, code=NOT_LOADED)
+
+    def _load_in_background(self) -> None:
+        try:
+            with self._loading:
+                self._load()
+            self._failure = ""
+        except Exception as error:  # noqa: BLE001  (whoever asks next starts it again, and is told)
+            self._failure = type(error).__name__
+            logger.warning("the timeline could not be loaded: %s", self._failure)
+        finally:
+            self._progress = (0, 0)
+            connection.close()
+
+    def _load(self) -> None:
+        files: dict[Listed, SegmentFile] = {}
+        while True:
+            listing = catalogue_listing()
+            if listing == self._view.listing:
+                return
+            missing = sorted(listing.segments - self._view.listing.segments - files.keys())
+            if not missing:
+                break
+            with LOAD_SECONDS.time():
+                self._open_all(missing, files)
+        self._view = self._view.with_files(listing, files)
+
+    def _open_all(self, missing: list[Listed], files: dict[Listed, SegmentFile]) -> None:
+        for number, segment in enumerate(missing, 1):
+            self._progress = (number, len(missing))
+            try:
+                files[segment] = open_listed(segment)
+            except SegmentDamagedError as error:
+                report_damage(segment, error)
+            LOADED_FILES.inc()
+
+
+def open_listed(segment: Listed) -> SegmentFile:
+    """The file of a segment. Raises SegmentDamagedError, also for a whole file that is not the catalogue's."""
+    file = SegmentFile.open(segment_path(segment.file_name), segment.uuid)
+    if (file.summary.event_count, file.summary.size_bytes) != (segment.event_count, segment.size_bytes):
+        raise SegmentDamagedError(Damage.MISMATCH, "It is another file than the catalogue's.")
+    return file
+
+
+def report_damage(segment: Listed, error: SegmentDamagedError) -> None:
+    """Take a file out of service that could not be read, unless it has left meanwhile."""
+    if segment in catalogue_listing().segments:
+        segment_quarantine(segment_id=segment.id, error=error)
+
+
+def too_restless() -> UnavailableError:
+    """The files changed whenever they were looked at."""
+    return UnavailableError("The files of the timeline change all the time. Try again.", code="timeline_restless")
+
+
+def _by_segment(moments: Mapping[UUID, datetime], listing: Listing) -> dict[Listed, list[UUID]]:
+    """The identities that each segment may hold, by their timestamps; segments that may hold none are left out."""
+    places = {
+        segment: [identity for identity, moment in moments.items() if segment.may_hold(moment)]
+        for segment in listing.segments
+    }
+    return {segment: identities for segment, identities in places.items() if identities}
+
+
+_cache = ArchiveCache()
+
+
+def archive_cache() -> ArchiveCache:
+    """The cache of this process."""
+    return _cache
+
+
+def forget_archive() -> None:
+    """Begin anew, as a process does that has just started."""
+    global _cache
+    _cache = ArchiveCache()
+
+
+# A forked process has the threads and the locks of its parent only as they stood.
+os.register_at_fork(after_in_child=forget_archive)
