@@ -10,6 +10,7 @@ from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -76,13 +77,16 @@ class _Cached:
         self.shard = Shard(self._dimension, CODED)
         self.nbytes = self.shard.nbytes
 
-    def apply(self, rows: Sequence[ShardRow], version: int) -> None:
-        """Take over all changes up to `version`. A failure midway leaves nothing behind that could be read."""
+    def apply(self, rows: Sequence[ShardRow]) -> None:
+        """Take over changed rows. A failure midway leaves nothing behind that could be read."""
         try:
             self.shard.apply(rows)
         except BaseException:
             self.reset()
             raise
+
+    def arrive_at(self, version: int) -> None:
+        """All changes up to `version` are taken over."""
         self.shard.version = version
         self.nbytes = self.shard.nbytes
 
@@ -150,34 +154,65 @@ class Changes:
 
 
 def _refresh(entries: Mapping[str, _Cached], space: EmbeddingSpace) -> None:
-    changes = changes_since({user: entry.shard.version for user, entry in entries.items()}, space)
-    for user, change in changes.items():
-        entry = entries[user]
-        if entry.shard.version < change.reset_version:
-            entry.reset()
-        if entry.shard.version < change.version:
-            LOADED_ROWS.labels("load" if entry.shard.version < 0 else "update").inc(len(change.rows))
-            entry.apply(change.rows, change.version)
+    """Take over what changed, a part after the other: all rows of a large shard at once would take twice the memory."""
+    loading = {user for user, entry in entries.items() if entry.shard.version < 0}
+    arrived: dict[str, int] = {}
+    try:
+        for part in _changes({user: entry.shard.version for user, entry in entries.items()}, space):
+            for user, change in part.items():
+                entry = entries[user]
+                if user not in arrived and entry.shard.version < change.reset_version:
+                    entry.reset()
+                if entry.shard.version < change.version:
+                    LOADED_ROWS.labels("load" if user in loading else "update").inc(len(change.rows))
+                    entry.apply(change.rows)
+                arrived[user] = change.version
+    except BaseException:
+        for user in arrived:  # some may have taken over a part of what there is
+            entries[user].reset()
+        raise
+    if len(arrived) < len(entries):
+        raise SpaceChangedError  # no space is active
+    for user, version in arrived.items():
+        entries[user].arrive_at(version)
 
 
 def changes_since(seen: Mapping[str, int], space: EmbeddingSpace) -> dict[str, Changes]:
     """What changed since the version last seen of each user (-1 for never). Raises SpaceChangedError."""
     changes: dict[str, Changes] = {}
-    connection.ensure_connection()
-    # A plain psycopg cursor: Django's speak text, and 384 numbers a row are better read as they are stored.
-    with connection.wrap_database_errors, Cursor(connection.connection) as cursor:
-        cursor.execute(_CHANGES_SQL, [list(seen), list(seen.values())], binary=True)
-        while rows := cursor.fetchmany(_FETCH_SIZE):
-            for row in rows:
-                active_space, user, version, reset_version, memory = row[:5]
-                if active_space != space.pk:
-                    raise SpaceChangedError
-                change = changes.setdefault(user, Changes(version, reset_version))
-                if memory is not None:
-                    change.rows.append(_shard_row(row[_SHARD_COLUMNS]))
+    for part in _changes(seen, space):
+        for user, change in part.items():
+            changes.setdefault(user, Changes(change.version, change.reset_version)).rows.extend(change.rows)
     if len(changes) < len(seen):
         raise SpaceChangedError  # no space is active
     return changes
+
+
+def _changes(seen: Mapping[str, int], space: EmbeddingSpace) -> Iterator[dict[str, Changes]]:
+    """The same in parts of some thousand rows, all of one snapshot."""
+    rows = _changed_rows(seen)
+    while batch := list(islice(rows, _FETCH_SIZE)):
+        part: dict[str, Changes] = {}
+        for row in batch:
+            active_space, user, version, reset_version, memory = row[:5]
+            if active_space != space.pk:
+                raise SpaceChangedError
+            change = part.setdefault(user, Changes(version, reset_version))
+            if memory is not None:
+                change.rows.append(_shard_row(row[_SHARD_COLUMNS]))
+        yield part
+
+
+def _changed_rows(seen: Mapping[str, int]) -> Iterator[tuple[Any, ...]]:
+    connection.ensure_connection()
+    parameters = [list(seen), list(seen.values())]
+    # A plain psycopg cursor: Django's speak text, and 384 numbers a row are better read as they are stored.
+    with connection.wrap_database_errors, Cursor(connection.connection) as cursor:
+        if min(seen.values(), default=0) < 0:
+            yield from cursor.stream(_CHANGES_SQL, parameters, binary=True, size=_FETCH_SIZE)
+        else:  # Mostly a handful of rows, for which a prepared statement is quicker.
+            cursor.execute(_CHANGES_SQL, parameters, binary=True)
+            yield from cursor
 
 
 def _shard_row(row: Sequence[Any]) -> ShardRow:
