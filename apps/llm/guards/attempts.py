@@ -17,11 +17,12 @@ from django.db import transaction
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock
 from apps.llm import metrics
 from apps.llm.domain.breaker import Phase, Ticket
+from apps.llm.domain.budget import BudgetDecision
 from apps.llm.domain.chat import Usage
 from apps.llm.domain.pricing import Tariff
 from apps.llm.guards.breakers import CallResult, breaker_admit, breaker_record
 from apps.llm.guards.budgets import BudgetGrant, budget_release, budget_reserve, budget_settle
-from apps.llm.guards.calls import CallRecord, call_record
+from apps.llm.guards.calls import NOTHING_USED, CallRecord, call_record
 from apps.llm.guards.rules import GuardRules
 from apps.llm.guards.token_rates import tokens_release, tokens_reserve, tokens_settle
 from apps.llm.models import CallGuard
@@ -55,8 +56,8 @@ class Permit:
 
     def cost(self, usage: Usage | None) -> Decimal | None:
         """What `usage` costs; None when the price is unknown."""
-        used = usage or Usage(0, 0)
-        return self.tariff and self.tariff.cost(used.input_tokens, used.output_tokens)
+        used = usage or NOTHING_USED
+        return None if self.tariff is None else self.tariff.cost(used.input_tokens, used.output_tokens)
 
 
 @dataclass(frozen=True)
@@ -161,15 +162,14 @@ def _admitted(
     )
     if not tokens.decision.allowed:
         raise _RefusedError(CallGuard.RATE, tokens.decision.verdict.value, tokens.decision.retry_after_ms)
-    money = grant and grant.reservation_id
-    permit = Permit(plan, admission.ticket, tariff, money, tokens.reservation_id)
-    return AttemptAdmission(permit, warning=grant and grant.decision.warning)
+    permit = Permit(plan, admission.ticket, tariff, grant.reservation_id, tokens.reservation_id)
+    return AttemptAdmission(permit, warning=grant.decision.warning)
 
 
-def _reserve_money(plan: AttemptPlan, tariff: Tariff | None, rules: GuardRules, clock: Clock) -> BudgetGrant | None:
-    """None when the price is unknown, which only is allowed without a budget."""
+def _reserve_money(plan: AttemptPlan, tariff: Tariff | None, rules: GuardRules, clock: Clock) -> BudgetGrant:
+    """What costs nobody knows how much, which is only asked for without a budget, reserves nothing."""
     if tariff is None:
-        return None
+        return BudgetGrant(BudgetDecision())
     grant = budget_reserve(amount=tariff.cost(plan.input_tokens, plan.output_tokens), rules=rules, clock=clock)
     if grant.reservation_id is None:
         raise _RefusedError(CallGuard.BUDGET, grant.decision.reason or "", grant.decision.retry_after_ms)
