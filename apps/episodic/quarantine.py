@@ -1,0 +1,51 @@
+"""Damaged segments: out of service at once, while everything else still answers (DESIGN D8)."""
+
+from django.db import transaction
+
+from apps.core.domain.clock import SYSTEM_CLOCK, Clock
+from apps.episodic.catalogue import catalogue_bump, segment_step
+from apps.episodic.domain.segment_format import SegmentDamagedError
+from apps.episodic.domain.segment_state import RowsState, SegmentState
+from apps.episodic.domain.warnings import Severity, WarningKind
+from apps.episodic.models import Segment, TimelineEvent
+from apps.episodic.models.segment import MAX_DAMAGE_CHARS
+from apps.episodic.queue import request_maintenance
+from apps.episodic.warnings import warning_end, warning_report
+
+
+def segment_quarantine(*, segment_id: int, error: SegmentDamagedError, clock: Clock = SYSTEM_CLOCK) -> bool:
+    """Take a segment whose file cannot be read out of service, and warn; True if this call did it.
+
+    One that has all its rows loses nothing: they count again, and get a fresh file soon. Whoever finds the same damage
+    at the same time, or that of a file which has been replaced meanwhile, changes nothing.
+    """
+    with transaction.atomic():
+        # Whoever drops rows in batches takes the same lock: either it sees the quarantine, or the batch is over.
+        segment = Segment.objects.select_for_update(no_key=True).filter(pk=segment_id).first()
+        if segment is None or segment.state not in {SegmentState.SEALED, SegmentState.ARCHIVED}:
+            return False
+        damage = str(error)[:MAX_DAMAGE_CHARS]
+        if segment.state == SegmentState.ARCHIVED:
+            segment_step(segment, SegmentState.QUARANTINED, clock=clock, damage=damage)
+        has_rows = TimelineEvent.objects.filter(segment=segment).count() == segment.event_count
+        if has_rows:
+            back = {"rows": RowsState.COMPLETE, "sha256": "", "damage": damage}
+            segment_step(segment, SegmentState.SEALING, clock=clock, **back)
+        catalogue_bump()
+        _warn(segment, damage, has_rows=has_rows, clock=clock)
+        request_maintenance()
+    return True
+
+
+def _warn(segment: Segment, damage: str, *, has_rows: bool, clock: Clock) -> None:
+    severity = Severity.NOTICE if has_rows else Severity.CRITICAL
+    state = "its rows are still there" if has_rows else f"{segment.event_count} events are out of reach"
+    detail = f"Segment {segment.uuid}: {damage} ({state})"
+    warning_report(
+        kind=WarningKind.SEGMENT_DAMAGED, severity=severity, detail=detail[:500], segment=segment, clock=clock
+    )
+
+
+def damage_is_over(segment: Segment, clock: Clock) -> None:
+    """End the warning about a segment that was damaged, in the caller's transaction."""
+    warning_end(kind=WarningKind.SEGMENT_DAMAGED, segment=segment, clock=clock)
