@@ -13,7 +13,7 @@ from apps.llm.domain.tokens import estimate_tokens
 
 MAX_TEMPERATURE = 1.0
 JSON_INSTRUCTION = "Answer with one JSON document and nothing else."
-"""Said with each request for JSON: OpenAI's JSON mode wants the word in the prompt, and many servers have no such mode."""
+"""Said with each request for JSON: OpenAI's JSON mode wants the word in the prompt, many servers have no such mode."""
 
 CONNECT_TIMEOUT_SECONDS = 5.0
 IDLE_TIMEOUT_SECONDS = 60.0
@@ -164,6 +164,9 @@ class Timeouts:
     def within(self, seconds: float) -> "Timeouts":
         """The same for a caller who has only `seconds` left."""
         return replace(self, total=min(self.total, seconds))
+
+
+DEFAULT_TIMEOUTS = Timeouts()
 
 
 class ErrorKind(StrEnum):

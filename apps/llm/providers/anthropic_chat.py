@@ -1,0 +1,111 @@
+"""Chat models behind Anthropic's wire format."""
+
+import logging
+from collections.abc import Generator, Mapping
+from types import ModuleType
+from typing import Any, ClassVar
+
+import anthropic
+import httpx2
+
+from apps.llm.domain.chat import ChatRequest, FinishReason
+from apps.llm.providers.answers import Delta, tokens
+from apps.llm.providers.sdk_chat import SdkChat
+
+ANTHROPIC_BASE_URL = "https://api.anthropic.com"
+FINISH_REASONS: Mapping[str, FinishReason] = {
+    "end_turn": FinishReason.STOP,
+    "stop_sequence": FinishReason.STOP,
+    "max_tokens": FinishReason.LENGTH,
+    "model_context_window_exceeded": FinishReason.LENGTH,
+    "refusal": FinishReason.FILTERED,
+}
+
+# At DEBUG the SDK logs whole requests, and these hold what people said.
+logging.getLogger("anthropic._base_client").setLevel(logging.INFO)
+
+
+class AnthropicChat(SdkChat[anthropic.Anthropic]):
+    """A ChatProvider for one model behind `/v1/messages`; base_url is what stands before that.
+
+    A request's temperature is not sent: since its version of 2026-10-21 the API refuses any, and the SDK knows none.
+    JSON is asked for in words only, because the API's JSON mode wants a schema.
+    """
+
+    sdk: ClassVar[ModuleType] = anthropic
+    sdk_error: ClassVar[type[Exception]] = anthropic.AnthropicError
+
+    def _new_client(self) -> anthropic.Anthropic:
+        key = self.endpoint.key
+        return anthropic.Anthropic(
+            api_key=key,
+            base_url=self.endpoint.base_url or ANTHROPIC_BASE_URL,
+            max_retries=0,
+            http_client=self._http.get(),
+            default_headers={"Authorization": f"Bearer {key}"},  # before one of ANTHROPIC_CUSTOM_HEADERS
+            open_telemetry=False,
+        )
+
+    def _deltas(self, request: ChatRequest, timeout: httpx2.Timeout) -> Generator[Delta, None, None]:
+        parameters = self._parameters(request)
+        with self._client.get().messages.create(**parameters, stream=True, timeout=timeout) as events:
+            for event in events:
+                yield _delta(event)
+
+    def _whole(self, request: ChatRequest, timeout: httpx2.Timeout) -> Delta:
+        answer: Any = self._client.get().messages.create(**self._parameters(request), timeout=timeout)
+        blocks = [block.text for block in answer.content if block.type == "text"]
+        return Delta(
+            "".join(blocks),
+            _finish(answer.stop_reason) or FinishReason.OTHER,
+            input_tokens=_input_tokens(answer.usage),
+            output_tokens=tokens(getattr(answer.usage, "output_tokens", None)),
+            model=_name(answer),
+        )
+
+    def _parameters(self, request: ChatRequest) -> dict[str, Any]:
+        messages = [{"role": message.role.value, "content": message.content} for message in request.messages]
+        asked = {"model": request.model or self.model, "messages": messages, "max_tokens": request.max_tokens}
+        return asked | ({"system": request.instructions} if request.instructions else {})
+
+
+def _delta(event: Any) -> Delta:
+    """What an event adds. Other blocks than text, such as the model's thinking, are no part of the answer."""
+    match getattr(event, "type", None):
+        case "message_start":
+            # It counts output too, but only what there is so far.
+            return Delta(input_tokens=_input_tokens(event.message.usage), model=_name(event.message))
+        case "content_block_start":
+            return Delta(_text(event.content_block, "text"))
+        case "content_block_delta":
+            return Delta(_text(event.delta, "text_delta"))
+        case "message_delta":
+            return Delta(
+                finish=_finish(event.delta.stop_reason),
+                output_tokens=tokens(getattr(event.usage, "output_tokens", None)),
+            )
+        case _:
+            return Delta()
+
+
+def _text(part: Any, kind: str) -> str:
+    text = getattr(part, "text", None) if getattr(part, "type", None) == kind else None
+    return text if isinstance(text, str) else ""
+
+
+def _finish(reason: object) -> FinishReason | None:
+    return FINISH_REASONS.get(str(reason), FinishReason.OTHER) if reason else None
+
+
+def _input_tokens(usage: Any) -> int | None:
+    """All that was read: what came from, or went into, a cache of the provider's is counted apart."""
+    counts = [tokens(getattr(usage, name, None)) for name in ("input_tokens", *_CACHED)]
+    return None if counts[0] is None else sum(count or 0 for count in counts)
+
+
+_CACHED = ("cache_creation_input_tokens", "cache_read_input_tokens")
+
+
+def _name(message: Any) -> str | None:
+    model = getattr(message, "model", None)
+    return model if isinstance(model, str) and model else None

@@ -1,0 +1,54 @@
+"""The chat providers of the settings, made at their first use."""
+
+from typing import Any
+
+from django.conf import settings
+
+from apps.llm.domain.chat import Timeouts
+from apps.llm.providers.endpoint import Endpoint
+from apps.llm.providers.per_process import PerProcess
+from apps.llm.providers.provider import ChatProvider
+
+
+def chat_providers() -> tuple[ChatProvider, ...]:
+    """The providers to ask, in this order: the primary one and its fallback. Empty when no chat model is configured.
+
+    Always the same objects in one process.
+    """
+    return _providers.get()
+
+
+def reset_chat_providers() -> None:
+    """Forget the providers, so that the next use reads the settings again (for tests)."""
+    _providers.forget()
+
+
+def _configured() -> tuple[ChatProvider, ...]:
+    chat = settings.MEMORYHUB.chat
+    return tuple(_provider(config) for config in (chat.primary, chat.fallback) if config is not None)
+
+
+def _provider(config: Any) -> ChatProvider:
+    endpoint = Endpoint(
+        service=config.provider,
+        model=config.model,
+        base_url=config.base_url,
+        api_key=config.api_key,
+        timeouts=Timeouts(config.connect_timeout_seconds, config.idle_timeout_seconds, config.timeout_seconds),
+        settings=config.settings,
+    )
+    # The SDKs take most of a second to import.
+    match endpoint.service:
+        case "openai":
+            from apps.llm.providers.openai_chat import OpenAIChat
+
+            return OpenAIChat(endpoint)
+        case "anthropic":
+            from apps.llm.providers.anthropic_chat import AnthropicChat
+
+            return AnthropicChat(endpoint)
+        case unknown:
+            raise ValueError(f"{endpoint.settings}_PROVIDER is {unknown!r}; it must be none, openai or anthropic.")
+
+
+_providers = PerProcess(_configured)

@@ -1,0 +1,163 @@
+"""What the errors of the SDKs, and of the HTTP client below them, mean.
+
+The SDKs' errors hold the request with its key, and servers repeat what they were told. So nothing of an error is
+kept but its meaning.
+"""
+
+import re
+import time
+from collections.abc import Mapping
+from types import ModuleType
+from typing import Any
+
+import httpx2
+
+from apps.core.domain.clock import Clock
+from apps.llm.domain.chat import (
+    ChatAuthError,
+    ChatBadRequestError,
+    ChatBadResponseError,
+    ChatConnectionError,
+    ChatCutOffError,
+    ChatError,
+    ChatOverloadedError,
+    ChatRateLimitedError,
+    ChatTimeoutError,
+    TimeoutPhase,
+    Usage,
+)
+from apps.llm.domain.retrying import parse_retry_after
+from apps.llm.providers.answers import Answer
+from apps.llm.providers.endpoint import Endpoint
+
+NO_CREDIT = frozenset({"insufficient_quota", "billing_error", "billing_not_active", "billing_hard_limit_reached"})
+STATUS_OF_TYPE: Mapping[str, int] = {
+    "authentication_error": 401,
+    "invalid_api_key": 401,
+    "permission_error": 403,
+    "invalid_request_error": 400,
+    "BadRequestError": 400,
+    "not_found_error": 404,
+    "request_too_large": 413,
+    "rate_limit_error": 429,
+    "rate_limit_exceeded": 429,
+    "api_error": 500,
+    "server_error": 500,
+    "timeout_error": 504,
+    "overloaded_error": 529,
+}
+"""What an error inside a stream would have been as an HTTP status."""
+_PASSING = frozenset({408, 409, 425})
+_MILLISECONDS = re.compile(r"[0-9]{1,9}")
+_NEVER_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.ProxyError)
+
+UNREADABLE = (ValueError, TypeError, AttributeError, LookupError, RecursionError)
+"""What the SDKs raise about an answer that is none, depending on how far they got with it."""
+
+
+class Failures:
+    """The meaning of errors at one endpoint. sdk: the module of the SDK; all have the same names for their errors."""
+
+    def __init__(self, endpoint: Endpoint, sdk: ModuleType, base: type[Exception], clock: Clock) -> None:
+        self._endpoint = endpoint
+        self._who = f"The chat provider {endpoint.name}"
+        self._sdk: Any = sdk
+        self._clock = clock
+        self.raised = (base, httpx2.HTTPError, httpx2.StreamError, OSError, *UNREADABLE)
+        """Everything that a call through the SDK may raise."""
+
+    def meaning_of(self, error: Exception, *, began: bool, deadline: float, used: Usage) -> ChatError:
+        """The ChatError for what a call raised.
+
+        began: whether a part of the answer had come. deadline: when the call had to be over, by `time.monotonic`.
+        used: what it probably cost if the provider had begun to work on it.
+        """
+        sdk = self._sdk
+        if isinstance(error, sdk.APIStatusError):
+            return self._of_answer(error.status_code, error.body, error.response.headers, used if began else None)
+        if isinstance(error, sdk.APIConnectionError):
+            return self._of_network(error.__cause__ or error, began, deadline, used)
+        if isinstance(error, sdk.APIError) and not isinstance(error, sdk.APIResponseValidationError):
+            return self._of_answer(200, error.body, {}, used if began else None)
+        if isinstance(error, httpx2.HTTPError | httpx2.StreamError | OSError):
+            return self._of_network(error, began, deadline, used)
+        if isinstance(error, UnicodeEncodeError):
+            return ChatBadRequestError("The conversation holds a lone surrogate, which no encoding can carry.")
+        return self.unreadable(used)
+
+    def of_stream(self, error: Exception | None, answer: Answer, deadline: float) -> ChatError:
+        """The ChatError for a stream without an end, which `error` broke off if there was one."""
+        if error is not None:
+            return self.meaning_of(error, began=answer.began, deadline=deadline, used=answer.usage)
+        return self.cut_off(answer.usage) if answer.began else self.unreadable(answer.usage)
+
+    def unreadable(self, used: Usage) -> ChatBadResponseError:
+        return ChatBadResponseError(f"{self._who} gave an answer that cannot be read.", usage=used)
+
+    def cut_off(self, used: Usage) -> ChatCutOffError:
+        return ChatCutOffError(f"The answer of {self._endpoint.name} ended before its end.", usage=used)
+
+    def _of_network(self, error: BaseException, began: bool, deadline: float, used: Usage) -> ChatError:
+        never_sent = isinstance(error, _NEVER_SENT)
+        usage = None if never_sent else used
+        if isinstance(error, httpx2.TimeoutException):
+            return self._timeout(error, deadline, usage)
+        if isinstance(error, httpx2.DecodingError):
+            return self.unreadable(used)
+        if began:
+            return self.cut_off(used)
+        happened = "cannot be reached" if never_sent else "hung up before it had answered"
+        return ChatConnectionError(f"{self._who} {happened}.", usage=usage)
+
+    def _timeout(self, error: httpx2.TimeoutException, deadline: float, usage: Usage | None) -> ChatTimeoutError:
+        if time.monotonic() >= deadline:
+            return ChatTimeoutError(
+                f"{self._who} took longer than the call may take in all.", phase=TimeoutPhase.TOTAL, usage=usage
+            )
+        if isinstance(error, httpx2.ConnectTimeout | httpx2.PoolTimeout):
+            return ChatTimeoutError(f"{self._who} was not reached in time.", phase=TimeoutPhase.CONNECT, usage=usage)
+        return ChatTimeoutError(f"{self._who} sent nothing for too long.", phase=TimeoutPhase.IDLE, usage=usage)
+
+    def _of_answer(self, status: int, body: object, headers: Mapping[str, str], used: Usage | None) -> ChatError:
+        """The error that the server itself told of, by HTTP status or inside a stream."""
+        types = _types(body)
+        if 200 <= status < 300:
+            status = next((STATUS_OF_TYPE[name] for name in types if name in STATUS_OF_TYPE), _code(body))
+        settings = self._endpoint.settings
+        if status in {401, 402, 403} or types & NO_CREDIT:
+            return ChatAuthError(
+                f"{self._who} refused the key, or its account has nothing left to spend ({status}): "
+                f"check {settings}_API_KEY and the account.",
+                status=status,
+            )
+        if status == 429 or status in _PASSING or status >= 500:
+            busy = ChatRateLimitedError if status == 429 else ChatOverloadedError
+            wait = _retry_after_ms(headers, self._clock)
+            return busy(f"{self._who} answered {status}.", status=status, retry_after_ms=wait, usage=used)
+        if status == 404 or status < 400:
+            return ChatBadRequestError(
+                f"{self._who} has no such address or model ({status}): check {settings}_BASE_URL and {settings}_MODEL.",
+                status=status,
+            )
+        return ChatBadRequestError(f"{self._who} refused the request ({status}).", status=status)
+
+
+def _types(body: object) -> frozenset[str]:
+    """The words by which the server calls its error: OpenAI has them beside the message, Anthropic a level below."""
+    inner = body.get("error", body) if isinstance(body, Mapping) else None
+    if not isinstance(inner, Mapping):
+        return frozenset()
+    return frozenset(value for value in (inner.get("type"), inner.get("code")) if isinstance(value, str))
+
+
+def _code(body: object) -> int:
+    """The HTTP status that some servers put into an error inside a stream; 500 where there is none."""
+    code = body.get("code") if isinstance(body, Mapping) else None
+    digits = str(code)
+    return int(digits) if digits.isdecimal() and 400 <= int(digits) < 600 else 500
+
+
+def _retry_after_ms(headers: Mapping[str, str], clock: Clock) -> int | None:
+    """Retry-After, or the header in milliseconds that OpenAI and Azure send beside it, which is more exact."""
+    exact = headers.get("retry-after-ms", "").strip()
+    return int(exact) if _MILLISECONDS.fullmatch(exact) else parse_retry_after(headers.get("retry-after"), clock.now())

@@ -1,0 +1,41 @@
+"""What a chat provider is (DESIGN D11)."""
+
+from collections.abc import Iterator
+from typing import Protocol
+
+from apps.llm.domain.chat import ChatRequest, Chunk, Completion, Timeouts
+
+
+class ChatProvider(Protocol):
+    """One chat model somewhere; safe to call from several threads at once, and after a fork.
+
+    It tries each call once: whoever calls it decides about trying again. Neither method holds anything of the
+    database, and the model is not asked before the first item of a stream is.
+    """
+
+    @property
+    def name(self) -> str:
+        """The service: `openai`, `anthropic`, or one of these and an address, as `openai@127.0.0.1:11434`."""
+        ...
+
+    @property
+    def model(self) -> str:
+        """The model that answers requests which name none."""
+        ...
+
+    @property
+    def timeouts(self) -> Timeouts:
+        """How long a call may take by the configuration."""
+        ...
+
+    def stream(self, request: ChatRequest, timeouts: Timeouts | None = None) -> Iterator[Chunk]:
+        """The answer in pieces, the last of which is an EndChunk. timeouts: None for the configured ones.
+
+        Raises ChatError, also after pieces have been handed out. An iterator that is closed or dropped before its
+        end hangs up.
+        """
+        ...
+
+    def complete(self, request: ChatRequest, timeouts: Timeouts | None = None) -> Completion:
+        """The answer in one piece; else as `stream`."""
+        ...

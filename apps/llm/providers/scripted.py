@@ -1,0 +1,106 @@
+"""A chat model that says what a script tells it, for tests and rehearsals."""
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from apps.llm.domain.chat import (
+    DEFAULT_TIMEOUTS,
+    ChatError,
+    ChatRequest,
+    ChatTimeoutError,
+    Chunk,
+    Completion,
+    EndChunk,
+    FinishReason,
+    TextChunk,
+    TimeoutPhase,
+    Timeouts,
+    completion_of,
+    estimated_usage,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """A time, in seconds, in which the model says nothing."""
+
+    seconds: float
+
+
+Line = str | Pause | ChatError | EndChunk
+Turn = str | tuple[Line, ...]
+"""One answer: its pieces of text, pauses between them, and at last an error to raise or an end. A turn with neither
+ends as a model would that says all it wanted to say; a bare text is a turn of one piece.
+"""
+
+
+class ScriptExhaustedError(Exception):
+    """The script has no answer left; a mistake of whoever wrote it."""
+
+
+class ScriptedChat:
+    """A ChatProvider that answers each call with the next turn of a script, which may be endless.
+
+    sleep: waits for a pause (seconds). requests: what it was asked, oldest first.
+    """
+
+    def __init__(
+        self,
+        turns: Iterable[Turn],
+        *,
+        name: str = "scripted",
+        model: str = "script",
+        timeouts: Timeouts = DEFAULT_TIMEOUTS,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self.name = name
+        self.model = model
+        self.timeouts = timeouts
+        self.requests: list[ChatRequest] = []
+        self._turns = iter(turns)
+        self._sleep = sleep
+        self._lock = threading.Lock()
+
+    def stream(self, request: ChatRequest, timeouts: Timeouts | None = None) -> Iterator[Chunk]:
+        """See `ChatProvider.stream`. Raises ScriptExhaustedError as well."""
+        timeouts = timeouts or self.timeouts
+        said, left = "", timeouts.total
+        for line in self._next_turn(request):
+            match line:
+                case "":
+                    continue
+                case str():
+                    said += line
+                    yield TextChunk(line)
+                case Pause(seconds):
+                    self._wait(seconds, timeouts.idle, left)
+                    left -= seconds
+                case EndChunk():
+                    yield line
+                    return
+                case _:
+                    raise line
+        yield EndChunk(estimated_usage(request, said), FinishReason.STOP, request.model or self.model)
+
+    def complete(self, request: ChatRequest, timeouts: Timeouts | None = None) -> Completion:
+        """See `ChatProvider.complete`."""
+        timeouts = timeouts or self.timeouts
+        return completion_of(list(self.stream(request, Timeouts(timeouts.connect, timeouts.total, timeouts.total))))
+
+    def _next_turn(self, request: ChatRequest) -> tuple[Line, ...]:
+        with self._lock:
+            self.requests.append(request)
+            turn = next(self._turns, None)
+        if turn is None:
+            raise ScriptExhaustedError(f"The script of {self.name} is at its end.")
+        return (turn,) if isinstance(turn, str) else turn
+
+    def _wait(self, seconds: float, idle: float, left: float) -> None:
+        """Wait for a pause, or as long as the timeouts allow."""
+        self._sleep(min(seconds, idle, left))
+        if seconds > left and left <= idle:
+            raise ChatTimeoutError(f"The script of {self.name} pauses for too long.", phase=TimeoutPhase.TOTAL)
+        if seconds > idle:
+            raise ChatTimeoutError(f"The script of {self.name} pauses for too long.", phase=TimeoutPhase.IDLE)
