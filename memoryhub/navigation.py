@@ -7,6 +7,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from apps.core.domain.scope import system_access
+from apps.episodic.warnings import active_warnings
 from apps.events.selectors import outbox_status
 from apps.semantic.receipt_counts import open_conflicts
 
@@ -22,6 +23,14 @@ LISTS: tuple[tuple[str, tuple[tuple[str, str, str], ...]], ...] = (
             ("Consolidations", "manage_search", "semantic.consolidation"),
             ("Merge rules", "rule", "rules.mergerule"),
             ("Rule versions", "history", "rules.mergeruleversion"),
+        ),
+    ),
+    (
+        "Timeline",
+        (
+            ("Events", "timeline", "episodic.timelineevent"),
+            ("Segments", "inventory_2", "episodic.segment"),
+            ("Warnings", "warning", "episodic.timelinewarning"),
         ),
     ),
     (
@@ -72,6 +81,8 @@ def _badge(model: str) -> dict[str, Any]:
         return {"badge": failed, "badge_variant": "danger"}
     if model == "semantic.conflict" and (waiting := open_conflicts(system_access("admin"), MAX_BADGE + 1)):
         return {"badge": f"{MAX_BADGE}+" if waiting > MAX_BADGE else waiting, "badge_variant": "warning"}
+    if model == "episodic.timelinewarning" and (active := active_warnings().count()):
+        return {"badge": active, "badge_variant": "danger"}
     return {}
 
 

@@ -71,7 +71,8 @@ def plain_text(text: str) -> SafeString | str:
 
 def two_lines(first: str, second: str) -> SafeString:
     """A cell of a list: what matters, and below it, smaller, what goes with it."""
-    return format_html('<span class="mh-cell" title="{0}">{0}</span><span class="mh-sub">{1}</span>', first, second)
+    lines = '<span class="mh-lines"><span class="mh-cell" title="{0}">{0}</span><span class="mh-sub">{1}</span></span>'
+    return format_html(lines, first, second)
 
 
 def link(name: str, pk: Any, text: str) -> SafeString:

@@ -21,6 +21,7 @@ from apps.rules.models import MergeRule
 from apps.rules.services import rule_register
 from apps.semantic.consolidating import consolidation_create
 from apps.semantic.models import Conflict, Consolidation, Memory
+from tests.admin import timeline
 from tests.admin.pages import address, text_of
 
 pytestmark = pytest.mark.django_db
@@ -43,6 +44,8 @@ def full(remember: Callable[..., Memory], subscriber: None) -> None:
     async_task("apps.events.tasks.drain")
     rule_register(document={"name": "kitchen"}, actor="test")
     consolidation_create(name="nightly")
+    timeline.event()
+    timeline.warning()
     now = timezone.now()
     error = "Traceback: it\nfailed"
     Failure.objects.create(id=uuid4().hex, name="task", started=now, stopped=now, success=False, result=error)

@@ -54,4 +54,4 @@ class TimelineWarning(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.kind} since {self.began_at:%Y-%m-%d %H:%M}"
+        return f"{self.get_kind_display()} since {self.began_at:%Y-%m-%d %H:%M}"

@@ -1,0 +1,59 @@
+"""What several pages of the timeline say in the same words."""
+
+from datetime import datetime
+from typing import Any
+
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from apps.core.adminkit import NOTHING, badge, link, moment, two_lines
+from apps.episodic.domain.segment_state import SegmentState
+from apps.episodic.models import Segment
+
+SHOWN_ID_CHARS = 8
+STATE_COLOURS = {
+    "Open": "success", "Sealing": "info", "Sealed": "info", "Archived": "primary", "Compacted": None,
+    "Quarantined": "danger", "Pruned": None,
+}  # fmt: skip
+STATE_WORDS = {
+    SegmentState.OPEN: "takes what is recorded",
+    SegmentState.SEALING: "closed; its events are to be written to a file",
+    SegmentState.SEALED: "its file is written and verified; its rows are still read",
+    SegmentState.ARCHIVED: "read from its file",
+    SegmentState.COMPACTED: "its events are in another segment now",
+    SegmentState.QUARANTINED: "its file cannot be read; queries leave it out and say so",
+    SegmentState.PRUNED: "nothing of it is left",
+}
+ROWS_WORDS = {
+    "complete": "complete",
+    "leaving": "leaving: the file is read, and what is left of the rows is deleted in the background",
+    "gone": "gone: the events are in the file",
+}
+
+
+def whose(row: Any) -> SafeString:
+    """The user, and below it household and persona."""
+    return two_lines(row.user_id, " / ".join(filter(None, (row.household_id, row.persona_id))))
+
+
+def short(segment: Segment) -> str:
+    """The beginning of a segment's id, by which people tell segments apart."""
+    return str(segment.uuid)[:SHOWN_ID_CHARS]
+
+
+def state_label(segment: Segment) -> SafeString | str:
+    """The coloured state of a segment, for pages."""
+    return badge(segment.get_state_display(), STATE_COLOURS[segment.get_state_display()])
+
+
+def segment_link(segment: Segment | None, *, with_state: bool = False) -> SafeString | str:
+    """A link to a segment's page; a dash for none."""
+    if segment is None:
+        return NOTHING
+    found = link("admin:episodic_segment_change", segment.pk, short(segment))
+    return format_html("{} {}", found, state_label(segment)) if with_state else found
+
+
+def span(first: datetime | None, last: datetime | None) -> str:
+    """From when to when; a dash where there is nothing."""
+    return f"{moment(first)} to {moment(last)}" if first and last else NOTHING
