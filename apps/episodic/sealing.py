@@ -18,6 +18,7 @@ from apps.episodic.domain.segment_state import RowsState, SegmentState
 from apps.episodic.locks import SEGMENT_LOCKS
 from apps.episodic.models import Segment, TimelineEvent
 from apps.episodic.progress import Patience
+from apps.episodic.quarantine import damage_is_over
 from apps.episodic.room import require_room
 
 WRITERS_SECONDS = 30.0
@@ -55,6 +56,8 @@ def segment_seal(segment: Segment, *, clock: Clock, step: Step = no_step) -> Non
     step("seal: note")
     with transaction.atomic():
         _require_all_rows(segment, summary)
+        if segment.damage:
+            damage_is_over(segment, clock)
         segment_step(segment, SegmentState.SEALED, clock=clock, sealed_at=utcnow(clock), **file_columns(summary, clock))
     step("seal: sealed")
 

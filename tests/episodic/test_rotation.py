@@ -20,7 +20,7 @@ from apps.episodic.models import Segment, TimelineEvent
 from apps.episodic.rotation import rotate_if_due, segment_close
 from apps.episodic.warnings import active_warnings
 from apps.events.models import Event
-from tests.episodic.timelines import clock_at, contents, expected, files, maintain, record, states
+from tests.episodic.upkeep import clock_at, contents, expected, files, maintain, record, states
 from tests.threads import at_once
 
 pytestmark = pytest.mark.django_db
