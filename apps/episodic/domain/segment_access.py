@@ -67,19 +67,21 @@ def read_lines(descriptor: int, blocks: Array, number: int) -> list[bytes]:
     frame = read_at(descriptor, offset, size)
     if short_digest(frame) != digest:
         raise SegmentDamagedError(Damage.CHECKSUM, f"Block {number} is not as it was written.")
-    raw = decompress(frame)
-    lines = raw.split(b"\n")
-    if len(raw) != raw_size or len(lines) != line_count + 1 or lines.pop():
+    lines = decompress(frame, raw_size).split(b"\n")
+    if len(lines) != line_count + 1 or lines.pop():
         raise SegmentDamagedError(Damage.MISMATCH, f"Block {number} is not as its table says.")
     return lines
 
 
-def decompress(frame: bytes) -> bytes:
-    """The content of one frame of data. Its checksum and its size must be in it, and the size must be bearable."""
+def decompress(frame: bytes, raw_size: int) -> bytes:
+    """The content of one frame of data, which must be `raw_size` bytes, as the frame says itself, with a checksum.
+
+    The size that a frame claims is what gets allocated for it.
+    """
     try:
         parameters = zstandard.get_frame_parameters(frame)
-        if not parameters.has_checksum or parameters.content_size > MAX_BLOCK_BYTES:
-            raise SegmentDamagedError(Damage.CHECKSUM, "A block begins otherwise than it was written.")
+        if not parameters.has_checksum or parameters.content_size != raw_size or raw_size > MAX_BLOCK_BYTES:
+            raise SegmentDamagedError(Damage.MISMATCH, "A block begins otherwise than it was written.")
         return zstandard.ZstdDecompressor().decompress(frame, allow_extra_data=False)
     except zstandard.ZstdError as error:
         raise SegmentDamagedError(Damage.CHECKSUM, "A block cannot be decompressed.") from error

@@ -145,8 +145,21 @@ class Footer:
         marker, version, segment, event_count, first, last = values[:6]
         if marker != _MARKER:
             return None
-        sections = [Section(*values[6 + 2 * number : 8 + 2 * number]) for number in range(5)]
-        return cls(UUID(bytes=segment), event_count, first, last, *sections, *values[16:], version=version)
+        identities, blocks, runs, scopes, pages = (Section(*values[place : place + 2]) for place in range(6, 16, 2))
+        return cls(
+            UUID(bytes=segment),
+            event_count,
+            first,
+            last,
+            identities,
+            blocks,
+            runs,
+            scopes,
+            pages,
+            data_sha256=values[16],
+            tables_sha256=values[17],
+            version=version,
+        )
 
 
 def header_frame(segment: UUID) -> bytes:

@@ -14,7 +14,7 @@ from apps.episodic.domain.segment_access import decode_lines, decompress, opened
 from apps.episodic.domain.segment_format import Damage, SegmentDamagedError
 
 _MAGIC = b"\x28\xb5\x2f\xfd"
-_CHUNK = 1 << 20
+_PAGE = 4_096  # what a medium fails to read is some of these
 _MAX_FRAME_HEADER = 18
 _BLOCK_HEADER = 3
 _BLOCK_CONTENT = 128 * 1024  # at most, of a block of zstandard
@@ -52,8 +52,8 @@ class Salvage:
             offset = _find_magic(descriptor, 0)
             while offset is not None:
                 try:
-                    size = _frame_size(descriptor, offset)
-                    records = self._in_order(_records(read_at(descriptor, offset, size)))
+                    size, raw_size = _frame_sizes(descriptor, offset)
+                    records = self._in_order(_records(read_at(descriptor, offset, size), raw_size))
                 except SegmentDamagedError:
                     size, records = len(_MAGIC), []
                 yield from records
@@ -69,30 +69,32 @@ class Salvage:
         return records
 
 
-def _records(frame: bytes) -> list[EventRecord]:
-    lines = decompress(frame).split(b"\n")
+def _records(frame: bytes, raw_size: int) -> list[EventRecord]:
+    lines = decompress(frame, raw_size).split(b"\n")
     if lines.pop():
         raise SegmentDamagedError(Damage.MISMATCH, "A block does not end with a line.")
     return decode_lines(lines, 0)
 
 
 def _find_magic(descriptor: int, offset: int) -> int | None:
-    """Where the next frame of data seems to begin, from `offset` on."""
+    """Where the next frame of data seems to begin, from `offset` on. Passes over pages that cannot be read."""
     size = size_of(descriptor)
+    before = b""  # the end of the page before, in which the mark may begin
     while offset < size:
+        end = min(offset - offset % _PAGE + _PAGE, size)
         try:
-            chunk = read_at(descriptor, offset, min(_CHUNK, size - offset))
+            page = before + read_at(descriptor, offset, end - offset)
         except SegmentDamagedError:
-            chunk = b""
-        found = chunk.find(_MAGIC)
+            page = b""
+        found = page.find(_MAGIC)
         if found >= 0:
-            return offset + found
-        offset += _CHUNK - len(_MAGIC) + 1
+            return end - len(page) + found
+        before, offset = page[1 - len(_MAGIC) :], end
     return None
 
 
-def _frame_size(descriptor: int, offset: int) -> int:
-    """The size of a frame with all its parts, by the headers of its blocks (RFC 8878 section 3.1.1)."""
+def _frame_sizes(descriptor: int, offset: int) -> tuple[int, int]:
+    """The size of a frame by the headers of its blocks, and that of its content (RFC 8878 section 3.1.1)."""
     head = read_at(descriptor, offset, min(_MAX_FRAME_HEADER, size_of(descriptor) - offset))
     try:
         content_size = zstandard.get_frame_parameters(head).content_size
@@ -110,4 +112,4 @@ def _frame_size(descriptor: int, offset: int) -> int:
         position += _BLOCK_HEADER + (1 if kind == _RUN_LENGTH else size)
     if content_size > bearable:
         raise SegmentDamagedError(Damage.CHECKSUM, "A frame claims to hold more than it can.")
-    return position + _CHECKSUM - offset
+    return position + _CHECKSUM - offset, content_size
