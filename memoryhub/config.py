@@ -186,7 +186,7 @@ def _read(env: Env) -> Config:
         log_level=env.str(
             "MEMORYHUB_LOG_LEVEL", "INFO", validate=validate.OneOf(["DEBUG", "INFO", "WARNING", "ERROR"])
         ),
-        index_cache_mb=env.int("MEMORYHUB_INDEX_CACHE_MB", 512, validate=validate.Range(min=16)),
+        index_cache_mb=env.int("MEMORYHUB_INDEX_CACHE_MB", 1024, validate=validate.Range(min=16)),
         max_content_chars=env.int(
             "MEMORYHUB_MAX_CONTENT_CHARS", 100_000, validate=validate.Range(min=1_000, max=500_000)
         ),

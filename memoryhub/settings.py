@@ -195,6 +195,7 @@ MEMORYHUB = CONFIG
 EVENT_SUBSCRIPTIONS = "memoryhub.subscriptions.SUBSCRIPTIONS"
 TOOLS = "memoryhub.tools.TOOLS"
 MODELS_DIR = CONFIG.data_dir / "models"
+SEMANTIC_INDEX_DIR = CONFIG.data_dir / "semantic-index"
 TIMELINE_DIR = CONFIG.data_dir / "timeline"
 
 # --- logs: never the content of a memory ----------------------------------------------------------------

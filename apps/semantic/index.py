@@ -20,8 +20,10 @@ from prometheus_client import Counter, Histogram
 from psycopg import Cursor
 
 from apps.llm.models import EmbeddingSpace
+from apps.retrieval.domain.planning import GraphNeed
 from apps.retrieval.domain.shard import Shard, ShardRow
 from apps.semantic.embedding import SpaceChangedError
+from apps.semantic.graph_keeping import GraphKeeper, need_of
 
 LOADED_ROWS = Counter("semantic_index_rows_loaded_total", "Memories read into shards, by why.", ["kind"])
 REFRESH_SECONDS = Histogram("semantic_index_refresh_seconds", "Time to bring the shards of a search up to date.")
@@ -75,6 +77,7 @@ class _Cached:
     def reset(self) -> None:
         """Hold nothing, so that the next refresh loads everything."""
         self.shard = Shard(self._dimension, CODED)
+        self.has_changed = False
         self.nbytes = self.shard.nbytes
 
     def apply(self, rows: Sequence[ShardRow]) -> None:
@@ -87,7 +90,13 @@ class _Cached:
 
     def arrive_at(self, version: int) -> None:
         """All changes up to `version` are taken over."""
-        self.shard.version = version
+        if version != self.shard.version:
+            self.shard.version = version
+            self.has_changed = True
+            self.grown()
+
+    def grown(self) -> None:
+        """The shard takes more memory, or less."""
         self.nbytes = self.shard.nbytes
 
 
@@ -98,6 +107,7 @@ class ShardCache:
         self._max_bytes = max_bytes
         self._cached: OrderedDict[tuple[str, int], _Cached] = OrderedDict()
         self._lock = threading.Lock()
+        self.keeper = GraphKeeper(self.peek)
 
     @contextmanager
     def fresh(self, users: Sequence[str], space: EmbeddingSpace) -> Iterator[list[Shard]]:
@@ -108,6 +118,8 @@ class ShardCache:
                 locks.enter_context(entry.lock)
             with REFRESH_SECONDS.time():
                 _refresh(entries, space)
+            for user, entry in entries.items():
+                self._see_to_graph(user, entry, space)
             yield [entry.shard for entry in entries.values()]
         self._evict()
 
@@ -126,6 +138,17 @@ class ShardCache:
         """How many shards are in memory, and their size in bytes."""
         return {"shards": len(self._cached), "bytes": self.nbytes}
 
+    def peek(self, user: str, space: EmbeddingSpace) -> _Cached | None:
+        """The shard of a user as it is in memory, if it is, with its lock."""
+        with self._lock:
+            return self._cached.get((user, space.pk))
+
+    def _see_to_graph(self, user: str, entry: _Cached, space: EmbeddingSpace) -> None:
+        if entry.has_changed:
+            entry.has_changed = False
+            if need_of(entry.shard) is not GraphNeed.NOTHING:
+                self.keeper.look_at(user, space)
+
     def _entry(self, user: str, space: EmbeddingSpace) -> _Cached:
         key = (user, space.pk)
         with self._lock:
@@ -138,7 +161,8 @@ class ShardCache:
         """Drop the least recently used; whoever still reads one of them keeps it until done."""
         with self._lock:
             total = sum(entry.nbytes for entry in self._cached.values())
-            while total > self._max_bytes and self._cached:
+            # The last one stays: a shard that is larger than the limit would be loaded for every search.
+            while total > self._max_bytes and len(self._cached) > 1:
                 _, dropped = self._cached.popitem(last=False)
                 total -= dropped.nbytes
                 EVICTIONS.inc()

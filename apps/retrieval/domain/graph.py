@@ -36,6 +36,7 @@ class VectorGraph:
         self._index = hnswlib.Index(space="ip", dim=dimension)
         self._index.init_index(max_elements=capacity, ef_construction=EF_CONSTRUCTION, M=M, random_seed=_SEED)
         self._removed: set[int] = set()
+        self._leaving: set[int] | None = None
 
     @classmethod
     def of(cls, ids: Ids, vectors: Vectors, *, threads: int, progress: Progress | None = None) -> "VectorGraph":
@@ -76,9 +77,11 @@ class VectorGraph:
         self._index.add_items(vectors, ids, num_threads=threads)
 
     def remove(self, ids: Iterable[int]) -> None:
-        """Let no search find these rows any more."""
+        """Let no search find these rows any more; while removals are held, not yet."""
         for row in ids:
-            if row not in self._removed:
+            if self._leaving is not None:
+                self._leaving.add(row)
+            elif row not in self._removed:
                 self._index.mark_deleted(row)
                 self._removed.add(row)
 
@@ -94,15 +97,31 @@ class VectorGraph:
             return np.asarray(labels[0], dtype=np.int64)
         return np.zeros(0, dtype=np.int64)
 
+    def hold_removals(self) -> None:
+        """Keep rows that leave until `release_removals`, so that file and list of removed rows agree."""
+        self._leaving = set()
+
+    def release_removals(self) -> None:
+        """Let those leave that were to leave meanwhile."""
+        leaving, self._leaving = self._leaving or set(), None
+        self.remove(leaving)
+
     def save(self, path: Path) -> None:
-        """Write the graph to a file, removed rows included."""
+        """Write the graph to a file, removed rows included. Searches may go on; see `hold_removals`."""
         self._index.save_index(str(path))
+
+    def rows(self) -> tuple[Ids, Vectors]:
+        """The rows that can be found, and their vectors."""
+        ids = np.array([row for row in self._index.get_ids_list() if row not in self._removed], dtype=np.int64)
+        if len(ids) == 0:
+            return ids, np.zeros((0, self.dimension), dtype=np.float32)
+        return ids, np.asarray(self._index.get_items(ids, return_type="numpy"), dtype=np.float32)
 
     @classmethod
     def load(cls, path: Path, dimension: int, removed: Sequence[int]) -> "VectorGraph":
         """What `save` wrote. The file must be known to be whole: reading a damaged one can end the process."""
         graph = cls.__new__(cls)
-        graph.dimension, graph._removed = dimension, set(removed)
+        graph.dimension, graph._removed, graph._leaving = dimension, set(removed), None
         graph._index = hnswlib.Index(space="ip", dim=dimension)
         graph._index.load_index(str(path))
         count = int(graph._index.get_current_count())

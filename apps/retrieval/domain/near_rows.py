@@ -43,7 +43,7 @@ def nearest_rows(
 
 def _by_graph(shard: Shard, graph: VectorGraph, vector: Vector, matching: Bools, asked: int) -> Slots:
     """The matching ones of what the graph gives, and every matching slot that the graph does not know."""
-    near = shard.slots_of(graph.search(vector, asked))
+    near = shard.slots_in_graph(graph.search(vector, asked))
     unknown = shard.outside_graph()
     return np.concatenate((near[matching[near]], unknown[matching[unknown]]))
 

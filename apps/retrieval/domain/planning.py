@@ -65,3 +65,32 @@ def _asked(rows: int, matching: int, top_k: int) -> int:
     if matching == rows:
         return min(top_k, rows)
     return math.ceil(SPARE * top_k * rows / max(matching, 1)) + top_k
+
+
+# Below so many rows a graph gains nothing.
+GRAPH_ROWS = 10_000
+# So many rows that the graph does not know are looked at one by one without being noticed.
+COVER_AT = 500
+# A graph that misses or has lost a larger share than this is made anew.
+MISSING_SHARE = 0.25
+REMOVED_SHARE = 0.3
+
+
+class GraphNeed(StrEnum):
+    """What a shard's graph is in need of."""
+
+    NOTHING = "nothing"
+    COVER = "cover"
+    BUILD = "build"
+
+
+def graph_need(living: int, in_graph: int | None, removed: int, room: int) -> GraphNeed:
+    """What to do for a shard of `living` rows whose graph knows `in_graph` of them (None without one)."""
+    if living < GRAPH_ROWS:
+        return GraphNeed.NOTHING
+    if in_graph is None or removed > REMOVED_SHARE * living:
+        return GraphNeed.BUILD
+    missing = living - in_graph
+    if missing <= COVER_AT:
+        return GraphNeed.NOTHING
+    return GraphNeed.COVER if missing <= min(room, MISSING_SHARE * living) else GraphNeed.BUILD

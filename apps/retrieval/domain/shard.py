@@ -6,6 +6,7 @@ database.
 """
 
 from collections.abc import Iterable, Sequence
+from itertools import count
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +25,7 @@ SESSION_KEY = ("household_id", "persona_id", "session_id")
 NEIGHBOUR_WEIGHTS = (0.7, 0.4)
 _PACK_AT_DEAD = 1_000
 _FIRST_CAPACITY = 4
+_generations = count()
 
 
 class ShardRow(NamedTuple):
@@ -48,13 +50,13 @@ class ShardRow(NamedTuple):
 class GraphSource(NamedTuple):
     """The rows of a graph to be made: slots and ids of the rows, the array in which their vectors lie, by slot.
 
-    packs: how often the shard had been packed, since packing gives every row another slot.
+    generation: changes when the shard is packed, which gives every row another slot; that of no other shard.
     """
 
     slots: Slots
     ids: npt.NDArray[np.int64]
     vectors: npt.NDArray[np.float32]
-    packs: int
+    generation: int
 
 
 class Shard:
@@ -71,7 +73,7 @@ class Shard:
         self.version = -1
         self.postings = Postings()
         self.graph: VectorGraph | None = None
-        self._packs = 0
+        self._generation = next(_generations)
         self._slot_of: dict[int, int] = {}
         self._codes_of: list[dict[str, int]] = [{} for _ in self.columns]
         self._size = 0
@@ -217,7 +219,7 @@ class Shard:
         self.postings.renumber(new_slot)
         self._slot_of = {int(row): slot for slot, row in enumerate(self._ids)}
         self._size = len(keep)
-        self._packs += 1
+        self._generation = next(_generations)
 
     def _uncover(self, row: int, slot: int) -> None:
         if self._covered[slot]:
@@ -228,13 +230,18 @@ class Shard:
     def graph_source(self) -> "GraphSource":
         """What a graph of the present rows is made of. It stays as it is while the shard goes on."""
         slots = np.flatnonzero(self.alive & self.vectors.any(axis=1))
-        return GraphSource(slots, self._ids[slots], self._vectors, self._packs)
+        return GraphSource(slots, self._ids[slots], self._vectors, self._generation)
+
+    def attach_known(self, graph: VectorGraph) -> None:
+        """Search by a graph of other times: its rows count as far as their vectors are those of the shard."""
+        ids, vectors = graph.rows()
+        self.attach(graph, GraphSource(np.arange(len(ids)), ids, vectors, generation=-1))
 
     def attach(self, graph: VectorGraph, source: "GraphSource") -> None:
         """Search by a graph of `source`. Rows that have changed since then leave it, and are looked at one by one."""
-        slots = source.slots if source.packs == self._packs else self.slots_of(source.ids)
+        slots = source.slots if source.generation == self._generation else self.slots_of(source.ids)
         unchanged = (slots >= 0) & (self._ids[slots] == source.ids) & self._alive[slots]
-        if source.packs != self._packs:
+        if source.generation != self._generation:
             same = (self._vectors[slots] == source.vectors[source.slots]).all(axis=1)
             unchanged &= same
         self._covered[:] = False
@@ -256,6 +263,12 @@ class Shard:
     def outside_graph(self) -> Slots:
         """The living slots that the graph does not know."""
         return np.flatnonzero(self.alive & ~self._covered[: self._size])
+
+    def slots_in_graph(self, ids: npt.NDArray[np.int64]) -> Slots:
+        """The slots of those of the rows that the graph rightly knows."""
+        slots = self.slots_of(ids)
+        slots = slots[slots >= 0]
+        return slots[self._covered[slots]]
 
     def slots_of(self, ids: npt.NDArray[np.int64]) -> Slots:
         """The slots of rows by id; -1 for one that is not there."""

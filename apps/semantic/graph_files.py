@@ -1,0 +1,181 @@
+"""Graphs of large shards on disk: written aside, checked before they are read, two of each kept (DESIGN D9).
+
+A file is a cache: what it says is held against the rows before it is used, so an old one costs time and never an
+answer. The checksum matters all the same, because reading a damaged graph could end the process.
+"""
+
+import contextlib
+import fcntl
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from django.conf import settings
+
+from apps.llm.models import EmbeddingSpace
+from apps.retrieval.domain.graph import VectorGraph
+
+FORMAT_VERSION = 1
+KEPT = 2
+_CHUNK = 1 << 20
+
+
+class BadSnapshotError(Exception):
+    """A file that cannot be used, and why in one word."""
+
+
+@dataclass(frozen=True)
+class Header:
+    """What a snapshot says about its graph. user: whose memories. version: of the user's memories, when it was made."""
+
+    format_version: int
+    model: str
+    dimension: int
+    user: str
+    version: int
+    count: int
+    removed: list[int]
+    size_bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Snapshots:
+    """The snapshots of one user's graph in one embedding space."""
+
+    directory: Path
+    model: str
+    dimension: int
+    user: str
+
+    @classmethod
+    def of(cls, user: str, space: EmbeddingSpace) -> "Snapshots":
+        """Where they lie, under `semantic-index/` in the data directory."""
+        name = hashlib.sha256(json.dumps([user, space.model, space.dimension]).encode()).hexdigest()[:32]
+        return cls(settings.SEMANTIC_INDEX_DIR / name, space.model, space.dimension, user)
+
+    def save(self, graph: VectorGraph, version: int) -> Path:
+        """Write a snapshot whole or not at all, and drop all but the newest two. Raises OSError."""
+        self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        number = max([_number(path) for path in self._headers()], default=0) + 1
+        graph_path, header_path = self._graph(number), self._header(number)
+        aside = graph_path.with_suffix(".part")
+        graph.save(aside)
+        _sync(aside)
+        size, digest = _fingerprint(aside)
+        header = Header(
+            FORMAT_VERSION,
+            self.model,
+            self.dimension,
+            self.user,
+            version,
+            len(graph),
+            graph.removed_ids(),
+            size,
+            digest,
+        )
+        aside.rename(graph_path)
+        _write_whole(header_path, json.dumps(asdict(header)))
+        self._drop_old()
+        return header_path
+
+    def load(self) -> tuple[VectorGraph, Header] | None:
+        """The newest graph that can be used; what cannot is set aside. None without any."""
+        for path in self._headers():
+            try:
+                return self._load(path)
+            except (BadSnapshotError, OSError, ValueError, TypeError, RuntimeError):
+                self._set_aside(path)
+        return None
+
+    def _load(self, header_path: Path) -> tuple[VectorGraph, Header]:
+        header = Header(**json.loads(header_path.read_text()))
+        expected = (FORMAT_VERSION, self.model, self.dimension, self.user)
+        if (header.format_version, header.model, header.dimension, header.user) != expected:
+            raise BadSnapshotError("mismatch")
+        path = self._graph(_number(header_path))
+        if _fingerprint(path) != (header.size_bytes, header.sha256):
+            raise BadSnapshotError("checksum")
+        graph = VectorGraph.load(path, header.dimension, header.removed)
+        if len(graph) != header.count:
+            raise BadSnapshotError("count")
+        return graph, header
+
+    def _headers(self) -> list[Path]:
+        """The newest first."""
+        return sorted(self.directory.glob("*.json"), key=_number, reverse=True)
+
+    def _graph(self, number: int) -> Path:
+        return self.directory / f"{number:08}.graph"
+
+    def _header(self, number: int) -> Path:
+        return self.directory / f"{number:08}.json"
+
+    def _drop_old(self) -> None:
+        for path in self._headers()[KEPT:]:
+            path.unlink(missing_ok=True)
+        kept = {_number(path) for path in self._headers()}
+        for path in [*self.directory.glob("*.graph"), *self.directory.glob("*.part")]:
+            if _number(path) not in kept:
+                path.unlink(missing_ok=True)
+
+    def _set_aside(self, header_path: Path) -> None:
+        for path in (header_path, self._graph(_number(header_path))):
+            with contextlib.suppress(OSError):
+                path.rename(path.with_suffix(path.suffix + ".bad"))
+
+    @contextlib.contextmanager
+    def exclusive(self) -> Iterator[bool]:
+        """Whether this process is the one that writes here, as long as the block runs."""
+        self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with (self.directory / "lock").open("w") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                yield False
+            else:
+                yield True
+
+
+def users_with_snapshots(space: EmbeddingSpace) -> list[str]:
+    """Whose graphs lie on the disk, those of the newest files first."""
+    users: dict[str, float] = {}
+    for path in settings.SEMANTIC_INDEX_DIR.glob("*/*.json"):
+        with contextlib.suppress(OSError, ValueError, KeyError):
+            header = json.loads(path.read_text())
+            if (header["model"], header["dimension"]) == (space.model, space.dimension):
+                users[header["user"]] = max(users.get(header["user"], 0.0), path.stat().st_mtime)
+    return sorted(users, key=lambda user: -users[user])
+
+
+def _number(path: Path) -> int:
+    stem = path.name.split(".", 1)[0]
+    return int(stem) if stem.isdigit() else 0
+
+
+def _fingerprint(path: Path) -> tuple[int, str]:
+    digest, size = hashlib.sha256(), 0
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK):
+            digest.update(chunk)
+            size += len(chunk)
+    return size, digest.hexdigest()
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _write_whole(path: Path, text: str) -> None:
+    aside = path.with_name(f"{path.name}.part")
+    aside.write_text(text)
+    _sync(aside)
+    aside.rename(path)
+    _sync(path.parent)
