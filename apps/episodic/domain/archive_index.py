@@ -209,7 +209,8 @@ class ArchiveIndex:
         table = self._table
         if table is None:
             with self._lock:
-                table = self._table = self._table or _table_of(self._parts, len(self._scopes))
+                table = self._table if self._table is not None else _table_of(self._parts, len(self._scopes))
+                self._table = table
         return table
 
 
