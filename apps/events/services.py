@@ -1,14 +1,15 @@
 """Writes of the outbox: emit, deliver, sweep, trim, deliver again."""
 
+import json
 import logging
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
-from datetime import timedelta
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
 from functools import partial
 from uuid import UUID, uuid4
 
 from django.conf import settings
-from django.db import transaction
+from django.db import connection, transaction
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.randomness import RNG, SYSTEM_RNG
@@ -127,6 +128,23 @@ def trim(*, clock: Clock = SYSTEM_CLOCK, batch: int = TRIM_BATCH) -> int:
     while ids := list(Event.objects.delivered_before(cutoff).values_list("id", flat=True)[:batch]):
         removed += _trim_batch(ids)
     return removed
+
+
+def payloads_redact(*, name: str, matching: Mapping[str, str], fields: Collection[str], until: datetime) -> int:
+    """Empty text fields of stored payloads, when what they say must be gone everywhere; gives how many events.
+
+    matching: what the payloads have in other fields. until: only of events that were emitted until then. Each batch is
+    a transaction of its own. A delivery that is running meanwhile has read the payload before.
+    """
+    redacted, last = 0, 0
+    empty = json.dumps(dict.fromkeys(fields, ""))
+    found = Event.objects.filter(name=name, payload__contains=dict(matching), created_at__lte=until)
+    while ids := list(found.filter(id__gt=last).order_by("id").values_list("id", flat=True)[:TRIM_BATCH]):
+        with connection.cursor() as cursor:
+            cursor.execute("UPDATE events_event SET payload = payload || %s::jsonb WHERE id = ANY(%s)", [empty, ids])
+            redacted += cursor.rowcount
+        last = ids[-1]
+    return redacted
 
 
 def _trim_batch(ids: Collection[int]) -> int:
