@@ -1,0 +1,212 @@
+"""Recording by many at once, and while segments are closed and archived."""
+
+import threading
+from collections.abc import Iterator
+from datetime import timedelta
+from functools import partial
+
+import pytest
+from django.db import connection, transaction
+
+from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
+from apps.core.domain.scope import Access, Scope
+from apps.episodic import recording
+from apps.episodic.archive_cache import archive_cache
+from apps.episodic.archiving import rows_drop, segment_archive
+from apps.episodic.domain.event import EventDraft, EventRecord
+from apps.episodic.locks import SEGMENT_LOCKS
+from apps.episodic.models import Segment, TimelineEvent
+from apps.episodic.opening import segment_open
+from apps.episodic.recording import RecordResult, event_record, events_record
+from apps.episodic.recording_rows import OpenSegment, insert_rows, take_open_segment
+from apps.episodic.rotation import segment_close
+from apps.episodic.sealing import segment_seal
+from apps.events.models import Event
+from tests.episodic.records import record
+from tests.threads import at_once
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+NOW = utcnow(SYSTEM_CLOCK)
+THREADS = 16
+
+
+def drafts(count: int, user: str = "ana") -> list[EventDraft]:
+    scope = Scope(user)
+    return [EventDraft(NOW - timedelta(minutes=number), "message", f"event {number}", scope) for number in range(count)]
+
+
+def results(outcomes: list[object]) -> Iterator[RecordResult]:
+    for outcome in outcomes:
+        assert isinstance(outcome, RecordResult)
+        yield outcome
+
+
+def close_and_wait() -> Segment | None:
+    """Close the open segment and wait until its writers have gone, as sealing does."""
+    segment = Segment.objects.filter(state="open").first()
+    if segment is None or not segment_close(segment_id=segment.pk):
+        return None
+    gone = False
+    while not gone:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SELECT pg_try_advisory_xact_lock(%s, %s)", [SEGMENT_LOCKS, segment.pk])
+            gone = cursor.fetchone()[0]
+    return segment
+
+
+def test_the_same_event_from_sixteen_threads_is_recorded_once(access: Access) -> None:
+    for draft in drafts(5):
+        outcomes = at_once(*[lambda draft=draft: event_record(access=access, draft=draft)] * THREADS)
+        row = TimelineEvent.objects.get(content=draft.content)
+        assert sorted(outcome.action for outcome in outcomes) == ["duplicate"] * (THREADS - 1) + ["recorded"]
+        assert all((outcome.record, outcome.segment) == (row.record, row.segment.uuid) for outcome in outcomes)
+    assert Event.objects.filter(name="memory:episodic:saved").count() == TimelineEvent.objects.count() == 5
+
+
+def test_batches_of_the_same_events_are_recorded_once_in_whatever_order_they_come(access: Access) -> None:
+    batch = drafts(300)
+    orders = [batch, batch[::-1], batch[150:] + batch[:150], batch[::2] + batch[1::2]]
+    outcomes = at_once(*[lambda order=order: events_record(access=access, drafts=order) for order in orders])
+    actions = [result.action for answer in outcomes for result in results(answer)]
+    assert sorted(actions) == ["duplicate"] * 900 + ["recorded"] * 300
+    assert TimelineEvent.objects.count() == 300
+
+
+def test_inserts_of_the_same_events_in_opposite_orders_do_not_wait_in_a_circle() -> None:
+    segment_open(now=NOW)
+
+    @transaction.atomic
+    def insert(events: list[EventRecord]) -> int:
+        segment = take_open_segment()
+        assert segment is not None
+        return len(insert_rows(segment, events) or ())
+
+    for start in (1, 3_001):
+        events = [record(number) for number in range(start, start + 3_000)]
+        assert sorted(at_once(partial(insert, events), partial(insert, events[::-1]))) == [0, 3_000]
+
+
+def test_the_first_writers_of_a_hub_open_one_segment(access: Access) -> None:
+    at_once(*[lambda user=f"user {n}": events_record(access=access, drafts=drafts(1, user)) for n in range(THREADS)])
+    assert Segment.objects.count() == 1
+    assert TimelineEvent.objects.count() == THREADS
+
+
+def test_a_segment_that_is_being_sealed_is_not_waited_for(access: Access) -> None:
+    event_record(access=access, draft=drafts(1)[0])
+    segment = Segment.objects.get()
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [SEGMENT_LOCKS, segment.pk])
+        assert at_once(lambda: transaction.atomic(take_open_segment)()) == [None]
+
+
+def test_a_segment_that_is_closed_before_the_insert_takes_nothing(
+    access: Access, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = event_record(access=access, draft=drafts(1)[0])
+    taken: list[OpenSegment | None] = []
+
+    def take_late() -> OpenSegment | None:
+        """The open segment, which another connection closes as soon as it is taken, the first time."""
+        segment = take_open_segment()
+        if segment and not taken:
+            at_once(lambda: segment_close(segment_id=segment.id))
+        taken.append(segment)
+        return segment
+
+    monkeypatch.setattr(recording, "take_open_segment", take_late)
+    second = event_record(access=access, draft=drafts(1, "ben")[0])
+    assert [segment and segment.uuid for segment in taken] == [first.segment, second.segment]
+    assert Segment.objects.get(state="open").events.count() == 1
+
+
+def test_while_segments_are_closed_nothing_is_lost_and_no_closed_one_grows(access: Access) -> None:
+    writers, batches, size = 4, 12, 25
+    writing = threading.Event()
+    writing.set()
+    counts: dict[int, int] = {}
+
+    def write(user: str) -> list[RecordResult]:
+        batch = drafts(batches * size, user)
+        parts = [batch[start : start + size] for start in range(0, len(batch), size)]
+        return [result for part in parts for result in results(events_record(access=access, drafts=part))]
+
+    def write_all() -> list[RecordResult]:
+        try:
+            answers = at_once(*[lambda user=f"user {number}": write(user) for number in range(writers)])
+        finally:
+            writing.clear()
+        return [result for answer in answers for result in answer]
+
+    def close_all() -> None:
+        while writing.is_set():
+            segment = close_and_wait()
+            if segment is not None:
+                counts[segment.pk] = TimelineEvent.objects.filter(segment=segment).count()
+
+    answers, _ = at_once(write_all, close_all)
+    assert [result.action for result in answers] == ["recorded"] * (writers * batches * size)
+    rows = {row.uuid: row for row in TimelineEvent.objects.select_related("segment")}
+    assert {result.record.uuid: result.segment for result in answers} == {
+        uuid: row.segment.uuid for uuid, row in rows.items()
+    }
+    assert len(counts) > 1
+    assert counts == {pk: TimelineEvent.objects.filter(segment=pk).count() for pk in counts}
+    told = Event.objects.filter(name="memory:episodic:saved").values_list("payload__event_id", "payload__segment_id")
+    assert dict(told) == {str(uuid): str(row.segment.uuid) for uuid, row in rows.items()}
+
+
+# --- archived events ----------------------------------------------------------------------------------
+
+
+def archive_open_segment() -> Segment:
+    """Close, seal and archive the open segment; its rows are still there."""
+    segment = close_and_wait()
+    assert segment is not None
+    segment.refresh_from_db()
+    segment_seal(segment, clock=SYSTEM_CLOCK)
+    segment_archive(segment, clock=SYSTEM_CLOCK)
+    return segment
+
+
+def test_an_archived_event_is_not_recorded_again(access: Access) -> None:
+    batch = drafts(20)
+    first = list(results(events_record(access=access, drafts=batch[:10])))
+    rows_drop(archive_open_segment())
+    again = list(results(events_record(access=access, drafts=batch)))
+    assert [result.action for result in again] == ["duplicate"] * 10 + ["recorded"] * 10
+    assert [result.record for result in again[:10]] == [result.record for result in first]
+    assert [result.segment for result in again[:10]] == [None] * 10
+    assert TimelineEvent.objects.count() == 10
+    assert Event.objects.filter(name="memory:episodic:saved").count() == 20
+
+
+def test_while_segments_are_archived_no_event_is_there_twice(access: Access) -> None:
+    batch = drafts(100)
+    first = {result.record.uuid for result in results(events_record(access=access, drafts=batch))}
+    moments = {row.identity: row.timestamp for row in TimelineEvent.objects.all()}
+    archiving = threading.Event()
+    archiving.set()
+
+    def archive() -> None:
+        try:
+            for user in ("ben", "cem"):
+                rows_drop(archive_open_segment())
+                event_record(access=access, draft=drafts(1, user)[0])
+        finally:
+            archiving.clear()
+
+    def record_again() -> set[str]:
+        actions = set()
+        while archiving.is_set():
+            for part in (batch[:50], batch[50:]):
+                answer = list(results(events_record(access=access, drafts=part)))
+                actions |= {str(result.action) for result in answer}
+                assert {result.record.uuid for result in answer} <= first
+        return actions
+
+    _, *actions = at_once(archive, record_again, record_again, record_again)
+    assert actions == [{"duplicate"}] * 3
+    assert not TimelineEvent.objects.filter(identity__in=moments).exists()
+    assert {record.uuid for record in archive_cache().known(moments).values()} == first
