@@ -5,4 +5,9 @@ Name of an event, or `*` for all of them -> the dotted paths of the handlers. A 
 `event_id`. Each costs a row and a call for every event that it hears: counting and logging need no handler.
 """
 
-SUBSCRIPTIONS: dict[str, tuple[str, ...]] = {}
+SUBSCRIPTIONS: dict[str, tuple[str, ...]] = {
+    "memory:episodic:saved": ("apps.semantic.bridge_handlers.events_saved",),
+    "memory:episodic:pruned": ("apps.semantic.bridge_handlers.events_pruned",),
+    "memory:episodic:warning": ("apps.semantic.bridge_handlers.timeline_warned",),
+    "memory:episodic:healthy": ("apps.semantic.bridge_handlers.timeline_healthy",),
+}

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from django.db import connection
 
-from apps.episodic.domain.segment_state import HOT, SegmentState
+from apps.episodic.domain.segment_state import ENDED, HOT, SegmentState
+from apps.episodic.models import Segment
 
 # Counted as rows where rows are the truth and nobody has counted them yet, else taken from the catalogue.
 _FIGURES_SQL = """
@@ -46,3 +47,8 @@ def timeline_figures() -> TimelineFigures:
         archive_bytes=rows.get(SegmentState.ARCHIVED, nothing)[1],
         segments={state: rows.get(state, nothing)[0] for state in SegmentState},
     )
+
+
+def segment_count() -> int:
+    """How many segments there are: all but those that others have taken the place of and those pruned."""
+    return Segment.objects.exclude(state__in=[state.value for state in ENDED]).count()

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from django.db.models import Count, Min, Q
+from django.db.models import Count, Min, Q, QuerySet
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
-from apps.events.models import Delivery
+from apps.events.models import Delivery, Event
 
 
 @dataclass(frozen=True)
@@ -28,3 +28,10 @@ def outbox_status(*, clock: Clock = SYSTEM_CLOCK) -> OutboxStatus:
     )
     oldest = found["oldest"] or now
     return OutboxStatus(found["pending"], found["failed"], max(0.0, (now - oldest).total_seconds()))
+
+
+def undelivered(subscriber: str, *, given_up: bool = True) -> QuerySet[Event]:
+    """The events that a subscriber has not got: those on their way, and with `given_up` the dead letters, too."""
+    states = [Delivery.Status.PENDING, Delivery.Status.FAILED] if given_up else [Delivery.Status.PENDING]
+    waiting = Delivery.objects.filter(subscriber=subscriber, status__in=states)
+    return Event.objects.filter(delivered_at=None, id__in=waiting.values("event_id"))

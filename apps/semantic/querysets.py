@@ -69,6 +69,10 @@ class IngestionQuerySet(ScopedQuerySet["Ingestion"]):
         """Those that may be tried now."""
         return self.pending().filter(next_try_at__lte=now)
 
+    def affected_by_pruning(self) -> Self:
+        """Those that something is to be done about when their event is pruned."""
+        return self.filter(status__in=("pending", "failed", "linked"))
+
     def unlinking(self) -> Self:
         """Those whose event is gone, and whose memory has yet to be looked at."""
         return self.filter(status="unlinking")

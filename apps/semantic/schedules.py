@@ -4,4 +4,8 @@ from django_q.models import Schedule
 
 from apps.events.schedules import ScheduleSpec
 
-SCHEDULES = (ScheduleSpec("semantic: consolidate", "apps.semantic.tasks.consolidate_enabled", Schedule.HOURLY),)
+SCHEDULES = (
+    ScheduleSpec("semantic: consolidate", "apps.semantic.tasks.consolidate_enabled", Schedule.HOURLY),
+    ScheduleSpec("bridge: catch up", "apps.semantic.tasks.catch_up_events", Schedule.MINUTES, 1),
+    ScheduleSpec("bridge: trim", "apps.semantic.tasks.trim_events", Schedule.DAILY),
+)

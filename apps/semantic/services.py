@@ -26,6 +26,7 @@ from apps.semantic.events import (
 from apps.semantic.locks import lock_shards
 from apps.semantic.models import (
     Conflict,
+    Ingestion,
     Memory,
     MemoryEmbedding,
     MemoryRevision,
@@ -72,14 +73,18 @@ def memory_reinforce(*, access: Access, uuid: UUID, clock: Clock = SYSTEM_CLOCK)
     return memory
 
 
-def memory_delete(*, access: Access, uuid: UUID, clock: Clock = SYSTEM_CLOCK) -> Memory:
-    """Soft-delete a memory: no search finds it, and it can be restored. Raises NotFoundError."""
+def memory_delete(*, access: Access, uuid: UUID, reason: str = "", clock: Clock = SYSTEM_CLOCK) -> Memory:
+    """Soft-delete a memory: no search finds it, and it can be restored. Raises NotFoundError.
+
+    reason: one word for its history.
+    """
     with _changing(access, uuid, clock) as change:
         before = change.memory.status
         if before == MemoryStatus.DELETED:
             raise NotFoundError(NO_SUCH_MEMORY)
         change.set_status(MemoryStatus.DELETED)
-        change.apply(RevisionAction.DELETED, {"status": [before, MemoryStatus.DELETED.value]}, MemoryDeleted)
+        changes = {"status": [before, MemoryStatus.DELETED.value]}
+        change.apply(RevisionAction.DELETED, changes, MemoryDeleted, reason=reason)
     return change.memory
 
 
@@ -106,15 +111,20 @@ def memory_restore(*, access: Access, uuid: UUID, clock: Clock = SYSTEM_CLOCK) -
 
 @transaction.atomic
 def memories_purge(*, access: Access, scope: Scope, clock: Clock = SYSTEM_CLOCK) -> int:
-    """Remove every memory of a scope for good, with vectors, history and receipts; says how many there were.
+    """Remove every memory of a scope for good, with vectors, history, receipts and what the bridge holds of its events.
 
-    The one way in which memories are destroyed besides retention (DESIGN D3). Raises ForbiddenError outside the
-    caller's bound, InvalidInputError when the scope names no user.
+    Says how many memories there were. Events that wait to become memories are forgotten, too. The one way in which
+    memories are destroyed besides retention (DESIGN D3). Raises ForbiddenError outside the caller's bound,
+    InvalidInputError when the scope names no user.
     """
     scope = access.for_write(scope)
     assert scope.user_id is not None
+    # Before the lock: who saves events holds their rows first, and waits for the lock then.
+    Ingestion.objects.in_scope(scope)._raw_delete(Ingestion.objects.db)
     version = lock_shards([scope.user_id])[scope.user_id]
     doomed = Memory.objects.in_scope(scope)
+    # Those that were linked between the two statements.
+    Ingestion.objects.filter(memory__in=doomed)._raw_delete(doomed.db)
     # Raw deletes, children first: loading a whole scope with its contents only to delete it would be a waste.
     Memory.objects.filter(superseded_by__in=doomed).update(superseded_by=None)
     # Receipts hold the words of memories, and both memories of one are of the same scope.
@@ -149,13 +159,15 @@ class _Change:
         self.memory.status = status
         self.memory.status_changed_at = self.now
 
-    def apply(self, action: RevisionAction, changes: dict[str, Any], event: type[MemoryChange]) -> None:
+    def apply(
+        self, action: RevisionAction, changes: dict[str, Any], event: type[MemoryChange], *, reason: str = ""
+    ) -> None:
         """Write the row, its history and its event."""
         memory = self.memory
         memory.updated_at, memory.version = self.now, self.version
         memory.save()
         MemoryRevision.objects.create(
-            memory=memory, action=action, actor=self.access.actor, at=self.now, changes=changes
+            memory=memory, action=action, reason=reason, actor=self.access.actor, at=self.now, changes=changes
         )
         emit(event(**change_fields(memory, self.access.actor, self.now)))
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from apps.semantic import bulk_queue, consolidating
+from apps.semantic import bridge_ingesting, bridge_reconciling, bridge_upkeep, bulk_queue, consolidating
 
 
 def revert_conflicts(selection: Mapping[str, Any], actor: str, run: str, below: int | None) -> dict[str, Any]:
@@ -19,3 +19,23 @@ def consolidate_enabled() -> None:
 def consolidate(pk: int, scheduled: bool = False) -> None:
     """One run of a consolidation. scheduled: only while it is enabled."""
     consolidating.consolidation_run(pk=pk, only_if_enabled=scheduled)
+
+
+def ingest_events() -> None:
+    """Make memories of the events of the timeline that wait."""
+    bridge_ingesting.events_ingest()
+
+
+def reconcile_events() -> None:
+    """Look at the memories of pruned events."""
+    bridge_reconciling.links_reconcile()
+
+
+def catch_up_events() -> None:
+    """Each minute: see that nothing waits that nobody was asked for, and show how far the bridge is behind."""
+    bridge_upkeep.bridge_catch_up()
+
+
+def trim_events() -> None:
+    """Each day: delete what the bridge needs no more."""
+    bridge_upkeep.ingestions_trim()

@@ -1,0 +1,65 @@
+"""Routing policies: which events of the timeline become memories, and as what (docs/timeline-bridge.md)."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django.db import transaction
+
+from apps.core.domain.errors import NotFoundError
+from apps.semantic.domain.routing import RoutingTable
+from apps.semantic.models import RoutingPolicy
+
+SETTINGS = (
+    "enabled", "household_id", "priority", "min_importance", "event_types", "memory_type", "decay_policy", "source",
+    "confidence", "on_prune",
+)  # fmt: skip
+
+
+def routing_table() -> RoutingTable:
+    """The policies as they are now. A small query, asked once for a batch of events, so nothing is kept of it."""
+    return RoutingTable(policy.rule for policy in RoutingPolicy.objects.all())
+
+
+def policies_named(names: Iterable[str]) -> dict[str, RoutingPolicy]:
+    """Those of the policies that there are, by name."""
+    return {policy.name: policy for policy in RoutingPolicy.objects.filter(name__in=set(names))}
+
+
+def policy_create(*, name: str, settings: Mapping[str, Any] | None = None) -> RoutingPolicy:
+    """A new policy; switched off unless `settings` say otherwise. Raises ValidationError."""
+    policy = RoutingPolicy(name=name, **_checked(settings or {}))
+    policy.full_clean()
+    policy.save(force_insert=True)
+    return policy
+
+
+@transaction.atomic
+def policy_update(*, pk: int, settings: Mapping[str, Any]) -> RoutingPolicy:
+    """Change settings; what waits to be saved is judged by them, too. Raises NotFoundError, ValidationError."""
+    policy = _locked(pk)
+    for name, value in _checked(settings).items():
+        setattr(policy, name, value)
+    policy.full_clean()
+    policy.save()
+    return policy
+
+
+@transaction.atomic
+def policy_delete(*, pk: int) -> None:
+    """Remove a policy. Its memories stay, and what it says about pruned events still holds. Raises NotFoundError."""
+    _locked(pk).delete()
+
+
+def _checked(settings: Mapping[str, Any]) -> Mapping[str, Any]:
+    unknown = settings.keys() - set(SETTINGS)
+    assert not unknown, unknown
+    if "event_types" not in settings:
+        return settings
+    return {**settings, "event_types": sorted({kind.strip() for kind in settings["event_types"]})}
+
+
+def _locked(pk: int) -> RoutingPolicy:
+    policy = RoutingPolicy.objects.select_for_update().filter(pk=pk).first()
+    if policy is None:
+        raise NotFoundError("There is no such policy.")
+    return policy
