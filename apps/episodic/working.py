@@ -59,11 +59,11 @@ class Work:
     def __init__(
         self, *, clock: Clock, seconds: float | None = None, step: Step = no_step, watch: Watch = unwatched
     ) -> None:
-        self.clock, self.step = clock, step
+        self.clock, self.step, self.watch = clock, step, watch
         self.finished = True
         self.failures: list[str] = []
         self.damaged = 0
-        self._watch, self._patience = watch, Patience(seconds)
+        self._patience = Patience(seconds)
         warned = active_warnings().filter(kind=WarningKind.MAINTENANCE_FAILED)
         self._warned: set[int | None] = set(warned.values_list("segment_id", flat=True))
 
@@ -78,7 +78,7 @@ class Work:
         done = 0
         if not groups:
             return done
-        with self._watch(title, len(groups)) as advance:
+        with self.watch(title, len(groups)) as advance:
             for group in groups:
                 if self.is_over:
                     break
