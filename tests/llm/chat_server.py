@@ -322,12 +322,16 @@ class _Anthropic(_Dialect):
         return {"type": "error", "error": {"type": reply.error_type, "message": message}}
 
 
+class _Http(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 128  # connections that may be opened at once
+
+
 @contextmanager
 def running_chat_server() -> Iterator[ChatServer]:
     """A server on a free port of this machine, while the context lasts."""
     handler = type("Handler", (_Handler,), {})
-    http = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    http.daemon_threads = True
+    http = _Http(("127.0.0.1", 0), handler)
     state = ChatServer(f"http://127.0.0.1:{http.server_port}")
     handler.server_state = state
     thread = threading.Thread(target=http.serve_forever, args=(0.02,))

@@ -134,7 +134,7 @@ def test_what_a_model_thinks_is_no_part_of_its_answer(server, connect, service):
 
 def test_a_stream_that_stalls_is_cut_at_its_idle_timeout(server, connect, service):
     server.say(Reply(chunks=("Rain", " and"), stall_after=1))
-    text, error = broken_off(connect(service, Timeouts(idle=0.2, total=60)))
+    text, error = broken_off(connect(service, Timeouts(idle=0.3, total=60)))
     assert text == "Rain"
     assert isinstance(error, ChatTimeoutError)
     assert error.phase is TimeoutPhase.IDLE
@@ -150,26 +150,26 @@ def test_a_stream_that_stalls_is_cut_at_the_deadline_where_that_comes_first(serv
 
 def test_comments_that_keep_a_stream_alive_do_not_keep_it_past_the_deadline(server, connect, service):
     server.say(Reply(stall_after=1, comments=0.02))
-    text, error = broken_off(connect(service, Timeouts(idle=0.2, total=0.5)))
+    text, error = broken_off(connect(service, Timeouts(idle=0.3, total=0.6)))
     assert (text, error.phase) == ("Hello", TimeoutPhase.TOTAL)
 
 
 def test_words_that_trickle_do_not_go_on_past_the_deadline(server, connect, service):
     server.say(Reply(chunks=("word ",) * 3_000, delay=0.02))
-    text, error = broken_off(connect(service, Timeouts(idle=0.2, total=0.5)))
+    text, error = broken_off(connect(service, Timeouts(idle=0.3, total=0.6)))
     assert text.startswith("word word ")
     assert error.phase is TimeoutPhase.TOTAL
 
 
 def test_headers_that_trickle_do_not_go_on_past_the_deadline(server, connect, service):
     server.say(Reply(header_delay=0.02))
-    text, error = broken_off(connect(service, Timeouts(idle=0.2, total=0.5)))
+    text, error = broken_off(connect(service, Timeouts(idle=0.3, total=0.6)))
     assert (text, error.phase) == ("", TimeoutPhase.TOTAL)
 
 
 def test_a_server_that_says_nothing_at_all_is_given_up_at_the_idle_timeout(server, connect, service):
     server.say(Reply(stall_after=0))
-    _, error = broken_off(connect(service, Timeouts(idle=0.2, total=60)))
+    _, error = broken_off(connect(service, Timeouts(idle=0.3, total=60)))
     assert error.phase is TimeoutPhase.IDLE
 
 
@@ -230,7 +230,7 @@ def test_an_answer_in_one_piece_that_is_cut_is_a_connection_that_failed(server, 
 @pytest.mark.parametrize("trouble", [{"stall_after": 2}, {"cut_after": 2}], ids=["stall", "cut"])
 def test_trouble_after_the_last_word_does_no_harm(server, connect, service, trouble):
     server.say(Reply(chunks=("Hello",), events=(ENDS[service],), **trouble))
-    *pieces, end = connect(service, Timeouts(idle=0.2)).stream(QUESTION)
+    *pieces, end = connect(service, Timeouts(idle=0.3)).stream(QUESTION)
     assert heard(pieces) == "Hello"
     assert end.finish is FinishReason.STOP
     assert end.usage.estimated
