@@ -5,13 +5,13 @@ from typing import Any
 
 from django.contrib import admin
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.template.defaultfilters import truncatechars
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.timesince import timesince
 from unfold.admin import ModelAdmin
-from unfold.decorators import display
+from unfold.decorators import action, display
 
 from apps.core.adminkit import (
     NOTHING,
@@ -26,6 +26,7 @@ from apps.core.adminkit import (
 from apps.core.adminlists import BoundedPaginator, comparable
 from apps.episodic.admin_columns import ROWS_WORDS, segment_link, whose
 from apps.episodic.admin_event_list import FILTERS, EventList, is_owned, matching
+from apps.episodic.admin_search import search_page
 from apps.episodic.models import TimelineEvent
 
 SHOWN_CONTENT_CHARS = 240
@@ -49,6 +50,7 @@ class TimelineEventAdmin(ReadOnly, ModelAdmin):
     paginator = BoundedPaginator
     search_fields = ["user_id"]  # shows the box; `get_search_results` decides
     search_help_text = "A whole user id or type, or an event's id"
+    actions_list = ["query"]
     empty_text = "Events appear as applications record them."
     fieldsets = [
         (None, {"fields": ["words", "kind", "metadata_json"]}),
@@ -80,6 +82,10 @@ class TimelineEventAdmin(ReadOnly, ModelAdmin):
     ) -> tuple[QuerySet[TimelineEvent], bool]:
         term = comparable(search_term)
         return (matching(queryset, term) if term else queryset), False
+
+    @action(description="Search the timeline", icon="search", permissions=["view"], url_path="query")
+    def query(self, request: HttpRequest) -> HttpResponse:
+        return search_page(self, request)
 
     # Columns
 

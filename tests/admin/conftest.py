@@ -1,6 +1,7 @@
 """What tests of the admin build from."""
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from apps.core.domain.scope import Scope, system_access
+from apps.episodic.archive_cache import forget_archive
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.models import Memory
 from apps.semantic.services import memory_save
@@ -54,3 +56,12 @@ def subscriber(settings: Settings) -> Iterator[None]:
     support.TABLE["*"] = (support.RECORD,)
     yield
     support.TABLE.clear()
+
+
+@pytest.fixture
+def timeline_dir(tmp_path: Path, settings: Settings) -> Iterator[Path]:
+    """A directory of segment files of the test's own; the process knows nothing of any other."""
+    settings.TIMELINE_DIR = tmp_path / "timeline"
+    forget_archive()
+    yield settings.TIMELINE_DIR
+    forget_archive()
