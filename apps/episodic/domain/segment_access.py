@@ -21,10 +21,10 @@ from apps.episodic.domain.segment_lines import decode_line
 def opened(path: Path) -> Iterator[int]:
     """A descriptor of a regular file."""
     try:
-        # Opening a pipe would wait for somebody to write into it.
         if not stat.S_ISREG(path.stat().st_mode):
             raise SegmentDamagedError(Damage.NOT_A_SEGMENT, "It is not a regular file.")
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        # Should it be a pipe after all, nobody waits until somebody writes into it.
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except (FileNotFoundError, NotADirectoryError) as error:
         raise SegmentDamagedError(Damage.MISSING, "There is no such file.") from error
     try:

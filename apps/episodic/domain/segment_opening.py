@@ -28,6 +28,7 @@ from apps.episodic.domain.segment_format import (
     looks_like_footer,
     moment_of,
 )
+from apps.episodic.domain.segment_tables import decode_scopes
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,7 @@ def read_contents(path: Path) -> Contents:
         raise SegmentDamagedError(Damage.CHECKSUM, "Its tables are not as they were written.")
     contents = _contents(footer, tables, size)
     _check_tables(contents)
+    _check_scopes(contents)
     return contents
 
 
@@ -124,6 +126,15 @@ def _check_tables(contents: Contents) -> None:
     bearable = fills and int(blocks["raw_size"].max()) <= MAX_BLOCK_BYTES
     if not (bearable and int(blocks["lines"].sum(dtype=np.uint64)) == footer.event_count and _runs_fit(blocks, runs)):
         raise SegmentDamagedError(Damage.MISMATCH, "Its tables do not fit together.")
+
+
+def _check_scopes(contents: Contents) -> None:
+    try:
+        scopes = decode_scopes(contents.scopes)
+    except (ValueError, TypeError) as error:
+        raise SegmentDamagedError(Damage.MISMATCH, "Its scopes cannot be read.") from error
+    if int(contents.runs["scope"].max()) >= len(scopes):
+        raise SegmentDamagedError(Damage.MISMATCH, "It has runs of no scope.")
 
 
 def _runs_fit(blocks: Array, runs: Array) -> bool:
