@@ -194,7 +194,8 @@ class ChatError(Exception):
     """A call to a chat model failed. Its text is ours: it never holds a key, a prompt or the server's words.
 
     kind: what went wrong. retryable: the same call may succeed later, without anybody changing anything.
-    counts_against_breaker: it says that the provider is not well. status: the HTTP status, where there is one.
+    counts_against_breaker: it says that the provider is not well. status: the HTTP status of the answer, or what it
+    would have been where the error came inside a stream.
     retry_after_ms: the pause that the provider asks for. usage: what has probably been used (and will be charged)
     although the call failed; None where the provider cannot have begun to answer.
     """

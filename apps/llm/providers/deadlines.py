@@ -2,7 +2,8 @@
 
 HTTP clients know only how long one read may take. A server that sends a byte now and then, or a comment to keep the
 connection open, would hold a caller for as long as it likes. So each read, write and connection gets a timeout that
-knows when the call must be over, and a network backend (an extension point of httpcore) that heeds it.
+knows when the call must be over, and a network backend (an extension point of httpcore) that heeds it. Only looking up
+a host's name takes as long as the resolver likes.
 """
 
 import ssl

@@ -49,6 +49,7 @@ STATUS_OF_TYPE: Mapping[str, int] = {
 """What an error inside a stream would have been as an HTTP status."""
 _PASSING = frozenset({408, 409, 425})
 _MILLISECONDS = re.compile(r"[0-9]{1,9}")
+_ERROR_STATUS = re.compile(r"[45][0-9]{2}")
 _NEVER_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.ProxyError)
 
 UNREADABLE = (ValueError, TypeError, AttributeError, LookupError, RecursionError)
@@ -123,38 +124,41 @@ class Failures:
         types = _types(body)
         if 200 <= status < 300:
             status = next((STATUS_OF_TYPE[name] for name in types if name in STATUS_OF_TYPE), _code(body))
-        settings = self._endpoint.settings
-        if status in {401, 402, 403} or types & NO_CREDIT:
+        if status in {401, 402, 403} or NO_CREDIT.intersection(types):
             return ChatAuthError(
                 f"{self._who} refused the key, or its account has nothing left to spend ({status}): "
-                f"check {settings}_API_KEY and the account.",
+                f"check {self._endpoint.settings}_API_KEY and the account.",
                 status=status,
+                usage=used,
             )
         if status == 429 or status in _PASSING or status >= 500:
             busy = ChatRateLimitedError if status == 429 else ChatOverloadedError
             wait = _retry_after_ms(headers, self._clock)
             return busy(f"{self._who} answered {status}.", status=status, retry_after_ms=wait, usage=used)
-        if status == 404 or status < 400:
-            return ChatBadRequestError(
-                f"{self._who} has no such address or model ({status}): check {settings}_BASE_URL and {settings}_MODEL.",
-                status=status,
-            )
-        return ChatBadRequestError(f"{self._who} refused the request ({status}).", status=status)
+        return ChatBadRequestError(self._refusal(status), status=status, usage=used)
+
+    def _refusal(self, status: int) -> str:
+        if status != 404 and status >= 400:
+            return f"{self._who} refused the request ({status})."
+        settings = self._endpoint.settings
+        return f"{self._who} has no such address or model ({status}): check {settings}_BASE_URL and {settings}_MODEL."
 
 
-def _types(body: object) -> frozenset[str]:
-    """The words by which the server calls its error: OpenAI has them beside the message, Anthropic a level below."""
+def _types(body: object) -> list[str]:
+    """The words by which the server calls its error, the more exact one first.
+
+    OpenAI has them beside the message, Anthropic a level below.
+    """
     inner = body.get("error", body) if isinstance(body, Mapping) else None
     if not isinstance(inner, Mapping):
-        return frozenset()
-    return frozenset(value for value in (inner.get("type"), inner.get("code")) if isinstance(value, str))
+        return []
+    return [value for value in (inner.get("code"), inner.get("type")) if isinstance(value, str)]
 
 
 def _code(body: object) -> int:
     """The HTTP status that some servers put into an error inside a stream; 500 where there is none."""
-    code = body.get("code") if isinstance(body, Mapping) else None
-    digits = str(code)
-    return int(digits) if digits.isdecimal() and 400 <= int(digits) < 600 else 500
+    code = str(body.get("code")) if isinstance(body, Mapping) else ""
+    return int(code) if _ERROR_STATUS.fullmatch(code) else 500
 
 
 def _retry_after_ms(headers: Mapping[str, str], clock: Clock) -> int | None:

@@ -25,6 +25,14 @@ def service(request) -> str:
     return request.param
 
 
+@pytest.fixture(autouse=True)
+def no_proxies(monkeypatch) -> None:
+    """Whatever the environment of the tests says."""
+    for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)
+
+
 @pytest.fixture
 def connect(server) -> Iterator[Connect]:
     """`connect("openai", Timeouts(...))` is a provider for the server."""

@@ -149,6 +149,11 @@ def test_an_error_inside_a_stream_comes_after_what_came(server, connect, service
     assert "diary" not in str(caught.value)
 
 
+def test_the_more_exact_of_two_words_inside_a_stream_counts(server, connect):
+    server.say(Reply(events=(STREAMED_ERRORS["openai"].format("invalid_request_error", '"invalid_api_key"'),)))
+    assert isinstance(failure(connect("openai"), stream=True), ChatAuthError)
+
+
 def test_a_number_inside_a_stream_is_the_status_that_it_would_have_been(server, connect):
     server.say(Reply(events=(STREAMED_ERRORS["openai"].format("x", 429),)))
     assert isinstance(failure(connect("openai"), stream=True), ChatRateLimitedError)
