@@ -6,9 +6,9 @@ could not say what it may cost, and make it without a known cost when there is n
 """
 
 from collections.abc import Iterable
-from datetime import date, datetime
-from decimal import Decimal
+from datetime import datetime
 from itertools import groupby
+from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
@@ -17,20 +17,33 @@ from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.llm.domain.known_prices import KNOWN_PRICES, KnownPrice
 from apps.llm.domain.pricing import Tariff, TokenPrice, price_names
 from apps.llm.models import Price
+from apps.llm.sql import Result, Statement, run
 
 COMES_WITH_THE_HUB = "comes with the hub"
+_PRICES = """
+SELECT model, valid_from, above_input_tokens, input_per_million, output_per_million FROM llm_price
+WHERE provider = %s AND model = ANY(%s) AND valid_from <= %s
+"""
 
 
 def tariff_of(provider: str, model: str, *, clock: Clock = SYSTEM_CLOCK) -> Tariff | None:
     """What the model costs today (UTC); None where no price is known."""
-    names = price_names(model)
-    rows = Price.objects.filter(provider=provider, model__in=names, valid_from__lte=utcnow(clock).date())
-    found = rows.values_list("model", "valid_from", "above_input_tokens", "input_per_million", "output_per_million")
-    newest = _newest_of(found)
-    return next((newest[name] for name in names if name in newest), None)
+    [result] = run(question(provider, model, clock=clock))
+    return tariff_in(result, model)
 
 
-def _newest_of(rows: Iterable[tuple[str, date, int, Decimal, Decimal]]) -> dict[str, Tariff]:
+def question(provider: str, model: str, *, clock: Clock = SYSTEM_CLOCK) -> Statement:
+    """The statement whose result `tariff_in` reads."""
+    return Statement(_PRICES, [provider, list(price_names(model)), utcnow(clock).date()])
+
+
+def tariff_in(result: Result, model: str) -> Tariff | None:
+    """What the model costs; None where no price is known."""
+    newest = _newest_of(result.rows)
+    return next((newest[name] for name in price_names(model) if name in newest), None)
+
+
+def _newest_of(rows: Iterable[tuple[Any, ...]]) -> dict[str, Tariff]:
     """The newest tariff of each model. A day without a price for short prompts is no tariff, so an older one holds."""
     newest: dict[str, Tariff] = {}
     for (model, _), same_day in groupby(sorted(rows), key=lambda row: row[:2]):

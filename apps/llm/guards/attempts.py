@@ -5,30 +5,38 @@
     call the model                                      # without any transaction, so without a connection that waits
     attempt_settle(permit=admission.permit, result=..., usage=..., rules=rules)
 
-Each of the two is one transaction, in which the guards take their locks in the same order, budget, breaker, rate, so no
-two wait for each other. They are refused inside another transaction: it would hold those locks during the call.
+Each of the two is one transaction of three or four round trips. The locks are always taken in the same order, of the
+day, the provider's rate, and its breaker only if that changes, so no two callers wait for each other. Both are refused
+inside another transaction: it would hold those locks during the call.
 """
 
 from dataclasses import dataclass
 from decimal import Decimal
+from uuid import UUID
 
 from django.db import transaction
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock
-from apps.llm import metrics
-from apps.llm.domain.breaker import Phase, Ticket
+from apps.llm import metrics, prices
+from apps.llm.domain.breaker import Admission, BreakerState, Phase, Ticket, admit
 from apps.llm.domain.budget import BudgetDecision
 from apps.llm.domain.chat import Usage
 from apps.llm.domain.pricing import Tariff
-from apps.llm.guards.breakers import CallResult, breaker_admit, breaker_record
-from apps.llm.guards.budgets import BudgetGrant, budget_release, budget_reserve, budget_settle
-from apps.llm.guards.calls import NOTHING_USED, CallRecord, call_record
+from apps.llm.guards import breakers, budgets, calls, token_rates
+from apps.llm.guards.breakers import CallResult
+from apps.llm.guards.budgets import BudgetGrant
+from apps.llm.guards.calls import NOTHING_USED, CallRecord
 from apps.llm.guards.rules import GuardRules
-from apps.llm.guards.token_rates import tokens_release, tokens_reserve, tokens_settle
+from apps.llm.guards.token_rates import TokenGrant, TokenRequest
 from apps.llm.models import CallGuard
-from apps.llm.prices import tariff_of
+from apps.llm.sql import Result, Statement, run, run_groups
 
 PRICE_UNKNOWN = "price_unknown"
+# A reservation matters as long as its caller lives. If the server's machine dies in the second after it, most likely
+# the caller died as well; what was spent is waited for, in `attempt_settle`, until it is on the disk.
+_COMMIT_WITHOUT_WAITING = Statement("SET LOCAL synchronous_commit = off")
+Found = dict[str, list[Result]]
+Writes = list[Statement]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,13 +59,12 @@ class Permit:
     plan: AttemptPlan
     ticket: Ticket
     tariff: Tariff | None = None
-    money: int | None = None
-    tokens: int | None = None
+    money: UUID | None = None
+    tokens: UUID | None = None
 
-    def cost(self, usage: Usage | None) -> Decimal | None:
+    def cost(self, usage: Usage) -> Decimal | None:
         """What `usage` costs; None when the price is unknown."""
-        used = usage or NOTHING_USED
-        return None if self.tariff is None else self.tariff.cost(used.input_tokens, used.output_tokens)
+        return None if self.tariff is None else self.tariff.cost(usage.input_tokens, usage.output_tokens)
 
 
 @dataclass(frozen=True)
@@ -92,11 +99,11 @@ class AttemptSettlement:
 
 
 class _RefusedError(Exception):
-    """Rolls back what the guards before the one that refused had already set aside."""
+    """Rolls back what has been done until a guard refused."""
 
-    def __init__(self, guard: CallGuard, reason: str, retry_after_ms: int | None) -> None:
+    def __init__(self, guard: CallGuard, reason: str | None, retry_after_ms: int | None) -> None:
         super().__init__(reason)
-        self.refusal = Refusal(guard, reason, retry_after_ms)
+        self.refusal = Refusal(guard, reason or guard.value, retry_after_ms)
 
 
 def attempt_admit(
@@ -106,12 +113,10 @@ def attempt_admit(
 
     queue_depth: calls that wait for this provider, this one among them.
     """
+    tokens = TokenRequest(plan.provider, plan.model, plan.input_tokens + plan.output_tokens, queue_depth)
     try:
-        tariff = tariff_of(plan.provider, plan.model, clock=clock)
-        if tariff is None and rules.budget.is_enforced:
-            raise _RefusedError(CallGuard.BUDGET, PRICE_UNKNOWN, None)
         with transaction.atomic(durable=True):
-            return _admitted(plan, tariff, rules, queue_depth, clock)
+            return _admitted(plan, tokens, rules, clock)
     except _RefusedError as refused:
         metrics.REFUSALS.labels(refused.refusal.guard.value, refused.refusal.reason).inc()
         return AttemptAdmission(refusal=refused.refusal)
@@ -129,68 +134,92 @@ def attempt_settle(
     """Hand a permit back: what it set aside is released, and what was used is recorded.
 
     usage: of this attempt; None when nothing can have been used. record: of the whole call, with its last attempt.
-    Raises UnknownReservationError for a permit that was handed back before.
+    Raises UnknownReservationError for a permit that was handed back before; then nothing changes.
     """
-    plan, cost, used = permit.plan, permit.cost(usage), usage is not None and usage.total_tokens > 0
+    used, now, provider = usage or NOTHING_USED, clock.now(), permit.plan.provider
+    cost = permit.cost(used)
     with transaction.atomic(durable=True):
-        alerts = _settle_money(permit, cost, rules, clock) if used else _release_money(permit)
-        phase = breaker_record(provider=plan.provider, ticket=permit.ticket, result=result, rules=rules, clock=clock)
-        if permit.tokens is not None and usage is not None and used:
-            tokens_settle(reservation_id=permit.tokens, total_tokens=usage.total_tokens, clock=clock)
-        elif permit.tokens is not None:
-            tokens_release(reservation_id=permit.tokens)
-        if record is not None:
-            call_record(record=record, rules=rules)
-    _count(plan, usage, cost)
-    return AttemptSettlement(cost, phase, alerts)
+        found = run_groups(_settling(permit, used, cost, record, rules, now))
+        spent = [budgets.settlement_of(row, cost, rules, clock) for row in found["budget"] if cost is not None]
+        for row in found["rate"]:
+            token_rates.require_settled(row)
+        recording = breakers.recording(permit.ticket, result, rules, now)
+        phase = breakers.apply(provider, breakers.state_of(found["breaker"][0], now), recording, now)
+    for settlement in spent:
+        budgets.show(settlement)
+    _show(permit.plan, used, cost, record)
+    return AttemptSettlement(cost, phase, spent[0].alerts if spent else ())
 
 
-def _admitted(
-    plan: AttemptPlan, tariff: Tariff | None, rules: GuardRules, queue_depth: int, clock: Clock
-) -> AttemptAdmission:
-    grant = _reserve_money(plan, tariff, rules, clock)
-    admission = breaker_admit(provider=plan.provider, rules=rules, clock=clock)
+def _admitted(plan: AttemptPlan, asking: TokenRequest, rules: GuardRules, clock: Clock) -> AttemptAdmission:
+    """Everything is read in one round trip, under the locks, and written in another one."""
+    now, provider = clock.now(), plan.provider
+    groups = {
+        "settings": [_COMMIT_WITHOUT_WAITING],
+        "price": [prices.question(provider, plan.model, clock=clock)],
+        "budget": budgets.holding(now),
+        "breaker": [breakers.question(provider)],
+        "rate": token_rates.holding(provider, rules.rate_limit(provider), now),
+    }
+    found = run_groups(groups)
+    tariff = prices.tariff_in(found["price"][0], plan.model)
+    money, money_writes = _money(plan, tariff, found, rules, now)
+    seen = breakers.state_of(found["breaker"][0], now)
+    _require_breaker(admit(seen, now, rules.circuit)[1])
+    tokens, token_writes = _tokens(asking, found, rules, now)
+    ticket = _ticket(provider, seen, rules, now)
+    run(*money_writes, *token_writes)
+    permit = Permit(plan, ticket, tariff, money.reservation_id, tokens.reservation_id)
+    return AttemptAdmission(permit, warning=money.decision.warning)
+
+
+def _money(
+    plan: AttemptPlan, tariff: Tariff | None, found: Found, rules: GuardRules, now: int
+) -> tuple[BudgetGrant, Writes]:
+    if tariff is None and rules.budget.is_enforced:
+        raise _RefusedError(CallGuard.BUDGET, PRICE_UNKNOWN, None)
+    if tariff is None:
+        return BudgetGrant(BudgetDecision()), []
+    cost = tariff.cost(plan.input_tokens, plan.output_tokens)
+    grant, writes = budgets.grant_of(budgets.window_of(found["budget"], now), cost, rules, now)
+    if grant.reservation_id is None:
+        raise _RefusedError(CallGuard.BUDGET, grant.decision.reason, grant.decision.retry_after_ms)
+    return grant, writes
+
+
+def _tokens(asking: TokenRequest, found: Found, rules: GuardRules, now: int) -> tuple[TokenGrant, Writes]:
+    grant, writes = token_rates.grant_of(asking, found["rate"], rules, now)
+    if not grant.decision.allowed:
+        raise _RefusedError(CallGuard.RATE, grant.decision.verdict.value, grant.decision.retry_after_ms)
+    return grant, writes
+
+
+def _ticket(provider: str, seen: BreakerState, rules: GuardRules, now: int) -> Ticket:
+    """Asked for last, because a probe that is taken is a change; another caller may have taken the last one since."""
+    return _require_breaker(breakers.apply(provider, seen, breakers.admitting(rules, now), now))
+
+
+def _require_breaker(admission: Admission) -> Ticket:
     if admission.ticket is None:
         raise _RefusedError(CallGuard.BREAKER, admission.phase.value, admission.retry_after_ms)
-    tokens = tokens_reserve(
-        provider=plan.provider,
-        model=plan.model,
-        estimated_tokens=plan.input_tokens + plan.output_tokens,
-        rules=rules,
-        queue_depth=queue_depth,
-        clock=clock,
-    )
-    if not tokens.decision.allowed:
-        raise _RefusedError(CallGuard.RATE, tokens.decision.verdict.value, tokens.decision.retry_after_ms)
-    permit = Permit(plan, admission.ticket, tariff, grant.reservation_id, tokens.reservation_id)
-    return AttemptAdmission(permit, warning=grant.decision.warning)
+    return admission.ticket
 
 
-def _reserve_money(plan: AttemptPlan, tariff: Tariff | None, rules: GuardRules, clock: Clock) -> BudgetGrant:
-    """What costs nobody knows how much, which is only asked for without a budget, reserves nothing."""
-    if tariff is None:
-        return BudgetGrant(BudgetDecision())
-    grant = budget_reserve(amount=tariff.cost(plan.input_tokens, plan.output_tokens), rules=rules, clock=clock)
-    if grant.reservation_id is None:
-        raise _RefusedError(CallGuard.BUDGET, grant.decision.reason or "", grant.decision.retry_after_ms)
-    return grant
+def _settling(
+    permit: Permit, used: Usage, cost: Decimal | None, record: CallRecord | None, rules: GuardRules, now: int
+) -> dict[str, Writes]:
+    money, tokens = permit.money, permit.tokens
+    return {
+        "budget": [] if money is None or cost is None else [budgets.settling(money, cost, rules)],
+        "rate": [] if tokens is None else [token_rates.settling(tokens, used.total_tokens, now)],
+        "record": [] if record is None else [calls.storing(record, rules)[1]],
+        "breaker": [breakers.question(permit.plan.provider)],
+    }
 
 
-def _settle_money(permit: Permit, cost: Decimal | None, rules: GuardRules, clock: Clock) -> tuple[int, ...]:
-    if permit.money is None or cost is None:
-        return ()
-    return budget_settle(reservation_id=permit.money, actual=cost, rules=rules, clock=clock).alerts
-
-
-def _release_money(permit: Permit) -> tuple[int, ...]:
-    if permit.money is not None:
-        budget_release(reservation_id=permit.money)
-    return ()
-
-
-def _count(plan: AttemptPlan, usage: Usage | None, cost: Decimal | None) -> None:
-    if usage is not None:
-        metrics.TOKENS.labels(plan.provider, "input").inc(usage.input_tokens)
-        metrics.TOKENS.labels(plan.provider, "output").inc(usage.output_tokens)
-    if cost:
-        metrics.SPEND.labels(plan.provider, plan.model).inc(float(cost))
+def _show(plan: AttemptPlan, used: Usage, cost: Decimal | None, record: CallRecord | None) -> None:
+    metrics.TOKENS.labels(plan.provider, "input").inc(used.input_tokens)
+    metrics.TOKENS.labels(plan.provider, "output").inc(used.output_tokens)
+    metrics.SPEND.labels(plan.provider, plan.model).inc(float(cost or 0))
+    if record is not None:
+        calls.show(record)

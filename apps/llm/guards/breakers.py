@@ -4,8 +4,8 @@ The row is read without a lock first. Usually nothing would change, and that was
 row locked, read again and written. So a provider that is well costs one small query.
 """
 
+import json
 from collections.abc import Callable
-from datetime import timedelta
 from enum import StrEnum
 from typing import TypeVar
 
@@ -17,13 +17,16 @@ from apps.llm import metrics
 from apps.llm.domain import breaker
 from apps.llm.domain.breaker import Admission, Attempt, BreakerState, CircuitConfig, Phase, Probe, Ticket
 from apps.llm.events import BreakerChanged
+from apps.llm.guards.moments import milliseconds
 from apps.llm.guards.rules import GuardRules
 from apps.llm.models import Breaker
+from apps.llm.sql import Result, Statement, run
 
 T = TypeVar("T")
 Transition = Callable[[BreakerState], tuple[BreakerState, T]]
-_EPOCH = to_datetime(0)
-_MILLISECOND = timedelta(milliseconds=1)
+_READ = """
+SELECT phase, changed_at, term, attempts, successful_probes, probes, last_probe FROM llm_breaker WHERE provider = %s
+"""
 
 
 class CallResult(StrEnum):
@@ -37,7 +40,7 @@ class CallResult(StrEnum):
 def breaker_admit(*, provider: str, rules: GuardRules, clock: Clock = SYSTEM_CLOCK) -> Admission:
     """Whether a call to `provider` may be made now. A ticket must be handed back to `breaker_record`."""
     now = clock.now()
-    return _apply(provider, lambda state: breaker.admit(state, now, rules.circuit), now)
+    return apply(provider, _read(provider, now), admitting(rules, now), now)
 
 
 def breaker_record(
@@ -48,16 +51,11 @@ def breaker_record(
     A ticket handed back twice decides nothing the second time, but counts as another attempt.
     """
     now = clock.now()
-
-    def recorded(state: BreakerState) -> tuple[BreakerState, Phase]:
-        after = _recorded(state, ticket, result, now, rules.circuit)
-        return after, after.phase
-
-    return _apply(provider, recorded, now)
+    return apply(provider, _read(provider, now), recording(ticket, result, rules, now), now)
 
 
 def breaker_reset(*, provider: str, actor: str, clock: Clock = SYSTEM_CLOCK) -> None:
-    """Close the circuit and forget what failed, because an operator says so. A provider without a row is closed."""
+    """Close the circuit and forget what failed, because an operator says so."""
     now = clock.now()
     with transaction.atomic(savepoint=False):
         before = _locked(provider, now)
@@ -67,8 +65,56 @@ def breaker_reset(*, provider: str, actor: str, clock: Clock = SYSTEM_CLOCK) -> 
 
 def breaker_state(provider: str, *, clock: Clock = SYSTEM_CLOCK) -> BreakerState:
     """What is remembered of a provider; of one that never failed, that it is closed."""
-    row = Breaker.objects.filter(provider=provider).first()
-    return _state(row) if row else BreakerState(changed_at=clock.now())
+    return _read(provider, clock.now())
+
+
+def question(provider: str, lock: str = "") -> Statement:
+    """The statement whose result `state_of` reads."""
+    return Statement(_READ + lock, [provider])
+
+
+def state_of(result: Result, now: int) -> BreakerState:
+    """The state in a row; a new one when there is none."""
+    if result.row is None:
+        return BreakerState(changed_at=now)
+    phase, changed_at, term, attempts, successful_probes, probes, last_probe = result.row
+    return BreakerState(
+        changed_at=milliseconds(changed_at),
+        phase=Phase(phase),
+        term=term,
+        attempts=tuple(Attempt(*attempt) for attempt in json.loads(attempts)),
+        successful_probes=successful_probes,
+        probes=tuple(Probe(*probe) for probe in json.loads(probes)),
+        last_probe=last_probe,
+    )
+
+
+def admitting(rules: GuardRules, now: int) -> Transition[Admission]:
+    """Asking to be let through."""
+    return lambda state: breaker.admit(state, now, rules.circuit)
+
+
+def recording(ticket: Ticket, result: CallResult, rules: GuardRules, now: int) -> Transition[Phase]:
+    """Handing back a ticket."""
+
+    def recorded(state: BreakerState) -> tuple[BreakerState, Phase]:
+        after = _recorded(state, ticket, result, now, rules.circuit)
+        return after, after.phase
+
+    return recorded
+
+
+def apply(provider: str, seen: BreakerState, transition: Transition[T], now: int) -> T:
+    """Make a transition of the state that was `seen` without a lock, and store it if it changes anything."""
+    after, answer = transition(seen)
+    if after is not seen:
+        with transaction.atomic(savepoint=False):
+            before = _locked(provider, now)
+            after, answer = transition(before)
+            if after is not before:
+                _write(provider, before, after, now)
+    _show(provider, after.phase)
+    return answer
 
 
 def _recorded(state: BreakerState, ticket: Ticket, result: CallResult, now: int, config: CircuitConfig) -> BreakerState:
@@ -79,28 +125,18 @@ def _recorded(state: BreakerState, ticket: Ticket, result: CallResult, now: int,
     return breaker.release(state, ticket)
 
 
-def _apply(provider: str, transition: Transition[T], now: int) -> T:
-    row = Breaker.objects.filter(provider=provider).first()
-    before = _state(row) if row else BreakerState(changed_at=now)
-    after, answer = transition(before)
-    if after is not before:
-        with transaction.atomic(savepoint=False):
-            before = _locked(provider, now)
-            after, answer = transition(before)
-            if after is not before:
-                _write(provider, before, after, now)
-    _show(provider, after.phase)
-    return answer
+def _read(provider: str, now: int) -> BreakerState:
+    [result] = run(question(provider))
+    return state_of(result, now)
 
 
 def _locked(provider: str, now: int) -> BreakerState:
-    """The state, held until the transaction ends. Made at the first failure of a provider."""
-    rows = Breaker.objects.select_for_update().filter(provider=provider)
-    row = rows.first()
-    if row is None:
+    """The state, held until the transaction ends. Its row is made at the first failure of a provider."""
+    [result] = run(question(provider, "FOR UPDATE"))
+    if result.row is None:
         Breaker.objects.bulk_create([Breaker(provider=provider, changed_at=to_datetime(now))], ignore_conflicts=True)
-        row = rows.get()
-    return _state(row)
+        [result] = run(question(provider, "FOR UPDATE"))
+    return state_of(result, now)
 
 
 def _write(provider: str, before: BreakerState, after: BreakerState, now: int, actor: str | None = None) -> None:
@@ -116,18 +152,6 @@ def _write(provider: str, before: BreakerState, after: BreakerState, now: int, a
     if after.phase is not before.phase:
         at = to_datetime(now)
         emit(BreakerChanged(provider=provider, phase=after.phase, previous=before.phase, actor=actor, at=at))
-
-
-def _state(row: Breaker) -> BreakerState:
-    return BreakerState(
-        changed_at=(row.changed_at - _EPOCH) // _MILLISECOND,
-        phase=Phase(row.phase),
-        term=row.term,
-        attempts=tuple(Attempt(*attempt) for attempt in row.attempts),
-        successful_probes=row.successful_probes,
-        probes=tuple(Probe(*probe) for probe in row.probes),
-        last_probe=row.last_probe,
-    )
 
 
 def _show(provider: str, phase: Phase) -> None:

@@ -7,11 +7,12 @@ need no sweep to come back.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime
 from decimal import Decimal
+from uuid import UUID, uuid4
 
 from django.db import transaction
-from django.db.models import F, Sum
+from django.db.models import F
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, to_datetime, utcnow
 from apps.events.services import emit_many
@@ -19,10 +20,27 @@ from apps.llm import metrics
 from apps.llm.domain import budget as decisions
 from apps.llm.domain.budget import Budget, BudgetDecision, BudgetWindow, Settlement
 from apps.llm.events import BudgetThresholdReached
+from apps.llm.guards.moments import day_of, midnight
 from apps.llm.guards.rules import GuardRules
 from apps.llm.models import BudgetDay, BudgetReservation
+from apps.llm.sql import Result, Statement, run
 
 ZERO = Decimal(0)
+_ENSURE_DAY = """
+INSERT INTO llm_budgetday (day, spent_usd, waived_usd, warned, reset_by) VALUES (%s, 0, 0, '{}', '')
+ON CONFLICT DO NOTHING
+"""
+_DAY = "SELECT spent_usd, waived_usd, warned FROM llm_budgetday WHERE day = %s "
+_RESERVED = "SELECT coalesce(sum(amount_usd), 0) FROM llm_budgetreservation WHERE day_id = %s AND expires_at > %s"
+_RESERVE = """
+INSERT INTO llm_budgetreservation (id, day_id, amount_usd, reserved_at, expires_at) VALUES (%s, %s, %s, %s, %s)
+"""
+# Whoever deletes the reservation adds what it cost, so it is added once.
+_SETTLE = """
+WITH taken AS (DELETE FROM llm_budgetreservation WHERE id = %s RETURNING day_id)
+UPDATE llm_budgetday SET spent_usd = spent_usd + %s, limit_usd = %s FROM taken WHERE day = taken.day_id
+RETURNING day, spent_usd, waived_usd, warned
+"""
 
 
 class UnknownReservationError(LookupError):
@@ -34,7 +52,7 @@ class BudgetGrant:
     """The decision about a call. reservation_id: exactly when it is allowed, to be settled or released."""
 
     decision: BudgetDecision
-    reservation_id: int | None = None
+    reservation_id: UUID | None = None
 
 
 def budget_reserve(*, amount: Decimal, rules: GuardRules, clock: Clock = SYSTEM_CLOCK) -> BudgetGrant:
@@ -44,46 +62,31 @@ def budget_reserve(*, amount: Decimal, rules: GuardRules, clock: Clock = SYSTEM_
     """
     now, amount = clock.now(), decisions.checked_amount(amount)
     with transaction.atomic(savepoint=False):
-        day = _locked_day(to_datetime(now).date())
-        _, decision = decisions.reserve(_window(day, _reserved(day, now)), amount, rules.budget, now)
-        if decision.reservation is None:
-            return BudgetGrant(decision)
-        row = BudgetReservation.objects.create(
-            day=day,
-            amount_usd=decision.reservation.amount,
-            reserved_at=to_datetime(now),
-            expires_at=to_datetime(now + rules.reservation_ms),
-        )
-    return BudgetGrant(decision, row.pk)
+        held = window_of(run(*holding(now)), now)
+        grant, writes = grant_of(held, amount, rules, now)
+        run(*writes)
+    return grant
 
 
 def budget_settle(
-    *, reservation_id: int, actual: Decimal, rules: GuardRules, clock: Clock = SYSTEM_CLOCK
+    *, reservation_id: UUID, actual: Decimal, rules: GuardRules, clock: Clock = SYSTEM_CLOCK
 ) -> Settlement:
     """Record what a call cost, in the day in which it was reserved; even when its reservation has expired.
 
     Raises UnknownReservationError for one that was settled or released before, InvalidAmountError.
     """
-    actual = decisions.checked_amount(actual)
+    statement = settling(reservation_id, actual, rules)
     with transaction.atomic(savepoint=False):
-        day = _locked_day(_taken(reservation_id))
-        before = _window(day)
-        after, settlement = decisions.record_spend(before, actual, rules.budget)
-        BudgetDay.objects.filter(pk=day.pk).update(
-            spent_usd=F("spent_usd") + after.spent - before.spent,
-            warned=sorted(after.warned),
-            limit_usd=rules.budget.usd if rules.budget.is_enforced else None,
-        )
-        _warn(day, after, settlement.alerts, rules.budget, utcnow(clock))
-    metrics.BUDGET_UTILIZATION.set(float(settlement.utilization_percent))
-    for threshold in settlement.alerts:
-        metrics.BUDGET_ALERTS.labels(str(threshold)).inc()
+        [result] = run(statement)
+        settlement = settlement_of(result, actual, rules, clock)
+    show(settlement)
     return settlement
 
 
-def budget_release(*, reservation_id: int) -> None:
+def budget_release(*, reservation_id: UUID) -> None:
     """Give back what was set aside for a call that was certainly not made. Raises UnknownReservationError."""
-    _taken(reservation_id)
+    if not BudgetReservation.objects.filter(pk=reservation_id).delete()[0]:
+        raise UnknownReservationError(f"There is no reservation {reservation_id} of money to release.")
 
 
 def budget_reset(*, actor: str, clock: Clock = SYSTEM_CLOCK) -> Decimal:
@@ -91,11 +94,12 @@ def budget_reset(*, actor: str, clock: Clock = SYSTEM_CLOCK) -> Decimal:
 
     What was spent stays on record. Thresholds are warned of anew. What is reserved still counts.
     """
+    now = clock.now()
     with transaction.atomic(savepoint=False):
-        now = utcnow(clock)
-        day = _locked_day(now.date())
-        waived = day.spent_usd - day.waived_usd
-        BudgetDay.objects.filter(pk=day.pk).update(waived_usd=F("spent_usd"), warned=[], reset_by=actor, reset_at=now)
+        waived = window_of(run(*holding(now)), now).spent
+        BudgetDay.objects.filter(day=day_of(now)).update(
+            waived_usd=F("spent_usd"), warned=[], reset_by=actor, reset_at=to_datetime(now)
+        )
     metrics.BUDGET_UTILIZATION.set(0)
     return waived
 
@@ -103,49 +107,70 @@ def budget_reset(*, actor: str, clock: Clock = SYSTEM_CLOCK) -> Decimal:
 def budget_window(*, clock: Clock = SYSTEM_CLOCK) -> BudgetWindow:
     """What is spent and reserved today."""
     now = clock.now()
-    day = BudgetDay(day=to_datetime(now).date())
-    day = BudgetDay.objects.filter(pk=day.pk).first() or day
-    return _window(day, _reserved(day, now))
+    return window_of(run(*_looking(now)), now)
 
 
-def _locked_day(day: date) -> BudgetDay:
-    """The row of a day, held until the transaction ends; made by the first who asks."""
-    rows = BudgetDay.objects.select_for_update().filter(pk=day)
-    row = rows.first()
-    if row is None:
-        BudgetDay.objects.bulk_create([BudgetDay(day=day)], ignore_conflicts=True)
-        row = rows.get()
-    return row
+def holding(now: int) -> list[Statement]:
+    """Statements that hold today's row until the transaction ends, for `window_of`.
+
+    What is reserved is asked for in a statement of its own: only one that begins after the row was got sees what the
+    holder before has done.
+    """
+    day, reserved = _looking(now)
+    return [Statement(_ENSURE_DAY, day.parameters), Statement(day.text + "FOR UPDATE", day.parameters), reserved]
 
 
-def _reserved(day: BudgetDay, now: int) -> Decimal:
-    open_rows = BudgetReservation.objects.filter(day_id=day.pk, expires_at__gt=to_datetime(now))
-    return open_rows.aggregate(total=Sum("amount_usd"))["total"] or ZERO
+def window_of(results: Sequence[Result], now: int) -> BudgetWindow:
+    """Today's window, out of the last two results."""
+    day, reserved = results[-2:]
+    spent, waived, warned = day.row or (ZERO, ZERO, ())
+    return BudgetWindow(midnight(day_of(now)), spent - waived, reserved.rows[0][0], frozenset(warned))
 
 
-def _window(day: BudgetDay, reserved: Decimal = ZERO) -> BudgetWindow:
-    midnight = datetime(day.day.year, day.day.month, day.day.day, tzinfo=UTC)
-    start = (midnight - to_datetime(0)) // timedelta(milliseconds=1)
-    return BudgetWindow(start, Decimal(day.spent_usd) - day.waived_usd, reserved, frozenset(day.warned))
+def grant_of(held: BudgetWindow, amount: Decimal, rules: GuardRules, now: int) -> tuple[BudgetGrant, list[Statement]]:
+    """The decision, and the statements that make it hold; none when it is refused."""
+    _, decision = decisions.reserve(held, amount, rules.budget, now)
+    if decision.reservation is None:
+        return BudgetGrant(decision), []
+    grant, expires_at = BudgetGrant(decision, uuid4()), to_datetime(now + rules.reservation_ms)
+    parameters = [grant.reservation_id, day_of(now), decision.reservation.amount, to_datetime(now), expires_at]
+    return grant, [Statement(_RESERVE, parameters)]
 
 
-def _taken(reservation_id: int) -> date:
-    """Take a reservation away, as nobody else can then; gives its day."""
-    rows = BudgetReservation.objects.filter(pk=reservation_id)
-    day: date | None = rows.values_list("day_id", flat=True).first()
-    if day is None or not rows.delete()[0]:
-        raise UnknownReservationError(f"There is no reservation {reservation_id} of money to settle.")
-    return day
+def settling(reservation_id: UUID, actual: Decimal, rules: GuardRules) -> Statement:
+    """The statement whose result `settlement_of` reads. Raises InvalidAmountError."""
+    limit = rules.budget.usd if rules.budget.is_enforced else None
+    return Statement(_SETTLE, [reservation_id, decisions.checked_amount(actual), limit])
 
 
-def _warn(day: BudgetDay, window: BudgetWindow, alerts: Sequence[int], budget: Budget, at: datetime) -> None:
+def settlement_of(result: Result, actual: Decimal, rules: GuardRules, clock: Clock) -> Settlement:
+    """What settling reached, which is told to others in the same transaction. Raises UnknownReservationError."""
+    if result.row is None:
+        raise UnknownReservationError("There is no such reservation of money to settle.")
+    day, spent, waived, warned = result.row
+    actual = decisions.checked_amount(actual)
+    before = BudgetWindow(midnight(day), spent - waived - actual, warned=frozenset(warned))
+    after, settlement = decisions.record_spend(before, actual, rules.budget)
+    if settlement.alerts:
+        BudgetDay.objects.filter(day=day).update(warned=sorted(after.warned))
+        _warn(day, after, settlement.alerts, rules.budget, utcnow(clock))
+    return settlement
+
+
+def show(settlement: Settlement) -> None:
+    """Put a settlement that was committed into the metrics."""
+    metrics.BUDGET_UTILIZATION.set(float(settlement.utilization_percent))
+    for threshold in settlement.alerts:
+        metrics.BUDGET_ALERTS.labels(str(threshold)).inc()
+
+
+def _looking(now: int) -> tuple[Statement, Statement]:
+    return Statement(_DAY, [day_of(now)]), Statement(_RESERVED, [day_of(now), to_datetime(now)])
+
+
+def _warn(day: date, window: BudgetWindow, alerts: Sequence[int], budget: Budget, at: datetime) -> None:
+    spent, limit = str(window.spent), str(budget.usd)
     emit_many(
-        BudgetThresholdReached(
-            threshold=threshold,
-            day=day.day.isoformat(),
-            spent_usd=str(window.spent),
-            budget_usd=str(budget.usd),
-            at=at,
-        )
+        BudgetThresholdReached(threshold=threshold, day=day.isoformat(), spent_usd=spent, budget_usd=limit, at=at)
         for threshold in alerts
     )

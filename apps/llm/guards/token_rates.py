@@ -6,21 +6,42 @@ when they expire, and settled ones when they have left the window; neither needs
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from uuid import UUID, uuid4
 
-from django.db import connection, transaction
-from django.db.models import Q
+from django.db import transaction
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, to_datetime
 from apps.llm.domain.projection import Projection, RateDecision, RateLimit, TokenUsage, decide_rate, project_token_usage
 from apps.llm.guards.budgets import UnknownReservationError
 from apps.llm.guards.rules import GuardRules
-from apps.llm.models import TokenUse
+from apps.llm.sql import Result, Statement, run
 
-# Any number that no other pair of advisory locks of this project has.
+# Any number that no other pair of advisory locks of this project has. There may be no row yet that could be locked.
 _RATE_LOCK = 0x7261_7465
-_EPOCH = to_datetime(0)
-_MILLISECOND = timedelta(milliseconds=1)
+_HOLD = "SELECT pg_advisory_xact_lock(%s, hashtext(%s))"
+# Moments as numbers, because reading a timestamp takes 0.01 ms.
+_HISTORY = """
+SELECT (extract(epoch FROM settled_at) * 1000)::bigint, tokens FROM llm_tokenuse
+WHERE provider = %s AND (settled_at >= %s OR (settled_at IS NULL AND expires_at > %s))
+"""
+_RESERVE = """
+INSERT INTO llm_tokenuse (id, provider, model, tokens, reserved_at, expires_at) VALUES (%s, %s, %s, %s, %s, %s)
+"""
+_SETTLE = "UPDATE llm_tokenuse SET tokens = %s, settled_at = %s WHERE id = %s AND settled_at IS NULL"
+_RELEASE = "DELETE FROM llm_tokenuse WHERE id = %s AND settled_at IS NULL"
+
+
+@dataclass(frozen=True)
+class TokenRequest:
+    """A call that asks for tokens.
+
+    estimated_tokens: the most that it may use. queue_depth: calls that wait for the provider, this one among them.
+    """
+
+    provider: str
+    model: str
+    estimated_tokens: int
+    queue_depth: int = 1
 
 
 @dataclass(frozen=True)
@@ -31,77 +52,84 @@ class TokenGrant:
     """
 
     decision: RateDecision
-    reservation_id: int | None = None
+    reservation_id: UUID | None = None
 
 
-def tokens_reserve(
-    *,
-    provider: str,
-    model: str,
-    estimated_tokens: int,
-    rules: GuardRules,
-    queue_depth: int = 1,
-    clock: Clock = SYSTEM_CLOCK,
-) -> TokenGrant:
+def tokens_reserve(*, request: TokenRequest, rules: GuardRules, clock: Clock = SYSTEM_CLOCK) -> TokenGrant:
     """Set aside the most tokens that a call may use, if the provider's minute has room for them.
 
-    queue_depth: calls that wait, this one among them. A provider without a limit is not asked about.
+    A provider without a limit is not asked about.
     """
-    limit, now = rules.rate_limit(provider), clock.now()
+    limit, now = rules.rate_limit(request.provider), clock.now()
     if limit.tokens_per_minute is None:
-        return TokenGrant(decide_rate([], [], estimated_tokens, limit, now, queue_depth))
+        return grant_of(request, [], rules, now)[0]
     with transaction.atomic(savepoint=False):
-        _hold(provider)
-        settled, reserved = _history(provider, limit, now)
-        decision = decide_rate(settled, reserved, estimated_tokens, limit, now, queue_depth)
-        if not decision.allowed:
-            return TokenGrant(decision)
-        row = TokenUse.objects.create(
-            provider=provider,
-            model=model,
-            tokens=estimated_tokens,
-            reserved_at=to_datetime(now),
-            expires_at=to_datetime(now + rules.reservation_ms),
-        )
-    return TokenGrant(decision, row.pk)
+        grant, writes = grant_of(request, run(*holding(request.provider, limit, now)), rules, now)
+        run(*writes)
+    return grant
 
 
-def tokens_settle(*, reservation_id: int, total_tokens: int, clock: Clock = SYSTEM_CLOCK) -> None:
-    """Record what a call used, which counts from now on for a minute. Raises UnknownReservationError."""
-    open_row = TokenUse.objects.filter(pk=reservation_id, settled_at=None)
-    if not open_row.update(tokens=total_tokens, settled_at=to_datetime(clock.now())):
-        raise UnknownReservationError(f"There is no reservation {reservation_id} of tokens to settle.")
+def tokens_settle(*, reservation_id: UUID, total_tokens: int, clock: Clock = SYSTEM_CLOCK) -> None:
+    """Record what a call used, which counts from now on for a minute. Raises UnknownReservationError.
+
+    A call that used none leaves no row, as it says nothing about what a call uses.
+    """
+    [result] = run(settling(reservation_id, total_tokens, clock.now()))
+    require_settled(result)
 
 
-def tokens_release(*, reservation_id: int) -> None:
-    """Give back the tokens of a call that used none. Raises UnknownReservationError."""
-    if not TokenUse.objects.filter(pk=reservation_id, settled_at=None).delete()[0]:
-        raise UnknownReservationError(f"There is no reservation {reservation_id} of tokens to release.")
+def tokens_release(*, reservation_id: UUID) -> None:
+    """Give back the tokens of a call that was not made. Raises UnknownReservationError."""
+    [result] = run(Statement(_RELEASE, [reservation_id]))
+    require_settled(result)
 
 
 def token_window(provider: str, *, rules: GuardRules, clock: Clock = SYSTEM_CLOCK) -> Projection:
     """What a provider's minute holds, calls under way among it."""
     limit, now = rules.rate_limit(provider), clock.now()
-    settled, reserved = _history(provider, limit, now)
-    under_way = [TokenUsage(now, usage.total_tokens) for usage in reserved]
-    return project_token_usage([*settled, *under_way], 0, limit, now)
+    settled, reserved = _usage(run(_looking(provider, limit, now)), now)
+    return project_token_usage([*settled, *reserved], 0, limit, now)
 
 
-def _hold(provider: str) -> None:
-    with connection.cursor() as cursor:
-        # There may be no row yet that could be locked.
-        cursor.execute("SELECT pg_advisory_xact_lock(%s, hashtext(%s))", [_RATE_LOCK, provider])
+def holding(provider: str, limit: RateLimit, now: int) -> list[Statement]:
+    """Statements that hold the provider's minute until the transaction ends, for `grant_of`; none without a limit."""
+    if limit.tokens_per_minute is None:
+        return []
+    return [Statement(_HOLD, [_RATE_LOCK, provider]), _looking(provider, limit, now)]
 
 
-def _history(provider: str, limit: RateLimit, now: int) -> tuple[Sequence[TokenUsage], Sequence[TokenUsage]]:
-    """The usage of settled calls and the estimates of those under way."""
-    in_window = Q(settled_at__gte=to_datetime(now - limit.window_ms))
-    under_way = Q(settled_at=None, expires_at__gt=to_datetime(now))
-    settled, reserved = [], []
-    rows = TokenUse.objects.filter(in_window | under_way, provider=provider)
-    for settled_at, tokens in rows.values_list("settled_at", "tokens"):
-        if settled_at is None:
-            reserved.append(TokenUsage(now, tokens))
-        else:
-            settled.append(TokenUsage((settled_at - _EPOCH) // _MILLISECOND, tokens))
-    return settled, reserved
+def grant_of(
+    request: TokenRequest, results: Sequence[Result], rules: GuardRules, now: int
+) -> tuple[TokenGrant, list[Statement]]:
+    """The decision, and the statements that make it hold; none when it is refused, or there is no limit."""
+    limit, (settled, reserved) = rules.rate_limit(request.provider), _usage(results, now)
+    decision = decide_rate(settled, reserved, request.estimated_tokens, limit, now, request.queue_depth)
+    if limit.tokens_per_minute is None or not decision.allowed:
+        return TokenGrant(decision), []
+    grant, expires_at = TokenGrant(decision, uuid4()), to_datetime(now + rules.reservation_ms)
+    use = [request.provider, request.model, request.estimated_tokens]
+    return grant, [Statement(_RESERVE, [grant.reservation_id, *use, to_datetime(now), expires_at])]
+
+
+def settling(reservation_id: UUID, total_tokens: int, now: int) -> Statement:
+    """The statement whose result `require_settled` checks."""
+    if total_tokens == 0:
+        return Statement(_RELEASE, [reservation_id])
+    return Statement(_SETTLE, [total_tokens, to_datetime(now), reservation_id])
+
+
+def require_settled(result: Result) -> None:
+    """Raises UnknownReservationError when nothing was settled."""
+    if not result.count:
+        raise UnknownReservationError("There is no such reservation of tokens to settle.")
+
+
+def _looking(provider: str, limit: RateLimit, now: int) -> Statement:
+    return Statement(_HISTORY, [provider, to_datetime(now - limit.window_ms), to_datetime(now)])
+
+
+def _usage(results: Sequence[Result], now: int) -> tuple[Sequence[TokenUsage], Sequence[TokenUsage]]:
+    """The usage of settled calls in the window and the estimates of calls under way, out of the last result."""
+    rows = results[-1].rows if results else []
+    settled = [TokenUsage(settled_at, tokens) for settled_at, tokens in rows if settled_at is not None]
+    return settled, [TokenUsage(now, tokens) for settled_at, tokens in rows if settled_at is None]

@@ -3,6 +3,7 @@
 Written by `guards` only. Every moment in here is one of the clock that was handed in, never the server's.
 """
 
+import uuid
 from typing import ClassVar
 
 from django.contrib.postgres.fields import ArrayField
@@ -88,6 +89,8 @@ class BudgetReservation(models.Model):
     a while all the same: it can still be settled, and it says that its money may have been spent.
     """
 
+    # Not a sequence: after a crash of the server a number could be given out again (docs/adr/0014).
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4)
     day = models.ForeignKey(BudgetDay, on_delete=models.CASCADE, related_name="reservations", db_index=False)
     amount_usd = money()
     reserved_at = models.DateTimeField()
@@ -116,6 +119,7 @@ class TokenUse(models.Model):
     settled one until it has left the window of a minute.
     """
 
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4)
     provider = models.CharField(max_length=MAX_PROVIDER_CHARS)
     model = models.CharField(max_length=MAX_MODEL_CHARS)
     tokens = models.BigIntegerField()

@@ -22,7 +22,7 @@ from apps.llm.guards.breakers import CallResult, breaker_admit, breaker_record, 
 from apps.llm.guards.budgets import UnknownReservationError, budget_window
 from apps.llm.guards.calls import CallContent, CallRecord
 from apps.llm.guards.rules import GuardRules
-from apps.llm.guards.token_rates import token_window, tokens_reserve
+from apps.llm.guards.token_rates import TokenRequest, token_window, tokens_reserve
 from apps.llm.models import Breaker, BudgetReservation, CallGuard, CallOutcome, ModelCall, Price, TokenUse
 from apps.llm.prices import price_save
 from tests.llm.guards.rules import NOON, noon, rules
@@ -143,7 +143,7 @@ def test_the_token_rate_refuses_and_leaves_money_and_probe() -> None:
     clock = noon()
     open_circuit(clock)
     clock.advance(30_000)
-    tokens_reserve(provider="own", model="llama", estimated_tokens=99_000, rules=RULES, clock=clock)
+    tokens_reserve(request=TokenRequest("own", "llama", 99_000), rules=RULES, clock=clock)
     events = Event.objects.count()
     assert refused(clock) == Refusal(CallGuard.RATE, "throttled", 1_000)
     assert BudgetReservation.objects.count() == 0

@@ -11,7 +11,7 @@ from apps.llm.domain.chat import Usage
 from apps.llm.guards.budgets import budget_reserve
 from apps.llm.guards.calls import CallContent, CallRecord, call_record
 from apps.llm.guards.sweeping import Swept, guards_sweep
-from apps.llm.guards.token_rates import tokens_reserve
+from apps.llm.guards.token_rates import TokenRequest, tokens_reserve
 from apps.llm.models import BudgetDay, BudgetReservation, CallGuard, CallOutcome, ModelCall, TokenUse
 from apps.llm.tasks import sweep_guards
 from tests.llm.guards.rules import CENT, DAY, NOON, noon, rules
@@ -72,7 +72,7 @@ def test_calls_are_counted_by_outcome() -> None:
 def test_a_sweep_removes_expired_reservations_a_day_later_and_leaves_the_days() -> None:
     clock, ours = noon(), rules(tokens_per_minute={"own": 100})
     budget_reserve(amount=CENT, rules=ours, clock=clock)
-    tokens_reserve(provider="own", model="m", estimated_tokens=10, rules=ours, clock=clock)
+    tokens_reserve(request=TokenRequest("own", "m", 10), rules=ours, clock=clock)
     clock.advance(DAY + ours.reservation_ms)
     assert guards_sweep(clock=clock) == Swept(0, 0, 0)
     clock.advance(1)

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable
 from datetime import date
 from decimal import Decimal
+from uuid import UUID
 
 import pytest
 from django.db import connection
@@ -15,7 +16,7 @@ from apps.llm.domain.chat import Usage
 from apps.llm.guards.attempts import AttemptPlan, attempt_admit, attempt_settle
 from apps.llm.guards.breakers import CallResult, breaker_admit, breaker_record, breaker_state
 from apps.llm.guards.budgets import budget_reserve, budget_settle, budget_window
-from apps.llm.guards.token_rates import token_window, tokens_reserve, tokens_settle
+from apps.llm.guards.token_rates import TokenRequest, token_window, tokens_reserve, tokens_settle
 from apps.llm.models import Breaker, BudgetDay, BudgetReservation, Price, TokenUse
 from apps.llm.prices import price_save
 from tests.llm.guards.rules import CENT, DAY, MIDNIGHT, noon, rules
@@ -62,14 +63,14 @@ def test_16_spenders_at_once_spend_exactly_the_budget_and_not_one_cent_more() ->
 def test_16_reservations_at_once_take_exactly_what_is_left_before_any_is_settled() -> None:
     clock = noon()
 
-    def reserve() -> int | None:
+    def reserve() -> UUID | None:
         return budget_reserve(amount=Decimal("0.10"), rules=RULES, clock=clock).reservation_id
 
     reservations = [found for found in at_once(*[reserve] * THREADS) if found is not None]
     assert len(reservations) == 9
     assert budget_window(clock=clock).reserved == Decimal("0.90")
 
-    def settle(reservation: int) -> Callable[[], object]:
+    def settle(reservation: UUID) -> Callable[[], object]:
         return lambda: budget_settle(reservation_id=reservation, actual=CENT, rules=RULES, clock=clock)
 
     at_once(*[settle(reservation) for reservation in reservations])
@@ -109,9 +110,8 @@ def test_16_callers_at_once_never_use_more_tokens_than_the_minute_takes() -> Non
     def use() -> int:
         used = 0
         for _ in range(4):
-            reservation = tokens_reserve(
-                provider="own", model="m", estimated_tokens=60, rules=RULES, clock=clock
-            ).reservation_id
+            request = TokenRequest("own", "m", 60)
+            reservation = tokens_reserve(request=request, rules=RULES, clock=clock).reservation_id
             if reservation is not None:
                 used += 60
                 tokens_settle(reservation_id=reservation, total_tokens=60, clock=clock)
@@ -158,7 +158,7 @@ def test_what_the_guards_remember_survives_the_connection_that_wrote_it() -> Non
     fail(10, clock)
     reservation = budget_reserve(amount=CENT, rules=RULES, clock=clock).reservation_id
     assert reservation is not None
-    tokens = tokens_reserve(provider="own", model="m", estimated_tokens=60, rules=RULES, clock=clock).reservation_id
+    tokens = tokens_reserve(request=TokenRequest("own", "m", 60), rules=RULES, clock=clock).reservation_id
     assert tokens is not None
     connection.close()
     assert breaker_admit(provider="own", rules=RULES, clock=clock).phase is Phase.OPEN

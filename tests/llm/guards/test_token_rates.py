@@ -4,7 +4,14 @@ from django.db import IntegrityError, transaction
 from apps.core.domain.clock import DeterministicClock
 from apps.llm.domain.projection import RateVerdict
 from apps.llm.guards.budgets import UnknownReservationError
-from apps.llm.guards.token_rates import TokenGrant, token_window, tokens_release, tokens_reserve, tokens_settle
+from apps.llm.guards.token_rates import (
+    TokenGrant,
+    TokenRequest,
+    token_window,
+    tokens_release,
+    tokens_reserve,
+    tokens_settle,
+)
 from apps.llm.models import TokenUse
 from tests.llm.guards.rules import MINUTE, noon, rules
 
@@ -14,7 +21,7 @@ RULES = rules(tokens_per_minute={"openai": 1_000, "local": 0})
 
 
 def reserve(tokens: int, clock: DeterministicClock, provider: str = "openai", model: str = "gpt") -> TokenGrant:
-    return tokens_reserve(provider=provider, model=model, estimated_tokens=tokens, rules=RULES, clock=clock)
+    return tokens_reserve(request=TokenRequest(provider, model, tokens), rules=RULES, clock=clock)
 
 
 def use(tokens: int, clock: DeterministicClock, model: str = "gpt") -> None:
@@ -118,9 +125,9 @@ def test_each_provider_has_a_window_of_its_own() -> None:
 def test_calls_that_wait_are_projected() -> None:
     clock = noon()
     use(200, clock)
-    asked = {"provider": "openai", "model": "gpt", "estimated_tokens": 1, "rules": RULES, "clock": clock}
-    assert not tokens_reserve(**asked, queue_depth=4).decision.allowed
-    assert tokens_reserve(**asked, queue_depth=3).decision.allowed
+    for waiting, allowed in [(4, False), (3, True)]:
+        request = TokenRequest("openai", "gpt", 1, queue_depth=waiting)
+        assert tokens_reserve(request=request, rules=RULES, clock=clock).decision.allowed is allowed
 
 
 def test_the_window_shows_what_it_holds() -> None:
