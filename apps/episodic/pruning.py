@@ -1,7 +1,7 @@
 """Retention: expired events are removed, by the policy that counts for them (spec 000, Retention policy)."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Coalesce
@@ -46,9 +46,15 @@ def timeline_prune(
         return events_remove(_removal(cutoffs), _candidates(cutoffs), work)
 
 
-def prune_preview(*, clock: Clock = SYSTEM_CLOCK, watch: Watch = unwatched) -> RemovalReport:
-    """What `timeline_prune` would remove now; nothing is changed. Files that cannot be read are counted as damaged."""
-    cutoffs, report = current_cutoffs(clock), RemovalReport()
+def prune_preview(
+    *, policies: Iterable[Policy] | None = None, clock: Clock = SYSTEM_CLOCK, watch: Watch = unwatched
+) -> RemovalReport:
+    """What `timeline_prune` would remove now; nothing is changed. Files that cannot be read are counted as damaged.
+
+    policies: what to assume instead of those that are there.
+    """
+    cutoffs = current_cutoffs(clock) if policies is None else cutoffs_at(policies, utcnow(clock))
+    report = RemovalReport()
     if cutoffs.latest is None:
         return report
     report.rows = TimelineEvent.objects.that_count().filter(_expired_rows(cutoffs)).count()
