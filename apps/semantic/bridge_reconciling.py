@@ -43,6 +43,8 @@ logger = logging.getLogger(__name__)
 REASON = "episodic_pruned"
 RUN_SECONDS = 20.0
 MAX_LINKS = 500
+# By themselves, or in what they were merged into in turn.
+_STANDING = (MemoryStatus.ACTIVE, MemoryStatus.MERGED)
 ACTIONS = {
     Remedy.DEMOTE: AuditAction.DEMOTED,
     Remedy.DELETE: AuditAction.DELETED,
@@ -169,11 +171,15 @@ def _demote(memory: Memory, ledger: Ledger) -> dict[str, Any]:
 
 
 def _separate(memory: Memory, clock: Clock) -> str:
-    """Let the other of two merged memories stand by itself again; gives why that cannot be done, or nothing."""
+    """Let the other of two merged memories stand by itself again; gives why that cannot be done, or nothing.
+
+    Where what they became does not stand any more, neither does the other: there is nothing to be done.
+    """
     of_memory = Q(candidate=memory) | Q(existing=memory)
-    receipt = Conflict.objects.in_force().filter(of_memory, outcome=Outcome.MERGED).newest_first().first()
-    if receipt is None:
-        return "merge_not_found"
+    receipts = Conflict.objects.in_force().filter(of_memory, outcome=Outcome.MERGED).select_related("result")
+    receipt = receipts.newest_first().first()
+    if receipt is None or receipt.result is None or receipt.result.status not in _STANDING:
+        return ""
     winner = Winner.EXISTING if receipt.candidate_id == memory.pk else Winner.CANDIDATE
     try:
         conflict_override(access=BRIDGE, uuid=receipt.uuid, winner=winner, clock=clock)
