@@ -143,10 +143,26 @@ def _remove_batch(rows: QuerySet[TimelineEvent], removal: Removal, clock: Clock)
     batch = list(rows.order_by("pk").values_list(*_ROW_COLUMNS)[:ROWS_AT_ONCE])
     if not batch:
         return 0, 0, []
-    unsealed = _unseal({row[1] for row in batch}, clock)
-    TimelineEvent.objects.filter(pk__in=[row[0] for row in batch])._raw_delete(rows.db)
+    unsealed = _delete([row[:2] for row in batch], clock)
     _tell([PrunedEvent(ScopeKey(*row[2:5]), row[5], row[6]) for row in batch], removal, clock)
     return batch[-1][0], len(batch), unsealed
+
+
+def rows_delete(rows: Sequence[tuple[int, int]], clock: Clock) -> int:
+    """Remove rows without telling of it, given as arrival and segment; gives their number."""
+    with transaction.atomic():
+        unsealed = _delete(rows, clock)
+    for name in unsealed:
+        remove_file(name)
+    return len(rows)
+
+
+def _delete(rows: Sequence[tuple[int, int]], clock: Clock) -> list[str]:
+    """Remove rows; gives the files that say more than rows do now."""
+    unsealed = _unseal({segment_id for _, segment_id in rows}, clock)
+    doomed = TimelineEvent.objects.filter(pk__in=[pk for pk, _ in rows])
+    doomed._raw_delete(doomed.db)
+    return unsealed
 
 
 def _unseal(segment_ids: set[int], clock: Clock) -> list[str]:

@@ -42,7 +42,7 @@ def segment_seal(segment: Segment, *, clock: Clock, step: Step = no_step) -> Non
     """
     require_room()
     step("seal: wait for writers")
-    _wait_for_writers(segment)
+    wait_for_writers(segment)
     if not TimelineEvent.objects.filter(segment=segment).exists():
         segment_end_empty(segment, clock)
         return
@@ -88,8 +88,8 @@ def rows_of(segment: Segment) -> Iterator[EventRecord]:
     return (row.record for row in rows.iterator(chunk_size=_ROWS_AT_ONCE))
 
 
-def _wait_for_writers(segment: Segment) -> None:
-    """Wait until every transaction that took the segment for the open one has ended.
+def wait_for_writers(segment: Segment) -> None:
+    """Wait until every transaction has ended that took the segment for the open one before this call.
 
     Asks again and again instead of standing in the line of the lock, where others would stand behind.
     """
