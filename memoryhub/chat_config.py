@@ -12,6 +12,9 @@ from apps.llm.domain import chat
 CHAT_PROVIDERS = {"none": None, "openai": "openai", "anthropic": "anthropic", "claude": "anthropic"}
 """What may be named, and what is meant: spec 002 calls Anthropic's models `claude`."""
 
+MAX_HOST_CHARS = 80
+"""The name by which a provider is recorded holds its host and must fit its column."""
+
 
 @dataclass(frozen=True)
 class ChatVariables:
@@ -129,6 +132,8 @@ def _base_url(env: Env, name: str) -> str | None:
         valid = False
     if not valid or not url.isascii() or parts.query or parts.fragment:
         raise ImproperlyConfigured(f"{name} must look like http://127.0.0.1:11434/v1.")
+    if len(parts.netloc) > MAX_HOST_CHARS:
+        raise ImproperlyConfigured(f"{name} must name a host of at most {MAX_HOST_CHARS} characters.")
     if "@" in parts.netloc:
         raise ImproperlyConfigured(f"{name} must not hold a name or a password: the address is shown.")
     return url.rstrip("/")

@@ -84,6 +84,7 @@ def test_a_server_with_an_address_needs_no_key(configure):
         ("MEMORYHUB_CHAT_BASE_URL", "http://127.0.0.1:99999/v1"),
         ("MEMORYHUB_CHAT_BASE_URL", "http://[::1/v1"),
         ("MEMORYHUB_CHAT_BASE_URL", "http://127.0.0.1/v1?key=x"),
+        ("MEMORYHUB_CHAT_BASE_URL", f"http://{'h' * 81}/v1"),
         ("MEMORYHUB_CHAT_BASE_URL", f"http://me:{KEY}@127.0.0.1/v1"),
         ("MEMORYHUB_CHAT_CONNECT_TIMEOUT_SECONDS", "0"),
         ("MEMORYHUB_CHAT_IDLE_TIMEOUT_SECONDS", "soon"),

@@ -12,21 +12,41 @@ MAX_CONNECTIONS = 100
 KEEPALIVE_SECONDS = 60.0
 DRAIN_SECONDS = 0.05
 """How long the end of an answer is waited for after its last word, to keep the connection."""
+SENT_HEADERS = frozenset(
+    {
+        "accept",
+        "accept-encoding",
+        "anthropic-version",
+        "authorization",
+        "connection",
+        "content-length",
+        "content-type",
+        "host",
+        "transfer-encoding",
+        "user-agent",
+    }
+)
 _LAST_WORD = b"[DONE]"
 
 
 def http_client() -> httpx2.Client:
     """A client for calls that are `bounded`. Proxies are those of the environment.
 
-    Redirects are not followed: what people told the hub goes to the configured server and to no other.
+    Redirects are not followed: what people told the hub goes to the configured server and to no other. Headers are
+    `SENT_HEADERS`: the SDKs add others, from variables of their own and about this machine.
     """
     client = httpx2.Client(
         limits=httpx2.Limits(max_connections=MAX_CONNECTIONS, keepalive_expiry=KEEPALIVE_SECONDS),
         follow_redirects=False,
-        event_hooks={"response": [_keep_connection]},
+        event_hooks={"request": [_drop_headers], "response": [_keep_connection]},
     )
     heed_deadlines(client)
     return client
+
+
+def _drop_headers(request: httpx2.Request) -> None:
+    for name in [name for name in request.headers if name not in SENT_HEADERS]:
+        del request.headers[name]
 
 
 def _keep_connection(response: httpx2.Response) -> None:

@@ -36,10 +36,10 @@ def chain(error: BaseException | None) -> list[BaseException]:
 
 @pytest.mark.parametrize("stream", [True, False], ids=["streamed", "in one piece"])
 def test_neither_logs_nor_errors_tell_them(server, connect, service, stream, caplog):
-    provider = connect(service, Timeouts(idle=0.1, total=0.1))
+    provider = connect(service, Timeouts(idle=0.2, total=0.5))
     errors: list[ChatError] = []
     with caplog.at_level(logging.DEBUG):
-        provider.complete(REQUEST)
+        connect(service).complete(REQUEST)
         for reply in TROUBLE:
             server.say(reply)
             try:

@@ -3,6 +3,7 @@ import logging
 import pytest
 
 from apps.llm.domain.chat import JSON_INSTRUCTION, ChatBadRequestError, ChatMessage, ChatRequest, Role
+from apps.llm.providers.connections import SENT_HEADERS
 from apps.llm.providers.endpoint import Endpoint
 from apps.llm.providers.openai_chat import OpenAIChat
 from tests.llm.chat_server import Received, Reply
@@ -37,7 +38,7 @@ def other_account(monkeypatch) -> None:
     for name in ("OPENAI_BASE_URL", "ANTHROPIC_BASE_URL"):
         monkeypatch.setenv(name, "http://127.0.0.1:1/v1")
     for name in ("OPENAI_CUSTOM_HEADERS", "ANTHROPIC_CUSTOM_HEADERS"):
-        monkeypatch.setenv(name, f"Authorization: Bearer {OTHER_KEY}")
+        monkeypatch.setenv(name, f"Authorization: Bearer {OTHER_KEY}\nX-Api-Key: {OTHER_KEY}\nX-More: {OTHER_KEY}")
 
 
 def asked(server, provider, request: ChatRequest = TALK, *, stream: bool = True) -> Received:
@@ -91,6 +92,12 @@ def test_the_key_is_the_configured_one_whatever_the_environment_says(server, con
     headers = asked(server, connect(service), stream=stream).headers
     assert headers["authorization"] == f"Bearer {KEY}"
     assert [name for name, value in headers.items() if OTHER_KEY in value] == []
+
+
+def test_nothing_is_told_about_the_machine(server, connect, service):
+    headers = asked(server, connect(service)).headers
+    assert set(headers) <= SENT_HEADERS
+    assert "python" in headers["user-agent"].lower()
 
 
 def test_a_server_that_asks_for_no_key_gets_none(server, connect, service):
