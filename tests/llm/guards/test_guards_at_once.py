@@ -169,12 +169,40 @@ def test_what_the_guards_remember_survives_the_connection_that_wrote_it() -> Non
     assert token_window("own", rules=RULES, clock=clock).window_tokens_used == 60
 
 
-def test_whole_attempts_at_once_neither_wait_for_each_other_for_ever_nor_overrun_anything() -> None:
-    clock, ours = noon(), rules("0.50")
+def priced() -> AttemptPlan:
+    """An attempt that costs a cent."""
     price = Price(provider="own", model="m", input_per_million=1_000, output_per_million=0, source="the invoice")
     price.valid_from = date(2026, 1, 1)
     price_save(price=price, actor="operator")
-    plan = AttemptPlan(provider="own", model="m", input_tokens=10, output_tokens=0)
+    return AttemptPlan(provider="own", model="m", input_tokens=10, output_tokens=0)
+
+
+def test_16_attempts_at_once_take_exactly_the_budget_and_not_one_cent_more() -> None:
+    clock, ours, plan = noon(), rules("0.20"), priced()
+
+    def attempt() -> int:
+        return sum(attempt_admit(plan=plan, rules=ours, clock=clock).permit is not None for _ in range(3))
+
+    assert sum(at_once(*[attempt] * THREADS)) == 20
+    assert budget_window(clock=clock).reserved == Decimal("0.20")
+
+
+def test_half_open_exactly_the_missing_probes_pass_among_whole_attempts_at_once() -> None:
+    clock, plan = noon(), priced()
+    fail(10, clock)
+    clock.advance(30_000)
+
+    def attempt() -> str:
+        admission = attempt_admit(plan=plan, rules=RULES, clock=clock)
+        return admission.refusal.reason if admission.refusal else "permitted"
+
+    assert Counter(at_once(*[attempt] * THREADS)) == {"permitted": 3, "half_open": 13}
+    assert budget_window(clock=clock).reserved == Decimal("0.03")
+    assert token_window("own", rules=RULES, clock=clock).window_tokens_used == 30
+
+
+def test_whole_attempts_at_once_neither_wait_for_each_other_for_ever_nor_overrun_anything() -> None:
+    clock, ours, plan = noon(), rules("0.50"), priced()
     results = [CallResult.SUCCEEDED, CallResult.FAILED, CallResult.NOT_MADE]
 
     def attempt(number: int) -> Callable[[], Decimal]:
