@@ -30,6 +30,7 @@ LISTS: tuple[tuple[str, tuple[tuple[str, str, str], ...]], ...] = (
         (
             ("Events", "timeline", "episodic.timelineevent"),
             ("Segments", "inventory_2", "episodic.segment"),
+            ("Retention", "auto_delete", "episodic.retentionpolicy"),
             ("Warnings", "warning", "episodic.timelinewarning"),
         ),
     ),

@@ -163,4 +163,4 @@ def how_late(event: TimelineEvent) -> str:
 
 
 # The further pages of this app register themselves.
-from apps.episodic import admin_segments, admin_warnings  # noqa: E402, F401
+from apps.episodic import admin_retention, admin_segments, admin_warnings  # noqa: E402, F401

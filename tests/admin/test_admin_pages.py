@@ -17,6 +17,7 @@ from django_q.tasks import async_task
 from apps.core.domain.scope import Permission, Scope
 from apps.core.models import ApiKey
 from apps.core.services import key_create
+from apps.episodic.models import RetentionPolicy
 from apps.rules.models import MergeRule
 from apps.rules.services import rule_register
 from apps.semantic.consolidating import consolidation_create
@@ -27,7 +28,7 @@ from tests.admin.pages import address, text_of
 pytestmark = pytest.mark.django_db
 
 MODELS = sorted(admin.site._registry, key=lambda model: model._meta.label)
-CAN_BE_ADDED = {ApiKey, Consolidation, MergeRule, User, Group}
+CAN_BE_ADDED = {ApiKey, Consolidation, MergeRule, RetentionPolicy, User, Group}
 by_label = pytest.mark.parametrize("model", MODELS, ids=lambda model: model._meta.label)
 
 
