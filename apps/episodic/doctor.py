@@ -9,7 +9,7 @@ from django.db import connection, transaction
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import NotFoundError
-from apps.episodic.archive import list_files, remove_file, remove_parts, set_aside
+from apps.episodic.archive import Step, list_files, no_step, remove_file, remove_parts, set_aside
 from apps.episodic.catalogue import segment_step
 from apps.episodic.checking import file_verify
 from apps.episodic.domain.segment_format import SegmentDamagedError
@@ -75,6 +75,7 @@ def timeline_doctor(
     repair: bool = False,
     give_up: bool = False,
     clock: Clock = SYSTEM_CLOCK,
+    step: Step = no_step,
     watch: Watch = unwatched,
     wait_seconds: float = WAIT_SECONDS,
 ) -> DoctorReport:
@@ -86,7 +87,7 @@ def timeline_doctor(
     Raises MaintenanceRunningError.
     """
     with alone(wait_seconds):
-        visit = _Visit(clock, watch, repair=repair, give_up=give_up)
+        visit = _Visit(clock, step, watch, repair=repair, give_up=give_up)
         visit.look_at_segments()
         visit.look_at_files()
     return visit.report
@@ -118,8 +119,8 @@ _WITH_FILE = frozenset({SegmentState.SEALED, SegmentState.ARCHIVED})
 
 
 class _Visit:
-    def __init__(self, clock: Clock, watch: Watch, *, repair: bool, give_up: bool) -> None:
-        self._clock, self._watch = clock, watch
+    def __init__(self, clock: Clock, step: Step, watch: Watch, *, repair: bool, give_up: bool) -> None:
+        self._clock, self._step, self._watch = clock, step, watch
         self._repair, self._give_up = repair, give_up
         self.report = DoctorReport()
 
@@ -173,17 +174,17 @@ class _Visit:
         segment_quarantine(segment_id=segment.pk, error=damage, clock=self._clock)
         segment.refresh_from_db()
         if segment.state == SegmentState.SEALING:
-            segment_seal(segment, clock=self._clock)
+            segment_seal(segment, clock=self._clock, step=self._step)
             return 0
         return self._mend(segment)
 
     def _mend(self, segment: Segment) -> int:
-        return segment_mend(segment, clock=self._clock, give_up=self._give_up).lost
+        return segment_mend(segment, clock=self._clock, give_up=self._give_up, step=self._step).lost
 
     def _seal_again(self, segment: Segment) -> int:
         with transaction.atomic():
             segment_step(segment, SegmentState.SEALING, clock=self._clock, sha256="")
-        segment_seal(segment, clock=self._clock)
+        segment_seal(segment, clock=self._clock, step=self._step)
         return 0
 
     def look_at_files(self) -> None:

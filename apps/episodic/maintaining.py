@@ -27,6 +27,7 @@ from apps.episodic.working import Work, alone
 
 # The files of merged and pruned segments stay so long, for readers that have begun with them.
 REMOVE_AFTER = timedelta(seconds=60)
+TIDY_STEPS = ("tidy: remove parts", "tidy: remove file")
 
 
 @dataclass
