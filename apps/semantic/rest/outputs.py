@@ -16,6 +16,7 @@ from apps.core.rest.serializers import ProblemItem
 from apps.retrieval.domain.explaining import explanation
 from apps.retrieval.domain.query import SearchMode
 from apps.semantic.models import Memory, MemoryRevision, MemoryStatus, Policy, RevisionAction
+from apps.semantic.rest.bridge_outputs import BridgeOutput
 from apps.semantic.searching import SearchResult
 from apps.semantic.selectors import StoreStatus
 from apps.semantic.writing import SaveResult
@@ -236,6 +237,7 @@ class StatusOutput(AnySerializer):
     collection = serializers.CharField()
     count = serializers.IntegerField(allow_null=True, help_text="Active memories that this key can see.")
     index = JSONObjectField()
+    bridge = BridgeOutput(required=False)
     error = serializers.CharField(required=False)
 
 

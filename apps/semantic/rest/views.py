@@ -18,6 +18,7 @@ from apps.core.rest.errors import status_of
 from apps.core.rest.serializers import Problem, scope_of
 from apps.core.rest.views import HubView, no_body, validated, validated_query
 from apps.semantic import selectors, services
+from apps.semantic.bridge_status import bridge_status
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.rest import outputs
 from apps.semantic.rest.inputs import BatchInput, ListInput, MemoryInput, SearchInput, draft_of, query_of
@@ -140,7 +141,10 @@ class StatusView(HubView):
         report = selectors.store_status(self.access)
         if self.access.bound.named():
             report = outputs.without_cache(report)
-        return Response(report.as_json(), status=200 if report.healthy else 503)
+        answer = report.as_json()
+        if report.healthy and not self.access.bound.named():
+            answer["bridge"] = bridge_status().as_json()
+        return Response(answer, status=200 if report.healthy else 503)
 
     def handle_exception(self, exc: Exception) -> Response:
         """Without a database not even the key can be checked; that is an answer here."""
