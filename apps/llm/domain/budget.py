@@ -5,9 +5,8 @@ once cannot spend together what none may spend alone, which asking first and rec
 and `recordSpend`) does not ensure. A call is charged to the day in which it was reserved, even when it ends after
 midnight: charged to the next one it would take what others there have already been promised.
 
-Money is `Decimal` dollars to the nano-dollar. A window is one row of the database, changed only where
-`can_reserve` still holds; a reservation nobody settles (its process died) stays taken until its day is over,
-because its money may have been spent.
+Money is `Decimal` dollars to the nano-dollar. A reservation that nobody settles stays taken in here until its day is
+over. `apps.llm.guards` keep windows and reservations in the database, where reservations expire (docs/adr/0016).
 """
 
 from collections.abc import Callable

@@ -17,7 +17,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='Breaker',
             fields=[
-                ('provider', models.CharField(max_length=100, primary_key=True, serialize=False)),
+                ('provider', models.CharField(max_length=300, primary_key=True, serialize=False)),
                 ('phase', models.CharField(choices=[('closed', 'Closed'), ('open', 'Open'), ('half_open', 'Half-open')], default='closed', max_length=10)),
                 ('changed_at', models.DateTimeField()),
                 ('term', models.BigIntegerField(default=0)),
@@ -54,7 +54,7 @@ class Migration(migrations.Migration):
                 ('uuid', models.UUIDField(default=uuid.uuid4, editable=False, unique=True, verbose_name='id')),
                 ('actor', models.CharField(max_length=200)),
                 ('purpose', models.CharField(max_length=100)),
-                ('provider', models.CharField(blank=True, max_length=100)),
+                ('provider', models.CharField(blank=True, max_length=300)),
                 ('model', models.CharField(blank=True, max_length=200)),
                 ('input_tokens', models.PositiveBigIntegerField(default=0)),
                 ('output_tokens', models.PositiveBigIntegerField(default=0)),
@@ -80,7 +80,7 @@ class Migration(migrations.Migration):
             name='Price',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('provider', models.CharField(help_text='As calls name it: openai, anthropic, or that of a server of your own.', max_length=100)),
+                ('provider', models.CharField(help_text='As calls name it: openai, anthropic, or openai@127.0.0.1:11434 for a server of your own.', max_length=300)),
                 ('model', models.CharField(help_text='As the provider spells it, with or without the date of a snapshot. * is every model of the provider that has no price of its own.', max_length=200)),
                 ('above_input_tokens', models.PositiveIntegerField(default=0, help_text='For models whose longer prompts cost more: the price of calls with more input than this.')),
                 ('input_per_million', models.DecimalField(decimal_places=6, help_text='US dollars for a million input tokens; 0 for a model that costs nothing.', max_digits=16, validators=[django.core.validators.MinValueValidator(0)], verbose_name='input price')),
@@ -100,7 +100,7 @@ class Migration(migrations.Migration):
             name='TokenUse',
             fields=[
                 ('id', models.UUIDField(default=uuid.uuid4, primary_key=True, serialize=False)),
-                ('provider', models.CharField(max_length=100)),
+                ('provider', models.CharField(max_length=300)),
                 ('model', models.CharField(max_length=200)),
                 ('tokens', models.BigIntegerField()),
                 ('reserved_at', models.DateTimeField()),

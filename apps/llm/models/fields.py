@@ -9,7 +9,8 @@ from django.db import models
 
 from apps.llm.domain.budget import MONEY_PLACES
 
-MAX_PROVIDER_CHARS = 100
+# A service and, where it is another one, its address: `openai@127.0.0.1:11434`.
+MAX_PROVIDER_CHARS = 300
 MAX_MODEL_CHARS = 200
 MAX_ACTOR_CHARS = 200
 MAX_REASON_CHARS = 100

@@ -33,7 +33,8 @@ class Price(models.Model):
     """
 
     provider = models.CharField(
-        max_length=MAX_PROVIDER_CHARS, help_text="As calls name it: openai, anthropic, or that of a server of your own."
+        max_length=MAX_PROVIDER_CHARS,
+        help_text="As calls name it: openai, anthropic, or openai@127.0.0.1:11434 for a server of your own.",
     )
     model = models.CharField(
         max_length=MAX_MODEL_CHARS,
