@@ -11,66 +11,34 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import NamedTuple
 from uuid import UUID
 
 from django.db import connection
 from prometheus_client import Counter, Histogram
 
 from apps.core.domain.errors import UnavailableError
-from apps.episodic.archive import segment_path
 from apps.episodic.domain.archive_index import ArchiveIndex
 from apps.episodic.domain.event import EventRecord
-from apps.episodic.domain.segment_format import Damage, SegmentDamagedError
+from apps.episodic.domain.segment_format import SegmentDamagedError
 from apps.episodic.domain.segment_reader import SegmentFile
-from apps.episodic.hot import VERSION
-from apps.episodic.quarantine import segment_quarantine
+from apps.episodic.domain.window import Window
+from apps.episodic.listing import (
+    FileDamagedError,
+    Listed,
+    Listing,
+    catalogue_listing,
+    catalogue_version,
+    open_listed,
+    unreadable,
+)
 
 LOAD_SECONDS = Histogram("timeline_archive_load_seconds", "Time to take up segment files that a process did not know.")
 LOADED_FILES = Counter("timeline_archive_files_loaded", "Segment files whose tables were read.")
 # More files than this are loaded in the background, and queries are refused until they are.
 LOAD_IN_REQUEST = 16
 RETRY_SECONDS = 2
-NOT_LOADED = "timeline_loading"
 _TRIES = 20
 logger = logging.getLogger(__name__)
-
-_LISTED_SQL = f"""
-SELECT {VERSION}, s.id, s.uuid, s.file_name, s.sha256, s.size_bytes, s.event_count, s.first_timestamp, s.last_timestamp
-FROM (VALUES (1)) AS one LEFT JOIN episodic_segment AS s ON s.state = 'archived'
-"""  # noqa: S608  (put together from constants)
-
-
-class Listed(NamedTuple):
-    """An archived segment, as the catalogue has it."""
-
-    id: int
-    uuid: UUID
-    file_name: str
-    sha256: str
-    size_bytes: int
-    event_count: int
-    first_timestamp: datetime
-    last_timestamp: datetime
-
-    def may_hold(self, moment: datetime) -> bool:
-        return self.first_timestamp <= moment <= self.last_timestamp
-
-
-@dataclass(frozen=True)
-class Listing:
-    """What the catalogue holds at a version; -1 before it was ever read."""
-
-    version: int = -1
-    segments: frozenset[Listed] = frozenset()
-
-
-def catalogue_listing() -> Listing:
-    """The archived segments of this moment."""
-    with connection.cursor() as cursor:
-        cursor.execute(_LISTED_SQL)
-        rows = cursor.fetchall()
-    return Listing(rows[0][0], frozenset(Listed(*row[1:]) for row in rows if row[1] is not None))
 
 
 @dataclass(frozen=True)
@@ -92,6 +60,17 @@ class View:
     def listed(self, segment_id: int) -> Listed:
         """What the catalogue says of a segment of this view."""
         return next(segment for segment in self.listing.segments if segment.id == segment_id)
+
+
+class TimelineLoadingError(UnavailableError):
+    """This process does not know all files yet. progress: how far it is, for operators."""
+
+    code = "timeline_loading"
+
+    def __init__(self, progress: str) -> None:
+        # How many segments there are is nothing for a caller with a bound.
+        super().__init__("The timeline is being loaded. Try again shortly.", retry_after=RETRY_SECONDS)
+        self.progress = progress
 
 
 class ArchiveCache:
@@ -119,38 +98,37 @@ class ArchiveCache:
         """Which of these events are archived. moments: identity -> timestamp.
 
         Sees every file that was in service before the call. Opens nothing for events that no file's span of time
-        holds. Raises UnavailableError while the files that could hold one are being loaded.
+        holds. Raises TimelineLoadingError while the files that could hold one are being loaded.
         """
         for _ in range(_TRIES):
-            listing = catalogue_listing()
-            wanted = _by_segment(moments, listing)
-            if not wanted:
-                return {}
             view = self._view
-            if not wanted.keys() <= view.listing.segments:
+            listing = view.listing if catalogue_version() == view.listing.version else catalogue_listing()
+            wanted = _by_segment(moments, listing)
+            if wanted.keys() <= view.listing.segments:
+                try:
+                    return _found_in(view, wanted)
+                except FileDamagedError as damage:
+                    damage.report()
+                except OSError as error:
+                    raise unreadable(error) from error
+            else:
                 self.refresh()
-                continue
-            found: dict[UUID, EventRecord] = {}
-            try:
-                for segment, identities in wanted.items():
-                    found |= view.index.file(segment.id).find(identities)
-            except SegmentDamagedError as error:
-                report_damage(segment, error)
-                continue
-            return found
         raise too_restless()
 
     def refresh(self, *, patient: bool = False) -> None:
         """Come to the catalogue's version.
 
-        Raises UnavailableError when more than LOAD_IN_REQUEST files have to be loaded, which goes on in the
+        Raises TimelineLoadingError when more than LOAD_IN_REQUEST files have to be loaded, which goes on in the
         background; patient callers, who answer nobody, load them themselves.
         """
         if not patient and len(catalogue_listing().segments - self._view.listing.segments) > LOAD_IN_REQUEST:
             self.warm_up()
             raise self._still_loading()
         with self._loading:
-            self._load()
+            try:
+                self._load()
+            except OSError as error:
+                raise unreadable(error) from error
 
     def warm_up(self) -> None:
         """Begin to load in the background, unless that is going on."""
@@ -159,12 +137,11 @@ class ArchiveCache:
                 self._thread = threading.Thread(target=self._load_in_background, name="timeline-warm-up", daemon=True)
                 self._thread.start()
 
-    def _still_loading(self) -> UnavailableError:
+    def _still_loading(self) -> TimelineLoadingError:
         number, total = self._progress
-        detail = f"The timeline is loading segment {number} of {total}." if total else "The timeline begins to load."
         if self._failure:
-            detail = f"The timeline could not be loaded ({self._failure}). It is being tried again."
-        return UnavailableError(detail, retry_after=RETRY_SECONDS, code=NOT_LOADED)
+            return TimelineLoadingError(f"could not be loaded ({self._failure}); it is being tried again")
+        return TimelineLoadingError(f"loading segment {number} of {total}" if total else "beginning to load")
 
     def _load_in_background(self) -> None:
         try:
@@ -197,22 +174,8 @@ class ArchiveCache:
             try:
                 files[segment] = open_listed(segment)
             except SegmentDamagedError as error:
-                report_damage(segment, error)
+                FileDamagedError(segment, error).report()
             LOADED_FILES.inc()
-
-
-def open_listed(segment: Listed) -> SegmentFile:
-    """The file of a segment. Raises SegmentDamagedError, also for a whole file that is not the catalogue's."""
-    file = SegmentFile.open(segment_path(segment.file_name), segment.uuid)
-    if (file.summary.event_count, file.summary.size_bytes) != (segment.event_count, segment.size_bytes):
-        raise SegmentDamagedError(Damage.MISMATCH, "It is another file than the catalogue's.")
-    return file
-
-
-def report_damage(segment: Listed, error: SegmentDamagedError) -> None:
-    """Take a file out of service that could not be read, unless it has left meanwhile."""
-    if segment in catalogue_listing().segments:
-        segment_quarantine(segment_id=segment.id, error=error)
 
 
 def too_restless() -> UnavailableError:
@@ -222,11 +185,25 @@ def too_restless() -> UnavailableError:
 
 def _by_segment(moments: Mapping[UUID, datetime], listing: Listing) -> dict[Listed, list[UUID]]:
     """The identities that each segment may hold, by their timestamps; segments that may hold none are left out."""
+    if not moments:
+        return {}
+    span = Window(min(moments.values()), max(moments.values()))
     places = {
-        segment: [identity for identity, moment in moments.items() if segment.may_hold(moment)]
+        segment: [identity for identity, moment in moments.items() if segment.span.holds(moment)]
         for segment in listing.segments
+        if segment.span.meets(span)
     }
     return {segment: identities for segment, identities in places.items() if identities}
+
+
+def _found_in(view: View, wanted: Mapping[Listed, list[UUID]]) -> dict[UUID, EventRecord]:
+    found: dict[UUID, EventRecord] = {}
+    for segment, identities in wanted.items():
+        try:
+            found |= view.index.file(segment.id).find(identities)
+        except SegmentDamagedError as error:
+            raise FileDamagedError(segment, error) from error
+    return found
 
 
 _cache = ArchiveCache()

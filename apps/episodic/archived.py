@@ -7,24 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from apps.core.domain.scope import Scope
-from apps.episodic.archive_cache import Listed, View
+from apps.episodic.archive_cache import View
 from apps.episodic.domain.event import EventRecord
 from apps.episodic.domain.segment_format import Array, SegmentDamagedError, moment_of
 from apps.episodic.domain.window import Harvest, Newest, Tally
+from apps.episodic.listing import FileDamagedError
 
 # About so many events are read from a file at a time.
 READ_AT_ONCE = 4_096
 # Runs of which each may hold one of the newest events are read together, to read a block once for several of them.
 _RUNS_AT_ONCE = 16
-
-
-class FileDamagedError(Exception):
-    """A file that a query needs could not be read."""
-
-    def __init__(self, segment: Listed, error: SegmentDamagedError) -> None:
-        super().__init__(f"segment {segment.id}: {error}")
-        self.segment = segment
-        self.error = error
 
 
 @dataclass(frozen=True)

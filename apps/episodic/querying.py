@@ -12,13 +12,13 @@ from datetime import datetime
 from prometheus_client import Histogram
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
-from apps.core.domain.errors import UnavailableError
 from apps.core.domain.scope import Access, Scope
-from apps.episodic.archive_cache import View, archive_cache, report_damage, too_restless
-from apps.episodic.archived import FileDamagedError, Gathered, gather
+from apps.episodic.archive_cache import View, archive_cache, too_restless
+from apps.episodic.archived import Gathered, gather
 from apps.episodic.domain.text_ranking import TEXT_LIMIT
 from apps.episodic.domain.window import Diagnostics, EventQuery, Harvest, QueryResult, Segments, Window, window_drops
 from apps.episodic.hot import Hot, read_hot
+from apps.episodic.listing import FileDamagedError, unreadable
 from apps.episodic.searching import events_ranked
 
 QUERY_SECONDS = Histogram(
@@ -68,10 +68,9 @@ def _find(scope: Scope | None, window: Window, event_types: Sequence[str], limit
                 return _Found(harvest, hot, _gathered(view, scope, harvest))
             archive_cache().refresh()
         except FileDamagedError as damage:
-            report_damage(damage.segment, damage.error)
+            damage.report()
         except OSError as error:
-            detail = f"The files of the timeline cannot be read: {error.strerror or type(error).__name__}."
-            raise UnavailableError(detail, code="timeline_unreadable") from error
+            raise unreadable(error) from error
     raise too_restless()
 
 

@@ -27,6 +27,11 @@ class Window:
     def holds(self, moment: datetime) -> bool:
         return (self.start is None or self.start <= moment) and (self.end is None or moment <= self.end)
 
+    def meets(self, other: "Window") -> bool:
+        """Whether some moment belongs to both."""
+        begins = self.start is None or other.end is None or self.start <= other.end
+        return begins and (self.end is None or other.start is None or other.start <= self.end)
+
 
 @dataclass(frozen=True)
 class EventQuery:
