@@ -165,6 +165,13 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {
         "SaveActionEnum": "apps.semantic.rest.outputs.SAVE_ACTIONS",
         "RevisionActionEnum": "apps.semantic.models.RevisionAction",
+        "RecordActionEnum": "apps.episodic.rest.outputs.RECORD_ACTIONS",
+        "SegmentStateEnum": "apps.episodic.models.segment.State",
+        "SegmentRowsEnum": "apps.episodic.models.segment.Rows",
+        "WarningKindEnum": "apps.episodic.models.warning.Kind",
+        "WarningSeverityEnum": "apps.episodic.models.warning.Level",
+        "ConflictStateEnum": "apps.semantic.models.ReviewState",
+        "TimelineReadinessEnum": "apps.episodic.rest.outputs.READINESS",
         "ConflictSideEnum": "apps.rules.rest.outputs.SIDES",
         "MemoryStatusEnum": "apps.semantic.models.MemoryStatus",
         "SearchModeEnum": ["hybrid", "vector", "keyword"],

@@ -11,6 +11,7 @@ urlpatterns = [
     path("api/llm/", include("apps.llm.rest.urls")),
     path("api/", include("apps.rules.rest.urls")),
     path("api/", include("apps.semantic.rest.rehearse_urls")),
+    path("api/episodic/", include("apps.episodic.rest.urls")),
     path("api/semantic/", include("apps.semantic.rest.urls")),
     path("admin/rules/mergerule/<int:pk>/rehearse/", admin.site.admin_view(rehearse_rule), name="rehearse_rule"),
     path("admin/", admin.site.urls),

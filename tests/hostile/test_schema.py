@@ -29,6 +29,7 @@ RULES = {
     ("expires_at", "invalid"),  # an expiry lies in the future
     ("embedding", "dimension"),  # as many numbers as the active model gives
     ("embedding", "zero"),
+    ("timestamp", "in_the_future"),  # an event has happened
     ("metadata", "characters"),  # no NUL at any depth
     ("metadata", "too_deep"),
     ("metadata", "too_large"),

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import product
 from typing import Any
 
@@ -13,6 +13,8 @@ from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.scope import Permission, Scope, system_access
 from apps.core.models import ApiKey
 from apps.core.services import key_create, key_revoke
+from apps.episodic.domain.event import EventDraft
+from apps.episodic.services import events_record
 from apps.semantic.domain.confidence import DecayPolicy
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.models import Conflict, Memory, Origin, Outcome
@@ -26,9 +28,19 @@ NOWHERE = "00000000-0000-4000-8000-000000000000"
 SYSTEM = system_access("test")
 
 ASKED_BY_A_MODEL = '[[ABP_TOOL:memory_search]]{"query": "secret word", "explain": true, "top_k": 1000}'
+NEW_EVENT = {
+    "timestamp": "2026-03-04T12:00:00Z",
+    "event_type": "message",
+    "content": "a new one",
+    "user_id": "ana",
+}
 
 # Every route under /api/ that needs a key: what may be called there, and with what body.
 ROUTES: dict[str, dict[str, Any]] = {
+    "api/episodic/events": {"POST": NEW_EVENT},
+    "api/episodic/events/batch": {"POST": {"events": [NEW_EVENT]}},
+    "api/episodic/segments": {"GET": None},
+    "api/episodic/status": {"GET": None},
     "api/keys": {"GET": None, "POST": {"name": "new"}},
     "api/keys/<uuid:uuid>": {"GET": None, "DELETE": None},
     "api/llm/tools/parse": {"POST": {"text": ASKED_BY_A_MODEL}},
@@ -150,8 +162,14 @@ def _receipt(kept: Memory, dropped: Memory) -> Conflict:
     )
 
 
+def _event(scope: Scope) -> EventDraft:
+    """Something that happened in a scope, with its word."""
+    moment = datetime(2026, 3, 4, tzinfo=UTC)
+    return EventDraft(moment, "message", f"it was {sentinel(scope)}", scope, metadata={"note": sentinel(scope)})
+
+
 class World:
-    """Two memories in each of SCOPES, the second one deleted, and a receipt about them.
+    """Two memories in each of SCOPES, the second one deleted, a receipt about them, and an event.
 
     A receipt has the id of the first memory, so that one id will do for every route.
     """
@@ -176,6 +194,7 @@ class World:
         for kept, dropped in zip(self.memories[::2], self.memories[1::2], strict=True):
             memory_delete(access=SYSTEM, uuid=dropped.uuid)
             _receipt(kept, dropped).save()
+        events_record(access=SYSTEM, drafts=[_event(scope) for scope in SCOPES])
 
     def kept(self) -> list[Memory]:
         return self.memories[::2]

@@ -1,0 +1,69 @@
+"""Requests that hold many items of one kind: each is checked alone, and a bad one fails alone."""
+
+from typing import Any, cast
+
+from drf_standardized_errors.formatter import ExceptionFormatter
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+
+from apps.core.domain.errors import MemoryHubError
+from apps.core.rest.errors import problem, status_of
+from apps.core.rest.serializers import StrictSerializer
+
+MAX_BATCH = 1_000
+Answer = dict[str, Any]
+
+
+def items_schema(component: str) -> Answer:
+    """What a list of items looks like in the OpenAPI document. component: the name of an item's schema."""
+    return {
+        "type": "array",
+        "minItems": 1,
+        "maxItems": MAX_BATCH,
+        "items": {"anyOf": [{"$ref": f"#/components/schemas/{component}"}, {}]},
+        "description": "Each as in sending one; an item that is refused gets its error and stops no other.",
+    }
+
+
+class ItemsField(serializers.Field[list[Any], Any, list[Any], Any]):
+    """A list whose items are checked one by one, later. things: what they are, in the plural."""
+
+    things = "items"
+    default_error_messages = {
+        "not_a_list": "Expected a list of {things}.",
+        "length": "Expected 1 to {limit} {things}, got {count}.",
+    }
+
+    def to_internal_value(self, data: Any) -> list[Any]:
+        if not isinstance(data, list):
+            self.fail("not_a_list", things=self.things)
+        if not 1 <= len(data) <= MAX_BATCH:
+            self.fail("length", limit=MAX_BATCH, count=len(data), things=self.things)
+        return data
+
+
+class ItemRefusedError(Exception):
+    """An item of a batch cannot be used. answer: what its sender is told."""
+
+    def __init__(self, answer: Answer) -> None:
+        super().__init__()
+        self.answer = answer
+
+
+def validated_item(serializer: StrictSerializer, item: Any) -> Answer:
+    """The checked item. Raises ItemRefusedError.
+
+    serializer: one for the whole batch; making one for each item takes longer than checking it.
+    """
+    try:
+        return cast("Answer", serializer.run_validation(item))
+    except ValidationError as error:
+        body = ExceptionFormatter(error, cast("Any", {}), error).run()
+        raise ItemRefusedError({"status": error.status_code, **body}) from None
+
+
+def refusal(error: MemoryHubError) -> Answer:
+    """What the sender of an item is told that the domain has refused."""
+    status = status_of(error)
+    kind = "validation_error" if status == 400 else "client_error"
+    return {"status": status, **problem(kind, error.code, error.detail, error.attr)}

@@ -1,0 +1,12 @@
+"""Addresses of the timeline."""
+
+from django.urls import path
+
+from apps.episodic.rest import views
+
+urlpatterns = [
+    path("events", views.EventsView.as_view(), name="events"),
+    path("events/batch", views.EventBatchView.as_view(), name="events-batch"),
+    path("status", views.StatusView.as_view(), name="timeline-status"),
+    path("segments", views.SegmentsView.as_view(), name="segments"),
+]

@@ -1,0 +1,16 @@
+"""Writes of the timeline: what other parts of the hub may call."""
+
+from apps.episodic.health_checking import health_check
+from apps.episodic.recording import RecordAction, RecordOutcome, RecordResult, event_record, events_record
+from apps.episodic.warnings import warning_end, warning_report
+
+__all__ = [
+    "RecordAction",
+    "RecordOutcome",
+    "RecordResult",
+    "event_record",
+    "events_record",
+    "health_check",
+    "warning_end",
+    "warning_report",
+]
