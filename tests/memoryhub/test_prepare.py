@@ -6,6 +6,7 @@ import psycopg
 import pytest
 from django.conf import settings
 
+from apps.llm.domain.known_prices import KNOWN_PRICES
 from memoryhub import preparation
 from memoryhub.embedded import EmbeddedDatabase
 from tests.memoryhub.hub import Hub
@@ -47,6 +48,13 @@ def test_preparing_makes_given_credentials_once_and_prints_none_of_them(hub):
     other = hub.command("prepare", MEMORYHUB_API_KEY=GIVEN_KEY[::-1])
     assert "MEMORYHUB_API_KEY is only used at the first start" in other.stdout
     assert GIVEN_KEY[::-1] not in other.stdout
+
+
+def test_preparing_adds_the_prices_of_models(hub, server, worker_id):
+    assert hub.command("prepare").returncode == 0
+    with server.connect(dbname=f"chosen_{worker_id}", user="postgres") as connection:
+        [count] = connection.execute("SELECT count(*) FROM llm_price").fetchone()
+    assert count == len(KNOWN_PRICES)
 
 
 @pytest.mark.django_db

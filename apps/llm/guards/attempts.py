@@ -134,7 +134,8 @@ def attempt_settle(
     """Hand a permit back: what it set aside is released, and what was used is recorded.
 
     usage: of this attempt; None when nothing can have been used. record: of the whole call, with its last attempt.
-    Raises UnknownReservationError for a permit that was handed back before; then nothing changes.
+    Raises UnknownReservationError, and changes nothing, for a permit that had set something aside and was handed back
+    before.
     """
     used, now, provider = usage or NOTHING_USED, clock.now(), permit.plan.provider
     cost = permit.cost(used)

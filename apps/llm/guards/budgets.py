@@ -164,6 +164,12 @@ def show(settlement: Settlement) -> None:
         metrics.BUDGET_ALERTS.labels(str(threshold)).inc()
 
 
+def budget_show(*, rules: GuardRules, clock: Clock = SYSTEM_CLOCK) -> None:
+    """Put today into the metrics, which else say what was true when somebody last spent something."""
+    spent = budget_window(clock=clock).spent
+    metrics.BUDGET_UTILIZATION.set(float(rules.budget.utilization_percent(spent)))
+
+
 def _looking(now: int) -> tuple[Statement, Statement]:
     return Statement(_DAY, [day_of(now)]), Statement(_RESERVED, [day_of(now), to_datetime(now)])
 

@@ -6,6 +6,8 @@ from datetime import datetime, timedelta
 from django.conf import settings
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
+from apps.llm.guards.budgets import budget_show
+from apps.llm.guards.rules import guard_rules
 from apps.llm.models import BudgetReservation, ModelCall, TokenUse
 
 # An expired reservation may still be settled, and says that its money may have been spent.
@@ -23,8 +25,12 @@ class Swept:
 
 
 def guards_sweep(*, clock: Clock = SYSTEM_CLOCK, batch: int = BATCH) -> Swept:
-    """Remove expired reservations and token uses a day later, and records of calls after their retention."""
+    """Remove expired reservations and token uses a day later, and records of calls after their retention.
+
+    Also has the metrics say what is spent of today's budget: after midnight maybe nobody spends anything for hours.
+    """
     now = utcnow(clock)
+    budget_show(rules=guard_rules(), clock=clock)
     lost, _ = BudgetReservation.objects.filter(expires_at__lt=now - KEPT_AFTER_EXPIRY).delete()
     uses, _ = TokenUse.objects.filter(expires_at__lt=now - KEPT_AFTER_EXPIRY).delete()
     return Swept(lost, uses, _trim_calls(now - timedelta(days=settings.MEMORYHUB.guards.call_retention_days), batch))

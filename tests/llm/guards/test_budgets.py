@@ -15,6 +15,7 @@ from apps.llm.guards.budgets import (
     budget_reserve,
     budget_reset,
     budget_settle,
+    budget_show,
     budget_window,
 )
 from apps.llm.models import BudgetDay, BudgetReservation
@@ -155,6 +156,14 @@ def test_the_metrics_show_utilisation_and_alerts() -> None:
     spend("7.5", noon())
     assert metrics.BUDGET_UTILIZATION._value.get() == 75
     assert metrics.BUDGET_ALERTS.labels("70")._value.get() == before + 1
+
+
+def test_the_metrics_show_the_new_day_although_nobody_spends_anything() -> None:
+    clock = noon()
+    spend("7.5", clock)
+    clock.advance(DAY)
+    budget_show(rules=RULES, clock=clock)
+    assert metrics.BUDGET_UTILIZATION._value.get() == 0
 
 
 def test_without_a_budget_everything_is_allowed_and_still_added_up() -> None:
