@@ -263,4 +263,4 @@ def _searching(request: HttpRequest) -> bool:
 
 
 # The further pages of this app register themselves.
-from apps.semantic import admin_conflicts, admin_consolidation  # noqa: E402, F401
+from apps.semantic import admin_bridge, admin_bridge_records, admin_conflicts, admin_consolidation  # noqa: E402, F401

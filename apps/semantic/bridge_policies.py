@@ -1,11 +1,14 @@
 """Routing policies: which events of the timeline become memories, and as what (docs/timeline-bridge.md)."""
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from apps.core.domain.errors import NotFoundError
+from apps.episodic.domain.draft_rules import EVENT_TYPE_HINT, EVENT_TYPE_PATTERN
 from apps.semantic.domain.routing import RoutingTable
 from apps.semantic.models import RoutingPolicy
 
@@ -50,12 +53,24 @@ def policy_delete(*, pk: int) -> None:
     _locked(pk).delete()
 
 
+def event_types_checked(types: Iterable[str]) -> list[str]:
+    """Event types, once each. Raises ValidationError for one that no event can have: it would never match."""
+    known = sorted({kind.strip() for kind in types} - {""})
+    impossible = [kind for kind in known if not re.fullmatch(EVENT_TYPE_PATTERN[1:-1], kind)]
+    if impossible:
+        raise ValidationError(f"No event has the type {impossible[0][:50]!r}: a type is {EVENT_TYPE_HINT}.")
+    return known
+
+
 def _checked(settings: Mapping[str, Any]) -> Mapping[str, Any]:
     unknown = settings.keys() - set(SETTINGS)
     assert not unknown, unknown
     if "event_types" not in settings:
         return settings
-    return {**settings, "event_types": sorted({kind.strip() for kind in settings["event_types"]})}
+    try:
+        return {**settings, "event_types": event_types_checked(settings["event_types"])}
+    except ValidationError as error:
+        raise ValidationError({"event_types": error.messages}) from error
 
 
 def _locked(pk: int) -> RoutingPolicy:

@@ -21,14 +21,14 @@ from apps.episodic.models import RetentionPolicy
 from apps.rules.models import MergeRule
 from apps.rules.services import rule_register
 from apps.semantic.consolidating import consolidation_create
-from apps.semantic.models import Conflict, Consolidation, Memory
-from tests.admin import timeline
+from apps.semantic.models import Conflict, Consolidation, Memory, RoutingPolicy
+from tests.admin import bridge, timeline
 from tests.admin.pages import address, text_of
 
 pytestmark = pytest.mark.django_db
 
 MODELS = sorted(admin.site._registry, key=lambda model: model._meta.label)
-CAN_BE_ADDED = {ApiKey, Consolidation, MergeRule, RetentionPolicy, User, Group}
+CAN_BE_ADDED = {ApiKey, Consolidation, MergeRule, RetentionPolicy, RoutingPolicy, User, Group}
 by_label = pytest.mark.parametrize("model", MODELS, ids=lambda model: model._meta.label)
 
 
@@ -47,6 +47,7 @@ def full(remember: Callable[..., Memory], subscriber: None) -> None:
     consolidation_create(name="nightly")
     timeline.event()
     timeline.warning()
+    bridge.pruned_event()
     now = timezone.now()
     error = "Traceback: it\nfailed"
     Failure.objects.create(id=uuid4().hex, name="task", started=now, stopped=now, success=False, result=error)
