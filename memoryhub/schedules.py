@@ -1,8 +1,9 @@
 """What comes round by itself: the schedules of all apps, which a start creates where they are missing."""
 
+from apps.episodic.schedules import SCHEDULES as EPISODIC
 from apps.events.schedules import SCHEDULES as EVENTS
 from apps.events.schedules import ScheduleSpec
 from apps.llm.schedules import SCHEDULES as LLM
 from apps.semantic.schedules import SCHEDULES as SEMANTIC
 
-SCHEDULES: tuple[ScheduleSpec, ...] = (*EVENTS, *LLM, *SEMANTIC)
+SCHEDULES: tuple[ScheduleSpec, ...] = (*EVENTS, *LLM, *EPISODIC, *SEMANTIC)

@@ -8,15 +8,12 @@ from django.db.models.functions import Coalesce
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.episodic.archive import Step, no_step
-from apps.episodic.checking import file_open
-from apps.episodic.domain.doomed import CutoffOf, doomed_runs
+from apps.episodic.domain.doomed import CutoffOf
 from apps.episodic.domain.retention import EVERYBODY, Cutoffs, Policy, PrunedEvent, cutoffs_at
-from apps.episodic.domain.segment_format import SegmentDamagedError
-from apps.episodic.domain.segment_state import SegmentState
 from apps.episodic.events import PruneReason
-from apps.episodic.models import RetentionPolicy, Segment, TimelineEvent
+from apps.episodic.models import RetentionPolicy, Segment
 from apps.episodic.progress import Watch, unwatched
-from apps.episodic.removing import Removal, RemovalReport, events_remove
+from apps.episodic.removing import Removal, RemovalReport, events_remove, removal_preview
 from apps.episodic.working import Work, alone
 
 ACTOR = "retention"
@@ -54,23 +51,9 @@ def prune_preview(
     policies: what to assume instead of those that are there.
     """
     cutoffs = current_cutoffs(clock) if policies is None else cutoffs_at(policies, utcnow(clock))
-    report = RemovalReport()
     if cutoffs.latest is None:
-        return report
-    report.rows = TimelineEvent.objects.that_count().filter(_expired_rows(cutoffs)).count()
-
-    archived = list(_candidates(cutoffs).filter(state=SegmentState.ARCHIVED).order_by("first_timestamp", "id"))
-    with watch("Looking into files", len(archived)) as advance:
-        for segment in archived:
-            try:
-                expired = _count_expired(segment, cutoffs)
-            except SegmentDamagedError:
-                report.damaged += 1
-            else:
-                report.archived += expired
-                report.segments += expired > 0
-            advance(1)
-    return report
+        return RemovalReport()
+    return removal_preview(_expired_rows(cutoffs), _cutoff_of(cutoffs), _candidates(cutoffs), watch)
 
 
 def current_cutoffs(clock: Clock) -> Cutoffs:
@@ -107,12 +90,3 @@ def _expired_rows(cutoffs: Cutoffs) -> Q:
 
 def _candidates(cutoffs: Cutoffs) -> QuerySet[Segment]:
     return Segment.objects.filter(first_timestamp__lt=cutoffs.latest)
-
-
-def _count_expired(segment: Segment, cutoffs: Cutoffs) -> int:
-    """How many events of a file are expired; reads only those runs of which some are and some are not."""
-    file = file_open(segment)
-    some, whole = doomed_runs(file.scopes, file.runs, _cutoff_of(cutoffs))
-    partly = file.read_runs([int(run) for run in (some & ~whole).nonzero()[0]])
-    count = sum(cutoffs.is_expired(record.key, record.timestamp) for record in partly)
-    return count + int(file.runs["count"][whole].sum())

@@ -11,7 +11,7 @@ from apps.episodic.domain.segment_state import SegmentState
 from apps.episodic.events import EventSaved, PruneReason
 from apps.episodic.models import Segment
 from apps.episodic.progress import Watch, unwatched
-from apps.episodic.removing import Removal, RemovalReport, events_remove
+from apps.episodic.removing import Removal, RemovalReport, events_remove, removal_preview
 from apps.episodic.working import Work, alone
 from apps.events.services import payloads_redact
 
@@ -56,6 +56,12 @@ def events_purge(
             "Repair them with `manage.py timeline doctor --repair`, then purge again."
         )
     return report
+
+
+def purge_preview(*, access: Access, scope: Scope, watch: Watch = unwatched) -> RemovalReport:
+    """What `events_purge` would remove now; nothing is changed. Raises ForbiddenError, InvalidInputError."""
+    scope = access.for_write(scope)
+    return removal_preview(Q(**scope.named()), EveryEventOf(scope), Segment.objects.all(), watch)
 
 
 def files_set_aside() -> tuple[str, ...]:

@@ -22,6 +22,7 @@ from apps.episodic.domain.segment_reader import SegmentFile
 from apps.episodic.domain.segment_state import RowsState, SegmentState
 from apps.episodic.events import EventsPruned, PruneReason
 from apps.episodic.models import Segment, TimelineEvent
+from apps.episodic.progress import Watch
 from apps.episodic.replacing import segments_replace
 from apps.episodic.working import Work
 from apps.events.services import emit_many
@@ -89,6 +90,31 @@ def events_remove(removal: Removal, candidates: QuerySet[Segment], work: Work) -
         report.events, removal.reason, report.rows, report.archived, report.segments,
     )  # fmt: skip
     return report
+
+
+def removal_preview(rows: Q, cutoff_of: CutoffOf, candidates: QuerySet[Segment], watch: Watch) -> RemovalReport:
+    """What `events_remove` would remove; nothing is changed. Files that cannot be read are counted as damaged."""
+    report = RemovalReport(rows=TimelineEvent.objects.that_count().filter(rows).count())
+    archived = list(candidates.filter(state=SegmentState.ARCHIVED).order_by("first_timestamp", "id"))
+    with watch("Looking into files", len(archived)) as advance:
+        for segment in archived:
+            try:
+                count = _count_doomed(file_open(segment), cutoff_of)
+            except SegmentDamagedError:
+                report.damaged += 1
+            else:
+                report.archived += count
+                report.segments += count > 0
+            advance(1)
+    return report
+
+
+def _count_doomed(file: SegmentFile, cutoff_of: CutoffOf) -> int:
+    """How many events of a file are to be removed; reads only those runs of which some are and some are not."""
+    some, whole = doomed_runs(file.scopes, file.runs, cutoff_of)
+    partly = file.read_runs([int(run) for run in (some & ~whole).nonzero()[0]])
+    count = sum(is_doomed(record.key, record.timestamp, cutoff_of) for record in partly)
+    return count + int(file.runs["count"][whole].sum())
 
 
 def segment_remove(segment: Segment, removal: Removal, *, clock: Clock, step: Step = no_step) -> int:

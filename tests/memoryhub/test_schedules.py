@@ -26,6 +26,8 @@ def test_a_second_start_makes_none_of_them_again() -> None:
         "bridge: trim",
         "models: sweep guards",
         "semantic: consolidate",
+        "timeline: maintain",
+        "timeline: prune",
     }
     assert schedules_ensure(specs=SCHEDULES) == []
     assert Schedule.objects.count() == len(SCHEDULES)
