@@ -86,7 +86,7 @@ class Measurement:
         """All figures. What it stores belongs to users of its own and is purged in the end."""
         user = f"bench-{uuid4()}"
         compared = f"{user}-compared"
-        with _key() as key, _purged(user, compared, f"{user}-saves", f"{user}-import"):
+        with bench_key() as key, _purged(user, compared, f"{user}-saves", f"{user}-import"):
             batch = self._embedder_and_import(f"{user}-import")
             self._fill(user, self.scope_size)
             self._fill(compared, self.compared_size)
@@ -192,7 +192,8 @@ def _timed(work: Callable[[], Any]) -> float:
 
 
 @contextmanager
-def _key() -> Iterator[str]:
+def bench_key() -> Iterator[str]:
+    """The secret of a key that may write for everybody, revoked in the end."""
     key, secret = key_create(name="benchmark", scope=Scope(), permission=Permission.WRITE, actor="bench")
     try:
         yield secret

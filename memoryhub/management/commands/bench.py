@@ -21,6 +21,7 @@ from memoryhub.management.commands.measure import add_options
 from memoryhub.web import ask_ready
 
 START_SECONDS = 180
+TIMELINE_EVENTS = 1_000_000
 MANAGE = settings.BASE_DIR / "manage.py"
 
 
@@ -28,12 +29,12 @@ class Command(BaseCommand):
     help = "The benchmark (docs/benchmark.md): a hub of its own, started, measured and removed. Needs a quiet machine."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        add_options(parser)
+        add_options(parser, timeline_events=TIMELINE_EVENTS)
 
     def handle(self, *args: Any, **options: Any) -> None:
         given = {
             name: options[name]
-            for name in ("texts", "scope_size", "compared_size", "calls", "output")
+            for name in ("texts", "scope_size", "compared_size", "calls", "timeline_events", "output")
             if options[name] is not None
         }
         arguments = [f"--{name.replace('_', '-')}={value}" for name, value in given.items()]
@@ -55,6 +56,7 @@ def _environment(place: str) -> dict[str, str]:
         "MEMORYHUB_HOST": "127.0.0.1",
         "MEMORYHUB_PORT": str(port),
         "MEMORYHUB_API_KEY": secrets.token_urlsafe(32),
+        "MEMORYHUB_TIMELINE_ARCHIVE_AFTER_HOURS": "0",
     }
     return {**kept, **own}
 

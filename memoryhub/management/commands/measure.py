@@ -13,6 +13,7 @@ from apps.semantic.importing import PlacedDraft
 from apps.semantic.reading import UnreadableFileError, read_memories
 from memoryhub.made_up import made_up_texts
 from memoryhub.measuring import Measurement
+from memoryhub.measuring_timeline import TimelineMeasurement
 from memoryhub.web import local_url
 
 
@@ -33,21 +34,36 @@ class Command(BaseCommand):
         )
         try:
             figures = run.run()
+            if options["timeline_events"]:
+                figures["timeline"] = self._timeline(run.url, options)
         except (OSError, RuntimeError) as error:
             raise CommandError(f"The hub at {run.url} did not answer as it should: {error}") from error
         if options["output"]:
             options["output"].write_text(json.dumps(figures, indent=2) + "\n")
-        Console(file=self.stdout, highlight=False, width=100).print(_table(figures))  # type: ignore[arg-type]
+        console = Console(file=self.stdout, highlight=False, width=100)  # type: ignore[arg-type]
+        console.print(_table(figures))
+        if "timeline" in figures:
+            console.print(_timeline_table(figures["timeline"]))
+
+    def _timeline(self, url: str, options: dict[str, Any]) -> dict[str, Any]:
+        run = TimelineMeasurement(url, options["timeline_events"], options["calls"], self.stderr.write)
+        return run.run()
 
 
-def add_options(parser: CommandParser) -> None:
-    """What can be chosen about a measurement."""
+def add_options(parser: CommandParser, timeline_events: int = 0) -> None:
+    """What can be chosen about a measurement. timeline_events: how many, unless said otherwise."""
     parser.add_argument("--texts", type=Path, help="Texts to embed and import: JSON Lines or LoCoMo.")
     parser.add_argument("--scope-size", type=int, default=5_000, help="Memories in the scope searched.")
     parser.add_argument(
         "--compared-size", type=int, default=10_000, help="Memories in the scope in which conflicts are looked for."
     )
     parser.add_argument("--calls", type=int, default=300, help="Calls per figure over HTTP.")
+    parser.add_argument(
+        "--timeline-events",
+        type=int,
+        default=timeline_events,
+        help="Events of a year of 1,000 users to record and to ask for; they stay in the hub. Default: %(default)s.",
+    )
     parser.add_argument("--output", type=Path, help="Write the figures to this file as JSON.")
 
 
@@ -77,3 +93,24 @@ def _table(figures: dict[str, Any]) -> Table:
     table.add_row(f"... among {size} memories", f"{compared['p50_ms']} / {compared['p95_ms']}")
     table.add_row("detection of conflicts there, p50 / p95 ms", f"{comparison['p50_ms']} / {comparison['p95_ms']}")
     return table
+
+
+def _timeline_table(figures: dict[str, Any]) -> Table:
+    table = Table(title=f"{figures['events']} events of {figures['users']} users")
+    table.add_column("what")
+    table.add_column("figure", justify="right")
+    record, archive, late = figures["record"], figures["archive"], figures["late"]
+    week, http = figures["week_in_process"], figures["week_http"]
+    table.add_row("recording in batches of 1,000, events a second", str(record["per_second"]))
+    table.add_row("late events, a half known, events a second", str(late["per_second"]))
+    table.add_row("sealing and archiving, seconds", str(archive["seconds"]))
+    table.add_row("share archived", str(archive["archived_share"]))
+    table.add_row("archive / index in memory, bytes an event", _bytes(archive))
+    table.add_row("loading the index, ms", str(archive["load_ms"]))
+    table.add_row("a week of one user in process, p50 / p95 ms", f"{week['p50_ms']} / {week['p95_ms']}")
+    table.add_row("the same over HTTP, p50 / p95 ms", f"{http['p50_ms']} / {http['p95_ms']}")
+    return table
+
+
+def _bytes(archive: dict[str, Any]) -> str:
+    return f"{archive['bytes_per_event']} / {archive['index_bytes_per_event']}"
