@@ -15,6 +15,7 @@ import numpy as np
 from apps.core.domain.scope import Scope
 from apps.core.domain.text import query_terms, term_hash
 from apps.llm.models import EmbeddingSpace
+from apps.retrieval.domain.cosines import cosines_of_each
 from apps.retrieval.domain.ranking import visible_slots
 from apps.retrieval.domain.shard import SESSION_KEY, Bools, Shard, ShardRow
 from apps.rules.domain.arbitration import Conflict
@@ -154,8 +155,8 @@ def _slots_near(
     step = max(1, MAX_COSINES // shard.size)
     for start in range(0, len(places), step):
         some = places[start : start + step]
-        cosines = np.stack([_vector(subjects[place]) for place in some]) @ shard.vectors.T
-        for place, row in zip(some, cosines, strict=True):
+        rows = cosines_of_each(shard.vectors, np.stack([_vector(subjects[place]) for place in some]))
+        for place, row in zip(some, rows, strict=True):
             yield place, nearest(shard, visible, row, subjects[place].terms)
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from apps.retrieval.domain.cosines import cosines, cosines_at
 from apps.retrieval.domain.graph import VectorGraph
 from apps.retrieval.domain.planning import DEFAULT_COSTS, SearchCosts, SearchWay, plan
 from apps.retrieval.domain.shard import Bools, Floats, Shard, Slots
@@ -31,14 +32,14 @@ def nearest_rows(
     if chosen.way is SearchWay.GRAPH and graph is not None:
         found = _by_graph(shard, graph, vector, matching, chosen.asked)
         if len(found) >= min(top_k, count):
-            return _best(found, _cosines(shard, found, vector), top_k, SearchWay.GRAPH)
+            return _best(found, cosines_at(shard.vectors, found, vector), top_k, SearchWay.GRAPH)
         # The matching rows lie elsewhere: only looking at them all finds them.
         chosen = plan(shard.size, count, top_k, 0, costs)
     if chosen.way is SearchWay.SUBSET:
         slots = np.flatnonzero(matching)
-        return _best(slots, _cosines(shard, slots, vector), top_k, SearchWay.SUBSET)
+        return _best(slots, cosines_at(shard.vectors, slots, vector), top_k, SearchWay.SUBSET)
     slots = np.flatnonzero(matching)
-    return _best(slots, (shard.vectors @ vector)[slots], top_k, SearchWay.SCAN)
+    return _best(slots, cosines(shard.vectors, vector)[slots], top_k, SearchWay.SCAN)
 
 
 def _by_graph(shard: Shard, graph: VectorGraph, vector: Vector, matching: Bools, asked: int) -> Slots:
@@ -48,13 +49,9 @@ def _by_graph(shard: Shard, graph: VectorGraph, vector: Vector, matching: Bools,
     return np.concatenate((near[matching[near]], unknown[matching[unknown]]))
 
 
-def _cosines(shard: Shard, slots: Slots, vector: Vector) -> npt.NDArray[np.float32]:
-    return np.asarray(shard.vectors[slots] @ vector)
-
-
-def _best(slots: Slots, cosines: npt.NDArray[np.float32], top_k: int, way: SearchWay) -> NearRows:
+def _best(slots: Slots, similarities: npt.NDArray[np.float32], top_k: int, way: SearchWay) -> NearRows:
     if len(slots) > 4 * top_k:
-        threshold = np.partition(cosines, len(cosines) - top_k)[len(cosines) - top_k]
-        best = cosines >= threshold
-        slots, cosines = slots[best], cosines[best]
-    return NearRows(slots, cosines.astype(np.float64), way)
+        threshold = np.partition(similarities, len(similarities) - top_k)[len(similarities) - top_k]
+        best = similarities >= threshold
+        slots, similarities = slots[best], similarities[best]
+    return NearRows(slots, similarities.astype(np.float64), way)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from apps.core.domain.scope import Scope
 from apps.core.domain.text import query_terms
 from apps.retrieval.domain.bm25 import KeywordScores, keyword_scores
+from apps.retrieval.domain.cosines import cosines
 from apps.retrieval.domain.near_rows import nearest_rows
 from apps.retrieval.domain.planning import SearchWay
 from apps.retrieval.domain.query import EMPTY_RANKING, Hit, Ranking, SearchMode, SearchQuery, TermShare
@@ -83,12 +84,12 @@ def _rank_nearest(
     parts = np.split(remaining, np.cumsum([shard.size for shard in shards])[:-1])
     near = [nearest_rows(shard, vector, part, query.top_k) for shard, part in zip(shards, parts, strict=True)]
     ids = np.concatenate([shard.ids[part.slots] for shard, part in zip(shards, near, strict=True)])
-    cosines = np.concatenate([part.similarities for part in near])
+    similarities = np.concatenate([part.similarities for part in near])
     confidence = np.concatenate(
         [confidences(shard, now, half_lives, part.slots) for shard, part in zip(shards, near, strict=True)]
     )
-    best = np.lexsort((-ids, -cosines))[: query.top_k]
-    hits = tuple(_near_hit(int(ids[place]), float(cosines[place]), float(confidence[place])) for place in best)
+    best = np.lexsort((-ids, -similarities))[: query.top_k]
+    hits = tuple(_near_hit(int(ids[place]), float(similarities[place]), float(confidence[place])) for place in best)
     ways = sorted({part.way for part in near if len(part.slots)})
     return Ranking(hits, int(np.count_nonzero(remaining)), filtered, "+".join(ways) or SearchWay.SCAN)
 
@@ -133,7 +134,7 @@ def _score(
 ) -> _Scored:
     similarity = None
     if vector is not None:
-        similarity = np.concatenate([shard.vectors @ vector for shard in shards]).astype(np.float64)
+        similarity = np.concatenate([cosines(shard.vectors, vector) for shard in shards]).astype(np.float64)
     keyword = None if words is None else np.concatenate(words.scores)
     substance = np.concatenate([substances(shard) for shard in shards])
     score = fuse(query.effective_mode, similarity, keyword, 0.0 if words is None else words.maximum())
