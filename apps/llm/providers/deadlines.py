@@ -45,6 +45,18 @@ def bounded(timeouts: Timeouts, deadline: float, *, streams: bool) -> httpx2.Tim
     return httpx2.Timeout(connect=connect, read=read, write=read, pool=connect)
 
 
+def deadline_of(timeout: httpx2.Timeout) -> float:
+    """When a `bounded` call must be over, by `time.monotonic`."""
+    assert isinstance(timeout.read, Seconds)
+    return timeout.read.deadline
+
+
+def bring_forward(timeout: httpx2.Timeout, seconds: float | None) -> None:
+    """Have what is left of a `bounded` call take no more than `seconds`; None changes nothing."""
+    if seconds is not None and isinstance(timeout.read, Seconds):
+        timeout.read.deadline = min(timeout.read.deadline, time.monotonic() + seconds)
+
+
 def heed_deadlines(client: httpx2.Client) -> None:
     """Have a client keep to the deadlines of calls that are `bounded`."""
     # httpcore takes a network backend, but httpx has no way to hand it one, and its own transports know the proxies.

@@ -1,9 +1,12 @@
 """What a chat provider is (DESIGN D11)."""
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from typing import Protocol
 
 from apps.llm.domain.chat import ChatRequest, Chunk, Completion, Timeouts
+
+ChatStream = Generator[Chunk, float | None, None]
+"""An answer in pieces. Its reader may send it a number of seconds, within which all the rest must come."""
 
 
 class ChatProvider(Protocol):
@@ -28,11 +31,11 @@ class ChatProvider(Protocol):
         """How long a call may take by the configuration."""
         ...
 
-    def stream(self, request: ChatRequest, timeouts: Timeouts | None = None) -> Iterator[Chunk]:
+    def stream(self, request: ChatRequest, timeouts: Timeouts | None = None) -> ChatStream:
         """The answer in pieces, the last of which is an EndChunk. timeouts: None for the configured ones.
 
-        Raises ChatError, also after pieces have been handed out. An iterator that is closed or dropped before its
-        end hangs up.
+        Raises ChatError, also after pieces have been handed out. A stream that is closed or dropped before its end
+        hangs up. A time that was sent to it and runs out is a timeout in the phase TOTAL.
         """
         ...
 

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from apps.llm.domain.chat import (
@@ -10,7 +10,6 @@ from apps.llm.domain.chat import (
     ChatError,
     ChatRequest,
     ChatTimeoutError,
-    Chunk,
     Completion,
     EndChunk,
     FinishReason,
@@ -20,6 +19,7 @@ from apps.llm.domain.chat import (
     completion_of,
     estimated_usage,
 )
+from apps.llm.providers.provider import ChatStream
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class ScriptedChat:
         self._sleep = sleep
         self._lock = threading.Lock()
 
-    def stream(self, request: ChatRequest, timeouts: Timeouts | None = None) -> Iterator[Chunk]:
+    def stream(self, request: ChatRequest, timeouts: Timeouts | None = None) -> ChatStream:
         """See `ChatProvider.stream`. Raises ScriptExhaustedError as well."""
         timeouts = timeouts or self.timeouts
         said, left = "", timeouts.total
@@ -73,7 +73,8 @@ class ScriptedChat:
                     continue
                 case str():
                     said += line
-                    yield TextChunk(line)
+                    seconds = yield TextChunk(line)
+                    left = left if seconds is None else min(left, seconds)
                 case Pause(seconds):
                     self._wait(seconds, timeouts.idle, left)
                     left -= seconds

@@ -2,7 +2,7 @@
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from contextlib import closing
 from types import ModuleType
 from typing import ClassVar, Generic, TypeVar
@@ -10,13 +10,14 @@ from typing import ClassVar, Generic, TypeVar
 import httpx2
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock
-from apps.llm.domain.chat import ChatRequest, Chunk, Completion, TextChunk, Timeouts
+from apps.llm.domain.chat import ChatRequest, Completion, TextChunk, Timeouts
 from apps.llm.providers.answers import Answer, Delta
 from apps.llm.providers.connections import http_client
-from apps.llm.providers.deadlines import bounded
+from apps.llm.providers.deadlines import bounded, bring_forward, deadline_of
 from apps.llm.providers.endpoint import Endpoint
 from apps.llm.providers.failures import Failures
 from apps.llm.providers.per_process import PerProcess
+from apps.llm.providers.provider import ChatStream
 
 C = TypeVar("C")
 
@@ -51,23 +52,23 @@ class SdkChat(ABC, Generic[C]):
     def _whole(self, request: ChatRequest, timeout: httpx2.Timeout) -> Delta:
         """Ask, and give the whole answer at once. Raises the SDK's errors, and those of an answer that is none."""
 
-    def stream(self, request: ChatRequest, timeouts: Timeouts | None = None) -> Iterator[Chunk]:
+    def stream(self, request: ChatRequest, timeouts: Timeouts | None = None) -> ChatStream:
         """See `ChatProvider.stream`."""
         timeouts = timeouts or self.timeouts
-        deadline = time.monotonic() + timeouts.total
+        timeout = bounded(timeouts, time.monotonic() + timeouts.total, streams=True)
         answer = Answer(request, request.model or self.model)
         failed: Exception | None = None
-        with closing(self._deltas(request, bounded(timeouts, deadline, streams=True))) as deltas:
+        with closing(self._deltas(request, timeout)) as deltas:
             try:
                 for delta in deltas:
                     answer.add(delta)
                     if delta.text:
-                        yield TextChunk(delta.text)
+                        bring_forward(timeout, (yield TextChunk(delta.text)))
             except self._failures.raised as error:
                 failed = error
         # Outside of `except`, so that the error does not hang on the SDK's, which holds the key.
         if answer.finish is None:
-            raise self._failures.of_stream(failed, answer, deadline)
+            raise self._failures.of_stream(failed, answer, deadline_of(timeout))
         # Whatever failed after the last word of the answer has not harmed it.
         yield answer.end()
 

@@ -103,6 +103,14 @@ def test_the_caller_may_allow_less_time(slept):
     assert (caught.value.phase, slept) == (TimeoutPhase.TOTAL, [2])
 
 
+def test_a_reader_may_shorten_the_rest_of_a_stream(slept):
+    stream = script(slept, ("Rain", Pause(9), "never")).stream(QUESTION)
+    next(stream)
+    with pytest.raises(ChatTimeoutError) as caught:
+        stream.send(5)
+    assert (caught.value.phase, slept) == (TimeoutPhase.TOTAL, [5])
+
+
 def test_a_script_may_be_endless():
     provider = ScriptedChat(repeat("Rain."))
     assert {provider.complete(QUESTION).text for _ in range(100)} == {"Rain."}

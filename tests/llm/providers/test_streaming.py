@@ -247,6 +247,25 @@ def test_a_stream_that_is_given_up_hangs_up(server, connect, service):
     assert server.hung_up == 1
 
 
+@pytest.mark.parametrize("comments", [None, 0.01], ids=["silence", "comments"])
+def test_a_reader_may_shorten_the_rest_of_a_stream(server, connect, service, comments):
+    server.say(Reply(stall_after=1, comments=comments))
+    stream = connect(service).stream(QUESTION)
+    assert next(stream) == TextChunk("Hello")
+    began = time.monotonic()
+    with pytest.raises(ChatTimeoutError) as caught:
+        stream.send(0.2)
+    assert caught.value.phase is TimeoutPhase.TOTAL
+    assert time.monotonic() - began < SOON
+
+
+def test_a_stream_that_was_shortened_and_comes_in_time_is_whole(server, connect, service):
+    stream = connect(service).stream(QUESTION)
+    assert next(stream) == TextChunk("Hello")
+    assert stream.send(SOON) == TextChunk(" there")
+    assert [type(chunk) for chunk in stream] == [EndChunk]
+
+
 def test_nothing_is_asked_before_the_first_piece_is_wanted(server, connect, service):
     stream = connect(service).stream(QUESTION)
     assert server.received == []
