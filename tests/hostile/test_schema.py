@@ -34,6 +34,7 @@ RULES = {
     ("metadata", "too_deep"),
     ("metadata", "too_large"),
     ("query", "required"),  # a query, an embedding, or both; words for a mode that needs words
+    ("from", "invalid"),  # from <= to
     ("last_days", "invalid"),  # a window or a number of days, not both
     ("time_window.from", "invalid"),  # from <= to
     ("candidate.embedding", "dimension"),

@@ -23,6 +23,7 @@ from apps.semantic.records import record_as_json, record_of_memory
 from apps.semantic.services import memory_delete, memory_save_many
 from apps.semantic.writing import SaveResult
 from tests.api import Api, api_for
+from tests.episodic.timeline import Timeline
 
 NOWHERE = "00000000-0000-4000-8000-000000000000"
 SYSTEM = system_access("test")
@@ -39,6 +40,7 @@ NEW_EVENT = {
 ROUTES: dict[str, dict[str, Any]] = {
     "api/episodic/events": {"POST": NEW_EVENT},
     "api/episodic/events/batch": {"POST": {"events": [NEW_EVENT]}},
+    "api/episodic/query": {"POST": {"query": "secret word", "explain": True, "top_k": 1000}},
     "api/episodic/segments": {"GET": None},
     "api/episodic/status": {"GET": None},
     "api/keys": {"GET": None, "POST": {"name": "new"}},
@@ -70,6 +72,7 @@ ROUTES: dict[str, dict[str, Any]] = {
 }
 PUBLIC = {"healthz", "readyz", "metrics", "api/schema", "api/docs"}
 READS_BY_POST = {
+    "api/episodic/query",
     "api/llm/tools/parse",
     "api/llm/tools/execute",  # asks for no more than the tool does, and the one in ROUTES reads
     "api/rules/match",
@@ -169,7 +172,7 @@ def _event(scope: Scope) -> EventDraft:
 
 
 class World:
-    """Two memories in each of SCOPES, the second one deleted, a receipt about them, and an event.
+    """Two memories in each of SCOPES, one of them deleted, a receipt about them, and an event; half of those archived.
 
     A receipt has the id of the first memory, so that one id will do for every route.
     """
@@ -194,7 +197,9 @@ class World:
         for kept, dropped in zip(self.memories[::2], self.memories[1::2], strict=True):
             memory_delete(access=SYSTEM, uuid=dropped.uuid)
             _receipt(kept, dropped).save()
-        events_record(access=SYSTEM, drafts=[_event(scope) for scope in SCOPES])
+        events_record(access=SYSTEM, drafts=[_event(scope) for scope in SCOPES[::2]])
+        Timeline().archive()
+        events_record(access=SYSTEM, drafts=[_event(scope) for scope in SCOPES[1::2]])
 
     def kept(self) -> list[Memory]:
         return self.memories[::2]
