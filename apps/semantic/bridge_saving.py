@@ -1,7 +1,7 @@
 """One batch of events on its way to becoming memories: judged once more, drafted, saved and linked."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from uuid import UUID
@@ -13,19 +13,19 @@ from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import system_access
 from apps.semantic import bridge_metrics as metrics
 from apps.semantic.bridge_drafts import Unusable, draft_from
+from apps.semantic.bridge_links import EndedRow, links_write
 from apps.semantic.bridge_policies import policies_named, routing_table
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.drafts import Prepared
 from apps.semantic.embedding import with_current_space
 from apps.semantic.models import Ingestion, IngestionStatus, Memory, RoutingPolicy
+from apps.semantic.rest.inputs import MemoryInput
 from apps.semantic.saving import SaveOutcome, save_prepare, save_write
+from apps.semantic.writing import SaveResult
 
 BRIDGE = system_access("bridge")
 # Why an event was dropped: no policy wants it any more.
 UNWANTED = "unwanted"
-_LINK_FIELDS = (
-    "status", "content", "policy", "on_prune", "error", "action", "memory", "conflict", "came_from_events", "ended_at",
-)  # fmt: skip
 
 
 @dataclass
@@ -83,9 +83,9 @@ def _still_wanted(
 
 
 def _drafted(wanted: Iterable[tuple[Ingestion, RoutingPolicy]], report: BatchReport, clock: Clock) -> list[_Ready]:
-    ready = []
+    ready, form = [], MemoryInput()
     for row, policy in wanted:
-        draft = draft_from(row, policy)
+        draft = draft_from(row, policy, form)
         if isinstance(draft, Unusable):
             report.outcomes["failed"] += rows_end(
                 rows=[row], status=IngestionStatus.FAILED, error=draft.error, clock=clock
@@ -103,10 +103,11 @@ def _save(ready: Sequence[_Ready], report: BatchReport, clock: Clock) -> None:
         report.passed |= {one.row.pk for one in ready} - held
         mine = [(one, item) for one, item in zip(ready, prepared.items, strict=True) if one.row.pk in held]
         outcomes = save_write(prepared=replace(prepared, items=[item for _, item in mine]), clock=clock)
-        rows = _linked(mine, outcomes, utcnow(clock))
-        Ingestion.objects.bulk_update(rows, _LINK_FIELDS)
-    report.outcomes.update(row.action or "failed" for row in rows)
-    _observe_lag(rows)
+        now = utcnow(clock)
+        ended = _ended(mine, outcomes)
+        links_write(ended, now)
+    report.outcomes.update(row.action or "failed" for row in ended)
+    _observe_lag((one.row for (one, _), row in zip(mine, ended, strict=True) if row.action), now)
 
 
 def _hold(ready: Sequence[_Ready]) -> set[int]:
@@ -116,25 +117,35 @@ def _hold(ready: Sequence[_Ready]) -> set[int]:
     return set(rows.select_for_update(skip_locked=True).values_list("pk", flat=True))
 
 
-def _linked(
-    mine: Sequence[tuple[_Ready, Prepared | MemoryHubError]], outcomes: Sequence[SaveOutcome], now: datetime
-) -> list[Ingestion]:
-    """The rows as they are once their memories are there."""
-    made = _made([item.uuid for _, item in mine if isinstance(item, Prepared)])
-    results = [outcome.memory.pk for outcome in outcomes if not isinstance(outcome, MemoryHubError)]
+def _ended(mine: Sequence[tuple[_Ready, Prepared | MemoryHubError]], outcomes: Sequence[SaveOutcome]) -> list[EndedRow]:
+    """What the events have come to, in their order."""
+    made = _made(item.uuid for _, item in mine if isinstance(item, Prepared))
+    results = [outcome.memory.pk for outcome in outcomes if isinstance(outcome, SaveResult)]
     from_events = {*made.values(), *_from_events(results)}
-    for (one, item), outcome in zip(mine, outcomes, strict=True):
-        row, row.ended_at = one.row, now
-        if isinstance(outcome, MemoryHubError) or isinstance(item, MemoryHubError):
-            row.status, row.error = IngestionStatus.FAILED, str(getattr(outcome, "code", ""))
-            continue
-        row.status, row.content, row.error = IngestionStatus.LINKED, "", ""
-        row.policy, row.on_prune = one.policy.name, one.policy.on_prune
-        row.action, row.conflict = outcome.action, outcome.conflict
-        # Its own memory, even where that has lost or was merged; else the one that said the same already.
-        row.memory_id = made.get(item.uuid, outcome.memory.pk)
-        row.came_from_events = row.memory_id in from_events
-    return [one.row for one, _ in mine]
+    return [
+        _ended_row(one, item, outcome, made, from_events) for (one, item), outcome in zip(mine, outcomes, strict=True)
+    ]
+
+
+def _ended_row(
+    one: _Ready,
+    item: Prepared | MemoryHubError,
+    outcome: SaveOutcome,
+    made: Mapping[UUID, int],
+    from_events: Collection[int],
+) -> EndedRow:
+    row = EndedRow(one.row.pk, IngestionStatus.LINKED.value, one.policy.name, one.policy.on_prune)
+    if isinstance(outcome, MemoryHubError) or isinstance(item, MemoryHubError):
+        return replace(row, status=IngestionStatus.FAILED.value, error=str(getattr(outcome, "code", "")))
+    # Its own memory, even where that has lost or was merged; else the one that said the same already.
+    memory = made.get(item.uuid, outcome.memory.pk)
+    return replace(
+        row,
+        action=outcome.action,
+        memory_id=memory,
+        conflict=str(outcome.conflict) if outcome.conflict else None,
+        came_from_events=memory in from_events,
+    )
 
 
 def _made(uuids: Iterable[UUID]) -> dict[UUID, int]:
@@ -148,7 +159,7 @@ def _from_events(memories: Iterable[int]) -> set[int]:
     return {pk for pk in links.values_list("memory", flat=True) if pk is not None}
 
 
-def _observe_lag(rows: Iterable[Ingestion]) -> None:
+def _observe_lag(rows: Iterable[Ingestion], now: datetime) -> None:
     for row in rows:
-        if row.status == IngestionStatus.LINKED and row.recorded_at and row.ended_at:
-            metrics.INGESTION_LAG.observe(max(0.0, (row.ended_at - row.recorded_at).total_seconds()))
+        if row.recorded_at is not None:
+            metrics.INGESTION_LAG.observe(max(0.0, (now - row.recorded_at).total_seconds()))

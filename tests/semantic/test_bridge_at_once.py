@@ -313,7 +313,8 @@ STEPS = [
     (bridge_saving, "save_prepare"),
     (bridge_saving, "_hold"),
     (bridge_saving, "save_write"),
-    (bridge_saving, "_linked"),
+    (bridge_saving, "_ended"),
+    (bridge_saving, "links_write"),
     (bridge_saving, "_observe_lag"),
 ]
 
