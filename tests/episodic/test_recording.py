@@ -16,9 +16,11 @@ from apps.core.domain.errors import ForbiddenError, InvalidInputError
 from apps.core.domain.scope import Access, Permission, Scope
 from apps.episodic.domain.event import EventDraft, EventRecord
 from apps.episodic.domain.identity import event_identity
+from apps.episodic.domain.warnings import Severity, WarningKind
 from apps.episodic.models import Segment, TimelineEvent
 from apps.episodic.recording import RecordAction, RecordResult, event_record, events_record
 from apps.episodic.rotation import segment_close
+from apps.episodic.warnings import warning_report
 from apps.events.models import Event
 
 pytestmark = pytest.mark.django_db
@@ -185,6 +187,12 @@ def test_what_is_rolled_back_was_never_recorded_nor_told(record: Record) -> None
         transaction.set_rollback(True)
     assert not TimelineEvent.objects.exists()
     assert payloads() == []
+    assert record().action is RecordAction.RECORDED
+
+
+def test_scenario_warning_escalation_recording_goes_on_whatever_is_wrong(record: Record) -> None:
+    for kind in WarningKind:
+        warning_report(kind=kind, severity=Severity.CRITICAL, detail="bad")
     assert record().action is RecordAction.RECORDED
 
 
