@@ -6,7 +6,8 @@ from typing import Any
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from apps.core.adminkit import NOTHING, badge, link, moment, two_lines
+from apps.core.adminkit import NOTHING, badge, link, moment, pretty_json, two_lines
+from apps.episodic.domain.event import EventRecord
 from apps.episodic.domain.segment_state import SegmentState
 from apps.episodic.models import Segment
 
@@ -57,3 +58,14 @@ def segment_link(segment: Segment | None, *, with_state: bool = False) -> SafeSt
 def span(first: datetime | None, last: datetime | None) -> str:
     """From when to when; a dash where there is nothing."""
     return f"{moment(first)} to {moment(last)}" if first and last else NOTHING
+
+
+def event_row(event: EventRecord) -> dict[str, Any]:
+    """What `episodic/event_row.html` shows of an event, wherever it is kept."""
+    return {
+        "event": event,
+        "when": moment(event.timestamp),
+        "recorded": moment(event.recorded_at),
+        "whose": " / ".join(filter(None, (event.key.household_id, event.key.persona_id))),
+        "metadata": pretty_json(event.metadata) if event.metadata else "",
+    }

@@ -9,9 +9,10 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from unfold import widgets
 
-from apps.core.adminkit import moment, operator_access, pretty_json
+from apps.core.adminkit import operator_access
 from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import MAX_IDENTIFIER_CHARS, Scope
+from apps.episodic.admin_columns import event_row
 from apps.episodic.domain.event import EventRecord
 from apps.episodic.domain.window import MAX_EVENT_TYPES, Diagnostics, EventQuery, QueryResult, TextAccount
 from apps.episodic.models import TimelineEvent
@@ -139,15 +140,7 @@ def _rows(result: QueryResult) -> Iterator[dict[str, Any]]:
     pages = _pages(result.events)
     hits: Sequence[Hit | None] = result.hits or [None] * len(result.events)
     for event, hit in zip(result.events, hits, strict=True):
-        yield {
-            "event": event,
-            "when": moment(event.timestamp),
-            "recorded": moment(event.recorded_at),
-            "whose": " / ".join(filter(None, (event.key.household_id, event.key.persona_id))),
-            "score": hit and f"{hit.score:.2f}",
-            "metadata": pretty_json(event.metadata) if event.metadata else "",
-            "page": pages.get(event.arrival),
-        }
+        yield {**event_row(event), "score": hit and f"{hit.score:.2f}", "page": pages.get(event.arrival)}
 
 
 def _pages(events: Iterable[EventRecord]) -> dict[int, str]:

@@ -4,16 +4,16 @@ from typing import Any
 
 from django.contrib import admin
 from django.db.models import Count, F, QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from unfold.admin import ModelAdmin
 from unfold.contrib.filters.admin import DropdownFilter, RangeDateTimeFilter
-from unfold.decorators import display
+from unfold.decorators import action, display
 from unfold.views import ChangeList
 
-from apps.core.adminkit import NOTHING, ReadOnly, filesize, moment, preformatted, two_lines
+from apps.core.adminkit import NOTHING, ReadOnly, filesize, found_or_404, moment, preformatted, two_lines
 from apps.core.adminlists import as_uuid, comparable
 from apps.episodic.admin_columns import (
     ROWS_WORDS,
@@ -25,6 +25,8 @@ from apps.episodic.admin_columns import (
     state_label,
 )
 from apps.episodic.admin_event_list import SEGMENT
+from apps.episodic.admin_segment_events import WITH_FILE, segment_events_page
+from apps.episodic.admin_segment_work import SegmentWork
 from apps.episodic.domain.segment_state import ENDED, RowsState, SegmentState
 from apps.episodic.models import Segment, TimelineEvent
 from apps.episodic.models.segment import State
@@ -67,7 +69,7 @@ class SegmentList(ChangeList):
 
 
 @admin.register(Segment)
-class SegmentAdmin(ReadOnly, ModelAdmin):
+class SegmentAdmin(ReadOnly, SegmentWork, ModelAdmin):
     """The catalogue, to read. What a person asks for is done by the services, in the background."""
 
     list_display = ["segment", "state_now", "events_held", "of_when", "file_size", "checks", "replaced"]
@@ -79,13 +81,13 @@ class SegmentAdmin(ReadOnly, ModelAdmin):
     list_per_page = 50
     show_full_result_count = False
     show_facets = admin.ShowFacets.NEVER
-    ordering = [F("closed_at").desc(nulls_first=True), "-pk"]
+    ordering = [F("last_timestamp").desc(nulls_first=True), "-pk"]
     search_fields = ["uuid"]  # shows the box; `get_search_results` decides
     search_help_text = "An id, or a file's name"
     empty_text = "The first recorded event opens the first segment."
     fieldsets = [
         (None, {"fields": ["state_explained", "rows_explained", "damage_found"]}),
-        ("Events", {"fields": [("events_link", "of_when_whole"), "lost"]}),
+        ("Events", {"fields": [("events_link", "lost"), "of_when_whole"]}),
         ("File", {"fields": [("file", "file_size_whole"), ("version", "checked"), "checksum"]}),
         ("Life", {"fields": [("opened", "closed"), ("sealed", "archived"), ("ended", "successor"), "predecessors"]}),
         ("More", {"fields": [("uuid", "arrivals")]}),
@@ -121,6 +123,14 @@ class SegmentAdmin(ReadOnly, ModelAdmin):
         if segment is not None:
             count_rows([segment])
         return segment
+
+    @action(description="Look inside", icon="list", permissions=["view", "read"], url_path="events")
+    def inside(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        return segment_events_page(self, request, found_or_404(self.get_object(request, object_id)))
+
+    def has_read_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Whether the person may see what events say."""
+        return request.user.has_perm("episodic.view_timelineevent")
 
     # Columns
 
@@ -174,9 +184,12 @@ class SegmentAdmin(ReadOnly, ModelAdmin):
     @display(description="Events")
     def events_link(self, segment: Segment) -> SafeString | str:
         count = f"{held(segment):,}"
-        if segment.rows != RowsState.COMPLETE or not held(segment):
+        if segment.rows == RowsState.COMPLETE and held(segment):
+            url = f"{reverse('admin:episodic_timelineevent_changelist')}?{SEGMENT}={segment.uuid}"
+        elif segment.state in WITH_FILE:
+            url = reverse("admin:episodic_segment_inside", args=[segment.pk])
+        else:
             return count
-        url = f"{reverse('admin:episodic_timelineevent_changelist')}?{SEGMENT}={segment.uuid}"
         return format_html('<a class="mh-link" href="{}">{}</a>', url, count)
 
     @display(description="Of when")

@@ -65,6 +65,11 @@ class SegmentFile:
         contents = self._contents
         return contents.blocks.nbytes + contents.runs.nbytes + contents.pages.nbytes + len(contents.scopes)
 
+    @property
+    def raw_bytes(self) -> int:
+        """The size of its events as NDJSON, which compression made smaller."""
+        return int(self._contents.blocks["raw_size"].sum(dtype=np.int64))
+
     def read_runs(self, runs: Sequence[int]) -> list[EventRecord]:
         """The events of some runs, by their numbers: run after run as asked. Each block is read once."""
         wanted: dict[int, list[int]] = defaultdict(list)

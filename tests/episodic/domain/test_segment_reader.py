@@ -7,6 +7,7 @@ from uuid import UUID
 
 import psutil
 import pytest
+import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -108,6 +109,11 @@ def test_the_figures_are_known_without_reading_events(file: SegmentFile, records
     assert file.summary.last_timestamp == max(record.timestamp for record in records)
     assert file.summary.size_bytes == file.path.stat().st_size
     assert file.nbytes < file.summary.size_bytes / 4
+
+
+def test_the_size_before_compression_is_that_of_the_lines(file: SegmentFile) -> None:
+    lines = zstandard.ZstdDecompressor().stream_reader(file.path.read_bytes(), read_across_frames=True).read()
+    assert file.raw_bytes == len(lines)
 
 
 def test_an_open_file_holds_no_descriptor(file: SegmentFile) -> None:
