@@ -19,6 +19,7 @@ from apps.episodic.catalogue import catalogue_bump, segment_step
 from apps.episodic.checking import file_open, file_verify
 from apps.episodic.compaction import DamagedSourceError
 from apps.episodic.domain.event import EventRecord
+from apps.episodic.domain.retention import PrunedEvent
 from apps.episodic.domain.segment_format import Damage, SegmentDamagedError
 from apps.episodic.domain.segment_reader import SegmentFile
 from apps.episodic.domain.segment_salvage import Salvage
@@ -26,7 +27,7 @@ from apps.episodic.domain.segment_state import RowsState, SegmentState
 from apps.episodic.models import Segment, TimelineEvent
 from apps.episodic.models.segment import MAX_DAMAGE_CHARS
 from apps.episodic.quarantine import damage_is_over
-from apps.episodic.removing import rows_delete
+from apps.episodic.removing import Removal, rows_delete, tell_pruned
 from apps.episodic.replacing import segments_replace
 from apps.episodic.sealing import rows_of, wait_for_writers
 
@@ -67,6 +68,23 @@ def segment_mend(segment: Segment, *, clock: Clock, give_up: bool = False, step:
     step("mend: wait for writers")
     _take_back_what_came_meanwhile(segment, clock)
     return Mended(lost, len(again))
+
+
+def segment_expire(segment: Segment, removal: Removal, *, clock: Clock, step: Step = no_step) -> int:
+    """End a segment in quarantine, of which every event is to be removed; gives of how many it is told.
+
+    Those are the ones that can still be read; nobody knows the others by name. Raises OSError, SegmentMovedOnError.
+    """
+    step("mend: look")
+    gone = [PrunedEvent.of(record) for record in _survivors(segment, _damage_of(segment))]
+
+    def note(_: int) -> None:
+        tell_pruned(gone, removal, clock)
+        Segment.objects.filter(pk=segment.pk).update(lost_count=segment.event_count - len(gone))
+        damage_is_over(segment, clock)
+
+    segments_replace([segment], iter(()), clock=clock, step=step, flipping=note)
+    return len(gone)
 
 
 def known_elsewhere(segment: Segment, identities: Iterable[UUID]) -> set[UUID]:

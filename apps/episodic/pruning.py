@@ -10,7 +10,9 @@ from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.episodic.archive import Step, no_step
 from apps.episodic.domain.doomed import CutoffOf
 from apps.episodic.domain.retention import EVERYBODY, Cutoffs, Policy, PrunedEvent, cutoffs_at
+from apps.episodic.domain.segment_state import SegmentState
 from apps.episodic.events import PruneReason
+from apps.episodic.mending import segment_expire
 from apps.episodic.models import RetentionPolicy, Segment
 from apps.episodic.progress import Watch, unwatched
 from apps.episodic.removing import Removal, RemovalReport, events_remove, removal_preview
@@ -39,8 +41,31 @@ def timeline_prune(
     with alone(wait_seconds):
         if not resume:
             RetentionPolicy.objects.filter(is_enabled=True).update(last_run_at=utcnow(clock), last_pruned_count=0)
-        work = Work(clock=clock, seconds=seconds, step=step, watch=watch)
-        return events_remove(_removal(cutoffs), _candidates(cutoffs), work)
+        work, removal = Work(clock=clock, seconds=seconds, step=step, watch=watch), _removal(cutoffs)
+        damaged = _expired_in_quarantine(cutoffs)
+        report = events_remove(removal, _candidates(cutoffs), work)
+        _expire(damaged, removal, work, report)
+    return report
+
+
+def _expired_in_quarantine(cutoffs: Cutoffs) -> list[Segment]:
+    """The damaged segments that hold nothing but what is expired, whoever it belongs to.
+
+    Asked for before anything else, so that one that is found damaged in this run has a day to be brought back.
+    """
+    everybodys = cutoffs.everybodys
+    if everybodys is None:
+        return []
+    return list(Segment.objects.filter(state=SegmentState.QUARANTINED, last_timestamp__lt=everybodys).order_by("id"))
+
+
+def _expire(damaged: Sequence[Segment], removal: Removal, work: Work, report: RemovalReport) -> None:
+    def end(segment: Segment) -> None:
+        report.archived += segment_expire(segment, removal, clock=work.clock, step=work.step)
+        report.segments += 1
+
+    work.each_one("Ending damaged segments", damaged, end)
+    report.finished = work.finished
 
 
 def prune_preview(

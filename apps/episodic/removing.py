@@ -131,7 +131,7 @@ def segment_remove(segment: Segment, removal: Removal, *, clock: Clock, step: St
     def tell(kept: int) -> None:
         if kept + len(gone) != segment.event_count:
             raise SegmentDamagedError(Damage.MISMATCH, "It does not hold as many events as the catalogue says.")
-        _tell(gone, removal, clock)
+        tell_pruned(gone, removal, clock)
 
     segments_replace([segment], _kept(file, removal, gone), clock=clock, step=step, flipping=tell)
     return len(gone)
@@ -170,7 +170,7 @@ def _remove_batch(rows: QuerySet[TimelineEvent], removal: Removal, clock: Clock)
     if not batch:
         return 0, 0, []
     unsealed = _delete([row[:2] for row in batch], clock)
-    _tell([PrunedEvent(ScopeKey(*row[2:5]), row[5], row[6]) for row in batch], removal, clock)
+    tell_pruned([PrunedEvent(ScopeKey(*row[2:5]), row[5], row[6]) for row in batch], removal, clock)
     return batch[-1][0], len(batch), unsealed
 
 
@@ -199,7 +199,7 @@ def _unseal(segment_ids: set[int], clock: Clock) -> list[str]:
     return [segment.file_name for segment in sealed]
 
 
-def _tell(gone: Sequence[PrunedEvent], removal: Removal, clock: Clock) -> None:
+def tell_pruned(gone: Sequence[PrunedEvent], removal: Removal, clock: Clock) -> None:
     """Tell of what is gone, in the transaction in which it goes, in messages of bounded size."""
     messages = (_message(batch, removal, clock) for batch in pruned_batches(gone))
     while part := list(islice(messages, _MESSAGES_AT_ONCE)):

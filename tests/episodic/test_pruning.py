@@ -9,9 +9,11 @@ import pytest
 from apps.core.domain.scope import Scope
 from apps.episodic import archiving, removing
 from apps.episodic.archive import segment_path
+from apps.episodic.doctor import segment_verify
 from apps.episodic.domain import retention
 from apps.episodic.models import RetentionPolicy, Segment
 from apps.episodic.pruning import prune_preview, timeline_prune
+from apps.episodic.warnings import active_warnings
 from apps.events.models import Event
 from tests.episodic.upkeep import (
     START,
@@ -258,6 +260,34 @@ def test_a_damaged_file_is_put_into_quarantine_and_the_others_are_pruned() -> No
     bad.refresh_from_db()
     assert bad.state == "quarantined"
     assert contents() == expected([8, 9])
+
+
+def test_a_damaged_segment_of_which_everything_is_expired_is_ended_and_what_can_be_read_is_told() -> None:
+    switch_on()
+    bad = an_archived_segment(range(400))
+    before = {str(event.uuid) for event in archived()}
+    path = segment_path(bad.file_name)
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    segment_verify(segment_id=bad.pk)
+    assert prune(days=90).events == 0, "some of it might be younger"
+    report = prune(days=91)
+    bad.refresh_from_db()
+    assert bad.state == "pruned"
+    assert 0 < report.archived == len(told_ids()) == 400 - bad.lost_count < 400
+    assert set(told_ids()) < before
+    assert not active_warnings().exists()
+    maintain(days=92)
+    assert files() == set()
+
+
+def test_a_missing_segment_of_which_everything_is_expired_is_ended() -> None:
+    switch_on()
+    bad = an_archived_segment(range(5))
+    segment_path(bad.file_name).unlink()
+    segment_verify(segment_id=bad.pk)
+    prune(days=91)
+    bad.refresh_from_db()
+    assert (bad.state, bad.lost_count, pruned()) == ("pruned", 5, [])
 
 
 def test_a_file_that_holds_another_number_of_events_than_is_known_is_left_alone() -> None:

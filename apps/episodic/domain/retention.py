@@ -48,6 +48,13 @@ class Cutoffs:
         """From this moment on nothing is expired, whoever it belongs to; None when nothing is at all."""
         return max((moment for moment in self.moments.values() if moment is not None), default=None)
 
+    @property
+    def everybodys(self) -> datetime | None:
+        """Before this moment everything is expired, whoever it belongs to; None when somebody's events are kept."""
+        moments = [moment for moment in self.moments.values() if moment is not None]
+        keeps_some = EVERYBODY not in self.moments or len(moments) < len(self.moments)
+        return None if keeps_some else min(moments)
+
 
 def cutoffs_at(policies: Iterable[Policy], now: datetime) -> Cutoffs:
     """What is expired at a moment."""

@@ -57,6 +57,14 @@ def test_a_policy_that_is_longer_than_the_calendar_lets_nothing_go() -> None:
     assert not expired([Policy("", 2_000_000_000, is_enabled=True)], "", 10_000)
 
 
+def test_everybodys_events_are_expired_only_where_nobodys_are_kept() -> None:
+    shorter, longer = Policy("short", 7, is_enabled=True), Policy("long", 365, is_enabled=True)
+    assert cutoffs_at([GLOBAL, shorter, longer], NOW).everybodys == NOW - timedelta(days=365)
+    assert cutoffs_at([shorter], NOW).everybodys is None, "the others keep theirs"
+    assert cutoffs_at([GLOBAL, Policy("home", 7, is_enabled=False)], NOW).everybodys is None
+    assert cutoffs_at([], NOW).everybodys is None
+
+
 @given(users=st.lists(st.sampled_from("abc"), max_size=40), size=st.integers(1, 7))
 def test_batches_are_of_one_scope_and_bounded_and_lose_nothing(users: list[str], size: int) -> None:
     events = [PrunedEvent(ScopeKey(user), uuid4(), UUID(int=number)) for number, user in enumerate(users)]
