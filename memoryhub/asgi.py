@@ -15,6 +15,6 @@ from apps.core.rest.asgi import ThreadedASGIHandler
 from apps.episodic.archive_cache import archive_cache
 
 application = ServeStaticASGI(ThreadedASGIHandler(), root=str(settings.STATIC_ROOT), prefix="static/")
-# Each web process answers queries of the timeline by an index of its own, so each begins to load it here: the balancer's
-# question whether a hub is ready reaches only one of them.
+# Each web process has an index of the archived events of its own, and begins to load it without being asked:
+# the question whether the hub is ready reaches only one of them.
 archive_cache().warm_up()
