@@ -51,10 +51,10 @@ def deadline_of(timeout: httpx2.Timeout) -> float:
     return timeout.read.deadline
 
 
-def bring_forward(timeout: httpx2.Timeout, seconds: float | None) -> None:
-    """Have what is left of a `bounded` call take no more than `seconds`; None changes nothing."""
-    if seconds is not None and isinstance(timeout.read, Seconds):
-        timeout.read.deadline = min(timeout.read.deadline, time.monotonic() + seconds)
+def set_deadline(timeout: httpx2.Timeout, deadline: float) -> None:
+    """Have a `bounded` call that is under way be over at another time."""
+    assert isinstance(timeout.read, Seconds)
+    timeout.read.deadline = deadline
 
 
 def heed_deadlines(client: httpx2.Client) -> None:

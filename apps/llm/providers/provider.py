@@ -6,7 +6,7 @@ from typing import Protocol
 from apps.llm.domain.chat import ChatRequest, Chunk, Completion, Timeouts
 
 ChatStream = Generator[Chunk, float | None, None]
-"""An answer in pieces. Its reader may send it a number of seconds, within which all the rest must come."""
+"""An answer in pieces. Its reader may send it a number of seconds, within which the next piece must come."""
 
 
 class ChatProvider(Protocol):

@@ -1,5 +1,6 @@
 """A chat model that says what a script tells it, for tests and rehearsals."""
 
+import math
 import threading
 import time
 from collections.abc import Callable, Iterable
@@ -66,7 +67,7 @@ class ScriptedChat:
     def stream(self, request: ChatRequest, timeouts: Timeouts | None = None) -> ChatStream:
         """See `ChatProvider.stream`. Raises ScriptExhaustedError as well."""
         timeouts = timeouts or self.timeouts
-        said, left = "", timeouts.total
+        said, left, soon = "", timeouts.total, math.inf
         for line in self._next_turn(request):
             match line:
                 case "":
@@ -74,10 +75,10 @@ class ScriptedChat:
                 case str():
                     said += line
                     seconds = yield TextChunk(line)
-                    left = left if seconds is None else min(left, seconds)
+                    soon = math.inf if seconds is None else seconds
                 case Pause(seconds):
-                    self._wait(seconds, timeouts.idle, left)
-                    left -= seconds
+                    self._wait(seconds, timeouts.idle, min(left, soon))
+                    left, soon = left - seconds, soon - seconds
                 case EndChunk():
                     yield line
                     return

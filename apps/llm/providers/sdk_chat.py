@@ -13,7 +13,7 @@ from apps.core.domain.clock import SYSTEM_CLOCK, Clock
 from apps.llm.domain.chat import ChatRequest, Completion, TextChunk, Timeouts
 from apps.llm.providers.answers import Answer, Delta
 from apps.llm.providers.connections import http_client
-from apps.llm.providers.deadlines import bounded, bring_forward, deadline_of
+from apps.llm.providers.deadlines import bounded, deadline_of, set_deadline
 from apps.llm.providers.endpoint import Endpoint
 from apps.llm.providers.failures import Failures
 from apps.llm.providers.per_process import PerProcess
@@ -55,7 +55,8 @@ class SdkChat(ABC, Generic[C]):
     def stream(self, request: ChatRequest, timeouts: Timeouts | None = None) -> ChatStream:
         """See `ChatProvider.stream`."""
         timeouts = timeouts or self.timeouts
-        timeout = bounded(timeouts, time.monotonic() + timeouts.total, streams=True)
+        deadline = time.monotonic() + timeouts.total
+        timeout = bounded(timeouts, deadline, streams=True)
         answer = Answer(request, request.model or self.model)
         failed: Exception | None = None
         with closing(self._deltas(request, timeout)) as deltas:
@@ -63,7 +64,8 @@ class SdkChat(ABC, Generic[C]):
                 for delta in deltas:
                     answer.add(delta)
                     if delta.text:
-                        bring_forward(timeout, (yield TextChunk(delta.text)))
+                        seconds = yield TextChunk(delta.text)
+                        set_deadline(timeout, deadline if seconds is None else min(deadline, _in(seconds)))
             except self._failures.raised as error:
                 failed = error
         # Outside of `except`, so that the error does not hang on the SDK's, which holds the key.
@@ -91,3 +93,7 @@ class SdkChat(ABC, Generic[C]):
         self._client.forget()
         for http in self._http.forget():
             http.close()
+
+
+def _in(seconds: float) -> float:
+    return time.monotonic() + seconds

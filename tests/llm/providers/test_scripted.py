@@ -103,12 +103,13 @@ def test_the_caller_may_allow_less_time(slept):
     assert (caught.value.phase, slept) == (TimeoutPhase.TOTAL, [2])
 
 
-def test_a_reader_may_shorten_the_rest_of_a_stream(slept):
-    stream = script(slept, ("Rain", Pause(9), "never")).stream(QUESTION)
+def test_a_reader_may_say_how_long_it_waits_for_the_next_piece(slept):
+    stream = script(slept, ("Rain", Pause(9), ", then", Pause(9), "never")).stream(QUESTION)
+    next(stream)
     next(stream)
     with pytest.raises(ChatTimeoutError) as caught:
         stream.send(5)
-    assert (caught.value.phase, slept) == (TimeoutPhase.TOTAL, [5])
+    assert (caught.value.phase, slept) == (TimeoutPhase.TOTAL, [9, 5])
 
 
 def test_a_script_may_be_endless():

@@ -248,7 +248,7 @@ def test_a_stream_that_is_given_up_hangs_up(server, connect, service):
 
 
 @pytest.mark.parametrize("comments", [None, 0.01], ids=["silence", "comments"])
-def test_a_reader_may_shorten_the_rest_of_a_stream(server, connect, service, comments):
+def test_a_reader_may_say_how_long_it_waits_for_the_next_piece(server, connect, service, comments):
     server.say(Reply(stall_after=1, comments=comments))
     stream = connect(service).stream(QUESTION)
     assert next(stream) == TextChunk("Hello")
@@ -259,11 +259,13 @@ def test_a_reader_may_shorten_the_rest_of_a_stream(server, connect, service, com
     assert time.monotonic() - began < SOON
 
 
-def test_a_stream_that_was_shortened_and_comes_in_time_is_whole(server, connect, service):
+def test_pieces_after_one_that_came_in_time_have_the_time_of_the_call(server, connect, service):
+    server.say(Reply(chunks=("Rain", ", then", " sun", ", then", " snow."), delay=0.4))
     stream = connect(service).stream(QUESTION)
-    assert next(stream) == TextChunk("Hello")
-    assert stream.send(SOON) == TextChunk(" there")
-    assert [type(chunk) for chunk in stream] == [EndChunk]
+    next(stream)
+    assert stream.send(1.0) == TextChunk(", then")
+    # The last one comes after more than the second that was given for the one after the first.
+    assert heard(list(stream)) == " sun, then snow."
 
 
 def test_nothing_is_asked_before_the_first_piece_is_wanted(server, connect, service):
