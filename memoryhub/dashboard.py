@@ -1,6 +1,6 @@
 """The first page of the admin: how the hub is, at a glance. Each part needs the permission to view what it counts."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.http import HttpRequest
@@ -13,6 +13,7 @@ from apps.core.health import OK, readiness
 from apps.core.models import ApiKey
 from apps.core.selectors import usable_keys
 from apps.events.selectors import OutboxStatus, outbox_status
+from apps.semantic.bridge_status import BridgeStatus, bridge_status
 from apps.semantic.models import MemoryStatus
 from apps.semantic.overview import MemoryCounts, SearchStore, memory_counts, search_store
 from apps.semantic.receipt_counts import MAX_COUNTED, open_conflicts
@@ -43,6 +44,8 @@ def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
         context |= {"days": _bars(counts), "statuses": _shares(counts), "saved": f"{counts.saved:,}"}
     if may_view(request, "semantic.conflict"):
         tiles.append(_conflict_tile())
+    if may_view(request, "semantic.ingestion"):
+        tiles.append(_bridge_tile(bridge_status()))
     if may_view(request, "events.delivery"):
         tiles += _event_tiles(outbox_status())
     if may_view(request, "core.apikey"):
@@ -64,6 +67,21 @@ def _conflict_tile() -> Tile:
     shown = f"{waiting:,}{'+' if waiting == MAX_COUNTED else ''}"
     note = "decided, and not yet accepted" if waiting else "every decision was looked at"
     return Tile("Conflicts to look at", shown, note, "balance", link, "" if waiting else "good")
+
+
+def _bridge_tile(status: BridgeStatus) -> Tile:
+    """Whether events of the timeline become memories, and how many wait for it."""
+    link = reverse("admin:semantic_ingestion_changelist")
+    tile = Tile("Events to become memories", f"{status.pending:,}", "none waits", "move_down", link)
+    if status.is_suspended:
+        kinds = ", ".join(sorted({one.kind.replace("_", " ") for one in status.suspended_by}))
+        return replace(tile, note=f"suspended by a warning: {kinds}", tone="warn")
+    if status.failed:
+        note = f"{status.failed:,} could not become one, to be looked at"
+        return replace(tile, note=note, tone="bad", link=f"{link}?status__exact=failed")
+    if status.pending:
+        return replace(tile, note=f"the oldest is {status.timeline_lag_ms / 1000:,.0f} s old")
+    return tile if status.policies else replace(tile, note="no routing policy is switched on")
 
 
 def _event_tiles(status: OutboxStatus) -> list[Tile]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 from uuid import UUID
 
 from django.db import connection
@@ -146,3 +147,17 @@ def _live_counts(segments: Iterable[Segment]) -> dict[int, int]:
     numbers = {segment.pk: 0 for segment in segments}
     rows = TimelineEvent.objects.filter(segment__in=numbers).order_by()
     return numbers | dict(rows.values_list("segment").annotate(count=Count("pk")))
+
+
+class EventKind(NamedTuple):
+    """What routing looks at. household_id: the empty string for none."""
+
+    household_id: str
+    event_type: str
+    importance: float
+
+
+def latest_kinds(count: int) -> list[EventKind]:
+    """Of what kind the last events that are rows are, at most `count` of them; whoever's they are: for operators."""
+    rows = TimelineEvent.objects.order_by("-pk").values_list(*EventKind._fields)[:count]
+    return [EventKind(*row) for row in rows]

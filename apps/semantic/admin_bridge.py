@@ -22,6 +22,7 @@ from apps.semantic.bridge_policies import (
     event_types_checked,
     policy_create,
     policy_delete,
+    policy_preview,
     policy_update,
 )
 from apps.semantic.models import OnPrune, RoutingPolicy
@@ -47,7 +48,7 @@ PRUNED = (
         "there before, or that somebody else has saved since, is never touched.",
     },
 )
-MADE = ("What it did", {"fields": [("made", "changed")]})
+MADE = ("What it does", {"fields": ["would_want", ("made", "changed")]})
 
 
 class LinesField(forms.CharField):
@@ -89,7 +90,7 @@ class RoutingPolicyAdmin(ModelAdmin):
     search_fields = ["name", "household_id"]
     search_help_text = "A part of the name or of a household's id"
     warn_unsaved_form = True
-    readonly_fields = ["made", "changed"]
+    readonly_fields = ["would_want", "made", "changed"]
     empty_text = "No event becomes a memory."
 
     def get_fieldsets(self, request: HttpRequest, obj: RoutingPolicy | None = None) -> Any:
@@ -122,6 +123,13 @@ class RoutingPolicyAdmin(ModelAdmin):
     @display(description="When pruned", ordering="on_prune", label=PRUNE_COLOURS)
     def then(self, policy: RoutingPolicy) -> str:
         return PRUNE_WORDS[OnPrune(policy.on_prune)]
+
+    @display(description="If it is on")
+    def would_want(self, policy: RoutingPolicy) -> str:
+        preview = policy_preview(policy)
+        if not preview.of:
+            return "no events were recorded yet"
+        return f"wants {preview.wanted:,} of the last {preview.of:,} events, as it was saved last"
 
     @display(description="Events")
     def made(self, policy: RoutingPolicy) -> SafeString:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -9,9 +10,11 @@ from django.db import transaction
 
 from apps.core.domain.errors import NotFoundError
 from apps.episodic.domain.draft_rules import EVENT_TYPE_HINT, EVENT_TYPE_PATTERN
-from apps.semantic.domain.routing import RoutingTable
+from apps.episodic.selectors import latest_kinds
+from apps.semantic.domain.routing import EventFacts, RoutingTable
 from apps.semantic.models import RoutingPolicy
 
+PREVIEWED_EVENTS = 10_000
 SETTINGS = (
     "enabled", "household_id", "priority", "min_importance", "event_types", "memory_type", "decay_policy", "source",
     "confidence", "on_prune",
@@ -26,6 +29,23 @@ def routing_table() -> RoutingTable:
 def policies_named(names: Iterable[str]) -> dict[str, RoutingPolicy]:
     """Those of the policies that there are, by name."""
     return {policy.name: policy for policy in RoutingPolicy.objects.filter(name__in=set(names))}
+
+
+@dataclass(frozen=True)
+class PolicyPreview:
+    """How many of the last events a policy would have had made into memories, were it switched on."""
+
+    wanted: int
+    of: int
+
+
+def policy_preview(policy: RoutingPolicy) -> PolicyPreview:
+    """What a policy means for what is recorded at present, beside all others as they are. Changes nothing."""
+    others = RoutingPolicy.objects.exclude(pk=policy.pk)
+    table = RoutingTable([replace(policy.rule, is_enabled=True), *(other.rule for other in others)])
+    kinds = latest_kinds(PREVIEWED_EVENTS)
+    decisions = (table.judge(EventFacts(*kind)).policy for kind in kinds)
+    return PolicyPreview(sum(1 for one in decisions if one and one.name == policy.name), len(kinds))
 
 
 def policy_create(*, name: str, settings: Mapping[str, Any] | None = None) -> RoutingPolicy:

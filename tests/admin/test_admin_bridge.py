@@ -12,6 +12,7 @@ from django_q.models import OrmQ
 
 from apps.semantic.bridge_policies import policy_create
 from apps.semantic.models import AuditAction, BridgeAudit, Ingestion, Memory, RoutingPolicy
+from tests.admin import timeline
 from tests.admin.bridge import audited, routed
 from tests.admin.pages import address, run, text_of
 
@@ -99,6 +100,16 @@ def test_a_policy_leads_to_what_it_has_routed(operator: Client) -> None:
     found = text_of(operator, link)
     assert str(other.event_id) not in found
     assert "important &amp; dear" in found
+
+
+def test_a_policy_says_what_it_would_want_before_it_is_switched_on(operator: Client) -> None:
+    made = policy_create(name="promises", settings={"min_importance": 0.5, "event_types": ["promise"]})
+    policy_create(name="home", settings={"household_id": "home", "min_importance": 1.0})
+    page = address(RoutingPolicy, "change", made.pk)
+    assert "no events were recorded yet" in text_of(operator, page)
+    for fields in ({"importance": 0.5}, {"importance": 0.4}, {"event_type": "message"}, {"household_id": "home"}):
+        timeline.event(**{"event_type": "promise", "importance": 0.9, **fields})
+    assert "wants 1 of the last 4 events" in text_of(operator, page)
 
 
 def test_who_may_only_look_changes_no_policy(staff: Callable[..., Client]) -> None:

@@ -12,10 +12,12 @@ from pytest_django import Settings
 from apps.core.adminkit import filesize
 from apps.core.domain.scope import system_access
 from apps.events.models import Delivery
+from apps.semantic.bridge_policies import policy_create
 from apps.semantic.models import Memory
 from apps.semantic.overview import memory_counts
 from apps.semantic.services import memory_delete
 from memoryhub.navigation import environment
+from tests.admin import bridge, timeline
 from tests.admin.pages import text_of
 
 pytestmark = pytest.mark.django_db
@@ -53,8 +55,26 @@ def test_the_first_page_says_how_the_hub_is(operator: Client, remember: Remember
     assert tiles["Pending deliveries"] == ("0", "")
     assert tiles["Failed deliveries"] == ("1", "bad")
     assert tiles["Valid API keys"] == ("0", "")
-    assert {name: ok for name, _, ok in context["checks"]} == {"Database": True, "Migrations": True, "Embedding": True}
+    checks = {name: ok for name, _, ok in context["checks"]}
+    assert {"Database", "Migrations", "Embedding"} <= checks.keys()
+    assert all(checks.values())
     assert dict(context["search"])["Active memories without a vector in it"] == "0"
+
+
+def test_the_first_page_says_whether_events_become_memories(operator: Client) -> None:
+    def tile() -> tuple[str, str, str]:
+        [found] = [one for one in operator.get(INDEX).context["tiles"] if one.label == "Events to become memories"]
+        return found.value, found.note, found.tone
+
+    assert tile() == ("0", "no routing policy is switched on", "")
+    policy_create(name="important", settings={"enabled": True})
+    assert tile() == ("0", "none waits", "")
+    bridge.routed(recorded_at=datetime.now(UTC) - timedelta(seconds=90))
+    assert tile()[:1] + tile()[2:] == ("1", "")
+    bridge.routed(status="failed")
+    assert tile() == ("1", "1 could not become one, to be looked at", "bad")
+    timeline.warning("write_latency")
+    assert tile() == ("1", "suspended by a warning: write latency", "warn")
 
 
 def test_failed_deliveries_are_marked_in_the_navigation(operator: Client, remember: Remember, subscriber: None) -> None:
