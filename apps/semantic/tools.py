@@ -4,17 +4,14 @@ The schemas tell a model what it can give. Parameters are then checked by the sa
 so a tool takes nothing that REST refuses.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
-from rest_framework.exceptions import ValidationError
-from rest_framework.serializers import BaseSerializer
-
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.scope import Access, Permission
-from apps.core.rest.views import validated
-from apps.llm.domain.tools import InvalidParametersError, Problem, Tool
+from apps.llm.domain.tools import Tool
+from apps.llm.tool_parameters import MOMENT, SCOPE, UNIT, Json, checked_parameters, object_schema
 from apps.retrieval.domain.query import DEFAULT_TOP_K, MAX_TOP_K, SearchMode
 from apps.semantic import services
 from apps.semantic.domain.confidence import DecayPolicy
@@ -23,12 +20,7 @@ from apps.semantic.rest.inputs import MAX_DAYS, MAX_QUERY_CHARS, MemoryInput, Se
 from apps.semantic.rest.outputs import memory_json, save_json, search_json
 from apps.semantic.searching import memory_search
 
-Json = dict[str, Any]
-
 _UUID = r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"
-_MOMENT = {"type": "string", "description": "ISO 8601 with an offset, for example 2023-05-08T13:56:00Z."}
-_UNIT = {"type": "number", "minimum": 0, "maximum": 1}
-_SCOPE = {name: {"type": "string", "maxLength": 200} for name in ("user_id", "household_id", "persona_id")}
 _TAGS = {
     **{
         name: {"type": "string", "maxLength": MAX_TAG_CHARS}
@@ -38,36 +30,13 @@ _TAGS = {
 }
 
 
-def _object(properties: Json, *, required: tuple[str, ...]) -> Json:
-    return {"type": "object", "properties": properties, "required": list(required), "additionalProperties": False}
-
-
-def _checked(serializer: type[BaseSerializer[Any]], parameters: Mapping[str, Any]) -> Any:
-    try:
-        return validated(serializer, dict(parameters))
-    except ValidationError as error:
-        raise InvalidParametersError(_problems(error.detail)) from None
-
-
-def _problems(detail: Any, path: str = "") -> Iterator[Problem]:
-    """The errors of a serializer, each with the dotted path of its field."""
-    if isinstance(detail, Mapping):
-        for name, inner in detail.items():
-            yield from _problems(inner, path if name == "non_field_errors" else f"{path}.{name}".lstrip("."))
-    elif isinstance(detail, list):
-        for inner in detail:
-            yield from _problems(inner, path)
-    else:
-        yield Problem(detail.code, str(detail), path or None)
-
-
 def _save(access: Access, parameters: Mapping[str, Any]) -> Json:
-    draft = draft_of(_checked(MemoryInput, parameters))
+    draft = draft_of(checked_parameters(MemoryInput, parameters))
     return save_json(services.memory_save(access=access, draft=draft), utcnow(SYSTEM_CLOCK))
 
 
 def _search(access: Access, parameters: Mapping[str, Any]) -> Json:
-    query = query_of(_checked(SearchInput, parameters))
+    query = query_of(checked_parameters(SearchInput, parameters))
     return search_json(memory_search(access, query), utcnow(SYSTEM_CLOCK), query.explain)
 
 
@@ -81,17 +50,17 @@ MEMORY_SAVE = Tool(
     description="Save a fact worth remembering. The same content in the same scope is stored once.",
     permission=Permission.WRITE,
     handler=_save,
-    parameters=_object(
+    parameters=object_schema(
         {
             "content": {"type": "string", "minLength": 1, "description": "The fact, as one sentence."},
-            **_SCOPE,
+            **SCOPE,
             **_TAGS,
             "decay_policy": {"type": "string", "enum": [policy.value for policy in DecayPolicy]},
-            "importance": {**_UNIT, "description": "How much it matters. Default 0.5."},
-            "confidence": {**_UNIT, "description": "How sure you are. Default 1."},
+            "importance": {**UNIT, "description": "How much it matters. Default 0.5."},
+            "confidence": {**UNIT, "description": "How sure you are. Default 1."},
             "keywords": {"type": "array", "maxItems": 50, "items": {"type": "string", "maxLength": 100}},
             "source": {"type": "string", "maxLength": 64},
-            "occurred_at": _MOMENT,
+            "occurred_at": MOMENT,
             "context": {"type": "string", "description": "Circumstances, findable too."},
             "metadata": {"type": "object"},
         },
@@ -104,16 +73,16 @@ MEMORY_SEARCH = Tool(
     description="Find memories by meaning and by words, the best first.",
     permission=Permission.READ,
     handler=_search,
-    parameters=_object(
+    parameters=object_schema(
         {
             "query": {"type": "string", "minLength": 1, "maxLength": MAX_QUERY_CHARS},
-            **_SCOPE,
+            **SCOPE,
             **_TAGS,
             "top_k": {"type": "integer", "minimum": 1, "maximum": MAX_TOP_K, "default": DEFAULT_TOP_K},
             "min_similarity": {"type": "number", "minimum": -1, "maximum": 1},
-            "min_confidence": _UNIT,
+            "min_confidence": UNIT,
             "last_days": {"type": "number", "minimum": 0, "maximum": MAX_DAYS},
-            "time_window": _object({"from": _MOMENT, "to": _MOMENT}, required=()),
+            "time_window": object_schema({"from": MOMENT, "to": MOMENT}, required=()),
             "source": {"type": "string", "maxLength": 64},
             "mode": {"type": "string", "enum": [mode.value for mode in SearchMode]},
             "explain": {"type": "boolean"},
@@ -127,5 +96,5 @@ MEMORY_REINFORCE = Tool(
     description="Say that a reinforceable memory still holds: its decay starts anew.",
     permission=Permission.WRITE,
     handler=_reinforce,
-    parameters=_object({"id": {"type": "string", "pattern": _UUID}}, required=("id",)),
+    parameters=object_schema({"id": {"type": "string", "pattern": _UUID}}, required=("id",)),
 )
