@@ -5,6 +5,7 @@ from typing import Any, cast
 from drf_standardized_errors.formatter import ExceptionFormatter
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
+from rest_framework.settings import api_settings
 
 from apps.core.domain.errors import MemoryHubError
 from apps.core.rest.errors import problem, status_of
@@ -57,7 +58,10 @@ def validated_item(serializer: StrictSerializer, item: Any) -> Answer:
     """
     try:
         return cast("Answer", serializer.run_validation(item))
-    except ValidationError as error:
+    except ValidationError as refused:
+        # Of nothing at all, the serializer says no field; as the only item of a request it would have said this.
+        is_about_fields = isinstance(refused.detail, dict)
+        error = refused if is_about_fields else ValidationError({api_settings.NON_FIELD_ERRORS_KEY: refused.detail})
         body = ExceptionFormatter(error, cast("Any", {}), error).run()
         raise ItemRefusedError({"status": error.status_code, **body}) from None
 

@@ -8,6 +8,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
+from apps.core.rest.batches import ItemsField, items_schema
 from apps.core.rest.fields import (
     AwareDateTimeField,
     IdentifierField,
@@ -26,7 +27,6 @@ from apps.semantic.domain.memory import TAGS, MemoryDraft
 from apps.semantic.models import MAX_TAG_CHARS, MemoryStatus, Policy
 from apps.semantic.rest.paging import CURSOR_PATTERN
 
-MAX_BATCH = 1_000
 MAX_QUERY_CHARS = 10_000
 MAX_CONTEXT_CHARS = 10_000
 MAX_DAYS = 36_500
@@ -98,35 +98,17 @@ def draft_of(data: dict[str, Any]) -> MemoryDraft:
     return MemoryDraft(scope=scope_of(data), **given)
 
 
-@extend_schema_field(
-    {
-        "type": "array",
-        "minItems": 1,
-        "maxItems": MAX_BATCH,
-        "items": {"anyOf": [{"$ref": "#/components/schemas/MemoryInputRequest"}, {}]},
-        "description": "Each as in saving one; an item that cannot be saved gets its error and stops no other.",
-    }
-)
-class ItemsField(serializers.Field[list[Any], Any, list[Any], Any]):
-    """A list whose items are checked one by one, later."""
+@extend_schema_field(items_schema("MemoryInputRequest"))
+class MemoriesField(ItemsField):
+    """Memories that are checked one by one, later."""
 
-    default_error_messages = {
-        "not_a_list": "Expected a list of memories.",
-        "length": "Expected 1 to {limit} memories, got {count}.",
-    }
-
-    def to_internal_value(self, data: Any) -> list[Any]:
-        if not isinstance(data, list):
-            self.fail("not_a_list")
-        if not 1 <= len(data) <= MAX_BATCH:
-            self.fail("length", limit=MAX_BATCH, count=len(data))
-        return data
+    things = "memories"
 
 
 class BatchInput(StrictSerializer):
     """Memories to be saved together."""
 
-    memories = ItemsField()
+    memories = MemoriesField()
 
 
 class WindowInput(StrictSerializer):

@@ -10,7 +10,6 @@ from typing import Any
 
 from rest_framework import serializers
 
-from apps.core.domain.errors import MemoryHubError
 from apps.core.rest.fields import JSONObjectField
 from apps.core.rest.serializers import ProblemItem
 from apps.retrieval.domain.explaining import explanation
@@ -244,10 +243,3 @@ class StatusOutput(AnySerializer):
 def without_cache(report: StoreStatus) -> StoreStatus:
     """A status for a key with a bound: what this process has in memory tells of the memories of others."""
     return replace(report, index={name: value for name, value in report.index.items() if name not in CACHE_FACTS})
-
-
-def error_json(error: MemoryHubError, status: int) -> dict[str, Any]:
-    """An item of a batch that could not be saved."""
-    kind = "validation_error" if status == 400 else "client_error"
-    item = {"code": error.code, "detail": error.detail, "attr": error.attr}
-    return {"status": status, "type": kind, "errors": [item]}

@@ -1,20 +1,18 @@
 """Semantic memory over REST (DESIGN section 5)."""
 
-from typing import Any, cast
+from typing import Any
 from uuid import UUID
 
 from django.db import DatabaseError, InterfaceError
 from drf_spectacular.utils import extend_schema
-from drf_standardized_errors.formatter import ExceptionFormatter
 from rest_framework import status
-from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import Permission
-from apps.core.rest.errors import status_of
+from apps.core.rest.batches import ItemRefusedError, refusal, validated_item
 from apps.core.rest.serializers import Problem, scope_of
 from apps.core.rest.views import HubView, no_body, validated, validated_query
 from apps.semantic import selectors, services
@@ -63,7 +61,8 @@ class BatchView(HubView):
     @extend_schema(operation_id="memories_save_batch", request=BatchInput, responses={200: outputs.BatchOutput})
     def post(self, request: Request) -> Response:
         """Save up to 1,000 memories in one transaction. One answer per item, in order; a bad item fails alone."""
-        items = [_checked(item) for item in validated(BatchInput, request.data)["memories"]]
+        serializer = MemoryInput()
+        items = [_checked(serializer, item) for item in validated(BatchInput, request.data)["memories"]]
         drafts = [item for item in items if isinstance(item, MemoryDraft)]
         saved = iter(services.memory_save_many(access=self.access, drafts=drafts))
         now = utcnow(SYSTEM_CLOCK)
@@ -159,15 +158,14 @@ def _save_status(result: services.SaveResult) -> int:
     return status.HTTP_201_CREATED if result.action == "inserted" else status.HTTP_200_OK
 
 
-def _checked(item: Any) -> MemoryDraft | dict[str, Any]:
+def _checked(serializer: MemoryInput, item: Any) -> MemoryDraft | dict[str, Any]:
     try:
-        return draft_of(validated(MemoryInput, item))
-    except ValidationError as error:
-        body = ExceptionFormatter(error, cast("Any", {}), error).run()
-        return {"status": error.status_code, **body}
+        return draft_of(validated_item(serializer, item))
+    except ItemRefusedError as refused:
+        return refused.answer
 
 
 def _batch_answer(outcome: services.SaveOutcome, now: Any) -> dict[str, Any]:
     if isinstance(outcome, MemoryHubError):
-        return outputs.error_json(outcome, status_of(outcome))
+        return refusal(outcome)
     return {"status": _save_status(outcome), **outputs.save_json(outcome, now)}
