@@ -8,4 +8,6 @@ TOOLS: tuple[str, ...] = (
     "apps.semantic.tools.MEMORY_SAVE",
     "apps.semantic.tools.MEMORY_SEARCH",
     "apps.semantic.tools.MEMORY_REINFORCE",
+    "apps.episodic.tools.EVENT_RECORD",
+    "apps.episodic.tools.EVENT_QUERY",
 )
