@@ -13,8 +13,10 @@ from servestatic import ServeStaticASGI
 
 from apps.core.rest.asgi import ThreadedASGIHandler
 from apps.episodic.archive_cache import archive_cache
+from apps.semantic.warm_up import start_index
 
 application = ServeStaticASGI(ThreadedASGIHandler(), root=str(settings.STATIC_ROOT), prefix="static/")
-# Each web process has an index of the archived events of its own, and begins to load it without being asked:
-# the question whether the hub is ready reaches only one of them.
+# Each web process has indexes of its own, and begins to load them without being asked: the question whether the hub
+# is ready reaches only one of them.
 archive_cache().warm_up()
+start_index()

@@ -95,6 +95,8 @@ class Config:
     metrics_token: str | None = field(repr=False)
     log_level: str
     index_cache_mb: int
+    index_backlog_rows: int
+    index_write_ms: float
     max_content_chars: int
     event_retention_days: int
     reinforceable_half_life_days: float
@@ -187,6 +189,8 @@ def _read(env: Env) -> Config:
             "MEMORYHUB_LOG_LEVEL", "INFO", validate=validate.OneOf(["DEBUG", "INFO", "WARNING", "ERROR"])
         ),
         index_cache_mb=env.int("MEMORYHUB_INDEX_CACHE_MB", 1024, validate=validate.Range(min=16)),
+        index_backlog_rows=env.int("MEMORYHUB_INDEX_BACKLOG_ROWS", 100_000, validate=validate.Range(min=1_000)),
+        index_write_ms=env.float("MEMORYHUB_INDEX_WRITE_MS", 1_000.0, validate=validate.Range(min=1)),
         max_content_chars=env.int(
             "MEMORYHUB_MAX_CONTENT_CHARS", 100_000, validate=validate.Range(min=1_000, max=500_000)
         ),

@@ -224,5 +224,6 @@ READINESS_CHECKS = {
     "database": "apps.core.health.database_ready",
     "migrations": "apps.core.health.migrations_ready",
     "embedding": "apps.semantic.health.embedding_ready",
+    "index": "apps.semantic.health.index_ready",
     "timeline": "apps.episodic.health.timeline_ready",
 }

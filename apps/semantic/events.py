@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from uuid import UUID
 
 from apps.events.domain.payload import EventPayload
+from apps.semantic.domain.index_health import IndexLevel, IndexReason
 
 if TYPE_CHECKING:
     from apps.semantic.models import Memory
@@ -103,6 +104,22 @@ class ConflictDecided(EventPayload):
     confidence: float
     about: UUID | None
     actor: str
+    at: datetime
+
+
+@dataclass(frozen=True, kw_only=True)
+class IndexHealthChanged(EventPayload):
+    """The vector index of a process warns, does with less, or is well again. reasons: worst first; of the end, of what.
+
+    instance: host and process.
+    """
+
+    name: ClassVar[str] = "memory:semantic:index_health"
+    level: IndexLevel
+    before: IndexLevel
+    reasons: tuple[IndexReason, ...]
+    hints: tuple[str, ...]
+    instance: str
     at: datetime
 
 

@@ -2,6 +2,7 @@
 
 from apps.core.domain.errors import UnavailableError
 from apps.semantic.embedding import current_space, embed, forget_space
+from apps.semantic.warm_up import warm_up
 
 _warm = False
 
@@ -18,3 +19,8 @@ def embedding_ready() -> str | None:
     except UnavailableError as error:
         return error.detail
     return None
+
+
+def index_ready() -> str | None:
+    """Whether this process has loaded the large shards that it had before."""
+    return warm_up().missing

@@ -20,7 +20,7 @@ from prometheus_client import Counter, Histogram
 from psycopg import Cursor
 
 from apps.llm.models import EmbeddingSpace
-from apps.retrieval.domain.planning import GraphNeed
+from apps.retrieval.domain.planning import GRAPH_ROWS, GraphNeed
 from apps.retrieval.domain.shard import Shard, ShardRow
 from apps.semantic.embedding import SpaceChangedError
 from apps.semantic.graph_keeping import GraphKeeper, need_of
@@ -108,6 +108,7 @@ class ShardCache:
         self._cached: OrderedDict[tuple[str, int], _Cached] = OrderedDict()
         self._lock = threading.Lock()
         self.keeper = GraphKeeper(self.peek)
+        self.use_graphs = True
 
     @contextmanager
     def fresh(self, users: Sequence[str], space: EmbeddingSpace) -> Iterator[list[Shard]]:
@@ -119,6 +120,7 @@ class ShardCache:
             with REFRESH_SECONDS.time():
                 _refresh(entries, space)
             for user, entry in entries.items():
+                entry.shard.use_graph = self.use_graphs
                 self._see_to_graph(user, entry, space)
             yield [entry.shard for entry in entries.values()]
         self._evict()
@@ -135,8 +137,18 @@ class ShardCache:
             return sum(entry.nbytes for entry in self._cached.values())
 
     def describe(self) -> dict[str, int]:
-        """How many shards are in memory, and their size in bytes."""
-        return {"shards": len(self._cached), "bytes": self.nbytes}
+        """What is in memory: shards, their size in bytes, memories, graphs, memories in them, and the backlog.
+
+        backlog: memories of large shards that no graph knows yet.
+        """
+        with self._lock:
+            entries = list(self._cached.values())
+        counted = [_count(entry.shard) for entry in entries]
+        names = ("memories", "graphs", "graph_memories", "backlog")
+        sums = (
+            dict(zip(names, map(sum, zip(*counted, strict=True)), strict=True)) if counted else dict.fromkeys(names, 0)
+        )
+        return {"shards": len(entries), "bytes": sum(entry.nbytes for entry in entries), **sums}
 
     def peek(self, user: str, space: EmbeddingSpace) -> _Cached | None:
         """The shard of a user as it is in memory, if it is, with its lock."""
@@ -166,6 +178,14 @@ class ShardCache:
                 _, dropped = self._cached.popitem(last=False)
                 total -= dropped.nbytes
                 EVICTIONS.inc()
+
+
+def _count(shard: Shard) -> tuple[int, int, int, int]:
+    """Memories, whether there is a graph, memories in it, and those that one should know and does not."""
+    graph = shard.graph
+    covered = 0 if graph is None else len(graph)
+    backlog = max(0, len(shard) - covered) if graph is not None or len(shard) >= GRAPH_ROWS else 0
+    return len(shard), int(graph is not None), covered, backlog
 
 
 @dataclass

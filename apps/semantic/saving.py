@@ -1,5 +1,6 @@
 """The write path (DESIGN D5): hash, exact duplicate, embed, compare, and one transaction per call."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -8,6 +9,7 @@ from django.db import transaction
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import MemoryHubError, UnavailableError
 from apps.core.domain.scope import Access
+from apps.llm.domain.latency import monotonic_ms
 from apps.llm.models import EmbeddingSpace
 from apps.rules.registry import active_rules
 from apps.semantic.comparing import compare, subjects_of
@@ -15,11 +17,15 @@ from apps.semantic.deciding import Vectors, VectorsMissingError
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.drafts import Prepared, PreparedSaves, prepare_draft, with_vectors
 from apps.semantic.embedding import current_space, embed, with_current_space
+from apps.semantic.index_guard import index_guard
 from apps.semantic.ledger import Ledger
 from apps.semantic.locks import hold_space, lock_shards
+from apps.semantic.warm_up import require_warm
 from apps.semantic.writing import SaveResult, Writer, Writing
 
 _TRIES = 10
+# A batch is no slow write for being large: every twenty memories of it may take as long as one alone.
+MEMORIES_PER_WRITE = 20
 
 SaveOutcome = SaveResult | MemoryHubError
 
@@ -38,8 +44,11 @@ def memory_save_many(
     """Save memories in one transaction; gives one outcome per draft, in order.
 
     A draft that cannot be saved gives its error and keeps no other from being saved. Raises UnavailableError
-    when the embedding model does not answer; then nothing was written.
+    when the embedding model does not answer or the index is still being loaded, ThrottledError while the index is
+    degraded and busy; then nothing was written.
     """
+    require_warm()
+    index_guard().admit(len(drafts), clock=clock)
     return with_current_space(lambda _: save_write(prepared=save_prepare(access=access, drafts=drafts), clock=clock))
 
 
@@ -53,8 +62,10 @@ def save_prepare(*, access: Access, drafts: Sequence[MemoryDraft]) -> PreparedSa
 
 def save_write(*, prepared: PreparedSaves, clock: Clock = SYSTEM_CLOCK) -> list[SaveOutcome]:
     """The quick half of a save: one transaction. One outcome per draft, in order."""
-    ready = [item for item in prepared.items if isinstance(item, Prepared)]
+    ready, started = [item for item in prepared.items if isinstance(item, Prepared)], monotonic_ms()
     results = iter(_write(ready, prepared.space, prepared.actor, clock))
+    if ready:
+        index_guard().note_write((monotonic_ms() - started) / math.ceil(len(ready) / MEMORIES_PER_WRITE), clock=clock)
     return [next(results) if isinstance(item, Prepared) else item for item in prepared.items]
 
 

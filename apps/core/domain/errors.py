@@ -48,3 +48,9 @@ class UnavailableError(MemoryHubError):
     def __init__(self, detail: str, *, retry_after: int = 5, code: str | None = None) -> None:
         super().__init__(detail, code=code)
         self.retry_after = retry_after
+
+
+class ThrottledError(UnavailableError):
+    """Too much at once: try again after `retry_after` seconds."""
+
+    code = "throttled"

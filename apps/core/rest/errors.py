@@ -24,6 +24,7 @@ STATUS_OF: tuple[tuple[type[errors.MemoryHubError], int], ...] = (
     (errors.ForbiddenError, status.HTTP_403_FORBIDDEN),
     (errors.InvalidInputError, status.HTTP_400_BAD_REQUEST),
     (errors.ConflictError, status.HTTP_409_CONFLICT),
+    (errors.ThrottledError, status.HTTP_429_TOO_MANY_REQUESTS),
     (errors.UnavailableError, status.HTTP_503_SERVICE_UNAVAILABLE),
 )
 

@@ -73,6 +73,7 @@ class Shard:
         self.version = -1
         self.postings = Postings()
         self.graph: VectorGraph | None = None
+        self.use_graph = True
         self._generation = next(_generations)
         self._slot_of: dict[int, int] = {}
         self._codes_of: list[dict[str, int]] = [{} for _ in self.columns]

@@ -1,0 +1,101 @@
+"""The start of a web process: the large shards that have a snapshot are loaded before it is ready (spec 000, D9).
+
+Until then saves are answered with 503 and Retry-After, and searches are exact and slow.
+"""
+
+import logging
+import threading
+import time
+
+from django.conf import settings
+from django.db import Error, connection
+
+from apps.core.domain.errors import UnavailableError
+from apps.llm.models import EmbeddingSpace
+from apps.semantic.embedding import current_space, forget_space
+from apps.semantic.graph_files import users_with_snapshots
+from apps.semantic.index import ShardCache, shard_cache
+from apps.semantic.index_guard import index_guard
+
+logger = logging.getLogger(__name__)
+RETRY_SECONDS = 2
+
+
+class WarmUp:
+    """Loads what a cache should hold from the start. Where it was never begun, everything counts as warm."""
+
+    def __init__(self, cache: ShardCache) -> None:
+        self._cache = cache
+        self._progress: tuple[int, int] | None = None
+
+    def begin(self) -> threading.Thread:
+        """Load in the background."""
+        self._progress = (0, 0)
+        thread = threading.Thread(target=self._run, name="index warm-up", daemon=True)
+        thread.start()
+        return thread
+
+    @property
+    def missing(self) -> str | None:
+        """What is not loaded yet, in words; None when all is."""
+        if self._progress is None:
+            return None
+        number, total = self._progress
+        return f"loading the index, {number} of {total}" if total else "beginning to load the index"
+
+    def _run(self) -> None:
+        started = time.monotonic()
+        while True:
+            try:
+                count = self._load_all(current_space())
+                break
+            except (UnavailableError, Error) as error:
+                logger.info("the index waits for what it needs: %s", type(error).__name__)
+                forget_space()
+                connection.close()
+                time.sleep(RETRY_SECONDS)
+            except Exception:
+                # Nothing is lost: what could not be loaded now is loaded by the first search that needs it.
+                logger.exception("the index could not be loaded ahead")
+                count = 0
+                break
+        self._progress = None
+        connection.close()
+        if count:
+            logger.info("loaded the shards of %d users in %.1f s", count, time.monotonic() - started)
+
+    def _load_all(self, space: EmbeddingSpace) -> int:
+        users = users_with_snapshots(space)
+        for number, user in enumerate(users, 1):
+            self._progress = (number, len(users))
+            with self._cache.fresh([user], space):
+                pass
+            self._cache.keeper.see_to(user, space)
+            if self._cache.nbytes > settings.MEMORYHUB.index_cache_mb * 1024 * 1024:
+                return number
+        return len(users)
+
+
+_warm_up: WarmUp | None = None
+
+
+def warm_up() -> WarmUp:
+    """The warm-up of this process."""
+    global _warm_up
+    if _warm_up is None:
+        _warm_up = WarmUp(shard_cache())
+    return _warm_up
+
+
+def start_index() -> None:
+    """What a web process does with its index when it starts."""
+    warm_up().begin()
+    index_guard().start()
+
+
+def require_warm() -> None:
+    """Raises UnavailableError while this process is loading its index."""
+    if missing := warm_up().missing:
+        raise UnavailableError(
+            f"The hub is starting: {missing}. Try again shortly.", retry_after=RETRY_SECONDS, code="index_loading"
+        )

@@ -1,0 +1,117 @@
+"""The index of a process under strain: it warns, does with less, slows saves down, and recovers by itself."""
+
+import pytest
+from prometheus_client import REGISTRY
+
+from apps.core.domain.clock import SYSTEM_CLOCK, DeterministicClock
+from apps.core.domain.errors import ThrottledError, UnavailableError
+from apps.core.domain.scope import Access, Scope
+from apps.events.models import Event
+from apps.retrieval.domain import planning
+from apps.semantic.domain.index_health import HARD_LATENCY, IndexLevel, IndexLimits, IndexReason
+from apps.semantic.domain.memory import MemoryDraft
+from apps.semantic.embedding import current_space
+from apps.semantic.health import index_ready
+from apps.semantic.index import ShardCache, shard_cache
+from apps.semantic.index_guard import DEGRADED_WRITES_PER_SECOND, IndexGuard
+from apps.semantic.services import memory_save, memory_save_many
+from apps.semantic.warm_up import WarmUp
+from tests.api import Api
+
+pytestmark = pytest.mark.django_db
+
+NOON = 1_780_000_000_000
+
+
+@pytest.fixture
+def guard(monkeypatch: pytest.MonkeyPatch) -> IndexGuard:
+    guard = IndexGuard(shard_cache())
+    monkeypatch.setattr("apps.semantic.saving.index_guard", lambda: guard)
+    return guard
+
+
+@pytest.fixture
+def clock() -> DeterministicClock:
+    return DeterministicClock(NOON)
+
+
+def slow_writes(guard: IndexGuard, clock: DeterministicClock, times: float, settings) -> None:
+    for _ in range(5):
+        guard.note_write(settings.MEMORYHUB.index_write_ms * times, clock=clock)
+
+
+def told() -> list[tuple[str, str, list[str]]]:
+    events = Event.objects.filter(name="memory:semantic:index_health").order_by("id")
+    return [(e.payload["before"], e.payload["level"], e.payload["reasons"]) for e in events]
+
+
+def test_slow_writes_warn_once_and_are_told_with_their_reason(guard, clock, settings) -> None:
+    slow_writes(guard, clock, 2, settings)
+    assert guard.check(clock=clock).level is IndexLevel.WARNING
+    guard.check(clock=clock)
+    assert told() == [("ok", "warning", ["write_latency"])]
+    assert REGISTRY.get_sample_value("semantic_index_level") == 1
+
+
+def test_past_the_hard_limit_searches_do_without_graphs_and_saves_are_slowed_down(
+    guard, clock, settings, access
+) -> None:
+    slow_writes(guard, clock, HARD_LATENCY + 1, settings)
+    assert guard.check(clock=clock).level is IndexLevel.DEGRADED
+    assert not shard_cache().use_graphs
+    save = [MemoryDraft("tea", scope=Scope("ana"))]
+    for _ in range(int(DEGRADED_WRITES_PER_SECOND)):
+        memory_save_many(access=access, drafts=save, clock=clock)
+    with pytest.raises(ThrottledError) as refused:
+        memory_save_many(access=access, drafts=save, clock=clock)
+    assert (refused.value.code, refused.value.retry_after) == ("index_degraded", 1)
+
+
+def test_it_recovers_by_itself_and_says_so(guard, clock, settings, access) -> None:
+    slow_writes(guard, clock, HARD_LATENCY + 1, settings)
+    guard.check(clock=clock)
+    clock.advance(61_000)
+    assert guard.check(clock=clock).level is IndexLevel.OK
+    assert shard_cache().use_graphs
+    assert told() == [("ok", "degraded", ["write_latency"]), ("degraded", "ok", ["write_latency"])]
+    memory_save(access=access, draft=MemoryDraft("tea", scope=Scope("ana")), clock=clock)
+
+
+def test_memories_that_wait_for_a_graph_and_a_full_cache_are_signs_too(
+    guard, clock, settings, access, monkeypatch
+) -> None:
+    monkeypatch.setattr("apps.semantic.index.GRAPH_ROWS", 3)
+    monkeypatch.setattr(planning, "GRAPH_ROWS", 10**9)
+    drafts = [MemoryDraft(f"thing {n}", scope=Scope("ana")) for n in range(5)]
+    memory_save_many(access=access, drafts=drafts)
+    with shard_cache().fresh(["ana"], current_space()):
+        pass
+    assert shard_cache().describe()["backlog"] == 5
+    monkeypatch.setattr("apps.semantic.index_guard._limits", lambda: IndexLimits(4, 1, 1_000))
+    health = guard.check(clock=clock)
+    assert set(health.reasons) >= {IndexReason.CAPACITY}
+    assert health.level is IndexLevel.DEGRADED
+
+
+def test_over_rest_a_slowed_down_save_is_429_with_retry_after(guard, settings, api: Api) -> None:
+    slow_writes(guard, SYSTEM_CLOCK, HARD_LATENCY + 1, settings)  # type: ignore[arg-type]
+    guard.check()
+    drafts = [{"content": f"thing {n}"} for n in range(500)]
+    assert api.post("/api/semantic/memories/batch", {"memories": drafts}).status_code == 200
+    response = api.post("/api/semantic/memories", {"content": "tea"})
+    assert response.status_code == 429
+    assert int(response["Retry-After"]) >= 1
+    assert response.json()["errors"][0]["code"] == "index_degraded"
+
+
+def test_before_the_index_is_loaded_saves_are_refused_and_the_hub_is_not_ready(access: Access, monkeypatch) -> None:
+    warm_up = WarmUp(ShardCache(1 << 20))
+    monkeypatch.setattr("apps.semantic.warm_up._warm_up", warm_up)
+    assert index_ready() is None
+    warm_up._progress = (1, 3)
+    assert index_ready() == "loading the index, 1 of 3"
+    with pytest.raises(UnavailableError) as refused:
+        memory_save(access=access, draft=MemoryDraft("tea", scope=Scope("ana")))
+    assert refused.value.code == "index_loading"
+    warm_up._progress = None
+    memory_save(access=access, draft=MemoryDraft("tea", scope=Scope("ana")))
