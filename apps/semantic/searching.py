@@ -16,7 +16,9 @@ from apps.semantic.conf import half_lives
 from apps.semantic.embedding import current_space, embed, given_vector, with_current_space
 from apps.semantic.index import shard_cache
 from apps.semantic.models import Memory
+from apps.semantic.search_costs import search_costs
 from apps.semantic.selectors import users_in
+
 
 @dataclass(frozen=True)
 class Found:
@@ -70,9 +72,9 @@ def _ranking(access: Access, scope: Scope, query: SearchQuery, clock: Clock) -> 
     terms = terms_of(query)
 
     def work(space: EmbeddingSpace) -> Ranking:
-        vector = _query_vector(query, space)
+        vector, costs = _query_vector(query, space), search_costs(space.dimension)
         with shard_cache().fresh(users, space) as shards:
-            return rank(query, scope, vector, terms, shards, utcnow(clock), half_lives())
+            return rank(query, scope, vector, terms, shards, utcnow(clock), half_lives(), costs)
 
     return with_current_space(work)
 

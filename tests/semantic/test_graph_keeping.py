@@ -3,6 +3,7 @@
 import json
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 
 from apps.core.domain.scope import Access, Scope
 from apps.retrieval.domain import planning
-from apps.retrieval.domain.planning import SearchCosts
+from apps.retrieval.domain.planning import DEFAULT_COSTS
 from apps.retrieval.domain.query import SearchMode, SearchQuery
 from apps.retrieval.domain.shard import Shard
 from apps.semantic.domain.memory import MemoryDraft
@@ -18,6 +19,7 @@ from apps.semantic.embedding import current_space
 from apps.semantic.graph_files import Snapshots, users_with_snapshots
 from apps.semantic.index import ShardCache, shard_cache
 from apps.semantic.models import Memory
+from apps.semantic.search_costs import write_search_costs
 from apps.semantic.searching import memory_search
 from apps.semantic.services import memory_delete, memory_save_many
 
@@ -33,8 +35,7 @@ def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, settings) -> None:
     monkeypatch.setattr(planning, "GRAPH_ROWS", 100)
     monkeypatch.setattr(planning, "COVER_AT", 5)
     monkeypatch.setattr("apps.semantic.graph_keeping.GraphKeeper.look_at", lambda *_: None)
-    free = SearchCosts(scan=1e6, subset=1e6, graph=0.0, fixed=0.0)
-    monkeypatch.setattr("apps.retrieval.domain.near_rows.nearest_rows.__defaults__", (free,))
+    write_search_costs(replace(DEFAULT_COSTS, scan=1e4, subset=1e4, graph=1.0, fixed=1.0))
 
 
 @pytest.fixture

@@ -17,10 +17,10 @@ Vectors = npt.NDArray[np.float32]
 # Neighbours of a node, and the breadth of the search while building: measured in docs/vector-index.md.
 M = 16
 EF_CONSTRUCTION = 200
-# The least breadth of a search; recall@10 of real sentence vectors is 0.995 or more from here on.
-MIN_EF = 120
-# A graph answers with a number of near rows; filters then drop some of them. So many are asked for at most.
-MAX_ASKED = 1_000
+# The least breadth of a search, and how much broader than what is asked for it must be, so that hardly any of that is
+# missed: measured in docs/vector-index.md.
+MIN_BREADTH = 120
+BREADTH = 3
 _SEED = 100
 _BUILD_CHUNK = 2_000
 _ROOM = 1.2
@@ -88,7 +88,7 @@ class VectorGraph:
     def search(self, vector: Vectors, count: int) -> Ids:
         """The ids of the `count` nearest rows, the nearest first; fewer where the graph cannot reach as many."""
         wanted = min(count, len(self))
-        self._index.set_ef(max(MIN_EF, wanted + wanted // 4))
+        self._index.set_ef(breadth_for(wanted))
         for asked in _fewer_and_fewer(wanted):
             try:
                 labels, _ = self._index.knn_query(vector, k=asked, num_threads=1)
@@ -131,6 +131,11 @@ class VectorGraph:
     def removed_ids(self) -> list[int]:
         """The rows that have left, in order; `load` wants them back."""
         return sorted(self._removed)
+
+
+def breadth_for(asked: int) -> int:
+    """How many rows a search keeps in sight (`ef`) to find the nearest `asked` of them."""
+    return max(MIN_BREADTH, BREADTH * asked)
 
 
 def _capacity_for(count: int) -> int:

@@ -1,13 +1,12 @@
 """The rows of a shard that are nearest to a vector, found in the cheapest way (see `domain.planning`)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from apps.retrieval.domain.cosines import cosines, cosines_at
-from apps.retrieval.domain.graph import VectorGraph
-from apps.retrieval.domain.planning import DEFAULT_COSTS, SearchCosts, SearchWay, plan
+from apps.retrieval.domain.planning import DEFAULT_COSTS, RowCounts, SearchCosts, SearchWay, plan
 from apps.retrieval.domain.shard import Bools, Floats, Shard, Slots
 
 Vector = npt.NDArray[np.float32]
@@ -26,27 +25,35 @@ def nearest_rows(
     shard: Shard, vector: Vector, matching: Bools, top_k: int, costs: SearchCosts = DEFAULT_COSTS
 ) -> NearRows:
     """The `top_k` nearest of the matching slots, or all of them if there are fewer. matching: of shape (size,)."""
-    count = int(np.count_nonzero(matching))
-    graph = shard.graph
-    chosen = plan(shard.size, count, top_k, 0 if graph is None else len(graph), costs)
-    if chosen.way is SearchWay.GRAPH and graph is not None:
-        found = _by_graph(shard, graph, vector, matching, chosen.asked)
-        if len(found) >= min(top_k, count):
+    counts = _counts(shard, matching)
+    chosen = plan(counts, top_k, costs)
+    if chosen.way is SearchWay.GRAPH:
+        found = _by_graph(shard, vector, matching, min(top_k, counts.matching), chosen.asked)
+        if found is not None:
             return _best(found, cosines_at(shard.vectors, found, vector), top_k, SearchWay.GRAPH)
-        # The matching rows lie elsewhere: only looking at them all finds them.
-        chosen = plan(shard.size, count, top_k, 0, costs)
-    if chosen.way is SearchWay.SUBSET:
-        slots = np.flatnonzero(matching)
-        return _best(slots, cosines_at(shard.vectors, slots, vector), top_k, SearchWay.SUBSET)
+        chosen = plan(replace(counts, in_graph=0), top_k, costs)
     slots = np.flatnonzero(matching)
+    if chosen.way is SearchWay.SUBSET:
+        return _best(slots, cosines_at(shard.vectors, slots, vector), top_k, SearchWay.SUBSET)
     return _best(slots, cosines(shard.vectors, vector)[slots], top_k, SearchWay.SCAN)
 
 
-def _by_graph(shard: Shard, graph: VectorGraph, vector: Vector, matching: Bools, asked: int) -> Slots:
-    """The matching ones of what the graph gives, and every matching slot that the graph does not know."""
-    near = shard.slots_in_graph(graph.search(vector, asked))
-    unknown = shard.outside_graph()
-    return np.concatenate((near[matching[near]], unknown[matching[unknown]]))
+def _counts(shard: Shard, matching: Bools) -> RowCounts:
+    in_graph = len(shard.graph) if shard.graph is not None and shard.use_graph else 0
+    return RowCounts(shard.size, len(shard), int(np.count_nonzero(matching)), in_graph)
+
+
+def _by_graph(shard: Shard, vector: Vector, matching: Bools, wanted: int, asked: int) -> Slots | None:
+    """The matching ones of what the graph gives, and every matching slot that it does not know.
+
+    None when these are not known to hold the nearest: too few of the graph's rows match, since those that do lie
+    elsewhere. Only looking at them all finds them.
+    """
+    assert shard.graph is not None
+    near = shard.slots_in_graph(shard.graph.search(vector, asked))
+    near, unknown = near[matching[near]], shard.outside_graph()
+    unknown = unknown[matching[unknown]]
+    return np.concatenate((near, unknown)) if len(near) >= wanted else None
 
 
 def _best(slots: Slots, similarities: npt.NDArray[np.float32], top_k: int, way: SearchWay) -> NearRows:

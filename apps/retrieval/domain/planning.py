@@ -5,13 +5,18 @@ All three give the same rows, the graph with its recall; they differ in what the
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from apps.retrieval.domain.graph import MAX_ASKED, MIN_EF
+from apps.retrieval.domain.graph import breadth_for
 
-# Asked for on top of what the share of matching rows suggests, since they are not spread evenly.
-SPARE = 1.5
+# By so many standard deviations more rows are asked of the graph than hold the wanted ones on average, if the matching
+# rows lie anywhere: two searches in a hundred then find too few of them, and look at all rows that match.
+SPARE_DEVIATIONS = 2.0
+# Rows that match may also lie all elsewhere, for instance those of one project. What the graph gave is thrown away then,
+# so for a filtered search it has to be cheaper by so much. With this share (r = 1 / (1 + r)) no way that turns out to
+# have been the wrong one costs more than 1.62 times the right one.
+FILTERED_SHARE = 0.618
 
 
 class SearchWay(StrEnum):
@@ -24,7 +29,7 @@ class SearchWay(StrEnum):
 
 @dataclass(frozen=True)
 class SearchCosts:
-    """What a search costs in microseconds, for 384 numbers a row.
+    """What a search costs in microseconds, for vectors of `dimension` numbers.
 
     scan: a thousand rows where they lie. subset: a thousand rows picked out. graph: a hundred rows of breadth.
     fixed: any search in a graph.
@@ -34,37 +39,69 @@ class SearchCosts:
     subset: float
     graph: float
     fixed: float
+    dimension: int = 384
+
+    def at(self, dimension: int) -> "SearchCosts":
+        """About what it costs with vectors of another length: nearly all of the time goes into their numbers."""
+        factor = dimension / self.dimension
+        return replace(
+            self,
+            scan=self.scan * factor,
+            subset=self.subset * factor,
+            graph=self.graph * factor,
+            dimension=dimension,
+        )
 
 
 # Measured on two cores (docs/vector-index.md).
-DEFAULT_COSTS = SearchCosts(scan=40.0, subset=150.0, graph=180.0, fixed=60.0)
+DEFAULT_COSTS = SearchCosts(scan=50.0, subset=110.0, graph=180.0, fixed=30.0)
+
+
+@dataclass(frozen=True)
+class RowCounts:
+    """slots: of the shard, dead ones included. matching: of the `living` rows, those that pass the filters of a search.
+
+    in_graph: how many of the living the graph knows; 0 without one.
+    """
+
+    slots: int
+    living: int
+    matching: int
+    in_graph: int
 
 
 @dataclass(frozen=True)
 class SearchPlan:
-    """way, and for the graph how many of its nearest rows to ask for."""
+    """way, for the graph how many of its nearest rows to ask for, and about how many microseconds that takes."""
 
     way: SearchWay
-    asked: int = 0
+    asked: int
+    price: float
 
 
-def plan(rows: int, matching: int, top_k: int, in_graph: int, costs: SearchCosts = DEFAULT_COSTS) -> SearchPlan:
-    """The cheapest way to the `top_k` nearest of `matching` rows among `rows`, of which the graph knows `in_graph`."""
-    prices = {SearchWay.SCAN: costs.scan * rows / 1000, SearchWay.SUBSET: costs.subset * matching / 1000}
-    asked = _asked(rows, matching, top_k)
-    if in_graph and asked <= min(MAX_ASKED, in_graph):
-        breadth = max(MIN_EF, asked + asked // 4)
-        missing = max(rows - in_graph, 0)
-        prices[SearchWay.GRAPH] = costs.fixed + costs.graph * breadth / 100 + costs.subset * missing / 1000
-    way = min(prices, key=lambda way: (prices[way], way))
-    return SearchPlan(way, asked if way is SearchWay.GRAPH else 0)
+def plan(rows: RowCounts, top_k: int, costs: SearchCosts = DEFAULT_COSTS) -> SearchPlan:
+    """The cheapest way to the `top_k` nearest of the matching rows."""
+    exact = _exact(rows, costs)
+    asked = rows_to_ask_for(rows, top_k)
+    if not 0 < asked <= rows.in_graph:
+        return exact
+    unknown = max(rows.living - rows.in_graph, 0)
+    price = costs.fixed + costs.graph * breadth_for(asked) / 100 + costs.subset * unknown / 1000
+    bearable = exact.price if rows.matching == rows.living else FILTERED_SHARE * exact.price
+    return SearchPlan(SearchWay.GRAPH, asked, price) if price < bearable else exact
 
 
-def _asked(rows: int, matching: int, top_k: int) -> int:
+def _exact(rows: RowCounts, costs: SearchCosts) -> SearchPlan:
+    scan, subset = costs.scan * rows.slots / 1000, costs.subset * rows.matching / 1000
+    return SearchPlan(SearchWay.SUBSET, 0, subset) if subset < scan else SearchPlan(SearchWay.SCAN, 0, scan)
+
+
+def rows_to_ask_for(rows: RowCounts, top_k: int) -> int:
     """How many of the nearest rows hold the `top_k` nearest matching ones, if those lie anywhere."""
-    if matching == rows:
-        return min(top_k, rows)
-    return math.ceil(SPARE * top_k * rows / max(matching, 1)) + top_k
+    wanted = min(top_k, rows.matching)
+    if rows.matching == rows.living:
+        return wanted
+    return math.ceil((wanted + SPARE_DEVIATIONS * math.sqrt(wanted)) * rows.living / max(rows.matching, 1))
 
 
 # Below so many rows a graph gains nothing.

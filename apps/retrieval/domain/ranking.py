@@ -12,7 +12,7 @@ from apps.core.domain.text import query_terms
 from apps.retrieval.domain.bm25 import KeywordScores, keyword_scores
 from apps.retrieval.domain.cosines import cosines
 from apps.retrieval.domain.near_rows import nearest_rows
-from apps.retrieval.domain.planning import SearchWay
+from apps.retrieval.domain.planning import DEFAULT_COSTS, SearchCosts, SearchWay
 from apps.retrieval.domain.query import EMPTY_RANKING, Hit, Ranking, SearchMode, SearchQuery, TermShare
 from apps.retrieval.domain.shard import Bools, Floats, Shard, Slots
 from apps.retrieval.domain.substance import BREVITY_CUT, QUESTION_CUT
@@ -47,17 +47,18 @@ def rank(
     shards: Sequence[Shard],
     now: datetime,
     half_lives: HalfLives,
+    costs: SearchCosts = DEFAULT_COSTS,
 ) -> Ranking:
     """The best `query.top_k` of the rows in `scope`, ties broken by the newer one.
 
     vector: the query's unit vector, or None when similarity is not needed. terms: see `terms_of`; both are made
-    before the shards are locked.
+    before the shards are locked. costs: of the ways to the nearest rows.
     """
     visible = [visible_slots(shard, scope) for shard in shards]
     if not any(mask.any() for mask in visible):
         return EMPTY_RANKING
     if query.effective_mode is SearchMode.VECTOR and query.min_similarity is None and vector is not None:
-        return _rank_nearest(query, vector, shards, visible, now, half_lives)
+        return _rank_nearest(query, vector, shards, visible, now, half_lives, costs)
     words = _keyword_part(query, terms, shards, visible)
     scored = _score(query, vector, shards, words, now, half_lives)
     considered = np.concatenate(visible)
@@ -75,6 +76,7 @@ def _rank_nearest(
     visible: Sequence[Bools],
     now: datetime,
     half_lives: HalfLives,
+    costs: SearchCosts,
 ) -> Ranking:
     """By similarity alone, so that only the rows near the vector need to be looked at."""
     filters = _row_filters(query, shards)
@@ -82,7 +84,7 @@ def _rank_nearest(
         filters.append(_confidence_filter(query, np.concatenate([confidences(s, now, half_lives) for s in shards])))
     remaining, filtered = _filter(filters, np.concatenate(visible))
     parts = np.split(remaining, np.cumsum([shard.size for shard in shards])[:-1])
-    near = [nearest_rows(shard, vector, part, query.top_k) for shard, part in zip(shards, parts, strict=True)]
+    near = [nearest_rows(shard, vector, part, query.top_k, costs) for shard, part in zip(shards, parts, strict=True)]
     ids = np.concatenate([shard.ids[part.slots] for shard, part in zip(shards, near, strict=True)])
     similarities = np.concatenate([part.similarities for part in near])
     confidence = np.concatenate(

@@ -79,6 +79,20 @@ def test_as_many_as_exist_are_found_where_the_matching_rows_lie_far_away():
     assert ids_of(shard, vector, matching, 20) == naive(shard, vector, matching, 20)
 
 
+def test_new_rows_that_match_do_not_stand_in_for_nearer_ones_that_the_graph_did_not_give():
+    shard = with_graph(filled(500))
+    vector = unit(3)
+    matching = np.zeros(shard.size + 40, dtype=np.bool_)
+    matching[np.argsort(shard.vectors @ vector)[::-1][200:260]] = True
+    shard.apply([row(1_000 + number, seed) for number, seed in enumerate(farthest_seeds(vector, 40))])
+    matching[500:] = True
+    assert ids_of(shard, vector, matching, 20) == naive(shard, vector, matching, 20)
+
+
+def farthest_seeds(vector: np.ndarray, count: int) -> list[int]:
+    return sorted(range(20_000, 20_400), key=lambda seed: float(unit(seed) @ vector))[:count]
+
+
 def test_more_than_there_are_gives_all_there_are():
     shard = with_graph(filled(30))
     assert sorted(ids_of(shard, unit(1), shard.alive, 100)) == list(range(30))

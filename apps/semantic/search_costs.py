@@ -1,0 +1,78 @@
+"""What searches cost on this machine, as `manage.py calibrate_search` measured it (DESIGN D9).
+
+A small file beside the snapshots. It is a hint: without it, or with one that makes no sense, the costs of another machine
+are assumed, and searches find the same.
+"""
+
+import json
+import logging
+import math
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+
+from apps.retrieval.domain.planning import DEFAULT_COSTS, SearchCosts
+
+logger = logging.getLogger(__name__)
+FORMAT_VERSION = 1
+# No machine is so much quicker or slower than the one of DEFAULT_COSTS.
+_PLAUSIBLE = 1_000.0
+# What was read, and the time of the file that it was read from, None without one.
+_read: tuple[float | None, SearchCosts] | None = None
+
+
+def costs_path() -> Path:
+    """Where the file lies."""
+    path: Path = settings.SEMANTIC_INDEX_DIR / "search_costs.json"
+    return path
+
+
+def search_costs(dimension: int) -> SearchCosts:
+    """What a search costs with vectors of this length. The file is read again when it has changed."""
+    global _read
+    changed = _changed_at()
+    known = _read
+    if known is None or known[0] != changed:
+        known = _read = changed, DEFAULT_COSTS if changed is None else _from_file()
+    return known[1].at(dimension)
+
+
+def write_search_costs(costs: SearchCosts) -> Path:
+    """Let all processes that share the data directory count with these, from their next search on. Raises OSError."""
+    path = costs_path()
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    aside = path.with_name(f"{path.name}.part")
+    aside.write_text(json.dumps({"format_version": FORMAT_VERSION, **asdict(costs)}, indent=2) + "\n")
+    aside.rename(path)
+    return path
+
+
+def _changed_at() -> float | None:
+    try:
+        return costs_path().stat().st_mtime_ns
+    except OSError:
+        return None
+
+
+def _from_file() -> SearchCosts:
+    try:
+        return _checked(json.loads(costs_path().read_text()))
+    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+        logger.warning("the costs of searches cannot be used (%s): calibrate_search measures them", error)
+        return DEFAULT_COSTS
+
+
+def _checked(data: dict[str, Any]) -> SearchCosts:
+    if data["format_version"] != FORMAT_VERSION:
+        raise ValueError(f"format {data['format_version']}")
+    costs = SearchCosts(**{field.name: data[field.name] for field in fields(SearchCosts)})
+    if not isinstance(costs.dimension, int) or costs.dimension < 1:
+        raise ValueError("dimension")
+    usual = DEFAULT_COSTS.at(costs.dimension)
+    for name in ("scan", "subset", "graph", "fixed"):
+        value = getattr(costs, name)
+        if not (math.isfinite(value) and 1 / _PLAUSIBLE <= value / getattr(usual, name) <= _PLAUSIBLE):
+            raise ValueError(name)
+    return costs
