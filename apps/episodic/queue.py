@@ -1,6 +1,4 @@
-"""Asks django-q2 for work on the timeline; ids and plain values only."""
-
-from typing import Any
+"""Asks django-q2 for work on the timeline."""
 
 from django_q.tasks import async_task
 
@@ -14,6 +12,6 @@ def request_maintenance() -> None:
     request_once(f"{_TASKS}maintain", "timeline: maintain")
 
 
-def request(task: str, **arguments: Any) -> None:
-    """Enqueue another one of `tasks`. No row of its result is kept: the log, the rows and the warnings tell of it."""
-    async_task(f"{_TASKS}{task}", **arguments, q_options={"task_name": f"timeline: {task}", "save": False})
+def request_pruning(*, resume: bool) -> None:
+    """Have what is expired removed soon; see `tasks.prune`. No row of its result is kept: the policies tell of it."""
+    async_task(f"{_TASKS}prune", resume=resume, q_options={"task_name": "timeline: prune", "save": False})

@@ -18,13 +18,11 @@ from apps.episodic.locks import maintenance_alone
 from apps.episodic.maintaining import timeline_compact, timeline_maintain, timeline_seal
 from apps.episodic.management.commands.timeline import SUBCOMMANDS
 from apps.episodic.models import RetentionPolicy, Segment
-from apps.episodic.purging import events_purge
 from apps.episodic.schedules import SCHEDULES
 from apps.episodic.sealing import SEAL_STEPS
 from apps.episodic.warnings import active_warnings
 from apps.episodic.working import MaintenanceRunningError
 from tests.episodic.upkeep import (
-    ACCESS,
     a_sealed_segment,
     an_archived_segment,
     clock_at,
@@ -100,25 +98,16 @@ def test_what_a_person_asked_for_waits_for_its_turn(other: OtherMaintenance) -> 
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_task_that_finds_another_maintenance_asks_again_if_a_person_wants_it(
+def test_a_schedule_that_finds_another_maintenance_leaves_it_to_the_next_minute_but_retention_asks_again(
     other: OtherMaintenance, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tasks, "WAIT_SECONDS", 0.0)
     RetentionPolicy.objects.update_or_create(household_id="", defaults={"days": 90, "is_enabled": True})
     tasks.maintain()
     assert queued() == []
-    tasks.seal(segment_id=7)
-    tasks.verify(segment_id=7)
-    tasks.compact()
     tasks.prune()
-    tasks.purge("ana", None, "clerk", "admin:ana")
-    assert queued() == [
-        ("seal", {"segment_id": 7}),
-        ("verify", {"segment_id": 7}),
-        ("compact", {}),
-        ("prune", {"resume": False}),
-        ("purge", {"user_id": "ana", "household_id": None, "persona_id": "clerk", "actor": "admin:ana"}),
-    ]
+    tasks.prune(resume=True)
+    assert queued() == [("prune", {"resume": False}), ("prune", {"resume": True})]
 
 
 @pytest.mark.django_db(transaction=True)
@@ -146,32 +135,21 @@ def test_work_that_goes_on_for_long_is_asked_for_again(monkeypatch: pytest.Monke
     for number in range(2):
         an_archived_segment([number], scope=Scope("ana"))
     OrmQ.objects.all().delete()
-    tasks.compact()
     tasks.prune()
-    tasks.purge("ana", None, None, "admin:ana")
     a_sealed_segment([5])
     Segment.objects.filter(state="sealed").update(state="sealing")
     tasks.maintain()
-    assert queued() == [
-        ("compact", {}),
-        ("prune", {"resume": True}),
-        ("purge", {"user_id": "ana", "household_id": None, "persona_id": None, "actor": "admin:ana"}),
-        ("maintain", {}),
-    ]
+    assert queued() == [("prune", {"resume": True}), ("maintain", {})]
 
 
 def test_work_that_came_to_its_end_is_not_asked_for_again() -> None:
-    segment = a_sealed_segment(range(3))
+    a_sealed_segment(range(3))
     OrmQ.objects.all().delete()
     tasks.maintain()
+    RetentionPolicy.objects.update(is_enabled=True, days=1)
     tasks.prune()
-    tasks.compact()
-    tasks.verify(segment_id=segment.pk)
-    record(range(3, 6))
-    tasks.seal()
-    tasks.purge("nobody", None, None, "admin:ana")
     assert queued() == []
-    assert states() == ["archived", "sealed", "open"]
+    assert states() == ["pruned", "open"]
 
 
 def test_the_schedules_are_those_of_maintenance_and_retention() -> None:
@@ -348,12 +326,3 @@ def test_steps_are_named_after_what_takes_them() -> None:
     timeline_seal(clock=clock_at(), step=taken.append)
     assert [step for step in taken if step.startswith("seal: ")] == list(SEAL_STEPS)
     assert len(files()) == 1
-
-
-def test_a_purge_by_a_task_is_recorded_under_the_name_of_who_asked() -> None:
-    record([1], scope=Scope("ana"))
-    tasks.purge("ana", None, None, "admin:olga")
-    from apps.events.models import Event
-
-    assert Event.objects.get(name="memory:episodic:pruned").payload["actor"] == "admin:olga"
-    assert events_purge(access=ACCESS, scope=Scope("ana")).events == 0
