@@ -54,8 +54,6 @@ MADE = ("What it does", {"fields": ["would_want", ("made", "changed")]})
 class LinesField(forms.CharField):
     """A list of words, one a line."""
 
-    widget = UnfoldAdminTextareaWidget
-
     def prepare_value(self, value: Any) -> Any:
         return "\n".join(value) if isinstance(value, list) else value
 
@@ -69,7 +67,11 @@ class LinesField(forms.CharField):
 class PolicyForm(forms.ModelForm):
     """What a person decides about a policy."""
 
-    event_types = LinesField(required=False, help_text="One a line, exactly as applications write them. None: all.")
+    event_types = LinesField(
+        required=False,
+        widget=UnfoldAdminTextareaWidget(attrs={"rows": 4}),
+        help_text="One a line, exactly as applications write them. None: all.",
+    )
 
     class Meta:
         model = RoutingPolicy

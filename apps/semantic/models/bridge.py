@@ -172,6 +172,7 @@ class Ingestion(_Scoped):
     objects = IngestionQuerySet.as_manager()
 
     class Meta:
+        verbose_name = "routed event"
         constraints: ClassVar[list[models.BaseConstraint]] = [
             # A link has two ends, and what is no link has none.
             models.CheckConstraint(
