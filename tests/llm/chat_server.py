@@ -1,5 +1,5 @@
 """A real HTTP server that stands in for chat models: OpenAI's wire format at /v1/chat/completions, Anthropic's at
-/v1/messages, streamed where the request asks for it.
+/v1/messages, streamed where the request asks for it, and the list of models of either at /v1/models.
 
 Each request gets a `Reply`, the next one of `server.replies`; the last one is given again and again.
 """
@@ -34,7 +34,8 @@ class Reply:
     half of an answer that is not streamed. reset: it hangs up as a process that dies does, and what the client has
     not read yet is lost. comments: seconds between the comments (or blanks) that keep a stalled answer alive.
     header_delay: seconds between the bytes of headers that never end. length: False for an answer that ends when the
-    server hangs up, as with HTTP/1.0. piece: bytes of a stream that are sent at once, wherever that cuts it.
+    server hangs up, as with HTTP/1.0. piece: bytes of a stream that are sent at once, wherever that cuts it. models:
+    what is listed where the models are asked for.
     """
 
     chunks: tuple[str, ...] = ("Hello", " there")
@@ -56,6 +57,7 @@ class Reply:
     header_delay: float = 0.0
     length: bool = True
     piece: int | None = None
+    models: tuple[Any, ...] = ("some-model", "another-model")
 
 
 @dataclass(frozen=True)
@@ -114,19 +116,28 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        dialect = _Anthropic() if self.path.endswith("/messages") else _OpenAI()
+        self._respond(body, dialect, dialect.whole)
+
+    def do_GET(self) -> None:
+        dialect = _Anthropic() if "anthropic-version" in self.headers else _OpenAI()
+        self._respond({}, dialect, dialect.models)
+
+    def _respond(self, body: dict[str, Any], dialect: "_Dialect", whole: Callable[[Reply], dict[str, Any]]) -> None:
         headers = {name.lower(): value for name, value in self.headers.items()}
         received = Received(self.path, headers, body, self.client_address[1])
         reply = self.server_state.reply_to(received)
-        dialect = _Anthropic() if self.path.endswith("/messages") else _OpenAI()
         try:
-            self._answer(reply, received, dialect)
+            self._answer(reply, received, dialect, whole)
         except _HangUpError:
             self._hang_up(reply)
         except ConnectionError:
             self.server_state.hung_up += 1
             self.close_connection = True
 
-    def _answer(self, reply: Reply, received: Received, dialect: "_Dialect") -> None:
+    def _answer(
+        self, reply: Reply, received: Received, dialect: "_Dialect", whole: Callable[[Reply], dict[str, Any]]
+    ) -> None:
         if reply.status != 200:
             self._whole(reply, json.dumps(dialect.error(reply, received)).encode())
         elif reply.body is not None:
@@ -135,7 +146,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._stream(reply, dialect)
         else:
             self._wait(reply.delay * len(reply.chunks))
-            self._whole(reply, json.dumps(dialect.whole(reply)).encode())
+            self._whole(reply, json.dumps(whole(reply)).encode())
 
     def _whole(self, reply: Reply, content: bytes) -> None:
         self._start(reply, "application/json", length=len(content))
@@ -249,6 +260,9 @@ class _Dialect:
     def error(self, reply: Reply, received: Received) -> dict[str, Any]:
         raise NotImplementedError
 
+    def models(self, reply: Reply) -> dict[str, Any]:
+        raise NotImplementedError
+
 
 class _OpenAI(_Dialect):
     def _event(self, reply_model: str, choices: list[Any], **more: Any) -> str:
@@ -279,8 +293,12 @@ class _OpenAI(_Dialect):
         return data | ({"usage": self._usage(reply.usage)} if reply.usage else {})
 
     def error(self, reply: Reply, received: Received) -> dict[str, Any]:
-        message = reply.message or f"Refused {received.headers.get('authorization')}: {received.body['messages']}"
+        message = reply.message or f"Refused {received.headers.get('authorization')}: {received.body.get('messages')}"
         return {"error": {"message": message, "type": reply.error_type, "code": reply.error_type, "param": None}}
+
+    def models(self, reply: Reply) -> dict[str, Any]:
+        kind = {"object": "model", "created": 1, "owned_by": "somebody"}
+        return {"object": "list", "data": [{"id": name, **kind} for name in reply.models]}
 
 
 class _Anthropic(_Dialect):
@@ -318,8 +336,13 @@ class _Anthropic(_Dialect):
         return data | {"stop_reason": finish, "stop_sequence": None} | ({"usage": usage} if usage else {})
 
     def error(self, reply: Reply, received: Received) -> dict[str, Any]:
-        message = reply.message or f"Refused {received.headers.get('authorization')}: {received.body['messages']}"
+        message = reply.message or f"Refused {received.headers.get('authorization')}: {received.body.get('messages')}"
         return {"type": "error", "error": {"type": reply.error_type, "message": message}}
+
+    def models(self, reply: Reply) -> dict[str, Any]:
+        kind = {"type": "model", "display_name": "Some Model", "created_at": "2026-01-01T00:00:00Z"}
+        ends = {"first_id": "a", "last_id": "z", "has_more": True}
+        return {"data": [{"id": name, **kind} for name in reply.models], **ends}
 
 
 class _Http(ThreadingHTTPServer):

@@ -1,8 +1,12 @@
 """An answer as it comes in, whatever the wire format."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from apps.llm.domain.chat import ChatRequest, Completion, EndChunk, FinishReason, Usage, estimated_usage
+from apps.llm.providers.provider import MAX_MODELS
+
+MAX_NAME_CHARS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,3 +72,12 @@ class Answer:
 def tokens(value: object) -> int | None:
     """A count of tokens out of an answer, None for anything else."""
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def model_names(page: Any) -> tuple[str, ...]:
+    """The names in a list of models, without those that nobody could configure. Raises TypeError where it is none."""
+    if not isinstance(page.data, list):
+        raise TypeError("The answer holds no list of models.")
+    names = [getattr(entry, "id", None) for entry in page.data[:MAX_MODELS]]
+    usable = [name for name in names if isinstance(name, str) and name.strip() and len(name) <= MAX_NAME_CHARS]
+    return tuple(dict.fromkeys(usable))

@@ -10,6 +10,7 @@ import httpx2
 
 from apps.llm.domain.chat import ChatRequest, FinishReason
 from apps.llm.providers.answers import Delta, tokens
+from apps.llm.providers.provider import MAX_MODELS
 from apps.llm.providers.sdk_chat import SdkChat
 
 ANTHROPIC_BASE_URL = "https://api.anthropic.com"
@@ -62,6 +63,9 @@ class AnthropicChat(SdkChat[anthropic.Anthropic]):
             output_tokens=tokens(getattr(answer.usage, "output_tokens", None)),
             model=_name(answer),
         )
+
+    def _first_page_of_models(self, timeout: httpx2.Timeout) -> Any:
+        return self._client.get().models.list(limit=MAX_MODELS, timeout=timeout)
 
     def _parameters(self, request: ChatRequest) -> dict[str, Any]:
         messages = [{"role": message.role.value, "content": message.content} for message in request.messages]

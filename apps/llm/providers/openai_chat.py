@@ -75,6 +75,9 @@ class OpenAIChat(SdkChat[openai.OpenAI]):
             raise TypeError("The content of the answer is no text.")
         return _with_counts(answer, text, _finish(choice) or FinishReason.OTHER)
 
+    def _first_page_of_models(self, timeout: httpx2.Timeout) -> Any:
+        return self._client.get().models.list(timeout=timeout)
+
     def _ask(self, request: ChatRequest, timeout: httpx2.Timeout, *, stream: bool) -> Any:
         model = request.model or self.model
         known = refused = self._refused.get(model, self._always_refused)

@@ -5,6 +5,7 @@ from typing import Protocol
 
 from apps.llm.domain.chat import ChatRequest, Chunk, Completion, Timeouts
 
+MAX_MODELS = 1_000
 ChatStream = Generator[Chunk, float | None, None]
 """An answer in pieces. Its reader may send it a number of seconds, within which the next piece must come."""
 
@@ -12,7 +13,7 @@ ChatStream = Generator[Chunk, float | None, None]
 class ChatProvider(Protocol):
     """One chat model somewhere; safe to call from several threads at once, and after a fork.
 
-    It tries each call once: whoever calls it decides about trying again. Neither method holds anything of the
+    It tries each call once: whoever calls it decides about trying again. No method holds anything of the
     database, and the model is not asked before the first item of a stream is.
     """
 
@@ -41,4 +42,11 @@ class ChatProvider(Protocol):
 
     def complete(self, request: ChatRequest, timeouts: Timeouts | None = None) -> Completion:
         """The answer in one piece; else as `stream`."""
+        ...
+
+    def models(self, timeouts: Timeouts | None = None) -> tuple[str, ...]:
+        """The names of the models that the server says it has, in its order, at most MAX_MODELS of them.
+
+        Costs nothing. Raises ChatError.
+        """
         ...

@@ -91,6 +91,10 @@ class ScriptedChat:
         timeouts = timeouts or self.timeouts
         return completion_of(list(self.stream(request, Timeouts(timeouts.connect, timeouts.total, timeouts.total))))
 
+    def models(self, timeouts: Timeouts | None = None) -> tuple[str, ...]:
+        """See `ChatProvider.models`."""
+        return (self.model,)
+
     def _next_turn(self, request: ChatRequest) -> tuple[Line, ...]:
         with self._lock:
             self.requests.append(request)

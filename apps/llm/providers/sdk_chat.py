@@ -5,13 +5,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Generator
 from contextlib import closing
 from types import ModuleType
-from typing import ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import httpx2
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock
-from apps.llm.domain.chat import ChatRequest, Completion, TextChunk, Timeouts
-from apps.llm.providers.answers import Answer, Delta
+from apps.llm.domain.chat import ChatRequest, Completion, TextChunk, Timeouts, Usage
+from apps.llm.providers.answers import Answer, Delta, model_names
 from apps.llm.providers.connections import http_client
 from apps.llm.providers.deadlines import bounded, deadline_of, set_deadline
 from apps.llm.providers.endpoint import Endpoint
@@ -20,6 +20,7 @@ from apps.llm.providers.per_process import PerProcess
 from apps.llm.providers.provider import ChatStream
 
 C = TypeVar("C")
+NOTHING = Usage(0, 0)
 
 
 class SdkChat(ABC, Generic[C]):
@@ -51,6 +52,10 @@ class SdkChat(ABC, Generic[C]):
     @abstractmethod
     def _whole(self, request: ChatRequest, timeout: httpx2.Timeout) -> Delta:
         """Ask, and give the whole answer at once. Raises the SDK's errors, and those of an answer that is none."""
+
+    @abstractmethod
+    def _first_page_of_models(self, timeout: httpx2.Timeout) -> Any:
+        """Ask for the server's models, and give what the SDK made of the answer. Raises as `_whole` does."""
 
     def stream(self, request: ChatRequest, timeouts: Timeouts | None = None) -> ChatStream:
         """See `ChatProvider.stream`."""
@@ -87,6 +92,20 @@ class SdkChat(ABC, Generic[C]):
         if failed is not None:
             raise self._failures.meaning_of(failed, began=False, deadline=deadline, used=answer.usage)
         return answer.completion()
+
+    def models(self, timeouts: Timeouts | None = None) -> tuple[str, ...]:
+        """See `ChatProvider.models`."""
+        timeouts = timeouts or self.timeouts
+        deadline = time.monotonic() + timeouts.total
+        failed: Exception | None = None
+        names: tuple[str, ...] = ()
+        try:
+            names = model_names(self._first_page_of_models(bounded(timeouts, deadline, streams=False)))
+        except self._failures.raised as error:
+            failed = error
+        if failed is not None:
+            raise self._failures.meaning_of(failed, began=False, deadline=deadline, used=NOTHING)
+        return names
 
     def close(self) -> None:
         """Close the connections of this process; the next call opens new ones."""
