@@ -1,6 +1,6 @@
 """The first page of the admin: how the hub is, at a glance. Each part needs the permission to view what it counts."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from django.http import HttpRequest
@@ -17,22 +17,12 @@ from apps.semantic.bridge_status import BridgeStatus, bridge_status
 from apps.semantic.models import MemoryStatus
 from apps.semantic.overview import MemoryCounts, SearchStore, memory_counts, search_store
 from apps.semantic.receipt_counts import MAX_COUNTED, open_conflicts
+from memoryhub.dashboard_parts import Tile, bars
+from memoryhub.dashboard_timeline import timeline_parts
 from memoryhub.navigation import may_view
 
 OVERDUE_SECONDS = 60
 STATUS_TONES = {"active": "good", "superseded": "warn", "merged": "info", "rejected": "bad", "deleted": "bad"}
-
-
-@dataclass(frozen=True)
-class Tile:
-    """A number, what it counts, and where to read on. tone: good, warn, bad or empty."""
-
-    label: str
-    value: str
-    note: str
-    icon: str
-    link: str
-    tone: str = ""
 
 
 def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
@@ -41,9 +31,12 @@ def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     if may_view(request, "semantic.memory"):
         counts = memory_counts(system_access("admin"), utcnow(SYSTEM_CLOCK))
         tiles += _memory_tiles(counts)
-        context |= {"days": _bars(counts), "statuses": _shares(counts), "saved": f"{counts.saved:,}"}
+        context |= {"days": bars(counts.by_day), "statuses": _shares(counts), "saved": f"{counts.saved:,}"}
     if may_view(request, "semantic.conflict"):
         tiles.append(_conflict_tile())
+    timeline_tiles, timeline_panels = timeline_parts(request, utcnow(SYSTEM_CLOCK))
+    tiles += timeline_tiles
+    context |= timeline_panels
     if may_view(request, "semantic.ingestion"):
         tiles.append(_bridge_tile(bridge_status()))
     if may_view(request, "events.delivery"):
@@ -109,15 +102,6 @@ def _key_tile() -> Tile:
     note = f"last used {moment(used.last_used_at)}" if used else "none was used yet"
     count = usable_keys(utcnow(SYSTEM_CLOCK)).count()
     return Tile("Valid API keys", f"{count:,}", note, "key", reverse("admin:core_apikey_changelist"))
-
-
-def _bars(counts: MemoryCounts) -> list[dict[str, Any]]:
-    """One bar per day; its height is a share of the highest, in percent."""
-    highest = max(counts.by_day.values()) or 1
-    return [
-        {"day": day, "count": f"{count:,}", "height": max(round(100 * count / highest), 2 if count else 0)}
-        for day, count in counts.by_day.items()
-    ]
 
 
 def _shares(counts: MemoryCounts) -> list[dict[str, Any]]:
