@@ -1,7 +1,7 @@
 """What searches cost on this machine, as `manage.py calibrate_search` measured it (DESIGN D9).
 
-A small file beside the snapshots. It is a hint: without it, or with one that makes no sense, the costs of another machine
-are assumed, and searches find the same.
+A small file beside the snapshots. It is a hint: without it, or with one that makes no sense, the costs of another
+machine are assumed, and searches find the same.
 """
 
 import json

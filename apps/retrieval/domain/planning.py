@@ -13,9 +13,9 @@ from apps.retrieval.domain.graph import breadth_for
 # By so many standard deviations more rows are asked of the graph than hold the wanted ones on average, if the matching
 # rows lie anywhere: two searches in a hundred then find too few of them, and look at all rows that match.
 SPARE_DEVIATIONS = 2.0
-# Rows that match may also lie all elsewhere, for instance those of one project. What the graph gave is thrown away then,
-# so for a filtered search it has to be cheaper by so much. With this share (r = 1 / (1 + r)) no way that turns out to
-# have been the wrong one costs more than 1.62 times the right one.
+# Rows that match may also lie all elsewhere, for instance those of one project. What the graph gave is thrown away
+# then, so for a filtered search it has to be cheaper by so much. With this share (r = 1 / (1 + r)) no way that turns
+# out to have been the wrong one costs more than 1.62 times the right one.
 FILTERED_SHARE = 0.618
 
 

@@ -1,0 +1,77 @@
+"""Measure what searches cost on this machine, so that the quickest way is chosen for each."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from rich.console import Console
+from rich.table import Table
+
+from apps.core.terminal import progress_bar
+from apps.llm.embedding import get_embedder
+from apps.retrieval.domain.planning import RowCounts, SearchCosts, plan
+from apps.semantic.calibrating import MIN_ROWS, ROWS, calibrate
+from apps.semantic.search_costs import search_costs, write_search_costs
+
+_SIZES = (1_000, 10_000, 50_000, 200_000, 1_000_000)
+_SHARES = (1.0, 0.1, 0.01, 0.001)
+_TOP_K = 10
+
+
+class Command(BaseCommand):
+    help = (
+        "Measure what the ways to the nearest memories cost on this machine, with made-up vectors as long as the "
+        "model's, and let all processes that use the data directory choose by that. Takes about a minute; run it when "
+        "the machine is quiet, again when the model or the machine has changed."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--rows", type=int, default=ROWS, help="Vectors to measure with. Default: %(default)s.")
+        parser.add_argument("--dry-run", action="store_true", help="Only show what would be written.")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if options["rows"] < MIN_ROWS:
+            raise CommandError(f"--rows must be at least {MIN_ROWS}.")
+        dimension = get_embedder().space.dimension
+        before = search_costs(dimension)
+        with progress_bar("Making a graph", options["rows"], self.stderr) as advance:
+            costs = calibrate(dimension, options["rows"], advance)
+        console = Console(file=self.stdout, highlight=False, width=100)  # type: ignore[arg-type]
+        console.print(_costs_table(before, costs))
+        console.print(_choices_table(costs))
+        if options["dry_run"]:
+            return
+        try:
+            self.stdout.write(f"Written to {write_search_costs(costs)}.")
+        except OSError as error:
+            raise CommandError(f"The costs could not be written: {error}") from error
+
+
+def _costs_table(before: SearchCosts, costs: SearchCosts) -> Table:
+    table = Table(title=f"Microseconds, for vectors of {costs.dimension} numbers")
+    table.add_column("what")
+    table.add_column("until now", justify="right")
+    table.add_column("measured", justify="right")
+    names = {
+        "scan": "a thousand rows where they lie",
+        "subset": "a thousand rows picked out",
+        "graph": "a hundred rows of a graph's breadth",
+        "fixed": "any search in a graph",
+    }
+    for name, meaning in names.items():
+        table.add_row(meaning, f"{getattr(before, name):.1f}", f"{getattr(costs, name):.1f}")
+    return table
+
+
+def _choices_table(costs: SearchCosts) -> Table:
+    table = Table(title=f"How the {_TOP_K} nearest of so many memories are found, if this share matches the filters")
+    table.add_column("memories", justify="right")
+    for share in _SHARES:
+        table.add_column(f"{share:.1%}")
+    for size in _SIZES:
+        table.add_row(f"{size:,}", *(_choice(size, share, costs) for share in _SHARES))
+    return table
+
+
+def _choice(size: int, share: float, costs: SearchCosts) -> str:
+    chosen = plan(RowCounts(size, size, int(share * size), size), _TOP_K, costs)
+    return f"{chosen.way}, {chosen.price / 1000:.2f} ms"
