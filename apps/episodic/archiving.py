@@ -45,8 +45,8 @@ def segment_archive(segment: Segment, *, clock: Clock, step: Step = no_step) -> 
             raise SegmentDamagedError(Damage.MISMATCH, "It does not hold as many events as there are rows.")
         now = utcnow(clock)
         changes = {"rows": RowsState.LEAVING, "archived_at": now, "checked_at": now}
-        segment_step(segment, SegmentState.ARCHIVED, clock=clock, **changes)
         catalogue_bump()
+        segment_step(segment, SegmentState.ARCHIVED, clock=clock, **changes)
     step("archive: flipped")
 
 

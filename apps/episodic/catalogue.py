@@ -25,7 +25,8 @@ class SegmentMovedOnError(ConflictError):
 def catalogue_bump() -> int:
     """Say, in the caller's transaction, that other files are read from its commit on; gives the new version.
 
-    Call it last: whoever else bumps waits until this transaction ends.
+    Call it before any segment is changed or locked in the transaction: everybody takes these locks in this order, so
+    nobody waits in a circle.
     """
     if not transaction.get_connection().in_atomic_block:
         raise RuntimeError("Change the catalogue inside transaction.atomic.")

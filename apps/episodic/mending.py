@@ -163,9 +163,9 @@ def _salvaged(segment: Segment, salvage: Salvage) -> Iterator[EventRecord]:
 
 def _put_back(segment: Segment, clock: Clock) -> None:
     with transaction.atomic():
+        catalogue_bump()
         segment_step(segment, SegmentState.ARCHIVED, clock=clock, damage="")
         damage_is_over(segment, clock)
-        catalogue_bump()
 
 
 def _replace(segment: Segment, damage: SegmentDamagedError | None, again: set[UUID], clock: Clock, step: Step) -> int:

@@ -19,22 +19,29 @@ def segment_quarantine(*, segment_id: int, error: SegmentDamagedError, clock: Cl
     One that has all its rows loses nothing: they count again, and get a fresh file soon. Whoever finds the same damage
     at the same time, or that of a file which has been replaced meanwhile, changes nothing.
     """
+    readable = Segment.objects.filter(pk=segment_id, state__in=(SegmentState.SEALED, SegmentState.ARCHIVED))
+    if not readable.exists():
+        return False
     with transaction.atomic():
+        catalogue_bump()
         # Whoever drops rows in batches takes the same lock: either it sees the quarantine, or the batch is over.
-        segment = Segment.objects.select_for_update(no_key=True).filter(pk=segment_id).first()
-        if segment is None or segment.state not in {SegmentState.SEALED, SegmentState.ARCHIVED}:
+        segment = readable.select_for_update(no_key=True).first()
+        if segment is None:
             return False
         damage = str(error)[:MAX_DAMAGE_CHARS]
+        has_rows = segment.state == SegmentState.SEALED or _has_all_rows(segment)
         if segment.state == SegmentState.ARCHIVED:
             segment_step(segment, SegmentState.QUARANTINED, clock=clock, damage=damage)
-        has_rows = TimelineEvent.objects.filter(segment=segment).count() == segment.event_count
         if has_rows:
             back = {"rows": RowsState.COMPLETE, "sha256": "", "damage": damage}
             segment_step(segment, SegmentState.SEALING, clock=clock, **back)
-        catalogue_bump()
         _warn(segment, damage, has_rows=has_rows, clock=clock)
         request_maintenance()
     return True
+
+
+def _has_all_rows(segment: Segment) -> bool:
+    return TimelineEvent.objects.filter(segment=segment).count() == segment.event_count
 
 
 def _warn(segment: Segment, damage: str, *, has_rows: bool, clock: Clock) -> None:

@@ -66,18 +66,18 @@ def _begin(clock: Clock) -> Segment:
 def _flip(
     sources: Sequence[Segment], target: Segment, summary: SegmentSummary, clock: Clock, flipping: Flipping
 ) -> None:
+    catalogue_bump()
     flipping(summary.event_count)
     now = utcnow(clock)
     segment_step(target, SegmentState.SEALED, clock=clock, sealed_at=now, **file_columns(summary, clock))
     segment_step(target, SegmentState.ARCHIVED, clock=clock, rows=RowsState.GONE, archived_at=now)
     for source in sources:
         segment_step(source, SegmentState.COMPACTED, clock=clock, ended_at=now, replaced_by=target)
-    catalogue_bump()
 
 
 @transaction.atomic
 def _flip_to_nothing(sources: Sequence[Segment], clock: Clock, flipping: Flipping) -> None:
+    catalogue_bump()
     flipping(0)
     for source in sources:
         segment_step(source, SegmentState.PRUNED, clock=clock, ended_at=utcnow(clock))
-    catalogue_bump()

@@ -1,9 +1,11 @@
 """Files take the place of rows (DESIGN D8)."""
 
+from collections.abc import Sequence
 from datetime import timedelta
+from functools import partial
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 
 from apps.episodic import archiving
@@ -31,6 +33,7 @@ from tests.episodic.upkeep import (
     record,
     states,
 )
+from tests.threads import at_once
 
 pytestmark = pytest.mark.django_db
 
@@ -172,3 +175,18 @@ def test_one_that_has_been_replaced_meanwhile_is_not_quarantined() -> None:
     assert maintain().merged == 2
     assert not segment_quarantine(segment_id=first.pk, error=SegmentDamagedError(Damage.MISSING, "gone"))
     assert not active_warnings().exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_those_who_find_several_segments_damaged_at_once_never_wait_in_a_circle() -> None:
+    segments = [an_archived_segment(range(number * 5, number * 5 + 5)) for number in range(4)]
+    error = SegmentDamagedError(Damage.MISSING, "gone")
+
+    def find(order: Sequence[Segment]) -> int:
+        with transaction.atomic():
+            return sum(segment_quarantine(segment_id=segment.pk, error=error) for segment in order)
+
+    found = at_once(*[partial(find, segments[number:] + segments[:number]) for number in range(4)])
+    assert sum(found) == 4
+    assert sorted(states()) == ["open", *["quarantined"] * 4]
+    assert active_warnings().count() == 4

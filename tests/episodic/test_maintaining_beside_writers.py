@@ -14,7 +14,7 @@ import pytest
 from django.db import connection
 
 from apps.core.domain.scope import Scope
-from apps.episodic import archiving, replacing, sealing
+from apps.episodic import archiving, replacing, rotation, sealing
 from apps.episodic.maintaining import timeline_compact, timeline_maintain
 from apps.episodic.models import RetentionPolicy, Segment
 from apps.episodic.pruning import timeline_prune
@@ -75,44 +75,44 @@ def writers() -> Writers:
     return Writers()
 
 
-def writing_within(monkeypatch: pytest.MonkeyPatch, module: Any, name: str, writers: Writers) -> list[str]:
-    """Have writers write, and wait for them, where a transaction has just taken its last lock; says that it was so."""
-    real, been = getattr(module, name), []
+def writing_within(monkeypatch: pytest.MonkeyPatch, module: Any, writers: Writers) -> list[str]:
+    """Have writers write, and wait for them, after each step of a segment within its transaction; says which."""
+    real, been = module.segment_step, []
 
-    def then_write(*arguments: Any, **options: Any) -> Any:
-        result = real(*arguments, **options)
+    def then_write(segment: Segment, state: str, **options: Any) -> None:
+        real(segment, state, **options)
         assert connection.in_atomic_block
         writers.write()
-        been.append(name)
-        return result
+        been.append(str(state))
 
-    monkeypatch.setattr(module, name, then_write)
+    monkeypatch.setattr(module, "segment_step", then_write)
     return been
 
 
 def test_compaction_holds_no_lock_that_a_writer_needs(monkeypatch: pytest.MonkeyPatch, writers: Writers) -> None:
     for number in range(3):
         an_archived_segment(range(number * 5, number * 5 + 5))
-    been = writing_within(monkeypatch, replacing, "catalogue_bump", writers)
+    been = writing_within(monkeypatch, replacing, writers)
     assert timeline_compact(clock=clock_at()).merged == 3
-    assert been == ["catalogue_bump"]
+    assert been == ["sealed", "archived", "compacted", "compacted", "compacted"]
     assert contents() == expected([*range(15), *writers.written])
 
 
-def test_nor_does_sealing(monkeypatch: pytest.MonkeyPatch, writers: Writers) -> None:
+def test_nor_does_closing_and_sealing(monkeypatch: pytest.MonkeyPatch, writers: Writers) -> None:
     an_archived_segment(range(5))
-    been = writing_within(monkeypatch, sealing, "segment_step", writers)
+    been = writing_within(monkeypatch, sealing, writers)
+    been_closing = writing_within(monkeypatch, rotation, writers)
     a_sealed_segment(range(5, 9))
-    assert been == ["segment_step"]
+    assert (been_closing, been) == (["sealing"], ["sealed"])
     assert contents() == expected([*range(9), *writers.written])
 
 
 def test_nor_does_archiving(monkeypatch: pytest.MonkeyPatch, writers: Writers) -> None:
     an_archived_segment(range(5))
     a_sealed_segment(range(5, 9))
-    been = writing_within(monkeypatch, archiving, "catalogue_bump", writers)
+    been = writing_within(monkeypatch, archiving, writers)
     assert timeline_maintain(clock=clock_at(7)).archived == 1
-    assert been == ["catalogue_bump"]
+    assert been == ["archived"]
     assert contents() == expected([*range(9), *writers.written])
 
 
@@ -120,9 +120,9 @@ def test_nor_does_retention(monkeypatch: pytest.MonkeyPatch, writers: Writers) -
     RetentionPolicy.objects.update_or_create(household_id="old", defaults={"days": 1, "is_enabled": True})
     an_archived_segment(range(5))
     an_archived_segment(range(5, 9), scope=Scope("ana", "old"))
-    been = writing_within(monkeypatch, replacing, "catalogue_bump", writers)
+    been = writing_within(monkeypatch, replacing, writers)
     assert timeline_prune(clock=clock_at(9)).archived == 4
-    assert been == ["catalogue_bump"]
+    assert been == ["pruned"]
     assert contents() == expected([*range(5), *writers.written])
 
 
