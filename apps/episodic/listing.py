@@ -11,8 +11,10 @@ from apps.core.domain.errors import UnavailableError
 from apps.episodic.archive import segment_path
 from apps.episodic.domain.segment_format import Damage, SegmentDamagedError
 from apps.episodic.domain.segment_reader import SegmentFile
+from apps.episodic.domain.segment_state import SegmentState
 from apps.episodic.domain.window import Window
 from apps.episodic.hot import VERSION
+from apps.episodic.models import Segment
 from apps.episodic.quarantine import segment_quarantine
 
 _LISTED_SQL = f"""
@@ -60,6 +62,11 @@ def catalogue_version() -> int:
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT {VERSION}")
         return int(cursor.fetchone()[0])
+
+
+def damaged_count() -> int:
+    """How many segments are out of service because their files are damaged."""
+    return Segment.objects.filter(state=SegmentState.QUARANTINED).count()
 
 
 class FileDamagedError(Exception):

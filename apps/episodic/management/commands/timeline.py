@@ -6,15 +6,16 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from apps.core.domain.errors import MemoryHubError
 from apps.episodic.management.timeline.examine import DOCTOR, VERIFY
+from apps.episodic.management.timeline.export import EXPORT
 from apps.episodic.management.timeline.maintain import COMPACT, MAINTAIN, SEAL
 from apps.episodic.management.timeline.remove import PRUNE, PURGE
 from apps.episodic.management.timeline.subcommand import Console
 
-SUBCOMMANDS = (DOCTOR, VERIFY, MAINTAIN, SEAL, COMPACT, PRUNE, PURGE)
+SUBCOMMANDS = (DOCTOR, VERIFY, MAINTAIN, SEAL, COMPACT, PRUNE, PURGE, EXPORT)
 
 
 class Command(BaseCommand):
-    help = "Look after the timeline: its segments, their files, and what is removed from it."
+    help = "Look after the timeline: its segments, their files, and what is removed or exported from it."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parts = parser.add_subparsers(dest="subcommand", required=True, metavar="subcommand")
