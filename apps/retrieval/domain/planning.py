@@ -54,7 +54,7 @@ class SearchCosts:
 
 
 # Measured on two cores (docs/vector-index.md).
-DEFAULT_COSTS = SearchCosts(scan=50.0, subset=110.0, graph=180.0, fixed=30.0)
+DEFAULT_COSTS = SearchCosts(scan=45.0, subset=130.0, graph=160.0, fixed=80.0)
 
 
 @dataclass(frozen=True)

@@ -63,7 +63,7 @@ def _costs_table(before: SearchCosts, costs: SearchCosts) -> Table:
 
 
 def _choices_table(costs: SearchCosts) -> Table:
-    table = Table(title=f"How the {_TOP_K} nearest of so many memories are found, if this share matches the filters")
+    table = Table(title=f"How the {_TOP_K} nearest are found if so many match the filters, and in how many ms")
     table.add_column("memories", justify="right")
     for share in _SHARES:
         table.add_column(f"{share:.1%}")
@@ -74,4 +74,4 @@ def _choices_table(costs: SearchCosts) -> Table:
 
 def _choice(size: int, share: float, costs: SearchCosts) -> str:
     chosen = plan(RowCounts(size, size, int(share * size), size), _TOP_K, costs)
-    return f"{chosen.way}, {chosen.price / 1000:.2f} ms"
+    return f"{chosen.way} {chosen.price / 1000:.2f}"
