@@ -7,11 +7,9 @@ from apps.llm import metrics
 from apps.llm.domain.protocol.parsing import parse_output
 from apps.llm.domain.protocol.results import ParsedOutput, ProtocolMode
 from apps.llm.domain.protocol.statistics import statistics_of
-from apps.llm.domain.tools import ToolOutcome, ToolResult
+from apps.llm.domain.tools import ToolResult
+from apps.llm.tool_counts import counted_name, output_count, runs_count
 from apps.llm.tools import tool_execute
-
-# A label of its own for whatever names models make up, of which there is no end.
-UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True)
@@ -33,14 +31,15 @@ def output_execute(*, access: Access, text: str, mode: ProtocolMode = ProtocolMo
     """Run what the output of a model asks for, under the caller's access. No output of a model raises."""
     parsed = output_parse(text=text, mode=mode)
     results = tuple(tool_execute(access=access, request=request) for request in parsed.requests)
+    runs_count(results=results)
     for result in results:
-        name = UNKNOWN if result.outcome is ToolOutcome.UNKNOWN_TOOL else result.name
-        metrics.RUNS.labels(tool=name, outcome=result.outcome).inc()
+        metrics.RUNS.labels(tool=counted_name(result), outcome=result.outcome).inc()
     return ExecutedOutput(parsed, results)
 
 
 def _count_output(parsed: ParsedOutput) -> None:
     statistics = statistics_of(parsed)
+    output_count(statistics=statistics)
     metrics.OUTPUTS.labels(protocol=parsed.protocol).inc()
     if parsed.fallback is not None:
         metrics.FALLBACKS.labels(to=parsed.fallback).inc()

@@ -8,6 +8,8 @@ from django.http import HttpResponse
 
 # A key notes when it was last used, which is no change of anything that it could not write.
 VOLATILE = {"core_apikey": "last_used_at"}
+# How often models asked for tools is counted, whatever a key may do.
+COUNTS = {"llm_tooloutputday", "llm_toolrunday"}
 
 
 def stored() -> dict[str, list[tuple[Any, ...]]]:
@@ -17,7 +19,7 @@ def stored() -> dict[str, list[tuple[Any, ...]]]:
         for model in apps.get_models(include_auto_created=True)
         if model._meta.app_label in {"core", "episodic", "events", "llm", "rules", "semantic", "django_q"}
     ]
-    return {table: _rows(table) for table in tables}
+    return {table: _rows(table) for table in tables if table not in COUNTS}
 
 
 def _rows(table: str) -> list[tuple[Any, ...]]:

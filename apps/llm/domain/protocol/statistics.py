@@ -24,6 +24,16 @@ class ProtocolStatistics:
     fixed: int = 0
     refused: int = 0
 
+    @property
+    def asked(self) -> int:
+        """Outputs that asked for a tool, or meant to."""
+        return self.abp + self.vcp + self.fallback_to_text
+
+    @property
+    def fallback_rate(self) -> float:
+        """The share of `asked` in which the protocol that goes first was of no use, 0 to 1."""
+        return (self.fallback_to_vcp + self.fallback_to_text) / self.asked if self.asked else 0.0
+
     def after(self, parsed: ParsedOutput) -> "ProtocolStatistics":
         """The counters with one more output."""
         return self + statistics_of(parsed)
