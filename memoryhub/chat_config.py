@@ -8,6 +8,7 @@ from django.core.exceptions import ImproperlyConfigured
 from environs import Env, validate
 
 from apps.llm.domain import chat
+from apps.llm.domain.retrying import MAX_ATTEMPTS
 
 CHAT_PROVIDERS = {"none": None, "openai": "openai", "anthropic": "anthropic", "claude": "anthropic"}
 """What may be named, and what is meant: spec 002 calls Anthropic's models `claude`."""
@@ -68,10 +69,17 @@ class ChatModelConfig:
 
 @dataclass(frozen=True)
 class ChatConfig:
-    """Which chat model is asked, and which one when it fails. None of them is needed to run the hub."""
+    """Which chat model is asked, and which one when it fails. None of them is needed to run the hub.
+
+    deadline_seconds: of a call with all its tries and pauses. max_tries: of one model in one call. corrections: how
+    often a model is told what is wrong with its answer, and asked again.
+    """
 
     primary: ChatModelConfig | None = None
     fallback: ChatModelConfig | None = None
+    deadline_seconds: float = 600.0
+    max_tries: int = MAX_ATTEMPTS
+    corrections: int = 1
 
 
 def read_chat_config(env: Env) -> ChatConfig:
@@ -81,7 +89,17 @@ def read_chat_config(env: Env) -> ChatConfig:
         raise ImproperlyConfigured(f"{FALLBACK_CHAT.provider} needs a {PRIMARY_CHAT.provider} to stand in for.")
     if primary and fallback and _identity(primary) == _identity(fallback):
         raise ImproperlyConfigured(f"{FALLBACK_CHAT.model} names the model that it is to stand in for.")
-    return ChatConfig(primary, fallback)
+    return ChatConfig(
+        primary,
+        fallback,
+        deadline_seconds=_seconds(
+            env, "MEMORYHUB_CHAT_DEADLINE_SECONDS", ChatConfig.deadline_seconds, lowest=1, highest=86_400
+        ),
+        max_tries=env.int("MEMORYHUB_CHAT_MAX_TRIES", ChatConfig.max_tries, validate=validate.Range(min=1, max=10)),
+        corrections=env.int(
+            "MEMORYHUB_CHAT_CORRECTIONS", ChatConfig.corrections, validate=validate.Range(min=0, max=5)
+        ),
+    )
 
 
 def _identity(config: ChatModelConfig) -> tuple[str, str, str | None]:
@@ -114,8 +132,8 @@ def _model(env: Env, variables: ChatVariables) -> ChatModelConfig | None:
     )
 
 
-def _seconds(env: Env, name: str, default: float) -> float:
-    seconds = env.float(name, default, validate=validate.Range(min=0.1, max=3_600))
+def _seconds(env: Env, name: str, default: float, lowest: float = 0.1, highest: float = 3_600) -> float:
+    seconds = env.float(name, default, validate=validate.Range(min=lowest, max=highest))
     if math.isnan(seconds):
         raise ImproperlyConfigured(f"{name} must be a number.")
     return seconds

@@ -47,6 +47,14 @@ def test_a_model_has_the_defaults_that_are_documented(configure):
     assert timeouts == (5.0, 60.0, 180.0)
 
 
+def test_a_call_has_the_bounds_that_are_documented(configure):
+    config = configure(OPENAI)
+    assert (config.deadline_seconds, config.max_tries, config.corrections) == (600.0, 3, 1)
+    bounds = {"DEADLINE_SECONDS": "20", "MAX_TRIES": "2", "CORRECTIONS": "0"}
+    config = configure({f"MEMORYHUB_CHAT_{name}": value for name, value in bounds.items()})
+    assert (config.deadline_seconds, config.max_tries, config.corrections) == (20.0, 2, 0)
+
+
 def test_the_fallback_is_described_by_variables_of_its_own(configure):
     timeout = {"MEMORYHUB_CHAT_FALLBACK_TIMEOUT_SECONDS": "30", "MEMORYHUB_CHAT_IDLE_TIMEOUT_SECONDS": "7"}
     config = configure(OPENAI | FALLBACK | timeout)
@@ -91,6 +99,10 @@ def test_a_server_with_an_address_needs_no_key(configure):
         ("MEMORYHUB_CHAT_TIMEOUT_SECONDS", "3601"),
         ("MEMORYHUB_CHAT_TIMEOUT_SECONDS", "nan"),
         ("MEMORYHUB_CHAT_TIMEOUT_SECONDS", "inf"),
+        ("MEMORYHUB_CHAT_DEADLINE_SECONDS", "0"),
+        ("MEMORYHUB_CHAT_DEADLINE_SECONDS", "nan"),
+        ("MEMORYHUB_CHAT_MAX_TRIES", "0"),
+        ("MEMORYHUB_CHAT_CORRECTIONS", "-1"),
         ("MEMORYHUB_CHAT_FALLBACK_PROVIDER", "both"),
         ("MEMORYHUB_CHAT_FALLBACK_MODEL", ""),
         ("MEMORYHUB_CHAT_FALLBACK_API_KEY", ""),
