@@ -231,7 +231,7 @@ def _embedding(env: Env) -> EmbeddingConfig:
 
 def _timeline(env: Env) -> TimelineConfig:
     return TimelineConfig(
-        segment_events=env.int("MEMORYHUB_TIMELINE_SEGMENT_EVENTS", 50_000, validate=validate.Range(min=1)),
+        segment_events=env.int("MEMORYHUB_TIMELINE_SEGMENT_EVENTS", 50_000, validate=validate.Range(1, 1_000_000)),
         rotate_hours=env.float("MEMORYHUB_TIMELINE_ROTATE_HOURS", 24.0, validate=validate.Range(min=0.01)),
         archive_after_hours=env.float("MEMORYHUB_TIMELINE_ARCHIVE_AFTER_HOURS", 168.0, validate=validate.Range(min=0)),
         max_rows=env.int("MEMORYHUB_TIMELINE_MAX_ROWS", 2_000_000, validate=validate.Range(min=1)),

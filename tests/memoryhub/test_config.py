@@ -36,6 +36,8 @@ def test_without_any_variable_the_defaults_of_the_design_hold():
         ("MEMORYHUB_WEB_PROCESSES", "two"),
         ("MEMORYHUB_EMBEDDER", "word2vec"),
         ("MEMORYHUB_LOG_LEVEL", "LOUD"),
+        ("MEMORYHUB_TIMELINE_SEGMENT_EVENTS", "0"),
+        ("MEMORYHUB_TIMELINE_SEGMENT_EVENTS", "1000001"),
         ("MEMORYHUB_DEBUG", "perhaps"),
         ("MEMORYHUB_API_KEY", "short"),
         ("MEMORYHUB_API_KEY", "k" * 201),
