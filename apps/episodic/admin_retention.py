@@ -151,7 +151,6 @@ class RetentionPolicyAdmin(ModelAdmin):
             "title": "Retention",
             "opts": self.opts,
             "original": policy,
-            "media": self.media,
             "for_good": FOR_GOOD,
             **context,
         }

@@ -24,7 +24,6 @@ def segment_events_page(model_admin: Any, request: HttpRequest, segment: Segment
         "title": "Events of a segment",
         "opts": model_admin.opts,
         "original": segment,
-        "media": model_admin.media,
         "short": short(segment),
         **_shown(segment, _number(request)),
     }

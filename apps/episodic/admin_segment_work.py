@@ -156,7 +156,6 @@ class SegmentWork:
             **self.admin_site.each_context(request),  # type: ignore[attr-defined]
             "title": "Segments",
             "opts": self.opts,  # type: ignore[attr-defined]
-            "media": self.media,  # type: ignore[attr-defined]
             "heading": TITLES[status.kind] if status.kind else "Waiting for a worker",
             "run": status,
             "working": not (status.finished or status.failed),

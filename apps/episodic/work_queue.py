@@ -18,10 +18,12 @@ from apps.episodic.doctor import DoctorReport, Finding, Problem, segment_verify,
 from apps.episodic.domain.segment_state import SegmentState
 from apps.episodic.maintaining import MaintenanceReport, timeline_compact, timeline_seal
 from apps.episodic.models import Segment
+from apps.episodic.working import MaintenanceRunningError
 
 TASK = "apps.episodic.work_queue.work_part"
-# For maintenance that is at work already.
-WAIT_SECONDS = 60.0
+# For maintenance that is at work already; so long in a task, and then in further ones.
+WAIT_SECONDS = 30.0
+MAX_TRIES = 10
 # Of merging; what is left then is done in the next task.
 PART_SECONDS = 120.0
 MAX_LINES = 200
@@ -82,20 +84,32 @@ def work_later(*, kind: Work, segment_ids: Sequence[int] = ()) -> UUID:
     return run
 
 
-def work_part(*, kind: str, segment_ids: list[int], run: str) -> dict[str, Any]:
-    """The next task of a run; asks for the one after it, if there is more. Doing one twice does no harm."""
+def work_part(*, kind: str, segment_ids: list[int], run: str, tries: int = 0) -> dict[str, Any]:
+    """The next task of a run; asks for the one after it, if there is more. Doing one twice does no harm.
+
+    tries: how often another maintenance was in the way.
+    """
     work, (now, later) = Work(kind), (segment_ids[:1], segment_ids[1:])
-    try:
-        lines, again = _PARTS[work](now[0] if now else None)
-    except MemoryHubError as error:
-        lines, again = [Line(error.detail, Tone.BAD, subject=_subject(now))], False
+    lines, again = _attempt(work, now, tries)
     if again or later:
-        _enqueue(work, now + later if again else later, run)
+        left_over = now + later if again else later
+        _enqueue(work, left_over, run, tries + 1 if again and not lines else 0)
     return {
         "lines": [asdict(line) for line in _bounded(lines)],
         "left": len(later),
         "finished": not (again or later),
     }
+
+
+def _attempt(work: Work, now: list[int], tries: int) -> "_Part":
+    """What came of it, and whether it is to be done again: then without a line, when nothing was done."""
+    try:
+        return _PARTS[work](now[0] if now else None)
+    except MaintenanceRunningError as running:
+        is_over = tries + 1 >= MAX_TRIES
+        return [Line(running.detail, Tone.BAD, _subject(now))] if is_over else [], not is_over
+    except MemoryHubError as error:
+        return [Line(error.detail, Tone.BAD, _subject(now))], False
 
 
 def _bounded(lines: list[Line]) -> list[Line]:
@@ -136,7 +150,7 @@ def _seal(segment_id: int | None) -> _Part:
 def _sealed(segment: Segment) -> Iterator[Line]:
     subject = str(segment.uuid)
     if segment.state == SegmentState.SEALED:
-        yield Line(f"Sealed: {segment.event_count:,} events in {segment.size_bytes:,} bytes.", subject=subject)
+        yield Line(f"Sealed: {_events(segment.event_count)} in {segment.size_bytes:,} bytes.", subject=subject)
     elif segment.state == SegmentState.OPEN:
         yield Line("It holds nothing, so it stays open.", subject=subject)
     else:
@@ -152,7 +166,7 @@ def _verify(segment_id: int | None) -> _Part:
 
 
 def _verified(before: str | None, after: Segment) -> Line:
-    subject, figures = str(after.uuid), f"{after.event_count:,} events, {after.size_bytes:,} bytes"
+    subject, figures = str(after.uuid), f"{_events(after.event_count)}, {after.size_bytes:,} bytes"
     if before == SegmentState.QUARANTINED and after.state != SegmentState.QUARANTINED:
         return Line(f"Back in service: {figures}.", subject=subject)
     if after.state in (SegmentState.SEALED, SegmentState.ARCHIVED):
@@ -183,7 +197,7 @@ def _repair(_: int | None) -> _Part:
 
 
 def _examined(report: DoctorReport) -> list[Line]:
-    sound = f"{_counted(report.segments, 'segment is', 'segments are')} sound: {report.events:,} events, "
+    sound = f"{_counted(report.segments, 'segment is', 'segments are')} sound: {_events(report.events)}, "
     return [
         Line(f"{sound}{report.size_bytes:,} bytes."),
         *map(_found, report.findings),
@@ -215,6 +229,10 @@ def _failures(report: MaintenanceReport) -> Iterator[Line]:
         yield Line(failure, Tone.BAD)
 
 
+def _events(count: int) -> str:
+    return _counted(count, "event", "events")
+
+
 def _counted(count: int, one: str, several: str) -> str:
     return f"{count:,} {one if count == 1 else several}"
 
@@ -228,6 +246,6 @@ def _group(run: str) -> str:
     return f"timeline {run}"
 
 
-def _enqueue(kind: Work, segment_ids: list[int], run: str) -> None:
-    payload = {"kind": kind.value, "segment_ids": segment_ids, "run": run}
+def _enqueue(kind: Work, segment_ids: list[int], run: str, tries: int = 0) -> None:
+    payload = {"kind": kind.value, "segment_ids": segment_ids, "run": run, "tries": tries}
     async_task(TASK, **payload, q_options={"group": _group(run), "task_name": f"timeline: {kind}"})

@@ -107,7 +107,7 @@ def test_segments_are_verified_from_the_list(operator: Client) -> None:
     path = response.request["PATH_INFO"]
     assert "2 segments to come." in words_of(operator.get(path))
     work_off()
-    assert words_of(operator.get(path)).count("Sound: 1 events") == 3
+    assert words_of(operator.get(path)).count("Sound: 1 event,") == 3
 
 
 def test_a_damaged_file_is_marked_and_leads_to_its_segment(operator: Client, timeline_dir: Path) -> None:

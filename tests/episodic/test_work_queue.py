@@ -1,12 +1,14 @@
 """Work on segments that a person asked for, done in the background part by part."""
 
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pytest
 
 from apps.episodic import work_queue
 from apps.episodic.archive import segment_path
+from apps.episodic.doctor import DoctorReport, timeline_doctor
 from apps.episodic.models import Segment
 from apps.episodic.work_queue import Line, RunStatus, Tone, Work, run_status, work_later, work_part
 from apps.episodic.working import MaintenanceRunningError
@@ -205,11 +207,30 @@ def test_what_a_repair_could_not_save_is_counted() -> None:
 # What goes wrong
 
 
-def test_another_maintenance_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(**options: object) -> None:
-        raise MaintenanceRunningError("Another maintenance of the timeline is at work.")
+def busy(times: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let another maintenance be at work for so many tries."""
+    left = [times]
 
-    monkeypatch.setattr(work_queue, "timeline_doctor", refuse)
+    def doctor(**options: Any) -> DoctorReport:
+        left[0] -= 1
+        if left[0] >= 0:
+            raise MaintenanceRunningError("Another maintenance of the timeline is at work.")
+        return timeline_doctor(**options)
+
+    monkeypatch.setattr(work_queue, "timeline_doctor", doctor)
+
+
+def test_work_waits_for_another_maintenance_and_is_done_after_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    busy(3, monkeypatch)
+    run = work_later(kind=Work.CHECK)
+    work_off(3)
+    assert (run_status(run).lines, run_status(run).finished) == ((), False)
+    work_off()
+    assert told(run_status(run)) == [("good", "0 segments are sound: 0 events, 0 bytes.")]
+
+
+def test_a_maintenance_that_does_not_end_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    busy(1_000, monkeypatch)
     status = done(Work.CHECK)
     assert status.lines == (Line("Another maintenance of the timeline is at work.", Tone.BAD),)
     assert status.finished
