@@ -1,0 +1,171 @@
+from typing import Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel, Field
+
+from apps.llm.domain.chat import ChatMessage, ChatRequest, FinishReason, Role
+from apps.llm.domain.checking import (
+    CORRECTABLE,
+    MAX_PROBLEMS,
+    Expectation,
+    Heard,
+    Unusable,
+    Usable,
+    check_answer,
+    check_rest,
+    correction,
+)
+from apps.llm.domain.json_repair import repair_json
+from apps.llm.domain.outcome import OutputFault
+
+STOP, LENGTH, FILTERED = FinishReason.STOP, FinishReason.LENGTH, FinishReason.FILTERED
+
+
+class Weather(BaseModel):
+    sky: Literal["clear", "cloudy"]
+    degrees: float = Field(ge=-100, le=60)
+
+
+TEXT = Expectation()
+ANY_JSON = Expectation(json=True)
+WEATHER = Expectation(Weather, json=True)
+PART_OF_WEATHER = Expectation(Weather, json=True, partial_ok=True)
+QUESTION = ChatRequest((ChatMessage(Role.USER, "How is the weather?"),), max_tokens=50)
+
+
+def heard(text: str, finish: FinishReason | None = STOP) -> Heard:
+    """As the reader hears it: the stop event repairs."""
+    return Heard(text, finish, repair_json(text) if finish and text.strip() else None)
+
+
+def fault(checked: object) -> OutputFault:
+    assert isinstance(checked, Unusable)
+    return checked.fault
+
+
+def test_a_text_is_used_as_it_is():
+    assert check_answer(Heard(" Rain.\n", STOP), TEXT) == Usable(" Rain.\n", None)
+
+
+def test_a_text_that_reached_its_length_is_used_and_says_that_it_is_cut():
+    assert check_answer(Heard("Rain, th", LENGTH), TEXT) == Usable("Rain, th", None, is_cut=True)
+
+
+def test_an_empty_answer_is_of_no_use():
+    assert fault(check_answer(Heard(" \n", STOP), TEXT)) is OutputFault.EMPTY
+    assert fault(check_answer(Heard("", LENGTH), TEXT)) is OutputFault.CUT_OFF
+
+
+def test_a_text_that_broke_off_is_no_answer():
+    assert check_answer(Heard("Rain, th", None), TEXT) is None
+    assert check_rest("Rain, th", Expectation(partial_ok=True)) is None
+
+
+@pytest.mark.parametrize("expected", [TEXT, WEATHER])
+def test_what_the_provider_withheld_or_was_too_long_is_not_looked_at(expected):
+    assert fault(check_answer(heard('{"sky": "clear", "degrees": 1}', FILTERED), expected)) is OutputFault.FILTERED
+    assert fault(check_answer(Heard("x" * 9, None, is_too_long=True), expected)) is OutputFault.TOO_LONG
+
+
+def test_a_document_becomes_an_instance_of_the_schema():
+    checked = check_answer(heard('{"sky": "clear", "degrees": 21.5}'), WEATHER)
+    assert checked == Usable('{"sky": "clear", "degrees": 21.5}', Weather(sky="clear", degrees=21.5))
+
+
+def test_without_a_schema_a_document_is_what_it_says():
+    assert check_answer(heard("[1, null]"), ANY_JSON) == Usable("[1, null]", [1, None])
+
+
+def test_a_damaged_document_is_repaired_and_says_so():
+    checked = check_answer(heard("Sure!\n```json\n{'sky': 'clear', 'degrees': 21.5,}\n```"), WEATHER)
+    assert isinstance(checked, Usable)
+    assert (checked.value, checked.is_cut) == (Weather(sky="clear", degrees=21.5), False)
+    assert checked.text == '{"sky": "clear", "degrees": 21.5}'
+    assert checked.repairs
+
+
+def test_words_are_no_document():
+    assert fault(check_answer(heard("It is sunny."), WEATHER)) is OutputFault.INVALID_JSON
+
+
+def test_a_document_of_another_shape_is_refused_with_its_problems_and_without_its_values():
+    checked = check_answer(heard('{"sky": "a secret", "degrees": 999}'), WEATHER)
+    assert fault(checked) is OutputFault.WRONG_SHAPE
+    assert checked.problems == (
+        "sky: Input should be 'clear' or 'cloudy'",
+        "degrees: Input should be less than or equal to 60",
+    )
+    assert "secret" not in str(checked.problems)
+
+
+def test_not_more_than_a_few_problems_are_told():
+    class Week(BaseModel):
+        days: list[Weather]
+
+    document = '{"days": [' + ",".join(["{}"] * 100) + "]}"
+    assert len(check_answer(heard(document), Expectation(Week, json=True)).problems) == MAX_PROBLEMS
+
+
+def test_an_answer_cut_at_its_length_is_refused_unless_the_caller_takes_a_part():
+    cut = heard('{"sky": "clear", "degrees": 21', LENGTH)
+    assert fault(check_answer(cut, WEATHER)) is OutputFault.CUT_OFF
+    taken = check_answer(cut, PART_OF_WEATHER)
+    assert (taken.value, taken.is_cut) == (Weather(sky="clear", degrees=21), True)
+
+
+def test_a_part_without_what_the_schema_needs_is_refused():
+    assert fault(check_answer(heard('{"sky": "cl', LENGTH), PART_OF_WEATHER)) is OutputFault.CUT_OFF
+    assert fault(check_answer(heard("It i", LENGTH), PART_OF_WEATHER)) is OutputFault.CUT_OFF
+
+
+def test_a_document_that_is_whole_at_its_length_is_not_cut():
+    checked = check_answer(heard('{"sky": "clear", "degrees": 21}', LENGTH), WEATHER)
+    assert isinstance(checked, Usable)
+    assert not checked.is_cut
+
+
+def test_a_document_that_is_whole_although_the_stream_broke_off_is_used():
+    text = '{"sky": "clear", "degrees": 21}'
+    checked = check_answer(Heard(text, None, repair_json(text)), WEATHER)
+    assert checked == Usable(text, Weather(sky="clear", degrees=21))
+
+
+def test_the_rest_of_a_broken_stream_is_used_only_by_callers_who_take_a_part():
+    rest = '{"sky": "clear", "degrees": 2'
+    assert check_rest(rest, WEATHER) is None
+    taken = check_rest(rest, PART_OF_WEATHER)
+    assert (taken.value.degrees, taken.is_cut) == (2, True)
+    assert check_rest('{"sky": "cl', PART_OF_WEATHER) is None
+
+
+@given(st.text(), st.sampled_from([*FinishReason, None]), st.sampled_from([TEXT, ANY_JSON, WEATHER, PART_OF_WEATHER]))
+def test_nothing_that_a_model_writes_raises(text, finish, expected):
+    whole = heard(text, finish) if expected.json else Heard(text, finish)
+    assert isinstance(check_answer(whole, expected), Usable | Unusable | None)
+    assert isinstance(check_rest(text, expected), Usable | None)
+
+
+@pytest.mark.parametrize("text", ['{"sky": "\\ud800", "degrees": 1}', "[" * 400 + "]" * 400, '{"degrees": 1e999}'])
+def test_documents_that_readers_disagree_about_are_refused(text):
+    assert fault(check_answer(heard(text), WEATHER)) is OutputFault.WRONG_SHAPE
+
+
+def test_a_correction_puts_the_question_again_with_the_answer_and_what_is_wrong_with_it():
+    asked = correction(QUESTION, '{"sky": "grey"}', Unusable(OutputFault.WRONG_SHAPE, ("sky: no", "degrees: missing")))
+    assert [message.role for message in asked.messages] == [Role.USER, Role.ASSISTANT, Role.USER]
+    assert asked.messages[1].content == '{"sky": "grey"}'
+    assert "- sky: no\n- degrees: missing\n" in asked.messages[2].content
+    assert asked.max_tokens == QUESTION.max_tokens
+
+
+@pytest.mark.parametrize("unusable", [Unusable(each) for each in OutputFault])
+def test_every_fault_can_be_explained_to_the_model_even_without_an_answer(unusable):
+    asked = correction(QUESTION, " ", unusable)
+    assert all(message.content.strip() for message in asked.messages)
+    assert unusable.is_correctable is (unusable.fault in CORRECTABLE)
+
+
+def test_a_cut_answer_is_asked_for_in_fewer_words():
+    assert "after 50 tokens" in correction(QUESTION, "It is", Unusable(OutputFault.CUT_OFF)).messages[-1].content
