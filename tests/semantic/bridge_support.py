@@ -13,8 +13,10 @@ from apps.episodic.events import EventSaved, EventsPruned, PruneReason
 from apps.episodic.warnings import warning_end, warning_report
 from apps.events.domain.payload import EventPayload
 from apps.events.services import drain, emit_many
+from apps.semantic.bridge_ingesting import events_ingest
 from apps.semantic.bridge_policies import policy_create
-from apps.semantic.models import Ingestion, Memory, RoutingPolicy
+from apps.semantic.bridge_reconciling import links_reconcile
+from apps.semantic.models import BridgeAudit, Ingestion, Memory, RoutingPolicy
 
 NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
 SEGMENT = UUID("5e9e0000-0000-4000-8000-000000000001")
@@ -96,3 +98,21 @@ def active(user: str = "ana") -> list[str]:
 
 def queued(task: str) -> int:
     return sum(row.task["func"] == task for row in OrmQ.objects.all())
+
+
+def remembered(*events: EventSaved) -> list[Memory]:
+    """The memories of events that were told of and saved."""
+    tell(*events)
+    events_ingest()
+    return [memory_of(event) for event in events]
+
+
+def prune(*events: EventSaved, **fields: Any) -> dict[str, int]:
+    """Tell that events are gone, and look at their memories; what was done."""
+    tell(pruned(*events, **fields))
+    return dict(links_reconcile())
+
+
+def audited() -> list[tuple[str, str]]:
+    """What the audit records say was done, and why."""
+    return list(BridgeAudit.objects.order_by("id").values_list("action", "why"))
