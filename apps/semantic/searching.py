@@ -19,6 +19,9 @@ from apps.semantic.models import Memory
 from apps.semantic.search_costs import search_costs
 from apps.semantic.selectors import users_in
 
+# What is said of the index to a caller who must not know of the other memories in it.
+UNTOLD = "not told"
+
 
 @dataclass(frozen=True)
 class Found:
@@ -47,8 +50,14 @@ def memory_search(access: Access, query: SearchQuery, clock: Clock = SYSTEM_CLOC
     ranking = _outside(query) if scope is None else _ranking(access, scope, query, clock)
     found = _fetch(access, ranking)
     took_ms = (time.perf_counter() - started) * 1000
-    diagnostics = Diagnostics(ranking.matched, ranking.filtered, ranking.index, query.effective_mode, took_ms)
+    index = ranking.index if _sees_whole_users(access) else UNTOLD
+    diagnostics = Diagnostics(ranking.matched, ranking.filtered, index, query.effective_mode, took_ms)
     return SearchResult(found, diagnostics)
+
+
+def _sees_whole_users(access: Access) -> bool:
+    """Whether the caller may know how much a user has: the way of searching follows from it."""
+    return access.bound.household_id is None and access.bound.persona_id is None
 
 
 def _check(query: SearchQuery) -> None:

@@ -12,6 +12,7 @@ from apps.core.domain.errors import NotFoundError
 from apps.core.domain.scope import Access, Scope
 from apps.llm.selectors import active_space
 from apps.semantic.index import shard_cache
+from apps.semantic.index_guard import index_guard
 from apps.semantic.models import Conflict, Memory, MemoryRevision
 from apps.semantic.querysets import ConflictQuerySet, MemoryQuerySet
 
@@ -21,6 +22,8 @@ _CONFLICT_MEMORIES = (
     "candidate", "candidate__superseded_by", "existing", "existing__superseded_by", "result", "result__superseded_by",
 )  # fmt: skip
 COLLECTION = Memory._meta.db_table
+# Which one answers a search its diagnostics say.
+INDEX_KIND = "exact or hnsw"
 
 
 def memory_get_any(access: Access, uuid: UUID) -> Memory:
@@ -109,7 +112,14 @@ def store_status(access: Access) -> StoreStatus:
     except DatabaseError as error:
         return unhealthy_status(error)
     model = {"model": space.model, "dimension": space.dimension} if space else {}
-    return StoreStatus(True, host, name, count, {"kind": "exact", **model, **shard_cache().describe()})
+    return StoreStatus(True, host, name, count, _index_facts(model))
+
+
+def _index_facts(model: dict[str, Any]) -> dict[str, Any]:
+    """What this process holds in memory, and how it is."""
+    health = index_guard().health
+    facts = {"kind": INDEX_KIND, **model, **shard_cache().describe(), "level": health.level.value}
+    return {**facts, "reasons": [reason.value for reason in health.reasons]}
 
 
 def unhealthy_status(error: Exception) -> StoreStatus:

@@ -21,7 +21,7 @@ from apps.semantic.selectors import StoreStatus
 from apps.semantic.writing import SaveResult
 
 AnySerializer = serializers.Serializer[Any]
-CACHE_FACTS = {"shards", "bytes"}
+PUBLIC_INDEX_FACTS = {"kind", "model", "dimension"}
 
 
 def iso(moment: datetime | None) -> str | None:
@@ -242,4 +242,4 @@ class StatusOutput(AnySerializer):
 
 def without_cache(report: StoreStatus) -> StoreStatus:
     """A status for a key with a bound: what this process has in memory tells of the memories of others."""
-    return replace(report, index={name: value for name, value in report.index.items() if name not in CACHE_FACTS})
+    return replace(report, index={name: value for name, value in report.index.items() if name in PUBLIC_INDEX_FACTS})
