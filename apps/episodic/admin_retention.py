@@ -1,5 +1,6 @@
 """Retention policies in the admin: for how long events are kept. What would delete events is asked for once more."""
 
+from copy import copy
 from typing import Any
 
 from django import forms
@@ -27,7 +28,8 @@ CSRF = "csrfmiddlewaretoken"
 STATE_COLOURS = {"Deletes": "warning", "Off": None}
 FOR_GOOD = (
     "Events that are older are deleted for good, as rows and from archived segments. Memories that were made from them "
-    "are demoted or deleted, as their routing policy says. Nothing brings the events back but a backup."
+    "are demoted or deleted, as their routing policy says. Nothing brings the events back but a backup. The schedule "
+    "timeline: prune does it, once a day."
 )
 SWITCH = (
     "Off: nothing is deleted under this policy. A household whose own policy is off keeps everything, whatever the "
@@ -127,7 +129,8 @@ class RetentionPolicyAdmin(ModelAdmin):
     def _question(self, request: HttpRequest, object_id: str | None) -> HttpResponse | None:
         """The page that asks, when the form is sound and the policy would delete more than it does."""
         before = self.get_object(request, object_id) if object_id else None
-        form = self.get_form(request, before, change=bool(object_id))(request.POST, instance=before)
+        # Validation writes into the object that it is given.
+        form = self.get_form(request, before, change=bool(object_id))(request.POST, instance=copy(before))
         stored = before and (before.days, before.is_enabled)
         if not form.is_valid() or (object_id and before is None):
             return None
