@@ -4,7 +4,7 @@ Those of calls have the names that spec 002 gives them. What all processes share
 set last counts, whichever process set it.
 """
 
-from prometheus_client import Counter, Gauge
+from prometheus_client import Counter, Gauge, Histogram
 
 OUTPUTS = Counter(
     "memoryhub_tool_outputs",
@@ -47,3 +47,17 @@ REFUSALS = Counter(
     "memory_llm_refusals", "Attempts that a guard refused: budget, breaker or rate; and why.", ["guard", "reason"]
 )
 CALLS = Counter("memory_llm_calls", "Calls through the gateway, by how they ended.", ["provider", "outcome"])
+
+LATENCY = Histogram(
+    "memory_llm_latency_ms_summary",
+    "Milliseconds that calls through the gateway took, with all their tries and pauses, by what they were for.",
+    ["provider", "operation"],
+    buckets=(5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000, 180_000, 600_000),
+)
+FAILED_ATTEMPTS = Counter(
+    "memory_llm_failed_attempts", "Attempts that failed at the provider, by kind.", ["provider", "kind"]
+)
+UNUSABLE = Counter(
+    "memory_llm_unusable_answers", "Answers of no use, by what was wrong with them.", ["provider", "fault"]
+)
+REPAIRED = Counter("memory_llm_repaired_answers", "Answers whose JSON was repaired and then used.", ["provider"])

@@ -1,0 +1,115 @@
+"""Asking a chat model (spec 002, DESIGN D11)."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar, overload
+
+from django.db import connections
+from pydantic import BaseModel
+
+from apps.core.domain.clock import SYSTEM_CLOCK, Clock
+from apps.core.domain.randomness import RNG, SYSTEM_RNG
+from apps.llm.domain.chat import ChatRequest
+from apps.llm.domain.checking import Expectation
+from apps.llm.domain.outcome import NO_MODEL, ChatFailure, ChatResult, Piece, Stop, StoppedBy
+from apps.llm.gateway.call import Call, Order, Surroundings
+from apps.llm.gateway.policy import GatewayPolicy, gateway_policy
+from apps.llm.guards.rules import GuardRules, guard_rules
+from apps.llm.providers.configured import chat_providers
+from apps.llm.providers.provider import ChatProvider
+
+M = TypeVar("M", bound=BaseModel)
+
+
+class OpenTransactionError(RuntimeError):
+    """A model was to be asked inside a database transaction, which would last as long as the model thinks."""
+
+
+@overload
+def chat(
+    *,
+    actor: str,
+    purpose: str,
+    request: ChatRequest,
+    schema: type[M],
+    partial_ok: bool = ...,
+    on_piece: Callable[[Piece], None] | None = ...,
+    providers: Sequence[ChatProvider] | None = ...,
+    rules: GuardRules | None = ...,
+    policy: GatewayPolicy | None = ...,
+    clock: Clock = ...,
+    rng: RNG = ...,
+    sleep: Callable[[float], None] = ...,
+) -> ChatResult[M]: ...
+
+
+@overload
+def chat(
+    *,
+    actor: str,
+    purpose: str,
+    request: ChatRequest,
+    schema: None = ...,
+    partial_ok: bool = ...,
+    on_piece: Callable[[Piece], None] | None = ...,
+    providers: Sequence[ChatProvider] | None = ...,
+    rules: GuardRules | None = ...,
+    policy: GatewayPolicy | None = ...,
+    clock: Clock = ...,
+    rng: RNG = ...,
+    sleep: Callable[[float], None] = ...,
+) -> ChatResult[Any]: ...
+
+
+def chat(
+    *,
+    actor: str,
+    purpose: str,
+    request: ChatRequest,
+    schema: type[BaseModel] | None = None,
+    partial_ok: bool = False,
+    on_piece: Callable[[Piece], None] | None = None,
+    providers: Sequence[ChatProvider] | None = None,
+    rules: GuardRules | None = None,
+    policy: GatewayPolicy | None = None,
+    clock: Clock = SYSTEM_CLOCK,
+    rng: RNG = SYSTEM_RNG,
+    sleep: Callable[[float], None] = time.sleep,
+) -> ChatResult[Any]:
+    """Ask the configured model, or its fallback, under the guards. A ChatFailure says what stopped it.
+
+    actor: who wants it; purpose: what for, a short code; both for the record. schema: with one, JSON is expected and
+    the answer's `value` is an instance. partial_ok: see `Expectation`. on_piece: is given the answer as it comes in;
+    what it raises ends the call and is raised. providers, rules, policy: None for the configured ones. sleep: waits,
+    in seconds.
+
+    Blocks until there is an answer, at most for the policy's deadline. Raises OpenTransactionError inside a
+    transaction: a call may take minutes. What is set aside of budget and rate is handed back on every way out.
+    """
+    _require_no_transaction()
+    asked = chat_providers() if providers is None else tuple(providers)
+    if not asked:
+        return ChatFailure((Stop(StoppedBy.CONFIGURATION, NO_MODEL),))
+    expected = Expectation(schema, request.expects_json or schema is not None, partial_ok)
+    order = Order(
+        actor=actor,
+        purpose=purpose,
+        request=replace(request, expects_json=expected.json),
+        expected=expected,
+        on_piece=on_piece,
+    )
+    surroundings = Surroundings(
+        rules=rules or guard_rules(), policy=policy or gateway_policy(), clock=clock, rng=rng, sleep=sleep
+    )
+    return Call(order, asked, surroundings).run()
+
+
+def _require_no_transaction() -> None:
+    for connection in connections.all(initialized_only=True):
+        # Django's tests run in transactions of their own, as `atomic(durable=True)` knows.
+        if connection.atomic_blocks and not getattr(connection.atomic_blocks[-1], "_from_testcase", False):
+            raise OpenTransactionError(
+                "A chat model was asked inside transaction.atomic(): its locks and its connection would be held for as "
+                "long as the model takes. Ask before the transaction, and write what came of it in one."
+            )
