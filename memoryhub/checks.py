@@ -10,6 +10,7 @@ from django.core.checks import CheckMessage, Tags, register
 from django.core.checks import Warning as Problem
 from django.core.exceptions import ValidationError
 
+from apps.llm.gateway.policy import RESERVATION_MARGIN_MS
 from memoryhub.config import Config
 
 
@@ -70,6 +71,24 @@ def check_admin_password(**_: Any) -> list[CheckMessage]:
             )
         ]
     return []
+
+
+@register()
+def check_reservation(**_: Any) -> list[CheckMessage]:
+    """memoryhub.W005: what is set aside for a try counts for as long as the try may take."""
+    config = settings.MEMORYHUB
+    longest = max((model.timeout_seconds for model in (config.chat.primary, config.chat.fallback) if model), default=0)
+    most = config.guards.reservation_seconds - RESERVATION_MARGIN_MS / 1_000
+    if longest <= most:
+        return []
+    return [
+        Problem(
+            f"A try at a chat model may take {longest:g} seconds but is ended after {most:g}, shortly before "
+            "what was set aside for it stops counting.",
+            hint="Raise MEMORYHUB_CHAT_RESERVATION_SECONDS, or lower MEMORYHUB_CHAT_TIMEOUT_SECONDS.",
+            id="memoryhub.W005",
+        )
+    ]
 
 
 def _is_loopback(config: Config) -> bool:

@@ -8,6 +8,7 @@ import pytest
 from django.core.management import call_command
 
 from memoryhub import checks
+from memoryhub.chat_config import ChatConfig, ChatModelConfig
 
 PROJECT = Path(__file__).resolve().parents[2]
 
@@ -93,6 +94,17 @@ def deploy_check(data_dir: Path, **environment: str) -> subprocess.CompletedProc
         text=True,
         check=False,
     )
+
+
+@pytest.mark.parametrize(
+    ("timeout", "reservation", "found"),
+    [(180, 900, []), (3_600, 900, ["memoryhub.W005"]), (58, 60, ["memoryhub.W005"]), (3_600, 4_000, [])],
+)
+def test_a_try_that_may_outlast_its_reservation_is_reported(configured, settings, timeout, reservation, found):
+    model = ChatModelConfig("openai", "m", None, "key", 5, 60, timeout_seconds=timeout, settings="MEMORYHUB_CHAT")
+    guards = dataclasses.replace(settings.MEMORYHUB.guards, reservation_seconds=reservation)
+    configured(chat=ChatConfig(model), guards=guards)
+    assert ids(checks.check_reservation()) == found
 
 
 def test_the_deployed_configuration_is_clean(tmp_path):
