@@ -61,14 +61,16 @@ class HubClient:
     def post(self, path: str, body: Any) -> float:
         """The wall time of a call in seconds. Raises RuntimeError for an error answer."""
         payload = json.dumps(body)
-        started = time.perf_counter()
-        self._connection.request("POST", path, payload, self._headers)
+        return _timed(lambda: self.send(path, payload))
+
+    def send(self, path: str, payload: str | None = None) -> bytes:
+        """The answer to a POST of JSON, or to a GET without any. Raises RuntimeError for an error answer."""
+        self._connection.request("GET" if payload is None else "POST", path, payload, self._headers)
         response = self._connection.getresponse()
         answer = response.read()
-        seconds = time.perf_counter() - started
         if response.status >= 400:
             raise RuntimeError(f"{path} answered {response.status}: {answer[:200]!r}")
-        return seconds
+        return answer
 
 
 @dataclass
