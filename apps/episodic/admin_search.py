@@ -24,7 +24,7 @@ BLANK: tuple[Any, ...] = (None, "", ["", ""], [None, None])
 NUMBERS = (20, 50, 100, 200)
 MAX_TEXT_CHARS = 2_000
 MAX_DAYS = 36_500
-# Why an event of the scope is not shown, in the order in which the reasons are looked at.
+# Why an event of the scope is not shown.
 DROPPED = {
     "outside_window": "outside the window",
     "event_type": "of other types",
@@ -153,7 +153,7 @@ def account_words(diagnostics: Diagnostics) -> Iterator[str]:
     """How a query came to its events, in sentences whose numbers add up."""
     one = diagnostics
     yield f"{_events(one.scanned)} in this scope: {one.hot:,} as rows, {one.archived:,} in {_files(one)}."
-    dropped = [f"{one.dropped[reason]:,} {words}" for reason, words in DROPPED.items() if one.dropped.get(reason)]
+    dropped = [f"{count:,} {DROPPED.get(reason, reason)}" for reason, count in one.dropped.items() if count]
     yield f"{one.returned:,} shown; left out: {', '.join(dropped) or 'none'}."
     if one.text is not None:
         yield _text_words(one.text)

@@ -12,10 +12,12 @@ from django.urls import reverse
 from django.utils.html import strip_tags
 
 from apps.core.domain.errors import UnavailableError
+from apps.core.domain.scope import Scope, system_access
 from apps.episodic import admin_search
-from apps.episodic.admin_search import account_words
-from apps.episodic.domain.window import Diagnostics, Segments, TextAccount
+from apps.episodic.admin_search import DROPPED, account_words
+from apps.episodic.domain.window import Diagnostics, EventQuery, Segments, TextAccount
 from apps.episodic.models import Segment, TimelineEvent
+from apps.episodic.querying import events_query
 from apps.retrieval.domain.query import SearchMode
 from tests.admin import timeline
 from tests.admin.pages import address, text_of
@@ -187,6 +189,14 @@ def test_who_may_not_view_events_may_not_search_them(staff: Callable[..., Client
 def test_who_may_view_events_may_search_them(staff: Callable[..., Client]) -> None:
     timeline.event("tea")
     assert found(staff("view_timelineevent"), user_id="ana") == ["tea"]
+
+
+@pytest.mark.parametrize("text", ["", "event"])
+def test_every_reason_for_which_an_event_is_left_out_has_its_words(operator: Client, text: str) -> None:
+    an_archived_segment(range(6))
+    query = EventQuery(scope=Scope("user-1"), text=text or None, start=timeline.NOON, event_types=("message",))
+    reasons = events_query(system_access("test"), query).diagnostics.dropped
+    assert reasons.keys() <= DROPPED.keys()
 
 
 # How the account is told

@@ -8,7 +8,7 @@ import pytest
 
 from apps.episodic import work_queue
 from apps.episodic.archive import segment_path
-from apps.episodic.doctor import DoctorReport, timeline_doctor
+from apps.episodic.doctor import DoctorReport, Problem, timeline_doctor
 from apps.episodic.models import Segment
 from apps.episodic.work_queue import Line, RunStatus, Tone, Work, run_status, work_later, work_part
 from apps.episodic.working import MaintenanceRunningError
@@ -202,6 +202,10 @@ def test_what_a_repair_could_not_save_is_counted() -> None:
     assert 0 < lost < 1_000
     assert status.lines[1].text.endswith(f"Repaired. {lost} events are lost.")
     assert status.lines[1].tone is Tone.BAD
+
+
+def test_whatever_the_doctor_finds_has_its_words() -> None:
+    assert work_queue.PROBLEMS.keys() == set(Problem)
 
 
 # What goes wrong
