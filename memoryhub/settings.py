@@ -178,6 +178,7 @@ SPECTACULAR_SETTINGS = {
         "ToolProtocolEnum": "apps.llm.rest.outputs.PROTOCOLS",
         "ToolBlockProtocolEnum": "apps.llm.rest.outputs.BLOCK_PROTOCOLS",
         "ToolModeEnum": "apps.llm.rest.outputs.MODES",
+        "ToolOutcomeEnum": "apps.llm.rest.outputs.TOOL_OUTCOMES",
     },
 }
 

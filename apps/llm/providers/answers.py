@@ -79,5 +79,9 @@ def model_names(page: Any) -> tuple[str, ...]:
     if not isinstance(page.data, list):
         raise TypeError("The answer holds no list of models.")
     names = [getattr(entry, "id", None) for entry in page.data[:MAX_MODELS]]
-    usable = [name for name in names if isinstance(name, str) and name.strip() and len(name) <= MAX_NAME_CHARS]
-    return tuple(dict.fromkeys(usable))
+    return tuple(dict.fromkeys(name for name in names if isinstance(name, str) and _is_usable(name)))
+
+
+def _is_usable(name: str) -> bool:
+    """Whether a person could configure a model of this name: no control characters, no halves of surrogate pairs."""
+    return bool(name.strip()) and name.isprintable() and len(name) <= MAX_NAME_CHARS

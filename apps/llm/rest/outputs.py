@@ -15,6 +15,7 @@ PROTOCOLS = [protocol.value for protocol in Protocol]
 BLOCK_PROTOCOLS = [Protocol.ABP.value, Protocol.VCP.value]
 FALLBACKS = [Protocol.VCP.value, Protocol.TEXT.value]
 MODES = [mode.value for mode in ProtocolMode]
+TOOL_OUTCOMES = [outcome.value for outcome in ToolOutcome]
 
 
 class BlockOutput(AnySerializer):
@@ -66,7 +67,7 @@ class ToolResultOutput(AnySerializer):
 
     name = serializers.CharField()
     protocol = serializers.ChoiceField(choices=BLOCK_PROTOCOLS)
-    outcome = serializers.ChoiceField(choices=[outcome.value for outcome in ToolOutcome])
+    outcome = serializers.ChoiceField(choices=TOOL_OUTCOMES)
     value = serializers.JSONField(allow_null=True, help_text="What the tool answered, when it is done.")
     problems = ProblemItem(many=True, help_text="Why it is not done.")
     retryable = serializers.BooleanField(help_text="Whether the same request may succeed later.")

@@ -35,7 +35,7 @@ def test_no_more_is_asked_for_and_taken_than_one_page(server, connect, service):
 
 
 def test_a_name_that_nobody_could_configure_is_left_out(server, connect, service):
-    server.say(Reply(models=("", "  ", "x" * 201, 7, None, ["a"], "good")))
+    server.say(Reply(models=("", "  ", "x" * 201, "a\x00b", "\ud800", "a\nb", 7, None, ["a"], "good")))
     assert connect(service).models() == ("good",)
 
 
