@@ -30,7 +30,7 @@ LISTS: tuple[tuple[str, tuple[tuple[str, str, str], ...]], ...] = (
         (
             ("Events", "timeline", "episodic.timelineevent"),
             ("Segments", "inventory_2", "episodic.segment"),
-            ("Retention", "auto_delete", "episodic.retentionpolicy"),
+            ("Retention", "event_busy", "episodic.retentionpolicy"),
             ("Routing policies", "alt_route", "semantic.routingpolicy"),
             ("Routed events", "move_down", "semantic.ingestion"),
             ("Audit of pruned events", "policy", "semantic.bridgeaudit"),
