@@ -92,7 +92,7 @@ class Measurement:
             batch = self._embedder_and_import(f"{user}-import")
             self._fill(user, self.scope_size)
             self._fill(compared, self.compared_size)
-            self._wait_for_deliveries()
+            wait_for_deliveries(self.say)
             return {
                 "texts": len(self.texts),
                 "scope_size": self.scope_size,
@@ -139,13 +139,6 @@ class Measurement:
             "import_over_embedder": round(embedding / importing, 3),
         }
 
-    def _wait_for_deliveries(self) -> None:
-        """Let the worker finish with the events of the filling, which would compete with what is timed next."""
-        self.say("Waiting for the events to be delivered")
-        deadline = time.monotonic() + DELIVERY_SECONDS
-        while outbox_status().pending and time.monotonic() < deadline:
-            time.sleep(0.2)
-
     def _searches(self, key: str, user: str) -> dict[str, float]:
         self.say("Searching over HTTP")
         client = HubClient(self.url, key)
@@ -177,6 +170,14 @@ class Measurement:
         texts = self._new_texts()
         times = [client.post("/api/semantic/memories", {"content": text, "user_id": user}) for text in texts]
         return Figures(times[WARM_UP:]).as_json()
+
+
+def wait_for_deliveries(say: Say) -> None:
+    """Let the worker finish with the events of the filling, which would compete with what is timed next."""
+    say("Waiting for the events to be delivered")
+    deadline = time.monotonic() + DELIVERY_SECONDS
+    while outbox_status().pending and time.monotonic() < deadline:
+        time.sleep(0.2)
 
 
 def _compare(item: Prepared, space: EmbeddingSpace) -> None:

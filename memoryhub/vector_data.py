@@ -19,7 +19,7 @@ from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.scope import Scope
 from apps.llm.models import EmbeddingSpace
 from apps.retrieval.domain.content import content_hash
-from apps.retrieval.domain.cosines import Vectors, cosines
+from apps.retrieval.domain.cosines import Vectors, cosines_at
 from apps.retrieval.domain.made_up_vectors import CLUSTER_ROWS, MAX_CLUSTERS, Clusters
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.drafts import new_memory, word_columns
@@ -108,33 +108,49 @@ class ScopeData:
 
 
 @dataclass(frozen=True, eq=False)
-class Truth:
-    """The right answers to a query: threshold is the cosine of the last of the best `count` among `matching` rows."""
+class Question:
+    """What is asked of a scope, and what is right.
 
-    similarities: npt.NDArray[np.float32]
-    matching: npt.NDArray[np.bool_]
-    threshold: float
+    value: in the column of the filter. mask: one byte for each row, 1 for those that pass. count: how many of the best
+    are asked for and exist. threshold: the cosine of the last of them.
+    """
+
+    data: ScopeData
+    number: int
+    column: str | None
+    value: str | None
+    vector: Vectors
+    mask: bytes
     count: int
+    threshold: float
+
+    @classmethod
+    def of(cls, data: ScopeData, each: Filter, number: int, top_k: int) -> "Question":
+        """Answered by looking at every row."""
+        rows, vector = data.matching(each, number), data.queries[number]
+        mask = np.zeros(len(data), dtype=np.uint8)
+        mask[rows] = 1
+        count = min(top_k, len(rows))
+        threshold = float(np.sort(cosines_at(data.vectors, rows, vector))[-count]) if count else 0.0
+        value = data.value(each, number)
+        return cls(data, number, each.column, value, vector, mask.tobytes(), count, threshold)
 
     def recall(self, found: Sequence[int]) -> float:
         """The share of the right rows among those found; 1 where there is nothing to find."""
+        rows = np.array(sorted(set(found)), dtype=np.int64)
         # Of rows that are equally near to the sixth digit, any will do.
-        right = {row for row in found if self.matching[row] and self.similarities[row] >= self.threshold - 1e-6}
-        return min(len(right), self.count) / self.count if self.count else 1.0
+        near = cosines_at(self.data.vectors, rows, self.vector) >= self.threshold - 1e-6
+        right = sum(self.mask[row] for row in rows[near])
+        return min(right, self.count) / self.count if self.count else 1.0
 
     def is_complete(self, found: Sequence[int]) -> bool:
         """Whether as many different rows came back as exist, up to the number asked for."""
         return len(set(found)) == len(found) == self.count
 
 
-def truth_of(data: ScopeData, each: Filter, query: int, top_k: int) -> Truth:
-    """Found by looking at every row."""
-    rows, similarities = data.matching(each, query), cosines(data.vectors, data.queries[query])
-    matching = np.zeros(len(data), dtype=np.bool_)
-    matching[rows] = True
-    count = min(top_k, len(rows))
-    threshold = float(np.sort(similarities[rows])[-count]) if count else 0.0
-    return Truth(similarities, matching, threshold, count)
+def questions(data: ScopeData, each: Filter, top_k: int) -> list[Question]:
+    """One for each query vector of the scope."""
+    return [Question.of(data, each, number, top_k) for number in range(len(data.queries))]
 
 
 def made_up_scope(user: str, rows: int, queries: int, dimension: int) -> ScopeData:

@@ -16,7 +16,7 @@ from apps.semantic.embedding import current_space, forget_space
 from apps.semantic.models import Memory, MemoryEmbedding
 from apps.semantic.searching import memory_search
 from apps.semantic.services import memory_save
-from memoryhub.vector_data import FILTERS, ScopeData, fill, made_up_scope, real_scope, truth_of
+from memoryhub.vector_data import FILTERS, Question, ScopeData, fill, made_up_scope, questions, real_scope
 
 ALL, TENTH, HUNDREDTH, THOUSANDTH, CLUSTERED = FILTERS
 
@@ -75,8 +75,8 @@ class TestFilling:
                     scope=Scope("ana"), embedding=data.queries[query], tags=tags, mode=SearchMode.VECTOR
                 )
                 found = [rows[one.memory.pk] for one in memory_search(system_access("test"), asked).found]
-                truth = truth_of(data, each, query, 10)
-                assert (truth.recall(found), truth.is_complete(found)) == (1.0, True)
+                question = Question.of(data, each, query, 10)
+                assert (question.recall(found), question.is_complete(found)) == (1.0, True)
 
     def test_filling_twice_adds_to_the_user_and_later_searches_see_it(self, filled) -> None:
         data, _ = filled
@@ -134,20 +134,22 @@ def test_real_texts_are_split_into_rows_and_queries() -> None:
 
 
 @given(seed=st.integers(0, 1_000), top_k=st.integers(1, 30))
-def test_the_truth_is_a_sort(seed, top_k) -> None:
+def test_what_is_right_is_what_a_sort_finds(seed, top_k) -> None:
     data = made_up_scope("ana", 60, 4, 8)
     each, query = FILTERS[seed % len(FILTERS)], seed % 4
     rows = data.matching(each, query)
     best = rows[np.argsort(-(data.vectors[rows] @ data.queries[query]))][:top_k].tolist()
-    truth = truth_of(data, each, query, top_k)
-    assert (truth.recall(best), truth.is_complete(best)) == (1.0, True)
-    assert truth.recall(best[1:]) == pytest.approx(1 - 1 / len(best))
-    assert not truth.is_complete(best[1:])
-    assert not truth.is_complete([best[0]] * len(best)) or len(best) == 1
+    question = questions(data, each, top_k)[query]
+    assert (question.recall(best), question.is_complete(best)) == (1.0, True)
+    assert question.recall(best[1:]) == pytest.approx(1 - 1 / len(best))
+    assert not question.is_complete(best[1:])
+    assert not question.is_complete([best[0]] * len(best)) or len(best) == 1
 
 
 def test_rows_that_do_not_match_count_for_nothing() -> None:
     data = scope(200)
-    truth = truth_of(data, TENTH, 0, 10)
-    others = np.setdiff1d(np.arange(200), data.matching(TENTH, 0))[:10]
-    assert truth.recall(others.tolist()) == 0.0
+    question = Question.of(data, TENTH, 0, 10)
+    others = np.setdiff1d(np.arange(200), data.matching(TENTH, 0))
+    nearest = others[np.argsort(-(data.vectors[others] @ question.vector))][:10]
+    assert question.recall(nearest.tolist()) == 0.0
+    assert [row for row in range(200) if question.mask[row]] == data.matching(TENTH, 0).tolist()

@@ -26,7 +26,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         run = Measurement(
             url=local_url(settings.MEMORYHUB),
-            texts=_texts(options["texts"]),
+            texts=read_texts(options["texts"]),
             scope_size=options["scope_size"],
             compared_size=options["compared_size"],
             calls=options["calls"],
@@ -67,7 +67,8 @@ def add_options(parser: CommandParser, timeline_events: int = 0) -> None:
     parser.add_argument("--output", type=Path, help="Write the figures to this file as JSON.")
 
 
-def _texts(path: Path | None) -> list[str]:
+def read_texts(path: Path | None) -> list[str]:
+    """The different texts of a file, or made-up ones. Raises CommandError."""
     if path is None:
         return made_up_texts(2_000)
     try:

@@ -1,0 +1,221 @@
+"""The nearest rows found by MemoryHub: by its index alone, by its search in process, and over HTTP."""
+
+import json
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
+from apps.core.domain.scope import Scope, system_access
+from apps.llm.models import EmbeddingSpace
+from apps.retrieval.domain.planning import GRAPH_ROWS
+from apps.retrieval.domain.query import Ranking, SearchMode, SearchQuery
+from apps.retrieval.domain.ranking import rank
+from apps.semantic.conf import half_lives
+from apps.semantic.index import ShardCache, shard_cache
+from apps.semantic.models import Memory
+from apps.semantic.search_costs import search_costs
+from apps.semantic.searching import memory_search
+from memoryhub.measuring import HubClient
+from memoryhub.measuring_vectors_raw import TOP_K
+from memoryhub.vector_data import Question
+
+SEARCH = "/api/semantic/search"
+CLIENTS = 16
+READY_SECONDS = 900.0
+# So many new connections in a row see a graph only if all web processes have one.
+_SEEN_BY = 24
+T = TypeVar("T")
+
+
+def query_of(question: Question) -> SearchQuery:
+    """The same question to MemoryHub."""
+    return SearchQuery(
+        scope=Scope(question.data.user),
+        embedding=question.vector,
+        mode=SearchMode.VECTOR,
+        top_k=TOP_K,
+        tags={} if question.column is None or question.value is None else {question.column: question.value},
+    )
+
+
+class IndexWay:
+    """The index: the shard brought up to date, and its nearest rows. rows: the place of each primary key."""
+
+    name = "index"
+
+    def __init__(self, space: EmbeddingSpace, rows: Mapping[int, int]) -> None:
+        self._space, self._rows = space, rows
+
+    def search(self, question: Question) -> Sequence[int]:
+        """As a search does it, without the rows themselves."""
+        ranking = self.ranking(query_of(question))
+        return [self._rows[hit.id] for hit in ranking.hits]
+
+    def ranking(self, query: SearchQuery) -> Ranking:
+        """The part of a search that finds ids."""
+        with shard_cache().fresh([query.scope.user_id or ""], self._space) as shards:
+            costs = search_costs(self._space.dimension)
+            return rank(query, query.scope, query.embedding, (), shards, utcnow(SYSTEM_CLOCK), half_lives(), costs)
+
+
+class ServiceWay:
+    """A whole search in process."""
+
+    name = "service"
+
+    def __init__(self, rows: Mapping[int, int]) -> None:
+        self._rows = rows
+
+    def search(self, question: Question) -> Sequence[int]:
+        """Memories, read from the database."""
+        found = memory_search(system_access("bench"), query_of(question)).found
+        return [self._rows[one.memory.pk] for one in found]
+
+
+class HttpWay:
+    """The API over one connection. rows: the place of each public id."""
+
+    name = "http"
+
+    def __init__(self, url: str, key: str, rows: Mapping[str, int]) -> None:
+        self._client, self._rows = HubClient(url, key), rows
+        self._bodies: dict[int, str] = {}
+
+    def prepare(self, questions: Sequence[Question]) -> None:
+        """Write the requests, which is not what is to be measured."""
+        self._bodies = {id(question): body_of(question) for question in questions}
+
+    def search(self, question: Question) -> Sequence[int]:
+        """What the answer names."""
+        return self.places(self._client.send(SEARCH, self._bodies[id(question)]))
+
+    def places(self, answer: bytes) -> Sequence[int]:
+        """The rows of an answer."""
+        return [self._rows[result["memory"]["id"]] for result in json.loads(answer)["results"]]
+
+
+def body_of(question: Question) -> str:
+    """The request. Six digits of a number are more than a cosine of ten rows can tell apart."""
+    body = {"user_id": question.data.user, "embedding": [round(float(x), 6) for x in question.vector], "top_k": TOP_K}
+    if question.column is not None:
+        body[question.column] = question.value
+    return json.dumps(body)
+
+
+@dataclass
+class ManyAnswers:
+    """What many clients at once were answered. seconds: of all calls together. times: of each, in seconds."""
+
+    seconds: float = 0.0
+    times: list[float] = field(default_factory=list)
+    answers: list[tuple[Question, bytes]] = field(default_factory=list)
+
+
+def many_clients(url: str, key: str, questions: Sequence[Question], clients: int = CLIENTS) -> ManyAnswers:
+    """Ask the questions from several connections at once. Raises RuntimeError for an error answer."""
+    work = [(question, body_of(question)) for question in questions]
+    gathered, errors = ManyAnswers(), list[Exception]()
+
+    def ask(mine: Sequence[tuple[Question, str]]) -> None:
+        try:
+            client = HubClient(url, key)
+            for question, body in mine:
+                started = time.perf_counter()
+                answer = client.send(SEARCH, body)
+                gathered.times.append(time.perf_counter() - started)
+                gathered.answers.append((question, answer))
+        except (OSError, RuntimeError) as error:
+            errors.append(error)
+
+    gathered.seconds = at_once(ask, [work[number::clients] for number in range(clients)])
+    if errors:
+        raise RuntimeError(f"{len(errors)} of {clients} clients failed") from errors[0]
+    return gathered
+
+
+def at_once(work: Callable[[T], None], shares: Sequence[T]) -> float:
+    """Do each share of the work in a thread of its own; gives the seconds until the last one is done."""
+    threads = [threading.Thread(target=work, args=(share,)) for share in shares]
+    started = time.perf_counter()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return time.perf_counter() - started
+
+
+def wait_for_graphs(url: str, key: str, question: Question) -> float:
+    """Seconds until every web process answers by its graph, if the scope is large enough for one.
+
+    Raises RuntimeError when that takes too long.
+    """
+    started, body, seen = time.perf_counter(), body_of(question), 0
+    while seen < _SEEN_BY:
+        answer = json.loads(HubClient(url, key).send(SEARCH, body))
+        by_graph = answer["diagnostics"]["index"] == "hnsw" or len(question.data) < GRAPH_ROWS
+        seen = seen + 1 if by_graph else 0
+        if time.perf_counter() - started > READY_SECONDS:
+            raise RuntimeError("The web processes have no graph of the scope.")
+        if not by_graph:
+            time.sleep(0.5)
+    return time.perf_counter() - started
+
+
+@dataclass(frozen=True)
+class Stages:
+    """Where the time of each search goes, in seconds. fetch: reading the memories. other: what is left of it."""
+
+    refresh: float
+    rank: float
+    fetch: float
+    whole: float
+
+
+def stages_of(space: EmbeddingSpace, question: Question) -> Stages:
+    """One search taken apart, and one as it is."""
+    query, access = query_of(question), system_access("bench")
+    started = time.perf_counter()
+    with shard_cache().fresh([question.data.user], space) as shards:
+        refreshed = time.perf_counter()
+        costs = search_costs(space.dimension)
+        ranking = rank(query, query.scope, query.embedding, (), shards, utcnow(SYSTEM_CLOCK), half_lives(), costs)
+        ranked = time.perf_counter()
+    found = time.perf_counter()
+    Memory.objects.visible_to(access).active().in_bulk([hit.id for hit in ranking.hits])
+    fetched = time.perf_counter()
+    memory_search(access, query)
+    return Stages(refreshed - started, ranked - refreshed, fetched - found, time.perf_counter() - fetched)
+
+
+@dataclass(frozen=True)
+class Starts:
+    """Seconds: to load a shard, to make its graph, and to have both again with a snapshot on the disk."""
+
+    load: float
+    graph: float
+    warm: float
+
+
+def start_times(user: str, space: EmbeddingSpace) -> Starts:
+    """Of this process, beside the others. What it loads stays in memory."""
+    cache = shard_cache()
+    load = _seconds_to_load(cache, user, space)
+    started = time.perf_counter()
+    cache.keeper.look_at(user, space)
+    while not cache.keeper.is_idle:
+        time.sleep(0.05)
+    graph = time.perf_counter() - started
+    started = time.perf_counter()
+    again = ShardCache(1 << 40)
+    _seconds_to_load(again, user, space)
+    again.keeper.see_to(user, space)
+    return Starts(load, graph, time.perf_counter() - started)
+
+
+def _seconds_to_load(cache: ShardCache, user: str, space: EmbeddingSpace) -> float:
+    started = time.perf_counter()
+    with cache.fresh([user], space):
+        return time.perf_counter() - started

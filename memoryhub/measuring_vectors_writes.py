@@ -1,0 +1,140 @@
+"""Single rows written without MemoryHub and with it, into the scope that was searched."""
+
+import json
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from psycopg import Connection
+
+from apps.core.domain.scope import Scope, system_access
+from apps.retrieval.domain.cosines import Vectors
+from apps.retrieval.domain.made_up_vectors import Clusters
+from apps.semantic.domain.memory import MemoryDraft
+from apps.semantic.services import memory_save
+from memoryhub.made_up import made_up_texts
+from memoryhub.measuring import HubClient
+from memoryhub.measuring_vectors_figures import Written
+from memoryhub.measuring_vectors_hub import CLIENTS, at_once
+from memoryhub.measuring_vectors_raw import TABLE, HnswlibWay, raw_connection
+from memoryhub.vector_data import TAGGED, ScopeData
+
+SAVE = "/api/semantic/memories"
+_SEED = 26
+_FIRST_ID = 10**15
+
+
+@dataclass(frozen=True, eq=False)
+class NewRows:
+    """What is written: texts that are not there yet, and vectors of clusters of their own."""
+
+    texts: Sequence[str]
+    vectors: Vectors
+
+    @classmethod
+    def made(cls, count: int, dimension: int) -> "NewRows":
+        """So many."""
+        texts = [f"{text} It cost {number} pounds." for number, text in enumerate(made_up_texts(count, _SEED))]
+        return cls(texts, Clusters(count, dimension, _SEED).draw(count).vectors)
+
+    def parts(self, count: int) -> Iterator["NewRows"]:
+        """Equal shares."""
+        for part in np.array_split(np.arange(len(self.texts)), count):
+            yield NewRows([self.texts[row] for row in part], self.vectors[part])
+
+    def __iter__(self) -> Iterator[tuple[str, Vectors]]:
+        return zip(self.texts, self.vectors, strict=True)
+
+
+def written(data: ScopeData, raw: HnswlibWay, url: str, key: str, calls: int) -> dict[str, Written]:
+    """Every way to write, by its name. The raw table exists."""
+    new = NewRows.made(5 * calls, data.vectors.shape[1]).parts(5)
+    with raw_connection() as database:
+        return {
+            "sql": _by_sql(database, next(new)),
+            "hnswlib": _by_hnswlib(raw, len(data), next(new)),
+            "service": _by_service(data.user, next(new)),
+            "http": _by_http(url, key, data.user, next(new)),
+            "http_many": _by_many(url, key, data.user, next(new)),
+        }
+
+
+def _by_sql(database: "Connection[Any]", new: NewRows) -> Written:
+    """One transaction a row, on the disk when it returns; the table has the graph and the indexes on tags."""
+    columns = ", ".join(("id", "vector", *(column for _, column in TAGGED)))
+    places = ", ".join(("%s", "%b", *("'new'" for _ in TAGGED)))
+    statement = f"INSERT INTO {TABLE} ({columns}) VALUES ({places})"  # noqa: S608
+    return _each(
+        [(number, vector) for number, (_, vector) in enumerate(new, _FIRST_ID)],
+        lambda row: database.execute(statement, row, prepare=True),
+    )
+
+
+def _by_hnswlib(raw: HnswlibWay, first: int, new: NewRows) -> Written:
+    rows = [(vector, number) for number, (_, vector) in enumerate(new, first)]
+    return _each(rows, lambda row: raw.index.add_items(row[0], [row[1]], num_threads=1))
+
+
+def _by_service(user: str, new: NewRows) -> Written:
+    access, actions = system_access("bench"), Counter[str]()
+
+    def save(draft: MemoryDraft) -> None:
+        actions[memory_save(access=access, draft=draft).action] += 1
+
+    done = _each([MemoryDraft(text, scope=Scope(user), embedding=vector) for text, vector in new], save)
+    done.actions = actions
+    return done
+
+
+def _by_http(url: str, key: str, user: str, new: NewRows) -> Written:
+    client, answers = HubClient(url, key), list[bytes]()
+    done = _each(_bodies(user, new), lambda body: answers.append(client.send(SAVE, body)))
+    done.actions = _actions(answers)
+    return done
+
+
+def _by_many(url: str, key: str, user: str, new: NewRows) -> Written:
+    gathered, answers, errors, lock = Written(), list[bytes](), list[Exception](), threading.Lock()
+
+    def save(mine: Sequence[str]) -> None:
+        try:
+            client, own = HubClient(url, key), list[bytes]()
+            done = _each(mine, lambda body: own.append(client.send(SAVE, body)))
+        except (OSError, RuntimeError) as error:
+            errors.append(error)
+            return
+        with lock:
+            gathered.times.extend(done.times)
+            answers.extend(own)
+
+    bodies = _bodies(user, new)
+    gathered.seconds = at_once(save, [bodies[number::CLIENTS] for number in range(CLIENTS)])
+    if errors:
+        raise RuntimeError(f"{len(errors)} of {CLIENTS} clients failed") from errors[0]
+    gathered.actions = _actions(answers)
+    return gathered
+
+
+def _bodies(user: str, new: NewRows) -> list[str]:
+    return [
+        json.dumps({"user_id": user, "content": text, "embedding": [round(float(x), 6) for x in vector]})
+        for text, vector in new
+    ]
+
+
+def _actions(answers: Sequence[bytes]) -> Counter[str]:
+    return Counter(json.loads(answer)["action"] for answer in answers)
+
+
+def _each(rows: Sequence[Any], write: Callable[[Any], object]) -> Written:
+    done = Written()
+    for row in rows:
+        started = time.perf_counter()
+        write(row)
+        done.times.append(time.perf_counter() - started)
+    done.seconds = sum(done.times)
+    return done
