@@ -7,6 +7,7 @@ import pytest
 from apps.core.domain.scope import Access, Scope
 from apps.retrieval.domain.query import SearchQuery
 from apps.retrieval.domain.shard import Shard
+from apps.semantic import index
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.embedding import current_space
 from apps.semantic.index import ShardCache, shard_cache
@@ -51,6 +52,22 @@ def test_what_is_cached_loads_only_what_changed_since_the_last_time(
     sizes(cache, "ana")
     sizes(cache, "ana")
     assert applied == [1]
+
+
+def test_rows_are_asked_for_only_when_a_version_has_changed(
+    remember: Remember, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[list[str]] = []
+    original = index._changed_rows
+    monkeypatch.setattr(index, "_changed_rows", lambda seen: (asked.append(list(seen)), original(seen))[1])
+    remember("tea")
+    cache = ShardCache(1 << 20)
+    sizes(cache, "ana")
+    asked.clear()
+    assert sizes(cache, "ana") == [1]
+    assert asked == []
+    assert sizes(cache, "ana", "ben") == [1, 0]
+    assert asked == [["ana", "ben"]]
 
 
 def test_another_process_sees_every_committed_change(remember: Remember, access: Access) -> None:
