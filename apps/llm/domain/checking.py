@@ -2,10 +2,11 @@
 
 - What ends because the model said all it wanted is repaired where it is damaged JSON (spec 002 sections 7 and 8).
 - What was cut, at `max_tokens` or because the connection broke, is repaired only for callers who take a part
-  (`partial_ok`): whatever was cut is closed, so the last of it may say something else than it would have. A document
-  that is whole although the end of the stream is missing is not cut.
+  (`partial_ok`), and only as a list with what was whole in it: repair closes whatever is open, so the last of it may
+  say something else than it would have. A document that is whole although the end of the stream is missing is not cut.
 """
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -31,7 +32,7 @@ _NOTHING_SAID = "(no answer)"
 class Expectation:
     """What an answer must be. schema: of the JSON document; with one, JSON is expected.
 
-    partial_ok: the caller can use a part of a document, and heeds `is_cut`.
+    partial_ok: the caller can use a list of which the last elements are missing; `is_cut` says so.
     """
 
     schema: type[BaseModel] | None = None
@@ -111,15 +112,30 @@ def _checked_document(document: RepairResult, expected: Expectation, *, was_cut:
     is_cut = was_cut and not document.was_valid
     if document.text is None:
         return Unusable(OutputFault.CUT_OFF if is_cut else OutputFault.INVALID_JSON)
-    if is_cut and not expected.partial_ok:
+    if is_cut and not (expected.partial_ok and _drop_unfinished(document.value)):
         return Unusable(OutputFault.CUT_OFF)
+    text = json.dumps(document.value, ensure_ascii=False) if is_cut else document.text
     if expected.schema is None:
-        return Usable(document.text, document.value, is_cut, document.repairs)
+        return Usable(text, document.value, is_cut, document.repairs)
     try:
-        value = expected.schema.model_validate_json(document.text)
+        value = expected.schema.model_validate_json(text)
     except ValidationError as error:
         return Unusable(OutputFault.CUT_OFF if is_cut else OutputFault.WRONG_SHAPE, tuple(_problems(error)))
-    return Usable(document.text, value, is_cut, document.repairs)
+    return Usable(text, value, is_cut, document.repairs)
+
+
+def _drop_unfinished(value: object) -> bool:
+    """Take the last element out of the outermost list that ends where `value` does; False where none is left in it.
+
+    Everything before that element had ended before the document was cut. Where no list ends with the document, nobody
+    can say what of it is whole.
+    """
+    while isinstance(value, dict) and value:
+        value = next(reversed(value.values()))
+    if not isinstance(value, list):
+        return False
+    del value[-1:]
+    return bool(value)
 
 
 def _problems(error: ValidationError) -> Iterator[str]:

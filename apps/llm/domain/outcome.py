@@ -103,7 +103,8 @@ class ChatAnswer(Generic[T_co]):
 
     text: what the model said; of a JSON document that was repaired, the repaired one. value: an instance of the
     schema; without one the JSON document, or None where no JSON was expected. provider, model: who answered.
-    is_cut: its end is missing. repairs: what was mended. effort: of the whole call.
+    is_cut: its end is missing; of a document, the last elements of a list. repairs: what was mended. effort: of the
+    whole call.
     """
 
     text: str = field(repr=False)

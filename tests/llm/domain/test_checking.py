@@ -1,3 +1,4 @@
+import json
 from typing import Literal
 
 import pytest
@@ -23,6 +24,10 @@ from apps.llm.domain.outcome import OutputFault
 STOP, LENGTH, FILTERED = FinishReason.STOP, FinishReason.LENGTH, FinishReason.FILTERED
 
 
+class Days(BaseModel):
+    days: list[int]
+
+
 class Weather(BaseModel):
     sky: Literal["clear", "cloudy"]
     degrees: float = Field(ge=-100, le=60)
@@ -32,6 +37,7 @@ TEXT = Expectation()
 ANY_JSON = Expectation(json=True)
 WEATHER = Expectation(Weather, json=True)
 PART_OF_WEATHER = Expectation(Weather, json=True, partial_ok=True)
+PART_OF_DAYS = Expectation(Days, json=True, partial_ok=True)
 QUESTION = ChatRequest((ChatMessage(Role.USER, "How is the weather?"),), max_tokens=50)
 
 
@@ -109,15 +115,38 @@ def test_not_more_than_a_few_problems_are_told():
 
 
 def test_an_answer_cut_at_its_length_is_refused_unless_the_caller_takes_a_part():
-    cut = heard('{"sky": "clear", "degrees": 21', LENGTH)
-    assert fault(check_answer(cut, WEATHER)) is OutputFault.CUT_OFF
-    taken = check_answer(cut, PART_OF_WEATHER)
-    assert (taken.value, taken.is_cut) == (Weather(sky="clear", degrees=21), True)
+    cut = heard('{"days": [17, 21, 2', LENGTH)
+    assert fault(check_answer(cut, Expectation(Days, json=True))) is OutputFault.CUT_OFF
+    taken = check_answer(cut, PART_OF_DAYS)
+    # The last day may have been 20 or more.
+    assert (taken.value, taken.text, taken.is_cut) == (Days(days=[17, 21]), '{"days": [17, 21]}', True)
+
+
+@pytest.mark.parametrize(
+    ("cut", "part"),
+    [
+        ('[{"a": 1}, {"a": [1, 2, 3', [{"a": 1}]),
+        ('{"title": "x", "days": ["a", "b", "c', {"title": "x", "days": ["a", "b"]}),
+        ('{"week": {"days": [1, 2, {"a":', {"week": {"days": [1, 2]}}),
+        ('{"days": [[1, 2], [3', {"days": [[1, 2]]}),
+        ("[1, 2,", [1]),
+    ],
+)
+def test_a_part_is_a_list_with_what_was_whole_in_it(cut, part):
+    assert check_answer(heard(cut, LENGTH), Expectation(json=True, partial_ok=True)).value == part
+
+
+@pytest.mark.parametrize(
+    "cut",
+    ['{"sky": "clear", "degrees": 2', '{"days": [1, 2], "sky": "cl', '{"days": [1', '{"days": [', '"cle', "It i", "{"],
+)
+def test_where_nobody_can_say_what_is_whole_a_part_is_refused(cut):
+    assert fault(check_answer(heard(cut, LENGTH), Expectation(json=True, partial_ok=True))) is OutputFault.CUT_OFF
+    assert check_rest(cut, Expectation(json=True, partial_ok=True)) is None
 
 
 def test_a_part_without_what_the_schema_needs_is_refused():
-    assert fault(check_answer(heard('{"sky": "cl', LENGTH), PART_OF_WEATHER)) is OutputFault.CUT_OFF
-    assert fault(check_answer(heard("It i", LENGTH), PART_OF_WEATHER)) is OutputFault.CUT_OFF
+    assert fault(check_answer(heard('{"days": ["a", "b"', LENGTH), PART_OF_DAYS)) is OutputFault.CUT_OFF
 
 
 def test_a_document_that_is_whole_at_its_length_is_not_cut():
@@ -133,11 +162,24 @@ def test_a_document_that_is_whole_although_the_stream_broke_off_is_used():
 
 
 def test_the_rest_of_a_broken_stream_is_used_only_by_callers_who_take_a_part():
-    rest = '{"sky": "clear", "degrees": 2'
-    assert check_rest(rest, WEATHER) is None
-    taken = check_rest(rest, PART_OF_WEATHER)
-    assert (taken.value.degrees, taken.is_cut) == (2, True)
-    assert check_rest('{"sky": "cl', PART_OF_WEATHER) is None
+    rest = '{"days": [17, 21, 2'
+    assert check_rest(rest, Expectation(Days, json=True)) is None
+    taken = check_rest(rest, PART_OF_DAYS)
+    assert (taken.value, taken.is_cut) == (Days(days=[17, 21]), True)
+    assert check_rest('{"days": ["a", "b"', PART_OF_DAYS) is None
+
+
+@given(
+    st.lists(st.dictionaries(st.text(max_size=3), st.integers() | st.text(max_size=5), max_size=3), min_size=1),
+    st.data(),
+)
+def test_every_element_of_a_part_is_one_of_the_whole(elements, data):
+    text = json.dumps({"elements": elements})
+    cut = text[: data.draw(st.integers(0, len(text) - 1))]
+    taken = check_rest(cut, Expectation(json=True, partial_ok=True))
+    if taken is not None and taken.is_cut:
+        found = taken.value["elements"]
+        assert found == elements[: len(found)]
 
 
 @given(st.text(), st.sampled_from([*FinishReason, None]), st.sampled_from([TEXT, ANY_JSON, WEATHER, PART_OF_WEATHER]))

@@ -19,6 +19,10 @@ class Weather(BaseModel):
     degrees: float
 
 
+class Days(BaseModel):
+    days: list[int]
+
+
 CLEAR = '{"sky": "clear", "degrees": 21.5}'
 
 

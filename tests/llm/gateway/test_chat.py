@@ -30,7 +30,7 @@ from apps.llm.guards.budgets import budget_window
 from apps.llm.guards.token_rates import TokenRequest, tokens_release, tokens_reserve
 from apps.llm.models import BudgetReservation, ModelCall, TokenUse
 from apps.llm.providers.scripted import Pause, ScriptedChat, Turn
-from tests.llm.gateway.support import CLEAR, QUESTION, Weather, answer, failure, recorded
+from tests.llm.gateway.support import CLEAR, QUESTION, Days, Weather, answer, failure, recorded
 from tests.llm.guards.rules import rules
 
 pytestmark = pytest.mark.django_db
@@ -359,9 +359,9 @@ def test_a_document_cut_at_its_length_is_asked_for_in_fewer_words(ask):
 
 
 def test_a_caller_who_takes_a_part_gets_it_at_once(ask):
-    cut = ('{"sky": "clear", "degrees": 2', EndChunk(Usage(1, 1), FinishReason.LENGTH, "m"))
-    given = answer(ask(script(cut, "never"), schema=Weather, partial_ok=True))
-    assert (given.value.degrees, given.is_cut, given.effort.attempts) == (2, True, 1)
+    cut = ('{"days": [17, 21, 2', EndChunk(Usage(1, 1), FinishReason.LENGTH, "m"))
+    given = answer(ask(script(cut, "never"), schema=Days, partial_ok=True))
+    assert (given.value.days, given.is_cut, given.effort.attempts) == ([17, 21], True, 1)
 
 
 def test_a_document_that_is_whole_is_used_although_the_end_of_the_answer_is_missing(ask):
@@ -384,22 +384,22 @@ def test_more_text_after_a_document_has_the_time_of_the_call_again(ask):
 
 
 def test_a_part_of_a_broken_stream_is_used_when_nobody_gives_a_whole_answer(ask):
-    broken = ('{"sky": "clear", "degrees": 2', ChatCutOffError("cut"))
-    longer = ('{"sky": "cloudy", "degrees": 20', ChatCutOffError("cut"))
-    given = answer(ask(script(broken, longer, broken), schema=Weather, partial_ok=True))
-    assert (given.value, given.is_cut, given.effort.attempts) == (Weather(sky="cloudy", degrees=20), True, 3)
+    broken = ('{"days": [17, 2', ChatCutOffError("cut"))
+    longer = ('{"days": [18, 22, 2', ChatCutOffError("cut"))
+    given = answer(ask(script(broken, longer, broken), schema=Days, partial_ok=True))
+    assert (given.value.days, given.is_cut, given.effort.attempts) == ([18, 22], True, 3)
     assert (recorded().outcome, recorded().reason) == ("succeeded", "cut_off")
 
 
 def test_a_whole_answer_is_preferred_to_a_part(ask):
-    broken = ('{"sky": "cloudy", "degrees": 2', ChatCutOffError("cut"))
-    given = answer(ask(script(broken, CLEAR), schema=Weather, partial_ok=True))
-    assert (given.value.sky, given.is_cut) == ("clear", False)
+    broken = ('{"days": [17, 2', ChatCutOffError("cut"))
+    given = answer(ask(script(broken, '{"days": [18]}'), schema=Days, partial_ok=True))
+    assert (given.value.days, given.is_cut) == ([18], False)
 
 
 def test_without_leave_a_part_of_a_broken_stream_is_refused(ask):
-    broken = ('{"sky": "clear", "degrees": 2', ChatCutOffError("cut"))
-    assert failure(ask(script(broken, broken, broken), schema=Weather)).reason == "cut_off"
+    broken = ('{"days": [17, 2', ChatCutOffError("cut"))
+    assert failure(ask(script(broken, broken, broken), schema=Days)).reason == "cut_off"
 
 
 def test_who_listens_hears_each_piece_and_that_an_answer_has_begun_anew(ask):

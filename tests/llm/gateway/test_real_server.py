@@ -24,7 +24,7 @@ from apps.llm.guards.breakers import breaker_state
 from apps.llm.guards.budgets import budget_window
 from apps.llm.models import BudgetDay, ModelCall, Price
 from tests.llm.chat_server import Reply
-from tests.llm.gateway.support import CLEAR, QUESTION, QUICK, Weather, answer, failure, recorded
+from tests.llm.gateway.support import CLEAR, QUESTION, QUICK, Days, Weather, answer, failure, recorded
 from tests.llm.guards.rules import rules
 from tests.threads import at_once
 
@@ -102,11 +102,11 @@ def test_a_cut_stream_is_asked_for_again(ask, connect, server, service, trouble)
 
 
 def test_a_stream_that_is_cut_each_time_is_refused_unless_the_caller_takes_a_part(ask, connect, server, service):
-    server.say(Reply(chunks=('{"sky": "clear", "degrees": 2', "1.5}"), cut_after=1))
+    server.say(Reply(chunks=('{"days": [17, 21, 2', "3]}"), cut_after=1))
     provider = connect(server, service)
-    assert failure(ask(provider, schema=Weather)).reason == "cut_off"
-    given = answer(ask(provider, schema=Weather, partial_ok=True))
-    assert (given.value.degrees, given.is_cut, given.was_repaired) == (2, True, True)
+    assert failure(ask(provider, schema=Days)).reason == "cut_off"
+    given = answer(ask(provider, schema=Days, partial_ok=True))
+    assert (given.value.days, given.is_cut, given.was_repaired) == ([17, 21], True, True)
 
 
 @pytest.mark.parametrize("trouble", ["cut_after", "stall_after"])
