@@ -12,11 +12,13 @@ import os
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from django.conf import settings
 
 from apps.llm.models import EmbeddingSpace
 from apps.retrieval.domain.graph import VectorGraph
+from apps.retrieval.domain.graph_rows import StoredRows, stored_rows
 
 FORMAT_VERSION = 1
 KEPT = 2
@@ -40,6 +42,14 @@ class Header:
     removed: list[int]
     size_bytes: int
     sha256: str
+
+
+class Loaded(NamedTuple):
+    """What a snapshot holds: the graph, what is said of it, and its rows as they lie in the file."""
+
+    graph: VectorGraph
+    header: Header
+    rows: StoredRows
 
 
 @dataclass(frozen=True)
@@ -82,7 +92,7 @@ class Snapshots:
         self._drop_old()
         return header_path
 
-    def load(self) -> tuple[VectorGraph, Header] | None:
+    def load(self) -> Loaded | None:
         """The newest graph that can be used; what cannot is set aside. None without any."""
         for path in self._headers():
             try:
@@ -91,7 +101,7 @@ class Snapshots:
                 self._set_aside(path)
         return None
 
-    def _load(self, header_path: Path) -> tuple[VectorGraph, Header]:
+    def _load(self, header_path: Path) -> Loaded:
         header = Header(**json.loads(header_path.read_text()))
         expected = (FORMAT_VERSION, self.model, self.dimension, self.user)
         if (header.format_version, header.model, header.dimension, header.user) != expected:
@@ -99,10 +109,13 @@ class Snapshots:
         path = self._graph(_number(header_path))
         if _fingerprint(path) != (header.size_bytes, header.sha256):
             raise BadSnapshotError("checksum")
+        rows = stored_rows(path, header.dimension)
+        if sorted(header.removed) != sorted(rows.ids[rows.removed].tolist()):
+            raise BadSnapshotError("removed")
         graph = VectorGraph.load(path, header.dimension, header.removed)
         if len(graph) != header.count:
             raise BadSnapshotError("count")
-        return graph, header
+        return Loaded(graph, header, rows)
 
     def _headers(self) -> list[Path]:
         """The newest first."""

@@ -114,7 +114,7 @@ class GraphKeeper:
         if loaded is None:
             return False
         with kept.lock:
-            kept.shard.attach_known(loaded[0])
+            kept.shard.attach_known(loaded.graph, loaded.rows)
         GRAPHS.labels("snapshot").inc()
         return True
 

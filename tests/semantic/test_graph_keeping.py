@@ -59,6 +59,16 @@ def in_graph(cache: ShardCache) -> int | None:
     return shard_of(cache, lambda shard: None if shard.graph is None else len(shard.graph))  # type: ignore[return-value]
 
 
+def snapshot_of_a_graph_that_a_memory_has_left(access: Access, filled: list[Memory]) -> Snapshots:
+    keep(shard_cache())
+    snapshots = Snapshots.of("ana", current_space())
+    for path in snapshots.directory.iterdir():
+        path.unlink()
+    memory_delete(access=access, uuid=filled[5].uuid)
+    snapshots.save(shard_of(shard_cache(), lambda shard: shard.graph), 1)  # type: ignore[arg-type]
+    return snapshots
+
+
 def near(access: Access, text: str, top_k: int = 5) -> tuple[list[str], str]:
     query = SearchQuery(scope=Scope("ana"), query=text, mode=SearchMode.VECTOR, top_k=top_k)
     result = memory_search(access, query)
@@ -124,12 +134,13 @@ def test_a_snapshot_of_other_times_counts_as_far_as_its_vectors_are_those_of_the
     assert shard_of(other, lambda shard: len(shard.outside_graph())) == 2
 
 
-@pytest.mark.parametrize("damage", ["flip", "cut", "missing", "version", "model", "nonsense", "count"])
+@pytest.mark.parametrize(
+    "damage", ["flip", "cut", "missing", "version", "model", "nonsense", "list", "count", "removed"]
+)
 def test_a_bad_snapshot_is_set_aside_and_the_graph_made_from_the_rows(
     access: Access, filled: list[Memory], damage: str
 ) -> None:
-    keep(shard_cache())
-    snapshots = Snapshots.of("ana", current_space())
+    snapshots = snapshot_of_a_graph_that_a_memory_has_left(access, filled)
     [header], [graph] = snapshots.directory.glob("*.json"), snapshots.directory.glob("*.graph")
     content, data = json.loads(header.read_text()), bytearray(graph.read_bytes())
     if damage == "flip":
@@ -141,14 +152,21 @@ def test_a_bad_snapshot_is_set_aside_and_the_graph_made_from_the_rows(
         graph.unlink()
     elif damage == "nonsense":
         header.write_text("{")
+    elif damage == "list":
+        header.write_text(f"[{json.dumps(content)}]")
     else:
-        changed = {"version": {"format_version": 99}, "model": {"model": "another"}, "count": {"count": 3}}[damage]
+        changed = {
+            "version": {"format_version": 99},
+            "model": {"model": "another"},
+            "count": {"count": 3},
+            "removed": {"removed": [filled[6].pk]},
+        }[damage]
         header.write_text(json.dumps(content | changed))
     assert snapshots.load() is None
     assert list(snapshots.directory.glob("*.json.bad"))
     other = ShardCache(1 << 30)
     keep(other)
-    assert in_graph(other) == ROWS
+    assert in_graph(other) == ROWS - 1
 
 
 def test_the_newest_two_snapshots_are_kept(access: Access, filled: list[Memory]) -> None:
@@ -211,9 +229,9 @@ def test_the_last_changes_are_written_when_the_process_ends(access: Access, fill
     memory_save_many(access=access, drafts=[MemoryDraft(f"a pear {n}", scope=Scope("ana")) for n in range(7)])
     keep(shard_cache())
     shard_cache().keeper.close()
-    _, header = Snapshots.of("ana", current_space()).load() or (None, None)
-    assert header is not None
-    assert header.count == ROWS + 7
+    loaded = Snapshots.of("ana", current_space()).load()
+    assert loaded is not None
+    assert loaded.header.count == ROWS + 7
 
 
 def test_the_keeper_works_in_a_thread_of_its_own_when_a_search_finds_a_large_shard(monkeypatch) -> None:

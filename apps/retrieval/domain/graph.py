@@ -70,6 +70,8 @@ class VectorGraph:
 
     def add(self, ids: Ids, vectors: Vectors, *, threads: int = 1) -> None:
         """Add rows, or give the ones that are there their new vector. Raises RuntimeError without room for them."""
+        if len(ids) == 0:  # hnswlib stumbles over it
+            return
         known = [int(row) for row in ids if int(row) in self._removed]
         for row in known:
             self._index.unmark_deleted(row)
@@ -109,13 +111,6 @@ class VectorGraph:
     def save(self, path: Path) -> None:
         """Write the graph to a file, removed rows included. Searches may go on; see `hold_removals`."""
         self._index.save_index(str(path))
-
-    def rows(self) -> tuple[Ids, Vectors]:
-        """The rows that can be found, and their vectors."""
-        ids = np.array([row for row in self._index.get_ids_list() if row not in self._removed], dtype=np.int64)
-        if len(ids) == 0:
-            return ids, np.zeros((0, self.dimension), dtype=np.float32)
-        return ids, np.asarray(self._index.get_items(ids, return_type="numpy"), dtype=np.float32)
 
     @classmethod
     def load(cls, path: Path, dimension: int, removed: Sequence[int]) -> "VectorGraph":

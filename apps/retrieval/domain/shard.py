@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from apps.retrieval.domain.graph import VectorGraph
+from apps.retrieval.domain.graph_rows import StoredRows
 from apps.retrieval.domain.lexemes import unpack
 from apps.retrieval.domain.postings import Counts, Postings
 
@@ -25,6 +26,7 @@ SESSION_KEY = ("household_id", "persona_id", "session_id")
 NEIGHBOUR_WEIGHTS = (0.7, 0.4)
 _PACK_AT_DEAD = 1_000
 _FIRST_CAPACITY = 4
+_COMPARED_AT_ONCE = 2_000
 _generations = count()
 
 
@@ -233,22 +235,29 @@ class Shard:
         slots = np.flatnonzero(self.alive & self.vectors.any(axis=1))
         return GraphSource(slots, self._ids[slots], self._vectors, self._generation)
 
-    def attach_known(self, graph: VectorGraph) -> None:
+    def attach_known(self, graph: VectorGraph, rows: StoredRows) -> None:
         """Search by a graph of other times: its rows count as far as their vectors are those of the shard."""
-        ids, vectors = graph.rows()
-        self.attach(graph, GraphSource(np.arange(len(ids)), ids, vectors, generation=-1))
+        there = np.flatnonzero(~rows.removed)
+        self.attach(graph, GraphSource(there, rows.ids[there], rows.vectors, generation=-1))
 
     def attach(self, graph: VectorGraph, source: "GraphSource") -> None:
         """Search by a graph of `source`. Rows that have changed since then leave it, and are looked at one by one."""
         slots = source.slots if source.generation == self._generation else self.slots_of(source.ids)
         unchanged = (slots >= 0) & (self._ids[slots] == source.ids) & self._alive[slots]
         if source.generation != self._generation:
-            same = (self._vectors[slots] == source.vectors[source.slots]).all(axis=1)
-            unchanged &= same
+            unchanged &= self._have(slots, source)
         self._covered[:] = False
         self._covered[slots[unchanged]] = True
         graph.remove(source.ids[~unchanged].tolist())
         self.graph = graph
+
+    def _have(self, slots: Slots, source: "GraphSource") -> Bools:
+        """Which slots have the vectors of the source, in parts: copies of all would take twice the memory."""
+        same = np.zeros(len(slots), dtype=np.bool_)
+        for first in range(0, len(slots), _COMPARED_AT_ONCE):
+            part = slice(first, first + _COMPARED_AT_ONCE)
+            same[part] = (self._vectors[slots[part]] == source.vectors[source.slots[part]]).all(axis=1)
+        return same
 
     def detach(self) -> None:
         """Search without a graph."""

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from apps.retrieval.domain.graph import VectorGraph
+from apps.retrieval.domain.graph_rows import stored_rows
 from apps.retrieval.domain.near_rows import nearest_rows
 from apps.retrieval.domain.planning import DEFAULT_COSTS, SearchWay
 from apps.retrieval.domain.shard import Shard, ShardRow
@@ -145,6 +146,12 @@ def test_rows_without_a_vector_stay_outside_the_graph():
     assert [int(shard.ids[slot]) for slot in shard.outside_graph()] == [50]
 
 
+def test_nothing_can_be_put_into_a_graph():
+    shard = with_graph(filled(20))
+    shard.cover(shard.outside_graph())
+    assert len(shard.graph) == 20
+
+
 def test_a_graph_comes_back_from_its_file(tmp_path):
     shard = with_graph(filled(200))
     shard.graph.remove([3, 4])
@@ -154,6 +161,49 @@ def test_a_graph_comes_back_from_its_file(tmp_path):
     assert loaded.search(vector, 10).tolist() == shard.graph.search(vector, 10).tolist()
     assert (len(loaded), loaded.removed) == (198, 2)
     assert loaded.room > 0
+
+
+def test_the_rows_of_a_graph_are_read_from_its_file(tmp_path):
+    shard = with_graph(filled(200))
+    shard.graph.remove([3, 4])
+    shard.graph.save(tmp_path / "graph")
+    rows = stored_rows(tmp_path / "graph", DIMENSION)
+    order = np.argsort(rows.ids)
+    assert rows.ids[order].tolist() == list(range(200))
+    assert np.array_equal(rows.vectors[order], shard.vectors)
+    assert sorted(rows.ids[rows.removed]) == [3, 4]
+
+
+@pytest.mark.parametrize("dimension", [DIMENSION - 1, DIMENSION + 1])
+def test_a_file_of_another_dimension_is_refused(tmp_path, dimension):
+    with_graph(filled(20)).graph.save(tmp_path / "graph")
+    with pytest.raises(ValueError, match="no graph"):
+        stored_rows(tmp_path / "graph", dimension)
+
+
+def test_a_file_that_is_none_of_a_graph_is_refused(tmp_path):
+    (tmp_path / "graph").write_bytes(b"nothing")
+    with pytest.raises(ValueError, match="no graph"):
+        stored_rows(tmp_path / "graph", DIMENSION)
+
+
+def test_a_graph_without_rows_comes_back_without_any(tmp_path):
+    VectorGraph(DIMENSION, 10).save(tmp_path / "graph")
+    assert len(stored_rows(tmp_path / "graph", DIMENSION).ids) == 0
+
+
+def test_a_graph_of_other_times_covers_the_rows_that_still_have_their_vectors(tmp_path):
+    old = with_graph(filled(50))
+    old.graph.remove([3])
+    old.graph.save(tmp_path / "graph")
+    graph = VectorGraph.load(tmp_path / "graph", DIMENSION, [3])
+    shard = filled(60)
+    shard.apply([row(7, seed=700), row(8, 8, active=False)])
+    shard.attach_known(graph, stored_rows(tmp_path / "graph", DIMENSION))
+    assert sorted(shard.ids[shard.outside_graph()]) == [3, 7, *range(50, 60)]
+    assert len(graph) == 47
+    for vector in (unit(3), unit(7), unit(8), unit(700)):
+        assert ids_of(shard, vector, shard.alive, 10) == naive(shard, vector, shard.alive, 10)
 
 
 def test_building_says_how_far_it_is():
