@@ -6,7 +6,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import connection
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.scope import Access, Scope
@@ -48,9 +48,9 @@ class _Wanted:
 def events_export(access: Access, query: EventQuery, clock: Clock = SYSTEM_CLOCK) -> Iterator[EventRecord]:
     """The caller's events in a window: by user, household and persona, then by time and arrival.
 
-    top_k and text of the query are not looked at. Holds one transaction open while it is read, and a block of each
-    file in memory. Where files are replaced, or found damaged, under way, it goes on behind the last event that it
-    gave; what damaged files held is missing (`listing.damaged_count`). Raises InvalidInputError, UnavailableError.
+    top_k and text of the query are not looked at. Holds a block of each file in memory. Where files are replaced, or
+    found damaged, under way, it goes on behind the last event that it gave; what damaged files held is missing
+    (`listing.damaged_count`). Raises InvalidInputError, UnavailableError.
     """
     window, scope = query.window(utcnow(clock)), access.for_read(query.scope)
     if scope is None:
@@ -83,7 +83,8 @@ def events_count(access: Access, query: EventQuery, clock: Clock = SYSTEM_CLOCK)
 def _from(wanted: _Wanted, last: Place | None) -> Iterator[EventRecord]:
     """The events of one moment, behind the last one given."""
     conditions, values = rows_where(wanted.scope, wanted.window, wanted.event_types)
-    with transaction.atomic(), closing(connection.chunked_cursor()) as cursor:
+    # Outside a transaction the cursor is one that holds: the database has seen all rows when the first one is given.
+    with closing(connection.chunked_cursor()) as cursor:
         cursor.execute(_SQL.format(**conditions), values)
         rows = cursor.fetchmany(_ROWS_AT_ONCE)
         view = archive_cache().at(rows[0][0])

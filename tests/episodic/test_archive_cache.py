@@ -14,9 +14,10 @@ from apps.core.domain.errors import UnavailableError
 from apps.episodic import archive_cache as module
 from apps.episodic.archive_cache import ArchiveCache, archive_cache
 from apps.episodic.domain.event import EventRecord
+from apps.episodic.domain.segment_format import Damage, SegmentDamagedError
 from apps.episodic.domain.segment_reader import SegmentFile
 from apps.episodic.domain.segment_state import SegmentState
-from apps.episodic.listing import Listed, catalogue_listing, catalogue_version
+from apps.episodic.listing import FileDamagedError, Listed, catalogue_listing, catalogue_version
 from tests.episodic.records import NOW
 from tests.episodic.timeline import Timeline, draft, segments
 from tests.threads import at_once
@@ -113,6 +114,16 @@ def test_the_file_of_another_state_of_the_segment_is_not_the_catalogues(
     view = cache.at(catalogue_version())
     assert view is not None
     assert view.index.event_count == 2
+
+
+def test_damage_of_a_file_that_another_one_has_replaced_is_none(timeline: Timeline) -> None:
+    archived(timeline, "one")
+    [listed] = catalogue_listing().segments
+    damage = SegmentDamagedError(Damage.MISSING, "There is no such file.")
+    FileDamagedError(listed._replace(sha256="an older one"), damage).report()
+    assert segments(SegmentState.QUARANTINED) == []
+    FileDamagedError(listed, damage).report()
+    assert len(segments(SegmentState.QUARANTINED)) == 1
 
 
 @pytest.mark.django_db(transaction=True)
