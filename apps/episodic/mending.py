@@ -17,7 +17,6 @@ from apps.core.domain.clock import Clock
 from apps.episodic.archive import Step, no_step, segment_path, set_aside
 from apps.episodic.catalogue import catalogue_bump, segment_step
 from apps.episodic.checking import file_open, file_verify
-from apps.episodic.compaction import DamagedSourceError
 from apps.episodic.domain.event import EventRecord
 from apps.episodic.domain.retention import PrunedEvent
 from apps.episodic.domain.segment_format import Damage, SegmentDamagedError
@@ -26,7 +25,7 @@ from apps.episodic.domain.segment_salvage import Salvage
 from apps.episodic.domain.segment_state import RowsState, SegmentState
 from apps.episodic.models import Segment, TimelineEvent
 from apps.episodic.models.segment import MAX_DAMAGE_CHARS
-from apps.episodic.quarantine import damage_is_over
+from apps.episodic.quarantine import damage_is_over, segment_quarantine
 from apps.episodic.removing import Removal, rows_delete, tell_pruned
 from apps.episodic.replacing import segments_replace
 from apps.episodic.sealing import rows_of, wait_for_writers
@@ -56,7 +55,7 @@ def segment_mend(segment: Segment, *, clock: Clock, give_up: bool = False, step:
     left = [record.identity for record in _survivors(segment, damage)]
     if damage is not None and not left and not give_up:
         raise damage
-    again = known_elsewhere(segment, left)
+    again = known_elsewhere(segment, left, clock)
     if damage is None and not again:
         step("mend: put back")
         _put_back(segment, clock)
@@ -87,20 +86,24 @@ def segment_expire(segment: Segment, removal: Removal, *, clock: Clock, step: St
     return len(gone)
 
 
-def known_elsewhere(segment: Segment, identities: Iterable[UUID]) -> set[UUID]:
-    """Which of these are rows that count, not of this segment, or events of other files that count."""
+def known_elsewhere(segment: Segment, identities: Iterable[UUID], clock: Clock) -> set[UUID]:
+    """Which of these are rows that count, not of this segment, or events of other files that count.
+
+    A file that turns out to be damaged is taken out of service, and does not count any more.
+    """
     others = Segment.objects.filter(state=SegmentState.ARCHIVED).exclude(pk=segment.pk)
     if segment.first_timestamp and segment.last_timestamp:
         others = others.filter(first_timestamp__lte=segment.last_timestamp, last_timestamp__gte=segment.first_timestamp)
     wanted, found = list(identities), set[UUID]()
-    for batch in _batches(wanted):
-        rows = TimelineEvent.objects.that_count().exclude(segment=segment).filter(identity__in=batch)
-        found.update(rows.values_list("identity", flat=True))
     for other in others:
         try:
             found.update(file_open(other).find(wanted))
         except SegmentDamagedError as damage:
-            raise DamagedSourceError(other, damage) from damage
+            segment_quarantine(segment_id=other.pk, error=damage, clock=clock)
+    # Only now: the rows of one that has just left service may count again.
+    for batch in _batches(wanted):
+        rows = TimelineEvent.objects.that_count().exclude(segment=segment).filter(identity__in=batch)
+        found.update(rows.values_list("identity", flat=True))
     return found
 
 

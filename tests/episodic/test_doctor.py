@@ -250,6 +250,33 @@ def test_what_is_recorded_in_the_very_moment_of_coming_back_is_taken_out_again(
     assert [event.content for event in archived()].count("event 1") == 1, "the first of the two stays"
 
 
+def two_damaged_segments_of_the_same_days() -> tuple[Segment, bytes]:
+    """The first is known to be damaged, the second not yet; gives the first, and what its file held."""
+    first, second = an_archived_segment(range(0, 400, 2)), an_archived_segment(range(1, 400, 2))
+    whole = path_of(first).read_bytes()
+    for segment in (first, second):
+        truncate(path_of(segment))
+    segment_verify(segment_id=first.pk)
+    return first, whole
+
+
+def test_a_file_that_is_good_again_comes_back_while_another_one_is_found_damaged() -> None:
+    segment, whole = two_damaged_segments_of_the_same_days()
+    path_of(segment).write_bytes(whole)
+    assert segment_verify(segment_id=segment.pk).state == "archived"
+    assert states() == ["archived", "quarantined", "open"]
+    assert contents() == expected(range(0, 400, 2))
+
+
+def test_segments_of_the_same_days_are_repaired_at_once_however_many_are_damaged() -> None:
+    two_damaged_segments_of_the_same_days()
+    report = repair()
+    assert problems(report) == [("damaged", True), ("damaged", True)]
+    assert report.failures == []
+    assert len(contents()) == 400 - report.lost
+    assert examine(3).is_well
+
+
 def test_an_event_that_is_both_a_row_and_archived_is_found_and_made_one() -> None:
     segment = an_archived_segment(range(5))
     Segment.objects.filter(pk=segment.pk).update(state="quarantined")
