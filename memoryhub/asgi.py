@@ -13,6 +13,7 @@ from servestatic import ServeStaticASGI
 
 from apps.core.rest.asgi import ThreadedASGIHandler
 from apps.episodic.archive_cache import archive_cache
+from apps.llm.providers import configured
 from apps.semantic.warm_up import start_index
 
 application = ServeStaticASGI(ThreadedASGIHandler(), root=str(settings.STATIC_ROOT), prefix="static/")
@@ -20,3 +21,4 @@ application = ServeStaticASGI(ThreadedASGIHandler(), root=str(settings.STATIC_RO
 # is ready reaches only one of them.
 archive_cache().warm_up()
 start_index()
+configured.warm_up()

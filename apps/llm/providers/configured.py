@@ -1,5 +1,6 @@
 """The chat providers of the settings, made at their first use."""
 
+import threading
 from typing import Any
 
 from django.conf import settings
@@ -16,6 +17,12 @@ def chat_providers() -> tuple[ChatProvider, ...]:
     Always the same objects in one process.
     """
     return _providers.get()
+
+
+def warm_up() -> None:
+    """Make the providers in the background: the first one who asks a model need not wait for the SDKs' import."""
+    if settings.MEMORYHUB.chat.primary is not None:
+        threading.Thread(target=chat_providers, name="chat-warm-up", daemon=True).start()
 
 
 def reset_chat_providers() -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from apps.llm.domain.chat import Timeouts
+from apps.llm.providers import configured
 from apps.llm.providers.anthropic_chat import AnthropicChat
 from apps.llm.providers.configured import chat_providers, reset_chat_providers
 from apps.llm.providers.openai_chat import OpenAIChat
@@ -16,6 +17,7 @@ from tests.llm.providers.conftest import KEY, QUESTION
 LIGHT = """
 import sys, django
 django.setup()
+from apps.llm.providers import configured
 from apps.llm.providers.configured import chat_providers
 print(chat_providers(), sorted({"openai", "anthropic"} & set(sys.modules)))
 """
@@ -81,6 +83,20 @@ def test_a_process_has_one_pair_of_providers(configure):
     for thread in threads:
         thread.join()
     assert (len(got), len(set(got))) == (16, 1)
+
+
+def test_providers_are_made_in_the_background(configure, monkeypatch):
+    configure(MODEL)
+    made = threading.Event()
+    monkeypatch.setattr(configured, "chat_providers", made.set)
+    configured.warm_up()
+    assert made.wait(30)
+
+
+def test_without_a_model_there_is_nothing_to_make(configure, monkeypatch):
+    configure(None)
+    monkeypatch.setattr(threading, "Thread", None)
+    configured.warm_up()
 
 
 def test_after_a_reset_the_settings_are_read_again(configure):
