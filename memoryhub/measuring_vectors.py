@@ -26,6 +26,7 @@ from memoryhub.measuring_vectors_figures import Samples, milliseconds, read_figu
 from memoryhub.measuring_vectors_hub import (
     HttpWay,
     IndexWay,
+    RankWay,
     ServiceWay,
     many_clients,
     stages_of,
@@ -84,20 +85,21 @@ class VectorMeasurement:
         """All figures. What it stores belongs to users of its own and is purged in the end."""
         space = current_space()
         with bench_key() as key:
-            scopes = [self._scope(key, space, size) for size in self.sizes]
+            scopes = [self._scope(key, space, self._data(space, size)) for size in self.sizes]
         return {"machine": machine(), "model": space.model, "dimension": space.dimension, "scopes": scopes}
 
-    def _scope(self, key: str, space: EmbeddingSpace, size: int) -> dict[str, Any]:
+    def _data(self, space: EmbeddingSpace, size: int) -> ScopeData:
         user = f"bench-{uuid4()}"
-        if self.real is None:
-            data = made_up_scope(user, size, self.queries, space.dimension)
-        else:
-            data = real_scope(user, self.real.texts, self.real.vectors, size, self.queries)
+        if self.real is not None:
+            return real_scope(user, self.real.texts, self.real.vectors, size, self.queries)
+        return made_up_scope(user, size, self.queries, space.dimension)
+
+    def _scope(self, key: str, space: EmbeddingSpace, data: ScopeData) -> dict[str, Any]:
         try:
             return ScopeMeasurement(self, key, data, space).run()
         finally:
             self.say(f"Removing the scope of {len(data)}")
-            memories_purge(access=system_access("bench"), scope=Scope(user))
+            memories_purge(access=system_access("bench"), scope=Scope(data.user))
             wait_for_deliveries(self.say)
 
 
@@ -172,7 +174,8 @@ class ScopeMeasurement:
 
     def _hub_ways(self) -> list[Way]:
         http = HttpWay(self._run.url, self._key, self._by_uuid)
-        return [IndexWay(self._space, self._by_pk), ServiceWay(self._by_pk), http]
+        space, rows = self._space, self._by_pk
+        return [RankWay(space, rows), IndexWay(space, rows), ServiceWay(rows), http]
 
     def _reads(self, ways: Sequence[Way]) -> list[dict[str, Any]]:
         rows: list[dict[str, Any]] = []

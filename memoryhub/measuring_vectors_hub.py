@@ -13,6 +13,7 @@ from apps.llm.models import EmbeddingSpace
 from apps.retrieval.domain.planning import GRAPH_ROWS
 from apps.retrieval.domain.query import Ranking, SearchMode, SearchQuery
 from apps.retrieval.domain.ranking import rank
+from apps.retrieval.domain.shard import Shard
 from apps.semantic.conf import half_lives
 from apps.semantic.index import ShardCache, shard_cache
 from apps.semantic.models import Memory
@@ -41,6 +42,22 @@ def query_of(question: Question) -> SearchQuery:
     )
 
 
+class RankWay:
+    """Ranking alone: the shard as it is in memory, without asking whether anything has changed. It has been loaded."""
+
+    name = "rank"
+
+    def __init__(self, space: EmbeddingSpace, rows: Mapping[int, int]) -> None:
+        self._space, self._rows = space, rows
+
+    def search(self, question: Question) -> Sequence[int]:
+        """As it would be right if nobody wrote."""
+        cached = shard_cache().peek(question.data.user, self._space)
+        assert cached is not None
+        with cached.lock:
+            return [self._rows[hit.id] for hit in ranking_of(query_of(question), [cached.shard], self._space).hits]
+
+
 class IndexWay:
     """The index: the shard brought up to date, and its nearest rows. rows: the place of each primary key."""
 
@@ -50,15 +67,15 @@ class IndexWay:
         self._space, self._rows = space, rows
 
     def search(self, question: Question) -> Sequence[int]:
-        """As a search does it, without the rows themselves."""
-        ranking = self.ranking(query_of(question))
-        return [self._rows[hit.id] for hit in ranking.hits]
+        """As a search does it, without the memories themselves."""
+        with shard_cache().fresh([question.data.user], self._space) as shards:
+            return [self._rows[hit.id] for hit in ranking_of(query_of(question), shards, self._space).hits]
 
-    def ranking(self, query: SearchQuery) -> Ranking:
-        """The part of a search that finds ids."""
-        with shard_cache().fresh([query.scope.user_id or ""], self._space) as shards:
-            costs = search_costs(self._space.dimension)
-            return rank(query, query.scope, query.embedding, (), shards, utcnow(SYSTEM_CLOCK), half_lives(), costs)
+
+def ranking_of(query: SearchQuery, shards: Sequence[Shard], space: EmbeddingSpace) -> Ranking:
+    """What `memory_search` asks of the shards."""
+    now, costs = utcnow(SYSTEM_CLOCK), search_costs(space.dimension)
+    return rank(query, query.scope, query.embedding, (), shards, now, half_lives(), costs)
 
 
 class ServiceWay:
@@ -166,7 +183,7 @@ def wait_for_graphs(url: str, key: str, question: Question) -> float:
 
 @dataclass(frozen=True)
 class Stages:
-    """Where the time of each search goes, in seconds. fetch: reading the memories. other: what is left of it."""
+    """Where the time of each search goes, in seconds. fetch: reading the memories. whole: a search as it is."""
 
     refresh: float
     rank: float
@@ -180,8 +197,7 @@ def stages_of(space: EmbeddingSpace, question: Question) -> Stages:
     started = time.perf_counter()
     with shard_cache().fresh([question.data.user], space) as shards:
         refreshed = time.perf_counter()
-        costs = search_costs(space.dimension)
-        ranking = rank(query, query.scope, query.embedding, (), shards, utcnow(SYSTEM_CLOCK), half_lives(), costs)
+        ranking = ranking_of(query, shards, space)
         ranked = time.perf_counter()
     found = time.perf_counter()
     Memory.objects.visible_to(access).active().in_bulk([hit.id for hit in ranking.hits])

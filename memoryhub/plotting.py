@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from memoryhub.measuring_vectors_figures import CORRECT_RECALL
+from memoryhub.measuring_vectors_tables import MEANINGS
 
 # In the order of the legend; the colours can be told apart by people who see few of them.
 COLOURS = {
@@ -13,6 +14,7 @@ COLOURS = {
     "sql_hnsw_iterative": "#0072b2",
     "hnswlib": "#e69f00",
     "numpy": "#f0e442",
+    "rank": "#dddddd",
     "index": "#b2df8a",
     "service": "#009e73",
     "http": "#cc79a7",
@@ -58,7 +60,7 @@ def _panel(panel: Any, rows: int, reads: Sequence[Mapping[str, Any]]) -> None:
     for number, way in enumerate(ways):
         mine = [read for read in reads if read["way"] == way]
         places = [filters.index(read["filter"]) + (number + 0.5) * width - _GROUP / 2 for read in mine]
-        bars = panel.bar(places, [read["p50_ms"] for read in mine], width, label=way, color=COLOURS[way])
+        bars = panel.bar(places, [read["p50_ms"] for read in mine], width, label=MEANINGS[way], color=COLOURS[way])
         for bar, read in zip(bars, mine, strict=True):
             if not is_correct(read):
                 bar.set_hatch("////")
