@@ -17,6 +17,7 @@ from apps.semantic.bridge_status import BridgeStatus, bridge_status
 from apps.semantic.models import MemoryStatus
 from apps.semantic.overview import MemoryCounts, SearchStore, memory_counts, search_store
 from apps.semantic.receipt_counts import MAX_COUNTED, open_conflicts
+from memoryhub.dashboard_models import model_tiles
 from memoryhub.dashboard_parts import Tile, bars
 from memoryhub.dashboard_timeline import timeline_parts
 from memoryhub.navigation import may_view
@@ -39,6 +40,7 @@ def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     context |= timeline_panels
     if may_view(request, "semantic.ingestion"):
         tiles.append(_bridge_tile(bridge_status()))
+    tiles += model_tiles(request)
     if may_view(request, "events.delivery"):
         tiles += _event_tiles(outbox_status())
     if may_view(request, "core.apikey"):

@@ -9,13 +9,14 @@ from django.urls import reverse
 from apps.core.domain.scope import system_access
 from apps.episodic.warnings import active_warnings
 from apps.events.selectors import outbox_status
+from apps.llm.guard_status import open_breakers
 from apps.semantic.receipt_counts import open_conflicts
 
 MAX_BADGE = 999
 
 # Group -> title, icon and model of each list. Who may not view a model does not see its list.
 LISTS: tuple[tuple[str, tuple[tuple[str, str, str], ...]], ...] = (
-    ("Memory", (("Memories", "neurology", "semantic.memory"), ("Embedding spaces", "hub", "llm.embeddingspace"))),
+    ("Memory", (("Memories", "neurology", "semantic.memory"),)),
     (
         "Conflicts",
         (
@@ -35,6 +36,16 @@ LISTS: tuple[tuple[str, tuple[tuple[str, str, str], ...]], ...] = (
             ("Routed events", "move_down", "semantic.ingestion"),
             ("Audit of pruned events", "policy", "semantic.bridgeaudit"),
             ("Warnings", "warning", "episodic.timelinewarning"),
+        ),
+    ),
+    (
+        "Models",
+        (
+            ("Budget and breakers", "account_balance_wallet", "llm.budgetday"),
+            ("Calls", "forum", "llm.modelcall"),
+            ("Prices", "sell", "llm.price"),
+            ("Tool statistics", "construction", "llm.toolrunday"),
+            ("Embedding spaces", "hub", "llm.embeddingspace"),
         ),
     ),
     (
@@ -87,6 +98,9 @@ def _badge(model: str) -> dict[str, Any]:
         return {"badge": f"{MAX_BADGE}+" if waiting > MAX_BADGE else waiting, "badge_variant": "warning"}
     if model == "episodic.timelinewarning" and (active := active_warnings().count()):
         return {"badge": active, "badge_variant": "danger"}
+    has_model = settings.MEMORYHUB.chat.primary is not None
+    if model == "llm.budgetday" and has_model and (not_closed := open_breakers()):
+        return {"badge": not_closed, "badge_variant": "danger"}
     return {}
 
 

@@ -1,4 +1,4 @@
-"""Embedding spaces in the admin, to look at: `manage.py reembed` changes them."""
+"""The admin of models. Here: embedding spaces, to look at; `manage.py reembed` changes them."""
 
 from django.contrib import admin
 from unfold.admin import ModelAdmin
@@ -37,3 +37,7 @@ class EmbeddingSpaceAdmin(ReadOnly, ModelAdmin):
     @display(description="In use since", ordering="activated_at")
     def activated(self, space: EmbeddingSpace) -> str:
         return moment(space.activated_at)
+
+
+# The further pages of this app register themselves.
+from apps.llm import admin_budget, admin_calls, admin_prices, admin_tools  # noqa: E402, F401

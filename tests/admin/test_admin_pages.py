@@ -18,17 +18,19 @@ from apps.core.domain.scope import Permission, Scope
 from apps.core.models import ApiKey
 from apps.core.services import key_create
 from apps.episodic.models import RetentionPolicy
+from apps.llm.models import Price, ToolRunDay
 from apps.rules.models import MergeRule
 from apps.rules.services import rule_register
 from apps.semantic.consolidating import consolidation_create
 from apps.semantic.models import Conflict, Consolidation, Memory, RoutingPolicy
 from tests.admin import bridge, timeline
 from tests.admin.pages import address, text_of
+from tests.llm import configuring
 
 pytestmark = pytest.mark.django_db
 
 MODELS = sorted(admin.site._registry, key=lambda model: model._meta.label)
-CAN_BE_ADDED = {ApiKey, Consolidation, MergeRule, RetentionPolicy, RoutingPolicy, User, Group}
+CAN_BE_ADDED = {ApiKey, Consolidation, MergeRule, Price, RetentionPolicy, RoutingPolicy, User, Group}
 by_label = pytest.mark.parametrize("model", MODELS, ids=lambda model: model._meta.label)
 
 
@@ -48,6 +50,10 @@ def full(remember: Callable[..., Memory], subscriber: None) -> None:
     timeline.event()
     timeline.warning()
     bridge.pruned_event()
+    configuring.call()
+    configuring.spent("1.5")
+    configuring.price()
+    ToolRunDay.objects.create(day=configuring.TODAY, tool="memory_save", protocol="abp", outcome="done", runs=1)
     now = timezone.now()
     error = "Traceback: it\nfailed"
     Failure.objects.create(id=uuid4().hex, name="task", started=now, stopped=now, success=False, result=error)

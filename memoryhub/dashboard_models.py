@@ -1,0 +1,43 @@
+"""The part of the admin's first page about chat models, where there are any."""
+
+from django.http import HttpRequest
+from django.urls import reverse
+
+from apps.llm.adminkit import dollars
+from apps.llm.domain.breaker import Phase
+from apps.llm.guard_status import BudgetStatus, budget_status
+from apps.llm.guards.rules import guard_rules
+from apps.llm.selectors import ConfiguredModel, configured_models
+from memoryhub.dashboard_parts import Tile
+from memoryhub.navigation import may_view
+
+
+def model_tiles(request: HttpRequest) -> list[Tile]:
+    """What is spent today, and whether calls get through; nothing without a chat model."""
+    if not may_view(request, "llm.budgetday"):
+        return []
+    rules = guard_rules()
+    configured = configured_models(rules=rules)
+    return [_spent_tile(budget_status(rules=rules), configured)] if configured else []
+
+
+def _spent_tile(budget: BudgetStatus, configured: list[ConfiguredModel]) -> Tile:
+    note, tone = _trouble(configured) or _share(budget)
+    link = reverse("admin:llm_budgetday_changelist")
+    return Tile("Spent on models today", dollars(budget.spent), note, "account_balance_wallet", link, tone)
+
+
+def _trouble(configured: list[ConfiguredModel]) -> tuple[str, str] | None:
+    """Why calls to a model do not get through, if they do not."""
+    if broken := [model.provider for model in configured if model.breaker.phase is not Phase.CLOSED]:
+        return f"the circuit of {broken[0]} is not closed", "bad"
+    if refused := [model.model for model in configured if not model.passes]:
+        return f"{refused[0]} has no price, so it is not called", "bad"
+    return None
+
+
+def _share(budget: BudgetStatus) -> tuple[str, str]:
+    if budget.limit is None:
+        return "no budget is set", ""
+    tone = "bad" if budget.percent >= 90 else "warn" if budget.percent >= 70 else ""
+    return f"{budget.percent:.0f}% of {dollars(budget.limit)}", tone
