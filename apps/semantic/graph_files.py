@@ -9,7 +9,7 @@ import fcntl
 import hashlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -23,6 +23,15 @@ from apps.retrieval.domain.graph_rows import StoredRows, stored_rows
 FORMAT_VERSION = 1
 KEPT = 2
 _CHUNK = 1 << 20
+# Where writing one may end for good.
+SAVE_STEPS = (
+    "write", "sync", "rename", "write header", "sync header", "rename header", "sync directory", "tidy", "done"
+)  # fmt: skip
+Step = Callable[[str], None]
+
+
+def no_step(name: str) -> None:
+    """Nobody wants to know."""
 
 
 class BadSnapshotError(Exception):
@@ -67,13 +76,18 @@ class Snapshots:
         name = hashlib.sha256(json.dumps([user, space.model, space.dimension]).encode()).hexdigest()[:32]
         return cls(settings.SEMANTIC_INDEX_DIR / name, space.model, space.dimension, user)
 
-    def save(self, graph: VectorGraph, version: int) -> Path:
-        """Write a snapshot whole or not at all, and drop all but the newest two. Raises OSError."""
+    def save(self, graph: VectorGraph, version: int, step: Step = no_step) -> Path:
+        """Write a snapshot whole or not at all, and drop all but the newest two. Raises OSError.
+
+        Within `exclusive`. step: is told before each of SAVE_STEPS.
+        """
         self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        number = max([_number(path) for path in self._headers()], default=0) + 1
+        number = self._next_number()
         graph_path, header_path = self._graph(number), self._header(number)
         aside = graph_path.with_suffix(".part")
+        step("write")
         graph.save(aside)
+        step("sync")
         _sync(aside)
         size, digest = _fingerprint(aside)
         header = Header(
@@ -87,25 +101,46 @@ class Snapshots:
             size,
             digest,
         )
+        step("rename")
         aside.rename(graph_path)
-        _write_whole(header_path, json.dumps(asdict(header)))
-        self._drop_old()
+        _write_header(header_path, json.dumps(asdict(header)), step)
+        step("tidy")
+        self.tidy()
+        step("done")
         return header_path
 
-    def load(self) -> Loaded | None:
-        """The newest graph that can be used; what cannot is set aside. None without any."""
-        for path in self._headers():
+    def load(self, newer_than: int = -1) -> Loaded | None:
+        """The newest graph that can be used; what cannot is set aside.
+
+        None without any, and when it is not newer than a version of the user's memories.
+        """
+        tried: set[Path] = set()
+        # Looked for anew each time: while one is read, another process may write newer ones and drop it.
+        while path := next((path for path in self._headers() if path not in tried), None):
+            tried.add(path)
             try:
-                return self._load(path)
+                return self._load(path, newer_than)
             except (BadSnapshotError, OSError, ValueError, TypeError, RuntimeError):
                 self._set_aside(path)
         return None
 
-    def _load(self, header_path: Path) -> Loaded:
+    def tidy(self) -> None:
+        """Remove what is older than the newest two, and what was left of writing one. Within `exclusive`."""
+        headers = self._headers()
+        kept = {_number(path) for path in headers[:KEPT]}
+        # A header goes before its graph, so that whoever sees one may expect the other.
+        stale = [*headers[KEPT:], *self.directory.glob("*.graph"), *self.directory.glob("*.part"), *self._oldest_bad()]
+        for path in stale:
+            if _number(path) not in kept:
+                path.unlink(missing_ok=True)
+
+    def _load(self, header_path: Path, newer_than: int) -> Loaded | None:
         header = Header(**json.loads(header_path.read_text()))
         expected = (FORMAT_VERSION, self.model, self.dimension, self.user)
         if (header.format_version, header.model, header.dimension, header.user) != expected:
             raise BadSnapshotError("mismatch")
+        if header.version <= newer_than:
+            return None
         path = self._graph(_number(header_path))
         if _fingerprint(path) != (header.size_bytes, header.sha256):
             raise BadSnapshotError("checksum")
@@ -127,13 +162,15 @@ class Snapshots:
     def _header(self, number: int) -> Path:
         return self.directory / f"{number:08}.json"
 
-    def _drop_old(self) -> None:
-        for path in self._headers()[KEPT:]:
-            path.unlink(missing_ok=True)
-        kept = {_number(path) for path in self._headers()}
-        for path in [*self.directory.glob("*.graph"), *self.directory.glob("*.part")]:
-            if _number(path) not in kept:
-                path.unlink(missing_ok=True)
+    def _next_number(self) -> int:
+        """One that no file has, be it a bad one: whoever reads that must not find another in its place."""
+        return max((_number(path) for path in self.directory.iterdir()), default=0) + 1
+
+    def _oldest_bad(self) -> list[Path]:
+        """What was set aside, but for the newest two."""
+        bad = sorted(self.directory.glob("*.bad"), key=_number, reverse=True)
+        kept = sorted({_number(path) for path in bad}, reverse=True)[:KEPT]
+        return [path for path in bad if _number(path) not in kept]
 
     def _set_aside(self, header_path: Path) -> None:
         for path in (header_path, self._graph(_number(header_path))):
@@ -142,22 +179,28 @@ class Snapshots:
 
     @contextlib.contextmanager
     def exclusive(self) -> Iterator[bool]:
-        """Whether this process is the one that writes here, as long as the block runs."""
-        self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with (self.directory / "lock").open("w") as file:
+        """Whether this process is the one that writes here, as long as the block runs.
+
+        Where the disk takes no lock everybody is: graphs in memory do not depend on it.
+        """
+        with contextlib.ExitStack() as stack:
             try:
+                self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+                file = stack.enter_context((self.directory / "lock").open("w"))
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                mine = True
             except BlockingIOError:
-                yield False
-            else:
-                yield True
+                mine = False
+            except OSError:
+                mine = True
+            yield mine
 
 
 def users_with_snapshots(space: EmbeddingSpace) -> list[str]:
     """Whose graphs lie on the disk, those of the newest files first."""
     users: dict[str, float] = {}
     for path in settings.SEMANTIC_INDEX_DIR.glob("*/*.json"):
-        with contextlib.suppress(OSError, ValueError, KeyError):
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
             header = json.loads(path.read_text())
             if (header["model"], header["dimension"]) == (space.model, space.dimension):
                 users[header["user"]] = max(users.get(header["user"], 0.0), path.stat().st_mtime)
@@ -186,9 +229,13 @@ def _sync(path: Path) -> None:
         os.close(descriptor)
 
 
-def _write_whole(path: Path, text: str) -> None:
+def _write_header(path: Path, text: str, step: Step) -> None:
     aside = path.with_name(f"{path.name}.part")
+    step("write header")
     aside.write_text(text)
+    step("sync header")
     _sync(aside)
+    step("rename header")
     aside.rename(path)
+    step("sync directory")
     _sync(path.parent)
