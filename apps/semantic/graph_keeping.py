@@ -18,7 +18,7 @@ from prometheus_client import Counter
 from apps.llm.models import EmbeddingSpace
 from apps.retrieval.domain.graph import VectorGraph
 from apps.retrieval.domain.planning import GraphNeed, graph_need
-from apps.retrieval.domain.shard import Shard
+from apps.retrieval.domain.shard import GraphSource, Shard
 from apps.semantic.graph_files import Snapshots
 
 logger = logging.getLogger(__name__)
@@ -32,6 +32,8 @@ COVER_CHUNK = 32
 # A snapshot that lags by more than this share of the rows is written anew.
 SNAPSHOT_SHARE = 0.05
 SAVED_AT_END_SHARE = 0.01
+# For the work that is being done when the process ends.
+CLOSE_SECONDS = 2.0
 # For another process to finish the graph that it is making.
 ASK_AGAIN_SECONDS = 5.0
 
@@ -58,9 +60,15 @@ class GraphKeeper:
         self._lookup = lookup
         self._wanted: queue.SimpleQueue[Key] = queue.SimpleQueue()
         self._asked: set[tuple[str, int]] = set()
+        self._is_busy = False
         self._lock = threading.Lock()
+        # Held while a graph is seen to. Nobody may put rows into one that is being written to a file, and there is
+        # memory for one that is being loaded.
+        self._work = threading.Lock()
         self._thread: threading.Thread | None = None
         self._unsaved: dict[tuple[str, int], tuple[EmbeddingSpace, int]] = {}
+        # At which version of the user's memories the graph in use was made, or a snapshot of it written.
+        self._made_at: dict[tuple[str, int], int] = {}
         self.progress: dict[str, tuple[int, int]] = {}
 
     def look_at(self, user: str, space: EmbeddingSpace) -> None:
@@ -77,12 +85,17 @@ class GraphKeeper:
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing waits to be seen to."""
-        return not self._asked
+        """Whether nothing waits to be seen to, and nothing is."""
+        with self._lock:
+            return not self._asked and not self._is_busy
 
     def _run(self) -> None:
         while True:
             user, space = self._wanted.get()
+            with self._lock:
+                self._is_busy = True
+                # From here on each change is a reason to look again: a shard may also be dropped and loaded anew.
+                self._asked.discard((user, space.pk))
             try:
                 self.see_to(user, space)
             except Exception:
@@ -90,54 +103,75 @@ class GraphKeeper:
                 logger.exception("the graph of a shard could not be kept")
             finally:
                 with self._lock:
-                    self._asked.discard((user, space.pk))
+                    self._is_busy = False
 
     def see_to(self, user: str, space: EmbeddingSpace) -> None:
-        """Bring a shard's graph up to date. It may be called in any thread, by one at a time."""
-        kept = self._lookup(user, space)
-        if kept is None:
-            return
-        need = _need(kept)
-        if need is GraphNeed.BUILD and self._take_from_disk(kept, user, space):
+        """Bring a shard's graph up to date. It may be called in any thread, without the lock of the shard."""
+        with self._work:
+            kept = self._lookup(user, space)
+            if kept is None:
+                return
             need = _need(kept)
-        if need is GraphNeed.BUILD:
-            self._build(kept, user, space)
-        elif need is GraphNeed.COVER:
-            self._cover(kept, user, space)
-        kept.grown()
+            if need is GraphNeed.BUILD:
+                need = self._take_or_build(kept, user, space)
+            if need is GraphNeed.COVER:
+                self._cover(kept, user, space)
+            with kept.lock:
+                kept.grown()
 
-    def _take_from_disk(self, kept: Kept, user: str, space: EmbeddingSpace) -> bool:
+    def _take_or_build(self, kept: Kept, user: str, space: EmbeddingSpace) -> GraphNeed:
+        """Take another's graph from the disk, or make one. Gives what is needed then."""
+        snapshots = Snapshots.of(user, space)
+        with snapshots.exclusive() as mine:
+            if mine:
+                snapshots.tidy()
+            if self._take_from_disk(kept, snapshots, user, space) and _need(kept) is not GraphNeed.BUILD:
+                return _need(kept)
+            if mine:
+                self._build(kept, user, space)
+            else:
+                self._ask_again(user, space)
+            return GraphNeed.NOTHING
+
+    def _take_from_disk(self, kept: Kept, snapshots: Snapshots, user: str, space: EmbeddingSpace) -> bool:
+        """Whether there was one that is newer than the one in use."""
         with kept.lock:
-            if kept.shard.graph is not None:
-                return False
-        loaded = Snapshots.of(user, space).load()
+            has_graph = kept.shard.graph is not None
+        loaded = snapshots.load(newer_than=self._made_at.get((user, space.pk), -1) if has_graph else -1)
         if loaded is None:
             return False
         with kept.lock:
             kept.shard.attach_known(loaded.graph, loaded.rows)
+        self._made_at[user, space.pk] = loaded.header.version
         GRAPHS.labels("snapshot").inc()
         return True
 
     def _build(self, kept: Kept, user: str, space: EmbeddingSpace) -> None:
-        with Snapshots.of(user, space).exclusive() as mine:
-            if not mine:
-                self._ask_again(user, space)
+        with kept.lock:
+            shard, source, version = kept.shard, kept.shard.graph_source(), kept.shard.version
+        graph = self._made_of(source, user)
+        with kept.lock:
+            if kept.shard is not shard:  # emptied meanwhile, by a purge or a failure
+                self.look_at(user, space)
                 return
-            with kept.lock:
-                source, version = kept.shard.graph_source(), kept.shard.version
-            started = time.monotonic()
+            shard.attach(graph, source)
+        self._made_at[user, space.pk] = version
+        GRAPHS.labels("rows").inc()
+        self._save(kept, user, space)
+
+    def _made_of(self, source: GraphSource, user: str) -> VectorGraph:
+        started = time.monotonic()
+        try:
             graph = VectorGraph.of(
                 source.ids,
                 source.vectors[source.slots],
                 threads=os.cpu_count() or 1,
                 progress=lambda done, total: self._note(user, done, total),
             )
+        finally:
             self.progress.pop(user, None)
-            with kept.lock:
-                kept.shard.attach(graph, source)
-            GRAPHS.labels("rows").inc()
-            logger.info("made a graph of %d rows in %.1f s", len(source.ids), time.monotonic() - started)
-            self._save(kept, graph, version, user, space)
+        logger.info("made a graph of %d rows in %.1f s", len(source.ids), time.monotonic() - started)
+        return graph
 
     def _note(self, user: str, done: int, total: int) -> None:
         self.progress[user] = (done, total)
@@ -148,17 +182,21 @@ class GraphKeeper:
         timer.start()
 
     def close(self) -> None:
-        """Write the snapshots that lag behind, when the process ends."""
-        for (user, _), (space, unsaved) in list(self._unsaved.items()):
-            kept = self._lookup(user, space)
-            if kept is not None and unsaved > SAVED_AT_END_SHARE * len(kept.shard):
-                self._save_if_mine(kept, user, space)
+        """Write the snapshots that lag behind, when the process ends. A graph that is being made is not waited for."""
+        if not self._work.acquire(timeout=CLOSE_SECONDS):
+            return
+        try:
+            for (user, _), (space, unsaved) in list(self._unsaved.items()):
+                kept = self._lookup(user, space)
+                if kept is not None and unsaved > SAVED_AT_END_SHARE * len(kept.shard):
+                    self._save_if_mine(kept, user, space)
+        finally:
+            self._work.release()
 
     def _save_if_mine(self, kept: Kept, user: str, space: EmbeddingSpace) -> None:
-        graph = kept.shard.graph
         with Snapshots.of(user, space).exclusive() as mine:
-            if mine and graph is not None:
-                self._save(kept, graph, kept.shard.version, user, space)
+            if mine:
+                self._save(kept, user, space)
 
     def _cover(self, kept: Kept, user: str, space: EmbeddingSpace) -> None:
         added = 0
@@ -179,13 +217,17 @@ class GraphKeeper:
         if unsaved > SNAPSHOT_SHARE * len(kept.shard):
             self._save_if_mine(kept, user, space)
 
-    def _save(self, kept: Kept, graph: VectorGraph, version: int, user: str, space: EmbeddingSpace) -> None:
+    def _save(self, kept: Kept, user: str, space: EmbeddingSpace) -> None:
         """Write a snapshot beside the searches. A full disk is worth a warning: nothing depends on it."""
         with kept.lock:
+            graph, version = kept.shard.graph, kept.shard.version
+            if graph is None:
+                return
             graph.hold_removals()
         try:
             Snapshots.of(user, space).save(graph, version)
             self._unsaved[user, space.pk] = space, 0
+            self._made_at[user, space.pk] = version
             SNAPSHOTS.labels("written").inc()
         except OSError as error:
             SNAPSHOTS.labels("failed").inc()

@@ -2,61 +2,43 @@
 
 import json
 import threading
-from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from apps.core.domain.scope import Access, Scope
-from apps.retrieval.domain import planning
-from apps.retrieval.domain.planning import DEFAULT_COSTS
-from apps.retrieval.domain.query import SearchMode, SearchQuery
-from apps.retrieval.domain.shard import Shard
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.embedding import current_space
 from apps.semantic.graph_files import Snapshots, users_with_snapshots
 from apps.semantic.index import ShardCache, shard_cache
 from apps.semantic.models import Memory
-from apps.semantic.search_costs import write_search_costs
-from apps.semantic.searching import memory_search
 from apps.semantic.services import memory_delete, memory_save_many
+from tests.semantic.graph_support import (
+    ROWS,
+    builds_counted,
+    in_graph,
+    keep,
+    near,
+    save_things,
+    shard_of,
+    use_small_graphs,
+)
 
 pytestmark = pytest.mark.django_db
-
-ROWS = 150
 
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, settings) -> None:
-    """A graph for every shard of a hundred rows, free of cost, on a disk of its own."""
-    settings.SEMANTIC_INDEX_DIR = tmp_path / "semantic-index"
-    monkeypatch.setattr(planning, "GRAPH_ROWS", 100)
-    monkeypatch.setattr(planning, "COVER_AT", 5)
+    """Small graphs, seen to when the test says so."""
+    use_small_graphs(monkeypatch, tmp_path, settings)
     monkeypatch.setattr("apps.semantic.graph_keeping.GraphKeeper.look_at", lambda *_: None)
-    write_search_costs(replace(DEFAULT_COSTS, scan=1e4, subset=1e4, graph=1.0, fixed=1.0))
 
 
 @pytest.fixture
 def filled(access: Access) -> list[Memory]:
     """A user with more memories than a graph needs, all different."""
-    drafts = [MemoryDraft(f"thing {number} of kind {number * 7}", scope=Scope("ana")) for number in range(ROWS)]
-    return [outcome.memory for outcome in memory_save_many(access=access, drafts=drafts)]  # type: ignore[union-attr]
-
-
-def shard_of(cache: ShardCache, check: Callable[[Shard], object]) -> object:
-    with cache.fresh(["ana"], current_space()) as [shard]:
-        return check(shard)
-
-
-def keep(cache: ShardCache) -> None:
-    shard_of(cache, len)
-    cache.keeper.see_to("ana", current_space())
-
-
-def in_graph(cache: ShardCache) -> int | None:
-    return shard_of(cache, lambda shard: None if shard.graph is None else len(shard.graph))  # type: ignore[return-value]
+    return save_things(access)
 
 
 def snapshot_of_a_graph_that_a_memory_has_left(access: Access, filled: list[Memory]) -> Snapshots:
@@ -67,12 +49,6 @@ def snapshot_of_a_graph_that_a_memory_has_left(access: Access, filled: list[Memo
     memory_delete(access=access, uuid=filled[5].uuid)
     snapshots.save(shard_of(shard_cache(), lambda shard: shard.graph), 1)  # type: ignore[arg-type]
     return snapshots
-
-
-def near(access: Access, text: str, top_k: int = 5) -> tuple[list[str], str]:
-    query = SearchQuery(scope=Scope("ana"), query=text, mode=SearchMode.VECTOR, top_k=top_k)
-    result = memory_search(access, query)
-    return [item.memory.content for item in result.found], result.diagnostics.index
 
 
 def test_a_large_shard_gets_a_graph_and_answers_as_before(access: Access, filled: list[Memory]) -> None:
@@ -104,18 +80,11 @@ def test_a_deleted_memory_is_found_no_more(access: Access, filled: list[Memory])
     assert filled[17].content not in near(access, filled[17].content, ROWS)[0]
 
 
-def test_another_process_takes_the_graph_from_the_disk(access: Access, filled: list[Memory]) -> None:
+def test_another_process_takes_the_graph_from_the_disk(filled: list[Memory], monkeypatch: pytest.MonkeyPatch) -> None:
     keep(shard_cache())
     other = ShardCache(1 << 30)
-    made: list[int] = []
-    from apps.retrieval.domain.graph import VectorGraph
-
-    build = VectorGraph.of
-    VectorGraph.of = lambda *a, **k: (made.append(1), build(*a, **k))[1]  # type: ignore[method-assign]
-    try:
-        keep(other)
-    finally:
-        VectorGraph.of = build  # type: ignore[method-assign]
+    made = builds_counted(monkeypatch)
+    keep(other)
     assert (made, in_graph(other)) == ([], ROWS)
 
 

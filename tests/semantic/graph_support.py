@@ -1,0 +1,140 @@
+"""Shards of a hundred memories with graphs, which otherwise ten thousand are worth."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from apps.core.domain.scope import Access, Scope
+from apps.retrieval.domain import planning
+from apps.retrieval.domain.graph import VectorGraph
+from apps.retrieval.domain.planning import DEFAULT_COSTS
+from apps.retrieval.domain.query import SearchMode, SearchQuery
+from apps.retrieval.domain.shard import Shard
+from apps.semantic.domain.memory import MemoryDraft
+from apps.semantic.embedding import current_space
+from apps.semantic.graph_files import Snapshots
+from apps.semantic.index import ShardCache
+from apps.semantic.models import Memory
+from apps.semantic.search_costs import write_search_costs
+from apps.semantic.searching import memory_search
+from apps.semantic.services import memory_save_many
+
+ROWS = 150
+FREE_GRAPHS = replace(DEFAULT_COSTS, scan=1e4, subset=1e4, graph=1.0, fixed=1.0)
+PATIENCE = 30.0
+
+
+def use_small_graphs(monkeypatch: pytest.MonkeyPatch, place: Path, settings: Any) -> None:
+    """A graph for every shard of a hundred rows, free of cost, on a disk of its own."""
+    settings.SEMANTIC_INDEX_DIR = place / "semantic-index"
+    monkeypatch.setattr(planning, "GRAPH_ROWS", 100)
+    monkeypatch.setattr(planning, "COVER_AT", 5)
+    write_search_costs(FREE_GRAPHS)
+
+
+def save_things(access: Access, count: int = ROWS, first: int = 0) -> list[Memory]:
+    """Memories of the user ana, all different."""
+    drafts = [MemoryDraft(f"thing {n} of kind {n * 7}", scope=Scope("ana")) for n in range(first, first + count)]
+    return [outcome.memory for outcome in memory_save_many(access=access, drafts=drafts)]  # type: ignore[union-attr]
+
+
+def shard_of(cache: ShardCache, check: Callable[[Shard], Any]) -> Any:
+    """What is true of ana's shard as of now."""
+    with cache.fresh(["ana"], current_space()) as [shard]:
+        return check(shard)
+
+
+def keep(cache: ShardCache) -> None:
+    """See to the graph of ana's shard."""
+    shard_of(cache, len)
+    cache.keeper.see_to("ana", current_space())
+
+
+def in_graph(cache: ShardCache) -> int | None:
+    """How many of ana's memories the graph knows; None without one."""
+    return shard_of(cache, lambda shard: None if shard.graph is None else len(shard.graph))
+
+
+def near(access: Access, text: str, top_k: int = 5) -> tuple[list[str], str]:
+    """What a search of ana's finds, and by which way."""
+    query = SearchQuery(scope=Scope("ana"), query=text, mode=SearchMode.VECTOR, top_k=top_k)
+    result = memory_search(access, query)
+    return [item.memory.content for item in result.found], result.diagnostics.index
+
+
+def snapshots_of_ana() -> Snapshots:
+    """Where her graphs lie."""
+    return Snapshots.of("ana", current_space())
+
+
+class Gate:
+    """Stops a call of another thread until it is opened."""
+
+    def __init__(self) -> None:
+        self.reached, self.opened = threading.Event(), threading.Event()
+        self.calls = 0
+
+    def before(self, call: Callable[..., Any]) -> Callable[..., Any]:
+        """The same call behind the gate."""
+
+        def behind(*args: Any, **kwargs: Any) -> Any:
+            self.calls += 1
+            self.reached.set()
+            assert self.opened.wait(PATIENCE), "nobody opened the gate"
+            return call(*args, **kwargs)
+
+        return behind
+
+
+@contextmanager
+def in_thread(work: Callable[[], Any], gate: Gate) -> Iterator[threading.Thread]:
+    """Do something in another thread up to the gate; afterwards open it and wait for the end."""
+    failures: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            work()
+        except BaseException as failure:  # noqa: BLE001  (raised below)
+            failures.append(failure)
+        finally:
+            connection.close()
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    try:
+        assert gate.reached.wait(PATIENCE), failures or "the gate was never reached"
+        yield thread
+    finally:
+        gate.opened.set()
+        thread.join(PATIENCE)
+    assert not thread.is_alive()
+    if failures:
+        raise failures[0]
+
+
+def wait_until_idle(cache: ShardCache) -> None:
+    """Until its keeper has done all that it was asked for."""
+    deadline = time.monotonic() + PATIENCE
+    while not cache.keeper.is_idle:
+        assert time.monotonic() < deadline, "the keeper comes to no end"
+        time.sleep(0.005)
+
+
+def builds_counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many rows each graph has that is made from now on."""
+    made: list[int] = []
+    build = VectorGraph.of
+
+    def counted(ids: Any, vectors: Any, **options: Any) -> VectorGraph:
+        made.append(len(ids))
+        return build(ids, vectors, **options)
+
+    monkeypatch.setattr(VectorGraph, "of", counted)
+    return made
