@@ -33,7 +33,7 @@ QUESTION = "Save, and delete them"
 @pytest.fixture
 def everybody() -> RetentionPolicy:
     """The prepared global policy: 90 days, switched off."""
-    return RetentionPolicy.objects.get(household_id="")
+    return RetentionPolicy.objects.get_or_create(household_id="", defaults={"days": 90})[0]
 
 
 @pytest.fixture

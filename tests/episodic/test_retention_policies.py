@@ -26,7 +26,7 @@ HOME = Scope("ana", "home")
 @pytest.fixture
 def everybody() -> RetentionPolicy:
     """The prepared global policy: 90 days, switched off."""
-    return RetentionPolicy.objects.get(household_id=EVERYBODY)
+    return RetentionPolicy.objects.get_or_create(household_id=EVERYBODY, defaults={"days": 90})[0]
 
 
 def would_delete(household: str, policy: Policy | None, days: float) -> int:

@@ -151,5 +151,5 @@ def test_a_list_takes_the_same_number_of_queries_for_more_rows(operator, table, 
     emit(30)
     page(operator, EVENTS)
     for name in (EVENTS, DELIVERIES):
-        with django_assert_max_num_queries(8):
+        with django_assert_max_num_queries(9):
             page(operator, name)
