@@ -33,10 +33,10 @@ from memoryhub.measuring_vectors_hub import (
     start_times,
     wait_for_graphs,
 )
+from memoryhub.measuring_vectors_precision import measure_precision
 from memoryhub.measuring_vectors_raw import (
     BY_GRAPH,
     EXACT,
-    GRAPH,
     ITERATIVE,
     TOP_K,
     HnswlibWay,
@@ -45,6 +45,7 @@ from memoryhub.measuring_vectors_raw import (
     Way,
     raw_connection,
     raw_table,
+    timed_answer,
 )
 from memoryhub.measuring_vectors_writes import written
 from memoryhub.processes import MARK
@@ -69,7 +70,8 @@ class VectorMeasurement:
     """One run against a running hub whose database this process shares.
 
     sizes: of the scopes, in memories. queries: different ones for each filter. writes: by each way. seconds: spent at
-    most on one way with one filter, apart from a few calls. stream: for progress.
+    most on one way with one filter, apart from a few calls. stream: for progress. precision: whether to compare numbers
+    of 32 and 16 bits, too.
     """
 
     url: str
@@ -80,6 +82,7 @@ class VectorMeasurement:
     say: Say
     stream: Any
     real: RealTexts | None = None
+    precision: bool = False
 
     def run(self) -> dict[str, Any]:
         """All figures. What it stores belongs to users of its own and is purged in the end."""
@@ -124,6 +127,7 @@ class ScopeMeasurement:
             reads = self._reads(ways)
             stages = [self._stages(each) for each in STAGE_FILTERS]
             writes = self._writes(hnswlib)
+        precision = self._precision() if self._run.precision else None
         making = {
             "fill_s": filling,
             "index_load_s": starts.load,
@@ -143,7 +147,12 @@ class ScopeMeasurement:
             "reads": reads,
             "stages": stages,
             "writes": writes,
+            "precision": precision,
         }
+
+    def _precision(self) -> dict[str, Any]:
+        self._run.say("Comparing numbers of 32 and 16 bits")
+        return measure_precision(self._data, self._space, self._by_pk, self._run.seconds)
 
     def _fill(self) -> float:
         started = time.perf_counter()
@@ -166,11 +175,8 @@ class ScopeMeasurement:
         """That the database goes about it as the names say, whatever the filter."""
         for each in FILTERS:
             for way in ways:
-                plan = way.plan(Question.of(self._data, each, 0, TOP_K))
-                if (GRAPH in plan) != (way.name != "sql_exact"):
-                    raise RuntimeError(
-                        f"The database does not search by {way.name} with the filter {each.name}:\n{plan}"
-                    )
+                if way.uses_graph(Question.of(self._data, each, 0, TOP_K)) != (way.name != "sql_exact"):
+                    raise RuntimeError(f"The database does not go about {way.name} as it should: filter {each.name}")
 
     def _hub_ways(self) -> list[Way]:
         http = HttpWay(self._run.url, self._key, self._by_uuid)
@@ -196,7 +202,7 @@ class ScopeMeasurement:
             for question in asked[:WARM_UP]:
                 way.search(question)
         return take_turns(
-            {way.name: partial(_ask, way) for way in ways},
+            {way.name: partial(timed_answer, way) for way in ways},
             asked,
             rounds=ROUNDS,
             seconds=self._run.seconds,
@@ -220,7 +226,7 @@ class ScopeMeasurement:
         asked = questions(self._data, each, TOP_K)
         http = HttpWay(self._run.url, self._key, self._by_uuid)
         http.prepare(asked)
-        taken = [(stages_of(self._space, one), _ask(http, one)[0], _alive(client)) for one in asked]
+        taken = [(stages_of(self._space, one), timed_answer(http, one)[0], _alive(client)) for one in asked]
         parts = [stages for stages, _, _ in taken]
         return {
             "filter": each.name,
@@ -237,13 +243,6 @@ class ScopeMeasurement:
         done = written(self._data, hnswlib, self._run.url, self._key, self._run.writes)
         wait_for_deliveries(self._run.say)
         return write_figures(done)
-
-
-def _ask(way: Way, question: Question) -> tuple[float, float, bool]:
-    started = time.perf_counter()
-    found = way.search(question)
-    seconds = time.perf_counter() - started
-    return seconds, question.recall(found), question.is_complete(found)
 
 
 def _alive(client: HubClient) -> float:

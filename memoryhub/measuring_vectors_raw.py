@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any, Protocol
 
 import hnswlib
@@ -22,7 +23,6 @@ from apps.retrieval.domain.cosines import Vectors, cosines, cosines_at
 from apps.retrieval.domain.graph import EF_CONSTRUCTION, MIN_BREADTH, M
 from memoryhub.vector_data import TAGGED, Question, ScopeData
 
-TABLE, GRAPH = "bench_vectors", "bench_vectors_hnsw"
 TOP_K = 10
 _BUILD_MEMORY = "2GB"
 # Without these the database decides by itself, and not always for what is to be measured.
@@ -34,6 +34,23 @@ BY_GRAPH: Mapping[str, str] = {
     "hnsw.ef_search": str(MIN_BREADTH),
 }
 ITERATIVE: Mapping[str, str] = {**BY_GRAPH, "hnsw.iterative_scan": "strict_order"}
+
+
+class Kind(StrEnum):
+    """How the database stores numbers: in 32 bits each, or in 16."""
+
+    SINGLE = "vector"
+    HALF = "halfvec"
+
+    @property
+    def table(self) -> str:
+        """The table of vectors of this kind."""
+        return f"bench_{self.value}"
+
+    @property
+    def graph(self) -> str:
+        """Its HNSW index."""
+        return f"{self.table}_hnsw"
 
 
 class Way(Protocol):
@@ -71,35 +88,35 @@ class TableFigures:
 
 
 @contextmanager
-def raw_table(user: str, space: EmbeddingSpace, kind: str = "vector") -> Iterator[TableFigures]:
-    """The vectors of a scope in a table of their own, with a graph; kind: `vector` or `halfvec`. Dropped in the end."""
+def raw_table(user: str, space: EmbeddingSpace, kind: Kind = Kind.SINGLE) -> Iterator[TableFigures]:
+    """The vectors of a scope in a table of their own, with a graph. Dropped in the end."""
     with raw_connection(maintenance_work_mem=_BUILD_MEMORY) as database:
-        database.execute(f"DROP TABLE IF EXISTS {TABLE}")
+        database.execute(f"DROP TABLE IF EXISTS {kind.table}")
         try:
             _make_table(database, user, space, kind)
             started = time.perf_counter()
             database.execute(
-                f"CREATE INDEX {GRAPH} ON {TABLE} USING hnsw (vector {kind}_ip_ops) "
+                f"CREATE INDEX {kind.graph} ON {kind.table} USING hnsw (vector {kind}_ip_ops) "
                 f"WITH (m = {M}, ef_construction = {EF_CONSTRUCTION})"
             )
             seconds = time.perf_counter() - started
-            yield TableFigures(seconds, _size(database, TABLE), _size(database, GRAPH))
+            yield TableFigures(seconds, _size(database, kind.table), _size(database, kind.graph))
         finally:
-            database.execute(f"DROP TABLE IF EXISTS {TABLE}")
+            database.execute(f"DROP TABLE IF EXISTS {kind.table}")
 
 
-def _make_table(database: "Connection[Any]", user: str, space: EmbeddingSpace, kind: str) -> None:
+def _make_table(database: "Connection[Any]", user: str, space: EmbeddingSpace, kind: Kind) -> None:
     tags = ", ".join(f"m.{column}" for _, column in TAGGED)
     statement = sql.SQL(
-        f"CREATE TABLE {TABLE} AS SELECT m.id, {tags}, e.vector::{kind}({space.dimension}) AS vector "  # noqa: S608
+        f"CREATE TABLE {kind.table} AS SELECT m.id, {tags}, e.vector::{kind}({space.dimension}) AS vector "  # noqa: S608
         "FROM semantic_memory AS m JOIN semantic_memoryembedding AS e ON e.memory_id = m.id "
         "WHERE m.user_id = {} AND e.space_id = {} ORDER BY m.id"
     )
     database.execute(statement.format(sql.Literal(user), sql.Literal(space.pk)))
-    database.execute(f"ALTER TABLE {TABLE} ADD PRIMARY KEY (id)")
+    database.execute(f"ALTER TABLE {kind.table} ADD PRIMARY KEY (id)")
     for _, column in TAGGED:
-        database.execute(f"CREATE INDEX ON {TABLE} ({column})")
-    database.execute(f"VACUUM ANALYZE {TABLE}")
+        database.execute(f"CREATE INDEX ON {kind.table} ({column})")
+    database.execute(f"VACUUM ANALYZE {kind.table}")
 
 
 def _size(database: "Connection[Any]", relation: str) -> int:
@@ -110,32 +127,26 @@ def _size(database: "Connection[Any]", relation: str) -> int:
 class SqlWay:
     """One statement, in a session of its own. rows: the place of each id."""
 
-    def __init__(self, name: str, database: "Connection[Any]", rows: Mapping[int, int]) -> None:
-        self.name, self._rows = name, rows
+    def __init__(
+        self, name: str, database: "Connection[Any]", rows: Mapping[int, int], kind: Kind = Kind.SINGLE
+    ) -> None:
+        self.name, self._rows, self._kind = name, rows, kind
         self._cursor = database.cursor(binary=True)
-        self._kind = self._kind_of_vectors()
-
-    def _kind_of_vectors(self) -> str:
-        row = self._cursor.execute(
-            "SELECT format_type(atttypid, NULL) FROM pg_attribute WHERE attrelid = %s::regclass AND attname = 'vector'",
-            [TABLE],
-        ).fetchone()
-        return str(row[0]) if row else ""
 
     def search(self, question: Question) -> Sequence[int]:
         """In the order of the database."""
         self._cursor.execute(self._statement(question), _parameters(question), prepare=True)
         return [self._rows[row[0]] for row in self._cursor.fetchall()]
 
-    def plan(self, question: Question) -> str:
-        """How the database goes about it."""
+    def uses_graph(self, question: Question) -> bool:
+        """Whether the database goes about it by the graph."""
         self._cursor.execute(f"EXPLAIN {self._statement(question)}", _parameters(question))
-        return "\n".join(row[0] for row in self._cursor.fetchall())
+        return any(self._kind.graph in row[0] for row in self._cursor.fetchall())
 
     def _statement(self, question: Question) -> str:
         where = "" if question.column is None else f"WHERE {question.column} = %(value)s "
         order = f"ORDER BY vector <#> %(vector)b::vector::{self._kind} LIMIT {TOP_K}"
-        return f"SELECT id FROM {TABLE} {where}{order}"  # noqa: S608
+        return f"SELECT id FROM {self._kind.table} {where}{order}"  # noqa: S608
 
 
 def _parameters(question: Question) -> dict[str, Any]:
@@ -177,13 +188,22 @@ class NumpyWay:
     def search(self, question: Question) -> Sequence[int]:
         """Exact."""
         if question.column is None or question.value is None:
-            return _best(np.arange(len(self._data)), cosines(self._data.vectors, question.vector))
+            return best_of(np.arange(len(self._data)), cosines(self._data.vectors, question.vector))
         values, codes = self._codes[question.column]
         rows = np.flatnonzero(codes == np.searchsorted(values, question.value))
-        return _best(rows, cosines_at(self._data.vectors, rows, question.vector))
+        return best_of(rows, cosines_at(self._data.vectors, rows, question.vector))
 
 
-def _best(rows: Any, similarities: Vectors) -> Sequence[int]:
+def best_of(rows: Any, similarities: Vectors) -> Sequence[int]:
+    """The TOP_K rows of the greatest similarity, in no order."""
     if len(rows) > TOP_K:
         rows = rows[np.argpartition(-similarities, TOP_K)[:TOP_K]]
     return [int(row) for row in rows]
+
+
+def timed_answer(way: Way, question: Question) -> tuple[float, float, bool]:
+    """Seconds, recall and completeness of one answer."""
+    started = time.perf_counter()
+    found = way.search(question)
+    seconds = time.perf_counter() - started
+    return seconds, question.recall(found), question.is_complete(found)

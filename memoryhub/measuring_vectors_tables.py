@@ -27,6 +27,8 @@ def tables_of(figures: Mapping[str, Any]) -> Iterable[Table]:
         yield _stages(scope)
         yield _writes(scope)
         yield _making(scope)
+        if scope["precision"] is not None:
+            yield _precision(scope)
 
 
 def _reads(scope: Mapping[str, Any]) -> Table:
@@ -77,4 +79,18 @@ def _making(scope: Mapping[str, Any]) -> Table:
     table.add_column("figure", justify="right")
     for name, value in scope["making"].items():
         table.add_row(name.replace("_", " "), str(value))
+    return table
+
+
+def _precision(scope: Mapping[str, Any]) -> Table:
+    figures = scope["precision"]
+    table = Table(
+        title=f"{scope['rows']:,} memories: numbers of 32 and 16 bits (graphs of hnswlib: rounded, stored in 32)"
+    )
+    for name in ("what", "median ms", "recall@10"):
+        table.add_column(name, justify="left" if name == "what" else "right")
+    for way in figures["ways"]:
+        table.add_row(way["way"].replace("_", " "), f"{way['p50_ms']:.2f}", f"{way['recall']:.4f}")
+    for name in ("table_mb", "graph_mb", "graph_s", "array_mb", "cosine_error"):
+        table.add_row(name.replace("_", " "), ", ".join(f"{kind} {value}" for kind, value in figures[name].items()))
     return table

@@ -20,7 +20,7 @@ from memoryhub.made_up import made_up_texts
 from memoryhub.measuring import HubClient
 from memoryhub.measuring_vectors_figures import Written
 from memoryhub.measuring_vectors_hub import CLIENTS, at_once
-from memoryhub.measuring_vectors_raw import TABLE, HnswlibWay, raw_connection
+from memoryhub.measuring_vectors_raw import HnswlibWay, Kind, raw_connection
 from memoryhub.vector_data import TAGGED, ScopeData
 
 SAVE = "/api/semantic/memories"
@@ -67,7 +67,7 @@ def _by_sql(database: "Connection[Any]", new: NewRows) -> Written:
     """One transaction a row, on the disk when it returns; the table has the graph and the indexes on tags."""
     columns = ", ".join(("id", "vector", *(column for _, column in TAGGED)))
     places = ", ".join(("%s", "%b", *("'new'" for _ in TAGGED)))
-    statement = f"INSERT INTO {TABLE} ({columns}) VALUES ({places})"  # noqa: S608
+    statement = f"INSERT INTO {Kind.SINGLE.table} ({columns}) VALUES ({places})"  # noqa: S608
     return _each(
         [(number, vector) for number, (_, vector) in enumerate(new, _FIRST_ID)],
         lambda row: database.execute(statement, row, prepare=True),

@@ -17,13 +17,14 @@ from apps.semantic.models import Memory
 from memoryhub import measuring, plotting
 from memoryhub.management.commands import bench_vectors
 from memoryhub.measuring_vectors import RealTexts, ScopeMeasurement, VectorMeasurement
+from memoryhub.measuring_vectors_precision import measure_precision
 from memoryhub.measuring_vectors_raw import (
     BY_GRAPH,
     EXACT,
-    GRAPH,
     ITERATIVE,
     TOP_K,
     HnswlibWay,
+    Kind,
     NumpyWay,
     SqlWay,
     raw_connection,
@@ -34,6 +35,8 @@ from memoryhub.plotting import PlottingMissingError, check_plotting, plot_reads
 from memoryhub.vector_data import FILTERS, Question, ScopeData, fill, made_up_scope
 
 ROWS = 400
+FLOATS = ("float32", "float16")
+EMPTY_SCOPE = {"rows": ROWS, "reads": [], "stages": [{"filter": "100%"}], "writes": [], "making": {}}
 WAYS = {
     "sql_exact", "sql_hnsw", "sql_hnsw_iterative", "hnswlib", "numpy", "rank", "index", "service", "http", "http_many",
 }  # fmt: skip
@@ -76,8 +79,8 @@ def scope() -> tuple[ScopeData, dict[int, int]]:
 
 @pytest.mark.django_db(transaction=True)
 class TestRawWays:
-    @pytest.mark.parametrize("kind", ["vector", "halfvec"])
-    def test_exact_sql_finds_the_right_rows_and_the_graph_is_used_where_it_should_be(self, scope, kind: str) -> None:
+    @pytest.mark.parametrize("kind", list(Kind))
+    def test_exact_sql_finds_the_right_rows_and_the_graph_is_used_where_it_should_be(self, scope, kind: Kind) -> None:
         data, rows = scope
         with (
             raw_table("ana", current_space(), kind) as figures,
@@ -86,15 +89,15 @@ class TestRawWays:
             raw_connection(**ITERATIVE) as iterative,
         ):
             exact, graph, iterating = (
-                SqlWay(name, database, rows)
+                SqlWay(name, database, rows, kind)
                 for name, database in (("exact", exactly), ("graph", by_graph), ("iterative", iterative))
             )
             for each in FILTERS:
                 question = Question.of(data, each, 3, TOP_K)
-                assert question.recall(exact.search(question)) >= (1.0 if kind == "vector" else 0.9)
+                assert question.recall(exact.search(question)) >= (1.0 if kind is Kind.SINGLE else 0.9)
                 assert question.is_complete(exact.search(question))
                 assert question.recall(iterating.search(question)) >= 0.8
-                assert [GRAPH in way.plan(question) for way in (exact, graph, iterating)] == [False, True, True]
+                assert [way.uses_graph(question) for way in (exact, graph, iterating)] == [False, True, True]
         assert figures.table_bytes > 0
         assert figures.graph_bytes > 0
 
@@ -102,7 +105,7 @@ class TestRawWays:
         with pytest.raises(ZeroDivisionError), raw_table("ana", current_space()):
             1 / 0  # noqa: B018
         with raw_connection() as database:
-            assert database.execute("SELECT to_regclass('bench_vectors')").fetchone() == (None,)
+            assert database.execute("SELECT to_regclass('bench_vector')").fetchone() == (None,)
 
 
 def test_hnswlib_and_numpy_find_the_right_rows_whatever_the_filter() -> None:
@@ -139,6 +142,25 @@ def test_every_way_is_measured_with_every_filter_and_is_right(live_server: LiveS
     assert_shown(figures, tmp_path)
 
 
+@pytest.mark.django_db(transaction=True)
+def test_numbers_of_16_bits_are_measured_beside_those_of_32(scope) -> None:
+    data, rows = scope
+    figures = measure_precision(data, current_space(), rows, 5.0)
+    ways = {way["way"]: way for way in figures["ways"]}
+    assert set(ways) == {
+        f"{name}_{kind}"
+        for name, kinds in (("sql_exact", Kind), ("sql_hnsw", Kind), ("numpy", FLOATS), ("hnswlib", FLOATS))
+        for kind in kinds
+    }
+    assert ways["numpy_float32"]["recall"] == ways["sql_exact_vector"]["recall"] == 1.0
+    assert all(0.9 < way["recall"] <= 1.0 and way["complete"] == 1.0 for way in ways.values())
+    assert figures["array_mb"]["float32"] == pytest.approx(2 * figures["array_mb"]["float16"], abs=0.1)
+    assert figures["table_mb"]["vector"] > figures["table_mb"]["halfvec"]
+    assert 0 < figures["cosine_error"]["mean"] < figures["cosine_error"]["max"] < 0.01
+    [*_, table] = tables_of({"scopes": [{**EMPTY_SCOPE, "precision": figures}]})
+    assert "32 and 16 bits" in str(table.title)
+
+
 def assert_shown(figures: dict[str, Any], tmp_path: Path) -> None:
     titles = [str(table.title) for table in tables_of(figures)]
     assert len(titles) == 4
@@ -173,10 +195,12 @@ class TestTheCommand:
     def test_it_starts_a_hub_of_its_own_and_measures_that_as_asked(self, monkeypatch: pytest.MonkeyPatch) -> None:
         ran: list[list[str]] = []
         monkeypatch.setattr(bench_vectors, "run_beside_a_hub", lambda arguments: ran.append(list(arguments)))
-        call_command("bench_vectors", "--sizes", "5", "7", "--writes=3", "--output=x.json", stderr=io.StringIO())
+        call_command(
+            "bench_vectors", "--sizes", "5", "7", "--writes=3", "--output=x.json", "--precision", stderr=io.StringIO()
+        )
         assert ran == [
             ["bench_vectors", "--here", "--sizes", "5", "7", "--queries=200", "--writes=3", "--seconds=8.0",
-             "--output=x.json"]
+             "--output=x.json", "--precision"]
         ]  # fmt: skip
 
     @pytest.mark.parametrize("wrong", ["--queries=0", "--writes=0", "--sizes=0"])

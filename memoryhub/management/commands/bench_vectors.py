@@ -38,6 +38,7 @@ class Command(BaseCommand):
         parser.add_argument("--writes", type=int, default=100, help="Writes by each way.")
         parser.add_argument("--seconds", type=float, default=8.0, help="Spent at most on a way with a filter.")
         parser.add_argument("--texts", type=Path, help="Real texts for the scopes: JSON Lines or LoCoMo.")
+        parser.add_argument("--precision", action="store_true", help="Compare numbers of 32 and 16 bits, too.")
         parser.add_argument("--output", type=Path, help="Write the figures to this file as JSON.")
         parser.add_argument("--plot", type=Path, help="Draw them into this file (PNG).")
         parser.add_argument(
@@ -61,6 +62,7 @@ class Command(BaseCommand):
             seconds=options["seconds"],
             say=self.stderr.write,
             stream=self.stderr,
+            precision=options["precision"],
             real=None if options["texts"] is None else self._embedded(options["texts"], options["queries"]),
         )
         try:
@@ -104,4 +106,4 @@ def _given(options: Mapping[str, Any]) -> list[str]:
         for name in ("queries", "writes", "seconds", "texts", "output", "plot")
         if options[name] is not None
     ]
-    return [*sizes, *named]
+    return [*sizes, *named, *(["--precision"] if options["precision"] else [])]
