@@ -610,7 +610,7 @@ def test_a_start_schedules_it_each_hour_and_leaves_an_edited_schedule_alone() ->
     assert (schedule.func, schedule.schedule_type) == ("apps.semantic.tasks.consolidate_enabled", Schedule.HOURLY)
     Schedule.objects.update(schedule_type=Schedule.DAILY)
     assert schedules_ensure(specs=SCHEDULES) == []
-    assert Schedule.objects.get().schedule_type == Schedule.DAILY
+    assert Schedule.objects.get(name="semantic: consolidate").schedule_type == Schedule.DAILY
 
 
 # Rehearsing, and the command
