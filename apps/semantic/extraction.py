@@ -22,6 +22,7 @@ from apps.semantic.domain.extraction import (
     ConversationMessage,
     ExtractedMemory,
     Extraction,
+    Origin,
     draft_of,
     extraction_request,
     harmless,
@@ -100,19 +101,17 @@ def memories_extract(
     result = ExtractionResult(read=len(chosen), left_out=len(messages) - len(chosen), effort=answer.effort)
     if isinstance(answer, ChatFailure):
         return replace(result, failure=answer)
-    found = answer.value.memories
-    memories = harmless(found)
-    made_by = {"provider": answer.provider, "model": answer.model}
-    drafts = [
-        draft_of(memory, chosen, owner, base_confidence=base_confidence, session_id=session_id, made_by=made_by)
-        for memory in memories
-    ]
-    result = replace(result, memories=tuple(memories), refused=len(found) - len(memories), is_cut=answer.is_cut)
-    return _saved(result, access, drafts, clock) if drafts else result
+    origin = Origin(owner, chosen, base_confidence, session_id, {"provider": answer.provider, "model": answer.model})
+    memories = harmless(answer.value.memories)
+    refused = len(answer.value.memories) - len(memories)
+    result = replace(result, memories=tuple(memories), refused=refused, is_cut=answer.is_cut)
+    return _saved(result, access, [draft_of(memory, origin) for memory in memories], clock)
 
 
 def _saved(result: ExtractionResult, access: Access, drafts: Sequence[MemoryDraft], clock: Clock) -> ExtractionResult:
     """The result with what saving did. What was found is paid for, so it is handed out although it cannot be saved."""
+    if not drafts:
+        return result
     try:
         outcomes = memory_save_many(access=access, drafts=drafts, clock=clock)
     except UnavailableError as error:

@@ -167,33 +167,36 @@ def harmless(memories: Sequence[ExtractedMemory]) -> list[ExtractedMemory]:
     return [memory for memory in memories if not _asks_for_a_tool(memory)]
 
 
-def draft_of(
-    memory: ExtractedMemory,
-    messages: Sequence[ConversationMessage],
-    scope: Scope,
-    *,
-    base_confidence: float | None,
-    session_id: str,
-    made_by: Mapping[str, str],
-) -> MemoryDraft:
-    """The memory as it is saved.
+@dataclass(frozen=True)
+class Origin:
+    """Where extracted memories come from, and whose they are.
 
-    messages: those that the model read. base_confidence: how much the caller trusts the conversation, merged with the
-    model's own (spec 002 section 5). made_by: provider and model, for the memory's metadata.
+    messages: those that the model read. base_confidence: how much the conversation is to be trusted, None for 0.5.
+    made_by: provider and model, for the memory's metadata.
     """
-    said = [messages[number - 1] for number in dict.fromkeys(memory.messages) if 1 <= number <= len(messages)]
-    moments = [message.at for message in said if message.at is not None]
+
+    scope: Scope
+    messages: Sequence[ConversationMessage] = field(repr=False)
+    base_confidence: float | None = None
+    session_id: str = ""
+    made_by: Mapping[str, str] = field(default_factory=dict)
+
+
+def draft_of(memory: ExtractedMemory, origin: Origin) -> MemoryDraft:
+    """The memory as it is saved; its confidence is the model's merged with the conversation's (spec 002 section 5)."""
+    numbers = [number for number in dict.fromkeys(memory.messages) if 1 <= number <= len(origin.messages)]
+    said = [origin.messages[number - 1] for number in numbers]
     return MemoryDraft(
         memory.content,
-        scope=scope,
+        scope=origin.scope,
         type=memory.type.value,
         importance=memory.importance,
-        confidence=merge_confidence(base_confidence, memory.confidence),
+        confidence=merge_confidence(origin.base_confidence, memory.confidence),
         keywords=tuple(memory.keywords),
         source=SOURCE,
-        occurred_at=max(moments, default=None),
-        session_id=session_id,
-        metadata={"extraction": {**made_by, "messages": [message.id for message in said]}},
+        occurred_at=max((message.at for message in said if message.at is not None), default=None),
+        session_id=origin.session_id,
+        metadata={"extraction": {**origin.made_by, "messages": [message.id for message in said]}},
     )
 
 

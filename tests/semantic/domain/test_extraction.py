@@ -18,6 +18,7 @@ from apps.semantic.domain.extraction import (
     ConversationMessage,
     ExtractedMemory,
     Extraction,
+    Origin,
     draft_of,
     extraction_request,
     harmless,
@@ -176,8 +177,7 @@ def test_a_memory_that_could_be_taken_for_a_request_to_run_a_tool_is_not_saved(c
 
 @pytest.mark.parametrize(("base", "merged"), [(None, 0.642857), (0.9, 0.9), (0.8, 0.847059), (0.0, 0.0)])
 def test_the_confidence_is_that_of_the_caller_and_the_model_merged(base, merged):
-    draft = draft_of(extracted(), said("Hi."), Scope("ana"), base_confidence=base, session_id="", made_by={})
-    assert draft.confidence == merged
+    assert draft_of(extracted(), Origin(Scope("ana"), said("Hi."), base)).confidence == merged
 
 
 def test_a_memory_knows_the_messages_that_it_comes_from():
@@ -187,6 +187,6 @@ def test_a_memory_knows_the_messages_that_it_comes_from():
         ConversationMessage("c", "Bye."),
     ]
     memory = extracted(messages=[2, 1, 2, 0, 99, -1])
-    draft = draft_of(memory, messages, Scope("ana"), base_confidence=None, session_id="s", made_by={"model": "m"})
+    draft = draft_of(memory, Origin(Scope("ana"), messages, session_id="s", made_by={"model": "m"}))
     assert draft.metadata == {"extraction": {"model": "m", "messages": ["b", "a"]}}
     assert (draft.occurred_at, draft.source, draft.type, draft.session_id) == (NOON, "inferred", "preference", "s")
