@@ -6,7 +6,7 @@ from dataclasses import replace
 from decimal import Decimal
 
 import pytest
-from django.db import transaction
+from django.db import DatabaseError, transaction
 
 from apps.llm import metrics
 from apps.llm.domain.chat import (
@@ -23,6 +23,7 @@ from apps.llm.domain.chat import (
     Usage,
 )
 from apps.llm.domain.outcome import ChatFailure, Piece, Stop, StoppedBy
+from apps.llm.gateway import held_permit
 from apps.llm.gateway.chat import OpenTransactionError, chat
 from apps.llm.gateway.policy import GatewayPolicy
 from apps.llm.guards.breakers import breaker_state
@@ -428,8 +429,6 @@ def test_a_provider_with_a_bug_leaves_nothing_set_aside(ask):
 
 
 def test_an_interruption_while_it_is_settled_leaves_nothing_set_aside(ask, monkeypatch):
-    from apps.llm.gateway import held_permit
-
     settle, calls = held_permit.attempt_settle, []
 
     def interrupted(**given):
@@ -445,8 +444,6 @@ def test_an_interruption_while_it_is_settled_leaves_nothing_set_aside(ask, monke
 
 
 def test_an_interruption_right_after_it_was_settled_does_not_settle_it_twice(ask, clock, monkeypatch):
-    from apps.llm.gateway import held_permit
-
     settle = held_permit.attempt_settle
 
     def interrupted(**given):
@@ -457,6 +454,31 @@ def test_an_interruption_right_after_it_was_settled_does_not_settle_it_twice(ask
     with pytest.raises(KeyboardInterrupt):
         ask(script(("Rain.", EndChunk(Usage(20, 10), FinishReason.STOP, "m"))))
     assert budget_window(clock=clock).spent == Decimal("0.00003")
+
+
+def test_an_answer_is_not_lost_although_its_reservation_is_gone(ask):
+    def lose(piece: Piece) -> None:
+        BudgetReservation.objects.all().delete()
+        TokenUse.objects.all().delete()
+
+    assert answer(ask(script("Rain."), on_piece=lose)).text == "Rain."
+    assert recorded().outcome == "succeeded"
+
+
+def test_what_interrupted_a_call_is_raised_although_it_cannot_be_handed_back(ask, monkeypatch, caplog):
+    settle = held_permit.attempt_settle
+
+    def failing(**given):
+        settle(**given)
+        raise DatabaseError("gone")
+
+    def interrupt(piece: Piece) -> None:
+        raise ValueError("mine")
+
+    monkeypatch.setattr(held_permit, "attempt_settle", failing)
+    with pytest.raises(ValueError, match="mine"):
+        ask(script("Rain."), on_piece=interrupt)
+    assert "could not be handed back (DatabaseError)" in caplog.text
 
 
 def test_inside_a_transaction_no_model_is_asked(ask):
