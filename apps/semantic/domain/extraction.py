@@ -50,13 +50,20 @@ class MemoryType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ConversationMessage:
-    """Something that was said. id: the caller's own. speaker: the name of who said it. at: when, if that is known."""
+    """Something that was said. id: the caller's own. speaker: the name of who said it. at: when, if that is known.
+
+    Raises ValueError for a moment without an offset.
+    """
 
     id: str
     content: str = field(repr=False)
     role: Role = Role.USER
     speaker: str = field(default="", repr=False)
     at: datetime | None = None
+
+    def __post_init__(self) -> None:
+        if self.at is not None and self.at.tzinfo is None:
+            raise ValueError("The moment of a message needs an offset.")
 
 
 def _cleaned(text: str) -> str:

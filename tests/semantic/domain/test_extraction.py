@@ -94,6 +94,11 @@ def test_messages_that_say_nothing_are_left_out_with_their_moods():
     assert readable(said("Hi."), [None, MoodDelta(0.3)])[1] == [None]
 
 
+def test_a_moment_without_an_offset_is_refused():
+    with pytest.raises(ValueError, match="offset"):
+        ConversationMessage("a", "Hi.", at=NOON.replace(tzinfo=None))
+
+
 def test_a_long_message_is_clipped():
     [message], _ = readable(said("x" * 100_000), ())
     assert len(message.content) < MAX_MESSAGE_CHARS + 10
