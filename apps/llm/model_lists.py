@@ -16,6 +16,7 @@ LIST_TIMEOUTS = Timeouts(connect=2.0, idle=5.0, total=5.0)
 LISTED_SECONDS = 300.0
 FAILED_SECONDS = 15.0
 NO_LIST = "The server has no list of its models."
+BEING_ASKED = "The provider is being asked at this moment."
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class _Kept:
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        self.list = ModelList()
+        self.list = ModelList(problem=BEING_ASKED)
         self.fresh_until = float("-inf")
 
 
@@ -49,15 +50,25 @@ class ModelLists:
         self._kept: WeakKeyDictionary[ChatProvider, _Kept] = WeakKeyDictionary()
 
     def of(self, provider: ChatProvider) -> ModelList:
-        """The models of a provider. Takes no longer than LIST_TIMEOUTS; never raises ChatError."""
+        """The models of a provider. Takes no longer than LIST_TIMEOUTS; never raises ChatError.
+
+        One caller asks and waits. Others are meanwhile told what was known before: waiting callers would hold the
+        threads of the web server as long as a provider stalls.
+        """
         with self._lock:
             kept = self._kept.setdefault(provider, _Kept())
-        with kept.lock:  # so that callers at once wait for one answer
-            if self._monotonic() >= kept.fresh_until:
-                kept.list = self._ask(provider, kept.list)
-                lasts = FAILED_SECONDS if kept.list.problem else LISTED_SECONDS
-                kept.fresh_until = self._monotonic() + lasts
-            return kept.list
+        if kept.lock.acquire(blocking=False):
+            try:
+                self._refresh(provider, kept)
+            finally:
+                kept.lock.release()
+        return kept.list
+
+    def _refresh(self, provider: ChatProvider, kept: _Kept) -> None:
+        if self._monotonic() < kept.fresh_until:
+            return
+        kept.list = self._ask(provider, kept.list)
+        kept.fresh_until = self._monotonic() + (FAILED_SECONDS if kept.list.problem else LISTED_SECONDS)
 
     def _ask(self, provider: ChatProvider, before: ModelList) -> ModelList:
         try:

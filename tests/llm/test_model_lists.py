@@ -7,7 +7,15 @@ import pytest
 
 from apps.core.domain.clock import to_datetime
 from apps.llm.domain.chat import ChatBadRequestError, ChatConnectionError, ChatError, Timeouts
-from apps.llm.model_lists import FAILED_SECONDS, LIST_TIMEOUTS, LISTED_SECONDS, NO_LIST, ModelList, ModelLists
+from apps.llm.model_lists import (
+    BEING_ASKED,
+    FAILED_SECONDS,
+    LIST_TIMEOUTS,
+    LISTED_SECONDS,
+    NO_LIST,
+    ModelList,
+    ModelLists,
+)
 from apps.llm.providers.scripted import ScriptedChat
 from tests.llm.configuring import NOON, noon
 from tests.threads import at_once
@@ -90,24 +98,65 @@ def test_each_provider_has_its_own_list(lists: ModelLists) -> None:
     assert (lists.of(one).names, lists.of(other).names) == (("a",), ("b",))
 
 
-def test_callers_at_once_ask_once(lists: ModelLists) -> None:
-    begun, may_answer = threading.Event(), threading.Event()
+class Slow(Listing):
+    """Answers once it may."""
 
-    class Slow(Listing):
-        def models(self, timeouts: Timeouts | None = None) -> tuple[str, ...]:
-            begun.set()
-            may_answer.wait(10)
-            return super().models(timeouts)
+    def __init__(self, *said: tuple[str, ...] | ChatError) -> None:
+        super().__init__(*said)
+        self.begun, self.may_answer = threading.Event(), threading.Event()
 
+    def models(self, timeouts: Timeouts | None = None) -> tuple[str, ...]:
+        self.begun.set()
+        self.may_answer.wait(10)
+        return super().models(timeouts)
+
+
+def test_callers_at_once_ask_once_and_only_one_of_them_waits(lists: ModelLists) -> None:
     provider = Slow(("a",))
 
-    def release() -> None:
-        begun.wait(10)
-        may_answer.set()
+    def meanwhile() -> ModelList:
+        provider.begun.wait(10)
+        try:
+            return lists.of(provider)
+        finally:
+            provider.may_answer.set()
 
-    answers = at_once(*[lambda: lists.of(provider)] * 4, release)
-    assert [answer.names for answer in answers[:4]] == [("a",)] * 4
+    asking, other = at_once(lambda: lists.of(provider), meanwhile)
+    assert (asking.names, other) == (("a",), ModelList((), BEING_ASKED))
     assert len(provider.asked) == 1
+
+
+def test_while_a_provider_is_asked_again_the_models_known_before_are_told(lists: ModelLists, watch: Stopwatch) -> None:
+    provider = Slow(("a",), ("b",))
+    provider.may_answer.set()
+    known = lists.of(provider)
+    watch.seconds += LISTED_SECONDS
+    provider.begun.clear()
+    provider.may_answer.clear()
+
+    def meanwhile() -> ModelList:
+        provider.begun.wait(10)
+        try:
+            return lists.of(provider)
+        finally:
+            provider.may_answer.set()
+
+    asking, other = at_once(lambda: lists.of(provider), meanwhile)
+    assert (asking.names, other) == (("b",), known)
+
+
+def test_a_mistake_of_ours_does_not_lock_the_list(lists: ModelLists) -> None:
+    class Broken(Listing):
+        def models(self, timeouts: Timeouts | None = None) -> tuple[str, ...]:
+            if not self.asked:
+                self.asked.append(timeouts)
+                raise RuntimeError
+            return super().models(timeouts)
+
+    provider = Broken(("a",))
+    with pytest.raises(RuntimeError):
+        lists.of(provider)
+    assert lists.of(provider).names == ("a",)
 
 
 def test_the_moment_of_an_answer_is_that_of_the_clock(watch: Stopwatch) -> None:
