@@ -98,7 +98,8 @@ class ArchiveCache:
         """Which of these events are archived. moments: identity -> timestamp.
 
         Sees every file that was in service before the call. Opens nothing for events that no file's span of time
-        holds. Raises TimelineLoadingError while the files that could hold one are being loaded.
+        holds. Raises TimelineLoadingError while the files that could hold one are being loaded, and FileDamagedError,
+        which is to be reported once the caller's transaction is over.
         """
         for _ in range(_TRIES):
             view = self._view
@@ -108,15 +109,16 @@ class ArchiveCache:
                 try:
                     return _found_in(view, wanted)
                 except FileDamagedError as damage:
-                    damage.report()
+                    if damage.is_in_service:
+                        raise
                 except OSError as error:
                     raise unreadable(error) from error
             else:
-                self.refresh()
+                self.refresh(reports=False)
         raise too_restless()
 
-    def refresh(self, *, patient: bool = False) -> None:
-        """Come to the catalogue's version.
+    def refresh(self, *, patient: bool = False, reports: bool = True) -> None:
+        """Come to the catalogue's version. reports: False in a transaction, where FileDamagedError is raised instead.
 
         Raises TimelineLoadingError when more than LOAD_IN_REQUEST files have to be loaded, which goes on in the
         background; patient callers, who answer nobody, load them themselves.
@@ -126,7 +128,7 @@ class ArchiveCache:
             raise self._still_loading()
         with self._loading:
             try:
-                self._load()
+                self._load(reports=reports)
             except OSError as error:
                 raise unreadable(error) from error
 
@@ -155,7 +157,7 @@ class ArchiveCache:
             self._progress = (0, 0)
             connection.close()
 
-    def _load(self) -> None:
+    def _load(self, *, reports: bool = True) -> None:
         files: dict[Listed, SegmentFile] = {}
         while True:
             listing = catalogue_listing()
@@ -165,16 +167,19 @@ class ArchiveCache:
             if not missing:
                 break
             with LOAD_SECONDS.time():
-                self._open_all(missing, files)
+                self._open_all(missing, files, reports=reports)
         self._view = self._view.with_files(listing, files)
 
-    def _open_all(self, missing: list[Listed], files: dict[Listed, SegmentFile]) -> None:
+    def _open_all(self, missing: list[Listed], files: dict[Listed, SegmentFile], *, reports: bool) -> None:
         for number, segment in enumerate(missing, 1):
             self._progress = (number, len(missing))
             try:
                 files[segment] = open_listed(segment)
             except SegmentDamagedError as error:
-                FileDamagedError(segment, error).report()
+                damage = FileDamagedError(segment, error)
+                if not reports:
+                    raise damage from error
+                damage.report()
             LOADED_FILES.inc()
 
 

@@ -40,7 +40,7 @@ def segment_archive(segment: Segment, *, clock: Clock, step: Step = no_step) -> 
     step("archive: verify")
     file_verify(segment)
     step("archive: flip")
-    with transaction.atomic():
+    with transaction.atomic(durable=True):
         if TimelineEvent.objects.filter(segment=segment).count() != segment.event_count:
             raise SegmentDamagedError(Damage.MISMATCH, "It does not hold as many events as there are rows.")
         now = utcnow(clock)

@@ -25,6 +25,8 @@ class SegmentMovedOnError(ConflictError):
 def catalogue_bump() -> int:
     """Say, in the caller's transaction, that other files are read from its commit on; gives the new version.
 
+    That transaction has to be the outermost one (`atomic(durable=True)`), and must not look at the archive: a process
+    that knew files by a version which is rolled back would take them for those of the next one of the same number.
     Call it before any segment is changed or locked in the transaction: everybody takes these locks in this order, so
     nobody waits in a circle.
     """

@@ -77,9 +77,14 @@ class FileDamagedError(Exception):
         self.segment = segment
         self.damage = damage
 
+    @property
+    def is_in_service(self) -> bool:
+        """Whether the file still counts; one that has left may be gone."""
+        return self.segment in catalogue_listing().segments
+
     def report(self) -> None:
-        """Take the file out of service, unless it has left meanwhile."""
-        if self.segment in catalogue_listing().segments:
+        """Take the file out of service, unless it has left meanwhile. Call it outside a transaction."""
+        if self.is_in_service:
             segment_quarantine(segment_id=self.segment.id, error=self.damage)
 
 

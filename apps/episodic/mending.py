@@ -165,7 +165,7 @@ def _salvaged(segment: Segment, salvage: Salvage) -> Iterator[EventRecord]:
 
 
 def _put_back(segment: Segment, clock: Clock) -> None:
-    with transaction.atomic():
+    with transaction.atomic(durable=True):
         catalogue_bump()
         segment_step(segment, SegmentState.ARCHIVED, clock=clock, damage="")
         damage_is_over(segment, clock)

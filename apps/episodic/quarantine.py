@@ -17,12 +17,13 @@ def segment_quarantine(*, segment_id: int, error: SegmentDamagedError, clock: Cl
     """Take a segment whose file cannot be read out of service, and warn; True if this call did it.
 
     One that has all its rows loses nothing: they count again, and get a fresh file soon. Whoever finds the same damage
-    at the same time, or that of a file which has been replaced meanwhile, changes nothing.
+    at the same time, or that of a file which has been replaced meanwhile, changes nothing. Call it outside of any
+    transaction.
     """
     readable = Segment.objects.filter(pk=segment_id, state__in=(SegmentState.SEALED, SegmentState.ARCHIVED))
     if not readable.exists():
         return False
-    with transaction.atomic():
+    with transaction.atomic(durable=True):
         catalogue_bump()
         # Whoever drops rows in batches takes the same lock: either it sees the quarantine, or the batch is over.
         segment = readable.select_for_update(no_key=True).first()

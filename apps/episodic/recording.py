@@ -12,12 +12,13 @@ from django.db import transaction
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import MemoryHubError, UnavailableError
 from apps.core.domain.scope import Access
-from apps.episodic.archive_cache import archive_cache
+from apps.episodic.archive_cache import archive_cache, too_restless
 from apps.episodic.domain.draft_rules import require_recordable
 from apps.episodic.domain.event import EventDraft, EventRecord, ScopeKey
 from apps.episodic.domain.identity import event_identity
 from apps.episodic.domain.rotation import is_full
 from apps.episodic.events import EventSaved
+from apps.episodic.listing import FileDamagedError
 from apps.episodic.metrics import RECORDED
 from apps.episodic.opening import segment_open
 from apps.episodic.recording_rows import (
@@ -68,14 +69,13 @@ def events_record(*, access: Access, drafts: Sequence[EventDraft], clock: Clock 
 
     A draft that must not be recorded gives its error and keeps no other from being recorded. Recording goes on while
     warnings are active: what is told now can be told by nobody later. Raises UnavailableError while the files that
-    could hold one of the events are still being loaded, and then nothing was written.
+    could hold one of the events are still being loaded, and then nothing was written. Call it outside a transaction: a
+    file that is found damaged is taken out of service in one of its own.
     """
     watch, now = Stopwatch(len(drafts), clock), utcnow(clock)
     items = [_prepare(access, draft, now) for draft in drafts]
-    results: _Results = {}
-    with transaction.atomic():
-        if unique := _unique(items):
-            results = _record(unique, access.actor, clock)
+    unique = _unique(items)
+    results = _committed(unique, access.actor, clock) if unique else {}
     watch.stop()
     return list(_outcomes(items, results))
 
@@ -120,6 +120,20 @@ def _outcomes(items: Iterable[EventRecord | MemoryHubError], results: _Results) 
         result = results[item.identity]
         yield replace(result, action=RecordAction.DUPLICATE) if item.identity in told else result
         told.add(item.identity)
+
+
+def _committed(unique: Mapping[UUID, EventRecord], actor: str, clock: Clock) -> _Results:
+    """Record in one transaction. When a file turns out to be damaged that one is given up, and recording begins anew.
+
+    Reporting it in the same transaction would have its locks held, and what it says undone, with the recording.
+    """
+    for _ in range(_TRIES):
+        try:
+            with transaction.atomic():
+                return _record(unique, actor, clock)
+        except FileDamagedError as damage:
+            damage.report()
+    raise too_restless()
 
 
 def _record(unique: Mapping[UUID, EventRecord], actor: str, clock: Clock) -> _Results:

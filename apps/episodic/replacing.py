@@ -62,7 +62,7 @@ def _begin(clock: Clock) -> Segment:
     return target
 
 
-@transaction.atomic
+@transaction.atomic(durable=True)
 def _flip(
     sources: Sequence[Segment], target: Segment, summary: SegmentSummary, clock: Clock, flipping: Flipping
 ) -> None:
@@ -75,7 +75,7 @@ def _flip(
         segment_step(source, SegmentState.COMPACTED, clock=clock, ended_at=now, replaced_by=target)
 
 
-@transaction.atomic
+@transaction.atomic(durable=True)
 def _flip_to_nothing(sources: Sequence[Segment], clock: Clock, flipping: Flipping) -> None:
     catalogue_bump()
     flipping(0)

@@ -203,6 +203,10 @@ def test_a_damaged_file_is_noticed_while_looking_for_known_events(
     gone, kept = archived(timeline, "one"), archived(timeline, "two")
     cache.refresh()
     (timeline_dir / segments(SegmentState.ARCHIVED)[0].file_name).unlink()
+    with pytest.raises(FileDamagedError) as found:
+        cache.known(moments([*gone, *kept]))
+    assert segments(SegmentState.QUARANTINED) == [], "the caller's transaction may still be undone"
+    found.value.report()
     assert set(cache.known(moments([*gone, *kept]))) == set(moments(kept))
     assert len(segments(SegmentState.QUARANTINED)) == 1
 

@@ -17,6 +17,7 @@ from apps.episodic.domain.warnings import WarningKind
 from apps.episodic.models import Catalogue, Segment, TimelineEvent
 from apps.episodic.quarantine import segment_quarantine
 from apps.episodic.recording import RecordAction, event_record
+from apps.episodic.replacing import segments_replace
 from apps.episodic.warnings import active_warnings
 from tests.episodic.upkeep import (
     ACCESS,
@@ -178,13 +179,27 @@ def test_one_that_has_been_replaced_meanwhile_is_not_quarantined() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
+def test_files_are_not_put_in_or_out_of_service_in_a_transaction_that_may_still_be_undone() -> None:
+    away, sealed = an_archived_segment(range(5)), a_sealed_segment(range(5, 10))
+    error = SegmentDamagedError(Damage.CHECKSUM, "bad")
+    changes = (
+        lambda: segment_quarantine(segment_id=away.pk, error=error),
+        lambda: segment_archive(sealed, clock=clock_at()),
+        lambda: segments_replace([away], iter(()), clock=clock_at(), flipping=lambda _: None),
+    )
+    for change in changes:
+        with pytest.raises(RuntimeError, match="durable"), transaction.atomic():
+            change()
+    assert (version(), states()) == (1, ["archived", "sealed", "open"])
+
+
+@pytest.mark.django_db(transaction=True)
 def test_those_who_find_several_segments_damaged_at_once_never_wait_in_a_circle() -> None:
     segments = [an_archived_segment(range(number * 5, number * 5 + 5)) for number in range(4)]
     error = SegmentDamagedError(Damage.MISSING, "gone")
 
     def find(order: Sequence[Segment]) -> int:
-        with transaction.atomic():
-            return sum(segment_quarantine(segment_id=segment.pk, error=error) for segment in order)
+        return sum(segment_quarantine(segment_id=segment.pk, error=error) for segment in order)
 
     found = at_once(*[partial(find, segments[number:] + segments[:number]) for number in range(4)])
     assert sum(found) == 4

@@ -9,11 +9,14 @@ import pytest
 from django.db import connection, transaction
 
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
+from apps.core.domain.errors import UnavailableError
 from apps.core.domain.scope import Access, Scope
 from apps.episodic import recording
-from apps.episodic.archive_cache import archive_cache
+from apps.episodic.archive import segment_path
+from apps.episodic.archive_cache import archive_cache, forget_archive
 from apps.episodic.archiving import rows_drop, segment_archive
 from apps.episodic.domain.event import EventDraft, EventRecord
+from apps.episodic.listing import FileDamagedError, catalogue_version
 from apps.episodic.locks import SEGMENT_LOCKS
 from apps.episodic.models import Segment, TimelineEvent
 from apps.episodic.opening import segment_open
@@ -210,3 +213,65 @@ def test_while_segments_are_archived_no_event_is_there_twice(access: Access) -> 
     assert actions == [{"duplicate"}] * 3
     assert not TimelineEvent.objects.filter(identity__in=moments).exists()
     assert {record.uuid for record in archive_cache().known(moments).values()} == first
+
+
+# --- damaged files ------------------------------------------------------------------------------------
+
+
+def an_archived_file_that_is_gone(access: Access, batch: list[EventDraft]) -> Segment:
+    """Record events, archive them, and lose their file."""
+    events_record(access=access, drafts=batch)
+    segment = archive_open_segment()
+    rows_drop(segment)
+    segment.refresh_from_db()
+    segment_path(segment.file_name).unlink()
+    return segment
+
+
+@pytest.mark.parametrize("knows_it", [True, False])
+def test_damage_that_recording_finds_is_reported_when_its_transaction_is_over(
+    access: Access, monkeypatch: pytest.MonkeyPatch, knows_it: bool
+) -> None:
+    events_record(access=access, drafts=drafts(3))
+    archive_cache().refresh()
+    segment = an_archived_file_that_is_gone(access, drafts(3, "ben"))
+    if not knows_it:
+        forget_archive()
+    report, inside = FileDamagedError.report, list[bool]()
+
+    def watched(damage: FileDamagedError) -> None:
+        inside.append(connection.in_atomic_block)
+        report(damage)
+
+    monkeypatch.setattr(FileDamagedError, "report", watched)
+    answer = list(results(events_record(access=access, drafts=[*drafts(3, "ben"), *drafts(3, "cem")])))
+    assert [result.action for result in answer] == ["recorded"] * 6, "nobody knows those of the file now"
+    assert inside == [False]
+    segment.refresh_from_db()
+    assert segment.state == "quarantined"
+
+
+def test_damage_stays_reported_when_the_recording_that_found_it_fails(
+    access: Access, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    segment = an_archived_file_that_is_gone(access, drafts(3))
+    before = catalogue_version()
+
+    def fail(*_: object, **__: object) -> None:
+        raise RuntimeError("the transaction is rolled back")
+
+    monkeypatch.setattr(recording, "emit_many", fail)
+    with pytest.raises(RuntimeError, match="rolled back"):
+        events_record(access=access, drafts=drafts(3))
+    segment.refresh_from_db()
+    assert (segment.state, catalogue_version()) == ("quarantined", before + 1)
+    view = archive_cache().at(before + 1)
+    assert view is None or segment.pk not in view.index.segment_ids
+
+
+def test_no_more_than_so_many_damaged_files_are_tried(access: Access, monkeypatch: pytest.MonkeyPatch) -> None:
+    an_archived_file_that_is_gone(access, drafts(3))
+    monkeypatch.setattr(FileDamagedError, "report", lambda damage: None)
+    with pytest.raises(UnavailableError, match="change all the time"):
+        events_record(access=access, drafts=drafts(3))
+    assert not TimelineEvent.objects.exists()
