@@ -12,11 +12,14 @@ from django.conf import settings
 from servestatic import ServeStaticASGI
 
 from apps.core.rest.asgi import ThreadedASGIHandler
+from apps.core.rest.lifespan import WithEnd
 from apps.episodic.archive_cache import archive_cache
 from apps.llm.providers import configured
-from apps.semantic.warm_up import start_index
+from apps.semantic.warm_up import end_index, start_index
 
-application = ServeStaticASGI(ThreadedASGIHandler(), root=str(settings.STATIC_ROOT), prefix="static/")
+application = WithEnd(
+    ServeStaticASGI(ThreadedASGIHandler(), root=str(settings.STATIC_ROOT), prefix="static/"), at_end=end_index
+)
 # Each web process has indexes of its own, and begins to load them without being asked: the question whether the hub
 # is ready reaches only one of them.
 archive_cache().warm_up()

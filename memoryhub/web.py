@@ -13,7 +13,7 @@ def web_command(config: Config) -> list[str]:
     return [
         *(sys.executable, "-m", "uvicorn", "memoryhub.asgi:application"),
         *("--host", config.host, "--port", str(config.port), "--workers", str(config.web_processes)),
-        *("--lifespan", "off", "--no-access-log", "--log-level", "warning", "--no-server-header"),
+        *("--lifespan", "on", "--no-access-log", "--log-level", "warning", "--no-server-header"),
         *("--timeout-graceful-shutdown", str(round(WEB_STOP_SECONDS) - 1)),
     ]
 

@@ -93,6 +93,11 @@ def start_index() -> None:
     index_guard().start()
 
 
+def end_index() -> None:
+    """What it does when it ends: the snapshots that lag behind are written."""
+    shard_cache().keeper.close()
+
+
 def require_warm() -> None:
     """Raises UnavailableError while this process is loading its index."""
     if missing := warm_up().missing:
