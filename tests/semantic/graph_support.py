@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from django.db import connection
 
@@ -21,7 +22,7 @@ from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.embedding import current_space
 from apps.semantic.graph_files import Snapshots
 from apps.semantic.index import ShardCache
-from apps.semantic.models import Memory
+from apps.semantic.models import Memory, MemoryEmbedding
 from apps.semantic.search_costs import write_search_costs
 from apps.semantic.searching import memory_search
 from apps.semantic.services import memory_save_many
@@ -67,6 +68,25 @@ def near(access: Access, text: str, top_k: int = 5) -> tuple[list[str], str]:
     query = SearchQuery(scope=Scope("ana"), query=text, mode=SearchMode.VECTOR, top_k=top_k)
     result = memory_search(access, query)
     return [item.memory.content for item in result.found], result.diagnostics.index
+
+
+def random_draft(number: int) -> MemoryDraft:
+    """A memory of ana's with a vector of its own, another one for each number; near to no other."""
+    vector = np.random.default_rng(number).standard_normal(current_space().dimension).astype(np.float32)
+    return MemoryDraft(f"saved as number {number} {vector[0]}", scope=Scope("ana"), embedding=vector)
+
+
+def answers_are_exact(access: Access) -> None:
+    """Searches by the graph find the ten nearest of the rows of the tables."""
+    rows = MemoryEmbedding.objects.filter(memory__user_id="ana", memory__status="active")
+    matrix = np.array(list(rows.values_list("vector", flat=True)), dtype=np.float32)
+    for vector in np.random.default_rng(7).standard_normal((5, matrix.shape[1])).astype(np.float32):
+        query = SearchQuery(scope=Scope("ana"), embedding=vector, mode=SearchMode.VECTOR, top_k=10)
+        result = memory_search(access, query)
+        assert result.diagnostics.index == "hnsw"
+        assert len({found.memory.pk for found in result.found}) == 10
+        nearest = np.sort(matrix @ (vector / np.linalg.norm(vector)))[::-1][:10]
+        assert [found.hit.similarity for found in result.found] == pytest.approx(nearest.tolist(), abs=1e-5)
 
 
 def snapshots_of_ana() -> Snapshots:
