@@ -34,7 +34,7 @@ from apps.episodic.listing import (
 
 LOAD_SECONDS = Histogram("timeline_archive_load_seconds", "Time to take up segment files that a process did not know.")
 LOADED_FILES = Counter("timeline_archive_files_loaded", "Segment files whose tables were read.")
-# More files than this are loaded in the background, and queries are refused until they are.
+# A process that has just started loads more files than this in the background, and refuses queries until it has them.
 LOAD_IN_REQUEST = 16
 RETRY_SECONDS = 2
 _TRIES = 20
@@ -89,6 +89,11 @@ class ArchiveCache:
         """Memory that the index takes, by and large."""
         return self._view.index.nbytes
 
+    @property
+    def _is_warm(self) -> bool:
+        """Whether it has known all files of some version."""
+        return self._view.listing.version >= 0
+
     def at(self, version: int) -> View | None:
         """The view of a version of the catalogue; None when this process stands at another one."""
         view = self._view
@@ -120,10 +125,11 @@ class ArchiveCache:
     def refresh(self, *, patient: bool = False, reports: bool = True) -> None:
         """Come to the catalogue's version. reports: False in a transaction, where FileDamagedError is raised instead.
 
-        Raises TimelineLoadingError when more than LOAD_IN_REQUEST files have to be loaded, which goes on in the
-        background; patient callers, who answer nobody, load them themselves.
+        Raises TimelineLoadingError in a process that never knew a version and has more than LOAD_IN_REQUEST files to
+        load, which goes on in the background; patient callers, who answer nobody, load them themselves. A process
+        that knew one loads what is new while its caller waits, however much that is: it has said that it is ready.
         """
-        if not patient and len(catalogue_listing().segments - self._view.listing.segments) > LOAD_IN_REQUEST:
+        if not patient and not self._is_warm and len(catalogue_listing().segments) > LOAD_IN_REQUEST:
             self.warm_up()
             raise self._still_loading()
         with self._loading:

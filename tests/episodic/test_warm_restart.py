@@ -133,6 +133,42 @@ def test_a_process_that_knew_most_files_goes_on_answering(timeline: Timeline, ap
     assert api.post(QUERY, {}).json()["count"] == SEGMENTS + 2
 
 
+def test_a_process_that_was_ready_stays_so_however_many_files_are_new(timeline: Timeline, api: Api) -> None:
+    assert ready().status_code == 503
+    finish_loading()
+    assert ready().status_code == 200
+    archive_one_by_one(timeline, 5 * SEGMENTS)
+    assert ready().json()["checks"]["timeline"] == "ok"
+    archive_one_by_one(timeline, 5 * SEGMENTS)
+    answer = api.post(QUERY, {"top_k": 100})
+    assert answer.status_code == 200
+    expected = [str(event.uuid) for event in newest_first(timeline.model)]
+    assert [event["id"] for event in answer.json()["events"]] == expected
+    assert len(archive_cache()._view.listing.segments) == len(segments(SegmentState.ARCHIVED)) > 10 * SEGMENTS
+
+
+def test_a_process_that_was_ready_goes_on_answering_when_all_its_files_are_replaced(
+    timeline: Timeline, timeline_dir: Path, api: Api
+) -> None:
+    archive_one_by_one(timeline, 9 * SEGMENTS)
+    archive_cache().refresh(patient=True)
+    old = segments(SegmentState.ARCHIVED)
+    for number in range(0, len(old), 2):
+        timeline.merge(old[number : number + 2])
+    for segment in old:
+        (timeline_dir / segment.file_name).unlink()
+    answer = api.post(QUERY, {"top_k": 100})
+    assert (answer.status_code, answer.json()["count"]) == (200, len(timeline.model))
+    assert ready().status_code == 200
+
+
+def archive_one_by_one(timeline: Timeline, count: int) -> None:
+    """Have new events archived, each in a segment of its own."""
+    for _ in range(count):
+        timeline.record(draft(f"event {len(timeline.model)}", timestamp=NOW + timedelta(minutes=len(timeline.model))))
+        timeline.archive()
+
+
 def test_what_happened_after_all_archived_events_can_be_recorded_meanwhile(gate: Gate, timeline: Timeline) -> None:
     assert len(timeline.record(draft("new", timestamp=NOW + HOUR))) == 1
     assert not gate.reached.is_set()
