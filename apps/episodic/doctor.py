@@ -9,7 +9,7 @@ from django.db import connection, transaction
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import NotFoundError
-from apps.episodic.archive import Step, list_files, no_step, remove_file, remove_parts, set_aside
+from apps.episodic.archive import Step, list_files, no_step, remove_parts, set_aside
 from apps.episodic.catalogue import segment_step
 from apps.episodic.checking import file_verify
 from apps.episodic.domain.segment_format import SegmentDamagedError
@@ -19,7 +19,7 @@ from apps.episodic.maintaining import REMOVE_AFTER
 from apps.episodic.mending import rows_recorded_again, segment_mend
 from apps.episodic.models import Segment, TimelineEvent
 from apps.episodic.progress import Watch, unwatched
-from apps.episodic.quarantine import segment_quarantine
+from apps.episodic.quarantine import ended_file_clear, segment_quarantine
 from apps.episodic.removing import rows_delete
 from apps.episodic.sealing import segment_seal
 from apps.episodic.working import alone, describe
@@ -196,7 +196,7 @@ class _Visit:
                 self._find(Problem.UNKNOWN_FILE, name, "No segment has this file.", partial(_aside, name))
             elif self._is_over(known[name]):
                 detail = f"Its segment was {known[name].state}."
-                self._find(Problem.LEFT_OVER, name, detail, partial(_remove, name))
+                self._find(Problem.LEFT_OVER, name, detail, partial(_clear, known[name]))
         for name in files.parts:
             self._find(Problem.LEFT_OVER, name, "It was not finished.", _remove_parts)
         for name in files.others:
@@ -232,8 +232,8 @@ def _aside(name: str) -> int:
     return 0
 
 
-def _remove(name: str) -> int:
-    remove_file(name)
+def _clear(segment: Segment) -> int:
+    ended_file_clear(segment)
     return 0
 
 

@@ -13,7 +13,7 @@ from django.db.models import QuerySet
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import NotFoundError
-from apps.episodic.archive import Step, list_files, no_step, remove_file, remove_parts
+from apps.episodic.archive import Step, list_files, no_step, remove_parts
 from apps.episodic.archiving import rows_drop, segment_archive, segments_to_archive, segments_to_drop
 from apps.episodic.compaction import merge_groups, segments_merge
 from apps.episodic.domain.rotation import archive_before
@@ -21,6 +21,7 @@ from apps.episodic.domain.segment_state import ENDED, SegmentState, require_step
 from apps.episodic.health_checking import health_check
 from apps.episodic.models import Segment
 from apps.episodic.progress import Watch, unwatched
+from apps.episodic.quarantine import ended_file_clear
 from apps.episodic.rotation import close_unless_empty, rotate_if_due
 from apps.episodic.sealing import segment_seal
 from apps.episodic.working import Work, alone
@@ -135,15 +136,15 @@ class _Maintenance:
         def remove(_: object) -> None:
             self._work.step("tidy: remove parts")
             self._report.removed += remove_parts()
-            for name in self._files_of_ended():
+            for segment in self._ended_with_files():
                 self._work.step("tidy: remove file")
-                self._report.removed += remove_file(name)
+                self._report.removed += ended_file_clear(segment)
 
         self._work.attempt("Clearing away", [], remove)
 
-    def _files_of_ended(self) -> list[str]:
+    def _ended_with_files(self) -> list[Segment]:
         ended = Segment.objects.filter(state__in=ENDED, ended_at__lte=utcnow(self._work.clock) - REMOVE_AFTER)
-        return list(ended.filter(file_name__in=list_files().segments).values_list("file_name", flat=True))
+        return list(ended.filter(file_name__in=list_files().segments))
 
     def rotate(self) -> None:
         self._report.closed += rotate_if_due(clock=self._work.clock)

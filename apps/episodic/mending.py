@@ -14,7 +14,7 @@ from uuid import UUID
 from django.db import transaction
 
 from apps.core.domain.clock import Clock
-from apps.episodic.archive import Step, no_step, segment_path, set_aside
+from apps.episodic.archive import Step, no_step, segment_path
 from apps.episodic.catalogue import catalogue_bump, segment_step
 from apps.episodic.checking import file_open, file_verify
 from apps.episodic.domain.event import EventRecord
@@ -25,7 +25,7 @@ from apps.episodic.domain.segment_salvage import Salvage
 from apps.episodic.domain.segment_state import RowsState, SegmentState
 from apps.episodic.models import Segment, TimelineEvent
 from apps.episodic.models.segment import MAX_DAMAGE_CHARS
-from apps.episodic.quarantine import damage_is_over, segment_quarantine
+from apps.episodic.quarantine import damage_is_over, file_set_aside, segment_quarantine
 from apps.episodic.removing import Removal, rows_delete, tell_pruned
 from apps.episodic.replacing import segments_replace
 from apps.episodic.sealing import rows_of, wait_for_writers
@@ -63,7 +63,7 @@ def segment_mend(segment: Segment, *, clock: Clock, give_up: bool = False, step:
     else:
         lost = _replace(segment, damage, again, clock, step)
         step("mend: set aside")
-        _set_aside(segment)
+        file_set_aside(segment.file_name)
     step("mend: wait for writers")
     _take_back_what_came_meanwhile(segment, clock)
     return Mended(lost, len(again))
@@ -79,7 +79,8 @@ def segment_expire(segment: Segment, removal: Removal, *, clock: Clock, step: St
 
     def note(_: int) -> None:
         tell_pruned(gone, removal, clock)
-        Segment.objects.filter(pk=segment.pk).update(lost_count=segment.event_count - len(gone))
+        # Without a damage its file is removed with what it may still hold, and not set aside.
+        Segment.objects.filter(pk=segment.pk).update(lost_count=segment.event_count - len(gone), damage="")
         damage_is_over(segment, clock)
 
     segments_replace([segment], iter(()), clock=clock, step=step, flipping=note)
@@ -189,14 +190,6 @@ def _replace(segment: Segment, damage: SegmentDamagedError | None, again: set[UU
 
     segments_replace([segment], wanted(), clock=clock, step=step, flipping=note)
     return segment.event_count - read
-
-
-def _set_aside(segment: Segment) -> None:
-    try:
-        set_aside(segment.file_name)
-    except SegmentDamagedError as damage:
-        if damage.code != Damage.MISSING:
-            raise
 
 
 def _take_back_what_came_meanwhile(segment: Segment, clock: Clock) -> None:

@@ -3,8 +3,9 @@
 from django.db import transaction
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock
+from apps.episodic.archive import remove_file, set_aside
 from apps.episodic.catalogue import catalogue_bump, segment_step
-from apps.episodic.domain.segment_format import SegmentDamagedError
+from apps.episodic.domain.segment_format import Damage, SegmentDamagedError
 from apps.episodic.domain.segment_state import RowsState, SegmentState
 from apps.episodic.domain.warnings import Severity, WarningKind
 from apps.episodic.models import Segment, TimelineEvent
@@ -57,3 +58,22 @@ def _warn(segment: Segment, damage: str, *, has_rows: bool, clock: Clock) -> Non
 def damage_is_over(segment: Segment, clock: Clock) -> None:
     """End the warning about a segment that was damaged, in the caller's transaction."""
     warning_end(kind=WarningKind.SEGMENT_DAMAGED, segment=segment, clock=clock)
+
+
+def file_set_aside(file_name: str) -> bool:
+    """Move a damaged file to where a person can look at it; False when it is not there any more."""
+    try:
+        set_aside(file_name)
+    except SegmentDamagedError as damage:
+        if damage.code != Damage.MISSING:
+            raise
+        return False
+    return True
+
+
+def ended_file_clear(segment: Segment) -> bool:
+    """Take the file of a segment that ended out of the way; False when it is not there any more.
+
+    A damaged one is set aside, as the repair would have done that was killed between ending its segment and that.
+    """
+    return file_set_aside(segment.file_name) if segment.damage else remove_file(segment.file_name)

@@ -199,6 +199,23 @@ def test_a_repair_that_is_killed_at_any_step_is_finished_by_the_next_one(
     assert files() == known_files()
 
 
+@pytest.mark.parametrize("tidy", ["maintain", "doctor"])
+@pytest.mark.parametrize("step", ["replace: flipped", "mend: set aside"])
+def test_a_damaged_file_is_set_aside_even_if_the_repair_is_killed_before_it_does_that(
+    step: str, tidy: str, timeline_dir: Path
+) -> None:
+    bad = an_archived_segment(range(400))
+    path = segment_path(bad.file_name)
+    damaged = path.read_bytes()[: path.stat().st_size * 2 // 3]
+    path.write_bytes(damaged)
+    assert die_doing(Order("doctor", 1, step), timeline_dir)
+    assert bad.file_name in files(), "it had no time to move it"
+    WORKS[tidy](2, lambda _: None)
+    assert list_files().quarantined == (bad.file_name,)
+    assert (timeline_dir / "quarantine" / bad.file_name).read_bytes() == damaged
+    assert files() == known_files()
+
+
 def test_nothing_is_told_about_another_users_events_by_a_purge_that_is_killed(timeline_dir: Path) -> None:
     an_archived_segment(range(6))
     others = {str(event.uuid) for event in archived() if not event.key.is_in(Scope("user-0"))}
