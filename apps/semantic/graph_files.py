@@ -9,7 +9,7 @@ import fcntl
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -162,6 +162,19 @@ class Snapshots:
     def _header(self, number: int) -> Path:
         return self.directory / f"{number:08}.json"
 
+    def drop_purged(self, purged_at: int) -> None:
+        """Remove what may hold rows that were removed for good at that version. Within `exclusive`."""
+        good = {_number(path) for path in self._headers() if _version(path) >= purged_at}
+        self._remove(path for path in self.directory.glob("[0-9]*") if _number(path) not in good)
+
+    def forget(self) -> None:
+        """Remove all of them."""
+        self._remove(self.directory.glob("[0-9]*"))
+
+    def _remove(self, paths: Iterable[Path]) -> None:
+        for path in sorted(paths, reverse=True):  # headers first
+            path.unlink(missing_ok=True)
+
     def _next_number(self) -> int:
         """One that no file has, be it a bad one: whoever reads that must not find another in its place."""
         return max((_number(path) for path in self.directory.iterdir()), default=0) + 1
@@ -205,6 +218,19 @@ def users_with_snapshots(space: EmbeddingSpace) -> list[str]:
             if (header["model"], header["dimension"]) == (space.model, space.dimension):
                 users[header["user"]] = max(users.get(header["user"], 0.0), path.stat().st_mtime)
     return sorted(users, key=lambda user: -users[user])
+
+
+def forget_graphs(user: str) -> None:
+    """Remove what the disk holds of a user's graphs, in every embedding space. Raises OSError."""
+    for space in EmbeddingSpace.objects.all():
+        Snapshots.of(user, space).forget()
+
+
+def _version(header_path: Path) -> int:
+    """-1 where it says none."""
+    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+        return int(json.loads(header_path.read_text())["version"])
+    return -1
 
 
 def _number(path: Path) -> int:

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from typing import Protocol
 
+from django.db import Error, connection
 from prometheus_client import Counter
 
 from apps.llm.models import EmbeddingSpace
@@ -20,6 +21,7 @@ from apps.retrieval.domain.graph import VectorGraph
 from apps.retrieval.domain.planning import GraphNeed, graph_need
 from apps.retrieval.domain.shard import GraphSource, Shard
 from apps.semantic.graph_files import Snapshots
+from apps.semantic.models import MemoryShard
 
 logger = logging.getLogger(__name__)
 GRAPHS = Counter("semantic_graphs_total", "Graphs of large shards taken into use, by where they came from.", ["source"])
@@ -41,10 +43,11 @@ Key = tuple[str, EmbeddingSpace]
 
 
 class Kept(Protocol):
-    """A shard and the lock of whoever changes or reads it."""
+    """A shard and the lock of whoever changes or reads it. purged_at: the version of the user's last purge."""
 
     lock: threading.RLock
     shard: Shard
+    purged_at: int
 
     def grown(self) -> None:
         """The shard takes more memory, or less."""
@@ -102,6 +105,7 @@ class GraphKeeper:
                 FAILURES.inc()
                 logger.exception("the graph of a shard could not be kept")
             finally:
+                connection.close()
                 with self._lock:
                     self._is_busy = False
 
@@ -111,6 +115,8 @@ class GraphKeeper:
             kept = self._lookup(user, space)
             if kept is None:
                 return
+            if kept.purged_at:
+                self._drop_purged(kept.purged_at, user, space)
             need = _need(kept)
             if need is GraphNeed.BUILD:
                 need = self._take_or_build(kept, user, space)
@@ -118,6 +124,16 @@ class GraphKeeper:
                 self._cover(kept, user, space)
             with kept.lock:
                 kept.grown()
+
+    def _drop_purged(self, purged_at: int, user: str, space: EmbeddingSpace) -> None:
+        snapshots = Snapshots.of(user, space)
+        if not snapshots.directory.exists():
+            return
+        with snapshots.exclusive() as mine:
+            if mine:
+                snapshots.drop_purged(purged_at)
+            else:
+                self._ask_again(user, space)
 
     def _take_or_build(self, kept: Kept, user: str, space: EmbeddingSpace) -> GraphNeed:
         """Take another's graph from the disk, or make one. Gives what is needed then."""
@@ -136,8 +152,8 @@ class GraphKeeper:
     def _take_from_disk(self, kept: Kept, snapshots: Snapshots, user: str, space: EmbeddingSpace) -> bool:
         """Whether there was one that is newer than the one in use."""
         with kept.lock:
-            has_graph = kept.shard.graph is not None
-        loaded = snapshots.load(newer_than=self._made_at.get((user, space.pk), -1) if has_graph else -1)
+            known = -1 if kept.shard.graph is None else self._made_at.get((user, space.pk), -1)
+        loaded = snapshots.load(newer_than=max(known, kept.purged_at - 1))
         if loaded is None:
             return False
         with kept.lock:
@@ -224,8 +240,11 @@ class GraphKeeper:
             if graph is None:
                 return
             graph.hold_removals()
+        snapshots = Snapshots.of(user, space)
         try:
-            Snapshots.of(user, space).save(graph, version)
+            snapshots.save(graph, version)
+            if _was_purged_since(user, version):
+                snapshots.forget()
             self._unsaved[user, space.pk] = space, 0
             self._made_at[user, space.pk] = version
             SNAPSHOTS.labels("written").inc()
@@ -242,6 +261,17 @@ def need_of(shard: Shard) -> GraphNeed:
     if shard.graph is None:
         return graph_need(len(shard), None, 0, 0)
     return graph_need(len(shard), len(shard.graph), shard.graph.removed, shard.graph.room)
+
+
+def _was_purged_since(user: str, version: int) -> bool:
+    """Whether what a purge removed may have come back to the disk after it.
+
+    When the database does not tell, the next who sees to the graph does.
+    """
+    try:
+        return MemoryShard.objects.filter(user_id=user, reset_version__gt=version).exists()
+    except Error:
+        return False
 
 
 def _need(kept: Kept) -> GraphNeed:

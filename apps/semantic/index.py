@@ -80,6 +80,8 @@ class _Cached:
     def __init__(self, dimension: int) -> None:
         self.lock = threading.RLock()
         self._dimension = dimension
+        # At which version rows were removed for good, and whether that is news to whoever keeps the graph.
+        self.purged_at, self.is_purge_news = 0, False
         self.reset()
 
     def reset(self) -> None:
@@ -95,6 +97,11 @@ class _Cached:
         except BaseException:
             self.reset()
             raise
+
+    def note_purge(self, version: int) -> None:
+        """Rows were removed for good at that version; 0 for never."""
+        self.is_purge_news = self.is_purge_news or version > self.purged_at
+        self.purged_at = version
 
     def arrive_at(self, version: int) -> None:
         """All changes up to `version` are taken over."""
@@ -166,7 +173,8 @@ class ShardCache:
     def _see_to_graph(self, user: str, entry: _Cached, space: EmbeddingSpace) -> None:
         if entry.has_changed:
             entry.has_changed = False
-            if need_of(entry.shard) is not GraphNeed.NOTHING:
+            if entry.is_purge_news or need_of(entry.shard) is not GraphNeed.NOTHING:
+                entry.is_purge_news = False
                 self.keeper.look_at(user, space)
 
     def _entry(self, user: str, space: EmbeddingSpace) -> _Cached:
@@ -217,6 +225,7 @@ def _refresh(entries: Mapping[str, _Cached], space: EmbeddingSpace) -> None:
                 entry = entries[user]
                 if user not in arrived and entry.shard.version < change.reset_version:
                     entry.reset()
+                entry.note_purge(change.reset_version)
                 if entry.shard.version < change.version:
                     LOADED_ROWS.labels("load" if user in loading else "update").inc(len(change.rows))
                     entry.apply(change.rows)

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -23,6 +24,7 @@ from apps.semantic.events import (
     MemoryRestored,
     change_fields,
 )
+from apps.semantic.graph_files import forget_graphs
 from apps.semantic.locks import lock_shards
 from apps.semantic.models import (
     Conflict,
@@ -133,6 +135,7 @@ def memories_purge(*, access: Access, scope: Scope, clock: Clock = SYSTEM_CLOCK)
     MemoryEmbedding.objects.filter(memory__in=doomed)._raw_delete(doomed.db)
     count = doomed._raw_delete(doomed.db)
     MemoryShard.objects.filter(user_id=scope.user_id).update(reset_version=version)
+    transaction.on_commit(partial(forget_graphs, scope.user_id), robust=True)
     emit(
         MemoriesPurged(
             user_id=scope.user_id,

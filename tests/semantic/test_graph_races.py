@@ -6,15 +6,16 @@ from typing import Any
 
 import pytest
 
-from apps.core.domain.scope import Access
+from apps.core.domain.scope import Access, Scope
 from apps.retrieval.domain.graph import VectorGraph
 from apps.retrieval.domain.shard import Shard
 from apps.semantic import graph_files, graph_keeping
 from apps.semantic.embedding import current_space
-from apps.semantic.graph_files import KEPT
+from apps.semantic.graph_files import KEPT, Snapshots
 from apps.semantic.graph_keeping import GraphKeeper
 from apps.semantic.index import ShardCache
 from apps.semantic.models import Memory
+from apps.semantic.services import memories_purge
 from tests.semantic.graph_support import (
     PATIENCE,
     ROWS,
@@ -91,7 +92,7 @@ def test_no_row_is_put_into_a_graph_that_is_being_written(filled, asked, access,
     shard_of(cache, len)
     cache.keeper._unsaved["ana", current_space().pk] = current_space(), ROWS
     monkeypatch.setattr(graph_keeping, "CLOSE_SECONDS", 0.01)
-    gate, saving = gated(monkeypatch, Shard, "cover"), gated(monkeypatch, graph_files.Snapshots, "save")
+    gate, saving = gated(monkeypatch, Shard, "cover"), gated(monkeypatch, Snapshots, "save")
     with in_thread(see_to(cache), gate):
         cache.keeper.close()
         assert saving.calls == 0
@@ -201,3 +202,62 @@ def test_without_a_disk_there_are_graphs_all_the_same(filled, asked, cache, sett
     settings.SEMANTIC_INDEX_DIR = tmp_path / "file" / "semantic-index"
     keep(cache)
     assert in_graph(cache) == ROWS
+
+
+def test_a_purge_takes_the_graphs_from_the_disk(
+    filled, asked, access, cache, django_capture_on_commit_callbacks
+) -> None:
+    keep(cache)
+    assert names()
+    with django_capture_on_commit_callbacks(execute=True):
+        memories_purge(access=access, scope=Scope("ana"))
+    assert names() == []
+
+
+def test_a_graph_of_rows_that_are_purged_while_it_is_written_does_not_come_back(
+    filled, asked, access, cache, monkeypatch
+) -> None:
+    save = Snapshots.save
+
+    def purged_meanwhile(self: Snapshots, graph: VectorGraph, version: int) -> Path:
+        memories_purge(access=access, scope=Scope("ana"))
+        return save(self, graph, version)
+
+    monkeypatch.setattr(Snapshots, "save", purged_meanwhile)
+    keep(cache)
+    assert names() == []
+
+
+def test_what_another_machine_has_of_purged_memories_is_removed_as_soon_as_it_learns_of_the_purge(
+    filled, asked, access, cache
+) -> None:
+    keep(cache)
+    (snapshots_of_ana().directory / "00000009.graph.bad").touch()
+    memories_purge(access=access, scope=Scope("ana"))
+    asked.clear()
+    shard_of(cache, len)
+    assert asked == ["ana"], "small as the shard is now"
+    keep(cache)
+    assert names() == []
+
+
+def test_a_graph_from_before_a_purge_is_not_taken_into_use(filled, asked, access, monkeypatch) -> None:
+    """The vectors of purged memories would stay in it."""
+    keep(ShardCache(1 << 30))
+    Memory.objects.filter(pk__in=[memory.pk for memory in filled[:9]]).update(persona_id="gone")
+    memories_purge(access=access, scope=Scope("ana", persona_id="gone"))
+    with snapshots_of_ana().exclusive():  # so that nobody else may remove it
+        cache = ShardCache(1 << 30)
+        keep(cache)
+        assert in_graph(cache) is None
+    keep(cache)
+    assert in_graph(cache) == ROWS - 9
+    assert len(names()) == 2
+
+
+def test_a_purge_that_is_over_disturbs_no_later_graph(filled, asked, access, cache) -> None:
+    memories_purge(access=access, scope=Scope("ana", persona_id="nobody"))
+    keep(cache)
+    before = names()
+    keep(ShardCache(1 << 30))
+    assert before == names() == ["00000001.graph", "00000001.json"]
