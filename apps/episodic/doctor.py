@@ -20,7 +20,7 @@ from apps.episodic.mending import rows_recorded_again, segment_mend
 from apps.episodic.models import Segment, TimelineEvent
 from apps.episodic.progress import Watch, unwatched
 from apps.episodic.quarantine import ended_file_clear, segment_quarantine
-from apps.episodic.removing import rows_delete
+from apps.episodic.removing import RowAgain, rows_delete
 from apps.episodic.sealing import segment_seal
 from apps.episodic.working import alone, describe
 
@@ -222,7 +222,7 @@ class _Visit:
             self.report.findings.append(Finding(problem, subject, detail, repaired=True, lost=lost))
 
 
-def _delete(rows: Sequence[tuple[int, int]], clock: Clock) -> int:
+def _delete(rows: Sequence[RowAgain], clock: Clock) -> int:
     rows_delete(rows, clock)
     return 0
 

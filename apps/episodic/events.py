@@ -35,10 +35,11 @@ class EventSaved(EventPayload):
 
 
 class PruneReason(StrEnum):
-    """Why events were removed for good."""
+    """Why events were removed for good. repair: an event had two ids, and keeps the other one."""
 
     RETENTION = "retention"
     MANUAL = "manual"
+    REPAIR = "repair"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,9 +6,11 @@ once.
 """
 
 import heapq
-from collections.abc import Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from typing import TypeVar
 from uuid import UUID
 
 from django.db import transaction
@@ -26,10 +28,11 @@ from apps.episodic.domain.segment_state import RowsState, SegmentState
 from apps.episodic.models import Segment, TimelineEvent
 from apps.episodic.models.segment import MAX_DAMAGE_CHARS
 from apps.episodic.quarantine import damage_is_over, file_set_aside, segment_quarantine
-from apps.episodic.removing import Removal, rows_delete, tell_pruned
+from apps.episodic.removing import Removal, RowAgain, rows_delete, tell_ids_gone, tell_pruned
 from apps.episodic.replacing import segments_replace
 from apps.episodic.sealing import rows_of, wait_for_writers
 
+_Item = TypeVar("_Item")
 _AT_ONCE = 1_000
 MEND_STEPS = ("mend: look", "mend: put back", "mend: set aside", "mend: wait for writers")
 
@@ -87,33 +90,38 @@ def segment_expire(segment: Segment, removal: Removal, *, clock: Clock, step: St
     return len(gone)
 
 
-def known_elsewhere(segment: Segment, identities: Iterable[UUID], clock: Clock) -> set[UUID]:
-    """Which of these are rows that count, not of this segment, or events of other files that count.
+def known_elsewhere(segment: Segment, identities: Iterable[UUID], clock: Clock) -> dict[UUID, set[UUID]]:
+    """Which of these are rows that count, not of this segment, or events of other files that count; with their ids.
 
     A file that turns out to be damaged is taken out of service, and does not count any more.
     """
     others = Segment.objects.filter(state=SegmentState.ARCHIVED).exclude(pk=segment.pk)
     if segment.first_timestamp and segment.last_timestamp:
         others = others.filter(first_timestamp__lte=segment.last_timestamp, last_timestamp__gte=segment.first_timestamp)
-    wanted, found = list(identities), set[UUID]()
+    wanted, found = list(identities), defaultdict[UUID, set[UUID]](set)
     for other in others:
         try:
-            found.update(file_open(other).find(wanted))
+            for identity, record in file_open(other).find(wanted).items():
+                found[identity].add(record.uuid)
         except SegmentDamagedError as damage:
             segment_quarantine(segment_id=other.pk, error=damage, clock=clock)
     # Only now: the rows of one that has just left service may count again.
     for batch in _batches(wanted):
         rows = TimelineEvent.objects.that_count().exclude(segment=segment).filter(identity__in=batch)
-        found.update(rows.values_list("identity", flat=True))
-    return found
+        for identity, uuid in rows.values_list("identity", "uuid"):
+            found[identity].add(uuid)
+    return dict(found)
 
 
-def rows_recorded_again(segment: Segment, file: SegmentFile) -> list[tuple[int, int]]:
-    """The rows that count of events that a segment's file holds, as arrival and segment."""
-    found: list[tuple[int, int]] = []
-    for batch in _batches(record.identity for record in file.events()):
-        rows = TimelineEvent.objects.that_count().exclude(segment=segment).filter(identity__in=batch)
-        found.extend(rows.order_by("pk").values_list("pk", "segment_id"))
+def rows_recorded_again(segment: Segment, file: SegmentFile) -> list[RowAgain]:
+    """The rows that count of events that a segment's file holds."""
+    found: list[RowAgain] = []
+    for batch in _batches((record.identity, record.uuid) for record in file.events()):
+        ids = dict(batch)
+        rows = TimelineEvent.objects.that_count().exclude(segment=segment).filter(identity__in=ids)
+        for row in rows.order_by("pk"):
+            gone = PrunedEvent.of(row.record) if row.uuid != ids[row.identity] else None
+            found.append(RowAgain(row.pk, row.segment_id, gone))
     return found
 
 
@@ -172,9 +180,14 @@ def _put_back(segment: Segment, clock: Clock) -> None:
         damage_is_over(segment, clock)
 
 
-def _replace(segment: Segment, damage: SegmentDamagedError | None, again: set[UUID], clock: Clock, step: Step) -> int:
-    """Put what survived, without what was recorded again, in the place of a segment; gives how many are lost."""
-    read = 0
+def _replace(
+    segment: Segment, damage: SegmentDamagedError | None, again: Mapping[UUID, set[UUID]], clock: Clock, step: Step
+) -> int:
+    """Put what survived, without what was recorded again, in the place of a segment; gives how many are lost.
+
+    again: identity -> the ids under which it stays.
+    """
+    read, gone = 0, list[PrunedEvent]()
 
     def wanted() -> Iterator[EventRecord]:
         nonlocal read
@@ -182,10 +195,13 @@ def _replace(segment: Segment, damage: SegmentDamagedError | None, again: set[UU
             read += 1
             if record.identity not in again:
                 yield record
+            elif record.uuid not in again[record.identity]:
+                gone.append(PrunedEvent.of(record))
 
     def note(_: int) -> None:
         found = str(damage or segment.damage)[:MAX_DAMAGE_CHARS]
         Segment.objects.filter(pk=segment.pk).update(lost_count=segment.event_count - read, damage=found)
+        tell_ids_gone(gone, clock)
         damage_is_over(segment, clock)
 
     segments_replace([segment], wanted(), clock=clock, step=step, flipping=note)
@@ -199,11 +215,11 @@ def _take_back_what_came_meanwhile(segment: Segment, clock: Clock) -> None:
     back = Segment.objects.filter(pk=segment.pk).values_list("replaced_by", flat=True).first() or segment.pk
     serving = Segment.objects.filter(pk=back, state=SegmentState.ARCHIVED).first()
     if serving is not None:
-        # Nobody is told: the event is still there, as it was recorded first.
+        # The event is still there, as it was recorded first: only the ids of the rows are gone.
         rows_delete(rows_recorded_again(serving, file_open(serving)), clock)
 
 
-def _batches(identities: Iterable[UUID]) -> Iterator[Sequence[UUID]]:
-    remaining = iter(identities)
+def _batches(items: Iterable[_Item]) -> Iterator[Sequence[_Item]]:
+    remaining = iter(items)
     while batch := list(islice(remaining, _AT_ONCE)):
         yield batch

@@ -49,6 +49,10 @@ class Removal:
     noted: Noted | None = None
 
 
+# Removes no event, so that no condition applies.
+REPAIR = Removal(Q(pk__in=[]), lambda _: None, PruneReason.REPAIR, "repair")
+
+
 @dataclass
 class RemovalReport:
     """How many events were removed, or would be. segments: files that were rewritten or ended.
@@ -174,13 +178,29 @@ def _remove_batch(rows: QuerySet[TimelineEvent], removal: Removal, clock: Clock)
     return batch[-1][0], len(batch), unsealed
 
 
-def rows_delete(rows: Sequence[tuple[int, int]], clock: Clock) -> int:
-    """Remove rows without telling of it, given as arrival and segment; gives their number."""
+@dataclass(frozen=True)
+class RowAgain:
+    """A row of an event that is in a file, too. gone: what to tell of it, unless it has the id that is in the file."""
+
+    arrival: int
+    segment_id: int
+    gone: PrunedEvent | None
+
+
+def rows_delete(rows: Sequence[RowAgain], clock: Clock) -> int:
+    """Remove rows of events that stay in a file, and tell of the ids that go with them; gives their number."""
     with transaction.atomic():
-        unsealed = _delete(rows, clock)
+        unsealed = _delete([(row.arrival, row.segment_id) for row in rows], clock)
+        tell_ids_gone([row.gone for row in rows if row.gone], clock)
     for name in unsealed:
         remove_file(name)
     return len(rows)
+
+
+def tell_ids_gone(gone: Sequence[PrunedEvent], clock: Clock) -> None:
+    """Tell of ids that a repair removes while their events stay under others, in the transaction in which they go."""
+    if gone:
+        tell_pruned(gone, REPAIR, clock)
 
 
 def _delete(rows: Sequence[tuple[int, int]], clock: Clock) -> list[str]:

@@ -16,6 +16,7 @@ from apps.episodic.domain.warnings import WarningKind
 from apps.episodic.models import Catalogue, Segment, TimelineEvent
 from apps.episodic.quarantine import segment_quarantine
 from apps.episodic.warnings import active_warnings
+from apps.events.models import Event
 from tests.episodic.upkeep import (
     a_sealed_segment,
     an_archived_segment,
@@ -370,3 +371,39 @@ def test_rows_stay_what_they_are_when_their_segment_is_verified() -> None:
     assert segment_verify(segment_id=segment.pk).state == SegmentState.SEALING
     assert len(hot()) == 10
     assert states() == ["sealing", "open"]
+
+
+def told_gone() -> list[tuple[str, str]]:
+    """The ids of which is told that they are gone, each with why."""
+    told = Event.objects.filter(name="memory:episodic:pruned").order_by("id").values_list("payload", flat=True)
+    return sorted((uuid, payload["reason"]) for payload in told for uuid in payload["event_ids"])
+
+
+def test_a_repair_tells_of_the_ids_of_events_that_stay_under_others() -> None:
+    segment = an_archived_segment(range(6))
+    first = {event.content: str(event.uuid) for event in archived()}
+    Segment.objects.filter(pk=segment.pk).update(state="quarantined")
+    record(range(3))
+    assert repair().is_well
+    assert told_gone() == sorted((first[f"event {number}"], "repair") for number in range(3))
+    assert not {uuid for uuid, _ in told_gone()} & {str(event.uuid) for event in [*hot(), *archived()]}
+
+
+def test_a_repair_tells_of_the_ids_of_rows_that_give_way_to_a_file() -> None:
+    segment = an_archived_segment(range(5))
+    Segment.objects.filter(pk=segment.pk).update(state="quarantined")
+    second = record([1, 2, 7])
+    Segment.objects.filter(pk=segment.pk).update(state="archived")
+    assert repair().is_well
+    assert told_gone() == sorted((str(uuid), "repair") for uuid in second[:2])
+
+
+def test_a_row_with_the_id_that_its_file_has_goes_without_a_word() -> None:
+    segment = an_archived_segment(range(5))
+    Segment.objects.filter(pk=segment.pk).update(state="quarantined")
+    record([1])
+    Segment.objects.filter(pk=segment.pk).update(state="archived")
+    [uuid] = [event.uuid for event in archived() if event.content == "event 1"]
+    TimelineEvent.objects.update(uuid=uuid)
+    assert problems(repair()) == [("recorded_twice", True)]
+    assert told_gone() == []

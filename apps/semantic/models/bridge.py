@@ -121,6 +121,7 @@ class PruneReason(models.TextChoices):
 
     RETENTION = "retention", "Retention"
     MANUAL = "manual", "By hand"
+    REPAIR = "repair", "Recorded twice"
 
 
 class _Scoped(models.Model):
