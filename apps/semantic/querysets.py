@@ -74,8 +74,13 @@ class IngestionQuerySet(ScopedQuerySet["Ingestion"]):
         return self.filter(status__in=("pending", "failed", "linked"))
 
     def unlinking(self) -> Self:
-        """Those whose event is gone, and whose memory has yet to be looked at."""
-        return self.filter(status="unlinking")
+        """Those whose event is gone, and whose memory is to be looked at now.
+
+        One whose event stays under another id waits for that to be linked: without it the memory would be demoted.
+        """
+        waiting = self.model._default_manager.filter(status="pending", user_id=models.OuterRef("user_id"))
+        repaired = models.Q(pruned_reason="repair")
+        return self.filter(status="unlinking").filter(~repaired | ~models.Exists(waiting))
 
     def exactly_in(self, scope: Scope) -> Self:
         """Those of a scope in which what is not named does not exist."""

@@ -7,14 +7,20 @@ from django_q.models import OrmQ
 
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.scope import Scope, system_access
-from apps.episodic.models import RetentionPolicy
+from apps.episodic.archiving import rows_drop, segment_archive
+from apps.episodic.doctor import timeline_doctor
+from apps.episodic.domain.segment_format import Damage, SegmentDamagedError
+from apps.episodic.maintaining import timeline_seal
+from apps.episodic.models import RetentionPolicy, Segment
 from apps.episodic.pruning import timeline_prune
 from apps.episodic.purging import events_purge
+from apps.episodic.quarantine import segment_quarantine
 from apps.episodic.retention_policies import retention_create
 from apps.events.models import Event
 from apps.events.services import drain
 from apps.semantic import tasks
-from apps.semantic.models import BridgeAudit, Ingestion
+from apps.semantic.bridge_upkeep import bridge_catch_up
+from apps.semantic.models import BridgeAudit, Ingestion, Memory
 from tests.api import Api, api_for, contents
 from tests.semantic.bridge_support import active, policy, recover, warn
 
@@ -121,3 +127,37 @@ def test_purging_the_events_of_a_user_deletes_what_came_of_them_and_leaves_no_wo
     assert sorted(BridgeAudit.objects.values_list("action", "reason")) == [("deleted", "manual"), ("dropped", "manual")]
     assert not Ingestion.objects.exclude(content="").exists()
     assert not Event.objects.filter(payload__content__contains="promise").exists()
+
+
+def test_a_memory_stays_while_its_event_has_an_id_and_is_demoted_with_the_last_one(api: Api) -> None:
+    policy("promises", event_types=["promise"])
+    told = happened(days=40)
+    first = api.post(EVENTS, told).json()["event"]["id"]
+    work()
+    timeline_seal()
+    segment = Segment.objects.get(state="sealed")
+    segment_archive(segment, clock=SYSTEM_CLOCK)
+    rows_drop(segment)
+    assert segment_quarantine(segment_id=segment.pk, error=SegmentDamagedError(Damage.CHECKSUM, "for a moment"))
+    second = api.post(EVENTS, told).json()["event"]["id"]
+    assert second != first
+    work()
+    [memory] = Memory.objects.all()
+    assert linked(memory) == {first}, "nothing is made of events while a critical warning is there"
+    timeline_doctor(repair=True)
+    work()
+    bridge_catch_up()
+    work()
+    assert linked(memory) == {second}
+    assert list(BridgeAudit.objects.values_list("action", "reason")) == [("kept", "repair")]
+    before = memory.importance
+    RetentionPolicy.objects.update_or_create(household_id="", defaults={"days": 30, "is_enabled": True})
+    timeline_prune()
+    work()
+    memory.refresh_from_db()
+    assert (linked(memory), memory.importance < before) == (set(), True)
+    assert list(BridgeAudit.objects.values_list("action", "reason").order_by("id"))[1:] == [("demoted", "retention")]
+
+
+def linked(memory: Memory) -> set[str]:
+    return {str(uuid) for uuid in Ingestion.objects.filter(memory=memory).values_list("event_id", flat=True)}
