@@ -12,11 +12,13 @@ from apps.episodic.archive_cache import View
 from apps.episodic.domain.archive_index import Selection
 from apps.episodic.domain.event import EventRecord
 from apps.episodic.domain.segment_format import BLOCK_LINES, Array, SegmentDamagedError, moment_of
+from apps.episodic.domain.segment_reader import SegmentFile
 from apps.episodic.domain.window import Harvest, Newest, Tally
 from apps.episodic.listing import FileDamagedError
 
-# About so many events are read from a file at a time.
+# About so many events are read from a file at a time, or so many bytes of them as NDJSON.
 READ_AT_ONCE = 4_096
+BYTES_AT_ONCE = 8 * 1024 * 1024
 # Runs of which each may hold one of the newest events are read together, to read a block once for several of them.
 _RUNS_AT_ONCE = 16
 
@@ -45,7 +47,7 @@ def gather(view: View, scope: Scope, harvest: Harvest) -> Gathered:
         whole = selection.whole
         count = int(whole["count"].sum(dtype=np.int64))
         harvest.count(Tally(count, count, count))
-        for batch in _while_promising(whole, harvest.newest):
+        for batch in _while_promising(view, whole, harvest.newest):
             for records in reader.read(batch):
                 harvest.keep(records)
     return Gathered(selection.total, len(np.unique(selection.runs["segment"])), len(reader.segments))
@@ -59,14 +61,14 @@ def read_in_order(view: View, selection: Selection) -> list[Iterator[EventRecord
     return [chain.from_iterable(reader.read(runs)) for runs in runs_of]
 
 
-def _while_promising(runs: Array, newest: Newest) -> Iterator[Array]:
+def _while_promising(view: View, runs: Array, newest: Newest) -> Iterator[Array]:
     """Runs that may hold one of the newest events, in batches. runs: those that end latest first."""
     begin = 0
     while begin < len(runs):
         end = begin
         if newest.missing:
-            enough = np.searchsorted(np.cumsum(runs["count"][begin:], dtype=np.int64), newest.missing)
-            end = min(begin + int(enough) + 1, len(runs))
+            end = begin + _enough(runs["count"][begin:], newest.missing)
+            end = begin + _enough(_sizes(view, runs[begin:end]), BYTES_AT_ONCE)
         else:
             limit = min(begin + _RUNS_AT_ONCE, len(runs))
             while end < limit and newest.can_take(moment_of(int(runs["last"][end]))):
@@ -77,8 +79,25 @@ def _while_promising(runs: Array, newest: Newest) -> Iterator[Array]:
         begin = end
 
 
+def _enough(amounts: Array, needed: int) -> int:
+    """How many of them, from the first on, come to what is needed; all when they do not."""
+    return min(int(np.searchsorted(np.cumsum(amounts, dtype=np.int64), needed)) + 1, len(amounts))
+
+
+def _sizes(view: View, runs: Array) -> Array:
+    """About the bytes of each run."""
+    sizes = np.zeros(len(runs), dtype=np.int64)
+    for segment in np.unique(runs["segment"]).tolist():
+        its = runs["segment"] == segment
+        sizes[its] = view.index.file(segment).bytes_of(runs["run"][its])
+    return sizes
+
+
 class _Reader:
-    """Reads runs of the files of a view, `at_once` events or a run. segments: the ids of those that it read."""
+    """Reads runs of the files of a view, `at_once` events, BYTES_AT_ONCE or a run.
+
+    segments: the ids of those that it read.
+    """
 
     def __init__(self, view: View, at_once: int = READ_AT_ONCE) -> None:
         self._view = view
@@ -92,7 +111,7 @@ class _Reader:
             numbers[segment].append((run, count))
         for segment, its in numbers.items():
             self.segments.add(segment)
-            for part in _parts(sorted(its), self._at_once):
+            for part in _parts(self._view.index.file(segment), sorted(its), self._at_once):
                 yield self._read(segment, part)
 
     def _read(self, segment: int, runs: list[int]) -> list[EventRecord]:
@@ -102,15 +121,16 @@ class _Reader:
             raise FileDamagedError(self._view.listed(segment), error) from error
 
 
-def _parts(runs: list[tuple[int, int]], at_once: int) -> Iterator[list[int]]:
-    """Numbers of runs, put together until they have so many events. runs: number and count."""
+def _parts(file: SegmentFile, runs: list[tuple[int, int]], at_once: int) -> Iterator[list[int]]:
+    """Numbers of runs, put together until they have so many events or bytes. runs: number and count."""
     part: list[int] = []
-    events = 0
-    for run, count in runs:
+    events = size = 0
+    sizes = file.bytes_of(np.array([run for run, _ in runs])).tolist()
+    for (run, count), its in zip(runs, sizes, strict=True):
         part.append(run)
-        events += count
-        if events >= at_once:
+        events, size = events + count, size + its
+        if events >= at_once or size >= BYTES_AT_ONCE:
             yield part
-            part, events = [], 0
+            part, events, size = [], 0, 0
     if part:
         yield part

@@ -35,8 +35,15 @@ FROM (
     FROM episodic_timelineevent AS e WHERE {{scope}} AND {ROWS_COUNT}
 ) AS tally
 LEFT JOIN LATERAL (
-    SELECT * FROM episodic_timelineevent AS e WHERE {{scope}} AND {ROWS_COUNT} AND {{window}} AND {{types}}
-    ORDER BY e.timestamp DESC, e.id DESC LIMIT %(limit)s
+    SELECT * FROM (
+        SELECT newest.*,
+               sum(octet_length(content)) OVER (ORDER BY timestamp DESC, id DESC ROWS UNBOUNDED PRECEDING)
+               - octet_length(content) AS newer_bytes
+        FROM (
+            SELECT * FROM episodic_timelineevent AS e WHERE {{scope}} AND {ROWS_COUNT} AND {{window}} AND {{types}}
+            ORDER BY e.timestamp DESC, e.id DESC LIMIT %(limit)s
+        ) AS newest
+    ) AS sized WHERE %(max_bytes)s::bigint IS NULL OR newer_bytes < %(max_bytes)s::bigint
 ) AS found ON TRUE
 """  # noqa: S608  (put together from constants; values are parameters)
 _FIRST_EVENT_COLUMN = 5
@@ -52,11 +59,16 @@ class Hot:
     records: tuple[EventRecord, ...]
 
 
-def read_hot(scope: Scope | None, window: Window, event_types: Sequence[str], limit: int) -> Hot:
-    """Count the rows of a scope and give the newest `limit` of those wanted; without a scope there are none."""
+def read_hot(
+    scope: Scope | None, window: Window, event_types: Sequence[str], limit: int, max_bytes: int | None = None
+) -> Hot:
+    """Count the rows of a scope and give the newest `limit` of those wanted; without a scope there are none.
+
+    max_bytes: of content, beyond which no more rows are given; the one that crosses it is.
+    """
     conditions, values = rows_where(scope, window, event_types)
     with connection.cursor() as cursor:
-        cursor.execute(_SQL.format(**conditions), {**values, "limit": limit})
+        cursor.execute(_SQL.format(**conditions), {**values, "limit": limit, "max_bytes": max_bytes})
         answer = cursor.fetchall()
     version, quarantined, *counts = answer[0][:_FIRST_EVENT_COLUMN]
     found = [row[_FIRST_EVENT_COLUMN:] for row in answer if row[_FIRST_EVENT_COLUMN] is not None]

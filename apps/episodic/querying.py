@@ -15,7 +15,7 @@ from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.scope import Access, Scope
 from apps.episodic.archive_cache import View, archive_cache, too_restless
 from apps.episodic.archived import Gathered, gather
-from apps.episodic.domain.text_ranking import TEXT_LIMIT
+from apps.episodic.domain.text_ranking import TEXT_BYTES, TEXT_LIMIT
 from apps.episodic.domain.window import Diagnostics, EventQuery, Harvest, QueryResult, Segments, Window, window_drops
 from apps.episodic.hot import Hot, read_hot
 from apps.episodic.listing import FileDamagedError, unreadable
@@ -47,19 +47,19 @@ def events_query(access: Access, query: EventQuery, clock: Clock = SYSTEM_CLOCK)
     started = time.perf_counter()
     now = utcnow(clock)
     window = query.window(now)
-    limit = query.top_k if query.text is None else TEXT_LIMIT
-    found = _find(access.for_read(query.scope), window, query.event_types, limit)
+    limits = (query.top_k, None) if query.text is None else (TEXT_LIMIT, TEXT_BYTES)
+    found = _find(access.for_read(query.scope), window, query.event_types, limits)
     result = _newest(found) if query.text is None else _best(found, query, now)
     took = time.perf_counter() - started
     QUERY_SECONDS.labels("window" if query.text is None else "text").observe(took)
     return replace(result, diagnostics=replace(result.diagnostics, took_ms=took * 1000))
 
 
-def _find(scope: Scope | None, window: Window, event_types: Sequence[str], limit: int) -> _Found:
-    """What is there, at one moment. Without a scope nothing is."""
+def _find(scope: Scope | None, window: Window, event_types: Sequence[str], limits: tuple[int, int | None]) -> _Found:
+    """What is there, at one moment. Without a scope nothing is. limits: events, and bytes of their content."""
     for _ in range(_TRIES):
-        hot = read_hot(scope, window, event_types, limit)
-        harvest = Harvest(window, event_types, limit)
+        hot = read_hot(scope, window, event_types, *limits)
+        harvest = Harvest(window, event_types, *limits)
         harvest.count(hot.tally)
         harvest.keep(hot.records)
         try:

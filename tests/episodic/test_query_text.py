@@ -1,14 +1,22 @@
 """A text asked of a window: what is compared, what is left out, and what happens without an embedding model."""
 
-from collections.abc import Sequence
-from datetime import timedelta
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
 
 from apps.core.domain.errors import UnavailableError
-from apps.episodic import querying, vector_cache
+from apps.core.domain.scope import Scope
+from apps.episodic import archived, hot, querying, vector_cache
+from apps.episodic.archive_cache import archive_cache
 from apps.episodic.domain import text_ranking
+from apps.episodic.domain.event import EventRecord
+from apps.episodic.domain.segment_reader import SegmentFile
+from apps.episodic.domain.window import EventQuery
+from apps.episodic.searching import Ranked, events_ranked
 from apps.episodic.vector_cache import VectorCache
 from apps.llm.domain.embedder import EmbeddingSpaceId, EmbeddingUnavailableError, Vectors
 from apps.llm.embedding import embed_texts
@@ -74,6 +82,108 @@ def test_only_the_newest_events_are_looked_at_and_the_rest_is_counted(
     assert contents(result) == [CONTENTS[3]]
     assert result.diagnostics.dropped["beyond_text_limit"] == 2
     assert result.diagnostics.dropped["no_match"] == 1
+
+
+@pytest.fixture
+def compared(monkeypatch: pytest.MonkeyPatch) -> list[EventRecord]:
+    """What the last query compared with its text."""
+    seen: list[EventRecord] = []
+
+    def spy(events: Sequence[EventRecord], query: EventQuery, now: datetime) -> Ranked:
+        seen[:] = events
+        return events_ranked(events, query, now)
+
+    monkeypatch.setattr(querying, "events_ranked", spy)
+    return seen
+
+
+def newest_within(events: Sequence[EventRecord], limit: int, max_bytes: int) -> list[EventRecord]:
+    """The newest of a list, up to the one that crosses the size."""
+    found: list[EventRecord] = []
+    for event in sorted(events, key=lambda event: event.order, reverse=True):
+        if len(found) == limit or sum(len(one.content.encode()) for one in found) >= max_bytes:
+            break
+        found.append(event)
+    return found
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("seed", range(4))
+def test_exactly_the_newest_within_the_size_are_compared_whether_rows_or_archived(
+    seed: int, compared: list[EventRecord], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(archived, "BYTES_AT_ONCE", 1_000)
+    source, timeline = Random(seed), Timeline()
+    for part in range(4):
+        # Of all times in each part, so that files and rows overlap; some events share a moment.
+        for number in range(source.randrange(20, 40)):
+            content = f"tea {part} {number} " + source.choice(["x", "\u20ac"]) * source.choice([0, 5, 300, 3_000])
+            fields = {
+                "timestamp": NOW - timedelta(minutes=source.randrange(60)),
+                "event_type": source.choice(["message", "visit"]),
+                "scope": Scope(source.choice(["ana", "ben"])),
+            }
+            timeline.record(draft(content, **fields))
+        if part < 3:
+            timeline.archive()
+    for _ in range(12):
+        limit, max_bytes = source.choice([5, 30, 20_000]), source.choice([1, 100, 5_000, 60_000, 4_000_000])
+        monkeypatch.setattr(querying, "TEXT_LIMIT", limit)
+        monkeypatch.setattr(querying, "TEXT_BYTES", max_bytes)
+        scope, types = source.choice([Scope(), Scope("ana")]), source.choice([(), ("visit",)])
+        start = source.choice([None, NOW - timedelta(minutes=45)])
+        result = timeline.query(
+            text="tea", mode=SearchMode.KEYWORD, scope=scope, event_types=types, start=start, top_k=1_000
+        )
+        wanted, counts = timeline.expected(scope, start=start, event_types=types, top_k=1_000)
+        assert compared == newest_within(wanted, limit, max_bytes)
+        assert result.diagnostics.scanned == counts["scanned"]
+        assert result.diagnostics.dropped["beyond_text_limit"] == len(wanted) - len(compared)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("is_archived", [False, True])
+def test_of_large_events_hardly_more_is_read_than_compared(
+    is_archived: bool, compared: list[EventRecord], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(querying, "TEXT_BYTES", 100_000)
+    monkeypatch.setattr(archived, "BYTES_AT_ONCE", 100_000)
+    read: list[EventRecord] = []
+
+    def counted(make: Callable[..., Any]) -> Callable[..., Any]:
+        def run(*given: Any) -> Any:
+            made = make(*given)
+            read.extend(made if isinstance(made, list) else [made])
+            return made
+
+        return run
+
+    timeline = Timeline()
+    timeline.record(
+        *[draft(f"{number} " + "tea " * 2_500, timestamp=NOW - timedelta(minutes=number)) for number in range(60)]
+    )
+    if is_archived:
+        timeline.archive()
+    archive_cache().refresh()
+    monkeypatch.setattr(SegmentFile, "read_runs", counted(SegmentFile.read_runs))
+    monkeypatch.setattr(hot, "record_of", counted(hot.record_of))
+    result = timeline.query(text="tea", mode=SearchMode.KEYWORD)
+    assert [event.content.split()[0] for event in compared] == [str(number) for number in range(10)]
+    assert result.diagnostics.dropped["beyond_text_limit"] == 50
+    # A block of a file holds up to 128 KiB; events are read by the block.
+    assert 10 <= len(read) <= (36 if is_archived else 10)
+
+
+@pytest.mark.django_db
+def test_without_a_text_the_size_of_events_leaves_none_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(querying, "TEXT_BYTES", 1)
+    monkeypatch.setattr(archived, "BYTES_AT_ONCE", 1)
+    timeline = Timeline()
+    for number in range(4):
+        timeline.record(draft(f"event {number}", timestamp=NOW - timedelta(minutes=number)))
+        if number % 2:
+            timeline.archive()
+    assert contents(timeline.query(top_k=3)) == ["event 0", "event 1", "event 2"]
 
 
 def test_of_many_events_some_are_compared_by_meaning_and_it_is_said_how_many(

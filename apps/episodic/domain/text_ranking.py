@@ -19,7 +19,10 @@ from apps.retrieval.domain.ranking import rank, terms_of
 from apps.retrieval.domain.shard import SESSION_KEY, Shard, ShardRow
 from apps.retrieval.domain.substance import question_share
 
+# What a text is compared with, the newest first: so many events, and so many bytes of content in UTF-8, the event that
+# crosses them included. Taking words out of content costs by its size.
 TEXT_LIMIT = 20_000
+TEXT_BYTES = 4_000_000
 MAX_COMPARED = 256
 # Of a row that is in the running: it has a vector, or a word of the text.
 CANDIDATE = "candidate"

@@ -1,6 +1,7 @@
 """What a query of the timeline asks for, and the account of what it found (spec 000, Episodic Retrieval Controls)."""
 
 import heapq
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -75,24 +76,33 @@ class Tally:
 
 
 class Newest:
-    """The newest `limit` of the events that it is shown."""
+    """The newest `limit` of the events that it is shown; with `max_bytes` no more than have that much content.
 
-    def __init__(self, limit: int) -> None:
+    The event that crosses `max_bytes` (1 or more, of UTF-8) is the last one kept. What is kept depends on the events
+    alone, not on the order in which they are shown: once there is enough, there is always enough that is newer than
+    what was given up.
+    """
+
+    def __init__(self, limit: int, max_bytes: int | None = None) -> None:
         self._limit = limit
-        self._heap: list[tuple[tuple[datetime, int], int, EventRecord]] = []
+        self._max_bytes = math.inf if max_bytes is None else max_bytes
+        self._bytes = 0
+        self._heap: list[tuple[tuple[datetime, int], int, int, EventRecord]] = []
         self._serial = count()
 
     def add(self, record: EventRecord) -> None:
-        entry = (record.order, next(self._serial), record)
-        if len(self._heap) < self._limit:
-            heapq.heappush(self._heap, entry)
-        else:
-            heapq.heappushpop(self._heap, entry)
+        if not self.missing and record.order < self._heap[0][0]:
+            return
+        size = len(record.content.encode())
+        heapq.heappush(self._heap, (record.order, next(self._serial), size, record))
+        self._bytes += size
+        while len(self._heap) > self._limit or self._bytes - self._heap[0][2] >= self._max_bytes:
+            self._bytes -= heapq.heappop(self._heap)[2]
 
     @property
     def missing(self) -> int:
-        """How many more there is room for."""
-        return self._limit - len(self._heap)
+        """How many more there may be room for."""
+        return self._limit - len(self._heap) if self._bytes < self._max_bytes else 0
 
     def can_take(self, moment: datetime) -> bool:
         """Whether an event of this moment could be among the newest."""
@@ -100,16 +110,16 @@ class Newest:
 
     def records(self) -> tuple[EventRecord, ...]:
         """The newest first."""
-        return tuple(record for _, _, record in sorted(self._heap, reverse=True))
+        return tuple(record for *_, record in sorted(self._heap, reverse=True))
 
 
 class Harvest:
     """Counts the events of a scope that it is shown, and keeps the newest that are wanted."""
 
-    def __init__(self, window: Window, event_types: Iterable[str], limit: int) -> None:
+    def __init__(self, window: Window, event_types: Iterable[str], limit: int, max_bytes: int | None = None) -> None:
         self.window = window
         self.event_types = frozenset(event_types)
-        self.newest = Newest(limit)
+        self.newest = Newest(limit, max_bytes)
         self.tally = Tally()
 
     def count(self, tally: Tally) -> None:

@@ -29,7 +29,9 @@ class DroppedOutput(AnySerializer):
     outside_window = serializers.IntegerField()
     event_type = serializers.IntegerField(help_text="Of other types than asked for.")
     beyond_top_k = serializers.IntegerField(help_text="More than `top_k`.")
-    beyond_text_limit = serializers.IntegerField(required=False, help_text="Older than the newest 20,000.")
+    beyond_text_limit = serializers.IntegerField(
+        required=False, help_text="Older than the newest 20,000, or 4 MB of them."
+    )
     not_compared = serializers.IntegerField(
         required=False, help_text="No word in common, and their meaning was not compared."
     )

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from uuid import UUID
 
+import numpy as np
 import psutil
 import pytest
 import zstandard
@@ -114,6 +115,9 @@ def test_the_figures_are_known_without_reading_events(file: SegmentFile, records
 def test_the_size_before_compression_is_that_of_the_lines(file: SegmentFile) -> None:
     lines = zstandard.ZstdDecompressor().stream_reader(file.path.read_bytes(), read_across_frames=True).read()
     assert file.raw_bytes == len(lines)
+    shares = file.bytes_of(np.arange(len(file.runs)))
+    assert shares.min() > 0
+    assert len(lines) - len(shares) < shares.sum() <= len(lines)
 
 
 def test_an_open_file_holds_no_descriptor(file: SegmentFile) -> None:

@@ -70,6 +70,30 @@ def test_the_newest_are_those_of_a_sorted_list(records: list[EventRecord], limit
     assert list(newest.records()) == sorted(records, key=lambda one: one.order, reverse=True)[:limit]
 
 
+@given(
+    st.lists(st.tuples(MOMENTS, st.text("a\u00e9\u20ac\U0001f600", max_size=8)), max_size=30),
+    st.integers(1, 12),
+    st.integers(1, 120),
+    st.randoms(),
+)
+def test_the_newest_within_a_size_are_those_before_a_list_crosses_it(
+    drawn: list[tuple[datetime, str]], limit: int, max_bytes: int, order: Random
+) -> None:
+    records = [record(number, timestamp=moment, content=text) for number, (moment, text) in enumerate(drawn, 1)]
+    shown, newest = list(records), Newest(limit, max_bytes)
+    order.shuffle(shown)
+    for one in shown:
+        before, could = newest.records(), newest.can_take(one.timestamp)
+        newest.add(one)
+        assert could or newest.records() == before
+    expected: list[EventRecord] = []
+    for one in sorted(records, key=lambda one: one.order, reverse=True):
+        if len(expected) == limit or sum(len(each.content.encode()) for each in expected) >= max_bytes:
+            break
+        expected.append(one)
+    assert list(newest.records()) == expected
+
+
 @given(record_lists(), MOMENTS, MOMENTS, st.lists(st.sampled_from(TYPES), max_size=2), st.integers(1, 8))
 def test_a_harvest_counts_what_a_list_would(
     records: list[EventRecord], one: datetime, other: datetime, types: list[str], limit: int
