@@ -6,6 +6,7 @@ import os
 import socket
 import threading
 import time
+from collections import deque
 
 from django.conf import settings
 from django.db import Error, connection, transaction
@@ -36,6 +37,8 @@ LEVEL = Gauge(
 THROTTLED = Counter("semantic_index_throttled_writes_total", "Saves refused with 429 while the index was degraded.")
 
 TICK_SECONDS = 2.0
+# So many changes wait for a database that is away.
+UNTOLD_CHANGES = 100
 # While degraded, each process takes so many saves a second.
 DEGRADED_WRITES_PER_SECOND = 20.0
 HINTS = {
@@ -55,6 +58,7 @@ class IndexGuard:
         self._write_high: tuple[int, float] | None = None
         self._allowance = WriteAllowance(DEGRADED_WRITES_PER_SECOND)
         self._thread: threading.Thread | None = None
+        self._untold: deque[IndexHealthChanged] = deque(maxlen=UNTOLD_CHANGES)
         self.health = IndexHealth()
 
     def start(self) -> None:
@@ -89,7 +93,8 @@ class IndexGuard:
         self.health = health
         LEVEL.set(list(IndexLevel).index(health.level))
         if health.level is not before.level:
-            self._tell(before, health, clock)
+            self._note_change(before, health, clock)
+        self._tell(clock)
         return health
 
     def _signs(self, clock: Clock) -> IndexSigns:
@@ -100,21 +105,26 @@ class IndexGuard:
             write_ms = self._write_high[1] if self._write_high and recent else 0.0
         return IndexSigns(figures["backlog"], figures["bytes"], write_ms)
 
-    def _tell(self, before: IndexHealth, health: IndexHealth, clock: Clock) -> None:
+    def _note_change(self, before: IndexHealth, health: IndexHealth, clock: Clock) -> None:
         reasons = health.reasons or before.reasons
         logger.warning("vector index: %s after %s (%s)", health.level, before.level, ", ".join(reasons))
-        with transaction.atomic():
-            emit(
-                IndexHealthChanged(
-                    level=health.level,
-                    before=before.level,
-                    reasons=tuple(reasons),
-                    hints=tuple(HINTS[reason] for reason in health.reasons),
-                    instance=f"{socket.gethostname()}:{os.getpid()}",
-                    at=utcnow(clock),
-                ),
-                clock=clock,
+        self._untold.append(
+            IndexHealthChanged(
+                level=health.level,
+                before=before.level,
+                reasons=tuple(reasons),
+                hints=tuple(HINTS[reason] for reason in health.reasons),
+                instance=f"{socket.gethostname()}:{os.getpid()}",
+                at=utcnow(clock),
             )
+        )
+
+    def _tell(self, clock: Clock) -> None:
+        """Tell of the changes in their order. What the database does not take now is told the next time."""
+        while self._untold:
+            with transaction.atomic():
+                emit(self._untold[0], clock=clock)
+            self._untold.popleft()
 
     def _run(self) -> None:
         while True:
@@ -124,6 +134,9 @@ class IndexGuard:
             except Error as error:
                 logger.warning("the health of the index could not be told: %s", type(error).__name__)
                 connection.close()
+            except Exception:
+                # A guard that is gone would leave the index as it was last, perhaps degraded.
+                logger.exception("the health of the index could not be judged")
 
 
 def _limits() -> IndexLimits:
@@ -133,6 +146,15 @@ def _limits() -> IndexLimits:
 
 _guard: IndexGuard | None = None
 _guard_lock = threading.Lock()
+
+
+def _begin_unguarded() -> None:
+    """In a forked process: the cache is another one, and the thread is not there."""
+    global _guard, _guard_lock
+    _guard, _guard_lock = None, threading.Lock()
+
+
+os.register_at_fork(after_in_child=_begin_unguarded)
 
 
 def index_guard() -> IndexGuard:

@@ -1,6 +1,9 @@
 """The index of a process under strain: it warns, does with less, slows saves down, and recovers by itself."""
 
+from collections.abc import Callable
+
 import pytest
+from django.db import OperationalError
 from prometheus_client import REGISTRY
 
 from apps.core.domain.clock import SYSTEM_CLOCK, DeterministicClock
@@ -40,6 +43,13 @@ def slow_writes(guard: IndexGuard, clock: DeterministicClock, times: float, sett
         guard.note_write(settings.MEMORYHUB.index_write_ms * times, clock=clock)
 
 
+def raiser(failure: type[BaseException]) -> Callable[..., None]:
+    def fail(*_: object, **__: object) -> None:
+        raise failure
+
+    return fail
+
+
 def told() -> list[tuple[str, str, list[str]]]:
     events = Event.objects.filter(name="memory:semantic:index_health").order_by("id")
     return [(e.payload["before"], e.payload["level"], e.payload["reasons"]) for e in events]
@@ -75,6 +85,29 @@ def test_it_recovers_by_itself_and_says_so(guard, clock, settings, access) -> No
     assert shard_cache().use_graphs
     assert told() == [("ok", "degraded", ["write_latency"]), ("degraded", "ok", ["write_latency"])]
     memory_save(access=access, draft=MemoryDraft("tea", scope=Scope("ana")), clock=clock)
+
+
+def test_a_change_is_told_when_the_database_that_was_away_is_back(guard, clock, settings, monkeypatch) -> None:
+    slow_writes(guard, clock, HARD_LATENCY + 1, settings)
+    with monkeypatch.context() as away:
+        away.setattr("apps.semantic.index_guard.emit", raiser(OperationalError))
+        for pause in (0, 61_000):
+            clock.advance(pause)
+            with pytest.raises(OperationalError):
+                guard.check(clock=clock)
+    assert told() == []
+    guard.check(clock=clock)
+    assert told() == [("ok", "degraded", ["write_latency"]), ("degraded", "ok", ["write_latency"])]
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_the_guard_outlives_what_goes_wrong(guard, monkeypatch) -> None:
+    failures = iter((ValueError, OperationalError, SystemExit))  # the last one ends its thread
+    monkeypatch.setattr("apps.semantic.index_guard.TICK_SECONDS", 0.001)
+    monkeypatch.setattr(guard, "check", lambda: raiser(next(failures))())
+    guard.start()
+    guard._thread.join(10)
+    assert list(failures) == []
 
 
 def test_memories_that_wait_for_a_graph_and_a_full_cache_are_signs_too(
