@@ -4,6 +4,7 @@ Every search first asks for what changed since it last looked, so it sees every 
 it began, whichever process made it.
 """
 
+import os
 import sys
 import threading
 from collections import OrderedDict
@@ -214,9 +215,27 @@ class Changes:
 
 
 def _refresh(entries: Mapping[str, _Cached], space: EmbeddingSpace) -> None:
-    """Take over what changed, a part after the other: all rows of a large shard at once would take twice the memory."""
+    """Bring shards up to date. Raises SpaceChangedError."""
     if _is_current({user: entry.shard.version for user, entry in entries.items()}, space):
         return
+    arrived = _take_over(entries, space)
+    if len(arrived) < len(entries):
+        raise SpaceChangedError  # no space is active
+    ahead = [user for user, version in arrived.items() if version < entries[user].shard.version]
+    for user in ahead:  # of a database that was restored, or of a standby that had not got everything
+        entries[user].reset()
+    if ahead:
+        _refresh(entries, space)
+        return
+    for user, version in arrived.items():
+        entries[user].arrive_at(version)
+
+
+def _take_over(entries: Mapping[str, _Cached], space: EmbeddingSpace) -> dict[str, int]:
+    """Take over what changed, a part after the other: all rows of a large shard at once would take twice the memory.
+
+    Gives the version at which each user's memories stand.
+    """
     loading = {user for user, entry in entries.items() if entry.shard.version < 0}
     arrived: dict[str, int] = {}
     try:
@@ -234,10 +253,7 @@ def _refresh(entries: Mapping[str, _Cached], space: EmbeddingSpace) -> None:
         for user in arrived:  # some may have taken over a part of what there is
             entries[user].reset()
         raise
-    if len(arrived) < len(entries):
-        raise SpaceChangedError  # no space is active
-    for user, version in arrived.items():
-        entries[user].arrive_at(version)
+    return arrived
 
 
 def _is_current(seen: Mapping[str, int], space: EmbeddingSpace) -> bool:
@@ -313,6 +329,15 @@ def _native_floats(sent: bytes | None) -> bytes:
 
 _cache: ShardCache | None = None
 _cache_lock = threading.Lock()
+
+
+def _begin_without() -> None:
+    """In a forked process: nobody there holds the locks that were held, or does what was asked for."""
+    global _cache, _cache_lock
+    _cache, _cache_lock = None, threading.Lock()
+
+
+os.register_at_fork(after_in_child=_begin_without)
 
 
 def shard_cache() -> ShardCache:

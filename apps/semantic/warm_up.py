@@ -4,6 +4,7 @@ Until then saves are answered with 503 and Retry-After, and searches are exact a
 """
 
 import logging
+import os
 import threading
 import time
 
@@ -77,6 +78,15 @@ class WarmUp:
 
 
 _warm_up: WarmUp | None = None
+
+
+def _begin_warm() -> None:
+    """In a forked process: the thread that loads its index is not there."""
+    global _warm_up
+    _warm_up = None
+
+
+os.register_at_fork(after_in_child=_begin_warm)
 
 
 def warm_up() -> WarmUp:

@@ -1,13 +1,16 @@
 """The shards in memory: what they hold is what the database holds, and no more than they may."""
 
+import os
+import signal
 from collections.abc import Callable
 
 import pytest
+from django.db import transaction
 
 from apps.core.domain.scope import Access, Scope
 from apps.retrieval.domain.query import SearchQuery
 from apps.retrieval.domain.shard import Shard
-from apps.semantic import index
+from apps.semantic import index, index_guard, warm_up
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.embedding import current_space
 from apps.semantic.index import ShardCache, shard_cache
@@ -88,6 +91,31 @@ def test_a_purge_and_a_save_that_follow_each_other_are_not_missed(remember: Reme
     memories_purge(access=access, scope=Scope("ana"))
     remember("new")
     assert sizes(cache, "ana") == [1]
+
+
+def test_a_database_that_has_gone_back_is_believed(remember: Remember) -> None:
+    """As after a restore, or when a standby takes over that had not got everything."""
+    remember("tea")
+    cache = ShardCache(1 << 20)
+    with transaction.atomic():
+        remember("milk")
+        assert sizes(cache, "ana", "ben") == [2, 0]
+        transaction.set_rollback(True)
+    assert sizes(cache, "ana", "ben") == [1, 0]
+    remember("coffee")
+    assert sizes(cache, "ana") == [2]
+
+
+def test_a_forked_process_begins_with_nothing_and_waits_for_nobody(remember: Remember) -> None:
+    remember("tea")
+    with shard_cache().fresh(["ana"], current_space()), index._cache_lock, index_guard._guard_lock:
+        child = os.fork()
+        if child == 0:
+            signal.alarm(10)
+            known = index._cache, warm_up._warm_up, index_guard._guard
+            made = shard_cache() is not None and index_guard.index_guard() is not None
+            os._exit(0 if known == (None, None, None) and made else 1)
+    assert os.waitpid(child, 0)[1] == 0
 
 
 def test_users_without_memories_do_not_disturb_those_with_some(remember: Remember) -> None:
