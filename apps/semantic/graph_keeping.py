@@ -141,33 +141,36 @@ class GraphKeeper:
         with snapshots.exclusive() as mine:
             if mine:
                 snapshots.tidy()
-            if self._take_from_disk(kept, snapshots, user, space) and _need(kept) is not GraphNeed.BUILD:
-                return _need(kept)
+            self._take_from_disk(kept, snapshots, user, space)
+            need = _need(kept)
+            if need is not GraphNeed.BUILD:
+                return need
             if mine:
                 self._build(kept, user, space)
             else:
                 self._ask_again(user, space)
             return GraphNeed.NOTHING
 
-    def _take_from_disk(self, kept: Kept, snapshots: Snapshots, user: str, space: EmbeddingSpace) -> bool:
-        """Whether there was one that is newer than the one in use."""
+    def _take_from_disk(self, kept: Kept, snapshots: Snapshots, user: str, space: EmbeddingSpace) -> None:
+        """If there is one that is newer than the one in use."""
         with kept.lock:
-            known = -1 if kept.shard.graph is None else self._made_at.get((user, space.pk), -1)
-        loaded = snapshots.load(newer_than=max(known, kept.purged_at - 1))
+            shard, known = kept.shard, self._made_at.get((user, space.pk), -1)
+        loaded = snapshots.load(newer_than=max(-1 if shard.graph is None else known, kept.purged_at - 1))
         if loaded is None:
-            return False
+            return
         with kept.lock:
-            kept.shard.attach_known(loaded.graph, loaded.rows)
+            if kept.shard is not shard:  # emptied meanwhile, by a purge or a failure
+                return
+            shard.attach_known(loaded.graph, loaded.rows)
         self._made_at[user, space.pk] = loaded.header.version
         GRAPHS.labels("snapshot").inc()
-        return True
 
     def _build(self, kept: Kept, user: str, space: EmbeddingSpace) -> None:
         with kept.lock:
             shard, source, version = kept.shard, kept.shard.graph_source(), kept.shard.version
         graph = self._made_of(source, user)
         with kept.lock:
-            if kept.shard is not shard:  # emptied meanwhile, by a purge or a failure
+            if kept.shard is not shard:
                 self.look_at(user, space)
                 return
             shard.attach(graph, source)

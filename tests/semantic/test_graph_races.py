@@ -135,6 +135,22 @@ def test_a_shard_that_is_emptied_while_its_graph_is_made_does_not_get_it(filled,
     assert (entry.shard.graph, asked, names()) == (None, ["ana"], [])
 
 
+def test_a_shard_that_is_emptied_while_its_graph_is_read_gets_neither_that_nor_an_empty_one(
+    filled, asked, cache, monkeypatch
+) -> None:
+    keep(ShardCache(1 << 30))
+    before = names()
+    shard_of(cache, len)
+    entry = cache.peek("ana", current_space())
+    assert entry is not None
+    gate = gated(monkeypatch, VectorGraph, "load")
+    with in_thread(see_to(cache), gate), entry.lock:
+        entry.reset()
+    assert (entry.shard.graph, names()) == (None, before)
+    keep(cache)
+    assert in_graph(cache) == ROWS
+
+
 def test_a_graph_that_another_process_made_meanwhile_is_taken_instead_of_making_one(
     filled, asked, access, cache, monkeypatch
 ) -> None:
