@@ -55,7 +55,8 @@ class Timeline(RuleBasedStateMachine):
         self._directory = tempfile.TemporaryDirectory()
         settings.TIMELINE_DIR = Path(self._directory.name)
         self._atomic = transaction.atomic()
-        self._atomic._from_testcase = True  # as in the tests themselves: work may ask for the outermost transaction
+        # As around the tests themselves: what maintenance does asks for the outermost transaction.
+        self._atomic._from_testcase = True  # type: ignore[attr-defined]
         self._atomic.__enter__()
         RetentionPolicy.objects.all().delete()
         forget_archive()

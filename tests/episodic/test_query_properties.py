@@ -93,7 +93,8 @@ class TimelineMachine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self._undo = transaction.atomic()
-        self._undo._from_testcase = True  # as in the tests themselves: work may ask for the outermost transaction
+        # As around the tests themselves: what maintenance does asks for the outermost transaction.
+        self._undo._from_testcase = True  # type: ignore[attr-defined]
         self._undo.__enter__()
         RetentionPolicy.objects.all().delete()
         forget_archive()
