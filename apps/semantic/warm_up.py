@@ -110,7 +110,7 @@ def end_index() -> None:
 
 def require_warm() -> None:
     """Raises UnavailableError while this process is loading its index."""
-    if missing := warm_up().missing:
-        raise UnavailableError(
-            f"The hub is starting: {missing}. Try again shortly.", retry_after=RETRY_SECONDS, code="index_loading"
-        )
+    if warm_up().missing:
+        # Not how many users there are whose index is large: a caller with a bound must not learn that.
+        detail = "The hub is starting and loads its index. Try again shortly."
+        raise UnavailableError(detail, retry_after=RETRY_SECONDS, code="index_loading")
