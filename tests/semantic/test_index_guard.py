@@ -28,7 +28,10 @@ NOON = 1_780_000_000_000
 
 @pytest.fixture
 def guard(monkeypatch: pytest.MonkeyPatch) -> IndexGuard:
-    guard = IndexGuard(shard_cache())
+    """A guard of this process's cache, which uses graphs again afterwards."""
+    cache = shard_cache()
+    monkeypatch.setattr(cache, "use_graphs", True)
+    guard = IndexGuard(cache)
     monkeypatch.setattr("apps.semantic.saving.index_guard", lambda: guard)
     return guard
 
