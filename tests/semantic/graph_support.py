@@ -7,13 +7,14 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 from django.db import connection
 
 from apps.core.domain.scope import Access, Scope
-from apps.retrieval.domain import planning
+from apps.retrieval.domain import graph, planning
 from apps.retrieval.domain.graph import VectorGraph
 from apps.retrieval.domain.planning import DEFAULT_COSTS
 from apps.retrieval.domain.query import SearchMode, SearchQuery
@@ -77,16 +78,18 @@ def random_draft(number: int) -> MemoryDraft:
 
 
 def answers_are_exact(access: Access) -> None:
-    """Searches by the graph find the ten nearest of the rows of the tables."""
+    """Searches by the graph, so broad that they miss nothing, find the ten nearest of the rows of the tables."""
     rows = MemoryEmbedding.objects.filter(memory__user_id="ana", memory__status="active")
     matrix = np.array(list(rows.values_list("vector", flat=True)), dtype=np.float32)
     for vector in np.random.default_rng(7).standard_normal((5, matrix.shape[1])).astype(np.float32):
         query = SearchQuery(scope=Scope("ana"), embedding=vector, mode=SearchMode.VECTOR, top_k=10)
-        result = memory_search(access, query)
-        assert result.diagnostics.index == "hnsw"
+        with patch.object(graph, "MIN_BREADTH", len(matrix)):
+            result = memory_search(access, query)
+        assert result.diagnostics.index == "hnsw", result.diagnostics
         assert len({found.memory.pk for found in result.found}) == 10
-        nearest = np.sort(matrix @ (vector / np.linalg.norm(vector)))[::-1][:10]
-        assert [found.hit.similarity for found in result.found] == pytest.approx(nearest.tolist(), abs=1e-5)
+        nearest = np.sort(matrix @ (vector / np.linalg.norm(vector)))[::-1][:10].tolist()
+        found = [one.hit.similarity for one in result.found]
+        assert found == pytest.approx(nearest, abs=1e-5), (found, nearest)
 
 
 def snapshots_of_ana() -> Snapshots:

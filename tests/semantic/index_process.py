@@ -64,7 +64,8 @@ def this_place() -> Place:
 
 def start(work: Callable[..., None], place: Place, *arguments: Any) -> BaseProcess:
     """Do something in another process, at that place. Call it without an open transaction."""
-    CONTEXT.set_forkserver_preload([__name__, work.__module__])
+    modules = {one.__module__ for one in (work, *arguments) if callable(one)}
+    CONTEXT.set_forkserver_preload([__name__, *modules])
     process = CONTEXT.Process(target=_run, args=(work, place, arguments), daemon=True)
     process.start()
     return process

@@ -26,12 +26,14 @@ from apps.semantic.services import memory_save_many
 from memoryhub.embedded import EmbeddedDatabase, database_settings
 from memoryhub.vector_data import fill, made_up_scope
 from tests.memoryhub.conftest import make_place  # noqa: F401  (a fixture)
+from tests.memoryhub.hub import alive, wait_for
 from tests.semantic.graph_support import FREE_GRAPHS, answers_are_exact, in_graph, keep, random_draft, shard_of
 from tests.semantic.index_process import ACCESS, PATIENCE, Place, start, tell_steps
 
 pytestmark = pytest.mark.xdist_group("index killed")
 
-ROWS, BATCH, KILLS = 150, 5, 4
+# ROWS: so many that they do not fit into the buffers between the server and the process.
+ROWS, BATCH, KILLS = 800, 5, 4
 
 
 class Server:
@@ -41,11 +43,13 @@ class Server:
         self._database = EmbeddedDatabase(place, durable=False)
 
     def kill(self) -> None:
-        """End all its processes at once."""
+        """End all its processes at once, and wait until they are gone."""
         server = psutil.Process(self._database.pid)
-        for process in [server, *server.children(recursive=True)]:
+        processes = [server, *server.children(recursive=True)]
+        for process in processes:
             with suppress(psutil.NoSuchProcess):
                 process.kill()
+        wait_for(lambda: not any(map(alive, processes)), "the end of the server")
 
     def start(self) -> None:
         """Start it again; then this process goes on as a web process does with its next request."""
@@ -92,11 +96,11 @@ def kill_at(server: Server, step: str, time: int) -> list[str]:
 
 def all_is_well() -> None:
     """In this process, and in one that starts now."""
+    keep(shard_cache())
+    answers_are_exact(ACCESS)
     known = set(Memory.objects.active().values_list("pk", flat=True))
     for cache in (shard_cache(), ShardCache(1 << 30)):
         assert shard_of(cache, lambda shard: set(shard.ids[shard.alive].tolist())) == known
-    keep(shard_cache())
-    answers_are_exact(ACCESS)
 
 
 # --- what the processes do ----------------------------------------------------------------------------
