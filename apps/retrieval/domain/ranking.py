@@ -83,7 +83,7 @@ def _rank_nearest(
     if query.min_confidence is not None:
         filters.append(_confidence_filter(query, np.concatenate([confidences(s, now, half_lives) for s in shards])))
     remaining, filtered = _filter(filters, np.concatenate(visible))
-    parts = np.split(remaining, np.cumsum([shard.size for shard in shards])[:-1])
+    parts = [remaining] if len(shards) == 1 else np.split(remaining, np.cumsum([s.size for s in shards])[:-1])
     near = [nearest_rows(shard, vector, part, query.top_k, costs) for shard, part in zip(shards, parts, strict=True)]
     ids = np.concatenate([shard.ids[part.slots] for shard, part in zip(shards, near, strict=True)])
     similarities = np.concatenate([part.similarities for part in near])

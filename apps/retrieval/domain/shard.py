@@ -87,7 +87,8 @@ class Shard:
         self._ids = np.zeros(capacity, dtype=np.int64)
         self._alive = np.zeros(capacity, dtype=np.bool_)
         self._covered = np.zeros(capacity, dtype=np.bool_)
-        self._codes = np.zeros((capacity, len(self.columns)), dtype=np.int32)
+        # Each column lies in one piece: a filter reads one of them, for all rows.
+        self._codes = np.zeros((capacity, len(self.columns)), dtype=np.int32, order="F")
         self._happened = np.zeros(capacity)
         self._anchor = np.zeros(capacity)
         self._base = np.zeros(capacity)
@@ -219,6 +220,7 @@ class Shard:
         new_slot[keep] = np.arange(len(keep))
         for name in self._ARRAYS:
             setattr(self, name, getattr(self, name)[: self._size][keep])
+        self._codes = np.asfortranarray(self._codes)
         self.postings.renumber(new_slot)
         self._slot_of = {int(row): slot for slot, row in enumerate(self._ids)}
         self._size = len(keep)

@@ -139,6 +139,16 @@ def test_packing_between_copying_and_attaching_does_no_harm():
     assert ids_of(shard, vector, shard.alive, 10) == naive(shard, vector, shard.alive, 10)
 
 
+def test_the_codes_of_a_column_lie_in_one_piece_however_the_shard_has_changed():
+    shard = filled(2_200)
+    assert shard.codes("session_id").flags.c_contiguous
+    shard.apply([row(number, number, active=False) for number in range(1_200)])
+    assert shard.size == 1_000
+    assert shard.codes("session_id").flags.c_contiguous
+    shard.apply([row(number, number) for number in range(3_000, 4_000)])
+    assert shard.codes("session_id").flags.c_contiguous
+
+
 def test_rows_without_a_vector_stay_outside_the_graph():
     shard = filled(10)
     shard.apply([row(50, 1)._replace(vector=b"")])
