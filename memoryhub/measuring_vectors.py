@@ -22,11 +22,19 @@ from apps.retrieval.domain.cosines import Vectors
 from apps.semantic.embedding import current_space
 from apps.semantic.services import memories_purge
 from memoryhub.measuring import HubClient, Say, bench_key, wait_for_deliveries
-from memoryhub.measuring_vectors_figures import Samples, milliseconds, read_figures, take_turns, write_figures
+from memoryhub.measuring_vectors_figures import (
+    Samples,
+    best_ms,
+    read_figures,
+    stage_figures,
+    take_turns,
+    write_figures,
+)
 from memoryhub.measuring_vectors_hub import (
     HttpWay,
     IndexWay,
     RankWay,
+    RowsBySql,
     ServiceWay,
     many_clients,
     stages_of,
@@ -54,7 +62,6 @@ from memoryhub.vector_data import FILTERS, Filter, Question, ScopeData, fill, ma
 ROUNDS = 5
 LEAST_CALLS = 20
 WARM_UP = 3
-STAGE_FILTERS = FILTERS[:2]
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +132,7 @@ class ScopeMeasurement:
         with raw_table(self._data.user, self._space) as table, self._sql_ways() as by_sql:
             ways = [*by_sql, hnswlib, NumpyWay(self._data), *self._hub_ways()]
             reads = self._reads(ways)
-            stages = [self._stages(each) for each in STAGE_FILTERS]
+            stages = [self._stages(each, best_ms(reads, each.name)) for each in FILTERS]
             writes = self._writes(hnswlib)
         precision = self._precision() if self._run.precision else None
         making = {
@@ -220,23 +227,16 @@ class ScopeMeasurement:
             gathered.seconds,
         )
 
-    def _stages(self, each: Filter) -> dict[str, Any]:
-        """Medians of a search taken apart, and of what surrounds it over HTTP."""
-        client = HubClient(self._run.url, self._key)
-        asked = questions(self._data, each, TOP_K)
+    def _stages(self, each: Filter, quickest_ms: float) -> dict[str, Any]:
+        """Medians of a search taken apart, and of what surrounds it over HTTP. quickest_ms: of the correct raw ways."""
+        client, asked = HubClient(self._run.url, self._key), questions(self._data, each, TOP_K)
         http = HttpWay(self._run.url, self._key, self._by_uuid)
         http.prepare(asked)
-        taken = [(stages_of(self._space, one), timed_answer(http, one)[0], _alive(client)) for one in asked]
-        parts = [stages for stages, _, _ in taken]
-        return {
-            "filter": each.name,
-            "refresh_ms": milliseconds([one.refresh for one in parts]),
-            "rank_ms": milliseconds([one.rank for one in parts]),
-            "fetch_ms": milliseconds([one.fetch for one in parts]),
-            "service_ms": milliseconds([one.whole for one in parts]),
-            "http_ms": milliseconds([seconds for _, seconds, _ in taken]),
-            "http_alone_ms": milliseconds([seconds for _, _, seconds in taken]),
-        }
+        with raw_connection() as database:
+            by_sql = RowsBySql(database)
+            parts = [stages_of(self._space, by_sql, one) for one in asked]
+        around = [(timed_answer(http, one)[0], _alive(client)) for one in asked]
+        return stage_figures(each.name, parts, around, quickest_ms)
 
     def _writes(self, hnswlib: HnswlibWay) -> list[dict[str, Any]]:
         self._run.say("Writing")

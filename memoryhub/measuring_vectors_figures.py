@@ -47,11 +47,6 @@ class ReadFigures:
     complete: float
     ratio: float | None = None
 
-    @property
-    def is_correct(self) -> bool:
-        """Whether its answers can be told from exact ones only by looking for it."""
-        return self.recall >= CORRECT_RECALL and self.complete == 1.0
-
     def as_json(self) -> dict[str, Any]:
         """Its fields."""
         return asdict(self)
@@ -60,7 +55,7 @@ class ReadFigures:
 def read_figures(rows: int, name: str, samples: dict[str, Samples]) -> list[ReadFigures]:
     """The figures of all ways with one filter, and their ratios."""
     figures = [_read_figures(rows, name, way, each) for way, each in samples.items() if each.seconds]
-    best = min((each.p50_ms for each in figures if each.way in RAW_WAYS and each.is_correct), default=None)
+    best = best_ms([each.as_json() for each in figures], name)
     return [_with_ratio(each, best) for each in figures]
 
 
@@ -78,9 +73,56 @@ def _read_figures(rows: int, name: str, way: str, samples: Samples) -> ReadFigur
     )
 
 
-def _with_ratio(figures: ReadFigures, best: float | None) -> ReadFigures:
+def _with_ratio(figures: ReadFigures, best: float) -> ReadFigures:
     ratio = None if not best else round(figures.p50_ms / best, 2)
     return ReadFigures(**{**asdict(figures), "ratio": ratio})
+
+
+def best_ms(reads: Sequence[Mapping[str, Any]], name: str) -> float:
+    """The median of the quickest correct raw way with a filter; 0.0 where there is none."""
+    right = [read for read in reads if read["filter"] == name and read["way"] in RAW_WAYS and is_correct(read)]
+    return min((float(read["p50_ms"]) for read in right), default=0.0)
+
+
+def is_correct(read: Mapping[str, Any]) -> bool:
+    """Whether its answers can be told from exact ones only by looking for it."""
+    return bool(read["recall"] >= CORRECT_RECALL and read["complete"] == 1.0)
+
+
+@dataclass(frozen=True)
+class Stages:
+    """Where the time of each search goes, in seconds.
+
+    fetch: reading the memories; fetch_by_sql: the same as quickly as can be. whole: a search as it is.
+    """
+
+    refresh: float
+    rank: float
+    fetch: float
+    fetch_by_sql: float
+    whole: float
+
+
+def stage_figures(
+    name: str, parts: Sequence[Stages], around: Sequence[tuple[float, float]], quickest_ms: float
+) -> dict[str, Any]:
+    """Medians. around: of a call over HTTP, and of one that does nothing. quickest_ms: of the correct raw ways.
+
+    least_ms: that, and reading the memories by SQL; times_least: a whole search by that.
+    """
+    figures = {
+        f"{part}_ms": milliseconds([getattr(one, part) for one in parts])
+        for part in ("refresh", "rank", "fetch", "fetch_by_sql", "whole")
+    }
+    least = round(quickest_ms + figures["fetch_by_sql_ms"], 3)
+    return {
+        "filter": name,
+        **figures,
+        "least_ms": least,
+        "times_least": round(figures["whole_ms"] / least, 2),
+        "http_ms": milliseconds([call for call, _ in around]),
+        "http_alone_ms": milliseconds([nothing for _, nothing in around]),
+    }
 
 
 def milliseconds(seconds: Sequence[float], share: float = 0.5) -> float:

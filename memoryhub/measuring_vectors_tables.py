@@ -52,7 +52,8 @@ def _read_cell(read: Mapping[str, Any]) -> str:
 
 
 def _stages(scope: Mapping[str, Any]) -> Table:
-    table = Table(title=f"{scope['rows']:,} memories: the parts of a search, median ms")
+    title = "the parts of a search, median ms; least: quickest correct raw way and reading the rows by SQL"
+    table = Table(title=f"{scope['rows']:,} memories: {title}")
     names = [name for name in scope["stages"][0] if name != "filter"]
     table.add_column("filter")
     for name in names:

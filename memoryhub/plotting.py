@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from memoryhub.measuring_vectors_figures import CORRECT_RECALL
+from memoryhub.measuring_vectors_figures import CORRECT_RECALL, is_correct
 from memoryhub.measuring_vectors_tables import MEANINGS
 
 # In the order of the legend; the colours can be told apart by people who see few of them.
@@ -71,8 +71,3 @@ def _panel(panel: Any, rows: int, reads: Sequence[Mapping[str, Any]]) -> None:
         f"{rows:,} memories (hatched: recall@10 below {CORRECT_RECALL}, or results missing)", fontsize="medium"
     )
     panel.grid(axis="y", alpha=0.3)
-
-
-def is_correct(read: Mapping[str, Any]) -> bool:
-    """Whether the answers can be relied on."""
-    return bool(read["recall"] >= CORRECT_RECALL and read["complete"] == 1.0)

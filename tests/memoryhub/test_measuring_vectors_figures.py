@@ -4,7 +4,16 @@ from collections import Counter
 
 import pytest
 
-from memoryhub.measuring_vectors_figures import Samples, Written, read_figures, take_turns, write_figures
+from memoryhub.measuring_vectors_figures import (
+    Samples,
+    Stages,
+    Written,
+    is_correct,
+    read_figures,
+    stage_figures,
+    take_turns,
+    write_figures,
+)
 
 
 def samples(*milliseconds: float, recall: float = 1.0, complete: bool = True) -> Samples:
@@ -18,7 +27,7 @@ def test_a_way_has_percentiles_a_rate_and_the_averages_of_its_answers() -> None:
     assert (figures.rows, figures.filter, figures.way, figures.calls) == (100, "10%", "numpy", 3)
     assert (figures.p50_ms, figures.p95_ms, figures.per_second) == (2.0, 9.0, 250.0)
     assert (figures.recall, figures.complete) == (0.9, 0.6667)
-    assert not figures.is_correct
+    assert not is_correct(figures.as_json())
 
 
 def test_calls_at_once_are_counted_by_the_clock_on_the_wall() -> None:
@@ -52,9 +61,20 @@ def test_without_a_correct_raw_way_there_is_no_ratio() -> None:
     assert [each.ratio for each in figures] == [None, None]
 
 
-def test_a_recall_of_99_in_100_is_right() -> None:
-    at, below = (read_figures(1, "", {"numpy": samples(1, recall=recall)})[0] for recall in (0.99, 0.9899))
-    assert (at.is_correct, below.is_correct) == (True, False)
+def test_a_recall_of_99_in_100_is_right_if_nothing_is_missing() -> None:
+    right = {"recall": 0.99, "complete": 1.0}
+    assert is_correct(right)
+    assert not is_correct(right | {"recall": 0.9899})
+    assert not is_correct(right | {"complete": 0.99})
+
+
+def test_a_whole_search_is_held_against_the_quickest_way_and_reading_the_rows() -> None:
+    parts = [Stages(refresh=0.001, rank=0.002, fetch=0.003, fetch_by_sql=0.001, whole=0.006) for _ in range(3)]
+    figures = stage_figures("10%", parts, [(0.01, 0.0005)] * 3, quickest_ms=2.0)
+    assert figures == {
+        "filter": "10%", "refresh_ms": 1.0, "rank_ms": 2.0, "fetch_ms": 3.0, "fetch_by_sql_ms": 1.0, "whole_ms": 6.0,
+        "least_ms": 3.0, "times_least": 2.0, "http_ms": 10.0, "http_alone_ms": 0.5,
+    }  # fmt: skip
 
 
 def test_ways_take_turns_and_each_answers_every_question() -> None:
