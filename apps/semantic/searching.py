@@ -21,6 +21,7 @@ from apps.semantic.selectors import users_in
 
 # What is said of the index to a caller who must not know of the other memories in it.
 UNTOLD = "not told"
+_TRIES = 3
 
 
 @dataclass(frozen=True)
@@ -47,8 +48,11 @@ def memory_search(access: Access, query: SearchQuery, clock: Clock = SYSTEM_CLOC
     started = time.perf_counter()
     _check(query)
     scope = access.for_read(query.scope)
-    ranking = _outside(query) if scope is None else _ranking(access, scope, query, clock)
-    found = _fetch(access, ranking)
+    for _ in range(_TRIES):
+        ranking = _outside(query) if scope is None else _ranking(access, scope, query, clock)
+        found = _fetch(access, ranking)
+        if len(found) == len(ranking.hits):  # else some were deleted meanwhile, and left their places to others
+            break
     took_ms = (time.perf_counter() - started) * 1000
     index = ranking.index if _sees_whole_users(access) else UNTOLD
     diagnostics = Diagnostics(ranking.matched, ranking.filtered, index, query.effective_mode, took_ms)

@@ -241,10 +241,7 @@ class Truth:
 
     def wrong(self, search: Search) -> str | None:
         """What is wrong with an answer; None if nothing is."""
-        of_scope = self._users == search.user
-        if search.persona is not None:
-            of_scope &= self._personas == search.persona
-        places = np.flatnonzero(of_scope)
+        places = np.flatnonzero(self._of_scope(search))
         cosines = dict(zip(places.tolist(), (self._vectors[places] @ vector_of(search.number)).tolist(), strict=True))
         found = [self._place.get(uuid, -1) for uuid, _ in search.found]
         if len(set(found)) < len(found) or len(found) > TOP_K:
@@ -258,6 +255,17 @@ class Truth:
         if similarities != sorted(similarities, reverse=True):
             return "in another order"
         return self._missing(search, cosines, set(found))
+
+    def is_short(self, search: Search) -> bool:
+        """Whether fewer were found than were there all the time: some were deleted before they were read."""
+        if len(search.found) == TOP_K:
+            return False
+        places = np.flatnonzero(self._of_scope(search)).tolist()
+        return sum(self._is_surely(place, search, there=True) for place in places) > len(search.found)
+
+    def _of_scope(self, search: Search) -> Any:
+        of_scope = self._users == search.user
+        return of_scope if search.persona is None else of_scope & (self._personas == search.persona)
 
     def _missing(self, search: Search, cosines: dict[int, float], found: set[int]) -> str | None:
         """Whether something that was there is nearer than what was found, or there was room for it."""

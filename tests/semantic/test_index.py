@@ -8,15 +8,15 @@ import pytest
 from django.db import transaction
 
 from apps.core.domain.scope import Access, Scope
-from apps.retrieval.domain.query import SearchQuery
+from apps.retrieval.domain.query import Ranking, SearchQuery
 from apps.retrieval.domain.shard import Shard
-from apps.semantic import index, index_guard, warm_up
+from apps.semantic import index, index_guard, searching, warm_up
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.embedding import current_space
 from apps.semantic.index import ShardCache, shard_cache
 from apps.semantic.models import Memory
 from apps.semantic.searching import memory_search
-from apps.semantic.services import memories_purge, memory_save_many
+from apps.semantic.services import memories_purge, memory_delete, memory_save_many
 
 pytestmark = pytest.mark.django_db
 
@@ -116,6 +116,23 @@ def test_a_forked_process_begins_with_nothing_and_waits_for_nobody(remember: Rem
             made = shard_cache() is not None and index_guard.index_guard() is not None
             os._exit(0 if known == (None, None, None) and made else 1)
     assert os.waitpid(child, 0)[1] == 0
+
+
+def test_what_is_deleted_before_it_is_read_leaves_its_place_to_another(
+    remember: Remember, access: Access, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(12):
+        remember(f"tea number {number}")
+    fetch, deleted = searching._fetch, list[Memory]()
+
+    def deleting(access: Access, ranking: Ranking) -> tuple[searching.Found, ...]:
+        if len(deleted) < 2:  # at the first and at the second try
+            deleted.append(memory_delete(access=access, uuid=Memory.objects.get(pk=ranking.hits[0].id).uuid))
+        return fetch(access, ranking)
+
+    monkeypatch.setattr(searching, "_fetch", deleting)
+    assert len(found(access)) == 10
+    assert not {memory.content for memory in deleted} & set(found(access))
 
 
 def test_users_without_memories_do_not_disturb_those_with_some(remember: Remember) -> None:

@@ -53,8 +53,10 @@ def test_every_answer_is_right_at_its_moment(notes: list[Notes]) -> None:
     figures = {
         name: sum(len(getattr(one, name)) for one in notes) for name in ("saved", "changes", "purges", "searches")
     }
-    print(figures, *ways, f"{Memory.objects.active().count()} memories in the end")
+    short = sum(truth.is_short(search) for one in notes for search in one.searches)
+    print(figures, f"{short} short", *ways, f"{Memory.objects.active().count()} memories in the end")
     assert not wrong
+    assert short == 0
     assert all(way["hnsw"] for way in ways), "each searched by its graph"
     for user in USERS:
         with ShardCache(1 << 30).fresh([user], current_space()) as [shard]:
