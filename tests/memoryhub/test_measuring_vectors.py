@@ -218,7 +218,8 @@ class TestTheCommand:
 
     def test_too_few_real_texts_are_refused(self, tmp_path: Path) -> None:
         path = tmp_path / "texts.jsonl"
-        path.write_text("".join(json.dumps({"user_id": "u", "content": f"text {n}"}) + "\n" for n in range(30)))
+        texts = [*(f"text {n}" for n in range(30)), "Text 7!"]  # that counts as one of the others
+        path.write_text("".join(json.dumps({"user_id": "u", "content": text}) + "\n" for text in texts))
         with pytest.raises(CommandError, match="holds 30 different texts; 40 are needed"):
             call_command("bench_vectors", "--here", f"--texts={path}", "--queries=20", stderr=io.StringIO())
 

@@ -12,6 +12,7 @@ from rich.console import Console
 
 from apps.core.terminal import progress_bar
 from apps.llm.embedding import get_embedder
+from apps.retrieval.domain.content import content_hash
 from memoryhub.bench_hub import run_beside_a_hub
 from memoryhub.management.commands.measure import read_texts
 from memoryhub.measuring_vectors import RealTexts, VectorMeasurement
@@ -78,7 +79,8 @@ class Command(BaseCommand):
             plot_reads(figures, options["plot"])
 
     def _embedded(self, path: Path, queries: int) -> RealTexts:
-        texts, embedder = read_texts(path), get_embedder()
+        # Of texts that count as the same, a scope holds one.
+        texts, embedder = list({content_hash(text): text for text in read_texts(path)}.values()), get_embedder()
         if len(texts) < 2 * queries:
             raise CommandError(f"{path} holds {len(texts)} different texts; {2 * queries} are needed.")
         parts = []
