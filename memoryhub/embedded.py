@@ -28,6 +28,9 @@ PORT = 5432
 START_SECONDS = 120.0
 STOP_SECONDS = 8.0
 KEEP_LOGS = 5
+# psycopg prepares by itself what it has seen so often. Only what asks for it is to be prepared
+# (apps.core.prepared): a plan for all parameters may suit some of them badly.
+_ONLY_ON_REQUEST = 1_000_000_000
 # sun_path holds 104 bytes with its end on macOS, 108 on Linux.
 MAX_SOCKET_PATH = 103
 
@@ -50,14 +53,15 @@ def _binaries() -> Path:
 def database_settings(data_dir: Path) -> dict[str, Any]:
     """Django's DATABASES entry for the embedded server of `data_dir`; looks, and starts nothing."""
     account = accounts.server_account_name(data_dir / "postgres")
+    # The server behind the socket must be ours, whoever made the socket.
+    options = {"requirepeer": account} if account else {}
     return {
         "ENGINE": "django.db.backends.postgresql",
         "NAME": DATABASE,
         "USER": ROLE,
         "HOST": str(socket_directory(data_dir)),
         "PORT": str(PORT),
-        # The server behind the socket must be ours, whoever made the socket.
-        "OPTIONS": {"requirepeer": account} if account else {},
+        "OPTIONS": {"prepare_threshold": _ONLY_ON_REQUEST, **options},
     }
 
 

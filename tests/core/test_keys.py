@@ -2,6 +2,7 @@
 
 import hashlib
 from datetime import timedelta
+from itertools import product
 
 import pytest
 from django.db import IntegrityError, transaction
@@ -11,7 +12,7 @@ from apps.core.domain.clock import SYSTEM_CLOCK, DeterministicClock, utcnow
 from apps.core.domain.errors import InvalidInputError, NotFoundError
 from apps.core.domain.scope import Permission, Scope
 from apps.core.models import ApiKey
-from apps.core.selectors import key_get, key_list, key_verify
+from apps.core.selectors import key_get, key_list, key_verify, usable_keys
 from apps.core.services import key_create, key_revoke, key_touch
 from tests.api import MEMORIES, Api, api_for, error_attrs
 
@@ -83,6 +84,19 @@ def test_a_key_ends_at_its_expiry() -> None:
     assert key_verify(secret, utcnow(clock)) is not None
     clock.advance(1)
     assert key_verify(secret, utcnow(clock)) is None
+
+
+def test_the_keys_that_open_the_door_are_those_that_are_counted_as_usable() -> None:
+    now = utcnow(SYSTEM_CLOCK)
+    moments = (None, now - timedelta(seconds=1), now, now + timedelta(microseconds=1))
+    secrets = {}
+    for expires_at, revoked_at in product(moments, moments):
+        key, secret = make()
+        ApiKey.objects.filter(pk=key.pk).update(expires_at=expires_at, revoked_at=revoked_at)
+        secrets[secret] = key
+    opening = [key for secret, key in secrets.items() if key_verify(secret, now)]
+    assert opening == list(usable_keys(now).order_by("pk"))
+    assert len(opening) == 2
 
 
 @pytest.mark.parametrize("seconds", [0, -1])
