@@ -1,7 +1,7 @@
 """The shards that this process has in memory, kept in step with the database (DESIGN D2, D9).
 
-Every search first asks for what changed since it last looked, so it sees every write that was committed before
-it began, whichever process made it.
+Every search asks whether anything has changed since this process last looked, before it ranks or when it reads what it
+found, so it sees every write that was committed before it began, whichever process made it.
 """
 
 import os
@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from django.conf import settings
@@ -20,6 +20,7 @@ from django.db import connection
 from prometheus_client import Counter, Histogram
 from psycopg import Cursor
 
+from apps.core.prepared import read_prepared
 from apps.llm.models import EmbeddingSpace
 from apps.retrieval.domain.planning import GRAPH_ROWS, GraphNeed
 from apps.retrieval.domain.shard import Shard, ShardRow
@@ -67,7 +68,7 @@ LEFT JOIN LATERAL (
 _VERSIONS_SQL = """
 SELECT space.id, seen.user_id, coalesce(shard.version, 0)
 FROM llm_embeddingspace AS space
-CROSS JOIN unnest(%s::text[]) AS seen (user_id)
+CROSS JOIN unnest(%(users)s::text[]) AS seen (user_id)
 LEFT JOIN semantic_memoryshard AS shard ON shard.user_id = seen.user_id
 WHERE space.is_active
 """
@@ -88,6 +89,8 @@ class _Cached:
     def reset(self) -> None:
         """Hold nothing, so that the next refresh loads everything."""
         self.shard = Shard(self._dimension, CODED)
+        # Whether the last look at the database found nothing new.
+        self.is_steady = False
         self.has_changed = False
         self.nbytes = self.shard.nbytes
 
@@ -141,6 +144,20 @@ class ShardCache:
             yield [entry.shard for entry in entries.values()]
         self._evict()
 
+    @contextmanager
+    def at_hand(self, users: Sequence[str], space: EmbeddingSpace) -> Iterator["Seen | None"]:
+        """The shards as this process last knew them, locked while the block runs, without a look at the database.
+
+        What is made of them is worth something only if the database still stands at their versions. None where that
+        is not to be expected: a shard is not loaded, or was found changed when it was last looked at.
+        """
+        with ExitStack() as locks:
+            entries = self._loaded(users, space)
+            for entry in entries.values():
+                locks.enter_context(entry.lock)
+            is_steady = bool(entries) and all(entry.is_steady for entry in entries.values())
+            yield Seen.of(entries) if is_steady else None
+
     def clear(self) -> None:
         """Forget everything; the next search loads what it needs."""
         with self._lock:
@@ -186,6 +203,16 @@ class ShardCache:
             self._cached.move_to_end(key)
             return self._cached[key]
 
+    def _loaded(self, users: Sequence[str], space: EmbeddingSpace) -> dict[str, _Cached]:
+        """The entries of these users, in order; none unless all are there."""
+        keys = {user: (user, space.pk) for user in sorted(set(users))}
+        with self._lock:
+            if not all(key in self._cached for key in keys.values()):
+                return {}
+            for key in keys.values():
+                self._cached.move_to_end(key)
+            return {user: self._cached[key] for user, key in keys.items()}
+
     def _evict(self) -> None:
         """Drop the least recently used; whoever still reads one of them keeps it until done."""
         with self._lock:
@@ -195,6 +222,19 @@ class ShardCache:
                 _, dropped = self._cached.popitem(last=False)
                 total -= dropped.nbytes
                 EVICTIONS.inc()
+
+
+class Seen(NamedTuple):
+    """Shards, and the version at which each user's memories stood when they were last brought up to date."""
+
+    shards: list[Shard]
+    versions: dict[str, int]
+
+    @classmethod
+    def of(cls, entries: Mapping[str, _Cached]) -> "Seen":
+        """Those of cached entries by user."""
+        shards = {user: entry.shard for user, entry in entries.items()}
+        return cls(list(shards.values()), {user: shard.version for user, shard in shards.items()})
 
 
 def _count(shard: Shard) -> tuple[int, int, int, int]:
@@ -216,7 +256,10 @@ class Changes:
 
 def _refresh(entries: Mapping[str, _Cached], space: EmbeddingSpace) -> None:
     """Bring shards up to date. Raises SpaceChangedError."""
-    if _is_current({user: entry.shard.version for user, entry in entries.items()}, space):
+    is_current = _is_current({user: entry.shard.version for user, entry in entries.items()}, space)
+    for entry in entries.values():
+        entry.is_steady = is_current
+    if is_current:
         return
     arrived = _take_over(entries, space)
     if len(arrived) < len(entries):
@@ -260,10 +303,7 @@ def _is_current(seen: Mapping[str, int], space: EmbeddingSpace) -> bool:
     """Whether the versions last seen of all users are those of now."""
     if min(seen.values(), default=0) < 0:
         return False
-    connection.ensure_connection()
-    with connection.wrap_database_errors, Cursor(connection.connection) as cursor:
-        cursor.execute(_VERSIONS_SQL, [list(seen)], binary=True)
-        return {(space.pk, *item) for item in seen.items()} == set(cursor.fetchall())
+    return {(space.pk, *item) for item in seen.items()} == set(read_prepared(_VERSIONS_SQL, {"users": list(seen)}))
 
 
 def changes_since(seen: Mapping[str, int], space: EmbeddingSpace) -> dict[str, Changes]:
@@ -299,8 +339,8 @@ def _changed_rows(seen: Mapping[str, int]) -> Iterator[tuple[Any, ...]]:
     with connection.wrap_database_errors, Cursor(connection.connection) as cursor:
         if min(seen.values(), default=0) < 0:
             yield from cursor.stream(_CHANGES_SQL, parameters, binary=True, size=_FETCH_SIZE)
-        else:  # Mostly a handful of rows, for which a prepared statement is quicker.
-            cursor.execute(_CHANGES_SQL, parameters, binary=True)
+        else:  # Mostly a handful of rows, for which a stream would take longer.
+            cursor.execute(_CHANGES_SQL, parameters, prepare=False, binary=True)
             yield from cursor
 
 

@@ -28,6 +28,12 @@ class ScopedQuerySet(models.QuerySet[M]):
         """The rows that match every identifier that the scope names."""
         return self.filter(**scope.named())
 
+    @staticmethod
+    def visible_sql(access: Access) -> tuple[str, dict[str, str]]:
+        """The same as `visible_to` for statements that are written out: a condition and its named parameters."""
+        bound = access.bound.named()
+        return " AND ".join(["TRUE", *(f"{name} = %({name})s" for name in bound)]), bound
+
     def newest_first(self) -> Self:
         """In the order of lists; ids rise with arrival and are unique, so a cursor can stand on them."""
         return self.order_by("-id")

@@ -1,6 +1,7 @@
 """Search: from a caller's question to memories with an account of how they were found."""
 
 import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,8 +13,10 @@ from apps.core.domain.scope import Access, Scope
 from apps.llm.models import EmbeddingSpace
 from apps.retrieval.domain.query import EMPTY_RANKING, Diagnostics, Hit, Ranking, SearchMode, SearchQuery
 from apps.retrieval.domain.ranking import rank, terms_of
+from apps.retrieval.domain.shard import Shard
 from apps.semantic.conf import half_lives
 from apps.semantic.embedding import current_space, embed, given_vector, with_current_space
+from apps.semantic.found_rows import active_memories, unchanged_memories
 from apps.semantic.index import shard_cache
 from apps.semantic.models import Memory
 from apps.semantic.search_costs import search_costs
@@ -40,6 +43,10 @@ class SearchResult:
     diagnostics: Diagnostics
 
 
+_Answer = tuple[Ranking, tuple[Found, ...]]
+_Ranked = Callable[[Sequence[Shard]], Ranking]
+
+
 def memory_search(access: Access, query: SearchQuery, clock: Clock = SYSTEM_CLOCK) -> SearchResult:
     """Find the caller's active memories that answer a query best (spec 000, spec 004, DESIGN D10).
 
@@ -48,11 +55,7 @@ def memory_search(access: Access, query: SearchQuery, clock: Clock = SYSTEM_CLOC
     started = time.perf_counter()
     _check(query)
     scope = access.for_read(query.scope)
-    for _ in range(_TRIES):
-        ranking = _outside(query) if scope is None else _ranking(access, scope, query, clock)
-        found = _fetch(access, ranking)
-        if len(found) == len(ranking.hits):  # else some were deleted meanwhile, and left their places to others
-            break
+    ranking, found = _outside(query) if scope is None else _inside(access, scope, query, clock)
     took_ms = (time.perf_counter() - started) * 1000
     index = ranking.index if _sees_whole_users(access) else UNTOLD
     diagnostics = Diagnostics(ranking.matched, ranking.filtered, index, query.effective_mode, took_ms)
@@ -73,23 +76,52 @@ def _check(query: SearchQuery) -> None:
         raise InvalidInputError("`from` lies after `to`.", attr="time_window.from")
 
 
-def _outside(query: SearchQuery) -> Ranking:
+def _outside(query: SearchQuery) -> _Answer:
     """Nothing, after the same checks: input that is refused inside the bound is refused outside it."""
     if query.embedding is not None:
         given_vector(query.embedding, current_space())
-    return EMPTY_RANKING
+    return EMPTY_RANKING, ()
 
 
-def _ranking(access: Access, scope: Scope, query: SearchQuery, clock: Clock) -> Ranking:
+def _inside(access: Access, scope: Scope, query: SearchQuery, clock: Clock) -> _Answer:
     users = [scope.user_id] if scope.user_id is not None else users_in(access, query.scope)
     terms = terms_of(query)
 
-    def work(space: EmbeddingSpace) -> Ranking:
+    def work(space: EmbeddingSpace) -> _Answer:
         vector, costs = _query_vector(query, space), search_costs(space.dimension)
-        with shard_cache().fresh(users, space) as shards:
+
+        def ranked(shards: Sequence[Shard]) -> Ranking:
             return rank(query, scope, vector, terms, shards, utcnow(clock), half_lives(), costs)
 
+        return _found_at_hand(access, users, space, ranked) or _found_afresh(access, users, space, ranked)
+
     return with_current_space(work)
+
+
+def _found_at_hand(access: Access, users: Sequence[str], space: EmbeddingSpace, ranked: _Ranked) -> _Answer | None:
+    """What the shards say as they are, if nothing has changed when the memories are read: mostly so, in one statement.
+
+    None where something has changed, or where nothing was found.
+    """
+    with shard_cache().at_hand(users, space) as seen:
+        if seen is None:
+            return None
+        ranking = ranked(seen.shards)
+    if not ranking.hits:
+        return None
+    memories = unchanged_memories(access, _ids(ranking), seen.versions, space)
+    return None if memories is None else (ranking, _found(ranking, memories))
+
+
+def _found_afresh(access: Access, users: Sequence[str], space: EmbeddingSpace, ranked: _Ranked) -> _Answer:
+    """What the shards say when they have been brought up to date."""
+    for _ in range(_TRIES):
+        with shard_cache().fresh(users, space) as shards:
+            ranking = ranked(shards)
+        found = _found(ranking, active_memories(access, _ids(ranking))) if ranking.hits else ()
+        if len(found) == len(ranking.hits):  # else some were deleted meanwhile, and left their places to others
+            break
+    return ranking, found
 
 
 def _query_vector(query: SearchQuery, space: EmbeddingSpace) -> npt.NDArray[np.float32] | None:
@@ -101,9 +133,9 @@ def _query_vector(query: SearchQuery, space: EmbeddingSpace) -> npt.NDArray[np.f
     return embed([query.query])[0]
 
 
-def _fetch(access: Access, ranking: Ranking) -> tuple[Found, ...]:
-    """The rows of the hits, through the same door as every read, whatever the index said."""
-    if not ranking.hits:
-        return ()
-    rows = Memory.objects.visible_to(access).active().in_bulk([hit.id for hit in ranking.hits])
-    return tuple(Found(rows[hit.id], hit) for hit in ranking.hits if hit.id in rows)
+def _ids(ranking: Ranking) -> list[int]:
+    return [hit.id for hit in ranking.hits]
+
+
+def _found(ranking: Ranking, memories: Mapping[int, Memory]) -> tuple[Found, ...]:
+    return tuple(Found(memories[hit.id], hit) for hit in ranking.hits if hit.id in memories)

@@ -2,13 +2,14 @@
 
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pytest
 from django.db import transaction
 
 from apps.core.domain.scope import Access, Scope
-from apps.retrieval.domain.query import Ranking, SearchQuery
+from apps.llm.models import EmbeddingSpace
+from apps.retrieval.domain.query import SearchQuery
 from apps.retrieval.domain.shard import Shard
 from apps.semantic import index, index_guard, searching, warm_up
 from apps.semantic.domain.memory import MemoryDraft
@@ -123,16 +124,89 @@ def test_what_is_deleted_before_it_is_read_leaves_its_place_to_another(
 ) -> None:
     for number in range(12):
         remember(f"tea number {number}")
-    fetch, deleted = searching._fetch, list[Memory]()
+    assert len(found(access)) == 10  # from now on the shard is at hand
+    deleted: list[Memory] = []
 
-    def deleting(access: Access, ranking: Ranking) -> tuple[searching.Found, ...]:
-        if len(deleted) < 2:  # at the first and at the second try
-            deleted.append(memory_delete(access=access, uuid=Memory.objects.get(pk=ranking.hits[0].id).uuid))
-        return fetch(access, ranking)
+    def before_reading(read: Callable[..., object]) -> Callable[..., object]:
+        def deleting(access: Access, ids: Sequence[int], *more: object) -> object:
+            if len(deleted) < 3:  # at the first three tries
+                deleted.append(memory_delete(access=access, uuid=Memory.objects.get(pk=ids[0]).uuid))
+            return read(access, ids, *more)
 
-    monkeypatch.setattr(searching, "_fetch", deleting)
-    assert len(found(access)) == 10
+        return deleting
+
+    for name in ("unchanged_memories", "active_memories"):
+        monkeypatch.setattr(searching, name, before_reading(getattr(searching, name)))
+    assert len(found(access)) == 9
     assert not {memory.content for memory in deleted} & set(found(access))
+
+
+@pytest.fixture
+def looks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What searches asked the database: for "changes", or for the memories that they found."""
+    seen: list[str] = []
+
+    def noted(name: str, call: Callable[..., object]) -> Callable[..., object]:
+        def noting(*args: object) -> object:
+            seen.append(name)
+            return call(*args)
+
+        return noting
+
+    monkeypatch.setattr(index, "_is_current", noted("changes", index._is_current))
+    for name in ("unchanged_memories", "active_memories"):
+        monkeypatch.setattr(searching, name, noted(name, getattr(searching, name)))
+    return seen
+
+
+def test_when_nothing_changes_a_search_asks_the_database_once(
+    remember: Remember, access: Access, looks: list[str]
+) -> None:
+    remember("tea")
+    found(access)
+    for expected in (["changes", "active_memories"], ["unchanged_memories"], ["unchanged_memories"]):
+        looks.clear()
+        assert found(access) == ["tea"]
+        assert looks == expected
+
+
+def test_what_another_process_saved_is_found_although_the_shard_seemed_steady(
+    remember: Remember, access: Access, looks: list[str]
+) -> None:
+    remember("tea")
+    for _ in range(3):
+        found(access)
+    elsewhere = index.shard_cache()
+    index._begin_without()  # what another process does goes past this one's shards
+    memory = remember("green tea")
+    index._cache = elsewhere
+    looks.clear()
+    assert found(access) == ["green tea", "tea"]
+    assert looks == ["unchanged_memories", "changes", "active_memories"]
+    memory_delete(access=access, uuid=memory.uuid)
+    assert found(access) == ["tea"]
+
+
+def test_a_search_that_finds_nothing_asks_for_changes(remember: Remember, access: Access, looks: list[str]) -> None:
+    remember("tea")
+    found(access)
+    looks.clear()
+    for _ in range(3):
+        assert not memory_search(access, SearchQuery(scope=Scope("ana"), query="tea", tags={"type": "x"})).found
+    assert looks == ["changes"] * 3
+
+
+def test_a_search_by_shards_at_hand_sees_that_another_space_is_in_use(
+    remember: Remember, access: Access, looks: list[str]
+) -> None:
+    remember("tea")
+    for _ in range(3):
+        found(access)
+    EmbeddingSpace.objects.update(is_active=False)
+    looks.clear()
+    assert found(access) == ["tea"]  # in the space of the configured model, which is made active again
+    assert looks[:2] == ["unchanged_memories", "changes"]
+    assert EmbeddingSpace.objects.get(is_active=True).model == current_space().model
 
 
 def test_users_without_memories_do_not_disturb_those_with_some(remember: Remember) -> None:

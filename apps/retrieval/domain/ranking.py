@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import pairwise
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +25,7 @@ KEYWORD_WEIGHT = 0.5
 HalfLives = Mapping[str, timedelta | None]
 # Half of the sixth decimal: what is shown as reaching a limit reaches it.
 _ROUNDING = 5e-7
+Number = TypeVar("Number", bound=np.generic)
 # Why rows are left out, and which rows pass.
 _Filter = tuple[str, Bools]
 
@@ -61,8 +64,7 @@ def rank(
         return _rank_nearest(query, vector, shards, visible, now, half_lives, costs)
     words = _keyword_part(query, terms, shards, visible)
     scored = _score(query, vector, shards, words, now, half_lives)
-    considered = np.concatenate(visible)
-    remaining, filtered = _filter(_filters(query, shards, scored), considered)
+    remaining, _, filtered = _filter(_filters(query, shards, scored), _joined(visible))
     matched = np.flatnonzero(remaining)
     best = _best(scored, matched, query.top_k)
     hits = tuple(_hit(scored, slot, words) for slot in best)
@@ -81,33 +83,38 @@ def _rank_nearest(
     """By similarity alone, so that only the rows near the vector need to be looked at."""
     filters = _row_filters(query, shards)
     if query.min_confidence is not None:
-        filters.append(_confidence_filter(query, np.concatenate([confidences(s, now, half_lives) for s in shards])))
-    remaining, filtered = _filter(filters, np.concatenate(visible))
+        filters.append(_confidence_filter(query, _joined([confidences(s, now, half_lives) for s in shards])))
+    remaining, matched, filtered = _filter(filters, _joined(visible))
     parts = [remaining] if len(shards) == 1 else np.split(remaining, np.cumsum([s.size for s in shards])[:-1])
     near = [nearest_rows(shard, vector, part, query.top_k, costs) for shard, part in zip(shards, parts, strict=True)]
-    ids = np.concatenate([shard.ids[part.slots] for shard, part in zip(shards, near, strict=True)])
-    similarities = np.concatenate([part.similarities for part in near])
-    confidence = np.concatenate(
+    ids = _joined([shard.ids[part.slots] for shard, part in zip(shards, near, strict=True)])
+    similarities = _joined([part.similarities for part in near])
+    confidence = _joined(
         [confidences(shard, now, half_lives, part.slots) for shard, part in zip(shards, near, strict=True)]
     )
     best = np.lexsort((-ids, -similarities))[: query.top_k]
-    hits = tuple(_near_hit(int(ids[place]), float(similarities[place]), float(confidence[place])) for place in best)
+    columns = ids[best], similarities[best].round(6), confidence[best].round(6)
+    hits = tuple(map(_near_hit, *(column.tolist() for column in columns)))
     ways = sorted({part.way for part in near if len(part.slots)})
-    return Ranking(hits, int(np.count_nonzero(remaining)), filtered, "+".join(ways) or SearchWay.SCAN)
+    return Ranking(hits, matched, filtered, "+".join(ways) or SearchWay.SCAN)
+
+
+def _joined(parts: Sequence[npt.NDArray[Number]]) -> npt.NDArray[Number]:
+    """One after the other, and no copy of a single one: with a large shard that is felt."""
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def _near_hit(row: int, cosine: float, confidence: float) -> Hit:
-    rounded = round(cosine, 6)
-    return Hit(id=row, score=rounded, similarity=rounded, keyword=None, substance=1.0, confidence=round(confidence, 6))
+    return Hit(id=row, score=cosine, similarity=cosine, keyword=None, substance=1.0, confidence=confidence)
 
 
 def visible_slots(shard: Shard, scope: Scope) -> Bools:
     """The living slots that match the household and the persona of the scope. Shape (size,)."""
-    mask = shard.alive.copy()
+    mask = shard.alive
     for name in ("household_id", "persona_id"):
         wanted = getattr(scope, name)
         if wanted is not None:
-            mask &= shard.codes(name) == shard.code(name, wanted)
+            mask = mask & (shard.codes(name) == shard.code(name, wanted))
     return mask
 
 
@@ -168,25 +175,24 @@ def substances(shard: Shard) -> Floats:
 
 def confidences(shard: Shard, now: datetime, half_lives: HalfLives, slots: Slots | slice = slice(None)) -> Floats:
     """The confidence that a reader sees, of these slots or of all."""
-    anchor = shard.anchor[slots]
-    decay_rate = np.zeros(len(anchor))
-    for policy, half_life in half_lives.items():
-        if half_life is not None:
-            has_policy = shard.codes("decay_policy")[slots] == shard.code("decay_policy", policy)
-            decay_rate[has_policy] = 1 / half_life.total_seconds()
-    age = np.maximum(now.timestamp() - anchor, 0.0)
+    rates = {policy: 1 / half_life.total_seconds() for policy, half_life in half_lives.items() if half_life is not None}
+    if not rates:
+        return shard.base_confidence[slots]
+    by_code = np.array([rates.get(policy, 0.0) for policy in shard.values("decay_policy")])
+    decay_rate = by_code[shard.codes("decay_policy")[slots]]
+    age = np.maximum(now.timestamp() - shard.anchor[slots], 0.0)
     return np.asarray(shard.base_confidence[slots] * np.exp2(-age * decay_rate))
 
 
-def _filter(filters: Sequence[_Filter], considered: Bools) -> tuple[Bools, dict[str, int]]:
-    """The slots that pass every filter, and how many fell by which: each counts under the first that it fails."""
+def _filter(filters: Sequence[_Filter], considered: Bools) -> tuple[Bools, int, dict[str, int]]:
+    """The slots that pass every filter, their number, and how many fell by which: by the first that they fail."""
     remaining = considered
-    filtered: dict[str, int] = {}
-    for reason, passes in filters:
-        fallen = int(np.count_nonzero(remaining & ~passes))
-        filtered[reason] = fallen
+    counts = [int(np.count_nonzero(remaining))]
+    for _, passes in filters:
         remaining = remaining & passes
-    return remaining, filtered
+        counts.append(int(np.count_nonzero(remaining)))
+    fallen = (before - after for before, after in pairwise(counts))
+    return remaining, counts[-1], {reason: count for (reason, _), count in zip(filters, fallen, strict=True)}
 
 
 def _filters(query: SearchQuery, shards: Sequence[Shard], scored: _Scored) -> list[_Filter]:
@@ -203,7 +209,7 @@ def _filters(query: SearchQuery, shards: Sequence[Shard], scored: _Scored) -> li
 def _row_filters(query: SearchQuery, shards: Sequence[Shard]) -> list[_Filter]:
     """Those that need no score."""
     filters = [
-        (name, np.concatenate([shard.codes(name) == shard.code(name, value) for shard in shards]))
+        (name, _joined([shard.codes(name) == shard.code(name, value) for shard in shards]))
         for name, value in query.tags.items()
     ]
     if query.start is not None or query.end is not None:
@@ -217,7 +223,7 @@ def _confidence_filter(query: SearchQuery, confidence: Floats) -> _Filter:
 
 
 def _in_window(query: SearchQuery, shards: Sequence[Shard]) -> Bools:
-    happened = np.concatenate([shard.happened for shard in shards])
+    happened = _joined([shard.happened for shard in shards])
     mask = np.ones(len(happened), dtype=np.bool_)
     if query.start is not None:
         mask &= happened >= query.start.timestamp()

@@ -82,6 +82,7 @@ class Shard:
         self._size = 0
         self._allocate(_FIRST_CAPACITY)
         self._sessions: Sessions | None = None
+        self._outside: Slots | None = None
 
     def _allocate(self, capacity: int) -> None:
         self._ids = np.zeros(capacity, dtype=np.int64)
@@ -117,7 +118,10 @@ class Shard:
 
     @property
     def alive(self) -> Bools:
-        return self._alive[: self._size]
+        """Which slots hold a row; to be read only."""
+        alive = self._alive[: self._size]
+        alive.flags.writeable = False
+        return alive
 
     @property
     def happened(self) -> Floats:
@@ -159,6 +163,10 @@ class Shard:
         """The code of a value in a column; -1 when no row ever had it."""
         return self._codes_of[self.columns.index(name)].get(value, -1)
 
+    def values(self, name: str) -> list[str]:
+        """What rows had in a column, each in the place of its code."""
+        return list(self._codes_of[self.columns.index(name)])
+
     def apply(self, rows: Iterable[ShardRow]) -> None:
         """Take over changed rows; those that are not active any more leave."""
         rows = list({row.id: row for row in rows}.values())
@@ -168,7 +176,7 @@ class Shard:
                 self._alive[old] = False
                 self._uncover(row.id, old)
         self._append([row for row in rows if row.active])
-        self._sessions = None
+        self._sessions = self._outside = None
         dead = self._size - len(self._slot_of)
         if dead > _PACK_AT_DEAD and dead > len(self._slot_of):
             self._pack()
@@ -250,6 +258,7 @@ class Shard:
             unchanged &= self._have(slots, source)
         self._covered[:] = False
         self._covered[slots[unchanged]] = True
+        self._outside = None
         graph.remove(source.ids[~unchanged].tolist())
         self.graph = graph
 
@@ -263,7 +272,7 @@ class Shard:
 
     def detach(self) -> None:
         """Search without a graph."""
-        self.graph = None
+        self.graph = self._outside = None
         self._covered[:] = False
 
     def cover(self, slots: Slots) -> None:
@@ -271,10 +280,13 @@ class Shard:
         assert self.graph is not None
         self.graph.add(self._ids[slots], self._vectors[slots])
         self._covered[slots] = True
+        self._outside = None
 
     def outside_graph(self) -> Slots:
         """The living slots that the graph does not know."""
-        return np.flatnonzero(self.alive & ~self._covered[: self._size])
+        if self._outside is None:
+            self._outside = np.flatnonzero(self.alive & ~self._covered[: self._size])
+        return self._outside
 
     def slots_in_graph(self, ids: npt.NDArray[np.int64]) -> Slots:
         """The slots of those of the rows that the graph rightly knows."""
