@@ -1,7 +1,6 @@
 """The base of every API view, API keys, health and metrics."""
 
 import hmac
-from functools import cache
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -57,22 +56,26 @@ class HubView(APIView):
         return access
 
 
-def validated(serializer: type[SerializerT], data: Any) -> Any:
-    """The checked input. Raises DRF's ValidationError, which names the fields at fault."""
-    if data is not None:
-        return _instance_of(serializer).run_validation(data)
-    instance = serializer(data=data)  # whose words for this are made of the data of an instance
-    instance.is_valid(raise_exception=True)
-    return instance.validated_data
-
-
-@cache
-def _instance_of(serializer: type[SerializerT]) -> SerializerT:
-    """One for all requests: an instance copies every field, and that takes longer than checking a body.
+class _Instances(dict[type[BaseSerializer[Any]], BaseSerializer[Any]]):
+    """One serializer of each kind for all requests: a new one copies every field, which takes longer than a check.
 
     `run_validation` leaves nothing behind in it.
     """
-    return serializer()
+
+    def __missing__(self, serializer: type[BaseSerializer[Any]]) -> BaseSerializer[Any]:
+        return self.setdefault(serializer, serializer())
+
+
+_instances = _Instances()
+
+
+def validated(serializer: type[SerializerT], data: Any) -> Any:
+    """The checked input. Raises DRF's ValidationError, which names the fields at fault."""
+    if data is not None:
+        return _instances[serializer].run_validation(data)
+    instance = serializer(data=data)  # whose words for this are made of the data of an instance
+    instance.is_valid(raise_exception=True)
+    return instance.validated_data
 
 
 def validated_query(serializer: type[SerializerT], request: Request) -> Any:
