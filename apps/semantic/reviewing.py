@@ -80,8 +80,7 @@ def conflict_revert(*, access: Access, uuid: UUID, clock: Clock = SYSTEM_CLOCK) 
         _check_twins(moves)
         answer = _answer(receipt, Origin.REVERT, Outcome.REVERTED, f"Reverted by {access.actor}.")
         _carry_out(ledger, receipt, answer, moves, None, ReviewState.REVERTED)
-        if receipt.about is not None:
-            _review(receipt.about, ReviewState(receipt.about_state), access.actor, ledger.now)
+        _let_stand_again(receipt, access.actor, ledger.now)
     return answer
 
 
@@ -303,6 +302,19 @@ def _answer(receipt: Conflict, origin: Origin, outcome: Outcome, reason: str) ->
         records=receipt.records,
         others=receipt.others,
     )
+
+
+def _let_stand_again(reverted: Conflict, actor: str, at: datetime) -> None:
+    """What a reverted receipt was about is in force again, and so what that one is about is not."""
+    again = reverted.about
+    if again is None:
+        return
+    _review(again, ReviewState(reverted.about_state), actor, at)
+    if again.about is not None and again.origin == Origin.OVERRIDE:
+        _review(again.about, ReviewState.OVERRIDDEN, actor, at)
+    elif again.about is not None:
+        _review(again.about, ReviewState.REVERTED, actor, at)
+        _let_stand_again(again.about, actor, at)
 
 
 def _review(receipt: Conflict, state: ReviewState, actor: str, at: datetime) -> None:

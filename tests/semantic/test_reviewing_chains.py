@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from apps.core.domain.errors import ConflictError
 from apps.core.domain.scope import Access, Scope
 from apps.rules.services import rule_register
 from apps.semantic.domain.memory import MemoryDraft
@@ -120,3 +121,33 @@ def test_what_an_override_deleted_is_put_back_to_when_it_was_deleted(save: Save,
     answer = conflict_revert(access=access, uuid=override.uuid)
     conflict_revert(access=access, uuid=answer.uuid)
     assert list(Memory.objects.filter(status="deleted").values("uuid", "status_changed_at")) == [deleted]
+
+
+def states() -> list[str]:
+    """Of every receipt, in the order in which they were made."""
+    return list(Conflict.objects.order_by("id").values_list("state", flat=True))
+
+
+def test_undoing_and_redoing_an_override_brings_every_receipt_back_to_where_it_was(save: Save, access: Access) -> None:
+    save(LISBON)
+    receipt = Conflict.objects.get(uuid=save(NOT_LISBON).conflict)
+    last = conflict_override(access=access, uuid=receipt.uuid, winner=Winner.BOTH)
+    assert states() == ["overridden", "accepted"]
+    expected = [["open", "reverted"], ["overridden", "accepted"]]
+    for step in range(5):
+        last = conflict_revert(access=access, uuid=last.uuid)
+        assert states() == [*expected[step % 2], *_reverts(step + 1)]
+
+
+def _reverts(count: int) -> list[str]:
+    """A revert stands unless the next one, which reverted it, does."""
+    return ["accepted" if (count - number) % 2 else "reverted" for number in range(count)]
+
+
+def test_what_was_overridden_cannot_be_overridden_again_when_that_is_redone(save: Save, access: Access) -> None:
+    save(LISBON)
+    receipt = Conflict.objects.get(uuid=save(NOT_LISBON).conflict)
+    override = conflict_override(access=access, uuid=receipt.uuid, winner=Winner.BOTH)
+    conflict_revert(access=access, uuid=conflict_revert(access=access, uuid=override.uuid).uuid)
+    with pytest.raises(ConflictError):
+        conflict_override(access=access, uuid=receipt.uuid, winner=Winner.BOTH)
