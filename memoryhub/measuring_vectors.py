@@ -8,6 +8,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
+from itertools import cycle
 from typing import Any
 from uuid import uuid4
 
@@ -24,7 +25,7 @@ from apps.semantic.services import memories_purge
 from memoryhub.measuring import HubClient, Say, bench_key, wait_for_deliveries
 from memoryhub.measuring_vectors_figures import (
     Samples,
-    best_ms,
+    best_way,
     read_figures,
     stage_figures,
     take_turns,
@@ -33,8 +34,8 @@ from memoryhub.measuring_vectors_figures import (
 from memoryhub.measuring_vectors_hub import (
     HttpWay,
     IndexWay,
+    LeastWay,
     RankWay,
-    RowsBySql,
     ServiceWay,
     many_clients,
     stages_of,
@@ -132,7 +133,8 @@ class ScopeMeasurement:
         with raw_table(self._data.user, self._space) as table, self._sql_ways() as by_sql:
             ways = [*by_sql, hnswlib, NumpyWay(self._data), *self._hub_ways()]
             reads = self._reads(ways)
-            stages = [self._stages(each, best_ms(reads, each.name)) for each in FILTERS]
+            by_name = {way.name: way for way in ways}
+            stages = [self._stages(each, by_name[best_way(reads, each.name)]) for each in FILTERS]
             writes = self._writes(hnswlib)
         precision = self._precision() if self._run.precision else None
         making = {
@@ -227,16 +229,17 @@ class ScopeMeasurement:
             gathered.seconds,
         )
 
-    def _stages(self, each: Filter, quickest_ms: float) -> dict[str, Any]:
-        """Medians of a search taken apart, and of what surrounds it over HTTP. quickest_ms: of the correct raw ways."""
+    def _stages(self, each: Filter, quickest: Way) -> dict[str, Any]:
+        """Medians of a search taken apart, and of what surrounds it over HTTP. quickest: of the correct raw ways."""
         client, asked = HubClient(self._run.url, self._key), questions(self._data, each, TOP_K)
         http = HttpWay(self._run.url, self._key, self._by_uuid)
         http.prepare(asked)
         with raw_connection() as database:
-            by_sql = RowsBySql(database)
-            parts = [stages_of(self._space, by_sql, one) for one in asked]
+            least = LeastWay(quickest, database, list(self._by_pk))
+            pairs = zip(asked, asked[1:] + asked[:1], cycle((True, False)), strict=False)
+            parts = [stages_of(self._space, least, one, other, first=first) for one, other, first in pairs]
         around = [(timed_answer(http, one)[0], _alive(client)) for one in asked]
-        return stage_figures(each.name, parts, around, quickest_ms)
+        return stage_figures(each.name, parts, around, quickest.name)
 
     def _writes(self, hnswlib: HnswlibWay) -> list[dict[str, Any]]:
         self._run.say("Writing")

@@ -17,13 +17,14 @@ from apps.retrieval.domain.query import Ranking, SearchMode, SearchQuery
 from apps.retrieval.domain.ranking import rank
 from apps.retrieval.domain.shard import Shard
 from apps.semantic.conf import half_lives
+from apps.semantic.found_rows import active_memories
 from apps.semantic.index import ShardCache, shard_cache
 from apps.semantic.models import Memory
 from apps.semantic.search_costs import search_costs
 from apps.semantic.searching import memory_search
 from memoryhub.measuring import HubClient
 from memoryhub.measuring_vectors_figures import Stages
-from memoryhub.measuring_vectors_raw import TOP_K
+from memoryhub.measuring_vectors_raw import TOP_K, Way
 from memoryhub.vector_data import Question
 
 SEARCH = "/api/semantic/search"
@@ -184,24 +185,31 @@ def wait_for_graphs(url: str, key: str, question: Question) -> float:
     return time.perf_counter() - started
 
 
-class RowsBySql:
-    """Reads memories by their primary keys in one prepared statement: the least that an answer with memories costs."""
+class LeastWay:
+    """The least that an answer with memories costs: a raw way, and reading the rows in one prepared statement.
 
-    def __init__(self, database: "Connection[Any]") -> None:
+    ids: the primary key of each place.
+    """
+
+    def __init__(self, raw: Way, database: "Connection[Any]", ids: Sequence[int]) -> None:
         columns = ", ".join(f'"{field.column}"' for field in Memory._meta.concrete_fields if field.name != "lexemes")
-        self._cursor = database.cursor(binary=True)
+        self._raw, self._ids, self._cursor = raw, ids, database.cursor(binary=True)
         self._statement = f"SELECT {columns} FROM semantic_memory WHERE id = ANY(%s) AND status = 'active'"  # noqa: S608
 
-    def seconds(self, ids: Sequence[int]) -> float:
+    def seconds(self, question: Question) -> float:
         """How long that takes."""
         started = time.perf_counter()
-        self._cursor.execute(self._statement, [list(ids)], prepare=True)
+        places = self._raw.search(question)
+        self._cursor.execute(self._statement, [[self._ids[place] for place in places]], prepare=True)
         self._cursor.fetchall()
         return time.perf_counter() - started
 
 
-def stages_of(space: EmbeddingSpace, by_sql: RowsBySql, question: Question) -> Stages:
-    """One search taken apart, and one as it is."""
+def stages_of(space: EmbeddingSpace, least: LeastWay, question: Question, other: Question, *, first: bool) -> Stages:
+    """A search taken apart, another one as it is, and the least that this costs, as the `first` or the second of them.
+
+    Whoever is second finds in the processor's cache what the other has read.
+    """
     query, access = query_of(question), system_access("bench")
     started = time.perf_counter()
     with shard_cache().fresh([question.data.user], space) as shards:
@@ -210,11 +218,13 @@ def stages_of(space: EmbeddingSpace, by_sql: RowsBySql, question: Question) -> S
         ranked = time.perf_counter()
     ids = [hit.id for hit in ranking.hits]
     found = time.perf_counter()
-    Memory.objects.visible_to(access).active().in_bulk(ids)
-    fetched = time.perf_counter()
-    memory_search(access, query)
-    whole = time.perf_counter() - fetched
-    return Stages(refreshed - started, ranked - refreshed, fetched - found, by_sql.seconds(ids), whole)
+    active_memories(access, ids)
+    fetched = time.perf_counter() - found
+    before = least.seconds(other) if first else 0.0
+    started_whole = time.perf_counter()
+    memory_search(access, query_of(other))
+    whole = time.perf_counter() - started_whole
+    return Stages(refreshed - started, ranked - refreshed, fetched, whole, before or least.seconds(other))
 
 
 @dataclass(frozen=True)

@@ -52,14 +52,15 @@ def _read_cell(read: Mapping[str, Any]) -> str:
 
 
 def _stages(scope: Mapping[str, Any]) -> Table:
-    title = "the parts of a search, median ms; least: quickest correct raw way and reading the rows by SQL"
+    title = "the parts of a search, median ms; least: the quickest correct raw way, then the rows by SQL"
     table = Table(title=f"{scope['rows']:,} memories: {title}")
     names = [name for name in scope["stages"][0] if name != "filter"]
     table.add_column("filter")
     for name in names:
         table.add_column(name.removesuffix("_ms").replace("_", " "), justify="right")
     for stages in scope["stages"]:
-        table.add_row(stages["filter"], *(f"{stages[name]:.2f}" for name in names))
+        cells = (stages[name] for name in names)
+        table.add_row(stages["filter"], *(cell if isinstance(cell, str) else f"{cell:.2f}" for cell in cells))
     return table
 
 
