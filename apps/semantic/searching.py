@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -27,8 +28,7 @@ UNTOLD = "not told"
 _TRIES = 3
 
 
-@dataclass(frozen=True)
-class Found:
+class Found(NamedTuple):
     """A memory and how well it answers."""
 
     memory: Memory

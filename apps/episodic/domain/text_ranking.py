@@ -63,7 +63,7 @@ class EventShard:
         self._shard.apply([self._runner(position, vectors.get(position)) for position in sorted(in_running)])
         search = replace(search, tags={CANDIDATE: "yes"})
         ranking = rank(search, Scope(), vector, terms_of(search), [self._shard], now, {})
-        hits = (hit if len(self.events) - hit.id in vectors else replace(hit, similarity=None) for hit in ranking.hits)
+        hits = (hit if len(self.events) - hit.id in vectors else hit._replace(similarity=None) for hit in ranking.hits)
         return replace(ranking, hits=tuple(hits))
 
     def event(self, number: int) -> EventRecord:

@@ -1,6 +1,7 @@
 """The rows of a shard that are nearest to a vector, found in the cheapest way (see `domain.planning`)."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -12,8 +13,7 @@ from apps.retrieval.domain.shard import Bools, Floats, Shard, Slots
 Vector = npt.NDArray[np.float32]
 
 
-@dataclass(frozen=True, eq=False)
-class NearRows:
+class NearRows(NamedTuple):
     """slots: at least the wanted ones, in no order. similarities: their cosines. way: how they were found."""
 
     slots: Slots
@@ -52,8 +52,9 @@ def _by_graph(shard: Shard, vector: Vector, matching: Bools, wanted: int, asked:
     assert shard.graph is not None
     near = shard.slots_in_graph(shard.graph.search(vector, asked))
     near, unknown = near[matching[near]], shard.outside_graph()
-    unknown = unknown[matching[unknown]]
-    return np.concatenate((near, unknown)) if len(near) >= wanted else None
+    if len(near) < wanted:
+        return None
+    return np.concatenate((near, unknown[matching[unknown]])) if len(unknown) else near
 
 
 def _best(slots: Slots, similarities: npt.NDArray[np.float32], top_k: int, way: SearchWay) -> NearRows:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -60,8 +60,7 @@ class TermShare:
     score: float
 
 
-@dataclass(frozen=True)
-class Hit:
+class Hit(NamedTuple):
     """One row found.
 
     id: of the row. score: in which results are ordered. similarity: cosine, None where no vector was compared.
