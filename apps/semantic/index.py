@@ -5,18 +5,18 @@ found, so it sees every write that was committed before it began, whichever proc
 """
 
 import os
-import sys
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import accumulate, islice
 from typing import Any, NamedTuple
 
 import numpy as np
 from django.conf import settings
 from django.db import connection
+from django.db.models import Count
 from prometheus_client import Counter, Histogram
 from psycopg import Cursor
 
@@ -26,6 +26,7 @@ from apps.retrieval.domain.planning import GRAPH_ROWS, GraphNeed
 from apps.retrieval.domain.shard import Shard, ShardRow
 from apps.semantic.embedding import SpaceChangedError
 from apps.semantic.graph_keeping import GraphKeeper, need_of
+from apps.semantic.models import Memory
 
 LOADED_ROWS = Counter("semantic_index_rows_loaded_total", "Memories read into shards, by why.", ["kind"])
 REFRESH_SECONDS = Histogram("semantic_index_refresh_seconds", "Time to bring the shards of a search up to date.")
@@ -72,8 +73,9 @@ CROSS JOIN unnest(%(users)s::text[]) AS seen (user_id)
 LEFT JOIN semantic_memoryshard AS shard ON shard.user_id = seen.user_id
 WHERE space.is_active
 """
-_SHARD_COLUMNS = slice(4, None)
-_CODED_COLUMNS = slice(2, 2 + len(CODED))
+_CODED_COLUMNS = slice(6, 6 + len(CODED))
+_LAST_COLUMNS = slice(6 + len(CODED), -1)
+_VECTOR_HEAD = 4
 
 
 class _Cached:
@@ -282,21 +284,33 @@ def _take_over(entries: Mapping[str, _Cached], space: EmbeddingSpace) -> dict[st
     loading = {user for user, entry in entries.items() if entry.shard.version < 0}
     arrived: dict[str, int] = {}
     try:
+        for user, rows in _counts(loading).items():
+            entries[user].shard.begin_loading(rows)
         for part in _changes({user: entry.shard.version for user, entry in entries.items()}, space):
             for user, change in part.items():
                 entry = entries[user]
-                if user not in arrived and entry.shard.version < change.reset_version:
+                if user not in arrived and 0 <= entry.shard.version < change.reset_version:
                     entry.reset()
                 entry.note_purge(change.reset_version)
                 if entry.shard.version < change.version:
                     LOADED_ROWS.labels("load" if user in loading else "update").inc(len(change.rows))
                     entry.apply(change.rows)
                 arrived[user] = change.version
+        for user in loading:
+            entries[user].shard.end_loading()
     except BaseException:
         for user in arrived:  # some may have taken over a part of what there is
             entries[user].reset()
         raise
     return arrived
+
+
+def _counts(users: Collection[str]) -> dict[str, int]:
+    """How many active memories these users have, as far as they have any."""
+    if not users:
+        return {}
+    counted = Memory.objects.active().filter(user_id__in=users).values("user_id").annotate(count=Count("id"))
+    return {row["user_id"]: row["count"] for row in counted}
 
 
 def _is_current(seen: Mapping[str, int], space: EmbeddingSpace) -> bool:
@@ -322,13 +336,14 @@ def _changes(seen: Mapping[str, int], space: EmbeddingSpace) -> Iterator[dict[st
     rows = _changed_rows(seen)
     while batch := list(islice(rows, _FETCH_SIZE)):
         part: dict[str, Changes] = {}
-        for row in batch:
-            active_space, user, version, reset_version, memory = row[:5]
+        for row, vector in zip(batch, _native_vectors([row[-1] for row in batch]), strict=True):
+            active_space, user, version, reset_version, memory, active = row[:6]
             if active_space != space.pk:
                 raise SpaceChangedError
-            change = part.setdefault(user, Changes(version, reset_version))
+            change = part.get(user) or part.setdefault(user, Changes(version, reset_version))
             if memory is not None:
-                change.rows.append(_shard_row(row[_SHARD_COLUMNS]))
+                # In the order of ShardRow's fields.
+                change.rows.append(ShardRow._make((memory, active, row[_CODED_COLUMNS], *row[_LAST_COLUMNS], vector)))
         yield part
 
 
@@ -344,27 +359,12 @@ def _changed_rows(seen: Mapping[str, int]) -> Iterator[tuple[Any, ...]]:
             yield from cursor
 
 
-def _shard_row(row: Sequence[Any]) -> ShardRow:
-    return ShardRow(
-        id=row[0],
-        active=row[1],
-        coded=tuple(row[_CODED_COLUMNS]),
-        happened=row[12],
-        anchor=row[13],
-        base_confidence=row[14],
-        question_share=row[15],
-        fullness=row[16],
-        lexemes=bytes(row[17]),
-        vector=_native_floats(row[18]),
-    )
-
-
-def _native_floats(sent: bytes | None) -> bytes:
-    """The numbers of pgvector's binary form (two 16-bit headers, then big-endian float32), in native order."""
-    if sent is None:
-        return b""
-    body = sent[4:]
-    return np.frombuffer(body, dtype=">f4").astype(np.float32).tobytes() if sys.byteorder == "little" else body
+def _native_vectors(sent: Sequence[bytes | None]) -> list[bytes]:
+    """Vectors in native order of the form in which pgvector sends them: two 16-bit headers, then big-endian float32."""
+    bodies = [b"" if vector is None else vector[_VECTOR_HEAD:] for vector in sent]
+    native = np.frombuffer(b"".join(bodies), dtype=">f4").astype(np.float32).tobytes()
+    ends = list(accumulate(map(len, bodies)))
+    return [native[start:end] for start, end in zip([0, *ends], ends, strict=False)]
 
 
 _cache: ShardCache | None = None

@@ -255,3 +255,20 @@ def test_the_cache_keeps_to_its_size_even_after_a_search_over_everybody(remember
 def test_a_user_with_one_memory_takes_little_room(remember: Remember) -> None:
     remember("tea")
     assert one_shard("ana") < 20_000
+
+
+def test_a_shard_that_is_loaded_gets_the_room_that_it_needs_at_once(
+    access: Access, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory_save_many(access=access, drafts=[MemoryDraft(f"thing {n}", scope=Scope("ana")) for n in range(64)])
+    monkeypatch.setattr(index, "_FETCH_SIZE", 10)
+    made, make_room = [], Shard._make_room
+
+    def noted(shard: Shard, capacity: int) -> None:
+        made.append(capacity)
+        make_room(shard, capacity)
+
+    monkeypatch.setattr(Shard, "_make_room", noted)
+    cache = ShardCache(1 << 30)
+    assert sizes(cache, "ana", "ben") == [64, 0]
+    assert made == [68], "room for 64 and a few more"

@@ -8,6 +8,8 @@ Slots = npt.NDArray[np.int64]
 Counts = npt.NDArray[np.float32]
 
 _TAIL_LIMIT = 4_096
+# A tail longer than one in so many of all pairs is sorted in; a longer one makes every search slower.
+_TAIL_SHARE = 8
 
 
 class Postings:
@@ -19,6 +21,7 @@ class Postings:
         self._counts: Counts = np.zeros((0, 2), dtype=np.float32)
         self._tail: list[tuple[Terms, Slots, Counts]] = []
         self._tail_size = 0
+        self._is_growing = False
 
     @property
     def nbytes(self) -> int:
@@ -29,10 +32,20 @@ class Postings:
         """Add pairs of new slots."""
         self._tail.append((terms.astype(np.uint64), slots, counts))
         self._tail_size += len(terms)
-        if self._tail_size > max(_TAIL_LIMIT, len(self._terms) // 8):
+        if self._tail_size > max(_TAIL_LIMIT, len(self._terms) // (1 if self._is_growing else _TAIL_SHARE)):
             self._merge()
         elif len(self._tail) > 64:
             self._tail = [self._joined(self._tail)]
+
+    def grow(self) -> None:
+        """Much is about to be added, and nothing to be asked until `settle`: sort less often."""
+        self._is_growing = True
+
+    def settle(self) -> None:
+        """That was all."""
+        self._is_growing = False
+        if self._tail:
+            self._merge()
 
     def of(self, term: int) -> tuple[Slots, Counts]:
         """The slots that have the term, and their counts."""

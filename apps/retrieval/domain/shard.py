@@ -26,6 +26,8 @@ SESSION_KEY = ("household_id", "persona_id", "session_id")
 NEIGHBOUR_WEIGHTS = (0.7, 0.4)
 _PACK_AT_DEAD = 1_000
 _FIRST_CAPACITY = 4
+# One in so many slots more than are asked for, so that what is saved next needs no copy of everything.
+_SPARE = 16
 _COMPARED_AT_ONCE = 2_000
 _generations = count()
 
@@ -213,12 +215,25 @@ class Shard:
             self._lengths[slots, column] = np.bincount(owners - slots[0], counts[:, column], minlength=len(rows))
         self.postings.add(records["term"], owners, counts)
 
+    def begin_loading(self, rows: int) -> None:
+        """So many rows come now: growing by and by would copy them, and leave a third of the room unused."""
+        self._make_room(rows + rows // _SPARE)
+        self.postings.grow()
+
+    def end_loading(self) -> None:
+        """They have come; from now on there may be searches."""
+        self.postings.settle()
+
     def _reserve(self, wanted: int) -> None:
         capacity = len(self._ids)
-        if wanted <= capacity:
+        if wanted > capacity:
+            self._make_room(max(wanted, capacity + capacity // 2))
+
+    def _make_room(self, capacity: int) -> None:
+        if capacity <= len(self._ids):
             return
         old = {name: getattr(self, name) for name in self._ARRAYS}
-        self._allocate(max(wanted, capacity + capacity // 2))
+        self._allocate(capacity)
         for name, array in old.items():
             getattr(self, name)[: self._size] = array[: self._size]
 
