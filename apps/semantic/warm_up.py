@@ -7,6 +7,7 @@ import logging
 import os
 import threading
 import time
+from collections.abc import Callable
 
 from django.conf import settings
 from django.db import Error, connection
@@ -29,10 +30,10 @@ class WarmUp:
         self._cache = cache
         self._progress: tuple[int, int] | None = None
 
-    def begin(self) -> threading.Thread:
-        """Load in the background."""
+    def begin(self, then: Callable[[], object] = lambda: None) -> threading.Thread:
+        """Load in the background. then: called at the end, by the same thread."""
         self._progress = (0, 0)
-        thread = threading.Thread(target=self._run, name="index warm-up", daemon=True)
+        thread = threading.Thread(target=self._run, args=(then,), name="index warm-up", daemon=True)
         thread.start()
         return thread
 
@@ -44,7 +45,7 @@ class WarmUp:
         number, total = self._progress
         return f"loading the index, {number} of {total}" if total else "beginning to load the index"
 
-    def _run(self) -> None:
+    def _run(self, then: Callable[[], object]) -> None:
         started = time.monotonic()
         while True:
             try:
@@ -64,6 +65,7 @@ class WarmUp:
         connection.close()
         if count:
             logger.info("loaded the shards of %d users in %.1f s", count, time.monotonic() - started)
+        then()
 
     def _load_all(self, space: EmbeddingSpace) -> int:
         users = users_with_snapshots(space)
@@ -99,8 +101,8 @@ def warm_up() -> WarmUp:
 
 def start_index() -> None:
     """What a web process does with its index when it starts."""
-    warm_up().begin()
-    index_guard().start()
+    # What is being loaded waits for its graph, which is no reason for a warning.
+    warm_up().begin(then=index_guard().start)
 
 
 def end_index() -> None:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import ANY
 
 import pytest
 from django.db import connection
@@ -33,6 +34,7 @@ from tests.semantic.graph_support import (
     builds_counted,
     in_graph,
     keep,
+    near,
     snapshots_of_ana,
     use_small_graphs,
     wait_until_idle,
@@ -138,6 +140,27 @@ def test_snapshot_and_restore(monkeypatch: pytest.MonkeyPatch, restarted: WarmUp
     assert api.post(MEMORIES, {"content": "tea"}).status_code == 201
     recall, ways = answers(data, places)
     assert (recall >= 0.99, ways, made) == (True, {"hnsw"}, [])
+
+
+def test_index_bootstrap(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, settings, restarted: WarmUp, api: Api
+) -> None:
+    """Spec 000: without anything on the disk, the rows of the database are enough, and readiness says when."""
+    use_small_graphs(monkeypatch, tmp_path, settings)
+    fill(made_up_scope("ana", ROWS, 1, current_space().dimension), current_space())
+    assert index.shard_cache().describe()["shards"] == 0
+    restarted.begin().join(PATIENCE)
+    assert ready() == (True, "ok")
+    assert near(ACCESS, "tea") == (ANY, "exact")  # which loads the rows, and asks for the graph
+    wait_until_idle(index.shard_cache())
+    all_is_well(api)
+    assert snapshots_of_ana().directory.is_dir()
+
+
+def test_what_is_being_loaded_is_no_reason_for_a_warning(restarted: WarmUp) -> None:
+    begun: list[str | None] = []
+    restarted.begin(then=lambda: begun.append(restarted.missing)).join(PATIENCE)
+    assert begun == [None], "the index is guarded from when it is loaded"
 
 
 def answers(data: ScopeData, places: Mapping[str, int]) -> tuple[float, set[str]]:
