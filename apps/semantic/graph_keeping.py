@@ -72,7 +72,7 @@ class GraphKeeper:
         self._unsaved: dict[tuple[str, int], tuple[EmbeddingSpace, int]] = {}
         # At which version of the user's memories the graph in use was made, or a snapshot of it written.
         self._made_at: dict[tuple[str, int], int] = {}
-        self.progress: dict[str, tuple[int, int]] = {}
+        self._making: dict[str, tuple[int, int]] = {}
 
     def look_at(self, user: str, space: EmbeddingSpace) -> None:
         """See to the graph of a shard soon."""
@@ -91,6 +91,11 @@ class GraphKeeper:
         """Whether nothing waits to be seen to, and nothing is."""
         with self._lock:
             return not self._asked and not self._is_busy
+
+    @property
+    def making(self) -> tuple[int, int] | None:
+        """How many rows the graph that is being made has, and how many it will have; None when none is being made."""
+        return next(iter(list(self._making.values())), None)
 
     def _run(self) -> None:
         while True:
@@ -188,12 +193,12 @@ class GraphKeeper:
                 progress=lambda done, total: self._note(user, done, total),
             )
         finally:
-            self.progress.pop(user, None)
+            self._making.pop(user, None)
         logger.info("made a graph of %d rows in %.1f s", len(source.ids), time.monotonic() - started)
         return graph
 
     def _note(self, user: str, done: int, total: int) -> None:
-        self.progress[user] = (done, total)
+        self._making[user] = (done, total)
 
     def _ask_again(self, user: str, space: EmbeddingSpace) -> None:
         timer = threading.Timer(ASK_AGAIN_SECONDS, self.look_at, (user, space))

@@ -117,9 +117,16 @@ def store_status(access: Access) -> StoreStatus:
 
 def _index_facts(model: dict[str, Any]) -> dict[str, Any]:
     """What this process holds in memory, and how it is."""
-    health = index_guard().health
-    facts = {"kind": INDEX_KIND, **model, **shard_cache().describe(), "level": health.level.value}
-    return {**facts, "reasons": [reason.value for reason in health.reasons]}
+    health, cache = index_guard().health, shard_cache()
+    making = cache.keeper.making
+    return {
+        "kind": INDEX_KIND,
+        **model,
+        **cache.describe(),
+        "making": None if making is None else {"done": making[0], "of": making[1]},
+        "level": health.level.value,
+        "reasons": [reason.value for reason in health.reasons],
+    }
 
 
 def unhealthy_status(error: Exception) -> StoreStatus:
