@@ -129,15 +129,21 @@ def test_memories_that_wait_for_a_graph_and_a_full_cache_are_signs_too(
     assert health.level is IndexLevel.DEGRADED
 
 
-def test_over_rest_a_slowed_down_save_is_429_with_retry_after(guard, settings, api: Api) -> None:
+def test_health_and_backpressure(guard, settings, api: Api) -> None:
+    """Spec 000: slow writes are warned of, then searches do without graphs and saves are slowed down."""
+    slow_writes(guard, SYSTEM_CLOCK, 2, settings)  # type: ignore[arg-type]
+    guard.check()
+    assert api.post("/api/semantic/memories", {"content": "tea"}).status_code == 201
     slow_writes(guard, SYSTEM_CLOCK, HARD_LATENCY + 1, settings)  # type: ignore[arg-type]
     guard.check()
     drafts = [{"content": f"thing {n}"} for n in range(500)]
     assert api.post("/api/semantic/memories/batch", {"memories": drafts}).status_code == 200
-    response = api.post("/api/semantic/memories", {"content": "tea"})
+    response = api.post("/api/semantic/memories", {"content": "milk"})
     assert response.status_code == 429
     assert int(response["Retry-After"]) >= 1
     assert response.json()["errors"][0]["code"] == "index_degraded"
+    assert api.post("/api/semantic/search", {"query": "tea"}).json()["results"][0]["memory"]["content"] == "tea"
+    assert told() == [("ok", "warning", ["write_latency"]), ("warning", "degraded", ["write_latency"])]
 
 
 def test_before_the_index_is_loaded_saves_are_refused_and_the_hub_is_not_ready(access: Access, monkeypatch) -> None:
