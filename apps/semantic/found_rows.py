@@ -22,7 +22,7 @@ _UNCHANGED = f"""
 _ONE_UNCHANGED = f"""
 ({_ACTIVE_SPACE}
  AND coalesce((SELECT version FROM semantic_memoryshard WHERE user_id = %(user)s), 0) = %(version)s)
-"""
+"""  # noqa: S608
 
 
 def active_memories(access: Access, ids: Sequence[int]) -> dict[int, Memory]:
