@@ -18,7 +18,8 @@ Row = tuple[Any, ...]
 
 
 def read_prepared(statement: str, parameters: Mapping[str, Any]) -> list[Row]:
-    """The rows of a statement that never changes, in the types of psycopg. Raises Django's database errors."""
+    """The rows of a statement that never changes, in the types of psycopg. Raises what Django's cursors do."""
+    connection.validate_no_broken_transaction()
     connection.close_if_health_check_failed()
     connection.ensure_connection()
     with connection.wrap_database_errors, Cursor(connection.connection) as cursor:

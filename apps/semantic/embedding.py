@@ -1,6 +1,7 @@
 """Vectors of the active embedding space, for writing and for searching."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import TypeVar
 
 import numpy as np
@@ -46,11 +47,10 @@ def forget_space() -> None:
 
 def with_current_space(work: Callable[[EmbeddingSpace], T]) -> T:
     """Run `work` with the active space, and once more if that turns out to have changed. It must be safe to repeat."""
-    try:
+    with suppress(SpaceChangedError):
         return work(current_space())
-    except SpaceChangedError:
-        forget_space()
-        return work(current_space())
+    forget_space()
+    return work(current_space())
 
 
 def _ask_for_space() -> EmbeddingSpace:

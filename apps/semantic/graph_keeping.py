@@ -57,10 +57,13 @@ Lookup = Callable[[str, EmbeddingSpace], Kept | None]
 
 
 class GraphKeeper:
-    """Makes graphs, puts new rows into them and writes snapshots. lookup: gives the shard of a user if cached."""
+    """Makes graphs, puts new rows into them and writes snapshots.
 
-    def __init__(self, lookup: Lookup) -> None:
-        self._lookup = lookup
+    lookup: gives the shard of a user if cached. grown: called when a shard may take more memory than before.
+    """
+
+    def __init__(self, lookup: Lookup, grown: Callable[[], None] = lambda: None) -> None:
+        self._lookup, self._grown = lookup, grown
         self._wanted: queue.SimpleQueue[Key] = queue.SimpleQueue()
         self._asked: set[tuple[str, int]] = set()
         self._is_busy = False
@@ -129,6 +132,7 @@ class GraphKeeper:
                 self._cover(kept, user, space)
             with kept.lock:
                 kept.grown()
+        self._grown()
 
     def _drop_purged(self, purged_at: int, user: str, space: EmbeddingSpace) -> None:
         snapshots = Snapshots.of(user, space)

@@ -7,8 +7,8 @@ found, so it sees every write that was committed before it began, whichever proc
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from itertools import accumulate, islice
 from typing import Any, NamedTuple
@@ -128,7 +128,7 @@ class ShardCache:
         self._max_bytes = max_bytes
         self._cached: OrderedDict[tuple[str, int], _Cached] = OrderedDict()
         self._lock = threading.Lock()
-        self.keeper = GraphKeeper(self.peek)
+        self.keeper = GraphKeeper(self.peek, self._evict)
         self.use_graphs = True
 
     @contextmanager
@@ -157,6 +157,8 @@ class ShardCache:
             entries = self._loaded(users, space)
             for entry in entries.values():
                 locks.enter_context(entry.lock)
+            for entry in entries.values():
+                entry.shard.use_graph = self.use_graphs
             is_steady = bool(entries) and all(entry.is_steady for entry in entries.values())
             yield Seen.of(entries) if is_steady else None
 
@@ -333,7 +335,12 @@ def changes_since(seen: Mapping[str, int], space: EmbeddingSpace) -> dict[str, C
 
 def _changes(seen: Mapping[str, int], space: EmbeddingSpace) -> Iterator[dict[str, Changes]]:
     """The same in parts of some thousand rows, all of one snapshot."""
-    rows = _changed_rows(seen)
+    # Closed at once whatever happens: a stream that is still open keeps its connection from being used.
+    with closing(_changed_rows(seen)) as rows:
+        yield from _parts(rows, space)
+
+
+def _parts(rows: Iterator[tuple[Any, ...]], space: EmbeddingSpace) -> Iterator[dict[str, Changes]]:
     while batch := list(islice(rows, _FETCH_SIZE)):
         part: dict[str, Changes] = {}
         for row, vector in zip(batch, _native_vectors([row[-1] for row in batch]), strict=True):
@@ -347,7 +354,7 @@ def _changes(seen: Mapping[str, int], space: EmbeddingSpace) -> Iterator[dict[st
         yield part
 
 
-def _changed_rows(seen: Mapping[str, int]) -> Iterator[tuple[Any, ...]]:
+def _changed_rows(seen: Mapping[str, int]) -> Generator[tuple[Any, ...]]:
     connection.ensure_connection()
     parameters = [list(seen), list(seen.values())]
     # A plain psycopg cursor: Django's speak text, and 384 numbers a row are better read as they are stored.

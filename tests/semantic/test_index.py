@@ -5,19 +5,22 @@ import signal
 from collections.abc import Callable, Sequence
 
 import pytest
-from django.db import transaction
+from django.db import connection, transaction
 
 from apps.core.domain.scope import Access, Scope
+from apps.llm.domain.embedder import EmbeddingSpaceId
 from apps.llm.models import EmbeddingSpace
+from apps.llm.services import space_activate, space_get_or_create
 from apps.retrieval.domain.query import SearchQuery
 from apps.retrieval.domain.shard import Shard
 from apps.semantic import index, index_guard, searching, warm_up
 from apps.semantic.domain.memory import MemoryDraft
-from apps.semantic.embedding import current_space
-from apps.semantic.index import ShardCache, shard_cache
+from apps.semantic.embedding import SpaceChangedError, current_space
+from apps.semantic.index import ShardCache, changes_since, shard_cache
 from apps.semantic.models import Memory
 from apps.semantic.searching import memory_search
 from apps.semantic.services import memories_purge, memory_delete, memory_save_many
+from memoryhub.vector_data import fill, made_up_scope
 
 pytestmark = pytest.mark.django_db
 
@@ -272,3 +275,43 @@ def test_a_shard_that_is_loaded_gets_the_room_that_it_needs_at_once(
     cache = ShardCache(1 << 30)
     assert sizes(cache, "ana", "ben") == [64, 0]
     assert made == [68], "room for 64 and a few more"
+
+
+def test_a_space_that_changed_before_a_large_shard_was_loaded_leaves_the_connection_free(access: Access) -> None:
+    """Rows that have not been read yet would keep it: asking for the new space would wait for ever."""
+    fill(made_up_scope("ana", 2_500, 1, current_space().dimension), current_space())
+    before = current_space()
+    space_activate(space=space_get_or_create(EmbeddingSpaceId("other", before.dimension)))
+    with pytest.raises(SpaceChangedError) as raised:
+        changes_since({"ana": -1}, before)
+    assert raised.tb is not None, "as long as it is looked at, so are the rows"
+    assert not connection.connection.lock.locked()
+
+
+def test_searches_of_shards_at_hand_do_without_graphs_when_they_have_to(
+    remember: Remember, access: Access, looks: list[str]
+) -> None:
+    remember("tea")
+    for _ in range(3):
+        found(access)
+    shard_cache().use_graphs = False
+    try:
+        looks.clear()
+        found(access)
+        cached = shard_cache().peek("ana", current_space())
+        assert cached is not None
+        assert (looks, cached.shard.use_graph) == (["unchanged_memories"], False)
+    finally:
+        shard_cache().use_graphs = True
+
+
+def test_a_graph_that_makes_its_shard_larger_drops_what_was_used_longest_ago(remember: Remember) -> None:
+    remember("tea")
+    remember("milk", scope=Scope("ben"))
+    cache = ShardCache(1 << 30)
+    sizes(cache, "ana")
+    sizes(cache, "ben")
+    cache._max_bytes = cache.nbytes - 1
+    cache.keeper.see_to("ben", current_space())
+    assert cache.peek("ana", current_space()) is None
+    assert cache.peek("ben", current_space()) is not None

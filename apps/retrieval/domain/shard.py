@@ -267,6 +267,8 @@ class Shard:
 
     def attach(self, graph: VectorGraph, source: "GraphSource") -> None:
         """Search by a graph of `source`. Rows that have changed since then leave it, and are looked at one by one."""
+        if self._size == 0:  # all have left meanwhile, and their slots with them
+            return
         slots = source.slots if source.generation == self._generation else self.slots_of(source.ids)
         unchanged = (slots >= 0) & (self._ids[slots] == source.ids) & self._alive[slots]
         if source.generation != self._generation:

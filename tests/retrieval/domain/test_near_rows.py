@@ -71,6 +71,17 @@ def test_it_says_how_the_rows_were_found():
     assert nearest_rows(filled(400), unit(1), shard.alive, 10, FREE_GRAPH).way is not SearchWay.GRAPH
 
 
+def test_a_graph_of_rows_that_have_all_left_meanwhile_is_not_used():
+    shard = filled(1_200)
+    source = shard.graph_source()
+    graph = VectorGraph.of(source.ids, source.vectors[source.slots], threads=1)
+    shard.apply([row(number, number, active=False) for number in range(1_200)])
+    shard.attach(graph, source)
+    assert (shard.size, shard.graph) == (0, None)
+    shard.apply([row(1, 1)])
+    assert ids_of(shard, unit(2), shard.alive, 10) == [1]
+
+
 def test_as_many_as_exist_are_found_where_the_matching_rows_lie_far_away():
     shard = with_graph(filled(500))
     vector = unit(3)
