@@ -76,6 +76,7 @@ def conflict_revert(*, access: Access, uuid: UUID, clock: Clock = SYSTEM_CLOCK) 
         _check_in_force(receipt)
         if not _is_undoable(receipt):
             raise ConflictError("Both memories stand: there is nothing to revert.", code="nothing_to_revert")
+        _check_still_the_last(receipt)
         moves = _moves_back(receipt)
         _check_twins(moves)
         answer = _answer(receipt, Origin.REVERT, Outcome.REVERTED, f"Reverted by {access.actor}.")
@@ -302,6 +303,19 @@ def _answer(receipt: Conflict, origin: Origin, outcome: Outcome, reason: str) ->
         records=receipt.records,
         others=receipt.others,
     )
+
+
+def _check_still_the_last(receipt: Conflict) -> None:
+    """That what a revert brought back has not been decided about anew: undoing the revert would undo that unseen."""
+    revert = receipt
+    while revert.origin == Origin.REVERT and revert.about is not None and revert.about.about is not None:
+        brought_back = revert.about.about
+        if not brought_back.is_in_force:
+            later = Conflict.objects.in_force().filter(about=brought_back).order_by("id").last()
+            by = f"by the decision {later.uuid}: revert that one first." if later else "since."
+            detail = f"The decision {brought_back.uuid}, which this one brought back, was decided about again {by}"
+            raise ConflictError(detail, code="changed_since")
+        revert = brought_back
 
 
 def _let_stand_again(reverted: Conflict, actor: str, at: datetime) -> None:

@@ -1,15 +1,20 @@
 """Deciding again what a person decided: overrides of overrides, and undoing them in every order (DESIGN D3)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from itertools import product
 from typing import Any
 
 import pytest
+from django.db import transaction
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from apps.core.domain.errors import ConflictError
 from apps.core.domain.scope import Access, Scope
 from apps.rules.services import rule_register
 from apps.semantic.domain.memory import MemoryDraft
+from apps.semantic.index import shard_cache
 from apps.semantic.models import Conflict, Memory
 from apps.semantic.reviewing import Winner
 from apps.semantic.services import conflict_override, conflict_revert, memory_save
@@ -151,3 +156,73 @@ def test_what_was_overridden_cannot_be_overridden_again_when_that_is_redone(save
     conflict_revert(access=access, uuid=conflict_revert(access=access, uuid=override.uuid).uuid)
     with pytest.raises(ConflictError):
         conflict_override(access=access, uuid=receipt.uuid, winner=Winner.BOTH)
+
+
+def test_a_revert_of_a_revert_is_not_reverted_past_a_later_override(save: Save, access: Access) -> None:
+    save(LISBON)
+    receipt = Conflict.objects.get(uuid=save(NOT_LISBON).conflict)
+    again = conflict_revert(access=access, uuid=conflict_revert(access=access, uuid=receipt.uuid).uuid)
+    override = conflict_override(access=access, uuid=receipt.uuid, winner=Winner.BOTH)
+    before = standing(), states()
+    with pytest.raises(ConflictError, match=str(override.uuid)) as refused:
+        conflict_revert(access=access, uuid=again.uuid)
+    assert refused.value.code == "changed_since"
+    assert (standing(), states()) == before
+    conflict_revert(access=access, uuid=override.uuid)
+    conflict_revert(access=access, uuid=again.uuid)
+    assert active() == {LISBON}
+
+
+def test_a_decision_is_reverted_once_at_a_time(save: Save, access: Access) -> None:
+    receipt = merged(save)
+    again = conflict_revert(access=access, uuid=conflict_revert(access=access, uuid=receipt.uuid).uuid)
+    last = conflict_revert(access=access, uuid=receipt.uuid)
+    with pytest.raises(ConflictError, match=str(last.uuid)):
+        conflict_revert(access=access, uuid=again.uuid)
+    assert one_answer_in_force() == []
+
+
+def one_answer_in_force() -> list[str]:
+    """What is wrong: a receipt in force that has an answer in force, or two of them, or none although it is not."""
+    receipts = list(Conflict.objects.order_by("id"))
+    wrong = []
+    for number, receipt in enumerate(receipts):
+        answers = [one for one in receipts if one.about_id == receipt.pk]
+        in_force = [one for one in answers if one.is_in_force]
+        overridden = [one for one in answers if one.origin == "override" and one.state == "overridden"]
+        if len(in_force) > (0 if receipt.is_in_force else 1):
+            wrong.append(f"{number}: {receipt.state}, {len(in_force)} answers in force")
+        if not receipt.is_in_force and not in_force and not overridden:
+            wrong.append(f"{number}: {receipt.state}, no answer in force")
+    return wrong
+
+
+@pytest.mark.parametrize("decided", ["merged", "won_twice"])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(steps=st.lists(st.tuples(st.integers(0, 7), st.sampled_from([None, *Winner])), min_size=2, max_size=7))
+def test_in_any_order_of_undoing_and_deciding_again_each_receipt_has_one_answer_at_most(
+    decided: str, save: Save, access: Access, steps: list[tuple[int, Winner | None]]
+) -> None:
+    with undone():
+        {"merged": merged, "won_twice": won_twice}[decided](save)
+        for place, winner in steps:
+            receipts = list(Conflict.objects.order_by("id"))
+            uuid = receipts[place % len(receipts)].uuid
+            with suppress(ConflictError):
+                if winner is None:
+                    conflict_revert(access=access, uuid=uuid)
+                else:
+                    conflict_override(access=access, uuid=uuid, winner=winner)
+            assert one_answer_in_force() == []
+            assert active()
+
+
+@contextmanager
+def undone() -> Iterator[None]:
+    """Leave nothing behind."""
+    point = transaction.savepoint()
+    try:
+        yield
+    finally:
+        transaction.savepoint_rollback(point)
+        shard_cache().clear()
