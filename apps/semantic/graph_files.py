@@ -124,6 +124,11 @@ class Snapshots:
                 self._set_aside(path)
         return None
 
+    @property
+    def exist(self) -> bool:
+        """Whether there is any."""
+        return bool(self._headers())
+
     def tidy(self) -> None:
         """Remove what is older than the newest two, and what was left of writing one. Within `exclusive`."""
         headers = self._headers()

@@ -64,7 +64,8 @@ class GraphKeeper:
 
     def __init__(self, lookup: Lookup, grown: Callable[[], None] = lambda: None) -> None:
         self._lookup, self._grown = lookup, grown
-        self._wanted: queue.SimpleQueue[Key] = queue.SimpleQueue()
+        self._wanted: queue.SimpleQueue[Key | None] = queue.SimpleQueue()
+        self._has_ended = False
         self._asked: set[tuple[str, int]] = set()
         self._is_busy = False
         self._lock = threading.Lock()
@@ -80,7 +81,7 @@ class GraphKeeper:
     def look_at(self, user: str, space: EmbeddingSpace) -> None:
         """See to the graph of a shard soon."""
         with self._lock:
-            if (user, space.pk) in self._asked:
+            if self._has_ended or (user, space.pk) in self._asked:
                 return
             self._asked.add((user, space.pk))
             if self._thread is None or not self._thread.is_alive():
@@ -100,9 +101,16 @@ class GraphKeeper:
         """How many rows the graph that is being made has, and how many it will have; None when none is being made."""
         return next(iter(list(self._making.values())), None)
 
+    def end(self) -> None:
+        """See to no graph any more, and let go of the shards. What is being done is finished."""
+        with self._lock:
+            self._has_ended = True
+        self._wanted.put(None)
+        atexit.unregister(self.close)
+
     def _run(self) -> None:
-        while True:
-            user, space = self._wanted.get()
+        while (wanted := self._wanted.get()) is not None:
+            user, space = wanted
             with self._lock:
                 self._is_busy = True
                 # From here on each change is a reason to look again: a shard may also be dropped and loaded anew.

@@ -8,7 +8,7 @@ from django.db.models import Count
 
 from apps.llm.models import EmbeddingSpace
 from apps.retrieval.domain import planning
-from apps.semantic.graph_files import forget_graphs
+from apps.semantic.graph_files import Snapshots
 from apps.semantic.index import ShardCache
 from apps.semantic.models import Memory
 
@@ -16,6 +16,10 @@ from apps.semantic.models import Memory
 _LOOK_SECONDS = 0.1
 # No limit: one user is in memory at a time.
 _ALL = 1 << 62
+
+
+class GraphNotBuiltError(Exception):
+    """A graph could not be made, or not be left on the disk."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +32,7 @@ class LargeUser:
 
 @dataclass(frozen=True)
 class Built:
-    """rows: that the graph knows, 0 when another process is making it. load and graph: seconds that they took."""
+    """rows: that the graph knows. load and graph: seconds that the memories and their graph took."""
 
     rows: int
     load: float
@@ -42,16 +46,36 @@ def large_users(user: str | None = None) -> list[LargeUser]:
     return [LargeUser(row["user_id"], row["count"]) for row in counted.order_by("-count", "user_id")]
 
 
-def build_graph(user: str, space: EmbeddingSpace, advance: Callable[[int], None], *, anew: bool = False) -> Built:
+def build_graph(
+    user: str, space: EmbeddingSpace, advance: Callable[[int], None], *, anew: bool = False
+) -> Built | None:
     """Leave an up-to-date graph of a user's memories on the disk, made by all processors unless a good one is there.
 
-    advance: takes how many rows were put into it since its last call. anew: do not use what is there. Raises OSError
-    when what is there cannot be removed.
+    advance: takes how many rows were put into it since its last call. anew: do not use what is there. Gives None while
+    another process sees to this graph. Raises GraphNotBuiltError, OSError when what is there cannot be removed.
     """
-    if anew:
-        forget_graphs(user)
-    cache, started = ShardCache(_ALL), time.monotonic()
-    with cache.fresh([user], space):
+    snapshots = Snapshots.of(user, space)
+    with snapshots.exclusive() as mine:
+        if not mine:
+            return None
+        if anew:
+            snapshots.forget()
+    cache = ShardCache(_ALL)
+    try:
+        built = _build(cache, user, space, advance)
+    finally:
+        cache.keeper.end()
+        cache.clear()
+    if not built.rows:
+        return _none_because_of_another(snapshots)
+    if not snapshots.exist:
+        raise GraphNotBuiltError("It was made, and could not be written to the disk.")
+    return built
+
+
+def _build(cache: ShardCache, user: str, space: EmbeddingSpace, advance: Callable[[int], None]) -> Built:
+    started = time.monotonic()
+    with cache.fresh([user], space):  # which asks for the graph
         load = time.monotonic() - started
     done = 0
     while not cache.keeper.is_idle:
@@ -63,3 +87,11 @@ def build_graph(user: str, space: EmbeddingSpace, advance: Callable[[int], None]
     rows = 0 if kept is None or kept.shard.graph is None else len(kept.shard.graph)
     advance(max(0, rows - done))
     return Built(rows, load, time.monotonic() - started - load)
+
+
+def _none_because_of_another(snapshots: Snapshots) -> Built | None:
+    """None if another process began meanwhile. Raises GraphNotBuiltError else."""
+    with snapshots.exclusive() as mine:
+        if mine:
+            raise GraphNotBuiltError("The log says why.")
+    return None

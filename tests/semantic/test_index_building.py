@@ -1,6 +1,6 @@
 """`manage.py build_index`: the graphs of large users, made beforehand."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from io import StringIO
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from apps.semantic.selectors import store_status
 from apps.semantic.services import memory_delete, memory_save_many
 from memoryhub.vector_data import fill, made_up_scope
 from tests.semantic.graph_support import (
+    PATIENCE,
     ROWS,
     answers_are_exact,
     builds_counted,
@@ -52,6 +53,13 @@ def run(*options: str) -> tuple[str, str]:
     said, progress = StringIO(), StringIO()
     call_command("build_index", *options, stdout=said, stderr=progress)
     return said.getvalue(), progress.getvalue()
+
+
+def failing(failure: BaseException) -> Callable[..., None]:
+    def fail(*_: object, **__: object) -> None:
+        raise failure
+
+    return fail
 
 
 def test_every_large_user_gets_a_graph_on_the_disk_with_progress(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,15 +114,50 @@ def test_while_another_process_makes_the_graph_it_says_so() -> None:
     with snapshots_of_ana().exclusive() as mine:
         assert mine
         said, _ = run("--user", "ana")
-    assert said == "Another process is making this graph.\n"
+    assert said == "Another process sees to this graph.\n"
+
+
+def test_what_another_process_writes_is_not_taken_away_from_it() -> None:
+    people()
+    run("--user", "ana")
+    before = sorted(snapshots_of_ana().directory.glob("[0-9]*"))
+    with snapshots_of_ana().exclusive():
+        said, _ = run("--user", "ana", "--anew")
+    assert said == "Another process sees to this graph.\n"
+    assert sorted(snapshots_of_ana().directory.glob("[0-9]*")) == before
+
+
+def test_a_full_disk_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    people()
+    monkeypatch.setattr(Snapshots, "save", failing(OSError(28, "No space left on device")))
+    with pytest.raises(CommandError, match="could not be written to the disk"):
+        run("--user", "ana")
+
+
+def test_a_graph_that_cannot_be_made_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    people()
+    monkeypatch.setattr(VectorGraph, "of", failing(MemoryError()))
+    with pytest.raises(CommandError, match="The log says why"):
+        run("--user", "ana")
+
+
+def test_one_user_is_in_memory_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    people()
+    caches: list[ShardCache] = []
+    monkeypatch.setattr(index_building, "ShardCache", lambda size: caches.append(ShardCache(size)) or caches[-1])
+    run()
+    assert [cache.describe()["shards"] for cache in caches] == [0, 0]
+    for cache in caches:
+        assert cache.keeper._thread is not None
+        cache.keeper._thread.join(PATIENCE)
+        assert not cache.keeper._thread.is_alive()
+    caches[0].keeper.look_at("ana", current_space())
+    assert caches[0].keeper.is_idle, "one that has ended begins nothing"
 
 
 def test_what_cannot_be_removed_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(user: str) -> None:
-        raise PermissionError("read-only")
-
     people()
-    monkeypatch.setattr(index_building, "forget_graphs", fail)
+    monkeypatch.setattr(Snapshots, "forget", failing(PermissionError("read-only")))
     with pytest.raises(CommandError, match="read-only"):
         run("--user", "ana", "--anew")
 
@@ -146,5 +189,6 @@ def test_progress_adds_up_to_the_rows() -> None:
     people()
     steps: list[int] = []
     built = build_graph("ana", current_space(), steps.append)
+    assert built is not None
     assert (sum(steps), built.rows) == (ROWS, ROWS)
     assert min(built.load, built.graph) >= 0

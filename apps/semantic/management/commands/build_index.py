@@ -8,7 +8,7 @@ from apps.core.domain.errors import UnavailableError
 from apps.core.terminal import progress_bar
 from apps.retrieval.domain import planning
 from apps.semantic.embedding import current_space
-from apps.semantic.index_building import Built, LargeUser, build_graph, large_users
+from apps.semantic.index_building import Built, GraphNotBuiltError, LargeUser, build_graph, large_users
 
 
 class Command(BaseCommand):
@@ -32,15 +32,15 @@ class Command(BaseCommand):
             built = self._build(user, f"Graph {number} of {len(users)}", anew=options["anew"])
             self.stdout.write(_said(built))
 
-    def _build(self, user: LargeUser, title: str, *, anew: bool) -> Built:
+    def _build(self, user: LargeUser, title: str, *, anew: bool) -> Built | None:
         try:
             with progress_bar(title, user.memories, self.stderr) as advance:
                 return build_graph(user.user, current_space(), advance, anew=anew)
-        except (OSError, UnavailableError) as error:
+        except (GraphNotBuiltError, OSError, UnavailableError) as error:
             raise CommandError(f"The graph could not be made: {error}") from error
 
 
-def _said(built: Built) -> str:
-    if not built.rows:
-        return "Another process is making this graph."
+def _said(built: Built | None) -> str:
+    if built is None:
+        return "Another process sees to this graph."
     return f"{built.rows} memories: loaded in {built.load:.1f} s, graph ready in {built.graph:.1f} s."
