@@ -65,7 +65,7 @@ def _fill(space: EmbeddingSpace, embedder: Embedder, progress: Progress | None) 
 def _insert_vectors(space: EmbeddingSpace, batch: Sequence[Memory], vectors: npt.NDArray[np.float32]) -> int:
     """Store the vectors of those that were not purged since they were read; says how many these are."""
     # A purge is a writer too: before it, or after it, but never in the middle of it.
-    lock_shards(memory.user_id for memory in batch)
+    versions = lock_shards(memory.user_id for memory in batch)
     left = set(Memory.objects.filter(pk__in=[memory.pk for memory in batch]).values_list("pk", flat=True))
     rows = [
         MemoryEmbedding(memory=memory, space=space, vector=vector)
@@ -74,6 +74,10 @@ def _insert_vectors(space: EmbeddingSpace, batch: Sequence[Memory], vectors: npt
     ]
     # Another reembedding may be at work; one vector for each is enough.
     MemoryEmbedding.objects.bulk_create(rows, ignore_conflicts=True)
+    if EmbeddingSpace.objects.filter(pk=space.pk, is_active=True).exists():
+        # Searches go on in this space, so whoever has these memories in memory must hear of their vectors.
+        for user, version in versions.items():
+            Memory.objects.filter(pk__in=left, user_id=user).update(version=version)
     return len(rows)
 
 

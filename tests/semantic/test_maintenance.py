@@ -22,6 +22,7 @@ from apps.retrieval.domain.query import SearchMode, SearchQuery
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.embedding import forget_space
 from apps.semantic.health import embedding_ready
+from apps.semantic.index import shard_cache
 from apps.semantic.maintenance import reembed, reembed_needed, refresh_words
 from apps.semantic.models import Memory, MemoryEmbedding
 from apps.semantic.searching import memory_search
@@ -188,6 +189,28 @@ def test_a_reembedding_waits_for_a_purge_that_is_under_way(
     thread.join(PATIENCE)
     assert waited.is_set()
     assert MemoryEmbedding.objects.count() == Memory.objects.count() == 3
+
+
+def similarities(access: Access) -> list[float | None]:
+    """Of tea to what is found, as a process says that has the memories in memory."""
+    result = memory_search(access, SearchQuery(scope=Scope("ana"), query="tea", mode=SearchMode.VECTOR))
+    return [found.hit.similarity for found in result.found]
+
+
+def test_a_vector_that_was_missing_is_searched_by_as_soon_as_it_is_made(three: None, access: Access) -> None:
+    MemoryEmbedding.objects.filter(memory__content="tea").delete()
+    shard_cache().clear()
+    assert max(similarities(access)) < 1.0  # type: ignore[type-var]
+    reembed(embedder=embedding.get_embedder())
+    assert similarities(access)[0] == 1.0
+
+
+def test_memories_stay_as_they_are_while_vectors_of_another_model_are_made(
+    three: None, configured: SmallEmbedder
+) -> None:
+    before = list(Memory.objects.order_by("pk").values())
+    reembed(embedder=configured)
+    assert list(Memory.objects.order_by("pk").values()) == before
 
 
 def test_no_batch_looks_again_at_what_the_one_before_has_done(three: None, monkeypatch: pytest.MonkeyPatch) -> None:
