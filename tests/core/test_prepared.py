@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 from django.db import ProgrammingError, connection, transaction
+from django.db.transaction import TransactionManagementError
 from django.forms.models import model_to_dict
 from psycopg import Cursor
 
@@ -65,6 +66,13 @@ def test_what_is_asked_besides_is_answered_of_the_same_moment() -> None:
 def test_errors_are_those_of_the_orm() -> None:
     with pytest.raises(ProgrammingError), transaction.atomic():
         read_prepared("SELECT nothing FROM nowhere", {})
+
+
+def test_a_transaction_that_is_to_be_rolled_back_is_not_read_in() -> None:
+    with transaction.atomic():
+        transaction.set_rollback(True)
+        with pytest.raises(TransactionManagementError):
+            read_prepared("SELECT 1", {})
 
 
 def prepared(beginning: str) -> int:
