@@ -25,9 +25,10 @@ from apps.rules.domain.rules import RuleConfig
 from apps.rules.registry import RuleSet
 from apps.semantic.domain.nearest import Near, best_of, nearest
 from apps.semantic.drafts import Prepared
-from apps.semantic.index import CODED, changes_since, shard_cache
+from apps.semantic.index import shard_cache
 from apps.semantic.models import Memory
 from apps.semantic.records import RECORD_COLUMNS, Vector, record_of_draft, record_of_row
+from apps.semantic.shard_rows import CODED, changes_since
 
 # Cosines computed at once, 16 MB of them; and words looked up for one memory.
 MAX_COSINES = 4_000_000

@@ -7,75 +7,24 @@ found, so it sees every write that was committed before it began, whichever proc
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass, field
-from itertools import accumulate, islice
-from typing import Any, NamedTuple
+from itertools import chain
+from typing import NamedTuple
 
-import numpy as np
 from django.conf import settings
-from django.db import connection
-from django.db.models import Count
 from prometheus_client import Counter, Histogram
-from psycopg import Cursor
 
-from apps.core.prepared import read_prepared
 from apps.llm.models import EmbeddingSpace
 from apps.retrieval.domain.planning import GRAPH_ROWS, GraphNeed
 from apps.retrieval.domain.shard import Shard, ShardRow
 from apps.semantic.embedding import SpaceChangedError
 from apps.semantic.graph_keeping import GraphKeeper, need_of
-from apps.semantic.models import Memory
+from apps.semantic.shard_rows import CODED, active_counts, changes_in_parts, is_current
 
 LOADED_ROWS = Counter("semantic_index_rows_loaded_total", "Memories read into shards, by why.", ["kind"])
 REFRESH_SECONDS = Histogram("semantic_index_refresh_seconds", "Time to bring the shards of a search up to date.")
 EVICTIONS = Counter("semantic_index_evictions_total", "Shards dropped because the cache was full.")
-_FETCH_SIZE = 2_000
-
-CODED = (
-    "household_id", "persona_id", "agent", "personality", "project", "type",
-    "session_id", "source", "is_global", "decay_policy",
-)  # fmt: skip
-
-# One statement, so one snapshot: versions and rows fit each other, and a batch for several users is seen whole.
-# After the versions the columns stand in the order of ShardRow, the coded ones in that of CODED.
-_CHANGES_SQL = """
-SELECT space.id, seen.user_id, coalesce(shard.version, 0), coalesce(shard.reset_version, 0),
-       m.id, m.status = 'active',
-       m.household_id, m.persona_id, m.agent, m.personality, m.project, m.type,
-       m.session_id, m.source, CASE WHEN m.is_global THEN 'true' ELSE 'false' END, m.decay_policy,
-       extract(epoch FROM coalesce(m.occurred_at, m.created_at))::float8,
-       extract(epoch FROM CASE WHEN m.decay_policy = 'reinforceable'
-                               THEN coalesce(m.last_reinforced_at, m.created_at)
-                               ELSE m.created_at END)::float8,
-       m.base_confidence, m.question_share, m.fullness, m.lexemes,
-       -- As a subquery, so that it is looked up by its index: joined, all vectors of everybody look as good to read.
-       (SELECT vector_send(e.vector) FROM semantic_memoryembedding AS e
-        WHERE e.memory_id = m.id AND e.space_id = space.id)
-FROM (SELECT id FROM llm_embeddingspace WHERE is_active) AS space
-CROSS JOIN unnest(%s::text[], %s::bigint[]) AS seen (user_id, version)
-LEFT JOIN semantic_memoryshard AS shard ON shard.user_id = seen.user_id
-LEFT JOIN LATERAL (
-    SELECT * FROM semantic_memory
-    WHERE user_id = seen.user_id
-      AND version > CASE WHEN seen.version < shard.reset_version THEN -1 ELSE seen.version END
-      AND (status = 'active' OR seen.version >= shard.reset_version)
-    -- By the index on (user_id, version): without the order, and before the first ANALYZE, another one looks as good.
-    ORDER BY version
-) AS m ON TRUE
-"""
-# Mostly nothing has changed, and whether it has costs a fifth of the above.
-_VERSIONS_SQL = """
-SELECT space.id, seen.user_id, coalesce(shard.version, 0)
-FROM llm_embeddingspace AS space
-CROSS JOIN unnest(%(users)s::text[]) AS seen (user_id)
-LEFT JOIN semantic_memoryshard AS shard ON shard.user_id = seen.user_id
-WHERE space.is_active
-"""
-_CODED_COLUMNS = slice(6, 6 + len(CODED))
-_LAST_COLUMNS = slice(6 + len(CODED), -1)
-_VECTOR_HEAD = 4
 
 
 class _Cached:
@@ -249,21 +198,12 @@ def _count(shard: Shard) -> tuple[int, int, int, int]:
     return len(shard), int(graph is not None), covered, backlog
 
 
-@dataclass
-class Changes:
-    """What became of a user's memories since they were last looked at, and the version at which they stand now."""
-
-    version: int
-    reset_version: int
-    rows: list[ShardRow] = field(default_factory=list)
-
-
 def _refresh(entries: Mapping[str, _Cached], space: EmbeddingSpace) -> None:
     """Bring shards up to date. Raises SpaceChangedError."""
-    is_current = _is_current({user: entry.shard.version for user, entry in entries.items()}, space)
+    is_steady = is_current(_versions(entries), space)
     for entry in entries.values():
-        entry.is_steady = is_current
-    if is_current:
+        entry.is_steady = is_steady
+    if is_steady:
         return
     arrived = _take_over(entries, space)
     if len(arrived) < len(entries):
@@ -278,6 +218,10 @@ def _refresh(entries: Mapping[str, _Cached], space: EmbeddingSpace) -> None:
         entries[user].arrive_at(version)
 
 
+def _versions(entries: Mapping[str, _Cached]) -> dict[str, int]:
+    return {user: entry.shard.version for user, entry in entries.items()}
+
+
 def _take_over(entries: Mapping[str, _Cached], space: EmbeddingSpace) -> dict[str, int]:
     """Take over what changed, a part after the other: all rows of a large shard at once would take twice the memory.
 
@@ -286,10 +230,10 @@ def _take_over(entries: Mapping[str, _Cached], space: EmbeddingSpace) -> dict[st
     loading = {user for user, entry in entries.items() if entry.shard.version < 0}
     arrived: dict[str, int] = {}
     try:
-        for user, rows in _counts(loading).items():
+        for user, rows in active_counts(loading).items():
             entries[user].shard.begin_loading(rows)
-        for part in _changes({user: entry.shard.version for user, entry in entries.items()}, space):
-            for user, change in part.items():
+        with closing(changes_in_parts(_versions(entries), space)) as parts:
+            for user, change in chain.from_iterable(part.items() for part in parts):
                 entry = entries[user]
                 if user not in arrived and 0 <= entry.shard.version < change.reset_version:
                     entry.reset()
@@ -305,73 +249,6 @@ def _take_over(entries: Mapping[str, _Cached], space: EmbeddingSpace) -> dict[st
             entries[user].reset()
         raise
     return arrived
-
-
-def _counts(users: Collection[str]) -> dict[str, int]:
-    """How many active memories these users have, as far as they have any."""
-    if not users:
-        return {}
-    counted = Memory.objects.active().filter(user_id__in=users).values("user_id").annotate(count=Count("id"))
-    return {row["user_id"]: row["count"] for row in counted}
-
-
-def _is_current(seen: Mapping[str, int], space: EmbeddingSpace) -> bool:
-    """Whether the versions last seen of all users are those of now."""
-    if min(seen.values(), default=0) < 0:
-        return False
-    return {(space.pk, *item) for item in seen.items()} == set(read_prepared(_VERSIONS_SQL, {"users": list(seen)}))
-
-
-def changes_since(seen: Mapping[str, int], space: EmbeddingSpace) -> dict[str, Changes]:
-    """What changed since the version last seen of each user (-1 for never). Raises SpaceChangedError."""
-    changes: dict[str, Changes] = {}
-    for part in _changes(seen, space):
-        for user, change in part.items():
-            changes.setdefault(user, Changes(change.version, change.reset_version)).rows.extend(change.rows)
-    if len(changes) < len(seen):
-        raise SpaceChangedError  # no space is active
-    return changes
-
-
-def _changes(seen: Mapping[str, int], space: EmbeddingSpace) -> Iterator[dict[str, Changes]]:
-    """The same in parts of some thousand rows, all of one snapshot."""
-    # Closed at once whatever happens: a stream that is still open keeps its connection from being used.
-    with closing(_changed_rows(seen)) as rows:
-        yield from _parts(rows, space)
-
-
-def _parts(rows: Iterator[tuple[Any, ...]], space: EmbeddingSpace) -> Iterator[dict[str, Changes]]:
-    while batch := list(islice(rows, _FETCH_SIZE)):
-        part: dict[str, Changes] = {}
-        for row, vector in zip(batch, _native_vectors([row[-1] for row in batch]), strict=True):
-            active_space, user, version, reset_version, memory, active = row[:6]
-            if active_space != space.pk:
-                raise SpaceChangedError
-            change = part.get(user) or part.setdefault(user, Changes(version, reset_version))
-            if memory is not None:
-                # In the order of ShardRow's fields.
-                change.rows.append(ShardRow._make((memory, active, row[_CODED_COLUMNS], *row[_LAST_COLUMNS], vector)))
-        yield part
-
-
-def _changed_rows(seen: Mapping[str, int]) -> Generator[tuple[Any, ...]]:
-    connection.ensure_connection()
-    parameters = [list(seen), list(seen.values())]
-    # A plain psycopg cursor: Django's speak text, and 384 numbers a row are better read as they are stored.
-    with connection.wrap_database_errors, Cursor(connection.connection) as cursor:
-        if min(seen.values(), default=0) < 0:
-            yield from cursor.stream(_CHANGES_SQL, parameters, binary=True, size=_FETCH_SIZE)
-        else:  # Mostly a handful of rows, for which a stream would take longer.
-            cursor.execute(_CHANGES_SQL, parameters, prepare=False, binary=True)
-            yield from cursor
-
-
-def _native_vectors(sent: Sequence[bytes | None]) -> list[bytes]:
-    """Vectors in native order of the form in which pgvector sends them: two 16-bit headers, then big-endian float32."""
-    bodies = [b"" if vector is None else vector[_VECTOR_HEAD:] for vector in sent]
-    native = np.frombuffer(b"".join(bodies), dtype=">f4").astype(np.float32).tobytes()
-    ends = list(accumulate(map(len, bodies)))
-    return [native[start:end] for start, end in zip([0, *ends], ends, strict=False)]
 
 
 _cache: ShardCache | None = None

@@ -13,13 +13,14 @@ from apps.llm.models import EmbeddingSpace
 from apps.llm.services import space_activate, space_get_or_create
 from apps.retrieval.domain.query import SearchQuery
 from apps.retrieval.domain.shard import Shard
-from apps.semantic import index, index_guard, searching, warm_up
+from apps.semantic import index, index_guard, searching, shard_rows, warm_up
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.embedding import SpaceChangedError, current_space
-from apps.semantic.index import ShardCache, changes_since, shard_cache
+from apps.semantic.index import ShardCache, shard_cache
 from apps.semantic.models import Memory
 from apps.semantic.searching import memory_search
 from apps.semantic.services import memories_purge, memory_delete, memory_save_many
+from apps.semantic.shard_rows import changes_since
 from memoryhub.vector_data import fill, made_up_scope
 
 pytestmark = pytest.mark.django_db
@@ -65,8 +66,8 @@ def test_rows_are_asked_for_only_when_a_version_has_changed(
     remember: Remember, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[list[str]] = []
-    original = index._changed_rows
-    monkeypatch.setattr(index, "_changed_rows", lambda seen: (asked.append(list(seen)), original(seen))[1])
+    original = shard_rows._changed_rows
+    monkeypatch.setattr(shard_rows, "_changed_rows", lambda seen: (asked.append(list(seen)), original(seen))[1])
     remember("tea")
     cache = ShardCache(1 << 20)
     sizes(cache, "ana")
@@ -156,7 +157,7 @@ def looks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
         return noting
 
-    monkeypatch.setattr(index, "_is_current", noted("changes", index._is_current))
+    monkeypatch.setattr(index, "is_current", noted("changes", index.is_current))
     for name in ("unchanged_memories", "active_memories"):
         monkeypatch.setattr(searching, name, noted(name, getattr(searching, name)))
     return seen
@@ -264,7 +265,7 @@ def test_a_shard_that_is_loaded_gets_the_room_that_it_needs_at_once(
     access: Access, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memory_save_many(access=access, drafts=[MemoryDraft(f"thing {n}", scope=Scope("ana")) for n in range(64)])
-    monkeypatch.setattr(index, "_FETCH_SIZE", 10)
+    monkeypatch.setattr(shard_rows, "_FETCH_SIZE", 10)
     made, make_room = [], Shard._make_room
 
     def noted(shard: Shard, capacity: int) -> None:

@@ -17,7 +17,7 @@ from django.core.management import call_command
 from django.db import Error, close_old_connections
 
 from apps.core.domain.errors import UnavailableError
-from apps.semantic import index
+from apps.semantic import shard_rows
 from apps.semantic.embedding import current_space
 from apps.semantic.index import ShardCache, shard_cache
 from apps.semantic.models import Memory
@@ -107,7 +107,7 @@ def all_is_well() -> None:
 
 
 def while_it_loads(server: Server) -> None:
-    index._FETCH_SIZE = 20
+    shard_rows._FETCH_SIZE = 20
     taken = kill_at(server, "take rows", 3)
     with pytest.raises(Error):
         shard_of(shard_cache(), len)

@@ -15,7 +15,7 @@ from apps.llm.domain.hashing import HashingEmbedder
 from apps.retrieval.domain.graph import VectorGraph
 from apps.retrieval.domain.query import SearchMode, SearchQuery
 from apps.retrieval.domain.shard import Shard
-from apps.semantic import index, warm_up
+from apps.semantic import index, shard_rows, warm_up
 from apps.semantic.embedding import current_space, forget_space
 from apps.semantic.graph_files import users_with_snapshots
 from apps.semantic.graph_keeping import GraphKeeper
@@ -235,7 +235,7 @@ def test_a_database_that_goes_away_while_it_loads_is_asked_again(
     monkeypatch: pytest.MonkeyPatch, restarted: WarmUp, api: Api
 ) -> None:
     monkeypatch.setattr(warm_up, "RETRY_SECONDS", 0.01)
-    monkeypatch.setattr(index, "_FETCH_SIZE", 20)
+    monkeypatch.setattr(shard_rows, "_FETCH_SIZE", 20)
     gate, failed = gated(monkeypatch, Shard, "apply"), gated(monkeypatch, warm_up, "forget_space")
     failed.opened.set()
     finish = begin_up_to(gate, restarted)
