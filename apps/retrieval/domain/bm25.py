@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from apps.core.domain.text import term_hash
-from apps.retrieval.domain.shard import Bools, Floats, Shard
+from apps.retrieval.domain.arrays import Bools, Floats
+from apps.retrieval.domain.shard import Shard
 
 K1 = 0.9
 B = 0.4

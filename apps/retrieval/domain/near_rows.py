@@ -6,9 +6,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from apps.retrieval.domain.arrays import Bools, Floats, Slots
 from apps.retrieval.domain.cosines import cosines, cosines_at
 from apps.retrieval.domain.planning import DEFAULT_COSTS, RowCounts, SearchCosts, SearchWay, plan
-from apps.retrieval.domain.shard import Bools, Floats, Shard, Slots
+from apps.retrieval.domain.shard import Shard
 
 Vector = npt.NDArray[np.float32]
 

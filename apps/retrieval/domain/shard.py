@@ -7,23 +7,18 @@ database.
 
 from collections.abc import Iterable, Sequence
 from itertools import count
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from apps.retrieval.domain.arrays import Bools, Floats, Slots
 from apps.retrieval.domain.graph import VectorGraph
 from apps.retrieval.domain.graph_rows import StoredRows
 from apps.retrieval.domain.lexemes import unpack
-from apps.retrieval.domain.postings import Counts, Postings
+from apps.retrieval.domain.postings import Postings
+from apps.retrieval.domain.sessions import SESSION_KEY, Sessions
 
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
-Slots = npt.NDArray[np.int64]
-
-# By what the rows of one session are known; every shard has these columns.
-SESSION_KEY = ("household_id", "persona_id", "session_id")
-NEIGHBOUR_WEIGHTS = (0.7, 0.4)
 _PACK_AT_DEAD = 1_000
 _FIRST_CAPACITY = 4
 # One in so many slots more than are asked for, so that what is saved next needs no copy of everything.
@@ -156,6 +151,11 @@ class Shard:
         arrays = sum(getattr(self, name).nbytes for name in self._ARRAYS)
         graph = 0 if self.graph is None else self.graph.nbytes
         return int(arrays + graph + self.postings.nbytes + 120 * len(self._slot_of))
+
+    @property
+    def word_counts(self) -> npt.NDArray[np.float64]:
+        """How many words each slot has, and how many it lends to its neighbours. Shape (size, 2)."""
+        return self._lengths[: self._size]
 
     def codes(self, name: str) -> npt.NDArray[np.int32]:
         """The coded values of one column, by slot."""
@@ -316,7 +316,7 @@ class Shard:
         return np.fromiter((self._slot_of.get(int(row), -1) for row in ids), dtype=np.int64, count=len(ids))
 
     @property
-    def sessions(self) -> "Sessions":
+    def sessions(self) -> Sessions:
         """Which rows stand beside each other in a session; made anew after a change."""
         if self._sessions is None:
             self._sessions = Sessions.of(self)
@@ -331,67 +331,3 @@ class Shard:
     def document_lengths(self) -> Floats:
         """The length of each slot's keyword document, neighbours included. Shape (size,)."""
         return self.sessions.lengths
-
-
-class Sessions:
-    """The order of rows within their sessions: by the time when they happened, then as they arrived.
-
-    Rows of one session, in the same household and persona, are each other's context: the words of a neighbour
-    at distance 1 and 2 count with NEIGHBOUR_WEIGHTS in a row's keyword document (DESIGN D10).
-    """
-
-    def __init__(self, order: Slots, keys: Slots, size: int) -> None:
-        self._order = order
-        self._position = np.full(size, -1, dtype=np.int64)
-        self._position[order] = np.arange(len(order))
-        self._keys = keys
-        self._size = size
-        self.lengths = np.zeros(size)
-
-    @classmethod
-    def of(cls, shard: Shard) -> "Sessions":
-        """The sessions of a shard's living rows."""
-        in_session = shard.codes("session_id") != shard.code("session_id", "")
-        slots = np.flatnonzero(shard.alive & in_session)
-        columns = [shard.codes(name)[slots] for name in SESSION_KEY]
-        last_key_first: list[npt.NDArray[Any]] = [shard.ids[slots], shard.happened[slots], *columns]
-        sorting = np.lexsort(last_key_first)
-        grouped = np.stack([column[sorting] for column in columns])
-        changes = np.any(grouped[:, 1:] != grouped[:, :-1], axis=0)
-        keys = np.concatenate(([0], np.cumsum(changes))) if len(slots) else np.zeros(0, dtype=np.int64)
-        sessions = cls(slots[sorting], keys, shard.size)
-        living = np.flatnonzero(shard.alive)
-        sessions.lengths = sessions.spread(living, shard._lengths[living])
-        return sessions
-
-    def spread(self, slots: Slots, counts: Counts | Floats) -> Floats:
-        """Give each slot what it has, and its neighbours their share of what it lends. Shape (size,).
-
-        counts: own and lent, of shape (len(slots), 2).
-        """
-        targets, shares = [slots], [np.asarray(counts[:, 0], dtype=np.float64)]
-        position = self._position[slots]
-        inside = position >= 0
-        position, lent = position[inside], np.asarray(counts[inside, 1], dtype=np.float64)
-        for distance, weight in enumerate(NEIGHBOUR_WEIGHTS, start=1):
-            for step in (distance, -distance):
-                valid = self._is_beside(position, step)
-                targets.append(self._order[position[valid] + step])
-                shares.append(lent[valid] * weight)
-        spread = np.bincount(np.concatenate(targets), weights=np.concatenate(shares), minlength=self._size)
-        return np.asarray(spread, dtype=np.float64)
-
-    def have_neighbours(self) -> Bools:
-        """Which slots stand beside another one. Shape (size,)."""
-        result = np.zeros(self._size, dtype=np.bool_)
-        places = np.arange(len(self._order))
-        for step in (1, -1):
-            result[self._order[self._is_beside(places, step)]] = True
-        return result
-
-    def _is_beside(self, position: Slots, step: int) -> Bools:
-        """For which places in the order the place `step` further belongs to the same session."""
-        neighbour = position + step
-        valid = (neighbour >= 0) & (neighbour < len(self._order))
-        valid[valid] = self._keys[neighbour[valid]] == self._keys[position[valid]]
-        return valid

@@ -10,8 +10,9 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from apps.retrieval.domain.arrays import Bools, Floats
 from apps.retrieval.domain.bm25 import inverse_document_frequency
-from apps.retrieval.domain.shard import Bools, Floats, Shard
+from apps.retrieval.domain.shard import Shard
 
 T = TypeVar("T")
 

@@ -15,7 +15,8 @@ from apps.retrieval.domain import bm25
 from apps.retrieval.domain.lexemes import pack
 from apps.retrieval.domain.query import SearchMode, SearchQuery
 from apps.retrieval.domain.ranking import KEYWORD_WEIGHT, VECTOR_WEIGHT, rank, terms_of
-from apps.retrieval.domain.shard import NEIGHBOUR_WEIGHTS, SESSION_KEY, Shard, ShardRow
+from apps.retrieval.domain.sessions import NEIGHBOUR_WEIGHTS, SESSION_KEY
+from apps.retrieval.domain.shard import Shard, ShardRow
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 WORDS = ("fork", "river", "chess", "lamp", "cloud")
