@@ -1,7 +1,13 @@
 from django.apps import AppConfig
+from django.db.backends.signals import connection_created
 
 
 class CoreConfig(AppConfig):
     name = "apps.core"
     label = "core"
     verbose_name = "Core"
+
+    def ready(self) -> None:
+        from apps.core.database_identity import look_at_new_connection
+
+        connection_created.connect(look_at_new_connection)

@@ -13,12 +13,14 @@ from itertools import chain
 from typing import NamedTuple
 
 from django.conf import settings
+from django.db import connection
 from prometheus_client import Counter, Histogram
 
+from apps.core.database_identity import forget_with_database
 from apps.llm.models import EmbeddingSpace
 from apps.retrieval.domain.planning import GRAPH_ROWS, GraphNeed
 from apps.retrieval.domain.shard import Shard, ShardRow
-from apps.semantic.embedding import SpaceChangedError
+from apps.semantic.embedding import SpaceChangedError, forget_space
 from apps.semantic.graph_keeping import GraphKeeper, need_of
 from apps.semantic.shard_rows import CODED, active_counts, changes_in_parts, is_current
 
@@ -83,6 +85,7 @@ class ShardCache:
     @contextmanager
     def fresh(self, users: Sequence[str], space: EmbeddingSpace) -> Iterator[list[Shard]]:
         """The shards of these users as of now, locked while the block runs. Raises SpaceChangedError."""
+        connection.ensure_connection()  # A new one may turn out to lead to another database: before anything is taken.
         with ExitStack() as locks:
             entries = {user: self._entry(user, space) for user in sorted(set(users))}
             for entry in entries.values():
@@ -102,6 +105,7 @@ class ShardCache:
         What is made of them is worth something only if the database still stands at their versions. None where that
         is not to be expected: a shard is not loaded, or was found changed when it was last looked at.
         """
+        connection.ensure_connection()
         with ExitStack() as locks:
             entries = self._loaded(users, space)
             for entry in entries.values():
@@ -271,3 +275,12 @@ def shard_cache() -> ShardCache:
         if _cache is None:
             _cache = ShardCache(settings.MEMORYHUB.index_cache_mb * 1024 * 1024)
         return _cache
+
+
+def _forget_all() -> None:
+    if _cache is not None:
+        _cache.clear()
+    forget_space()
+
+
+forget_with_database(_forget_all)

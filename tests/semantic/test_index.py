@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import pytest
 from django.db import connection, transaction
 
+from apps.core import database_identity
 from apps.core.domain.scope import Access, Scope
 from apps.llm.domain.embedder import EmbeddingSpaceId
 from apps.llm.models import EmbeddingSpace
@@ -316,3 +317,17 @@ def test_a_graph_that_makes_its_shard_larger_drops_what_was_used_longest_ago(rem
     cache.keeper.see_to("ben", current_space())
     assert cache.peek("ana", current_space()) is None
     assert cache.peek("ben", current_space()) is not None
+
+
+def test_what_was_read_from_another_database_is_forgotten_before_anything_is_found_in_it(
+    remember: Remember, access: Access, monkeypatch: pytest.MonkeyPatch, looks: list[str]
+) -> None:
+    remember("tea")
+    for _ in range(3):
+        found(access)
+    shard_cache().peek("ana", current_space()).shard.ids[0] += 1_000_000  # type: ignore[union-attr]
+    monkeypatch.setattr(database_identity, "_known", ("1", "00000001", "1"))
+    database_identity.look_at_new_connection(connection)
+    looks.clear()
+    assert found(access) == ["tea"]
+    assert "changes" in looks
