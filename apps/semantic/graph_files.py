@@ -217,12 +217,26 @@ class Snapshots:
 def users_with_snapshots(space: EmbeddingSpace) -> list[str]:
     """Whose graphs lie on the disk, those of the newest files first."""
     users: dict[str, float] = {}
+    for path, snapshots in _on_disk():
+        if (snapshots.model, snapshots.dimension) == (space.model, space.dimension):
+            with contextlib.suppress(OSError, TypeError):
+                users[snapshots.user] = max(users.get(snapshots.user, 0.0), path.stat().st_mtime)
+    return sorted(users, key=lambda user: -users[user])
+
+
+def forget_graphs_of_other_spaces(space: EmbeddingSpace) -> None:
+    """Remove what no search will ask for any more. Raises OSError."""
+    for _, snapshots in list(_on_disk()):
+        if (snapshots.model, snapshots.dimension) != (space.model, space.dimension):
+            snapshots.forget()
+
+
+def _on_disk() -> Iterator[tuple[Path, Snapshots]]:
+    """Every header that can be read, and the snapshots that it belongs to."""
     for path in settings.SEMANTIC_INDEX_DIR.glob("*/*.json"):
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
             header = json.loads(path.read_text())
-            if (header["model"], header["dimension"]) == (space.model, space.dimension):
-                users[header["user"]] = max(users.get(header["user"], 0.0), path.stat().st_mtime)
-    return sorted(users, key=lambda user: -users[user])
+            yield path, Snapshots(path.parent, header["model"], header["dimension"], header["user"])
 
 
 def forget_graphs(user: str) -> None:

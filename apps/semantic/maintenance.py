@@ -1,5 +1,6 @@
 """Making vectors and keyword documents anew when what makes them has changed."""
 
+import logging
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
@@ -13,9 +14,11 @@ from apps.llm.models import EmbeddingSpace
 from apps.llm.services import space_activate, space_get_or_create
 from apps.retrieval.domain.lexemes import LEXEMES_VERSION
 from apps.semantic.drafts import word_columns
+from apps.semantic.graph_files import forget_graphs_of_other_spaces
 from apps.semantic.locks import lock_shards
 from apps.semantic.models import Memory, MemoryEmbedding
 
+logger = logging.getLogger(__name__)
 BATCH_SIZE = 256
 Progress = Callable[[int], None]
 
@@ -49,6 +52,10 @@ def reembed(*, embedder: Embedder, progress: Progress | None = None, clock: Cloc
                 space_activate(space=space, clock=clock)
                 break
     _drop_other_vectors(space)
+    try:
+        forget_graphs_of_other_spaces(space)
+    except OSError as error:  # They take room, and do no harm.
+        logger.warning("graphs of the model before could not be removed: %s", type(error).__name__)
     return made
 
 

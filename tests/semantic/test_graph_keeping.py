@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from apps.core.domain.scope import Access, Scope
+from apps.llm.models import EmbeddingSpace
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.embedding import current_space
-from apps.semantic.graph_files import Snapshots, users_with_snapshots
+from apps.semantic.graph_files import Snapshots, forget_graphs_of_other_spaces, users_with_snapshots
 from apps.semantic.index import ShardCache, shard_cache
 from apps.semantic.models import Memory
 from apps.semantic.services import memory_delete, memory_save_many
@@ -146,6 +147,20 @@ def test_the_newest_two_snapshots_are_kept(access: Access, filled: list[Memory])
         snapshots.save(graph, 1)  # type: ignore[arg-type]
     assert len(list(snapshots.directory.glob("*.json"))) == len(list(snapshots.directory.glob("*.graph"))) == 2
     assert users_with_snapshots(current_space()) == ["ana"]
+
+
+def test_graphs_of_spaces_that_are_no_longer_in_use_leave_the_disk(access: Access, filled: list[Memory]) -> None:
+    keep(shard_cache())
+    here = current_space()
+    elsewhere = EmbeddingSpace(model="another", dimension=here.dimension)
+    graph = shard_of(shard_cache(), lambda shard: shard.graph)
+    for user in ("ana", "ben"):
+        Snapshots.of(user, elsewhere).save(graph, 1)  # type: ignore[arg-type]
+    forget_graphs_of_other_spaces(here)
+    assert users_with_snapshots(here) == ["ana"]
+    assert users_with_snapshots(elsewhere) == []
+    assert not list(Snapshots.of("ben", elsewhere).directory.glob("*.graph"))
+    assert in_graph(shard_cache()) == ROWS
 
 
 def test_one_process_makes_a_graph_and_the_others_ask_again(access: Access, filled: list[Memory], monkeypatch) -> None:

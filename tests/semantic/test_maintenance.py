@@ -205,6 +205,21 @@ def test_a_vector_that_was_missing_is_searched_by_as_soon_as_it_is_made(three: N
     assert similarities(access)[0] == 1.0
 
 
+def test_graphs_of_the_model_before_go_with_its_vectors(
+    three: None, configured: SmallEmbedder, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    kept: list[str] = []
+
+    def forget(space: EmbeddingSpace) -> None:
+        kept.append(space.model)
+        raise PermissionError("read-only")
+
+    monkeypatch.setattr("apps.semantic.maintenance.forget_graphs_of_other_spaces", forget)
+    reembed(embedder=configured)
+    assert kept == ["small"]
+    assert "could not be removed: PermissionError" in caplog.text
+
+
 def test_memories_stay_as_they_are_while_vectors_of_another_model_are_made(
     three: None, configured: SmallEmbedder
 ) -> None:
