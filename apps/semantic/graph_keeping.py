@@ -76,7 +76,8 @@ class GraphKeeper:
         self._unsaved: dict[tuple[str, int], tuple[EmbeddingSpace, int]] = {}
         # At which version of the user's memories the graph in use was made, or a snapshot of it written.
         self._made_at: dict[tuple[str, int], int] = {}
-        self._making: dict[str, tuple[int, int]] = {}
+        # How many rows the graph that is being made has, and how many it will have; None when none is being made.
+        self.making: tuple[int, int] | None = None
 
     def look_at(self, user: str, space: EmbeddingSpace) -> None:
         """See to the graph of a shard soon."""
@@ -95,11 +96,6 @@ class GraphKeeper:
         """Whether nothing waits to be seen to, and nothing is."""
         with self._lock:
             return not self._asked and not self._is_busy
-
-    @property
-    def making(self) -> tuple[int, int] | None:
-        """How many rows the graph that is being made has, and how many it will have; None when none is being made."""
-        return next(iter(list(self._making.values())), None)
 
     def end(self) -> None:
         """See to no graph any more, and let go of the shards. What is being done is finished."""
@@ -185,7 +181,7 @@ class GraphKeeper:
     def _build(self, kept: Kept, user: str, space: EmbeddingSpace) -> None:
         with kept.lock:
             shard, source, version = kept.shard, kept.shard.graph_source(), kept.shard.version
-        graph = self._made_of(source, user)
+        graph = self._made_of(source)
         with kept.lock:
             if kept.shard is not shard:
                 self.look_at(user, space)
@@ -195,22 +191,22 @@ class GraphKeeper:
         GRAPHS.labels("rows").inc()
         self._save(kept, user, space)
 
-    def _made_of(self, source: GraphSource, user: str) -> VectorGraph:
+    def _made_of(self, source: GraphSource) -> VectorGraph:
         started = time.monotonic()
         try:
             graph = VectorGraph.of(
                 source.ids,
                 source.vectors[source.slots],
                 threads=os.cpu_count() or 1,
-                progress=lambda done, total: self._note(user, done, total),
+                progress=self._note,
             )
         finally:
-            self._making.pop(user, None)
+            self.making = None
         logger.info("made a graph of %d rows in %.1f s", len(source.ids), time.monotonic() - started)
         return graph
 
-    def _note(self, user: str, done: int, total: int) -> None:
-        self._making[user] = (done, total)
+    def _note(self, done: int, total: int) -> None:
+        self.making = (done, total)
 
     def _ask_again(self, user: str, space: EmbeddingSpace) -> None:
         timer = threading.Timer(ASK_AGAIN_SECONDS, self.look_at, (user, space))
