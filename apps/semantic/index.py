@@ -93,9 +93,8 @@ class ShardCache:
             with REFRESH_SECONDS.time():
                 _refresh(entries, space)
             for user, entry in entries.items():
-                entry.shard.use_graph = self.use_graphs
                 self._see_to_graph(user, entry, space)
-            yield [entry.shard for entry in entries.values()]
+            yield self._handed_out(entries)
         self._evict()
 
     @contextmanager
@@ -110,10 +109,14 @@ class ShardCache:
             entries = self._loaded(users, space)
             for entry in entries.values():
                 locks.enter_context(entry.lock)
-            for entry in entries.values():
-                entry.shard.use_graph = self.use_graphs
             is_steady = bool(entries) and all(entry.is_steady for entry in entries.values())
-            yield Seen.of(entries) if is_steady else None
+            yield Seen(self._handed_out(entries), _versions(entries)) if is_steady else None
+
+    def _handed_out(self, entries: Mapping[str, _Cached]) -> list[Shard]:
+        """The shards of locked entries as searches are to use them now."""
+        for entry in entries.values():
+            entry.shard.use_graph = self.use_graphs
+        return [entry.shard for entry in entries.values()]
 
     def clear(self) -> None:
         """Forget everything; the next search loads what it needs."""
@@ -186,12 +189,6 @@ class Seen(NamedTuple):
 
     shards: list[Shard]
     versions: dict[str, int]
-
-    @classmethod
-    def of(cls, entries: Mapping[str, _Cached]) -> "Seen":
-        """Those of cached entries by user."""
-        shards = {user: entry.shard for user, entry in entries.items()}
-        return cls(list(shards.values()), {user: shard.version for user, shard in shards.items()})
 
 
 def _count(shard: Shard) -> tuple[int, int, int, int]:
