@@ -7,7 +7,7 @@ of a user. OSErrors (a full disk, no permission) pass through.
 import contextlib
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,6 +15,7 @@ from uuid import UUID
 
 from django.conf import settings
 
+from apps.core.steps import Step, no_step
 from apps.episodic.domain.event import EventRecord
 from apps.episodic.domain.segment_format import Damage, SegmentDamagedError, SegmentSummary
 from apps.episodic.domain.segment_reader import SegmentFile
@@ -25,12 +26,6 @@ PART_SUFFIX = ".segment.part"
 QUARANTINE = "quarantine"
 WRITE_STEPS = ("create", "write", "flush", "fsync", "verify", "rename", "fsync_directory", "done")
 _NAME = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{0,89}\.segment")
-
-Step = Callable[[str], None]
-
-
-def no_step(name: str) -> None:
-    """Nothing happens at a step; tests end the process there."""
 
 
 @dataclass(frozen=True)

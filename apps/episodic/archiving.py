@@ -6,7 +6,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from apps.core.domain.clock import Clock, utcnow
-from apps.episodic.archive import Step, no_step
+from apps.core.steps import Step, no_step
 from apps.episodic.catalogue import SegmentMovedOnError, catalogue_bump, segment_step
 from apps.episodic.checking import file_verify
 from apps.episodic.domain.segment_format import Damage, SegmentDamagedError

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from django.conf import settings
 
 from apps.core.domain.clock import Clock
-from apps.episodic.archive import Step, no_step
+from apps.core.steps import Step, no_step
 from apps.episodic.checking import file_open
 from apps.episodic.domain.compaction import SegmentSize, merge_plan
 from apps.episodic.domain.event import EventRecord

@@ -9,7 +9,8 @@ from django.db import connection, transaction
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import NotFoundError
-from apps.episodic.archive import Step, list_files, no_step, remove_parts, set_aside
+from apps.core.steps import Step, no_step
+from apps.episodic.archive import list_files, remove_parts, set_aside
 from apps.episodic.catalogue import segment_step
 from apps.episodic.checking import file_verify
 from apps.episodic.domain.segment_format import SegmentDamagedError

@@ -13,7 +13,8 @@ from django.db.models import QuerySet
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import NotFoundError
-from apps.episodic.archive import Step, list_files, no_step, remove_parts
+from apps.core.steps import Step, no_step
+from apps.episodic.archive import list_files, remove_parts
 from apps.episodic.archiving import rows_drop, segment_archive, segments_to_archive, segments_to_drop
 from apps.episodic.compaction import merge_groups, segments_merge
 from apps.episodic.domain.rotation import archive_before

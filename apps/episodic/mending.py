@@ -16,7 +16,8 @@ from uuid import UUID
 from django.db import transaction
 
 from apps.core.domain.clock import Clock
-from apps.episodic.archive import Step, no_step, segment_path
+from apps.core.steps import Step, no_step
+from apps.episodic.archive import segment_path
 from apps.episodic.catalogue import catalogue_bump, segment_step
 from apps.episodic.checking import file_open, file_verify
 from apps.episodic.domain.event import EventRecord

@@ -7,7 +7,7 @@ from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Coalesce
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
-from apps.episodic.archive import Step, no_step
+from apps.core.steps import Step, no_step
 from apps.episodic.domain.doomed import CutoffOf
 from apps.episodic.domain.retention import EVERYBODY, Cutoffs, Policy, PrunedEvent, cutoffs_at
 from apps.episodic.domain.segment_state import SegmentState

@@ -5,7 +5,8 @@ from django.db.models import Q
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import ConflictError
 from apps.core.domain.scope import Access, Scope
-from apps.episodic.archive import Step, list_files, no_step
+from apps.core.steps import Step, no_step
+from apps.episodic.archive import list_files
 from apps.episodic.domain.doomed import EveryEventOf
 from apps.episodic.domain.segment_state import SegmentState
 from apps.episodic.events import EventSaved, PruneReason

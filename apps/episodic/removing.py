@@ -10,7 +10,8 @@ from django.db.models import Q, QuerySet
 from prometheus_client import Counter
 
 from apps.core.domain.clock import Clock, utcnow
-from apps.episodic.archive import Step, no_step, remove_file
+from apps.core.steps import Step, no_step
+from apps.episodic.archive import remove_file
 from apps.episodic.archiving import ROWS_AT_ONCE, rows_drop, segments_to_drop
 from apps.episodic.catalogue import segment_step
 from apps.episodic.checking import file_open

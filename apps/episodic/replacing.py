@@ -6,7 +6,8 @@ from itertools import chain
 from django.db import transaction
 
 from apps.core.domain.clock import Clock, utcnow
-from apps.episodic.archive import Step, new_file_name, no_step, write_segment
+from apps.core.steps import Step, no_step
+from apps.episodic.archive import new_file_name, write_segment
 from apps.episodic.catalogue import catalogue_bump, segment_step
 from apps.episodic.domain.event import EventRecord
 from apps.episodic.domain.segment_format import SegmentSummary

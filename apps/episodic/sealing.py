@@ -10,7 +10,8 @@ from django.db.models.functions import Collate
 
 from apps.core.domain.clock import Clock, utcnow
 from apps.core.domain.errors import UnavailableError
-from apps.episodic.archive import Step, new_file_name, no_step, remove_file, write_segment
+from apps.core.steps import Step, no_step
+from apps.episodic.archive import new_file_name, remove_file, write_segment
 from apps.episodic.catalogue import segment_step
 from apps.episodic.domain.event import EventRecord
 from apps.episodic.domain.segment_format import SegmentSummary

@@ -12,7 +12,7 @@ from django.db import connection
 
 from apps.core.domain.clock import Clock
 from apps.core.domain.errors import UnavailableError
-from apps.episodic.archive import Step, no_step
+from apps.core.steps import Step, no_step
 from apps.episodic.catalogue import SegmentMovedOnError
 from apps.episodic.compaction import DamagedSourceError
 from apps.episodic.domain.segment_format import SegmentDamagedError

@@ -9,13 +9,14 @@ import fcntl
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 from django.conf import settings
 
+from apps.core.steps import Step, no_step
 from apps.llm.models import EmbeddingSpace
 from apps.retrieval.domain.graph import VectorGraph
 from apps.retrieval.domain.graph_rows import StoredRows, stored_rows
@@ -27,11 +28,6 @@ _CHUNK = 1 << 20
 SAVE_STEPS = (
     "write", "sync", "rename", "write header", "sync header", "rename header", "sync directory", "tidy", "done"
 )  # fmt: skip
-Step = Callable[[str], None]
-
-
-def no_step(name: str) -> None:
-    """Nobody wants to know."""
 
 
 class BadSnapshotError(Exception):
