@@ -3,7 +3,7 @@
 from django.http import HttpRequest
 from django.urls import reverse
 
-from apps.llm.adminkit import dollars
+from apps.llm.adminkit import budget_tone, dollars
 from apps.llm.domain.breaker import Phase
 from apps.llm.guard_status import BudgetStatus, budget_status
 from apps.llm.guards.rules import guard_rules
@@ -39,5 +39,5 @@ def _trouble(configured: list[ConfiguredModel]) -> tuple[str, str] | None:
 def _share(budget: BudgetStatus) -> tuple[str, str]:
     if budget.limit is None:
         return "no budget is set", ""
-    tone = "bad" if budget.percent >= 90 else "warn" if budget.percent >= 70 else ""
-    return f"{budget.percent:.0f}% of {dollars(budget.limit)}", tone
+    tone = budget_tone(budget.percent)
+    return f"{budget.percent:.0f}% of {dollars(budget.limit)}", "" if tone == "good" else tone

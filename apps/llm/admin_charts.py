@@ -6,7 +6,7 @@ from datetime import date
 from decimal import Decimal
 from typing import Any
 
-from apps.llm.adminkit import dollars
+from apps.llm.adminkit import budget_tone, dollars
 from apps.llm.call_statistics import SpentDay
 from apps.llm.domain.budget import WARNING_THRESHOLDS
 from apps.llm.domain.protocol.statistics import ProtocolStatistics
@@ -67,9 +67,8 @@ def protocol_chart(by_day: Mapping[date, ProtocolStatistics]) -> dict[str, Any]:
 def gauge(budget: BudgetStatus) -> dict[str, Any]:
     """The arc of a budget: what is spent, and above it what is reserved, in percent of the arc."""
     spent = min(100.0, budget.percent)
-    tone = "bad" if budget.percent >= 90 else "warn" if budget.percent >= 70 else "good"
     return {
-        "tone": tone,
+        "tone": budget_tone(budget.percent),
         "spent": f"{spent:.2f}",
         "committed": f"{min(100.0, budget.percent + budget.reserved_percent):.2f}",
         "percent": f"{budget.percent:,.0f}" if budget.percent >= 10 else f"{budget.percent:.1f}",

@@ -5,6 +5,7 @@ from typing import Any
 
 from django.http import HttpRequest
 
+from apps.llm.domain.budget import WARNING_THRESHOLDS
 from apps.llm.selectors import ConfiguredModel
 
 CENT, SMALLEST = Decimal("0.01"), Decimal("0.000001")
@@ -34,6 +35,12 @@ def took(milliseconds: float) -> str:
     if milliseconds < 1_000:
         return f"{milliseconds:,.0f} ms" if milliseconds >= 10 else f"{milliseconds:.1f} ms"
     return f"{milliseconds / 1_000:,.1f} s"
+
+
+def budget_tone(percent: float) -> str:
+    """How bad it is that so much of a budget is spent: good, warn or bad, by the first two warnings."""
+    warning, last_warning, _ = WARNING_THRESHOLDS
+    return "bad" if percent >= last_warning else "warn" if percent >= warning else "good"
 
 
 def may(request: HttpRequest, permission: str) -> bool:
