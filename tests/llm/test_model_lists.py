@@ -111,8 +111,8 @@ class Slow(Listing):
         return super().models(timeouts)
 
 
-def test_callers_at_once_ask_once_and_only_one_of_them_waits(lists: ModelLists) -> None:
-    provider = Slow(("a",))
+def asked_while_asking(lists: ModelLists, provider: Slow) -> list[ModelList]:
+    """What the caller is told who asks the provider, and one who comes while it has not answered."""
 
     def meanwhile() -> ModelList:
         provider.begun.wait(10)
@@ -121,7 +121,13 @@ def test_callers_at_once_ask_once_and_only_one_of_them_waits(lists: ModelLists) 
         finally:
             provider.may_answer.set()
 
-    asking, other = at_once(lambda: lists.of(provider), meanwhile)
+    return at_once(lambda: lists.of(provider), meanwhile)
+
+
+def test_callers_at_once_ask_once_and_only_one_of_them_waits(lists: ModelLists) -> None:
+    provider = Slow(("a",))
+
+    asking, other = asked_while_asking(lists, provider)
     assert (asking.names, other) == (("a",), ModelList((), BEING_ASKED))
     assert len(provider.asked) == 1
 
@@ -134,14 +140,7 @@ def test_while_a_provider_is_asked_again_the_models_known_before_are_told(lists:
     provider.begun.clear()
     provider.may_answer.clear()
 
-    def meanwhile() -> ModelList:
-        provider.begun.wait(10)
-        try:
-            return lists.of(provider)
-        finally:
-            provider.may_answer.set()
-
-    asking, other = at_once(lambda: lists.of(provider), meanwhile)
+    asking, other = asked_while_asking(lists, provider)
     assert (asking.names, other) == (("b",), known)
 
 
