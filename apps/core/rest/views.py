@@ -26,6 +26,7 @@ from apps.core.rest.serializers import (
     NoInput,
     highest,
     scope_of,
+    shared,
 )
 
 SerializerT = TypeVar("SerializerT", bound=BaseSerializer[Any])
@@ -56,23 +57,10 @@ class HubView(APIView):
         return access
 
 
-class _Instances(dict[type[BaseSerializer[Any]], BaseSerializer[Any]]):
-    """One serializer of each kind for all requests: a new one copies every field, which takes longer than a check.
-
-    `run_validation` leaves nothing behind in it.
-    """
-
-    def __missing__(self, serializer: type[BaseSerializer[Any]]) -> BaseSerializer[Any]:
-        return self.setdefault(serializer, serializer())
-
-
-_instances = _Instances()
-
-
 def validated(serializer: type[SerializerT], data: Any) -> Any:
     """The checked input. Raises DRF's ValidationError, which names the fields at fault."""
     if data is not None:
-        return _instances[serializer].run_validation(data)
+        return shared(serializer).run_validation(data)
     instance = serializer(data=data)  # whose words for this are made of the data of an instance
     instance.is_valid(raise_exception=True)
     return instance.validated_data

@@ -46,8 +46,7 @@ class EventBatchView(HubView):
     )
     def post(self, request: Request) -> Response:
         """Record up to 1,000 events in one transaction. One answer per item, in order; a bad item fails alone."""
-        serializer = EventInput()
-        items = [_checked(serializer, item) for item in validated(EventBatchInput, request.data)["events"]]
+        items = [_checked(item) for item in validated(EventBatchInput, request.data)["events"]]
         drafts = [item for item in items if isinstance(item, EventDraft)]
         recorded = iter(services.events_record(access=self.access, drafts=drafts))
         results = [_answer(next(recorded)) if isinstance(item, EventDraft) else item for item in items]
@@ -103,9 +102,9 @@ def _status_of(result: services.RecordResult) -> int:
     return status.HTTP_201_CREATED if is_new else status.HTTP_200_OK
 
 
-def _checked(serializer: EventInput, item: Any) -> EventDraft | dict[str, Any]:
+def _checked(item: Any) -> EventDraft | dict[str, Any]:
     try:
-        return draft_of(validated_item(serializer, item))
+        return draft_of(validated_item(EventInput, item))
     except ItemRefusedError as refused:
         return refused.answer
 

@@ -61,8 +61,7 @@ class BatchView(HubView):
     @extend_schema(operation_id="memories_save_batch", request=BatchInput, responses={200: outputs.BatchOutput})
     def post(self, request: Request) -> Response:
         """Save up to 1,000 memories in one transaction. One answer per item, in order; a bad item fails alone."""
-        serializer = MemoryInput()
-        items = [_checked(serializer, item) for item in validated(BatchInput, request.data)["memories"]]
+        items = [_checked(item) for item in validated(BatchInput, request.data)["memories"]]
         drafts = [item for item in items if isinstance(item, MemoryDraft)]
         saved = iter(services.memory_save_many(access=self.access, drafts=drafts))
         now = utcnow(SYSTEM_CLOCK)
@@ -158,9 +157,9 @@ def _save_status(result: services.SaveResult) -> int:
     return status.HTTP_201_CREATED if result.action == "inserted" else status.HTTP_200_OK
 
 
-def _checked(serializer: MemoryInput, item: Any) -> MemoryDraft | dict[str, Any]:
+def _checked(item: Any) -> MemoryDraft | dict[str, Any]:
     try:
-        return draft_of(validated_item(serializer, item))
+        return draft_of(validated_item(MemoryInput, item))
     except ItemRefusedError as refused:
         return refused.answer
 
