@@ -1,17 +1,20 @@
 """The drain: takes due deliveries and runs their handlers.
 
-A batch is first claimed in a short transaction of its own, then locked and run in a second one, each
-handler in a savepoint. The locks keep other drains away and vanish with a killed worker, so what it had in
-hand is due again at once; the committed claim tells that somebody died in it. Such a delivery is run
-alone from then on, and is given up after `RetryPolicy.max_claims` deaths instead of killing workers for ever.
+A batch is first claimed in a short transaction of its own, then run and recorded in a second one, each handler
+in a savepoint. From inside the first until after the second, the drain's session holds an advisory lock on each
+of its deliveries (`locks`), which keeps other drains away between the two as well. The locks end with a killed
+worker, so what it had is due again at once, and the committed claim remains: a claimed delivery without a holder
+is one in which a worker died, or whose batch could not be recorded. Such a delivery is run alone from then on,
+and is given up after `RetryPolicy.max_claims` of these deaths instead of killing workers for ever.
 """
 
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
+from operator import attrgetter
 from typing import Any
 
 from django.db import transaction
@@ -23,6 +26,7 @@ from apps.core.domain.randomness import RNG
 from apps.events import metrics
 from apps.events.domain.envelope import Envelope, is_batch_handler
 from apps.events.domain.retry import RetryPolicy, describe_error
+from apps.events.locks import release_deliveries, try_hold_deliveries
 from apps.events.models import Delivery, Event
 from apps.events.queue import request_drain
 from apps.events.subscribers import payload_class_of
@@ -71,28 +75,44 @@ class Drain:
         outcomes: Counter[str] = Counter()
         end = self.clock.now() + int(seconds * 1000)
         while outcomes.total() < limit and self.clock.now() < end:
-            claimed = self._claim(min(BATCH_SIZE, limit - outcomes.total()))
-            if not claimed:
-                return _report(outcomes, more=False)
-            outcomes += self._run_batch(claimed)
+            with self._claim(min(BATCH_SIZE, limit - outcomes.total())) as claimed:
+                if not claimed:
+                    return _report(outcomes, more=False)
+                outcomes += self._run_batch(claimed)
         more = Delivery.objects.due(utcnow(self.clock)).exists()
         if more:
             request_drain()
         return _report(outcomes, more=more)
 
-    def _claim(self, size: int) -> list[int]:
-        with transaction.atomic():
-            due = Delivery.objects.due(utcnow(self.clock)).select_for_update(skip_locked=True)
-            ids = list(due.fresh().values_list("id", flat=True)[:size])
-            if not ids:
-                ids = list(due.abandoned().values_list("id", flat=True)[:1])
-            Delivery.objects.filter(id__in=ids).update(claims=F("claims") + 1)
-        return ids
+    @contextmanager
+    def _claim(self, size: int) -> Iterator[list[int]]:
+        """Claim due deliveries, or one abandoned delivery, and hold them until the end.
+
+        What is passed over because another drain holds it is not lost: that drain looks again after its batch,
+        and if it has ended, the sweep asks for another one.
+        """
+        held: list[int] = []
+        try:
+            with transaction.atomic():
+                due = Delivery.objects.due(utcnow(self.clock)).select_for_update(skip_locked=True)
+                held = try_hold_deliveries(due.fresh().values_list("id", flat=True)[:size])
+                if not held:
+                    # Several candidates, because the first ones may have a living holder.
+                    held = try_hold_deliveries(due.abandoned().values_list("id", flat=True)[:BATCH_SIZE])
+                    release_deliveries(held[1:])
+                    held = held[:1]
+                Delivery.objects.filter(id__in=held).update(claims=F("claims") + 1)
+            yield held
+        finally:
+            release_deliveries(held)
 
     def _run_batch(self, claimed: Sequence[int]) -> Counter[str]:
         with transaction.atomic():
-            due = Delivery.objects.due(utcnow(self.clock)).filter(id__in=claimed)
-            locked = list(due.select_for_update(skip_locked=True, of=("self",)).select_related("event"))
+            # Waits for row locks: other drains that look for abandoned deliveries, redeliver and trim have them but
+            # briefly, and what was skipped here would look abandoned. In order of id, like those, against deadlocks.
+            due = Delivery.objects.due(utcnow(self.clock)).filter(id__in=claimed).order_by("id")
+            rows = due.select_for_update(of=("self",)).select_related("event")
+            locked = sorted(rows, key=attrgetter("next_attempt_at", "id"))
             attempts = self._attempt_all(locked)
             Delivery.objects.filter(id__in=[delivery.id for delivery in locked]).update(claims=0)
             self._record(attempts)
