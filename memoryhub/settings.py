@@ -1,6 +1,7 @@
 """Django settings, derived from `memoryhub.config`; nothing here reads the environment itself."""
 
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -44,6 +45,8 @@ INSTALLED_APPS = [
     "apps.rules",
     "apps.episodic",
     "apps.semantic",
+    # Measurements are no part of the product: an installation may leave the folder out.
+    *(["benchmarks"] if find_spec("benchmarks") else []),
 ]
 
 MIDDLEWARE = [

@@ -6,10 +6,10 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from apps.core.domain.clock import SYSTEM_CLOCK
-from apps.llm import measuring
 from apps.llm.domain.outcome import ChatFailure, Stop, StoppedBy
 from apps.llm.guards.moments import day_of
 from apps.llm.models import BudgetDay, BudgetReservation, ModelCall, Price, TokenUse
+from benchmarks import gateway
 
 pytestmark = pytest.mark.django_db
 
@@ -33,8 +33,8 @@ def test_it_says_what_the_gateway_adds_and_where_that_goes(monkeypatch):
 
 
 def test_nothing_of_it_is_left_and_nothing_is_spent(monkeypatch):
-    monkeypatch.setattr(measuring, "measure_served", measuring.measure_scripted)
-    monkeypatch.setattr("apps.llm.management.commands.measure_gateway.measure_served", measuring.measure_scripted)
+    monkeypatch.setattr(gateway, "measure_served", gateway.measure_scripted)
+    monkeypatch.setattr("benchmarks.management.commands.measure_gateway.measure_served", gateway.measure_scripted)
     BudgetDay.objects.create(day=day_of(SYSTEM_CLOCK.now()), limit_usd=Decimal(7), spent_usd=Decimal(3))
     measured(5)
     assert not any(model.objects.exists() for model in (ModelCall, Price, TokenUse, BudgetReservation))
@@ -44,7 +44,7 @@ def test_nothing_of_it_is_left_and_nothing_is_spent(monkeypatch):
 
 def test_calls_that_get_no_answer_are_no_measurement(monkeypatch):
     failure = ChatFailure((Stop(StoppedBy.PROVIDER, "overloaded", "scripted"),))
-    monkeypatch.setattr(measuring, "chat", lambda **given: failure)
+    monkeypatch.setattr(gateway, "chat", lambda **given: failure)
     with pytest.raises(CommandError, match="overloaded"):
         measured(1)
     assert not Price.objects.exists()

@@ -15,6 +15,7 @@ PLANTED = [
     ("apps/retrieval/domain/shard.py", "import apps.events.models", "An app imports only from the layers below it"),
     ("apps/retrieval/domain/query.py", "import django", "The domain imports no framework"),
     ("apps/llm/domain/embedder.py", "import psycopg", "The domain imports no framework"),
+    ("memoryhub/urls.py", "import benchmarks.texts", "The product imports no benchmarks"),
     ("apps/core/health.py", "import memoryhub.config", "Apps know nothing of the composition root"),
 ]
 
@@ -23,7 +24,7 @@ PLANTED = [
 def project(make_place) -> Path:
     """A copy of the code."""
     place = make_place()
-    for name in ("apps", "memoryhub"):
+    for name in ("apps", "memoryhub", "benchmarks"):
         shutil.copytree(PROJECT / name, place / name, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(PROJECT / "pyproject.toml", place)
     return place

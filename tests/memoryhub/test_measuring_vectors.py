@@ -14,12 +14,13 @@ from apps.retrieval.domain import planning
 from apps.semantic.embedding import current_space, forget_space
 from apps.semantic.index import shard_cache
 from apps.semantic.models import Memory
-from memoryhub import measuring
-from memoryhub.management.commands import bench_vectors
-from memoryhub.measuring_vectors import RealTexts, ScopeMeasurement, VectorMeasurement
-from memoryhub.measuring_vectors_figures import RAW_WAYS
-from memoryhub.measuring_vectors_precision import measure_precision
-from memoryhub.measuring_vectors_raw import (
+from benchmarks import api
+from benchmarks.management.commands import bench_vectors
+from benchmarks.vectors.data import FILTERS, Question, ScopeData, fill, made_up_scope
+from benchmarks.vectors.figures import RAW_WAYS
+from benchmarks.vectors.plot import PlottingMissingError, check_plotting, plot_reads
+from benchmarks.vectors.precision import measure_precision
+from benchmarks.vectors.raw import (
     BY_GRAPH,
     EXACT,
     ITERATIVE,
@@ -31,9 +32,8 @@ from memoryhub.measuring_vectors_raw import (
     raw_connection,
     raw_table,
 )
-from memoryhub.measuring_vectors_tables import tables_of
-from memoryhub.plotting import PlottingMissingError, check_plotting, plot_reads
-from memoryhub.vector_data import FILTERS, Question, ScopeData, fill, made_up_scope
+from benchmarks.vectors.run import RealTexts, ScopeMeasurement, VectorMeasurement
+from benchmarks.vectors.tables import tables_of
 
 ROWS = 400
 FLOATS = ("float32", "float16")
@@ -48,9 +48,9 @@ def _small(monkeypatch: pytest.MonkeyPatch, settings, tmp_path: Path) -> Iterato
     """Graphs for scopes of a few hundred, in a place of their own; nobody delivers events here."""
     settings.SEMANTIC_INDEX_DIR = tmp_path / "semantic-index"
     monkeypatch.setattr(planning, "GRAPH_ROWS", 300)
-    monkeypatch.setattr("memoryhub.measuring_vectors_hub.GRAPH_ROWS", 1_000_000)
-    monkeypatch.setattr("memoryhub.measuring_vectors_hub._SEEN_BY", 2)
-    monkeypatch.setattr(measuring, "DELIVERY_SECONDS", 0)
+    monkeypatch.setattr("benchmarks.vectors.hub.GRAPH_ROWS", 1_000_000)
+    monkeypatch.setattr("benchmarks.vectors.hub._SEEN_BY", 2)
+    monkeypatch.setattr(api, "DELIVERY_SECONDS", 0)
     forget_space()
     yield
     shard_cache().clear()
@@ -187,7 +187,7 @@ def test_what_was_filled_is_removed_when_the_measurement_fails(live_server: Live
     def fail(*_: Any) -> None:
         raise RuntimeError("no")
 
-    monkeypatch.setattr("memoryhub.measuring_vectors.start_times", fail)
+    monkeypatch.setattr("benchmarks.vectors.run.start_times", fail)
     with pytest.raises(RuntimeError, match="no"):
         measurement(live_server.url).run()
     assert not Memory.objects.exists()

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from memoryhub.measuring_vectors_figures import (
+from benchmarks.vectors.figures import (
     Samples,
     Stages,
     Written,

@@ -16,7 +16,7 @@ from apps.semantic.embedding import current_space, forget_space
 from apps.semantic.models import Memory, MemoryEmbedding
 from apps.semantic.searching import memory_search
 from apps.semantic.services import memory_save
-from memoryhub.vector_data import FILTERS, Question, ScopeData, fill, made_up_scope, questions, real_scope
+from benchmarks.vectors.data import FILTERS, Question, ScopeData, fill, made_up_scope, questions, real_scope
 
 ALL, TENTH, HUNDREDTH, THOUSANDTH, CLUSTERED = FILTERS
 

@@ -10,8 +10,8 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 
 from apps.rules.domain.rules import DEFAULT_RULE
-from apps.rules.labelled_evaluating import built_in_rules
 from apps.rules.services import rule_register
+from benchmarks.conflicts import built_in_rules
 
 pytestmark = pytest.mark.django_db
 

@@ -22,7 +22,7 @@ from apps.semantic.models import Memory
 from apps.semantic.searching import memory_search
 from apps.semantic.services import memories_purge, memory_delete, memory_save_many
 from apps.semantic.shard_rows import changes_since
-from memoryhub.vector_data import fill, made_up_scope
+from benchmarks.vectors.data import fill, made_up_scope
 
 pytestmark = pytest.mark.django_db
 

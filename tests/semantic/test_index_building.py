@@ -16,7 +16,7 @@ from apps.semantic.index import ShardCache
 from apps.semantic.index_building import LargeUser, build_graph, large_users
 from apps.semantic.selectors import store_status
 from apps.semantic.services import memory_delete, memory_save_many
-from memoryhub.vector_data import fill, made_up_scope
+from benchmarks.vectors.data import fill, made_up_scope
 from tests.semantic.graph_support import (
     PATIENCE,
     ROWS,

@@ -22,7 +22,7 @@ from apps.semantic.embedding import current_space, forget_space
 from apps.semantic.graph_files import KEPT, SAVE_STEPS
 from apps.semantic.index import ShardCache, shard_cache
 from apps.semantic.services import memory_delete, memory_save_many
-from memoryhub.vector_data import fill, made_up_scope
+from benchmarks.vectors.data import fill, made_up_scope
 from memoryhub.web import ask_ready, web_command
 from tests.memoryhub.hub import free_port, wait_for
 from tests.semantic.graph_support import (

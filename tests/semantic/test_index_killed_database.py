@@ -23,8 +23,8 @@ from apps.semantic.index import ShardCache, shard_cache
 from apps.semantic.models import Memory
 from apps.semantic.search_costs import write_search_costs
 from apps.semantic.services import memory_save_many
+from benchmarks.vectors.data import fill, made_up_scope
 from memoryhub.embedded import EmbeddedDatabase, database_settings
-from memoryhub.vector_data import fill, made_up_scope
 from tests.memoryhub.conftest import make_place  # noqa: F401  (a fixture)
 from tests.memoryhub.hub import alive, wait_for
 from tests.semantic.graph_support import FREE_GRAPHS, answers_are_exact, in_graph, keep, random_draft, shard_of

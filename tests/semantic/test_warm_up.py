@@ -23,7 +23,7 @@ from apps.semantic.index import ShardCache
 from apps.semantic.search_costs import write_search_costs
 from apps.semantic.searching import memory_search
 from apps.semantic.warm_up import WarmUp
-from memoryhub.vector_data import FILTERS, ScopeData, fill, made_up_scope, questions
+from benchmarks.vectors.data import FILTERS, ScopeData, fill, made_up_scope, questions
 from tests.api import MEMORIES, Api, api_for
 from tests.semantic.graph_support import (
     FREE_GRAPHS,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from apps.rules.domain.labelled import (
+from benchmarks.labelled_pairs import (
     Decision,
     Label,
     LabelledFileError,

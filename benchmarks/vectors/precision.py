@@ -10,8 +10,9 @@ import numpy.typing as npt
 
 from apps.llm.models import EmbeddingSpace
 from apps.retrieval.domain.cosines import Vectors, cosines
-from memoryhub.measuring_vectors_figures import Ask, read_figures, take_turns
-from memoryhub.measuring_vectors_raw import (
+from benchmarks.vectors.data import FILTERS, Question, ScopeData, questions
+from benchmarks.vectors.figures import Ask, read_figures, take_turns
+from benchmarks.vectors.raw import (
     BY_GRAPH,
     EXACT,
     TOP_K,
@@ -24,7 +25,6 @@ from memoryhub.measuring_vectors_raw import (
     raw_table,
     timed_answer,
 )
-from memoryhub.vector_data import FILTERS, Question, ScopeData, questions
 
 ROUNDS = 5
 LEAST_CALLS = 20

@@ -11,9 +11,9 @@ from rich.table import Table
 
 from apps.semantic.importing import PlacedDraft
 from apps.semantic.reading import UnreadableFileError, read_memories
-from memoryhub.made_up import made_up_texts
-from memoryhub.measuring import Measurement
-from memoryhub.measuring_timeline import TimelineMeasurement
+from benchmarks.api import Measurement
+from benchmarks.texts import made_up_texts
+from benchmarks.timeline import TimelineMeasurement
 from memoryhub.web import local_url
 
 

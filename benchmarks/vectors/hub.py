@@ -22,10 +22,10 @@ from apps.semantic.index import ShardCache, shard_cache
 from apps.semantic.models import Memory
 from apps.semantic.search_costs import search_costs
 from apps.semantic.searching import memory_search
-from memoryhub.measuring import HubClient
-from memoryhub.measuring_vectors_figures import Stages
-from memoryhub.measuring_vectors_raw import TOP_K, Way
-from memoryhub.vector_data import Question
+from benchmarks.api import HubClient
+from benchmarks.vectors.data import Question
+from benchmarks.vectors.figures import Stages
+from benchmarks.vectors.raw import TOP_K, Way
 
 SEARCH = "/api/semantic/search"
 CLIENTS = 16

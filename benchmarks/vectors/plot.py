@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from memoryhub.measuring_vectors_figures import CORRECT_RECALL, is_correct
-from memoryhub.measuring_vectors_tables import MEANINGS
+from benchmarks.vectors.figures import CORRECT_RECALL, is_correct
+from benchmarks.vectors.tables import MEANINGS
 
 # In the order of the legend; the colours can be told apart by people who see few of them.
 COLOURS = {

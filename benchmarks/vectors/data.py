@@ -25,7 +25,7 @@ from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.drafts import new_memory, word_columns
 from apps.semantic.locks import lock_shards
 from apps.semantic.models import Memory
-from memoryhub.made_up import made_up_texts
+from benchmarks.texts import made_up_texts
 
 SEED = 25
 _CHUNK = 2_000

@@ -21,7 +21,7 @@ from psycopg import Connection, Cursor, sql
 from apps.llm.models import EmbeddingSpace
 from apps.retrieval.domain.cosines import Vectors, cosines, cosines_at
 from apps.retrieval.domain.graph import EF_CONSTRUCTION, MIN_BREADTH, M
-from memoryhub.vector_data import TAGGED, Question, ScopeData
+from benchmarks.vectors.data import TAGGED, Question, ScopeData
 
 TOP_K = 10
 _BUILD_MEMORY = "2GB"

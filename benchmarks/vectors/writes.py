@@ -16,12 +16,12 @@ from apps.retrieval.domain.cosines import Vectors
 from apps.retrieval.domain.made_up_vectors import Clusters
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.services import memory_save
-from memoryhub.made_up import made_up_texts
-from memoryhub.measuring import HubClient
-from memoryhub.measuring_vectors_figures import Written
-from memoryhub.measuring_vectors_hub import CLIENTS, at_once
-from memoryhub.measuring_vectors_raw import HnswlibWay, Kind, raw_connection
-from memoryhub.vector_data import TAGGED, ScopeData
+from benchmarks.api import HubClient
+from benchmarks.texts import made_up_texts
+from benchmarks.vectors.data import TAGGED, ScopeData
+from benchmarks.vectors.figures import Written
+from benchmarks.vectors.hub import CLIENTS, at_once
+from benchmarks.vectors.raw import HnswlibWay, Kind, raw_connection
 
 SAVE = "/api/semantic/memories"
 _SEED = 26

@@ -17,7 +17,6 @@ from typing import TypeVar
 from django.conf import settings
 
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
-from apps.llm.answering_server import ANSWER
 from apps.llm.domain.budget import Budget
 from apps.llm.domain.chat import ChatMessage, ChatRequest, Role, Usage
 from apps.llm.domain.latency import Measurement, measure, monotonic_ms
@@ -33,6 +32,7 @@ from apps.llm.prices import price_save
 from apps.llm.providers.endpoint import Endpoint
 from apps.llm.providers.provider import ChatProvider
 from apps.llm.providers.scripted import ScriptedChat
+from benchmarks.answering_server import ANSWER
 
 T = TypeVar("T")
 ACTOR = "measure_gateway"
@@ -156,7 +156,7 @@ def _free_of_charge(provider: str) -> Iterator[None]:
 @contextmanager
 def _server() -> Iterator[str]:
     """A server in a process of its own, while the context lasts."""
-    command = [sys.executable, "-m", "apps.llm.answering_server"]
+    command = [sys.executable, "-m", "benchmarks.answering_server"]
     with subprocess.Popen(
         command, cwd=settings.BASE_DIR, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:

@@ -22,8 +22,9 @@ from apps.llm.models import EmbeddingSpace
 from apps.retrieval.domain.cosines import Vectors
 from apps.semantic.embedding import current_space
 from apps.semantic.services import memories_purge
-from memoryhub.measuring import HubClient, Say, bench_key, wait_for_deliveries
-from memoryhub.measuring_vectors_figures import (
+from benchmarks.api import HubClient, Say, bench_key, wait_for_deliveries
+from benchmarks.vectors.data import FILTERS, Filter, Question, ScopeData, fill, made_up_scope, questions, real_scope
+from benchmarks.vectors.figures import (
     Samples,
     best_way,
     read_figures,
@@ -31,7 +32,7 @@ from memoryhub.measuring_vectors_figures import (
     take_turns,
     write_figures,
 )
-from memoryhub.measuring_vectors_hub import (
+from benchmarks.vectors.hub import (
     HttpWay,
     IndexWay,
     LeastWay,
@@ -42,8 +43,8 @@ from memoryhub.measuring_vectors_hub import (
     start_times,
     wait_for_graphs,
 )
-from memoryhub.measuring_vectors_precision import measure_precision
-from memoryhub.measuring_vectors_raw import (
+from benchmarks.vectors.precision import measure_precision
+from benchmarks.vectors.raw import (
     BY_GRAPH,
     EXACT,
     ITERATIVE,
@@ -56,9 +57,8 @@ from memoryhub.measuring_vectors_raw import (
     raw_table,
     timed_answer,
 )
-from memoryhub.measuring_vectors_writes import written
+from benchmarks.vectors.writes import written
 from memoryhub.processes import MARK
-from memoryhub.vector_data import FILTERS, Filter, Question, ScopeData, fill, made_up_scope, questions, real_scope
 
 ROUNDS = 5
 LEAST_CALLS = 20

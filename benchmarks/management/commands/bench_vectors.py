@@ -13,11 +13,11 @@ from rich.console import Console
 from apps.core.terminal import progress_bar
 from apps.llm.embedding import get_embedder
 from apps.retrieval.domain.content import content_hash
-from memoryhub.bench_hub import run_beside_a_hub
-from memoryhub.management.commands.measure import read_texts
-from memoryhub.measuring_vectors import RealTexts, VectorMeasurement
-from memoryhub.measuring_vectors_tables import tables_of
-from memoryhub.plotting import PlottingMissingError, check_plotting, plot_reads
+from benchmarks.hub import run_beside_a_hub
+from benchmarks.management.commands.measure import read_texts
+from benchmarks.vectors.plot import PlottingMissingError, check_plotting, plot_reads
+from benchmarks.vectors.run import RealTexts, VectorMeasurement
+from benchmarks.vectors.tables import tables_of
 from memoryhub.web import local_url
 
 SIZES = (100, 10_000, 200_000)

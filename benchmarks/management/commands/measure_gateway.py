@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.table import Table
 
 from apps.llm.domain.latency import Measurement, SampleQuality
-from apps.llm.measuring import GatewayFigures, MeasurementError, measure_scripted, measure_served
+from benchmarks.gateway import GatewayFigures, MeasurementError, measure_scripted, measure_served
 
 WANTED_P50_MS = 5.0
 

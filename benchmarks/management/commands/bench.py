@@ -4,8 +4,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from memoryhub.bench_hub import run_beside_a_hub
-from memoryhub.management.commands.measure import add_options
+from benchmarks.hub import run_beside_a_hub
+from benchmarks.management.commands.measure import add_options
 
 TIMELINE_EVENTS = 1_000_000
 

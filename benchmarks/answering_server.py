@@ -1,6 +1,6 @@
 """A server that answers every question at once, in OpenAI's wire format; for `measure_gateway`.
 
-A program of its own (`python -m apps.llm.answering_server`): in the process that measures, its work would be measured
+A program of its own (`python -m benchmarks.answering_server`): in the process that measures, its work would be measured
 too. It prints its address, and ends when its standard input does. It imports nothing of the hub.
 """
 

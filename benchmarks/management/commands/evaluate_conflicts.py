@@ -14,7 +14,18 @@ from rich.table import Table
 from apps.core.terminal import progress_bar
 from apps.llm.domain.embedder import EmbeddingError
 from apps.llm.embedding import get_embedder
-from apps.rules.domain.labelled import (
+from apps.rules.models import RegistryVersion
+from apps.rules.registry import active_rules
+from benchmarks.conflicts import (
+    THRESHOLDS,
+    RuleFor,
+    built_in_rules,
+    decide_pairs,
+    embed_all,
+    figures,
+    texts_of,
+)
+from benchmarks.labelled_pairs import (
     Decision,
     Label,
     LabelledFileError,
@@ -26,17 +37,6 @@ from apps.rules.domain.labelled import (
     read_pairs,
     unrelated,
 )
-from apps.rules.labelled_evaluating import (
-    THRESHOLDS,
-    RuleFor,
-    built_in_rules,
-    decide_pairs,
-    embed_all,
-    figures,
-    texts_of,
-)
-from apps.rules.models import RegistryVersion
-from apps.rules.registry import active_rules
 
 WIDTH = 140
 MAX_SHOWN_CHARS = 300

@@ -11,11 +11,11 @@ from apps.rules.domain.arbitration import Action, arbitrate
 from apps.rules.domain.builtin import with_built_in
 from apps.rules.domain.contradiction_evidence import Reason
 from apps.rules.domain.detection import MAKE_A_CONFLICT, detect
-from apps.rules.domain.labelled import Decision, LabelledPair, by_kind, rates
 from apps.rules.domain.record import MemoryRecord
 from apps.rules.domain.rules import RuleConfig
 from apps.rules.domain.signals import Detection, SignalType
 from apps.rules.registry import RuleSet, resolve_all
+from benchmarks.labelled_pairs import Decision, LabelledPair, by_kind, rates
 
 BATCH = 256
 THRESHOLDS = (0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)

@@ -20,8 +20,8 @@ from apps.episodic.maintaining import timeline_maintain
 from apps.episodic.querying import events_query
 from apps.episodic.selectors import timeline_figures
 from apps.episodic.services import events_record
-from memoryhub.made_up import made_up_texts
-from memoryhub.measuring import Figures, HubClient, Say, bench_key
+from benchmarks.api import Figures, HubClient, Say, bench_key
+from benchmarks.texts import made_up_texts
 
 USERS = 1_000
 YEAR = timedelta(days=365)

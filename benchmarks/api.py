@@ -27,7 +27,7 @@ from apps.semantic.drafts import Prepared
 from apps.semantic.importing import PlacedDraft, import_memories
 from apps.semantic.saving import save_prepare
 from apps.semantic.services import memories_purge
-from memoryhub.made_up import made_up_texts
+from benchmarks.texts import made_up_texts
 
 WARM_UP = 20
 DELIVERY_SECONDS = 120
