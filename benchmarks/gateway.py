@@ -17,9 +17,9 @@ from typing import TypeVar
 from django.conf import settings
 
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
+from apps.core.domain.latency import Measurement, measure, monotonic_ms
 from apps.llm.domain.budget import Budget
 from apps.llm.domain.chat import ChatMessage, ChatRequest, Role, Usage
-from apps.llm.domain.latency import Measurement, measure, monotonic_ms
 from apps.llm.domain.outcome import ChatFailure
 from apps.llm.gateway.chat import chat
 from apps.llm.guards.attempts import AttemptPlan, Permit, attempt_admit, attempt_settle

@@ -13,7 +13,7 @@ from unfold.admin import ModelAdmin
 from unfold.decorators import action, display
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
-from apps.core.adminkit import NOTHING, ReadOnly, excerpt, moment, preformatted
+from apps.core.admin.kit import NOTHING, ReadOnly, excerpt, moment, preformatted
 
 # The list of successes stays away: none of the tasks keeps a record of its success.
 for model in (User, Group, Schedule, Success, Failure, OrmQ):

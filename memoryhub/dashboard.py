@@ -6,7 +6,7 @@ from typing import Any
 from django.http import HttpRequest
 from django.urls import reverse
 
-from apps.core.adminkit import filesize, moment
+from apps.core.admin.kit import filesize, moment
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.scope import system_access
 from apps.core.health import OK, readiness

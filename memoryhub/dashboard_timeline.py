@@ -7,7 +7,7 @@ from typing import Any
 from django.http import HttpRequest
 from django.urls import reverse
 
-from apps.core.adminkit import filesize
+from apps.core.admin.kit import filesize
 from apps.episodic.domain.segment_state import SegmentState
 from apps.episodic.domain.warnings import Severity
 from apps.episodic.models import RetentionPolicy

@@ -29,7 +29,7 @@ START_SECONDS = 120.0
 STOP_SECONDS = 8.0
 KEEP_LOGS = 5
 # psycopg prepares by itself what it has seen so often. Only what asks for it is to be prepared
-# (apps.core.prepared): a plan for all parameters may suit some of them badly.
+# (apps.core.db.prepared): a plan for all parameters may suit some of them badly.
 _ONLY_ON_REQUEST = 1_000_000_000
 # sun_path holds 104 bytes with its end on macOS, 108 on Linux.
 MAX_SOCKET_PATH = 103

@@ -5,10 +5,10 @@ from uuid import UUID
 
 from django.db.models import Q, QuerySet
 
+from apps.core.db.prepared import PreparedSelect
 from apps.core.domain import keys
 from apps.core.domain.errors import NotFoundError
 from apps.core.models import ApiKey
-from apps.core.prepared import PreparedSelect
 
 
 def key_verify(secret: str, now: datetime) -> ApiKey | None:

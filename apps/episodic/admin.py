@@ -13,7 +13,7 @@ from django.utils.timesince import timesince
 from unfold.admin import ModelAdmin
 from unfold.decorators import action, display
 
-from apps.core.adminkit import (
+from apps.core.admin.kit import (
     NOTHING,
     ReadOnly,
     excerpt,
@@ -23,7 +23,7 @@ from apps.core.adminkit import (
     pretty_json,
     two_lines,
 )
-from apps.core.adminlists import BoundedPaginator, comparable
+from apps.core.admin.lists import BoundedPaginator, comparable
 from apps.episodic.admin_columns import ROWS_WORDS, segment_link, whose
 from apps.episodic.admin_event_list import FILTERS, EventList, is_owned, matching
 from apps.episodic.admin_search import search_page

@@ -6,7 +6,7 @@ from typing import Any
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from apps.core.adminkit import NOTHING, badge, link, moment, pretty_json, two_lines
+from apps.core.admin.kit import NOTHING, badge, link, moment, pretty_json, two_lines
 from apps.episodic.domain.event import EventRecord
 from apps.episodic.domain.segment_state import SegmentState
 from apps.episodic.models import Segment

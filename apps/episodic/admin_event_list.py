@@ -11,7 +11,7 @@ from django.http import HttpRequest
 from unfold.contrib.filters.admin import RangeDateTimeFilter, RangeNumericFilter, TextFilter
 from unfold.views import ChangeList
 
-from apps.core.adminlists import HouseholdFilter, IdentifierFilter, PersonaFilter, UserFilter, as_uuid, comparable
+from apps.core.admin.lists import HouseholdFilter, IdentifierFilter, PersonaFilter, UserFilter, as_uuid, comparable
 from apps.episodic.models import TimelineEvent
 
 LATEST = 200_000

@@ -12,7 +12,7 @@ from django.urls import reverse
 from unfold.admin import ModelAdmin
 from unfold.decorators import action, display
 
-from apps.core.adminkit import CONFIRMED, NOTHING, found_or_404, moment
+from apps.core.admin.kit import CONFIRMED, NOTHING, found_or_404, moment
 from apps.core.domain.errors import NotFoundError
 from apps.episodic.domain.retention import EVERYBODY, Policy
 from apps.episodic.models import RetentionPolicy

@@ -5,7 +5,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 
-from apps.core.adminkit import filesize
+from apps.core.admin.kit import filesize
 from apps.episodic.admin_columns import event_row, short
 from apps.episodic.domain.segment_format import SegmentDamagedError
 from apps.episodic.domain.segment_state import SegmentState

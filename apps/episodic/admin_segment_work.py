@@ -13,8 +13,8 @@ from unfold.dataclasses import ActionDialog
 from unfold.decorators import action
 from unfold.enums import ActionVariant
 
-from apps.core.adminkit import after_dialog, found_or_404
-from apps.core.adminlists import as_uuid
+from apps.core.admin.kit import after_dialog, found_or_404
+from apps.core.admin.lists import as_uuid
 from apps.episodic.domain.segment_state import SegmentState
 from apps.episodic.models import Segment
 from apps.episodic.work_queue import Line, Tone, Work, run_status, work_later

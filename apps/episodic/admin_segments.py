@@ -13,8 +13,8 @@ from unfold.contrib.filters.admin import DropdownFilter, RangeDateTimeFilter
 from unfold.decorators import action, display
 from unfold.views import ChangeList
 
-from apps.core.adminkit import NOTHING, ReadOnly, filesize, found_or_404, moment, preformatted, two_lines
-from apps.core.adminlists import as_uuid, comparable
+from apps.core.admin.kit import NOTHING, ReadOnly, filesize, found_or_404, moment, preformatted, two_lines
+from apps.core.admin.lists import as_uuid, comparable
 from apps.episodic.admin_columns import (
     ROWS_WORDS,
     STATE_COLOURS,

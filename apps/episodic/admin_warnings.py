@@ -13,7 +13,7 @@ from unfold.admin import ModelAdmin
 from unfold.contrib.filters.admin import DropdownFilter, RangeDateTimeFilter
 from unfold.decorators import display
 
-from apps.core.adminkit import ReadOnly, badge, excerpt, moment, two_lines
+from apps.core.admin.kit import ReadOnly, badge, excerpt, moment, two_lines
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.episodic.admin_columns import segment_link
 from apps.episodic.domain.warnings import HINTS, Severity, WarningKind

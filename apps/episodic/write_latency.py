@@ -7,11 +7,11 @@ from django.conf import settings
 from django.db import transaction
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock
+from apps.core.domain.latency import monotonic_ms
 from apps.episodic.domain.alarms import RecentWrites, judge_latency
 from apps.episodic.domain.warnings import WarningKind
 from apps.episodic.metrics import WRITE_SECONDS
 from apps.episodic.warnings import warning_report
-from apps.llm.domain.latency import monotonic_ms
 
 # A batch is no slow write for being large: every hundred events of it may take as long as one alone.
 EVENTS_PER_WRITE = 100

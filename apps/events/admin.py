@@ -13,7 +13,7 @@ from unfold.admin import ModelAdmin, TabularInline
 from unfold.dataclasses import ActionDialog
 from unfold.decorators import action, display
 
-from apps.core.adminkit import NOTHING, ReadOnly, after_dialog, badge, excerpt, found_or_404, link, moment, pretty_json
+from apps.core.admin.kit import NOTHING, ReadOnly, after_dialog, badge, excerpt, found_or_404, link, moment, pretty_json
 from apps.events import services
 from apps.events.models import Delivery, Event
 from apps.events.subscribers import all_event_names, all_subscribers

@@ -4,7 +4,7 @@ from django.contrib import admin
 from unfold.admin import ModelAdmin
 from unfold.decorators import display
 
-from apps.core.adminkit import ReadOnly, badge, moment
+from apps.core.admin.kit import ReadOnly, badge, moment
 from apps.llm.models import EmbeddingSpace
 
 STATE_COLOURS = {"In use": "success", "Not in use": "info"}

@@ -14,7 +14,7 @@ from unfold.admin import ModelAdmin
 from unfold.dataclasses import ActionDialog
 from unfold.decorators import action, display
 
-from apps.core.adminkit import NOTHING, ReadOnly, after_dialog, moment, operator_access, two_lines
+from apps.core.admin.kit import NOTHING, ReadOnly, after_dialog, moment, operator_access, two_lines
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.llm.admin_budget_page import PHASES, budget_page, share_of
 from apps.llm.adminkit import dollars, may

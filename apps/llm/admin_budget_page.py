@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.utils.timesince import timesince, timeuntil
 
-from apps.core.adminkit import moment
+from apps.core.admin.kit import moment
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.llm.admin_charts import gauge, spending_chart
 from apps.llm.adminkit import dollars, models_context

@@ -11,7 +11,7 @@ from django.http import HttpRequest
 from unfold.contrib.filters.admin import DropdownFilter, RangeDateTimeFilter
 from unfold.views import ChangeList
 
-from apps.core.adminlists import BoundedPaginator, IdentifierFilter, as_uuid, comparable
+from apps.core.admin.lists import BoundedPaginator, IdentifierFilter, as_uuid, comparable
 from apps.llm.models import CallGuard, CallOutcome, ModelCall
 
 LATEST = 50_000

@@ -7,9 +7,9 @@ from django.db.models import Count
 from django.urls import reverse
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
+from apps.core.domain.latency import Measurement, SampleQuality
 from apps.llm.adminkit import took
 from apps.llm.call_statistics import RECENT, recent_latencies
-from apps.llm.domain.latency import Measurement, SampleQuality
 from apps.llm.models import CallOutcome, ModelCall
 
 TONES = {

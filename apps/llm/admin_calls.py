@@ -12,8 +12,8 @@ from django.utils.safestring import SafeString
 from unfold.admin import ModelAdmin
 from unfold.decorators import display
 
-from apps.core.adminkit import NOTHING, ReadOnly, badge, moment, preformatted, pretty_json, two_lines
-from apps.core.adminlists import comparable
+from apps.core.admin.kit import NOTHING, ReadOnly, badge, moment, preformatted, pretty_json, two_lines
+from apps.core.admin.lists import comparable
 from apps.llm.admin_call_list import CONTENT, FILTERS, LATEST, CallList, CallPaginator, matching
 from apps.llm.admin_call_summary import call_summary
 from apps.llm.adminkit import dollars, models_context, took

@@ -14,7 +14,7 @@ from unfold.admin import ModelAdmin
 from unfold.decorators import display
 from unfold.views import ChangeList
 
-from apps.core.adminkit import moment, operator_access, two_lines
+from apps.core.admin.kit import moment, operator_access, two_lines
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.llm.adminkit import models_context
 from apps.llm.domain.pricing import ANY_MODEL

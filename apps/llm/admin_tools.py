@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from unfold.admin import ModelAdmin
 from unfold.decorators import display
 
-from apps.core.adminkit import ReadOnly
+from apps.core.admin.kit import ReadOnly
 from apps.llm.admin_charts import protocol_chart
 from apps.llm.domain.protocol.statistics import ProtocolStatistics
 from apps.llm.models import RunOutcome, ToolRunDay

@@ -9,7 +9,7 @@ from decimal import Decimal
 from django.db.models import Count
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
-from apps.llm.domain.latency import Measurement, measure
+from apps.core.domain.latency import Measurement, measure
 from apps.llm.models import BudgetDay, CallOutcome, ModelCall
 
 RECENT = timedelta(days=1)

@@ -13,11 +13,11 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
+from apps.core.db.statements import Result, Statement, run
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.llm.domain.known_prices import KNOWN_PRICES, KnownPrice
 from apps.llm.domain.pricing import Tariff, TokenPrice, price_names
 from apps.llm.models import Price
-from apps.llm.sql import Result, Statement, run
 
 COMES_WITH_THE_HUB = "comes with the hub"
 _PRICES = """

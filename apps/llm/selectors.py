@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
+from apps.core.domain.latency import Measurement
 from apps.core.domain.scope import Access
 from apps.llm import prices
 from apps.llm.call_statistics import recent_latencies
 from apps.llm.domain.breaker import Phase
-from apps.llm.domain.latency import Measurement
 from apps.llm.domain.projection import Projection
 from apps.llm.guard_status import BreakerStatus, BudgetStatus, breaker_status, budget_status, token_windows
 from apps.llm.guards.rules import GuardRules, guard_rules

@@ -12,11 +12,11 @@ from datetime import date, timedelta
 from django.db import connection, transaction
 from django.db.models import Sum
 
+from apps.core.db.statements import Statement, run
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.llm.domain.protocol.statistics import COUNTERS, ProtocolStatistics
 from apps.llm.domain.tools import ToolOutcome, ToolResult
 from apps.llm.models import ToolOutputDay, ToolRunDay
-from apps.llm.sql import Statement, run
 
 KEPT_DAYS = 400
 # A label of its own for whatever names models make up, of which there is no end.

@@ -14,7 +14,7 @@ from unfold.admin import ModelAdmin
 from unfold.dataclasses import ActionDialog
 from unfold.decorators import action, display
 
-from apps.core.adminkit import NOTHING, ReadOnly, after_dialog, badge, found_or_404, moment, pretty_json
+from apps.core.admin.kit import NOTHING, ReadOnly, after_dialog, badge, found_or_404, moment, pretty_json
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import system_access

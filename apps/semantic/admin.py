@@ -16,7 +16,7 @@ from unfold.contrib.filters.admin import FieldTextFilter, RangeDateTimeFilter
 from unfold.dataclasses import ActionDialog
 from unfold.decorators import action, display
 
-from apps.core.adminkit import (
+from apps.core.admin.kit import (
     NOTHING,
     ReadOnly,
     after_dialog,

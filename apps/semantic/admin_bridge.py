@@ -15,7 +15,7 @@ from unfold.admin import ModelAdmin
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminTextareaWidget
 
-from apps.core.adminkit import moment, two_lines
+from apps.core.admin.kit import moment, two_lines
 from apps.core.domain.errors import NotFoundError
 from apps.semantic.bridge_policies import (
     SETTINGS,

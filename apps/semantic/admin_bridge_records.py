@@ -13,8 +13,8 @@ from unfold.admin import ModelAdmin
 from unfold.contrib.filters.admin import RangeDateTimeFilter
 from unfold.decorators import action, display
 
-from apps.core.adminkit import NOTHING, ReadOnly, badge, link, moment, operator_access, plain_text, two_lines
-from apps.core.adminlists import (
+from apps.core.admin.kit import NOTHING, ReadOnly, badge, link, moment, operator_access, plain_text, two_lines
+from apps.core.admin.lists import (
     BoundedPaginator,
     HouseholdFilter,
     IdentifierFilter,

@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from unfold.contrib.filters.admin import DropdownFilter, RangeDateTimeFilter, RangeNumericFilter
 from unfold.views import ChangeList
 
-from apps.core.adminlists import BoundedPaginator, HouseholdFilter, PersonaFilter, UserFilter, comparable
+from apps.core.admin.lists import BoundedPaginator, HouseholdFilter, PersonaFilter, UserFilter, comparable
 from apps.rules.domain.arbitration import Strategy
 from apps.rules.domain.signals import SignalType
 from apps.rules.models import MergeRuleVersion

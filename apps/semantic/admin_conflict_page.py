@@ -8,7 +8,7 @@ from uuid import UUID
 from django.template.defaultfilters import truncatechars
 from django.urls import reverse
 
-from apps.core.adminkit import NOTHING, badge, moment, pretty_json
+from apps.core.admin.kit import NOTHING, badge, moment, pretty_json
 from apps.rules.models import MergeRuleVersion
 from apps.semantic.domain.receipt_words import OUTCOMES, signal_words
 from apps.semantic.domain.standing import Standing, Transition

@@ -17,7 +17,7 @@ from unfold.dataclasses import ActionDialog
 from unfold.decorators import action, display
 from unfold.forms import BaseDialogForm
 
-from apps.core.adminkit import (
+from apps.core.admin.kit import (
     NOTHING,
     ReadOnly,
     after_dialog,

@@ -15,7 +15,7 @@ from unfold.admin import ModelAdmin
 from unfold.dataclasses import ActionDialog
 from unfold.decorators import action, display
 
-from apps.core.adminkit import NOTHING, after_dialog, badge, excerpt, found_or_404, moment
+from apps.core.admin.kit import NOTHING, after_dialog, badge, excerpt, found_or_404, moment
 from apps.core.domain.errors import NotFoundError
 from apps.semantic.consolidating import (
     SETTINGS,

@@ -9,7 +9,7 @@ from django.utils.html import format_html
 from unfold.admin import TabularInline
 from unfold.decorators import display
 
-from apps.core.adminkit import NOTHING, ReadOnly, badge, moment, plain_text
+from apps.core.admin.kit import NOTHING, ReadOnly, badge, moment, plain_text
 from apps.semantic.models import MemoryRevision
 
 ACTION_COLOURS = {"Created": "info", "Reinforced": "success", "Restored": "success", "Deleted": "danger"}

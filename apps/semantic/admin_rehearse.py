@@ -18,7 +18,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold import widgets
 
-from apps.core.adminkit import moment
+from apps.core.admin.kit import moment
 from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import MAX_IDENTIFIER_CHARS, Scope, system_access
 from apps.rules.admin import EDIT_AGAIN, NEEDED_TO_REHEARSE

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
+from apps.core.db.prepared import PreparedSelect
 from apps.core.domain.scope import Access
-from apps.core.prepared import PreparedSelect
 from apps.llm.models import EmbeddingSpace
 from apps.semantic.models import Memory
 

@@ -16,7 +16,7 @@ from django.conf import settings
 from django.db import connection
 from prometheus_client import Counter, Histogram
 
-from apps.core.database_identity import forget_with_database
+from apps.core.db.identity import forget_with_database
 from apps.llm.models import EmbeddingSpace
 from apps.retrieval.domain.planning import GRAPH_ROWS, GraphNeed
 from apps.retrieval.domain.shard import Shard, ShardRow

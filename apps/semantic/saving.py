@@ -8,8 +8,8 @@ from django.db import transaction
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import MemoryHubError, UnavailableError
+from apps.core.domain.latency import monotonic_ms
 from apps.core.domain.scope import Access
-from apps.llm.domain.latency import monotonic_ms
 from apps.llm.models import EmbeddingSpace
 from apps.rules.registry import active_rules
 from apps.semantic.comparing import compare, subjects_of

@@ -11,7 +11,7 @@ from django.db import connection
 from django.db.models import Count
 from psycopg import Cursor
 
-from apps.core.prepared import read_prepared
+from apps.core.db.prepared import read_prepared
 from apps.llm.models import EmbeddingSpace
 from apps.retrieval.domain.shard import ShardRow
 from apps.semantic.embedding import SpaceChangedError

@@ -9,7 +9,7 @@ from django.test import Client, RequestFactory
 from django.urls import reverse
 from pytest_django import Settings
 
-from apps.core.adminkit import filesize
+from apps.core.admin.kit import filesize
 from apps.core.domain.scope import system_access
 from apps.events.models import Delivery
 from apps.semantic.bridge_policies import policy_create

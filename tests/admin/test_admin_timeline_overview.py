@@ -8,7 +8,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from apps.core.adminkit import filesize
+from apps.core.admin.kit import filesize
 from apps.episodic.models import RetentionPolicy
 from memoryhub.dashboard_parts import short_number
 from tests.admin import timeline

@@ -5,8 +5,8 @@ from uuid import UUID
 import pytest
 from django.contrib.auth.models import Group
 
-from apps.core import adminlists
-from apps.core.adminlists import BoundedPaginator, as_uuid, comparable
+from apps.core.admin import lists
+from apps.core.admin.lists import BoundedPaginator, as_uuid, comparable
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ def test_an_id_is_known_from_other_text() -> None:
 
 @pytest.mark.django_db
 def test_pages_are_counted_no_further_than_anybody_turns_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(adminlists, "MAX_COUNTED", 3)
+    monkeypatch.setattr(lists, "MAX_COUNTED", 3)
     Group.objects.bulk_create(Group(name=f"group {number}") for number in range(5))
     assert BoundedPaginator(Group.objects.order_by("name"), 2).count == 3
     assert BoundedPaginator(Group.objects.filter(name="group 4"), 2).count == 1

@@ -6,8 +6,8 @@ import pytest
 from django.db import connection
 from django.db.backends.postgresql.base import DatabaseWrapper
 
-from apps.core import database_identity
-from apps.core.database_identity import identity_of, look_at_new_connection
+from apps.core.db import identity
+from apps.core.db.identity import identity_of, look_at_new_connection
 
 pytestmark = pytest.mark.django_db
 
@@ -16,8 +16,8 @@ pytestmark = pytest.mark.django_db
 def forgotten(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What was forgotten, by a process that knows this database."""
     calls: list[str] = []
-    monkeypatch.setattr(database_identity, "_forgetting", [lambda: calls.append("all")])
-    monkeypatch.setattr(database_identity, "_known", identity_of(connection))
+    monkeypatch.setattr(identity, "_forgetting", [lambda: calls.append("all")])
+    monkeypatch.setattr(identity, "_known", identity_of(connection))
     return calls
 
 
@@ -47,17 +47,17 @@ def test_a_new_connection_to_the_same_database_forgets_nothing(forgotten: list[s
 def test_a_new_connection_to_another_database_forgets_everything_once(
     forgotten: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(database_identity, "_known", ("1", "00000001", "1"))
+    monkeypatch.setattr(identity, "_known", ("1", "00000001", "1"))
     look_at_new_connection(connection)
     look_at_new_connection(connection)
     assert forgotten == ["all"]
-    assert database_identity._known == identity_of(connection)
+    assert identity._known == identity_of(connection)
 
 
 def test_the_first_connection_of_a_process_forgets_nothing(
     forgotten: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(database_identity, "_known", None)
+    monkeypatch.setattr(identity, "_known", None)
     look_at_new_connection(connection)
     assert forgotten == []
 
@@ -65,11 +65,11 @@ def test_the_first_connection_of_a_process_forgets_nothing(
 def test_a_server_that_does_not_tell_is_used_all_the_same(
     forgotten: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = database_identity._known
-    monkeypatch.setattr(database_identity, "_SQL", "SELECT no_such_function()")
+    before = identity._known
+    monkeypatch.setattr(identity, "_SQL", "SELECT no_such_function()")
     with closing(DatabaseWrapper({**connection.settings_dict}, alias="default")) as other:
         other.ensure_connection()
         with other.cursor() as cursor:
             cursor.execute("SELECT 1")
             assert cursor.fetchone() == (1,)
-    assert (forgotten, database_identity._known) == ([], before)
+    assert (forgotten, identity._known) == ([], before)

@@ -8,10 +8,10 @@ from django.db.transaction import TransactionManagementError
 from django.forms.models import model_to_dict
 from psycopg import Cursor
 
+from apps.core.db.prepared import PreparedSelect, read_prepared
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.scope import Permission, Scope
 from apps.core.models import ApiKey
-from apps.core.prepared import PreparedSelect, read_prepared
 from apps.core.services import key_create
 
 pytestmark = pytest.mark.django_db

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from apps.core.domain.clock import DeterministicClock
+from apps.core.domain.latency import SampleQuality
 from apps.core.domain.scope import Access, Permission, Scope
 from apps.llm.call_statistics import RECENT, SAMPLED_CALLS, failure_reasons, recent_latencies, spent_days
 from apps.llm.domain.breaker import Phase
-from apps.llm.domain.latency import SampleQuality
 from apps.llm.guard_status import breaker_status, breaker_statuses, budget_status, open_breakers
 from apps.llm.guards.breakers import CallResult, breaker_admit, breaker_record, breaker_reset
 from apps.llm.guards.budgets import budget_reserve, budget_reset, budget_settle

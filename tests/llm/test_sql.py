@@ -1,8 +1,8 @@
 import pytest
 from django.db import DataError, connection, transaction
 
+from apps.core.db.statements import Statement, run, run_groups
 from apps.llm.models import Breaker
-from apps.llm.sql import Statement, run, run_groups
 
 pytestmark = pytest.mark.django_db
 

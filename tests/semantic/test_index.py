@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import pytest
 from django.db import connection, transaction
 
-from apps.core import database_identity
+from apps.core.db import identity
 from apps.core.domain.scope import Access, Scope
 from apps.llm.domain.embedder import EmbeddingSpaceId
 from apps.llm.models import EmbeddingSpace
@@ -326,8 +326,8 @@ def test_what_was_read_from_another_database_is_forgotten_before_anything_is_fou
     for _ in range(3):
         found(access)
     shard_cache().peek("ana", current_space()).shard.ids[0] += 1_000_000  # type: ignore[union-attr]
-    monkeypatch.setattr(database_identity, "_known", ("1", "00000001", "1"))
-    database_identity.look_at_new_connection(connection)
+    monkeypatch.setattr(identity, "_known", ("1", "00000001", "1"))
+    identity.look_at_new_connection(connection)
     looks.clear()
     assert found(access) == ["tea"]
     assert "changes" in looks

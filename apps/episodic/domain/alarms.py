@@ -4,8 +4,8 @@ from collections import deque
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
+from apps.core.domain.latency import percentile
 from apps.episodic.domain.warnings import Severity
-from apps.llm.domain.latency import percentile
 
 # Of writes: what counts as recent, how many are kept, and how many slow ones are more than chance.
 WINDOW_MS = 60_000

@@ -5,9 +5,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
 
+from apps.core.domain.latency import monotonic_ms
 from apps.llm.domain.chat import ChatRequest, Usage
 from apps.llm.domain.checking import Expectation
-from apps.llm.domain.latency import monotonic_ms
 from apps.llm.domain.outcome import ChatAnswer, ChatFailure, ChatResult, Effort, Piece, StoppedBy
 from apps.llm.guards.attempts import Permit
 from apps.llm.guards.calls import CallContent, CallRecord

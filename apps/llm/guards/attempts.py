@@ -16,6 +16,7 @@ from uuid import UUID
 
 from django.db import transaction
 
+from apps.core.db.statements import Result, Statement, run, run_groups
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock
 from apps.llm import metrics, prices
 from apps.llm.domain.breaker import Admission, BreakerState, Phase, Ticket, admit
@@ -29,7 +30,6 @@ from apps.llm.guards.calls import NOTHING_USED, CallRecord
 from apps.llm.guards.rules import GuardRules
 from apps.llm.guards.token_rates import TokenGrant, TokenRequest
 from apps.llm.models import CallGuard
-from apps.llm.sql import Result, Statement, run, run_groups
 
 PRICE_UNKNOWN = "price_unknown"
 # A reservation matters as long as its caller lives. If the server's machine dies in the second after it, most likely

@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from django.db import transaction
 
+from apps.core.db.statements import Result, Statement, run
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, to_datetime
 from apps.events.services import emit
 from apps.llm import metrics
@@ -20,7 +21,6 @@ from apps.llm.events import BreakerChanged
 from apps.llm.guards.moments import milliseconds
 from apps.llm.guards.rules import GuardRules
 from apps.llm.models import Breaker
-from apps.llm.sql import Result, Statement, run
 
 T = TypeVar("T")
 Transition = Callable[[BreakerState], tuple[BreakerState, T]]

@@ -14,6 +14,7 @@ from uuid import UUID, uuid4
 from django.db import transaction
 from django.db.models import F
 
+from apps.core.db.statements import Result, Statement, run
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, to_datetime, utcnow
 from apps.events.services import emit_many
 from apps.llm import metrics
@@ -23,7 +24,6 @@ from apps.llm.events import BudgetThresholdReached
 from apps.llm.guards.moments import day_of, midnight
 from apps.llm.guards.rules import GuardRules
 from apps.llm.models import BudgetDay, BudgetReservation
-from apps.llm.sql import Result, Statement, run
 
 ZERO = Decimal(0)
 _ENSURE_DAY = """

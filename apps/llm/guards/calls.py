@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from uuid import UUID, uuid4
 
+from apps.core.db.statements import Statement, run
 from apps.core.domain.clock import to_datetime
 from apps.llm import metrics
 from apps.llm.domain.chat import Usage
@@ -11,7 +12,6 @@ from apps.llm.guards.rules import GuardRules
 from apps.llm.models import CallGuard, CallOutcome
 from apps.llm.models.call import MAX_PURPOSE_CHARS
 from apps.llm.models.fields import MAX_ACTOR_CHARS, MAX_MODEL_CHARS, MAX_PROVIDER_CHARS, MAX_REASON_CHARS
-from apps.llm.sql import Statement, run
 
 NO_PROVIDER = "none"
 NOTHING_USED = Usage(0, 0)

@@ -10,11 +10,11 @@ from uuid import UUID, uuid4
 
 from django.db import transaction
 
+from apps.core.db.statements import Result, Statement, run
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, to_datetime
 from apps.llm.domain.projection import Projection, RateDecision, RateLimit, TokenUsage, decide_rate, project_token_usage
 from apps.llm.guards.budgets import UnknownReservationError
 from apps.llm.guards.rules import GuardRules
-from apps.llm.sql import Result, Statement, run
 
 # Any number that no other pair of advisory locks of this project has. There may be no row yet that could be locked.
 _RATE_LOCK = 0x7261_7465

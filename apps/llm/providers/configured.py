@@ -5,9 +5,9 @@ from typing import Any
 
 from django.conf import settings
 
+from apps.core.per_process import PerProcess
 from apps.llm.domain.chat import Timeouts
 from apps.llm.providers.endpoint import Endpoint
-from apps.llm.providers.per_process import PerProcess
 from apps.llm.providers.provider import ChatProvider
 
 

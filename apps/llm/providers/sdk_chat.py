@@ -10,13 +10,13 @@ from typing import Any, ClassVar, Generic, TypeVar
 import httpx2
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock
+from apps.core.per_process import PerProcess
 from apps.llm.domain.chat import ChatRequest, Completion, TextChunk, Timeouts, Usage
 from apps.llm.providers.answers import Answer, Delta, model_names
 from apps.llm.providers.connections import http_client
 from apps.llm.providers.deadlines import bounded, deadline_of, set_deadline
 from apps.llm.providers.endpoint import Endpoint
 from apps.llm.providers.failures import Failures
-from apps.llm.providers.per_process import PerProcess
 from apps.llm.providers.provider import ChatStream
 
 C = TypeVar("C")

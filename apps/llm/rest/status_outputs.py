@@ -6,7 +6,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from apps.llm.domain.latency import Measurement, SampleQuality
+from apps.core.domain.latency import Measurement, SampleQuality
 from apps.llm.domain.projection import DEFAULT_WINDOW_MS, Projection
 from apps.llm.domain.protocol.statistics import COUNTERS
 from apps.llm.guard_status import BreakerStatus, BudgetStatus

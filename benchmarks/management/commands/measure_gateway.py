@@ -6,7 +6,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from rich.console import Console
 from rich.table import Table
 
-from apps.llm.domain.latency import Measurement, SampleQuality
+from apps.core.domain.latency import Measurement, SampleQuality
 from benchmarks.gateway import GatewayFigures, MeasurementError, measure_scripted, measure_served
 
 WANTED_P50_MS = 5.0

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.llm.domain.latency import (
+from apps.core.domain.latency import (
     DEFAULT_SAMPLING_RULES,
     EXPECTED_PERFORMANCE,
     PRECISION,

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
+from apps.core.per_process import PerProcess
 from apps.llm.domain.chat import Timeouts
-from apps.llm.providers.per_process import PerProcess
 from tests.llm.chat_server import Reply
 from tests.llm.providers.conftest import QUESTION
 

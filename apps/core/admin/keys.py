@@ -13,7 +13,7 @@ from unfold.admin import ModelAdmin
 from unfold.decorators import action, display
 
 from apps.core import services
-from apps.core.adminkit import NOTHING, badge, confirmation, moment
+from apps.core.admin.kit import NOTHING, badge, confirmation, moment
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.errors import NotFoundError
 from apps.core.domain.scope import IDENTIFIERS, Permission
