@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from apps.retrieval.domain.cosines import Vectors, cosines, cosines_at
-from apps.retrieval.domain.graph import VectorGraph, breadth_for
-from apps.retrieval.domain.made_up_vectors import Clusters
-from apps.retrieval.domain.planning import SearchCosts
+from apps.retrieval.domain.planner import SearchCosts
+from apps.retrieval.domain.vectors.cosines import Vectors, cosines, cosines_at
+from apps.retrieval.domain.vectors.graph import VectorGraph, breadth_for
+from apps.retrieval.domain.vectors.synthetic import Clusters
 
 # Their vectors fit in no processor's cache, and a graph of them is made within a minute.
 ROWS = 50_000

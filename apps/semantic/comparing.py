@@ -13,13 +13,13 @@ from functools import cached_property
 import numpy as np
 
 from apps.core.domain.scope import Scope
-from apps.core.domain.text import query_terms, term_hash
 from apps.llm.models import EmbeddingSpace
 from apps.retrieval.domain.arrays import Bools
-from apps.retrieval.domain.cosines import cosines_of_each
 from apps.retrieval.domain.ranking import visible_slots
+from apps.retrieval.domain.rows import Shard, ShardRow
 from apps.retrieval.domain.sessions import SESSION_KEY
-from apps.retrieval.domain.shard import Shard, ShardRow
+from apps.retrieval.domain.text.terms import query_terms, term_hash
+from apps.retrieval.domain.vectors.cosines import cosines_of_each
 from apps.rules.domain.arbitration import Conflict
 from apps.rules.domain.detection import detect
 from apps.rules.domain.record import MemoryRecord

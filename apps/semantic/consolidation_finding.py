@@ -12,7 +12,7 @@ from django.db.models import Max
 from apps.core.domain.scope import Scope
 from apps.llm.models import EmbeddingSpace
 from apps.retrieval.domain.ranking import visible_slots
-from apps.retrieval.domain.shard import Shard
+from apps.retrieval.domain.rows import Shard
 from apps.rules.domain.arbitration import Conflict as Disagreement
 from apps.rules.domain.detection import detect
 from apps.rules.domain.record import MemoryRecord

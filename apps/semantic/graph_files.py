@@ -18,8 +18,8 @@ from django.conf import settings
 
 from apps.core.steps import Step, no_step
 from apps.llm.models import EmbeddingSpace
-from apps.retrieval.domain.graph import VectorGraph
-from apps.retrieval.domain.graph_rows import StoredRows, stored_rows
+from apps.retrieval.domain.vectors.graph import VectorGraph
+from apps.retrieval.domain.vectors.graph_file import StoredRows, stored_rows
 
 FORMAT_VERSION = 1
 KEPT = 2

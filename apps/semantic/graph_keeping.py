@@ -17,9 +17,9 @@ from django.db import Error, connection
 from prometheus_client import Counter
 
 from apps.llm.models import EmbeddingSpace
-from apps.retrieval.domain.graph import VectorGraph
-from apps.retrieval.domain.planning import GraphNeed, graph_need
-from apps.retrieval.domain.shard import GraphSource, Shard
+from apps.retrieval.domain.planner import GraphNeed, graph_need
+from apps.retrieval.domain.rows import GraphSource, Shard
+from apps.retrieval.domain.vectors.graph import VectorGraph
 from apps.semantic.graph_files import Snapshots
 from apps.semantic.models import MemoryShard
 

@@ -18,8 +18,8 @@ from prometheus_client import Counter, Histogram
 
 from apps.core.db.identity import forget_with_database
 from apps.llm.models import EmbeddingSpace
-from apps.retrieval.domain.planning import GRAPH_ROWS, GraphNeed
-from apps.retrieval.domain.shard import Shard, ShardRow
+from apps.retrieval.domain.planner import GRAPH_ROWS, GraphNeed
+from apps.retrieval.domain.rows import Shard, ShardRow
 from apps.semantic.embedding import SpaceChangedError, forget_space
 from apps.semantic.graph_keeping import GraphKeeper, need_of
 from apps.semantic.shard_rows import CODED, active_counts, changes_in_parts, is_current

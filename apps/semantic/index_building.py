@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from django.db.models import Count
 
 from apps.llm.models import EmbeddingSpace
-from apps.retrieval.domain import planning
+from apps.retrieval.domain import planner
 from apps.semantic.graph_files import Snapshots
 from apps.semantic.index import ShardCache
 from apps.semantic.models import Memory
@@ -42,7 +42,7 @@ class Built:
 def large_users(user: str | None = None) -> list[LargeUser]:
     """Who has enough active memories for a graph, the most first. user: only this one."""
     memories = Memory.objects.active() if user is None else Memory.objects.active().filter(user_id=user)
-    counted = memories.values("user_id").annotate(count=Count("id")).filter(count__gte=planning.GRAPH_ROWS)
+    counted = memories.values("user_id").annotate(count=Count("id")).filter(count__gte=planner.GRAPH_ROWS)
     return [LargeUser(row["user_id"], row["count"]) for row in counted.order_by("-count", "user_id")]
 
 

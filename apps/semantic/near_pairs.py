@@ -12,7 +12,7 @@ from apps.llm.models import EmbeddingSpace
 from apps.llm.selectors import active_space
 from apps.retrieval.domain.arrays import Bools
 from apps.retrieval.domain.ranking import visible_slots
-from apps.retrieval.domain.shard import Shard
+from apps.retrieval.domain.rows import Shard
 from apps.rules.domain.record import MemoryRecord
 from apps.semantic.comparing import terms_of
 from apps.semantic.consolidation_finding import decided_partners

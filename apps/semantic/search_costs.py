@@ -14,7 +14,7 @@ from typing import Any
 
 from django.conf import settings
 
-from apps.retrieval.domain.planning import DEFAULT_COSTS, SearchCosts
+from apps.retrieval.domain.planner import DEFAULT_COSTS, SearchCosts
 
 logger = logging.getLogger(__name__)
 FORMAT_VERSION = 1

@@ -14,7 +14,7 @@ from apps.core.domain.scope import Access, Scope
 from apps.llm.models import EmbeddingSpace
 from apps.retrieval.domain.query import EMPTY_RANKING, Diagnostics, Hit, Ranking, SearchMode, SearchQuery
 from apps.retrieval.domain.ranking import rank, terms_of
-from apps.retrieval.domain.shard import Shard
+from apps.retrieval.domain.rows import Shard
 from apps.semantic.conf import half_lives
 from apps.semantic.embedding import current_space, embed, given_vector, with_current_space
 from apps.semantic.found_rows import active_memories, unchanged_memories

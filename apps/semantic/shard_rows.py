@@ -13,7 +13,7 @@ from psycopg import Cursor
 
 from apps.core.db.prepared import read_prepared
 from apps.llm.models import EmbeddingSpace
-from apps.retrieval.domain.shard import ShardRow
+from apps.retrieval.domain.rows import ShardRow
 from apps.semantic.embedding import SpaceChangedError
 from apps.semantic.models import Memory
 

@@ -19,8 +19,8 @@ from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.scope import Scope
 from apps.llm.models import EmbeddingSpace
 from apps.retrieval.domain.content import content_hash
-from apps.retrieval.domain.cosines import Vectors, cosines_at
-from apps.retrieval.domain.made_up_vectors import CLUSTER_ROWS, MAX_CLUSTERS, Clusters
+from apps.retrieval.domain.vectors.cosines import Vectors, cosines_at
+from apps.retrieval.domain.vectors.synthetic import CLUSTER_ROWS, MAX_CLUSTERS, Clusters
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.drafts import new_memory, word_columns
 from apps.semantic.locks import lock_shards

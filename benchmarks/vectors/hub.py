@@ -12,10 +12,10 @@ from psycopg import Connection
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.scope import Scope, system_access
 from apps.llm.models import EmbeddingSpace
-from apps.retrieval.domain.planning import GRAPH_ROWS
+from apps.retrieval.domain.planner import GRAPH_ROWS
 from apps.retrieval.domain.query import Ranking, SearchMode, SearchQuery
 from apps.retrieval.domain.ranking import rank
-from apps.retrieval.domain.shard import Shard
+from apps.retrieval.domain.rows import Shard
 from apps.semantic.conf import half_lives
 from apps.semantic.found_rows import active_memories
 from apps.semantic.index import ShardCache, shard_cache

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from apps.llm.models import EmbeddingSpace
-from apps.retrieval.domain.cosines import Vectors, cosines
+from apps.retrieval.domain.vectors.cosines import Vectors, cosines
 from benchmarks.vectors.data import FILTERS, Question, ScopeData, questions
 from benchmarks.vectors.figures import Ask, read_figures, take_turns
 from benchmarks.vectors.raw import (

@@ -1,7 +1,7 @@
 """The nearest rows found without MemoryHub: by SQL alone, by hnswlib alone, by numpy alone.
 
 Each way is set up as somebody would who wants it quick and right: prepared statements, indexes on the tags, parameters
-of the graph as in `apps.retrieval.domain.graph`.
+of the graph as in `apps.retrieval.domain.vectors.graph`.
 """
 
 import os
@@ -19,8 +19,8 @@ from pgvector.psycopg import register_vector
 from psycopg import Connection, Cursor, sql
 
 from apps.llm.models import EmbeddingSpace
-from apps.retrieval.domain.cosines import Vectors, cosines, cosines_at
-from apps.retrieval.domain.graph import EF_CONSTRUCTION, MIN_BREADTH, M
+from apps.retrieval.domain.vectors.cosines import Vectors, cosines, cosines_at
+from apps.retrieval.domain.vectors.graph import EF_CONSTRUCTION, MIN_BREADTH, M
 from benchmarks.vectors.data import TAGGED, Question, ScopeData
 
 TOP_K = 10
@@ -177,7 +177,7 @@ class HnswlibWay:
 
 
 class NumpyWay:
-    """All rows that pass, by `apps.retrieval.domain.cosines`: the quickest exact way known on this machine."""
+    """All rows that pass, by `apps.retrieval.domain.vectors.cosines`: the quickest exact way known on this machine."""
 
     name = "numpy"
 

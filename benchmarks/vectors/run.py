@@ -19,7 +19,7 @@ from django.db import connection
 from apps.core.domain.scope import Scope, system_access
 from apps.core.terminal import progress_bar
 from apps.llm.models import EmbeddingSpace
-from apps.retrieval.domain.cosines import Vectors
+from apps.retrieval.domain.vectors.cosines import Vectors
 from apps.semantic.embedding import current_space
 from apps.semantic.services import memories_purge
 from benchmarks.api import HubClient, Say, bench_key, wait_for_deliveries

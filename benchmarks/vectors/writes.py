@@ -12,8 +12,8 @@ import numpy as np
 from psycopg import Connection
 
 from apps.core.domain.scope import Scope, system_access
-from apps.retrieval.domain.cosines import Vectors
-from apps.retrieval.domain.made_up_vectors import Clusters
+from apps.retrieval.domain.vectors.cosines import Vectors
+from apps.retrieval.domain.vectors.synthetic import Clusters
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.services import memory_save
 from benchmarks.api import HubClient

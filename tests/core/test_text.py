@@ -7,9 +7,9 @@ import regex
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from apps.core.domain import text as pipeline
-from apps.core.domain.text import date_words, query_terms, term_hash, terms, words
-from apps.core.domain.text_languages import FUNCTION_WORDS
+from apps.retrieval.domain.text import terms as pipeline
+from apps.retrieval.domain.text.languages import FUNCTION_WORDS
+from apps.retrieval.domain.text.terms import date_words, query_terms, term_hash, terms, words
 
 ANY_TEXT = st.text(st.characters(exclude_categories=[]))
 CJK_RUN = st.text(st.characters(min_codepoint=0x4E00, max_codepoint=0x9FFF), min_size=1, max_size=12)

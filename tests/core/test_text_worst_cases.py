@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from apps.core.domain.text import query_terms, terms, words
-from apps.core.domain.text_normal import nfkc
+from apps.retrieval.domain.text.normal import nfkc
+from apps.retrieval.domain.text.terms import query_terms, terms, words
 
 LONG = 100_000
 NASTY = [

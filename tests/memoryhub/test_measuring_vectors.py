@@ -10,7 +10,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from pytest_django.live_server_helper import LiveServer
 
-from apps.retrieval.domain import planning
+from apps.retrieval.domain import planner
 from apps.semantic.embedding import current_space, forget_space
 from apps.semantic.index import shard_cache
 from apps.semantic.models import Memory
@@ -47,7 +47,7 @@ WAYS = {
 def _small(monkeypatch: pytest.MonkeyPatch, settings, tmp_path: Path) -> Iterator[None]:
     """Graphs for scopes of a few hundred, in a place of their own; nobody delivers events here."""
     settings.SEMANTIC_INDEX_DIR = tmp_path / "semantic-index"
-    monkeypatch.setattr(planning, "GRAPH_ROWS", 300)
+    monkeypatch.setattr(planner, "GRAPH_ROWS", 300)
     monkeypatch.setattr("benchmarks.vectors.hub.GRAPH_ROWS", 1_000_000)
     monkeypatch.setattr("benchmarks.vectors.hub._SEEN_BY", 2)
     monkeypatch.setattr(api, "DELIVERY_SECONDS", 0)

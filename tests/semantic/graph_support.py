@@ -14,11 +14,12 @@ import pytest
 from django.db import connection
 
 from apps.core.domain.scope import Access, Scope
-from apps.retrieval.domain import graph, planning
-from apps.retrieval.domain.graph import VectorGraph
-from apps.retrieval.domain.planning import DEFAULT_COSTS
+from apps.retrieval.domain import planner
+from apps.retrieval.domain.planner import DEFAULT_COSTS
 from apps.retrieval.domain.query import SearchMode, SearchQuery
-from apps.retrieval.domain.shard import Shard
+from apps.retrieval.domain.rows import Shard
+from apps.retrieval.domain.vectors import graph
+from apps.retrieval.domain.vectors.graph import VectorGraph
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.embedding import current_space
 from apps.semantic.graph_files import Snapshots
@@ -36,8 +37,8 @@ PATIENCE = 30.0
 def use_small_graphs(monkeypatch: pytest.MonkeyPatch, place: Path, settings: Any) -> None:
     """A graph for every shard of a hundred rows, free of cost, on a disk of its own."""
     settings.SEMANTIC_INDEX_DIR = place / "semantic-index"
-    monkeypatch.setattr(planning, "GRAPH_ROWS", 100)
-    monkeypatch.setattr(planning, "COVER_AT", 5)
+    monkeypatch.setattr(planner, "GRAPH_ROWS", 100)
+    monkeypatch.setattr(planner, "COVER_AT", 5)
     write_search_costs(FREE_GRAPHS)
 
 

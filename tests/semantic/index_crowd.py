@@ -18,8 +18,8 @@ import numpy as np
 
 from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import Scope
-from apps.retrieval.domain import graph
 from apps.retrieval.domain.query import SearchMode, SearchQuery
+from apps.retrieval.domain.vectors import graph
 from apps.semantic import graph_keeping
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.index import shard_cache

@@ -22,9 +22,9 @@ from django.conf import settings  # noqa: E402
 from django.db import connection  # noqa: E402
 
 from apps.core.domain.scope import system_access  # noqa: E402
-from apps.retrieval.domain import planning  # noqa: E402
-from apps.retrieval.domain.graph import VectorGraph  # noqa: E402
-from apps.retrieval.domain.shard import Shard  # noqa: E402
+from apps.retrieval.domain import planner  # noqa: E402
+from apps.retrieval.domain.rows import Shard  # noqa: E402
+from apps.retrieval.domain.vectors.graph import VectorGraph  # noqa: E402
 from apps.semantic import graph_files, graph_keeping  # noqa: E402
 from apps.semantic.graph_files import Snapshots  # noqa: E402
 
@@ -74,7 +74,7 @@ def start(work: Callable[..., None], place: Place, *arguments: Any) -> BaseProce
 def _run(work: Callable[..., None], place: Place, arguments: tuple[Any, ...]) -> None:
     connection.settings_dict.update(place.address)
     settings.SEMANTIC_INDEX_DIR = place.index
-    planning.GRAPH_ROWS, planning.COVER_AT = 100, 5
+    planner.GRAPH_ROWS, planner.COVER_AT = 100, 5
     graph_keeping.COVER_CHUNK, graph_keeping.ASK_AGAIN_SECONDS = 16, 0.2
     work(*arguments)
 

@@ -8,7 +8,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from apps.llm.embedding import get_embedder
-from apps.retrieval.domain.planning import DEFAULT_COSTS
+from apps.retrieval.domain.planner import DEFAULT_COSTS
 from apps.semantic import calibrating
 from apps.semantic.calibrating import calibrate
 from apps.semantic.search_costs import costs_path, search_costs

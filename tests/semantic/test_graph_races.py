@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from apps.core.domain.scope import Access, Scope
-from apps.retrieval.domain.graph import VectorGraph
-from apps.retrieval.domain.shard import Shard
+from apps.retrieval.domain.rows import Shard
+from apps.retrieval.domain.vectors.graph import VectorGraph
 from apps.semantic import graph_files, graph_keeping
 from apps.semantic.embedding import current_space
 from apps.semantic.graph_files import KEPT, Snapshots

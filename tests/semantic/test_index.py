@@ -13,7 +13,7 @@ from apps.llm.domain.embedder import EmbeddingSpaceId
 from apps.llm.models import EmbeddingSpace
 from apps.llm.services import space_activate, space_get_or_create
 from apps.retrieval.domain.query import SearchQuery
-from apps.retrieval.domain.shard import Shard
+from apps.retrieval.domain.rows import Shard
 from apps.semantic import index, index_guard, searching, shard_rows, warm_up
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.embedding import SpaceChangedError, current_space

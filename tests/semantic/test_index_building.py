@@ -8,7 +8,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from apps.core.domain.scope import system_access
-from apps.retrieval.domain.graph import VectorGraph
+from apps.retrieval.domain.vectors.graph import VectorGraph
 from apps.semantic import index, index_building
 from apps.semantic.embedding import current_space, forget_space
 from apps.semantic.graph_files import Snapshots
@@ -177,7 +177,7 @@ def test_the_status_says_how_far_a_graph_is(monkeypatch: pytest.MonkeyPatch) -> 
         make(graph, *args, **kwargs)
         seen.append(store_status(ACCESS).index["making"])
 
-    monkeypatch.setattr("apps.retrieval.domain.graph._BUILD_CHUNK", 60)
+    monkeypatch.setattr("apps.retrieval.domain.vectors.graph._BUILD_CHUNK", 60)
     monkeypatch.setattr(VectorGraph, "add", add)
     assert store_status(ACCESS).index["making"] is None
     keep(index.shard_cache())

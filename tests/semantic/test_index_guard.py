@@ -10,7 +10,7 @@ from apps.core.domain.clock import SYSTEM_CLOCK, DeterministicClock
 from apps.core.domain.errors import ThrottledError, UnavailableError
 from apps.core.domain.scope import Access, Scope
 from apps.events.models import Event
-from apps.retrieval.domain import planning
+from apps.retrieval.domain import planner
 from apps.semantic.domain.index_health import HARD_LATENCY, IndexLevel, IndexLimits, IndexReason
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.embedding import current_space
@@ -117,7 +117,7 @@ def test_memories_that_wait_for_a_graph_and_a_full_cache_are_signs_too(
     guard, clock, settings, access, monkeypatch
 ) -> None:
     monkeypatch.setattr("apps.semantic.index.GRAPH_ROWS", 3)
-    monkeypatch.setattr(planning, "GRAPH_ROWS", 10**9)
+    monkeypatch.setattr(planner, "GRAPH_ROWS", 10**9)
     drafts = [MemoryDraft(f"thing {n}", scope=Scope("ana")) for n in range(5)]
     memory_save_many(access=access, drafts=drafts)
     with shard_cache().fresh(["ana"], current_space()):

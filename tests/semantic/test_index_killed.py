@@ -16,7 +16,7 @@ import pytest
 import uvicorn
 from django.conf import settings
 
-from apps.retrieval.domain import planning
+from apps.retrieval.domain import planner
 from apps.semantic import graph_keeping
 from apps.semantic.embedding import current_space, forget_space
 from apps.semantic.graph_files import KEPT, SAVE_STEPS
@@ -150,7 +150,7 @@ def all_is_well() -> None:
     """As the next process finds it."""
     shard_cache().clear()
     keep(shard_cache())
-    assert shard_of(shard_cache(), lambda shard: len(shard) - len(shard.graph)) <= planning.COVER_AT
+    assert shard_of(shard_cache(), lambda shard: len(shard) - len(shard.graph)) <= planner.COVER_AT
     answers_are_exact(ACCESS)
     files_are_whole()
 

@@ -12,9 +12,9 @@ from django.test import Client
 
 from apps.core.domain.scope import Scope, system_access
 from apps.llm.domain.hashing import HashingEmbedder
-from apps.retrieval.domain.graph import VectorGraph
 from apps.retrieval.domain.query import SearchMode, SearchQuery
-from apps.retrieval.domain.shard import Shard
+from apps.retrieval.domain.rows import Shard
+from apps.retrieval.domain.vectors.graph import VectorGraph
 from apps.semantic import index, shard_rows, warm_up
 from apps.semantic.embedding import current_space, forget_space
 from apps.semantic.graph_files import users_with_snapshots

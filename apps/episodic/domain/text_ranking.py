@@ -16,8 +16,8 @@ from apps.retrieval.domain.bm25 import keyword_scores
 from apps.retrieval.domain.lexemes import document_lexemes
 from apps.retrieval.domain.query import Ranking, SearchMode, SearchQuery
 from apps.retrieval.domain.ranking import rank, terms_of
+from apps.retrieval.domain.rows import Shard, ShardRow
 from apps.retrieval.domain.sessions import SESSION_KEY
-from apps.retrieval.domain.shard import Shard, ShardRow
 from apps.retrieval.domain.substance import question_share
 
 # What a text is compared with, the newest first: so many events, and so many bytes of content in UTF-8, the event that

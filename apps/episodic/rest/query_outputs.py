@@ -9,7 +9,7 @@ from apps.core.domain.scope import Access
 from apps.core.rest.fields import JSONObjectField
 from apps.episodic.domain.window import QueryResult
 from apps.episodic.rest.outputs import AnySerializer, EventOutput, event_json
-from apps.retrieval.domain.explaining import explanation
+from apps.retrieval.domain.explain import explanation
 from apps.retrieval.domain.query import SearchMode
 
 

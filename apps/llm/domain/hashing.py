@@ -13,8 +13,8 @@ from itertools import chain
 
 import numpy as np
 
-from apps.core.domain.text_normal import nfkc
 from apps.llm.domain.embedder import EmbeddingSpaceId, Vectors, checked_texts, normalise
+from apps.retrieval.domain.text.normal import nfkc
 
 _WORD = re.compile(r"\w+")
 _WORD_WEIGHT = 1.0

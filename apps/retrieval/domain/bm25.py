@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from apps.core.domain.text import term_hash
 from apps.retrieval.domain.arrays import Bools, Floats
-from apps.retrieval.domain.shard import Shard
+from apps.retrieval.domain.rows import Shard
+from apps.retrieval.domain.text.terms import term_hash
 
 K1 = 0.9
 B = 0.4

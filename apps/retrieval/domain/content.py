@@ -3,7 +3,7 @@
 import hashlib
 import re
 
-from apps.core.domain.text_normal import nfkc
+from apps.retrieval.domain.text.normal import nfkc
 
 # What JavaScript calls white space; Python's own notion differs (DESIGN section 6).
 _JS_SPACE = "\t\n\x0b\x0c\r \xa0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff" + "".join(map(chr, range(0x2000, 0x200B)))

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import numpy as np
 import numpy.typing as npt
 
-from apps.core.domain.text import TEXT_PIPELINE_VERSION, date_words, term_hash, terms
+from apps.retrieval.domain.text.terms import TEXT_PIPELINE_VERSION, date_words, term_hash, terms
 
 # Raise the last digits when the composition of the document changes, the pipeline's part when its words do.
 LEXEMES_VERSION = TEXT_PIPELINE_VERSION * 100 + 1

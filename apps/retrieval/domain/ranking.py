@@ -10,15 +10,15 @@ import numpy as np
 import numpy.typing as npt
 
 from apps.core.domain.scope import Scope
-from apps.core.domain.text import query_terms
 from apps.retrieval.domain.arrays import Bools, Floats, Slots
 from apps.retrieval.domain.bm25 import KeywordScores, keyword_scores
-from apps.retrieval.domain.cosines import cosines
-from apps.retrieval.domain.near_rows import nearest_rows
-from apps.retrieval.domain.planning import DEFAULT_COSTS, SearchCosts, SearchWay
+from apps.retrieval.domain.planner import DEFAULT_COSTS, SearchCosts, SearchWay
 from apps.retrieval.domain.query import EMPTY_RANKING, Hit, Ranking, SearchMode, SearchQuery, TermShare
-from apps.retrieval.domain.shard import Shard
+from apps.retrieval.domain.rows import Shard
 from apps.retrieval.domain.substance import BREVITY_CUT, QUESTION_CUT
+from apps.retrieval.domain.text.terms import query_terms
+from apps.retrieval.domain.vectors.cosines import cosines
+from apps.retrieval.domain.vectors.nearest import nearest_rows
 
 VECTOR_WEIGHT = 0.5
 KEYWORD_WEIGHT = 0.5

@@ -9,7 +9,7 @@ from apps.retrieval.domain.arrays import Bools, Floats, Slots
 from apps.retrieval.domain.postings import Counts
 
 if TYPE_CHECKING:
-    from apps.retrieval.domain.shard import Shard
+    from apps.retrieval.domain.rows import Shard
 
 # By what the rows of one session are known; every shard has these columns.
 SESSION_KEY = ("household_id", "persona_id", "session_id")

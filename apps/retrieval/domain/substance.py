@@ -8,7 +8,7 @@ import math
 
 import regex
 
-from apps.core.domain.text import words
+from apps.retrieval.domain.text.terms import words
 
 FULL_AT_WORDS = 20
 QUESTION_CUT = 0.4

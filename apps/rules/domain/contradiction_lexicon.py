@@ -6,7 +6,7 @@ Everything is kept by key: the stem of a word in the text pipeline, or that of t
 from collections.abc import Iterator
 from functools import lru_cache
 
-from apps.core.domain.text_stems import stem
+from apps.retrieval.domain.text.stems import stem
 
 # Words of one meaning: the first stands for all.
 _SYNONYMS = """

@@ -8,8 +8,8 @@ from enum import StrEnum
 from functools import cached_property, lru_cache
 from typing import TypeVar
 
-from apps.core.domain.text_languages import STOPWORDS
-from apps.core.domain.text_stems import fold
+from apps.retrieval.domain.text.languages import STOPWORDS
+from apps.retrieval.domain.text.stems import fold
 from apps.rules.domain.contradiction_lexicon import key_of
 from apps.rules.domain.contradiction_words import (
     ENDINGS,

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from apps.core.domain.text import query_terms
+from apps.retrieval.domain.text.terms import query_terms
 from apps.rules.domain.contradiction import contradiction
 from apps.rules.domain.contradiction_text import analysed
 from apps.rules.domain.record import MemoryRecord

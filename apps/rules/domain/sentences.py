@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from apps.core.domain.text import query_terms, terms, words
-from apps.core.domain.text_languages import STOPWORDS
+from apps.retrieval.domain.text.languages import STOPWORDS
+from apps.retrieval.domain.text.terms import query_terms, terms, words
 
 # The spaces after a sentence belong to it, so that joining the sentences gives the text back.
 _SENTENCE = re.compile(r".*?(?:[.!?…]+[\"')\]»”’]*\s+|[。！？]+\s*|\n\s*|\Z)", re.DOTALL)

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from apps.core.domain.text import query_terms
+from apps.retrieval.domain.text.terms import query_terms
 from apps.rules.domain.sentences import deduplicate, sense_of, split_sentences
 
 # More than this much of each memory is left out, the least telling sentences first.

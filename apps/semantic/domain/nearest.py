@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from apps.retrieval.domain.arrays import Bools, Floats
 from apps.retrieval.domain.bm25 import inverse_document_frequency
-from apps.retrieval.domain.shard import Shard
+from apps.retrieval.domain.rows import Shard
 
 T = TypeVar("T")
 

@@ -12,7 +12,7 @@ from rest_framework import serializers
 
 from apps.core.rest.fields import JSONObjectField
 from apps.core.rest.serializers import ProblemItem
-from apps.retrieval.domain.explaining import explanation
+from apps.retrieval.domain.explain import explanation
 from apps.retrieval.domain.query import SearchMode
 from apps.semantic.models import Memory, MemoryRevision, MemoryStatus, Policy, RevisionAction
 from apps.semantic.rest.bridge_outputs import BridgeOutput

@@ -17,7 +17,7 @@ from apps.episodic.domain.text_ranking import CANDIDATE, EventShard
 from apps.retrieval.domain.lexemes import document_lexemes
 from apps.retrieval.domain.query import Ranking, SearchMode, SearchQuery
 from apps.retrieval.domain.ranking import rank, terms_of
-from apps.retrieval.domain.shard import Shard, ShardRow
+from apps.retrieval.domain.rows import Shard, ShardRow
 from apps.retrieval.domain.substance import question_share
 from tests.episodic.records import NOW, record
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from apps.retrieval.domain.cosines import cosines, cosines_at, cosines_of_each
+from apps.retrieval.domain.vectors.cosines import cosines, cosines_at, cosines_of_each
 
 
 def rows(count: int, dimension: int = 24) -> np.ndarray:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from apps.retrieval.domain.made_up_vectors import Clusters
+from apps.retrieval.domain.vectors.synthetic import Clusters
 
 
 def test_they_are_of_unit_length_and_the_asked_shape():

@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from apps.retrieval.domain.graph import VectorGraph
-from apps.retrieval.domain.graph_rows import stored_rows
-from apps.retrieval.domain.near_rows import nearest_rows
-from apps.retrieval.domain.planning import DEFAULT_COSTS, SearchWay
-from apps.retrieval.domain.shard import Shard, ShardRow
+from apps.retrieval.domain.planner import DEFAULT_COSTS, SearchWay
+from apps.retrieval.domain.rows import Shard, ShardRow
+from apps.retrieval.domain.vectors.graph import VectorGraph
+from apps.retrieval.domain.vectors.graph_file import stored_rows
+from apps.retrieval.domain.vectors.nearest import nearest_rows
 
 DIMENSION = 8
 FREE_GRAPH = replace(DEFAULT_COSTS, graph=0.0, fixed=0.0, scan=1e6, subset=1e6)

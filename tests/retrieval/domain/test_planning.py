@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.retrieval.domain.graph import MIN_BREADTH, breadth_for
-from apps.retrieval.domain.planning import (
+from apps.retrieval.domain.planner import (
     DEFAULT_COSTS,
     FILTERED_SHARE,
     GRAPH_ROWS,
@@ -17,6 +16,7 @@ from apps.retrieval.domain.planning import (
     plan,
     rows_to_ask_for,
 )
+from apps.retrieval.domain.vectors.graph import MIN_BREADTH, breadth_for
 
 prices = st.floats(0.01, 10_000)
 any_costs = st.builds(SearchCosts, scan=prices, subset=prices, graph=prices, fixed=prices)

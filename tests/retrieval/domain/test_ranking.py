@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from apps.core.domain.scope import Scope
-from apps.core.domain.text import query_terms
 from apps.retrieval.domain import bm25
 from apps.retrieval.domain.lexemes import pack
 from apps.retrieval.domain.query import SearchMode, SearchQuery
 from apps.retrieval.domain.ranking import KEYWORD_WEIGHT, VECTOR_WEIGHT, rank, terms_of
+from apps.retrieval.domain.rows import Shard, ShardRow
 from apps.retrieval.domain.sessions import NEIGHBOUR_WEIGHTS, SESSION_KEY
-from apps.retrieval.domain.shard import Shard, ShardRow
+from apps.retrieval.domain.text.terms import query_terms
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 WORDS = ("fork", "river", "chess", "lamp", "cloud")

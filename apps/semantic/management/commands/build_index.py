@@ -6,7 +6,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from apps.core.domain.errors import UnavailableError
 from apps.core.terminal import progress_bar
-from apps.retrieval.domain import planning
+from apps.retrieval.domain import planner
 from apps.semantic.embedding import current_space
 from apps.semantic.index_building import Built, GraphNotBuiltError, LargeUser, build_graph, large_users
 
@@ -26,7 +26,7 @@ class Command(BaseCommand):
         users = large_users(options["user"])
         if not users:
             who = "Nobody has" if options["user"] is None else "This user does not have"
-            self.stdout.write(f"{who} {planning.GRAPH_ROWS} memories, from which on a graph is made.")
+            self.stdout.write(f"{who} {planner.GRAPH_ROWS} memories, from which on a graph is made.")
             return
         for number, user in enumerate(users, 1):
             built = self._build(user, f"Graph {number} of {len(users)}", anew=options["anew"])

@@ -8,7 +8,7 @@ from rich.table import Table
 
 from apps.core.terminal import progress_bar
 from apps.llm.embedding import get_embedder
-from apps.retrieval.domain.planning import RowCounts, SearchCosts, plan
+from apps.retrieval.domain.planner import RowCounts, SearchCosts, plan
 from apps.semantic.calibrating import MIN_ROWS, ROWS, calibrate
 from apps.semantic.search_costs import search_costs, write_search_costs
 

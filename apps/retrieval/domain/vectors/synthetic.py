@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from apps.retrieval.domain.cosines import Vectors
+from apps.retrieval.domain.vectors.cosines import Vectors
 
 # So many rows share a cluster, up to this many clusters.
 CLUSTER_ROWS = 50

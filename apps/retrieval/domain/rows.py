@@ -13,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from apps.retrieval.domain.arrays import Bools, Floats, Slots
-from apps.retrieval.domain.graph import VectorGraph
-from apps.retrieval.domain.graph_rows import StoredRows
 from apps.retrieval.domain.lexemes import unpack
 from apps.retrieval.domain.postings import Postings
 from apps.retrieval.domain.sessions import SESSION_KEY, Sessions
+from apps.retrieval.domain.vectors.graph import VectorGraph
+from apps.retrieval.domain.vectors.graph_file import StoredRows
 
 _PACK_AT_DEAD = 1_000
 _FIRST_CAPACITY = 4

@@ -7,9 +7,9 @@ import numpy as np
 import numpy.typing as npt
 
 from apps.retrieval.domain.arrays import Bools, Floats, Slots
-from apps.retrieval.domain.cosines import cosines, cosines_at
-from apps.retrieval.domain.planning import DEFAULT_COSTS, RowCounts, SearchCosts, SearchWay, plan
-from apps.retrieval.domain.shard import Shard
+from apps.retrieval.domain.planner import DEFAULT_COSTS, RowCounts, SearchCosts, SearchWay, plan
+from apps.retrieval.domain.rows import Shard
+from apps.retrieval.domain.vectors.cosines import cosines, cosines_at
 
 Vector = npt.NDArray[np.float32]
 

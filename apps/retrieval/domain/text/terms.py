@@ -26,10 +26,10 @@ from typing import NamedTuple
 
 import regex
 
-from apps.core.domain.text_languages import FUNCTION_WORDS, STOPWORDS
-from apps.core.domain.text_normal import nfkc
-from apps.core.domain.text_numbers import number_words
-from apps.core.domain.text_stems import fold, is_latin, language_of_script, stem
+from apps.retrieval.domain.text.languages import FUNCTION_WORDS, STOPWORDS
+from apps.retrieval.domain.text.normal import nfkc
+from apps.retrieval.domain.text.numbers import number_words
+from apps.retrieval.domain.text.stems import fold, is_latin, language_of_script, stem
 
 TEXT_PIPELINE_VERSION = 2
 MAX_WORD_CHARS = 64

@@ -8,7 +8,7 @@ import math
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from apps.retrieval.domain.graph import breadth_for
+from apps.retrieval.domain.vectors.graph import breadth_for
 
 # By so many standard deviations more rows are asked of the graph than hold the wanted ones on average, if the matching
 # rows lie anywhere: two searches in a hundred then find too few of them, and look at all rows that match.
