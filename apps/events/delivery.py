@@ -26,9 +26,9 @@ from apps.core.domain.randomness import RNG
 from apps.events import metrics
 from apps.events.domain.envelope import Envelope, is_batch_handler
 from apps.events.domain.retry import RetryPolicy, describe_error
+from apps.events.jobs import request_drain
 from apps.events.locks import release_deliveries, try_hold_deliveries
 from apps.events.models import Delivery, Event
-from apps.events.queue import request_drain
 from apps.events.subscribers import payload_class_of
 
 logger = logging.getLogger(__name__)

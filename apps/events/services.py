@@ -17,9 +17,9 @@ from apps.events import metrics, outbox
 from apps.events.delivery import Drain, DrainReport
 from apps.events.domain.payload import EventPayload
 from apps.events.domain.retry import DEFAULT_POLICY, RetryPolicy
+from apps.events.jobs import request_drain
 from apps.events.models import Delivery, Event
 from apps.events.outbox import OutboxRow
-from apps.events.queue import request_drain
 from apps.events.subscribers import subscribers_of
 
 logger = logging.getLogger(__name__)

@@ -126,7 +126,7 @@ def test_with_a_broker_outside_the_database_the_task_is_sent_after_the_commit(ta
     table(support.RECORD)
     settings.Q_CLUSTER = {**settings.Q_CLUSTER, "orm": "elsewhere"}
     sent = []
-    monkeypatch.setattr("apps.events.queue.async_task", lambda *args, **options: sent.append(args))
+    monkeypatch.setattr("apps.events.jobs.async_task", lambda *args, **options: sent.append(args))
     with transaction.atomic():
         services.emit(happened())
         services.emit(happened())

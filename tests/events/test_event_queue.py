@@ -4,7 +4,7 @@ import pytest
 from django.db import transaction
 from django_q.models import OrmQ
 
-from apps.events.queue import request_drain, request_once
+from apps.events.jobs import request_drain, request_once
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -39,7 +39,7 @@ def test_outside_a_transaction_every_request_counts():
 def test_a_broker_elsewhere_gets_each_task_once_and_after_the_commit(settings, monkeypatch):
     settings.Q_CLUSTER = {**settings.Q_CLUSTER, "orm": "elsewhere"}
     sent = []
-    monkeypatch.setattr("apps.events.queue.async_task", lambda task, **options: sent.append(task))
+    monkeypatch.setattr("apps.events.jobs.async_task", lambda task, **options: sent.append(task))
     with transaction.atomic():
         request_once(FIRST, "first")
         request_once(FIRST, "first")
