@@ -17,7 +17,7 @@ from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.scope import Permission, Scope, system_access
 from apps.core.services import key_create, key_revoke
 from apps.events.selectors import outbox_status
-from apps.llm.embedding import get_embedder
+from apps.llm.embedding.embedder import get_embedder
 from apps.llm.models import EmbeddingSpace
 from apps.rules.registry import active_rules
 from apps.semantic.comparing import compare, subjects_of

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from apps.llm.domain.embedder import Vectors
-from apps.llm.embedding import embed_texts
+from apps.llm.embedding.embedder import embed_texts
 from apps.rules.domain.arbitration import Action, arbitrate
 from apps.rules.domain.builtin import with_built_in
 from apps.rules.domain.contradiction_evidence import Reason

@@ -28,7 +28,7 @@ from apps.llm.guards.calls import CallRecord
 from apps.llm.guards.moments import day_of
 from apps.llm.guards.rules import GuardRules, guard_rules
 from apps.llm.models import Breaker, BudgetDay, CallOutcome, ModelCall, Price, TokenUse
-from apps.llm.prices import price_save
+from apps.llm.pricing.prices import price_save
 from apps.llm.providers.endpoint import Endpoint
 from apps.llm.providers.provider import ChatProvider
 from apps.llm.providers.scripted import ScriptedChat

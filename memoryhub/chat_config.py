@@ -8,7 +8,7 @@ from django.core.exceptions import ImproperlyConfigured
 from environs import Env, validate
 
 from apps.llm.domain import chat
-from apps.llm.domain.retrying import MAX_ATTEMPTS
+from apps.llm.domain.retry import MAX_ATTEMPTS
 
 CHAT_PROVIDERS = {"none": None, "openai": "openai", "anthropic": "anthropic", "claude": "anthropic"}
 """What may be named, and what is meant: spec 002 calls Anthropic's models `claude`."""

@@ -3,10 +3,10 @@
 from django.http import HttpRequest
 from django.urls import reverse
 
-from apps.llm.adminkit import budget_tone, dollars
+from apps.llm.admin.kit import budget_tone, dollars
 from apps.llm.domain.breaker import Phase
-from apps.llm.guard_status import BudgetStatus, budget_status
 from apps.llm.guards.rules import guard_rules
+from apps.llm.guards.status import BudgetStatus, budget_status
 from apps.llm.selectors import ConfiguredModel, configured_models
 from memoryhub.dashboard_parts import Tile
 from memoryhub.navigation import may_view

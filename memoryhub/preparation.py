@@ -19,8 +19,8 @@ from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.scope import Permission, Scope
 from apps.core.models import ApiKey
 from apps.events.schedules import schedules_ensure
-from apps.llm.embedding import get_embedder
-from apps.llm.prices import prices_ensure
+from apps.llm.embedding.embedder import get_embedder
+from apps.llm.pricing.prices import prices_ensure
 from apps.llm.services import ensure_space
 from apps.semantic.maintenance import outdated_words, refresh_words
 from memoryhub import database_check

@@ -178,10 +178,10 @@ SPECTACULAR_SETTINGS = {
         "ConflictSideEnum": "apps.rules.rest.outputs.SIDES",
         "MemoryStatusEnum": "apps.semantic.models.MemoryStatus",
         "SearchModeEnum": ["hybrid", "vector", "keyword"],
-        "ToolProtocolEnum": "apps.llm.rest.outputs.PROTOCOLS",
-        "ToolBlockProtocolEnum": "apps.llm.rest.outputs.BLOCK_PROTOCOLS",
-        "ToolModeEnum": "apps.llm.rest.outputs.MODES",
-        "ToolOutcomeEnum": "apps.llm.rest.outputs.TOOL_OUTCOMES",
+        "ToolProtocolEnum": "apps.llm.schemas.tool_outputs.PROTOCOLS",
+        "ToolBlockProtocolEnum": "apps.llm.schemas.tool_outputs.BLOCK_PROTOCOLS",
+        "ToolModeEnum": "apps.llm.schemas.tool_outputs.MODES",
+        "ToolOutcomeEnum": "apps.llm.schemas.tool_outputs.TOOL_OUTCOMES",
     },
 }
 

@@ -17,7 +17,7 @@ from apps.episodic.rest.outputs import record_json
 from apps.episodic.rest.query_inputs import MAX_DAYS, MAX_QUERY_CHARS, EventQueryInput, query_of
 from apps.episodic.rest.query_outputs import query_json
 from apps.llm.domain.tools import Tool
-from apps.llm.tool_parameters import MOMENT, SCOPE, UNIT, Json, checked_parameters, object_schema
+from apps.llm.tools.parameters import MOMENT, SCOPE, UNIT, Json, checked_parameters, object_schema
 from apps.retrieval.domain.query import SearchMode
 
 _EVENT_TYPE: Json = {"type": "string", "pattern": EVENT_TYPE_PATTERN, "maxLength": MAX_EVENT_TYPE_CHARS}

@@ -7,16 +7,16 @@ from enum import StrEnum
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.latency import Measurement
 from apps.core.domain.scope import Access
-from apps.llm import prices
-from apps.llm.call_statistics import recent_latencies
 from apps.llm.domain.breaker import Phase
-from apps.llm.domain.projection import Projection
-from apps.llm.guard_status import BreakerStatus, BudgetStatus, breaker_status, budget_status, token_windows
+from apps.llm.domain.rate import Projection
+from apps.llm.guards.call_statistics import recent_latencies
 from apps.llm.guards.rules import GuardRules, guard_rules
+from apps.llm.guards.status import BreakerStatus, BudgetStatus, breaker_status, budget_status, token_windows
 from apps.llm.models import EmbeddingSpace
+from apps.llm.pricing import prices
 from apps.llm.providers.configured import chat_providers
 from apps.llm.providers.provider import ChatProvider
-from apps.llm.tool_counts import ToolStatistics, tool_statistics
+from apps.llm.tools.counts import ToolStatistics, tool_statistics
 
 COUNTED_DAYS = 30
 

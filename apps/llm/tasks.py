@@ -1,7 +1,7 @@
 """What django-q2 runs for models."""
 
-from apps.llm.guards.sweeping import guards_sweep
-from apps.llm.tool_counts import tool_counts_trim
+from apps.llm.guards.sweep import guards_sweep
+from apps.llm.tools.counts import tool_counts_trim
 
 
 def sweep_guards() -> None:

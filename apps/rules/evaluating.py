@@ -7,7 +7,7 @@ from typing import Any
 from apps.core.domain.errors import InvalidInputError
 from apps.core.domain.scope import Access
 from apps.llm.domain.embedder import EmbeddingError, Vectors, normalise
-from apps.llm.embedding import embed_texts
+from apps.llm.embedding.embedder import embed_texts
 from apps.rules.domain.arbitration import Action, ArbitrationResult, arbitrate
 from apps.rules.domain.checking import checked_document
 from apps.rules.domain.detection import cosine_of, detect

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from apps.core.domain.errors import InvalidInputError, UnavailableError
 from apps.llm.domain.embedder import EmbeddingError, normalise
-from apps.llm.embedding import embed_texts, get_embedder
+from apps.llm.embedding.embedder import embed_texts, get_embedder
 from apps.llm.models import EmbeddingSpace
 from apps.llm.services import EmbeddingSpaceMismatchError, ensure_space
 

@@ -14,8 +14,8 @@ from pytest_django.live_server_helper import LiveServer
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.llm.domain.protocol.statistics import ProtocolStatistics
 from apps.llm.models import Breaker, BudgetDay, ModelCall, Price, ToolRunDay
-from apps.llm.prices import prices_ensure
-from apps.llm.tool_counts import output_count
+from apps.llm.pricing.prices import prices_ensure
+from apps.llm.tools.counts import output_count
 from tests.admin.pages import address
 from tests.admin.test_admin_browser import BROWSER, FLAGS, PASSWORD, log_in, watch
 from tests.llm.configuring import FALLBACK, MODEL, breaker, call, configured, spent

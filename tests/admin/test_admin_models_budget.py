@@ -14,7 +14,7 @@ from django.test import Client
 from django.urls import reverse
 
 from apps.core.domain.clock import SYSTEM_CLOCK, DeterministicClock, utcnow
-from apps.llm.admin_budget_page import budget_page
+from apps.llm.admin.budget_page import budget_page
 from apps.llm.guards.budgets import budget_reserve
 from apps.llm.guards.rules import guard_rules
 from apps.llm.models import Breaker, BudgetDay, BudgetReservation, TokenUse

@@ -12,9 +12,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
-from apps.llm import admin_call_list
-from apps.llm.admin_call_summary import call_summary
-from apps.llm.adminkit import dollars, took
+from apps.llm.admin import call_list
+from apps.llm.admin.call_summary import call_summary
+from apps.llm.admin.kit import dollars, took
 from apps.llm.models import ModelCall
 from tests.admin.pages import address, text_of
 from tests.llm.configuring import MODEL, NOON, call, configured, noon
@@ -116,7 +116,7 @@ def test_a_call_is_found_by_its_id(operator: Client) -> None:
 def test_a_list_looks_among_the_latest_calls_unless_a_span_of_time_or_an_id_is_named(
     operator: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(admin_call_list, "LATEST", 2)
+    monkeypatch.setattr(call_list, "LATEST", 2)
     oldest, *_ = [call(purpose=f"call {number}", started_at=NOON + timedelta(seconds=number)) for number in range(4)]
     assert listed(operator) == ["call 3", "call 2"]
     assert listed(operator, actor="key:app") == ["call 3", "call 2"]

@@ -10,11 +10,11 @@ from django.core.exceptions import ValidationError
 from django.test import Client
 
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
-from apps.llm import admin_prices
-from apps.llm.admin_prices import source_link
+from apps.llm.admin import prices
+from apps.llm.admin.prices import source_link
 from apps.llm.models import Price
-from apps.llm.price_list import OLD_AFTER
-from apps.llm.prices import COMES_WITH_THE_HUB, prices_ensure, tariff_of
+from apps.llm.pricing.price_list import OLD_AFTER
+from apps.llm.pricing.prices import COMES_WITH_THE_HUB, prices_ensure, tariff_of
 from tests.admin.pages import address, text_of
 from tests.llm.configuring import FALLBACK, MODEL, configured, price
 
@@ -102,7 +102,7 @@ def test_a_price_that_somebody_else_entered_meanwhile_is_told(
     def refuse(**_: Any) -> None:
         raise ValidationError({"model": "There is one."})
 
-    monkeypatch.setattr(admin_prices, "price_save", refuse)
+    monkeypatch.setattr(prices, "price_save", refuse)
     response = operator.post(ADD, ENTERED, follow=True)
     assert "Somebody else entered a price" in response.content.decode()
 

@@ -8,13 +8,13 @@ from django.test import Client
 
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.scope import system_access
-from apps.llm.admin_charts import protocol_chart
-from apps.llm.admin_tools import tools_page
+from apps.llm.admin.charts import protocol_chart
+from apps.llm.admin.tools import tools_page
 from apps.llm.domain.protocol.statistics import ProtocolStatistics
 from apps.llm.models import RunOutcome, ToolRunDay
-from apps.llm.tool_counts import output_count
-from apps.llm.tool_requests import output_execute
-from apps.llm.tools import tool_registry
+from apps.llm.tools.counts import output_count
+from apps.llm.tools.registry import tool_registry
+from apps.llm.tools.requests import output_execute
 from tests.admin.pages import address, text_of
 from tests.llm.domain.protocol.outputs import END, SAVE, abp, vcp
 

@@ -19,7 +19,7 @@ from apps.episodic.domain.window import EventQuery
 from apps.episodic.searching import Ranked, events_ranked
 from apps.episodic.vector_cache import VectorCache
 from apps.llm.domain.embedder import EmbeddingSpaceId, EmbeddingUnavailableError, Vectors
-from apps.llm.embedding import embed_texts
+from apps.llm.embedding.embedder import embed_texts
 from apps.retrieval.domain.query import SearchMode
 from tests.episodic.records import NOW
 from tests.episodic.timeline import Timeline, contents, draft

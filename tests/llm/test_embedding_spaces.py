@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from apps.core.domain.clock import DeterministicClock, utcnow
 from apps.llm.domain.embedder import EmbeddingError, EmbeddingSpaceId
-from apps.llm.domain.hashing import HashingEmbedder
+from apps.llm.embedding.hashing import HashingEmbedder
 from apps.llm.models import EmbeddingSpace
 from apps.llm.selectors import active_space
 from apps.llm.services import EmbeddingSpaceMismatchError, ensure_space, space_activate, space_get_or_create

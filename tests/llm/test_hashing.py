@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.llm.domain.embedder import EmbeddingInputError
-from apps.llm.domain.hashing import HashingEmbedder
+from apps.llm.embedding.hashing import HashingEmbedder
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=80)
 PROGRAM = """
 import hashlib
-from apps.llm.domain.hashing import HashingEmbedder
+from apps.llm.embedding.hashing import HashingEmbedder
 print(hashlib.sha256(HashingEmbedder().embed(["the dog is called Biscuit", ""]).tobytes()).hexdigest())
 """
 

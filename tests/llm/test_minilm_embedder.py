@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from apps.llm.domain.embedder import EmbeddingInputError, EmbeddingSpaceId, EmbeddingUnavailableError
-from apps.llm.minilm import embedder as module
-from apps.llm.minilm.embedder import MiniLMEmbedder
-from apps.llm.minilm.source import Precision
+from apps.llm.embedding.minilm import embedder as module
+from apps.llm.embedding.minilm.embedder import MiniLMEmbedder
+from apps.llm.embedding.minilm.source import Precision
 
 REFERENCE = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "minilm_reference.json"
 TEXTS = [

@@ -6,15 +6,15 @@ from pathlib import Path
 import pytest
 
 from apps.llm.domain.embedder import EmbeddingUnavailableError
-from apps.llm.minilm import preparation, source
-from apps.llm.minilm.preparation import is_current, prepare
-from apps.llm.minilm.source import Precision, SourceFile
+from apps.llm.embedding.minilm import preparation, source
+from apps.llm.embedding.minilm.preparation import is_current, prepare
+from apps.llm.embedding.minilm.source import Precision, SourceFile
 
 PREPARE = """
 import sys
 from pathlib import Path
-from apps.llm.minilm.preparation import prepare
-from apps.llm.minilm.source import Precision
+from apps.llm.embedding.minilm.preparation import prepare
+from apps.llm.embedding.minilm.source import Precision
 steps = []
 prepare(Path(sys.argv[1]), Precision.INT8, lambda doing, share: steps.append(doing))
 print("built" if "Building the encoder" in steps else "found")

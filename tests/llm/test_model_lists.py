@@ -7,7 +7,7 @@ import pytest
 
 from apps.core.domain.clock import to_datetime
 from apps.llm.domain.chat import ChatBadRequestError, ChatConnectionError, ChatError, Timeouts
-from apps.llm.model_lists import (
+from apps.llm.providers.model_lists import (
     BEING_ASKED,
     FAILED_SECONDS,
     LIST_TIMEOUTS,

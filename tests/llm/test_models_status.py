@@ -10,15 +10,15 @@ import pytest
 from apps.core.domain.clock import DeterministicClock
 from apps.core.domain.latency import SampleQuality
 from apps.core.domain.scope import Access, Permission, Scope
-from apps.llm.call_statistics import RECENT, SAMPLED_CALLS, failure_reasons, recent_latencies, spent_days
 from apps.llm.domain.breaker import Phase
-from apps.llm.guard_status import breaker_status, breaker_statuses, budget_status, open_breakers
 from apps.llm.guards.breakers import CallResult, breaker_admit, breaker_record, breaker_reset
 from apps.llm.guards.budgets import budget_reserve, budget_reset, budget_settle
-from apps.llm.guards.token_rates import TokenRequest, tokens_reserve, tokens_settle
+from apps.llm.guards.call_statistics import RECENT, SAMPLED_CALLS, failure_reasons, recent_latencies, spent_days
+from apps.llm.guards.rates import TokenRequest, tokens_reserve, tokens_settle
+from apps.llm.guards.status import breaker_status, breaker_statuses, budget_status, open_breakers
 from apps.llm.models import ModelCall
-from apps.llm.price_list import OLD_AFTER, is_old, known_since, old_prices, price_of, prices_in_force
-from apps.llm.prices import COMES_WITH_THE_HUB, prices_ensure, tariff_of
+from apps.llm.pricing.price_list import OLD_AFTER, is_old, known_since, old_prices, price_of, prices_in_force
+from apps.llm.pricing.prices import COMES_WITH_THE_HUB, prices_ensure, tariff_of
 from apps.llm.selectors import Availability, Role, models_status
 from tests.hostile.support import stored
 from tests.llm.configuring import FALLBACK, MODEL, NOON, breaker, call, configured, noon, price, spent

@@ -12,7 +12,7 @@ from apps.llm.domain.embedder import (
     EmbeddingResponseError,
     EmbeddingUnavailableError,
 )
-from apps.llm.openai_embedder import OpenAIEmbedder
+from apps.llm.embedding.openai import OpenAIEmbedder
 from tests.llm.model_server import DIMENSION, ModelServer, embeddings, running_server, vector_of
 
 

@@ -4,9 +4,9 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 
-from apps.llm.minilm import source
-from apps.llm.minilm.preparation import is_current, model_path
-from apps.llm.minilm.source import Precision
+from apps.llm.embedding.minilm import source
+from apps.llm.embedding.minilm.preparation import is_current, model_path
+from apps.llm.embedding.minilm.source import Precision
 
 
 @pytest.fixture

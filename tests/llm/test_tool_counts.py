@@ -13,8 +13,8 @@ from apps.llm.domain.protocol.statistics import ProtocolStatistics
 from apps.llm.domain.tools import ToolOutcome, ToolResult
 from apps.llm.models import BlockProtocol, RunOutcome, ToolOutputDay, ToolRunDay
 from apps.llm.tasks import sweep_guards
-from apps.llm.tool_counts import KEPT_DAYS, RunCount, output_count, runs_count, tool_counts_trim, tool_statistics
-from apps.llm.tool_requests import output_execute, output_parse
+from apps.llm.tools.counts import KEPT_DAYS, RunCount, output_count, runs_count, tool_counts_trim, tool_statistics
+from apps.llm.tools.requests import output_execute, output_parse
 from tests.llm.domain.protocol.outputs import END, SAVE, abp, vcp
 from tests.threads import at_once
 

@@ -6,7 +6,7 @@ import psycopg
 import pytest
 from django.conf import settings
 
-from apps.llm.domain.known_prices import KNOWN_PRICES
+from apps.llm.pricing.defaults import KNOWN_PRICES
 from memoryhub import preparation
 from memoryhub.embedded import EmbeddedDatabase
 from tests.memoryhub.hub import Hub

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from apps.llm.embedding import get_embedder
+from apps.llm.embedding.embedder import get_embedder
 from apps.retrieval.domain.planner import DEFAULT_COSTS
 from apps.semantic import calibrating
 from apps.semantic.calibrating import calibrate

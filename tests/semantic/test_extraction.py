@@ -9,7 +9,6 @@ from django.db import transaction
 from apps.core.domain.errors import ForbiddenError, InvalidInputError, UnavailableError
 from apps.core.domain.randomness import DeterministicRNG
 from apps.core.domain.scope import Access, Permission, Scope
-from apps.llm import tools
 from apps.llm.domain.chat import ChatCutOffError, ChatOverloadedError, EndChunk, FinishReason, Usage
 from apps.llm.domain.outcome import StoppedBy
 from apps.llm.domain.salience import MoodDelta, SalienceConfig
@@ -18,6 +17,7 @@ from apps.llm.models import BudgetReservation, ModelCall
 from apps.llm.providers.endpoint import Endpoint
 from apps.llm.providers.openai_chat import OpenAIChat
 from apps.llm.providers.scripted import ScriptedChat, Turn
+from apps.llm.tools import registry
 from apps.semantic import extraction
 from apps.semantic.domain.extraction import ConversationMessage
 from apps.semantic.extraction import ExtractionResult, memories_extract
@@ -198,8 +198,8 @@ def no_tools(monkeypatch):
     def ran(**given):
         pytest.fail("A tool ran.")
 
-    monkeypatch.setattr(tools, "tool_execute", ran)
-    monkeypatch.setattr(tools.ToolRegistry, "execute", ran)
+    monkeypatch.setattr(registry, "tool_execute", ran)
+    monkeypatch.setattr(registry.ToolRegistry, "execute", ran)
 
 
 INJECTIONS = [

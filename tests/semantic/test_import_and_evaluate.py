@@ -10,10 +10,10 @@ import pytest
 from django.conf import settings
 from django.core.management import CommandError, call_command
 
-from apps.llm import embedding
-from apps.llm.minilm.embedder import MiniLMEmbedder
-from apps.llm.minilm.preparation import prepare
-from apps.llm.minilm.source import Precision
+from apps.llm.embedding import embedder
+from apps.llm.embedding.minilm.embedder import MiniLMEmbedder
+from apps.llm.embedding.minilm.preparation import prepare
+from apps.llm.embedding.minilm.source import Precision
 from apps.semantic.embedding import forget_space
 from apps.semantic.models import Memory
 
@@ -42,7 +42,7 @@ def minilm(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyP
     models = settings.MODELS_DIR
     models.mkdir(parents=True, exist_ok=True)
     prepare(models, Precision.INT8)
-    monkeypatch.setattr(embedding, "_embedder", MiniLMEmbedder(models, Precision.INT8, 1))
+    monkeypatch.setattr(embedder, "_embedder", MiniLMEmbedder(models, Precision.INT8, 1))
     forget_space()
     yield
     forget_space()

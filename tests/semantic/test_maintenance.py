@@ -12,9 +12,9 @@ from django.test.utils import CaptureQueriesContext
 
 from apps.core.domain.errors import UnavailableError
 from apps.core.domain.scope import Access, Scope
-from apps.llm import embedding
 from apps.llm.domain.embedder import EmbeddingSpaceId
-from apps.llm.domain.hashing import HashingEmbedder
+from apps.llm.embedding import embedder as embedding_embedder
+from apps.llm.embedding.hashing import HashingEmbedder
 from apps.llm.models import EmbeddingSpace
 from apps.llm.selectors import active_space
 from apps.retrieval.domain.lexemes import LEXEMES_VERSION
@@ -61,7 +61,7 @@ def three(remember: Callable[..., Memory]) -> None:
 def configured(monkeypatch: pytest.MonkeyPatch) -> Iterator[SmallEmbedder]:
     """The hub is configured with another model than the stored vectors were made by."""
     embedder = SmallEmbedder()
-    monkeypatch.setattr(embedding, "_embedder", embedder)
+    monkeypatch.setattr(embedding_embedder, "_embedder", embedder)
     forget_space()
     yield embedder
     forget_space()
@@ -201,7 +201,7 @@ def test_a_vector_that_was_missing_is_searched_by_as_soon_as_it_is_made(three: N
     MemoryEmbedding.objects.filter(memory__content="tea").delete()
     shard_cache().clear()
     assert max(similarities(access)) < 1.0  # type: ignore[type-var]
-    reembed(embedder=embedding.get_embedder())
+    reembed(embedder=embedding_embedder.get_embedder())
     assert similarities(access)[0] == 1.0
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from apps.core.domain.scope import Access, Scope
 from apps.events.models import Event
-from apps.llm.embedding import embed_texts
+from apps.llm.embedding.embedder import embed_texts
 from apps.semantic.domain.confidence import DecayPolicy
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.models import Memory, MemoryEmbedding, MemoryShard

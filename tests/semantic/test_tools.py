@@ -7,9 +7,9 @@ from uuid import UUID
 import pytest
 
 from apps.core.domain.scope import Access, Permission, Scope
-from apps.llm.domain.protocol.parsing import parse_output
+from apps.llm.domain.protocol.parser import parse_output
 from apps.llm.domain.tools import ToolResult
-from apps.llm.tools import tool_execute, tool_registry
+from apps.llm.tools.registry import tool_execute, tool_registry
 from apps.semantic.domain.confidence import DecayPolicy
 from apps.semantic.models import Memory
 from apps.semantic.rest.inputs import MemoryInput, SearchInput

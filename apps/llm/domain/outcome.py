@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Generic, TypeVar
 
 from apps.llm.domain.chat import FinishReason, Usage
-from apps.llm.domain.json_repair_types import Repair
+from apps.llm.domain.json_repair.types import Repair
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)

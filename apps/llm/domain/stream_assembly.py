@@ -23,8 +23,8 @@ from threading import RLock
 from typing import Literal
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock
-from apps.llm.domain.json_repair import load_strictly, repair_json
-from apps.llm.domain.json_repair_types import Refusal, Repair
+from apps.llm.domain.json_repair.repair import load_strictly, repair_json
+from apps.llm.domain.json_repair.types import Refusal, Repair
 
 MAX_BUFFER_SIZE = 100_000
 """Characters of one answer (spec 002 section 8, maxBufferSize)."""

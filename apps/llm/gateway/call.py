@@ -15,6 +15,7 @@ from django.db import DatabaseError
 from apps.core.domain.clock import Clock
 from apps.core.domain.randomness import RNG
 from apps.llm import metrics
+from apps.llm.domain.answers import Unusable, Usable, check_answer, check_rest, correction
 from apps.llm.domain.chat import (
     ChatError,
     ChatRequest,
@@ -24,13 +25,12 @@ from apps.llm.domain.chat import (
     Timeouts,
     Usage,
 )
-from apps.llm.domain.checking import Unusable, Usable, check_answer, check_rest, correction
 from apps.llm.domain.outcome import OUT_OF_TIME, ChatAnswer, ChatFailure, ChatResult, Piece, Stop, StoppedBy
-from apps.llm.domain.retrying import CallRetryPolicy, retry_in_ms
-from apps.llm.gateway.held_permit import HeldPermit
+from apps.llm.domain.retry import CallRetryPolicy, retry_in_ms
+from apps.llm.gateway.permit import HeldPermit
 from apps.llm.gateway.policy import RESERVATION_MARGIN_MS, GatewayPolicy
-from apps.llm.gateway.reading import Reader, Reading
-from apps.llm.gateway.tally import Order, Tally
+from apps.llm.gateway.stream import Reader, Reading
+from apps.llm.gateway.usage import Order, Tally
 from apps.llm.guards.attempts import AttemptPlan, Permit, Refusal, attempt_admit
 from apps.llm.guards.breakers import CallResult
 from apps.llm.guards.calls import NO_PROVIDER, CallRecord, call_record

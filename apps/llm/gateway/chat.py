@@ -10,8 +10,8 @@ from pydantic import BaseModel
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock
 from apps.core.domain.randomness import RNG, SYSTEM_RNG
+from apps.llm.domain.answers import Expectation
 from apps.llm.domain.chat import ChatRequest
-from apps.llm.domain.checking import Expectation
 from apps.llm.domain.outcome import NO_MODEL, ChatFailure, ChatResult, Piece, Stop, StoppedBy
 from apps.llm.gateway.call import Call, Order, Surroundings
 from apps.llm.gateway.policy import GatewayPolicy, gateway_policy

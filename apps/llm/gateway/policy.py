@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from django.conf import settings
 
-from apps.llm.domain.retrying import DEFAULT_RETRY_POLICY, CallRetryPolicy
+from apps.llm.domain.retry import DEFAULT_RETRY_POLICY, CallRetryPolicy
 from apps.llm.domain.stream_assembly import DEFAULT_ASSEMBLY_CONFIG, AssemblyConfig
 
 DEADLINE_MS = 600_000

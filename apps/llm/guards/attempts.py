@@ -18,18 +18,19 @@ from django.db import transaction
 
 from apps.core.db.statements import Result, Statement, run, run_groups
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock
-from apps.llm import metrics, prices
+from apps.llm import metrics
 from apps.llm.domain.breaker import Admission, BreakerState, Phase, Ticket, admit
 from apps.llm.domain.budget import BudgetDecision
 from apps.llm.domain.chat import Usage
 from apps.llm.domain.pricing import Tariff
-from apps.llm.guards import breakers, budgets, calls, token_rates
+from apps.llm.guards import breakers, budgets, calls, rates
 from apps.llm.guards.breakers import CallResult
 from apps.llm.guards.budgets import BudgetGrant
 from apps.llm.guards.calls import NOTHING_USED, CallRecord
+from apps.llm.guards.rates import TokenGrant, TokenRequest
 from apps.llm.guards.rules import GuardRules
-from apps.llm.guards.token_rates import TokenGrant, TokenRequest
 from apps.llm.models import CallGuard
+from apps.llm.pricing import prices
 
 PRICE_UNKNOWN = "price_unknown"
 # A reservation matters as long as its caller lives. If the server's machine dies in the second after it, most likely
@@ -143,7 +144,7 @@ def attempt_settle(
         found = run_groups(_settling(permit, used, cost, record, rules, now))
         spent = [budgets.settlement_of(row, cost, rules, clock) for row in found["budget"] if cost is not None]
         for row in found["rate"]:
-            token_rates.require_settled(row)
+            rates.require_settled(row)
         recording = breakers.recording(permit.ticket, result, rules, now)
         phase = breakers.apply(provider, breakers.state_of(found["breaker"][0], now), recording, now)
     for settlement in spent:
@@ -160,7 +161,7 @@ def _admitted(plan: AttemptPlan, asking: TokenRequest, rules: GuardRules, clock:
         "price": [prices.question(provider, plan.model, clock=clock)],
         "budget": budgets.holding(now),
         "breaker": [breakers.question(provider)],
-        "rate": token_rates.holding(provider, rules.rate_limit(provider), now),
+        "rate": rates.holding(provider, rules.rate_limit(provider), now),
     }
     found = run_groups(groups)
     tariff = prices.tariff_in(found["price"][0], plan.model)
@@ -189,7 +190,7 @@ def _money(
 
 
 def _tokens(asking: TokenRequest, found: Found, rules: GuardRules, now: int) -> tuple[TokenGrant, Writes]:
-    grant, writes = token_rates.grant_of(asking, found["rate"], rules, now)
+    grant, writes = rates.grant_of(asking, found["rate"], rules, now)
     if not grant.decision.allowed:
         raise _RefusedError(CallGuard.RATE, grant.decision.verdict.value, grant.decision.retry_after_ms)
     return grant, writes
@@ -212,7 +213,7 @@ def _settling(
     money, tokens = permit.money, permit.tokens
     return {
         "budget": [] if money is None or cost is None else [budgets.settling(money, cost, rules)],
-        "rate": [] if tokens is None else [token_rates.settling(tokens, used.total_tokens, now)],
+        "rate": [] if tokens is None else [rates.settling(tokens, used.total_tokens, now)],
         "record": [] if record is None else [calls.storing(record, rules)[1]],
         "breaker": [breakers.question(permit.plan.provider)],
     }

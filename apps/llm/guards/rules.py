@@ -8,7 +8,7 @@ from django.conf import settings
 
 from apps.llm.domain.breaker import DEFAULT_CIRCUIT_CONFIG, CircuitConfig
 from apps.llm.domain.budget import Budget
-from apps.llm.domain.projection import TOKENS_PER_MINUTE, RateLimit
+from apps.llm.domain.rate import TOKENS_PER_MINUTE, RateLimit
 
 # How the spec calls providers that have another name here.
 SPEC_NAMES = {"anthropic": "claude"}

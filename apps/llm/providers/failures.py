@@ -26,7 +26,7 @@ from apps.llm.domain.chat import (
     TimeoutPhase,
     Usage,
 )
-from apps.llm.domain.retrying import parse_retry_after
+from apps.llm.domain.retry import parse_retry_after
 from apps.llm.providers.answers import Answer
 from apps.llm.providers.endpoint import Endpoint
 

@@ -18,7 +18,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from apps.core.domain.randomness import RNG
 from apps.core.domain.scope import Scope
 from apps.llm.domain.chat import ChatMessage, ChatRequest, Role
-from apps.llm.domain.protocol.parsing import parse_output
+from apps.llm.domain.protocol.parser import parse_output
 from apps.llm.domain.salience import MoodDelta
 from apps.retrieval.domain.text.terms import words
 from apps.semantic.domain.confidence import merge_confidence

@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from rich.console import Console
 
 from apps.core.terminal import progress_bar
-from apps.llm.embedding import get_embedder
+from apps.llm.embedding.embedder import get_embedder
 from apps.retrieval.domain.content import content_hash
 from benchmarks.hub import run_beside_a_hub
 from benchmarks.management.commands.measure import read_texts

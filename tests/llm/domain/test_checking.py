@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
-from apps.llm.domain.chat import ChatMessage, ChatRequest, FinishReason, Role
-from apps.llm.domain.checking import (
+from apps.llm.domain.answers import (
     CORRECTABLE,
     MAX_PROBLEMS,
     Expectation,
@@ -18,7 +17,8 @@ from apps.llm.domain.checking import (
     check_rest,
     correction,
 )
-from apps.llm.domain.json_repair import repair_json
+from apps.llm.domain.chat import ChatMessage, ChatRequest, FinishReason, Role
+from apps.llm.domain.json_repair.repair import repair_json
 from apps.llm.domain.outcome import OutputFault
 
 STOP, LENGTH, FILTERED = FinishReason.STOP, FinishReason.LENGTH, FinishReason.FILTERED

@@ -2,8 +2,8 @@
 
 import pytest
 
-from apps.llm.domain.json_repair import RepairResult, load_strictly, repair_json
-from apps.llm.domain.json_repair_types import (
+from apps.llm.domain.json_repair.repair import RepairResult, load_strictly, repair_json
+from apps.llm.domain.json_repair.types import (
     MAX_DEPTH,
     MAX_LENGTH,
     MAX_REPAIRS,

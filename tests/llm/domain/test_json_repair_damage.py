@@ -2,8 +2,8 @@
 
 import pytest
 
-from apps.llm.domain.json_repair import repair_json
-from apps.llm.domain.json_repair_types import RepairKind
+from apps.llm.domain.json_repair.repair import repair_json
+from apps.llm.domain.json_repair.types import RepairKind
 
 KINDS = RepairKind
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from apps.llm.domain.json_repair import repair_json
-from apps.llm.domain.json_repair_types import MAX_LENGTH, MAX_REPAIRS, RESPELLINGS, Refusal
+from apps.llm.domain.json_repair.repair import repair_json
+from apps.llm.domain.json_repair.types import MAX_LENGTH, MAX_REPAIRS, RESPELLINGS, Refusal
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=8),

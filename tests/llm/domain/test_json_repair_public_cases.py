@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from apps.llm.domain.json_repair import repair_json
+from apps.llm.domain.json_repair.repair import repair_json
 
 CASES = Path(__file__).resolve().parents[4] / "shared" / "data" / "json_repair_dev.json"
 MUST_AGREE = 0.95

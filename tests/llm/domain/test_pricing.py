@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.llm.domain.budget import MAX_AMOUNT, InvalidAmountError
-from apps.llm.domain.known_prices import KNOWN_PRICES
 from apps.llm.domain.pricing import Tariff, TokenPrice, price_names
+from apps.llm.pricing.defaults import KNOWN_PRICES
 
 FLAT = Tariff((TokenPrice(Decimal("2.5"), Decimal(10)),))
 TIERED = Tariff((TokenPrice(Decimal("0.5"), Decimal("2.5"), 100_000), TokenPrice(Decimal("0.1"), Decimal("0.5"))))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from apps.core.domain.clock import DeterministicClock
-from apps.llm.domain.projection import (
+from apps.llm.domain.rate import (
     DEFAULT_PROVIDER,
     DEFAULT_WINDOW_MS,
     THROTTLE_PERCENT,

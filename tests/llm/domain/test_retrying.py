@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from apps.core.domain.backoff import Backoff
 from apps.core.domain.randomness import DeterministicRNG
-from apps.llm.domain.retrying import (
+from apps.llm.domain.retry import (
     DEFAULT_BACKOFF,
     DEFAULT_RETRY_POLICY,
     CallRetryPolicy,

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from apps.core.domain.clock import DeterministicClock
-from apps.llm.domain.json_repair import load_strictly, repair_json
-from apps.llm.domain.json_repair_types import Refusal
+from apps.llm.domain.json_repair.repair import load_strictly, repair_json
+from apps.llm.domain.json_repair.types import Refusal
 from apps.llm.domain.stream_assembly import (
     CLOSE_TIMEOUT_MS,
     MAX_BUFFER_SIZE,

@@ -13,7 +13,7 @@ from apps.llm.gateway.chat import chat
 from apps.llm.gateway.policy import GatewayPolicy
 from apps.llm.guards.rules import GuardRules
 from apps.llm.models import BudgetReservation, Price, TokenUse
-from apps.llm.prices import price_save
+from apps.llm.pricing.prices import price_save
 from apps.llm.providers.anthropic_chat import AnthropicChat
 from apps.llm.providers.openai_chat import OpenAIChat
 from tests.llm.chat_server import ChatServer, running_chat_server

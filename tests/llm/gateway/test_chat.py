@@ -23,12 +23,12 @@ from apps.llm.domain.chat import (
     Usage,
 )
 from apps.llm.domain.outcome import ChatFailure, Piece, Stop, StoppedBy
-from apps.llm.gateway import held_permit
+from apps.llm.gateway import permit
 from apps.llm.gateway.chat import OpenTransactionError, chat
 from apps.llm.gateway.policy import GatewayPolicy
 from apps.llm.guards.breakers import breaker_state
 from apps.llm.guards.budgets import budget_window
-from apps.llm.guards.token_rates import TokenRequest, tokens_release, tokens_reserve
+from apps.llm.guards.rates import TokenRequest, tokens_release, tokens_reserve
 from apps.llm.models import BudgetReservation, ModelCall, TokenUse
 from apps.llm.providers.scripted import Pause, ScriptedChat, Turn
 from tests.llm.gateway.support import CLEAR, QUESTION, Days, Weather, answer, failure, recorded
@@ -429,7 +429,7 @@ def test_a_provider_with_a_bug_leaves_nothing_set_aside(ask):
 
 
 def test_an_interruption_while_it_is_settled_leaves_nothing_set_aside(ask, monkeypatch):
-    settle, calls = held_permit.attempt_settle, []
+    settle, calls = permit.attempt_settle, []
 
     def interrupted(**given):
         calls.append(given)
@@ -437,20 +437,20 @@ def test_an_interruption_while_it_is_settled_leaves_nothing_set_aside(ask, monke
             raise KeyboardInterrupt
         return settle(**given)
 
-    monkeypatch.setattr(held_permit, "attempt_settle", interrupted)
+    monkeypatch.setattr(permit, "attempt_settle", interrupted)
     with pytest.raises(KeyboardInterrupt):
         ask(script("Rain."))
     assert TokenUse.objects.get().settled_at is not None
 
 
 def test_an_interruption_right_after_it_was_settled_does_not_settle_it_twice(ask, clock, monkeypatch):
-    settle = held_permit.attempt_settle
+    settle = permit.attempt_settle
 
     def interrupted(**given):
         settle(**given)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(held_permit, "attempt_settle", interrupted)
+    monkeypatch.setattr(permit, "attempt_settle", interrupted)
     with pytest.raises(KeyboardInterrupt):
         ask(script(("Rain.", EndChunk(Usage(20, 10), FinishReason.STOP, "m"))))
     assert budget_window(clock=clock).spent == Decimal("0.00003")
@@ -466,7 +466,7 @@ def test_an_answer_is_not_lost_although_its_reservation_is_gone(ask):
 
 
 def test_what_interrupted_a_call_is_raised_although_it_cannot_be_handed_back(ask, monkeypatch, caplog):
-    settle = held_permit.attempt_settle
+    settle = permit.attempt_settle
 
     def failing(**given):
         settle(**given)
@@ -475,7 +475,7 @@ def test_what_interrupted_a_call_is_raised_although_it_cannot_be_handed_back(ask
     def interrupt(piece: Piece) -> None:
         raise ValueError("mine")
 
-    monkeypatch.setattr(held_permit, "attempt_settle", failing)
+    monkeypatch.setattr(permit, "attempt_settle", failing)
     with pytest.raises(ValueError, match="mine"):
         ask(script("Rain."), on_piece=interrupt)
     assert "could not be handed back (DatabaseError)" in caplog.text

@@ -20,7 +20,7 @@ from apps.llm.domain.chat import (
     Usage,
 )
 from apps.llm.domain.outcome import ChatAnswer, ChatFailure
-from apps.llm.domain.retrying import CallRetryPolicy
+from apps.llm.domain.retry import CallRetryPolicy
 from apps.llm.gateway.chat import chat
 from apps.llm.gateway.policy import GatewayPolicy
 from apps.llm.guards.budgets import budget_window

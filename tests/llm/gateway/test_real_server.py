@@ -17,7 +17,7 @@ from apps.events.models import Event
 from apps.llm.domain.breaker import Phase
 from apps.llm.domain.chat import ChatMessage, ChatRequest, Role, Timeouts, Usage
 from apps.llm.domain.outcome import ChatAnswer, StoppedBy
-from apps.llm.domain.retrying import CallRetryPolicy
+from apps.llm.domain.retry import CallRetryPolicy
 from apps.llm.domain.stream_assembly import AssemblyConfig
 from apps.llm.gateway.policy import GatewayPolicy
 from apps.llm.guards.breakers import breaker_state

@@ -21,10 +21,10 @@ from apps.llm.guards.attempts import (
 from apps.llm.guards.breakers import CallResult, breaker_admit, breaker_record, breaker_state
 from apps.llm.guards.budgets import UnknownReservationError, budget_window
 from apps.llm.guards.calls import CallContent, CallRecord
+from apps.llm.guards.rates import TokenRequest, token_window, tokens_reserve
 from apps.llm.guards.rules import GuardRules
-from apps.llm.guards.token_rates import TokenRequest, token_window, tokens_reserve
 from apps.llm.models import Breaker, BudgetReservation, CallGuard, CallOutcome, ModelCall, Price, TokenUse
-from apps.llm.prices import price_save
+from apps.llm.pricing.prices import price_save
 from tests.llm.guards.rules import NOON, noon, rules
 
 pytestmark = pytest.mark.django_db

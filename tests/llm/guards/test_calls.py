@@ -10,8 +10,8 @@ from apps.llm import metrics
 from apps.llm.domain.chat import Usage
 from apps.llm.guards.budgets import budget_reserve
 from apps.llm.guards.calls import CallContent, CallRecord, call_record
-from apps.llm.guards.sweeping import Swept, guards_sweep
-from apps.llm.guards.token_rates import TokenRequest, tokens_reserve
+from apps.llm.guards.rates import TokenRequest, tokens_reserve
+from apps.llm.guards.sweep import Swept, guards_sweep
 from apps.llm.models import BudgetDay, BudgetReservation, CallGuard, CallOutcome, ModelCall, TokenUse
 from apps.llm.tasks import sweep_guards
 from tests.llm.guards.rules import CENT, DAY, NOON, noon, rules

@@ -16,9 +16,9 @@ from apps.llm.domain.chat import Usage
 from apps.llm.guards.attempts import AttemptPlan, attempt_admit, attempt_settle
 from apps.llm.guards.breakers import CallResult, breaker_admit, breaker_record, breaker_state
 from apps.llm.guards.budgets import budget_reserve, budget_settle, budget_window
-from apps.llm.guards.token_rates import TokenRequest, token_window, tokens_reserve, tokens_settle
+from apps.llm.guards.rates import TokenRequest, token_window, tokens_reserve, tokens_settle
 from apps.llm.models import Breaker, BudgetDay, BudgetReservation, Price, TokenUse
-from apps.llm.prices import price_save
+from apps.llm.pricing.prices import price_save
 from tests.llm.guards.rules import CENT, DAY, MIDNIGHT, noon, rules
 from tests.threads import at_once
 

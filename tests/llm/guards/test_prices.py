@@ -6,9 +6,9 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 
 from apps.core.domain.clock import DeterministicClock
-from apps.llm.domain.known_prices import KNOWN_PRICES
 from apps.llm.models import Price
-from apps.llm.prices import price_save, prices_ensure, tariff_of
+from apps.llm.pricing.defaults import KNOWN_PRICES
+from apps.llm.pricing.prices import price_save, prices_ensure, tariff_of
 
 pytestmark = pytest.mark.django_db
 

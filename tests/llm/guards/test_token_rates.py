@@ -2,9 +2,9 @@ import pytest
 from django.db import IntegrityError, transaction
 
 from apps.core.domain.clock import DeterministicClock
-from apps.llm.domain.projection import RateVerdict
+from apps.llm.domain.rate import RateVerdict
 from apps.llm.guards.budgets import UnknownReservationError
-from apps.llm.guards.token_rates import (
+from apps.llm.guards.rates import (
     TokenGrant,
     TokenRequest,
     token_window,

@@ -8,8 +8,8 @@ import pytest
 from django.db import connection
 
 from apps.core.domain.scope import Permission, Scope
-from apps.llm import model_lists
 from apps.llm.domain.chat import Timeouts
+from apps.llm.providers import model_lists
 from tests.api import Api, api_for
 from tests.llm.chat_server import ChatServer, Received, Reply, running_chat_server
 from tests.llm.configuring import FALLBACK, KEY, MODEL, configured, price

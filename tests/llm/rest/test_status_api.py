@@ -11,7 +11,7 @@ from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.scope import Permission, Scope
 from apps.llm.guards.budgets import budget_reserve
 from apps.llm.guards.rules import guard_rules
-from apps.llm.tool_requests import output_parse
+from apps.llm.tools.requests import output_parse
 from tests.api import Api, api_for
 from tests.hostile.support import assert_refused, stored
 from tests.hostile.world import BOUNDS

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rest_framework.renderers import JSONRenderer
 
-from apps.llm.domain.protocol.parsing import parse_output
+from apps.llm.domain.protocol.parser import parse_output
 from apps.llm.domain.protocol.results import ProtocolMode
-from apps.llm.rest.outputs import ParseOutput, parsed_json
+from apps.llm.schemas.tool_outputs import ParseOutput, parsed_json
 from tests.llm.domain.protocol.outputs import END, SAVE, VCP, VCP_END, abp
 
 ENCODABLE = st.text(st.characters(exclude_categories=["Cs"]))

@@ -7,7 +7,7 @@ import pytest
 
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.scope import Permission, Scope
-from apps.llm.embedding import embed_texts
+from apps.llm.embedding.embedder import embed_texts
 from apps.semantic.models import Memory, MemoryShard
 from tests.api import Api, api_for, contents
 

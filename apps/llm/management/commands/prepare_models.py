@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from apps.llm.domain.embedder import EmbeddingUnavailableError
-from apps.llm.minilm.preparation import prepare
-from apps.llm.minilm.source import Precision
+from apps.llm.embedding.minilm.preparation import prepare
+from apps.llm.embedding.minilm.source import Precision
 
 
 class Command(BaseCommand):

@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.table import Table
 
 from apps.core.terminal import progress_bar
-from apps.llm.embedding import get_embedder
+from apps.llm.embedding.embedder import get_embedder
 from apps.retrieval.domain.planner import RowCounts, SearchCosts, plan
 from apps.semantic.calibrating import MIN_ROWS, ROWS, calibrate
 from apps.semantic.search_costs import search_costs, write_search_costs

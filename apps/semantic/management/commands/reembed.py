@@ -6,7 +6,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from apps.core.terminal import progress_bar
 from apps.llm.domain.embedder import EmbeddingError
-from apps.llm.embedding import get_embedder
+from apps.llm.embedding.embedder import get_embedder
 from apps.llm.selectors import active_space
 from apps.semantic.maintenance import reembed, reembed_needed
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from apps.llm.domain.protocol.parsing import parse_output
+from apps.llm.domain.protocol.parser import parse_output
 from apps.llm.domain.protocol.results import ParsedOutput, ToolRequest
 
 SAVE = "[[ABP_TOOL:memory_save]]"

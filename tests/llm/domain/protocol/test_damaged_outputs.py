@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from apps.llm.domain.protocol.parsing import parse_output
+from apps.llm.domain.protocol.parser import parse_output
 from tests.llm.domain.protocol.outputs import END, SAVE, SEARCH, VCP, VCP_END, abp, vcp
 
 TEA = {"content": "likes tea"}

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.llm.domain.protocol.parsing import parse_output
+from apps.llm.domain.protocol.parser import parse_output
 from tests.llm.domain.protocol.outputs import END, SAVE, VCP, VCP_END, WIPE, abp, refusals, vcp
 
 WIPE_ALL = f'{WIPE}{{"all": true}}{END}'

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.llm.domain.protocol.objects import no_repair
-from apps.llm.domain.protocol.parsing import MAX_REFUSALS, MAX_REPAIRS, parse_output
+from apps.llm.domain.protocol.parser import MAX_REFUSALS, MAX_REPAIRS, parse_output
 from apps.llm.domain.protocol.results import ProtocolMode, ToolRequest
 from apps.llm.domain.protocol.statistics import ProtocolStatistics, statistics_of
 from tests.llm.domain.protocol.outputs import END, SAVE, VCP, VCP_END, abp, refusals, the_request, vcp

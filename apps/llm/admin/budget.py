@@ -1,0 +1,162 @@
+"""Budget and circuit breakers in the admin: what was spent, whether calls pass, and what may be done about it."""
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db.models import Sum
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import path, reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from unfold.admin import ModelAdmin
+from unfold.dataclasses import ActionDialog
+from unfold.decorators import action, display
+
+from apps.core.admin.kit import NOTHING, ReadOnly, after_dialog, moment, operator_access, two_lines
+from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
+from apps.llm.admin.budget_page import PHASES, budget_page, share_of
+from apps.llm.admin.kit import dollars, may
+from apps.llm.guards.breakers import breaker_reset
+from apps.llm.guards.budgets import budget_reset
+from apps.llm.guards.rules import guard_rules
+from apps.llm.guards.status import breaker_status
+from apps.llm.models import Breaker, BudgetDay
+
+HERE = "admin:llm_budgetday_changelist"
+WAIVE = ActionDialog(
+    title="Waive what was spent today?",
+    description="It does not count any more, so as much as the whole budget may be spent again today. What was spent "
+    "stays on record with your name. What is set aside for calls under way still counts.",
+    form_class=None,
+    form_submit_text="Waive",
+)
+
+
+@admin.register(BudgetDay)
+class BudgetDayAdmin(ReadOnly, ModelAdmin):
+    """The days, and above them how it is now. The guards write."""
+
+    list_display = ["day_of", "spent", "share", "thresholds", "waived"]
+    list_display_links = ["day_of"]
+    list_fullwidth = True
+    list_per_page = 14
+    list_before_template = "llm/budget.html"
+    show_full_result_count = False
+    ordering = ["-day"]
+    actions_list = ["waive_today"]
+    empty_text = "A day appears when something is spent in it."
+    fields = ["day_of", ("spent_exact", "limit_exact"), ("waived_exact", "waived_when"), "thresholds", "lost"]
+    readonly_fields = ["day_of", "spent_exact", "limit_exact", "waived_exact", "waived_when", "thresholds", "lost"]
+
+    class Media:
+        css = {"all": ["llm/models.css"]}
+
+    def get_urls(self) -> list[Any]:
+        page = self.admin_site.admin_view(self.reset_view)
+        return [path("breaker/reset/", page, name="llm_breaker_reset"), *super().get_urls()]
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        shown = budget_page(may_reset=may(request, "change_breaker"))
+        context = {**shown, "title": "Budget and breakers", **(extra_context or {})}
+        return super().changelist_view(request, context)
+
+    # What an operator may do
+
+    def has_waive_permission(self, request: HttpRequest) -> bool:
+        """Whether the person may have what was spent not count."""
+        return may(request, "change_budgetday")
+
+    @action(
+        description="Waive what was spent today",
+        icon="restart_alt",
+        permissions=["waive"],
+        dialog=WAIVE,
+        url_path="waive",
+    )
+    def waive_today(self, request: HttpRequest, form: Any) -> HttpResponse:
+        waived = budget_reset(actor=operator_access(request).actor)
+        self.log_change(request, BudgetDay.objects.latest("day"), f"Waived {dollars(waived)}.")
+        messages.success(request, f"{dollars(waived)} of today does not count any more.")
+        return after_dialog(request, reverse(HERE))
+
+    def reset_view(self, request: HttpRequest) -> HttpResponse:
+        """Asks before a breaker is reset, and resets it when that was confirmed."""
+        if not may(request, "change_breaker"):
+            raise PermissionDenied
+        provider = request.GET.get("provider", "")
+        row = Breaker.objects.filter(pk=provider.replace("\x00", "")).first()
+        if row is None:
+            raise Http404
+        if request.method == "POST":
+            breaker_reset(provider=row.pk, actor=operator_access(request).actor)
+            self.log_change(request, row, "Reset.")
+            messages.success(request, f"The breaker of {row.pk} is closed.")
+            return HttpResponseRedirect(reverse(HERE))
+        return TemplateResponse(request, "llm/breaker_reset.html", self._question(request, row.pk))
+
+    def _question(self, request: HttpRequest, provider: str) -> dict[str, Any]:
+        status = breaker_status(provider, rules=guard_rules())
+        return {
+            **self.admin_site.each_context(request),
+            "title": "Reset a circuit breaker",
+            "opts": self.opts,
+            "media": self.media,
+            "provider": provider,
+            "phase": PHASES[status.phase][0].lower(),
+            "since": moment(status.since),
+        }
+
+    # Columns
+
+    @display(description="Day (UTC)", ordering="day")
+    def day_of(self, day: BudgetDay) -> str:
+        return day.day.isoformat()
+
+    @display(description="Spent", ordering="spent_usd")
+    def spent(self, day: BudgetDay) -> SafeString:
+        return two_lines(dollars(day.spent_usd), f"of {dollars(day.limit_usd)}" if day.limit_usd else "no limit")
+
+    @display(description="Of the budget")
+    def share(self, day: BudgetDay) -> str:
+        return share_of(day.spent_usd, day.waived_usd, day.limit_usd) or NOTHING
+
+    @display(description="Warned at")
+    def thresholds(self, day: BudgetDay) -> str:
+        return ", ".join(f"{threshold}%" for threshold in day.warned) or NOTHING
+
+    @display(description="Waived")
+    def waived(self, day: BudgetDay) -> SafeString | str:
+        return two_lines(dollars(day.waived_usd), f"by {day.reset_by}") if day.waived_usd else NOTHING
+
+    # The page of a day
+
+    @display(description="Spent")
+    def spent_exact(self, day: BudgetDay) -> str:
+        return f"${day.spent_usd:f}"
+
+    @display(description="Budget when something was spent last")
+    def limit_exact(self, day: BudgetDay) -> str:
+        return f"${day.limit_usd:f}" if day.limit_usd is not None else "none"
+
+    @display(description="Waived")
+    def waived_exact(self, day: BudgetDay) -> str:
+        return f"${day.waived_usd:f}" if day.waived_usd else "nothing"
+
+    @display(description="Waived by")
+    def waived_when(self, day: BudgetDay) -> str:
+        return f"{day.reset_by} at {moment(day.reset_at)}" if day.reset_at else NOTHING
+
+    @display(description="Set aside and never settled")
+    def lost(self, day: BudgetDay) -> SafeString | str:
+        """Reservations that expired: the process of the call may have died, and its money may have been spent."""
+        expired = day.reservations.filter(expires_at__lte=utcnow(SYSTEM_CLOCK))
+        if not (count := expired.count()):
+            return "nothing"
+        amount = expired.aggregate(Sum("amount_usd"))["amount_usd__sum"]
+        told = "Their processes may have died. What they spent is not in the sum; the provider's own account has it."
+        calls = f"{count:,} call{'' if count == 1 else 's'}, at most {dollars(amount)}"
+        return format_html('{}<br><span class="mh-note">{}</span>', calls, told)

@@ -1,0 +1,175 @@
+"""Calls to chat models in the admin: who asked which one what for, what it took, and how it ended."""
+
+import json
+from typing import Any
+
+from django.conf import settings
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from unfold.admin import ModelAdmin
+from unfold.decorators import display
+
+from apps.core.admin.kit import NOTHING, ReadOnly, badge, moment, preformatted, pretty_json, two_lines
+from apps.core.admin.lists import comparable
+from apps.llm.admin.call_list import CONTENT, FILTERS, LATEST, CallList, CallPaginator, matching
+from apps.llm.admin.call_summary import call_summary
+from apps.llm.admin.kit import dollars, models_context, took
+from apps.llm.guards.rules import guard_rules
+from apps.llm.models import CallOutcome, ModelCall
+from apps.llm.selectors import configured_models
+
+OUTCOME_COLOURS = {"Succeeded": "success", "Refused": "warning", "Failed": "danger", "Unusable answer": "danger"}
+NOT_KEPT = "Not kept. MEMORYHUB_CHAT_KEEP_CONTENT=true keeps what is asked and answered from then on."
+NOT_SHOWN = "Kept, but not shown while MEMORYHUB_CHAT_KEEP_CONTENT is off. It is removed with its call."
+NOT_ASKED = "no model was asked"
+
+
+@admin.register(ModelCall)
+class ModelCallAdmin(ReadOnly, ModelAdmin):
+    """The gateway writes these records, once."""
+
+    list_display = ["call", "asked", "tokens", "cost", "duration", "ended", "when"]
+    list_display_links = ["call"]
+    list_filter = FILTERS
+    list_filter_submit = True
+    list_filter_sheet = True
+    list_fullwidth = True
+    list_per_page = 50
+    list_before_template = "llm/calls.html"
+    show_full_result_count = False
+    show_facets = admin.ShowFacets.NEVER
+    paginator = CallPaginator
+    ordering = ["-started_at", "-id"]
+    search_fields = ["actor"]  # shows the box; `get_search_results` decides
+    search_help_text = "A whole id, person, purpose, model, provider or reason"
+    empty_text = "Calls appear as the hub asks a chat model."
+    fieldsets = [
+        (None, {"fields": ["outcome_explained"]}),
+        ("What for", {"fields": [("actor", "purpose"), "uuid"]}),
+        ("Model", {"fields": [("model_asked", "provider_asked"), "attempts"]}),
+        ("Tokens and cost", {"fields": [("input_tokens", "output_tokens"), ("counted", "cost_exact")]}),
+        ("Time", {"fields": [("started", "duration_exact")]}),
+        ("Content", {"fields": ["what_was_asked", "what_was_answered"]}),
+    ]  # fmt: skip
+    readonly_fields = [
+        "outcome_explained", "model_asked", "provider_asked", "counted", "cost_exact", "started", "duration_exact",
+        "what_was_asked", "what_was_answered",
+    ]  # fmt: skip
+
+    class Media:
+        css = {"all": ["llm/models.css"]}
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[CallList]:
+        return CallList
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[ModelCall]:
+        calls: QuerySet[ModelCall] = super().get_queryset(request)
+        return calls.defer(*CONTENT)
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[ModelCall], search_term: str
+    ) -> tuple[QuerySet[ModelCall], bool]:
+        term = comparable(search_term)
+        return (matching(queryset, term) if term else queryset), False
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        shown = {"summary": call_summary(), "latest": f"{LATEST:,}"}
+        context = {**models_context(configured_models(rules=guard_rules())), **shown, **(extra_context or {})}
+        return super().changelist_view(request, context)
+
+    # Columns
+
+    @display(description="What for")
+    def call(self, call: ModelCall) -> SafeString:
+        return two_lines(call.purpose, call.actor)
+
+    @display(description="Model")
+    def asked(self, call: ModelCall) -> SafeString:
+        return two_lines(call.model or NOTHING, call.provider or NOT_ASKED)
+
+    @display(description="Tokens in + out")
+    def tokens(self, call: ModelCall) -> SafeString:
+        return two_lines(f"{call.input_tokens:,} + {call.output_tokens:,}", "estimated" if call.is_estimated else "")
+
+    @display(description="Cost")
+    def cost(self, call: ModelCall) -> str:
+        return dollars(call.cost_usd)
+
+    @display(description="Took")
+    def duration(self, call: ModelCall) -> SafeString:
+        return two_lines(took(call.latency_ms), f"{call.attempts} tries" if call.attempts > 1 else "")
+
+    @display(description="Outcome")
+    def ended(self, call: ModelCall) -> SafeString:
+        return format_html('{}<span class="mh-why">{}</span>', outcome_badge(call), why(call))
+
+    @display(description="Started at", ordering="started_at")
+    def when(self, call: ModelCall) -> SafeString:
+        day, _, time = moment(call.started_at).partition(" ")
+        return two_lines(day, time)
+
+    # The page of a call
+
+    @display(description="Outcome")
+    def outcome_explained(self, call: ModelCall) -> SafeString:
+        return format_html('{} <span class="mh-mono">{}</span>', outcome_badge(call), why(call))
+
+    @display(description="Model")
+    def model_asked(self, call: ModelCall) -> str:
+        return call.model or NOTHING
+
+    @display(description="Provider")
+    def provider_asked(self, call: ModelCall) -> str:
+        return call.provider or NOT_ASKED
+
+    @display(description="Counted by")
+    def counted(self, call: ModelCall) -> str:
+        return "the hub, as an estimate: the provider did not say" if call.is_estimated else "the provider"
+
+    @display(description="Cost")
+    def cost_exact(self, call: ModelCall) -> str:
+        return "unknown: the model had no price" if call.cost_usd is None else f"${call.cost_usd:f}"
+
+    @display(description="Started at")
+    def started(self, call: ModelCall) -> str:
+        return moment(call.started_at)
+
+    @display(description="Took")
+    def duration_exact(self, call: ModelCall) -> str:
+        return f"{call.latency_ms:,.1f} ms, with all tries and the waits between them"
+
+    @display(description="Asked")
+    def what_was_asked(self, call: ModelCall) -> SafeString | str:
+        return content(call.prompt)
+
+    @display(description="Answered")
+    def what_was_answered(self, call: ModelCall) -> SafeString | str:
+        return content(call.answer)
+
+
+def outcome_badge(call: ModelCall) -> SafeString:
+    """How a call ended."""
+    label = CallOutcome(call.outcome).label
+    return SafeString(badge(str(label), OUTCOME_COLOURS[str(label)]))
+
+
+def why(call: ModelCall) -> str:
+    """Which guard refused a call and for what reason, or why it failed."""
+    guard = f"{call.get_guard_display().lower()}: " if call.guard else ""
+    return f"{guard}{call.reason.replace('_', ' ')}"
+
+
+def content(text: str | None) -> SafeString | str:
+    """What was asked or answered, if the operator has that kept."""
+    if text is None:
+        return NOT_KEPT
+    if not settings.MEMORYHUB.guards.keep_content:
+        return NOT_SHOWN
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError):
+        return preformatted(text)
+    return pretty_json(document) if isinstance(document, dict | list) else preformatted(text)

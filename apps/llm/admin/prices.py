@@ -1,0 +1,197 @@
+"""Prices of models in the admin: the rows by which calls are charged, and which of them somebody should look at."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from unfold.admin import ModelAdmin
+from unfold.decorators import display
+from unfold.views import ChangeList
+
+from apps.core.admin.kit import moment, operator_access, two_lines
+from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
+from apps.llm.admin.kit import models_context
+from apps.llm.domain.pricing import ANY_MODEL
+from apps.llm.guards.rules import guard_rules
+from apps.llm.models import Price
+from apps.llm.pricing.price_list import PriceTable, is_old, known_since, old_prices, price_of, prices_in_force
+from apps.llm.pricing.prices import COMES_WITH_THE_HUB, price_save
+from apps.llm.selectors import ConfiguredModel, configured_models
+
+STATE_COLOURS = {"Holds": "success", "Old": "warning", "Replaced": None, "To come": "info"}
+SHOWN_NAMES = 6
+EXPLAINED = (
+    "For a new price add a row with its first day, so that past costs stay explained; correct a row only where it was "
+    "wrong. Saving a row says that somebody has looked at it."
+)
+
+
+class PriceForm(forms.ModelForm):
+    """What a person knows of a price."""
+
+    class Meta:
+        model = Price
+        fields = [
+            "provider", "model", "input_per_million", "output_per_million", "above_input_tokens", "valid_from",
+            "source",
+        ]  # fmt: skip
+        labels = {"above_input_tokens": "For input above"}
+
+
+class PriceList(ChangeList):
+    """A page of prices; each knows whether it is one of those that hold."""
+
+    def get_results(self, request: HttpRequest) -> None:
+        super().get_results(request)
+        table = prices_in_force()
+        holding = {price.pk for prices in table.values() for price in prices}
+        for price in self.result_list:
+            price.holds = price.pk in holding
+
+
+@admin.register(Price)
+class PriceAdmin(ModelAdmin):
+    """Every change goes through the service."""
+
+    form = PriceForm
+    list_display = ["of_model", "into", "out", "since", "state", "found"]
+    list_display_links = ["of_model"]
+    list_filter = ["provider"]
+    list_fullwidth = True
+    list_per_page = 100
+    list_before_template = "llm/prices.html"
+    search_fields = ["provider", "model"]
+    search_help_text = "A part of a model's or provider's name"
+    fieldsets = [
+        (None, {"fields": [("provider", "model")], "description": EXPLAINED}),
+        ("Price", {"fields": [("input_per_million", "output_per_million"), "above_input_tokens"]}),
+        ("Since when, and how you know", {"fields": ["valid_from", "source"]}),
+    ]  # fmt: skip
+    warn_unsaved_form = True
+    empty_text = "The hub adds the prices that it knows when it starts."
+
+    class Media:
+        css = {"all": ["llm/models.css"]}
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[PriceList]:
+        return PriceList
+
+    def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
+        return {"valid_from": utcnow(SYSTEM_CLOCK).date(), **super().get_changeform_initial_data(request)}
+
+    def get_fieldsets(self, request: HttpRequest, obj: Price | None = None) -> Any:
+        return [*self.fieldsets, ("Edited", {"fields": ["edited"]})] if obj else self.fieldsets
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Price | None = None) -> list[str]:
+        return ["edited"]
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        return super().changelist_view(request, {**_notes(), **(extra_context or {})})
+
+    def changeform_view(
+        self,
+        request: HttpRequest,
+        object_id: str | None = None,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> Any:
+        try:
+            return super().changeform_view(request, object_id, form_url, extra_context)
+        except ValidationError:
+            messages.error(request, "Somebody else entered a price for this model and day meanwhile. Look at it again.")
+            return HttpResponseRedirect(reverse("admin:llm_price_changelist"))
+
+    def save_model(self, request: HttpRequest, obj: Price, form: Any, change: bool) -> None:
+        price_save(price=obj, actor=operator_access(request).actor)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Price | None = None) -> bool:
+        """A price that calls were charged by stays; a wrong one is corrected."""
+        return False
+
+    # Columns
+
+    @display(description="Model", ordering="model")
+    def of_model(self, price: Price) -> SafeString:
+        longer = f", above {price.above_input_tokens:,} input tokens" if price.above_input_tokens else ""
+        model = "any other model (*)" if price.model == ANY_MODEL else price.model
+        return two_lines(model, f"{price.provider}{longer}")
+
+    @display(description="Input, a million", ordering="input_per_million")
+    def into(self, price: Price) -> str:
+        return _exact(price.input_per_million)
+
+    @display(description="Output, a million", ordering="output_per_million")
+    def out(self, price: Price) -> str:
+        return _exact(price.output_per_million)
+
+    @display(description="Holds from", ordering="valid_from")
+    def since(self, price: Price) -> str:
+        return price.valid_from.isoformat()
+
+    @display(description="State", label=STATE_COLOURS)
+    def state(self, price: Any) -> str:
+        today = utcnow(SYSTEM_CLOCK).date()
+        if price.valid_from > today:
+            return "To come"
+        if not price.holds:
+            return "Replaced"
+        return "Old" if is_old(price, today) else "Holds"
+
+    @display(description="Found")
+    def found(self, price: Price) -> SafeString:
+        by = price.edited_by if price.edited_by == COMES_WITH_THE_HUB else f"by {price.edited_by}"
+        return format_html(
+            '<span class="mh-lines"><span class="mh-cell" title="{}">{}</span><span class="mh-sub">{}</span></span>',
+            price.source,
+            source_link(price.source),
+            f"{by}, {known_since(price).isoformat()}",
+        )
+
+    @display(description="Last saved")
+    def edited(self, price: Price) -> str:
+        return f"{moment(price.edited_at)}, {price.edited_by}"
+
+
+def source_link(source: str) -> SafeString | str:
+    """Where a price was found; a link to a page, by the name of its site, when it begins with an address."""
+    address, _, rest = source.partition(" ")
+    site = address.removeprefix("https://").partition("/")[0]
+    if not address.startswith("https://") or not site:
+        return source
+    return format_html('<a class="mh-link" href="{}" rel="noopener noreferrer">{}</a> {}', address, site, rest)
+
+
+def _exact(amount: Any) -> str:
+    whole, _, places = f"{amount:f}".partition(".")
+    return f"${int(whole):,}.{places.rstrip('0').ljust(2, '0')}"
+
+
+def _notes() -> dict[str, Any]:
+    """What somebody should look at."""
+    rules, table = guard_rules(), prices_in_force()
+    configured = configured_models(rules=rules)
+    return {
+        **models_context(configured),
+        "unpriced": [f"{model.provider} {model.model}" for model in configured if not model.is_priced],
+        "is_budgeted": rules.budget.is_enforced,
+        "old": _old(table, configured),
+    }
+
+
+def _old(table: PriceTable, configured: list[ConfiguredModel]) -> dict[str, Any]:
+    """Old prices, those of the configured models by name."""
+    today = utcnow(SYSTEM_CLOCK).date()
+    old = {price.pk for price in old_prices(table, today)}
+    used = [model for model in configured if any(price.pk in old for price in _charged(table, model))]
+    names = [f"{model.provider} {model.model}" for model in used]
+    return {"count": len(old), "used": names[:SHOWN_NAMES]}
+
+
+def _charged(table: PriceTable, model: ConfiguredModel) -> Iterator[Price]:
+    yield from price_of(table, model.provider, model.model)

@@ -1,0 +1,128 @@
+"""Tool statistics in the admin: which protocols models speak, how often that fails, and what became of each tool."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from django.contrib import admin
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from unfold.admin import ModelAdmin
+from unfold.decorators import display
+
+from apps.core.admin.kit import ReadOnly
+from apps.llm.admin.charts import protocol_chart
+from apps.llm.domain.protocol.statistics import ProtocolStatistics
+from apps.llm.models import RunOutcome, ToolRunDay
+from apps.llm.selectors import COUNTED_DAYS
+from apps.llm.tools.counts import UNKNOWN, RunCount, tool_statistics
+from apps.llm.tools.registry import tool_registry
+
+OUTCOME_COLOURS = {
+    "Done": "success",
+    "Unknown tool": "warning",
+    "Forbidden": "warning",
+    "Invalid parameters": "warning",
+    "Failed": "danger",
+}
+TONES = {
+    RunOutcome.DONE: "good",
+    RunOutcome.INVALID_PARAMETERS: "warn",
+    RunOutcome.FORBIDDEN: "info",
+    RunOutcome.UNKNOWN_TOOL: "quiet",
+    RunOutcome.FAILED: "bad",
+}
+NOT_A_TOOL = "names that no tool has"
+
+
+@admin.register(ToolRunDay)
+class ToolRunDayAdmin(ReadOnly, ModelAdmin):
+    """The counts by the day, and above them what they come to."""
+
+    list_display = ["day_of", "tool", "protocol", "ended", "how_often"]
+    list_display_links = ["day_of"]
+    list_filter = ["outcome", "protocol"]
+    list_fullwidth = True
+    list_per_page = 25
+    list_before_template = "llm/tools.html"
+    show_full_result_count = False
+    show_facets = admin.ShowFacets.NEVER
+    ordering = ["-day", "tool", "protocol", "outcome"]
+    search_fields = ["tool"]
+    search_help_text = "A part of a tool's name"
+    empty_text = (
+        "Counts appear when outputs of models are sent to /api/llm/tools/execute, or a chat model asks for a tool."
+    )
+    fields = ["day_of", "tool", "protocol", "ended", "how_often"]
+    readonly_fields = fields
+
+    class Media:
+        css = {"all": ["llm/models.css"]}
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        return super().changelist_view(request, {**tools_page(), "title": "Tool statistics", **(extra_context or {})})
+
+    @display(description="Day (UTC)", ordering="day")
+    def day_of(self, count: ToolRunDay) -> str:
+        return count.day.isoformat()
+
+    @display(description="Outcome", ordering="outcome", label=OUTCOME_COLOURS)
+    def ended(self, count: ToolRunDay) -> str:
+        return str(count.get_outcome_display())
+
+    @display(description="How often", ordering="runs")
+    def how_often(self, count: ToolRunDay) -> str:
+        return f"{count.runs:,}"
+
+
+def tools_page() -> dict[str, Any]:
+    """Everything that templates/llm/tools.html shows."""
+    found = tool_statistics(COUNTED_DAYS)
+    return {
+        "counted_days": COUNTED_DAYS,
+        "is_empty": not found.total.outputs,
+        "tiles": list(_tiles(found.total)),
+        "chart": protocol_chart(found.by_day),
+        "tools": list(_tools(found.runs)),
+        "legend": [(f"mh-{tone}", RunOutcome(outcome).label) for outcome, tone in TONES.items()],
+    }
+
+
+def _tiles(total: ProtocolStatistics) -> Iterator[tuple[str, str, str, str]]:
+    """Label, number, note and tone."""
+    asked = f"{_percent(total.asked, total.outputs)} of all outputs"
+    yield "Asked for a tool", f"{total.asked:,}", asked, ""
+    fallbacks = total.fallback_to_vcp + total.fallback_to_text
+    words = f"{total.fallback_to_vcp:,} to VCP, {total.fallback_to_text:,} to plain text"
+    yield "Fallback rate", _percent(fallbacks, total.asked), words, "warn" if total.fallback_rate >= 0.2 else ""
+    yield "Repaired", f"{total.fixed:,}", f"{_percent(total.fixed, total.abp + total.vcp)} of the requests", ""
+    yield "Damaged ABP", f"{total.abp_failed:,}", "outputs whose ABP blocks were all of no use", ""
+    yield "Not acted upon", f"{total.refused:,}", "blocks and markers: quoted, damaged or superseded", ""
+
+
+def _tools(runs: Iterable[RunCount]) -> Iterator[dict[str, Any]]:
+    """Each tool with its outcomes: those of the hub in their order, and below them the names that no tool has."""
+    counts: dict[str, Counter[str]] = {tool.name: Counter() for tool in tool_registry()}
+    for run in runs:
+        counts.setdefault(run.tool, Counter())[run.outcome] += run.runs
+    for name, outcomes in sorted(counts.items(), key=lambda item: item[0] == UNKNOWN):
+        total = outcomes.total()
+        yield {
+            "name": NOT_A_TOOL if name == UNKNOWN else name,
+            "total": f"{total:,}",
+            "parts": [_part(outcome, outcomes[outcome.value], total) for outcome in TONES if outcomes[outcome.value]],
+        }
+
+
+def _part(outcome: RunOutcome, count: int, total: int) -> dict[str, str]:
+    return {
+        "tone": f"mh-{TONES[outcome]}",
+        "told": f"{count:,} {str(outcome.label).lower()}",
+        "share": f"{100 * count / total:.2f}",
+    }
+
+
+def _percent(count: int, of: int) -> str:
+    return f"{100 * count / of:.0f}%" if of else "-"

