@@ -7,13 +7,13 @@ from typing import Any
 
 from apps.llm.domain.embedder import Vectors
 from apps.llm.embedding.embedder import embed_texts
-from apps.rules.domain.arbitration import Action, arbitrate
-from apps.rules.domain.builtin import with_built_in
-from apps.rules.domain.contradiction_evidence import Reason
-from apps.rules.domain.detection import MAKE_A_CONFLICT, detect
-from apps.rules.domain.record import MemoryRecord
-from apps.rules.domain.rules import RuleConfig
-from apps.rules.domain.signals import Detection, SignalType
+from apps.rules.domain.contradiction.evidence import Reason
+from apps.rules.domain.documents.builtin import with_built_in
+from apps.rules.domain.documents.rule import RuleConfig
+from apps.rules.domain.engine.arbitration import Action, arbitrate
+from apps.rules.domain.engine.detection import MAKE_A_CONFLICT, detect
+from apps.rules.domain.engine.record import MemoryRecord
+from apps.rules.domain.engine.signals import Detection, SignalType
 from apps.rules.registry import RuleSet, resolve_all
 from benchmarks.labelled_pairs import Decision, LabelledPair, by_kind, rates
 

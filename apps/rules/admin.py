@@ -20,14 +20,14 @@ from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import system_access
 from apps.rules import services
 from apps.rules.differences import changed_paths, diff_lines
-from apps.rules.domain.builtin import BUILT_IN
-from apps.rules.domain.record import MemoryRecord
-from apps.rules.domain.rules import DEFAULT_RULE, RuleConfig
-from apps.rules.evaluating import evaluate
+from apps.rules.domain.documents.builtin import BUILT_IN
+from apps.rules.domain.documents.rule import DEFAULT_RULE, RuleConfig
+from apps.rules.domain.engine.record import MemoryRecord
+from apps.rules.evaluate import evaluate
 from apps.rules.forms import SECTIONS, SEEN, SEPARATOR, SETTINGS, RuleForm, TrialForm
 from apps.rules.models import MergeRule, MergeRuleVersion
 from apps.rules.registry import active_rules
-from apps.rules.rest.outputs import evaluation_json
+from apps.rules.schemas.outputs import evaluation_json
 from apps.rules.selectors import rule_history
 
 ACTION_COLOURS = {"Registered": "success", "Updated": "info", "Deleted": "danger", "Restored": "warning"}

@@ -7,11 +7,19 @@ from django import forms
 from django.core.exceptions import NON_FIELD_ERRORS
 from unfold import widgets
 
-from apps.rules.domain.checking import checked_document
-from apps.rules.domain.help import help_for
-from apps.rules.domain.problems import InvalidRuleError
-from apps.rules.domain.rules import DEFAULT_RULE, MAX_NAME_CHARS, SHAPE, Document, RuleConfig, check_fit, resolve
-from apps.rules.domain.shape import Setting
+from apps.rules.domain.documents.help import help_for
+from apps.rules.domain.documents.problems import InvalidRuleError
+from apps.rules.domain.documents.rule import (
+    DEFAULT_RULE,
+    MAX_NAME_CHARS,
+    SHAPE,
+    Document,
+    RuleConfig,
+    check_fit,
+    resolve,
+)
+from apps.rules.domain.documents.shape import Setting
+from apps.rules.domain.documents.validate import checked_document
 from apps.rules.models import MergeRule
 from apps.rules.registry import active_rules
 

@@ -6,7 +6,7 @@ from uuid import uuid4
 from django.db import models
 from django.db.models import Q
 
-from apps.rules.domain.rules import MAX_NAME_CHARS
+from apps.rules.domain.documents.rule import MAX_NAME_CHARS
 
 
 class RegistryVersion(models.Model):

@@ -8,11 +8,11 @@ from typing import Any
 
 from django.db import connection
 
-from apps.rules.domain.builtin import with_built_in
-from apps.rules.domain.checking import checked_document
-from apps.rules.domain.problems import InvalidRuleError
-from apps.rules.domain.record import MemoryRecord
-from apps.rules.domain.rules import DEFAULT_RULE, Document, RuleConfig, by_priority, match, resolve
+from apps.rules.domain.documents.builtin import with_built_in
+from apps.rules.domain.documents.problems import InvalidRuleError
+from apps.rules.domain.documents.rule import DEFAULT_RULE, Document, RuleConfig, by_priority, match, resolve
+from apps.rules.domain.documents.validate import checked_document
+from apps.rules.domain.engine.record import MemoryRecord
 from apps.rules.models import MergeRule, RegistryVersion
 
 logger = logging.getLogger(__name__)

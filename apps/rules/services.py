@@ -17,10 +17,10 @@ from django.db import transaction
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import ConflictError, NotFoundError
 from apps.events.services import emit_many
-from apps.rules.domain.builtin import BUILT_IN, with_built_in
-from apps.rules.domain.checking import checked_document
-from apps.rules.domain.problems import InvalidRuleError, Problem
-from apps.rules.domain.rules import Document, RuleConfig, check_fit, deep_merge, resolve
+from apps.rules.domain.documents.builtin import BUILT_IN, with_built_in
+from apps.rules.domain.documents.problems import InvalidRuleError, Problem
+from apps.rules.domain.documents.rule import Document, RuleConfig, check_fit, deep_merge, resolve
+from apps.rules.domain.documents.validate import checked_document
 from apps.rules.events import RuleChange, RuleDeleted, RuleRegistered, RuleUpdated
 from apps.rules.models import MergeRule, MergeRuleVersion, RegistryVersion, RuleAction
 from apps.rules.selectors import NO_SUCH_RULE

@@ -10,8 +10,8 @@ from unfold.contrib.filters.admin import DropdownFilter, RangeDateTimeFilter, Ra
 from unfold.views import ChangeList
 
 from apps.core.admin.lists import BoundedPaginator, HouseholdFilter, PersonaFilter, UserFilter, comparable
-from apps.rules.domain.arbitration import Strategy
-from apps.rules.domain.signals import SignalType
+from apps.rules.domain.engine.arbitration import Strategy
+from apps.rules.domain.engine.signals import SignalType
 from apps.rules.models import MergeRuleVersion
 from apps.semantic.models import Conflict, Origin, ReviewState
 from apps.semantic.receipt_counts import decided_rules

@@ -20,10 +20,10 @@ from apps.retrieval.domain.rows import Shard, ShardRow
 from apps.retrieval.domain.sessions import SESSION_KEY
 from apps.retrieval.domain.text.terms import query_terms, term_hash
 from apps.retrieval.domain.vectors.cosines import cosines_of_each
-from apps.rules.domain.arbitration import Conflict
-from apps.rules.domain.detection import detect
-from apps.rules.domain.record import MemoryRecord
-from apps.rules.domain.rules import RuleConfig
+from apps.rules.domain.documents.rule import RuleConfig
+from apps.rules.domain.engine.arbitration import Conflict
+from apps.rules.domain.engine.detection import detect
+from apps.rules.domain.engine.record import MemoryRecord
 from apps.rules.registry import RuleSet
 from apps.semantic.domain.nearest import Near, best_of, nearest
 from apps.semantic.drafts import Prepared

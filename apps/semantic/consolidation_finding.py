@@ -13,11 +13,11 @@ from apps.core.domain.scope import Scope
 from apps.llm.models import EmbeddingSpace
 from apps.retrieval.domain.ranking import visible_slots
 from apps.retrieval.domain.rows import Shard
-from apps.rules.domain.arbitration import Conflict as Disagreement
-from apps.rules.domain.detection import detect
-from apps.rules.domain.record import MemoryRecord
-from apps.rules.domain.rules import RuleConfig
-from apps.rules.domain.verdict import Verdict, decide
+from apps.rules.domain.documents.rule import RuleConfig
+from apps.rules.domain.engine.arbitration import Conflict as Disagreement
+from apps.rules.domain.engine.detection import detect
+from apps.rules.domain.engine.record import MemoryRecord
+from apps.rules.domain.engine.verdict import Verdict, decide
 from apps.rules.registry import RuleSet
 from apps.semantic.comparing import terms_of
 from apps.semantic.domain.nearest import nearest

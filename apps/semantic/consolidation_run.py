@@ -16,7 +16,7 @@ from django.db import transaction
 
 from apps.core.domain.clock import Clock, utcnow
 from apps.llm.models import EmbeddingSpace
-from apps.rules.domain.verdict import Outcome, Verdict, noticed
+from apps.rules.domain.engine.verdict import Outcome, Verdict, noticed
 from apps.rules.registry import RuleSet, active_rules
 from apps.semantic.consolidation_finding import (
     Chunk,

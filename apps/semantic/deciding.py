@@ -9,11 +9,11 @@ import numpy.typing as npt
 from django.conf import settings
 
 from apps.llm.models import EmbeddingSpace
-from apps.rules.domain.detection import cosine_of
-from apps.rules.domain.merging import MergeResult, merge
-from apps.rules.domain.record import MemoryRecord
-from apps.rules.domain.rules import RuleConfig
-from apps.rules.domain.verdict import Outcome, Verdict, noticed
+from apps.rules.domain.documents.rule import RuleConfig
+from apps.rules.domain.engine.detection import cosine_of
+from apps.rules.domain.engine.merge import MergeResult, merge
+from apps.rules.domain.engine.record import MemoryRecord
+from apps.rules.domain.engine.verdict import Outcome, Verdict, noticed
 from apps.rules.registry import RuleSet
 from apps.semantic.domain.standing import Transition
 from apps.semantic.ledger import Ledger

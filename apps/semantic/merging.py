@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from apps.retrieval.domain.content import content_hash
-from apps.rules.domain.merging import MergeResult
+from apps.rules.domain.engine.merge import MergeResult
 from apps.semantic.domain.confidence import DecayPolicy
 from apps.semantic.domain.memory import TAGS, MemoryDraft
 from apps.semantic.drafts import new_memory, word_columns

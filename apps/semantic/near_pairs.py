@@ -13,7 +13,7 @@ from apps.llm.selectors import active_space
 from apps.retrieval.domain.arrays import Bools
 from apps.retrieval.domain.ranking import visible_slots
 from apps.retrieval.domain.rows import Shard
-from apps.rules.domain.record import MemoryRecord
+from apps.rules.domain.engine.record import MemoryRecord
 from apps.semantic.comparing import terms_of
 from apps.semantic.consolidation_finding import decided_partners
 from apps.semantic.domain.nearest import nearest

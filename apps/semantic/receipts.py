@@ -5,11 +5,11 @@ from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
-from apps.rules.domain.detection import cosine_of
-from apps.rules.domain.merging import MergeResult
-from apps.rules.domain.record import MemoryRecord
-from apps.rules.domain.rules import RuleConfig
-from apps.rules.domain.verdict import Decided, Verdict
+from apps.rules.domain.documents.rule import RuleConfig
+from apps.rules.domain.engine.detection import cosine_of
+from apps.rules.domain.engine.merge import MergeResult
+from apps.rules.domain.engine.record import MemoryRecord
+from apps.rules.domain.engine.verdict import Decided, Verdict
 from apps.rules.registry import RuleSet
 from apps.semantic.domain.standing import Transition
 from apps.semantic.events import ConflictDecided

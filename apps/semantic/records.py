@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from apps.rules.domain.record import MemoryRecord
+from apps.rules.domain.engine.record import MemoryRecord
 from apps.semantic.domain.memory import DEFAULT_IMPORTANCE, DEFAULT_SOURCE
 from apps.semantic.drafts import Prepared
 from apps.semantic.models import Memory

@@ -15,9 +15,9 @@ from django.conf import settings
 
 from apps.core.domain.errors import NotFoundError
 from apps.core.domain.scope import Access, Scope
-from apps.rules.domain.checking import checked_document
-from apps.rules.domain.problems import InvalidRuleError
-from apps.rules.domain.rules import Document, RuleConfig, check_fit, rule_from_document, without_nulls
+from apps.rules.domain.documents.problems import InvalidRuleError
+from apps.rules.domain.documents.rule import Document, RuleConfig, check_fit, rule_from_document, without_nulls
+from apps.rules.domain.documents.validate import checked_document
 from apps.rules.registry import RuleSet, active_rules, resolve_all
 from apps.rules.selectors import NO_SUCH_RULE, is_visible, rule_get
 from apps.semantic.domain.rehearsal import Case, Fate, Tally, case_of, changed_document, gone_by, replay

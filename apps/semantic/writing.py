@@ -6,10 +6,10 @@ from typing import Any
 from uuid import UUID
 
 from apps.llm.models import EmbeddingSpace
-from apps.rules.domain.arbitration import Conflict
-from apps.rules.domain.detection import detect
-from apps.rules.domain.record import MemoryRecord
-from apps.rules.domain.verdict import Outcome, Verdict, decide
+from apps.rules.domain.engine.arbitration import Conflict
+from apps.rules.domain.engine.detection import detect
+from apps.rules.domain.engine.record import MemoryRecord
+from apps.rules.domain.engine.verdict import Outcome, Verdict, decide
 from apps.rules.registry import RuleSet
 from apps.semantic.comparing import Comparison, Subject, catch_up
 from apps.semantic.deciding import Arrival, Case, Vectors, VectorsMissingError, decision_apply

@@ -9,7 +9,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 
-from apps.rules.domain.rules import DEFAULT_RULE
+from apps.rules.domain.documents.rule import DEFAULT_RULE
 from apps.rules.services import rule_register
 from benchmarks.conflicts import built_in_rules
 

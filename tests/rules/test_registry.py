@@ -10,7 +10,7 @@ from apps.core.domain.errors import ConflictError, NotFoundError
 from apps.core.domain.scope import Access, Permission, Scope, system_access
 from apps.events.models import Event
 from apps.rules import registry, selectors
-from apps.rules.domain.problems import InvalidRuleError
+from apps.rules.domain.documents.problems import InvalidRuleError
 from apps.rules.models import MergeRule, MergeRuleVersion, RegistryVersion
 from apps.rules.services import rule_delete, rule_register, rule_restore, rule_update, rules_load
 from tests.rules.domain.records import record

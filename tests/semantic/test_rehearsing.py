@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from apps.core.domain.errors import InvalidInputError, NotFoundError
 from apps.core.domain.scope import Access, Permission, Scope, system_access
-from apps.rules.domain.problems import InvalidRuleError
+from apps.rules.domain.documents.problems import InvalidRuleError
 from apps.rules.services import rule_register, rule_update
 from apps.semantic.consolidating import consolidation_for, consolidation_run
 from apps.semantic.consolidation_run import Bounds

@@ -14,9 +14,9 @@ from apps.core.rest.permissions import HasKeyPermission
 from apps.core.rest.serializers import Problem
 from apps.core.rest.views import HubView, validated, validated_query
 from apps.rules import selectors, services
-from apps.rules.domain.problems import InvalidRuleError
-from apps.rules.evaluating import evaluate
-from apps.rules.rest import inputs, outputs
+from apps.rules.domain.documents.problems import InvalidRuleError
+from apps.rules.evaluate import evaluate
+from apps.rules.schemas import inputs, outputs
 
 
 class RulePermission(HasKeyPermission):

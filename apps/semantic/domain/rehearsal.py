@@ -15,14 +15,14 @@ import numpy as np
 import numpy.typing as npt
 
 from apps.retrieval.domain.content import content_hash
-from apps.rules.domain.arbitration import ArbitrationResult, Conflict, Strategy
-from apps.rules.domain.checking import checked_document
-from apps.rules.domain.detection import detect
-from apps.rules.domain.merging import merge
-from apps.rules.domain.problems import InvalidRuleError, Problem
-from apps.rules.domain.record import MemoryRecord
-from apps.rules.domain.rules import Document, RuleConfig, deep_merge
-from apps.rules.domain.verdict import Outcome, Verdict, decide
+from apps.rules.domain.documents.problems import InvalidRuleError, Problem
+from apps.rules.domain.documents.rule import Document, RuleConfig, deep_merge
+from apps.rules.domain.documents.validate import checked_document
+from apps.rules.domain.engine.arbitration import ArbitrationResult, Conflict, Strategy
+from apps.rules.domain.engine.detection import detect
+from apps.rules.domain.engine.merge import merge
+from apps.rules.domain.engine.record import MemoryRecord
+from apps.rules.domain.engine.verdict import Outcome, Verdict, decide
 
 Vector = npt.NDArray[np.float32]
 AXIS: Vector = np.array([1.0, 0.0], dtype=np.float32)

@@ -9,7 +9,7 @@ from django.db import models
 from django.db.models import Q
 
 from apps.core.domain.scope import MAX_IDENTIFIER_CHARS, Scope
-from apps.rules.domain.rules import MAX_NAME_CHARS
+from apps.rules.domain.documents.rule import MAX_NAME_CHARS
 from apps.semantic.models.memory import Memory
 from apps.semantic.querysets import ConflictQuerySet
 

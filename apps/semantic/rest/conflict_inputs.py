@@ -4,7 +4,7 @@ from rest_framework import serializers
 
 from apps.core.rest.fields import AwareDateTimeField, IdentifierField, StrictChoiceField
 from apps.core.rest.serializers import StrictSerializer
-from apps.rules.domain.rules import MAX_NAME_CHARS
+from apps.rules.domain.documents.rule import MAX_NAME_CHARS
 from apps.semantic.models import Origin, Outcome, ReviewState
 from apps.semantic.rest.inputs import Fields
 from apps.semantic.rest.paging import CURSOR_PATTERN

@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from apps.core.domain.scope import Access
 from apps.core.rest.fields import JSONObjectField
-from apps.rules.rest.outputs import SIDES, SignalOutput, shown_version
+from apps.rules.schemas.outputs import SIDES, SignalOutput, shown_version
 from apps.semantic.models import Conflict, Memory, MemoryStatus, Origin, Outcome, ReviewState
 from apps.semantic.rest.outputs import iso
 

@@ -7,7 +7,7 @@ from rest_framework import serializers
 
 from apps.core.rest.fields import StrictBooleanField, StrictIntegerField
 from apps.core.rest.serializers import ScopeInput
-from apps.rules.domain.json_schema import rule_schema
+from apps.rules.domain.documents.json_schema import rule_schema
 from apps.semantic.near_pairs import DEFAULT_PAIRS, MAX_PAIRS
 from apps.semantic.rehearsing import DEFAULT_LIMIT, MAX_LIMIT
 

@@ -6,9 +6,9 @@ from typing import Any
 from rest_framework import serializers
 
 from apps.core.domain.scope import Access
-from apps.rules.domain.arbitration import Strategy
-from apps.rules.domain.record import MemoryRecord
-from apps.rules.domain.verdict import Outcome
+from apps.rules.domain.engine.arbitration import Strategy
+from apps.rules.domain.engine.record import MemoryRecord
+from apps.rules.domain.engine.verdict import Outcome
 from apps.rules.selectors import is_visible
 from apps.semantic.domain.rehearsal import NO_CONFLICT, Case, Fate, Tally
 from apps.semantic.models import Origin, ReviewState

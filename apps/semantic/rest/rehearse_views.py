@@ -8,7 +8,7 @@ from rest_framework.response import Response
 from apps.core.domain.scope import Permission
 from apps.core.rest.serializers import Problem, scope_of
 from apps.core.rest.views import HubView, validated
-from apps.rules.domain.problems import InvalidRuleError
+from apps.rules.domain.documents.problems import InvalidRuleError
 from apps.semantic.rehearsing import rehearse
 from apps.semantic.rest.rehearse_inputs import RehearseInput
 from apps.semantic.rest.rehearse_outputs import RehearsalOutput, rehearsal_json

@@ -3,8 +3,8 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from apps.rules.domain.record import MemoryRecord
-from apps.rules.domain.signals import Detection, Signal, SignalType
+from apps.rules.domain.engine.record import MemoryRecord
+from apps.rules.domain.engine.signals import Detection, Signal, SignalType
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.rules.domain.arbitration import (
+from apps.rules.domain.engine.arbitration import (
     Action,
     ArbitrationConfig,
     ArbitrationResult,
@@ -21,9 +21,9 @@ from apps.rules.domain.arbitration import (
     arbitrate_most_severe,
     most_severe,
 )
-from apps.rules.domain.record import MemoryRecord
-from apps.rules.domain.signals import Detection, SignalType
-from apps.rules.domain.sources import SOURCE_ORDER
+from apps.rules.domain.engine.record import MemoryRecord
+from apps.rules.domain.engine.signals import Detection, SignalType
+from apps.rules.domain.engine.sources import SOURCE_ORDER
 from tests.rules.domain.records import NOON, conflict, record
 
 NOTHING_FIRST = {"priority_importance": False, "priority_recency": False, "priority_source": False}

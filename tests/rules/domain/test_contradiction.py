@@ -6,16 +6,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from apps.rules.domain.contradiction import contradiction
-from apps.rules.domain.contradiction_changes import change
-from apps.rules.domain.contradiction_evidence import Reason, strongest
-from apps.rules.domain.contradiction_lexicon import are_exclusive, are_opposites, key_of
-from apps.rules.domain.contradiction_negation import denial, negation
-from apps.rules.domain.contradiction_subjects import have_other_speakers
-from apps.rules.domain.contradiction_swaps import swap
-from apps.rules.domain.contradiction_text import Kind, analysed
-from apps.rules.domain.contradiction_values import value
-from apps.rules.domain.restating import restated_share
+from apps.rules.domain.contradiction.changes import change
+from apps.rules.domain.contradiction.detect import contradiction
+from apps.rules.domain.contradiction.evidence import Reason, strongest
+from apps.rules.domain.contradiction.lexicon import are_exclusive, are_opposites, key_of
+from apps.rules.domain.contradiction.negation import denial, negation
+from apps.rules.domain.contradiction.subjects import have_other_speakers
+from apps.rules.domain.contradiction.swaps import swap
+from apps.rules.domain.contradiction.text import Kind, analysed
+from apps.rules.domain.contradiction.values import value
+from apps.rules.domain.engine.restatement import restated_share
 
 NOTICED, DECISIVE = 0.5, 0.85
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from apps.rules.domain.detection import detect, keywords_of
-from apps.rules.domain.signals import DetectionConfig, SignalType
+from apps.rules.domain.engine.detection import detect, keywords_of
+from apps.rules.domain.engine.signals import DetectionConfig, SignalType
 from tests.rules.domain.records import NOON, record
 
 CONFIG = DetectionConfig()

@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from apps.rules.domain.contradiction_text import analysed
-from apps.rules.domain.detection import detect
-from apps.rules.domain.record import MemoryRecord
-from apps.rules.domain.signals import Detection, DetectionConfig
+from apps.rules.domain.contradiction.text import analysed
+from apps.rules.domain.engine.detection import detect
+from apps.rules.domain.engine.record import MemoryRecord
+from apps.rules.domain.engine.signals import Detection, DetectionConfig
 from tests.rules.domain.records import record
 
 CONFIG = DetectionConfig()

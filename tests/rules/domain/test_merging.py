@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.rules.domain.merging import (
+from apps.rules.domain.engine.merge import (
     ContentStrategy,
     ImportanceStrategy,
     KeywordsStrategy,
@@ -15,8 +15,8 @@ from apps.rules.domain.merging import (
     MetadataStrategy,
     merge,
 )
-from apps.rules.domain.record import MemoryRecord
-from apps.rules.domain.sentences import deduplicate, split_sentences
+from apps.rules.domain.engine.record import MemoryRecord
+from apps.rules.domain.engine.sentences import deduplicate, split_sentences
 from tests.rules.domain.records import NOON, record
 
 TEA = "Ana likes green tea."

@@ -7,12 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.rules.domain.arbitration import ArbitrationConfig, DefaultStrategy
-from apps.rules.domain.builtin import BUILT_IN, INFERRED_RULE
-from apps.rules.domain.checking import check_name, checked_document
-from apps.rules.domain.merging import MergeConfig
-from apps.rules.domain.problems import InvalidRuleError
-from apps.rules.domain.rules import (
+from apps.rules.domain.documents.builtin import BUILT_IN, INFERRED_RULE
+from apps.rules.domain.documents.problems import InvalidRuleError
+from apps.rules.domain.documents.rule import (
     DEFAULT_RULE,
     SHAPE,
     RuleConfig,
@@ -22,8 +19,11 @@ from apps.rules.domain.rules import (
     resolve_document,
     rule_from_document,
 )
-from apps.rules.domain.shape import Setting
-from apps.rules.domain.signals import DetectionConfig, SignalType
+from apps.rules.domain.documents.shape import Setting
+from apps.rules.domain.documents.validate import check_name, checked_document
+from apps.rules.domain.engine.arbitration import ArbitrationConfig, DefaultStrategy
+from apps.rules.domain.engine.merge import MergeConfig
+from apps.rules.domain.engine.signals import DetectionConfig, SignalType
 from tests.rules.domain.records import record
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from apps.rules.domain.detection import detect
-from apps.rules.domain.signals import DetectionConfig, SignalType
+from apps.rules.domain.engine.detection import detect
+from apps.rules.domain.engine.signals import DetectionConfig, SignalType
 from tests.rules.domain.records import record
 
 CONFIG = DetectionConfig()

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.rules.domain.arbitration import ArbitrationConfig, Conflict, DefaultStrategy, Strategy, arbitrate
-from apps.rules.domain.record import MemoryRecord
-from apps.rules.domain.signals import Detection, SignalType
-from apps.rules.domain.sources import SOURCE_ORDER
-from apps.rules.domain.verdict import Outcome, Verdict, decide, outcome_of
+from apps.rules.domain.engine.arbitration import ArbitrationConfig, Conflict, DefaultStrategy, Strategy, arbitrate
+from apps.rules.domain.engine.record import MemoryRecord
+from apps.rules.domain.engine.signals import Detection, SignalType
+from apps.rules.domain.engine.sources import SOURCE_ORDER
+from apps.rules.domain.engine.verdict import Outcome, Verdict, decide, outcome_of
 from tests.rules.domain.records import NOON, conflict, record
 
 CONTRADICTS = conflict(SignalType.CONTRADICTION)

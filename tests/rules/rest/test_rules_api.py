@@ -326,7 +326,7 @@ def test_evaluate_goes_on_without_a_model_and_says_so(operator: Api, monkeypatch
     def fail(texts: Any) -> Any:
         raise EmbeddingUnavailableError("no model", retryable=True)
 
-    monkeypatch.setattr("apps.rules.evaluating.embed_texts", fail)
+    monkeypatch.setattr("apps.rules.evaluate.embed_texts", fail)
     answer = evaluated(operator, {"occurred_at": "2026-03-02T12:00:00Z"}, {"embedding": [1.0, 0.0]})
     assert answer["similarity"] is None
     assert "semantic signal is left out" in answer["warning"]

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.rules.domain.contradiction_evidence import Reason
-from apps.rules.domain.signals import SignalType
-from apps.rules.domain.verdict import Outcome as Decided
+from apps.rules.domain.contradiction.evidence import Reason
+from apps.rules.domain.engine.signals import SignalType
+from apps.rules.domain.engine.verdict import Outcome as Decided
 from apps.semantic.domain.receipt_words import OUTCOMES, REASONS, duration, signal_words
 
 CONTRADICTION = {

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.rules.domain.arbitration import ArbitrationConfig
-from apps.rules.domain.detection import detect
-from apps.rules.domain.merging import ContentStrategy, MergeConfig
-from apps.rules.domain.record import MemoryRecord
-from apps.rules.domain.rules import RuleConfig
-from apps.rules.domain.signals import DetectionConfig, SignalType
+from apps.rules.domain.documents.rule import RuleConfig
+from apps.rules.domain.engine.arbitration import ArbitrationConfig
+from apps.rules.domain.engine.detection import detect
+from apps.rules.domain.engine.merge import ContentStrategy, MergeConfig
+from apps.rules.domain.engine.record import MemoryRecord
+from apps.rules.domain.engine.signals import DetectionConfig, SignalType
 from apps.semantic.domain.rehearsal import AXIS, Fate, Tally, at_cosine, case_of, changed_document, gone_by, replay
 
 THEN = datetime(2026, 3, 1, tzinfo=UTC)

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from itertools import product
 from typing import NamedTuple
 
-from apps.rules.domain.contradiction_evidence import Evidence, Reason, as_written, strongest
-from apps.rules.domain.contradiction_text import Clause, Passage
-from apps.rules.domain.contradiction_words import CHANGES, FILLERS, LIGHT, SPEAKER
+from apps.rules.domain.contradiction.evidence import Evidence, Reason, as_written, strongest
+from apps.rules.domain.contradiction.text import Clause, Passage
+from apps.rules.domain.contradiction.words import CHANGES, FILLERS, LIGHT, SPEAKER
 
 MIN_TOPIC = 0.4
 MIN_COMMON = 3

@@ -10,8 +10,8 @@ from typing import TypeVar
 
 from apps.retrieval.domain.text.languages import STOPWORDS
 from apps.retrieval.domain.text.stems import fold
-from apps.rules.domain.contradiction_lexicon import key_of
-from apps.rules.domain.contradiction_words import (
+from apps.rules.domain.contradiction.lexicon import key_of
+from apps.rules.domain.contradiction.words import (
     ENDINGS,
     FILLERS,
     IDIOMS,

@@ -2,9 +2,9 @@
 
 import re
 
-from apps.rules.domain.contradiction_lexicon import are_opposites
-from apps.rules.domain.contradiction_text import VALUES, Passage, Token, analysed
-from apps.rules.domain.contradiction_words import PARTICLES
+from apps.rules.domain.contradiction.lexicon import are_opposites
+from apps.rules.domain.contradiction.text import VALUES, Passage, Token, analysed
+from apps.rules.domain.contradiction.words import PARTICLES
 
 # Signs before numbers, currencies and shares: 5 is not -5, and $5 not €5.
 _MARKS = re.compile(r"(?<!\w)[-+−](?=[$€£¥]?\d)|[$€£¥%‰°]")

@@ -1,6 +1,6 @@
 """Words by the part they play in a contradiction: what denies, what is said around a statement, numbers, days."""
 
-from apps.rules.domain.contradiction_lexicon import keys
+from apps.rules.domain.contradiction.lexicon import keys
 
 
 def _words(text: str) -> frozenset[str]:

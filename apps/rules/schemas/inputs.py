@@ -17,9 +17,9 @@ from apps.core.rest.fields import (
     VisibleTextField,
 )
 from apps.core.rest.serializers import ScopeInput, StrictSerializer, scope_of
-from apps.rules.domain.json_schema import config_schema, rule_schema
-from apps.rules.domain.record import MemoryRecord
-from apps.rules.domain.rules import MAX_NAME_CHARS
+from apps.rules.domain.documents.json_schema import config_schema, rule_schema
+from apps.rules.domain.documents.rule import MAX_NAME_CHARS
+from apps.rules.domain.engine.record import MemoryRecord
 from apps.rules.services import MAX_LOADED
 
 DEFAULT_IMPORTANCE = 0.5

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from apps.rules.domain.contradiction_evidence import (
+from apps.rules.domain.contradiction.evidence import (
     NOTICE_ONLY,
     Evidence,
     Reason,
@@ -12,9 +12,9 @@ from apps.rules.domain.contradiction_evidence import (
     strongest,
     telling,
 )
-from apps.rules.domain.contradiction_subjects import SPEAKER, are_of_others, numbers_of, somebody, times_of
-from apps.rules.domain.contradiction_text import Clause, Passage
-from apps.rules.domain.contradiction_words import (
+from apps.rules.domain.contradiction.subjects import SPEAKER, are_of_others, numbers_of, somebody, times_of
+from apps.rules.domain.contradiction.text import Clause, Passage
+from apps.rules.domain.contradiction.words import (
     ENDERS,
     ENDINGS,
     FILLERS,

@@ -1,6 +1,6 @@
 """Which places lie within others: who lives in a city lives in a country, too."""
 
-from apps.rules.domain.contradiction_lexicon import keys
+from apps.rules.domain.contradiction.lexicon import keys
 
 # A word of each name is enough. What is a city as well ("Singapore", "New York") is left out.
 _CONTINENTS = keys("africa america antarctica asia australia europe oceania eu scandinavia balkans caribbean")

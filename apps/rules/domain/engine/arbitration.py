@@ -20,9 +20,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal, NamedTuple
 
-from apps.rules.domain.record import MemoryRecord
-from apps.rules.domain.signals import Detection, SignalType
-from apps.rules.domain.sources import source_rank, source_score
+from apps.rules.domain.engine.record import MemoryRecord
+from apps.rules.domain.engine.signals import Detection, SignalType
+from apps.rules.domain.engine.sources import source_rank, source_score
 
 Side = Literal["candidate", "existing"]
 SOURCE_CONFIDENCE = 0.7

@@ -2,14 +2,14 @@
 
 from dataclasses import replace
 
-from apps.rules.domain.contradiction_changes import MIN_COMMON, change
-from apps.rules.domain.contradiction_evidence import NOTICE_ONLY, Evidence, strongest
-from apps.rules.domain.contradiction_negation import denial, negation
-from apps.rules.domain.contradiction_several import may_both_hold
-from apps.rules.domain.contradiction_subjects import have_other_speakers
-from apps.rules.domain.contradiction_swaps import swap
-from apps.rules.domain.contradiction_text import analysed
-from apps.rules.domain.contradiction_values import MIN_SHARED_NEAR, value
+from apps.rules.domain.contradiction.changes import MIN_COMMON, change
+from apps.rules.domain.contradiction.evidence import NOTICE_ONLY, Evidence, strongest
+from apps.rules.domain.contradiction.negation import denial, negation
+from apps.rules.domain.contradiction.several import may_both_hold
+from apps.rules.domain.contradiction.subjects import have_other_speakers
+from apps.rules.domain.contradiction.swaps import swap
+from apps.rules.domain.contradiction.text import analysed
+from apps.rules.domain.contradiction.values import MIN_SHARED_NEAR, value
 
 # One statement is a small part of a longer memory: superseding that for it would lose the rest.
 MAX_ACTED_CHARS = 1500

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from apps.rules.domain.rules import DEFAULT_RULE
+from apps.rules.domain.documents.rule import DEFAULT_RULE
 
 INFERRED_RULE = "inferred"
 

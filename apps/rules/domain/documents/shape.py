@@ -13,7 +13,7 @@ from enum import StrEnum
 from functools import cache
 from typing import Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
 
-from apps.rules.domain.help import help_for
+from apps.rules.domain.documents.help import help_for
 
 Kind = Literal["boolean", "number", "integer", "choice", "text", "words"]
 TEN_YEARS_SECONDS = 315_360_000.0

@@ -5,7 +5,7 @@ What holds of one of them does not contradict what holds of another, so the evid
 
 import re
 
-from apps.rules.domain.contradiction_evidence import Reason
+from apps.rules.domain.contradiction.evidence import Reason
 
 MAX_CHARS = 150
 

@@ -4,9 +4,9 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from apps.rules.domain.problems import InvalidRuleError, Problem
-from apps.rules.domain.rules import DEFAULT_RULE, MAX_NAME_CHARS, SHAPE, Document, without_nulls
-from apps.rules.domain.shape import Group, Setting, is_storable, problem_with
+from apps.rules.domain.documents.problems import InvalidRuleError, Problem
+from apps.rules.domain.documents.rule import DEFAULT_RULE, MAX_NAME_CHARS, SHAPE, Document, without_nulls
+from apps.rules.domain.documents.shape import Group, Setting, is_storable, problem_with
 
 MAX_BYTES = 64 * 1024
 MAX_DEPTH = 8

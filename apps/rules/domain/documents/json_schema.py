@@ -3,8 +3,8 @@
 from collections.abc import Collection
 from typing import Any
 
-from apps.rules.domain.rules import MAX_NAME_CHARS, SHAPE
-from apps.rules.domain.shape import MAX_TEXT_CHARS, Group, Setting
+from apps.rules.domain.documents.rule import MAX_NAME_CHARS, SHAPE
+from apps.rules.domain.documents.shape import MAX_TEXT_CHARS, Group, Setting
 
 Schema = dict[str, Any]
 # Printable enough for a document; the parser looks closer.

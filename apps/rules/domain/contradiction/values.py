@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
-from apps.rules.domain.contradiction_evidence import (
+from apps.rules.domain.contradiction.evidence import (
     NOTICE_ONLY,
     UNLIKELY,
     Evidence,
@@ -14,10 +14,10 @@ from apps.rules.domain.contradiction_evidence import (
     clamp,
     strongest,
 )
-from apps.rules.domain.contradiction_single import lasts
-from apps.rules.domain.contradiction_subjects import are_of_others, differ_beside, times_of
-from apps.rules.domain.contradiction_text import Clause, Kind, Passage, Token, is_identifier
-from apps.rules.domain.contradiction_words import FILLERS, LIGHT, PERSONS, RUNNING, UPDATE_CUES
+from apps.rules.domain.contradiction.single import lasts
+from apps.rules.domain.contradiction.subjects import are_of_others, differ_beside, times_of
+from apps.rules.domain.contradiction.text import Clause, Kind, Passage, Token, is_identifier
+from apps.rules.domain.contradiction.words import FILLERS, LIGHT, PERSONS, RUNNING, UPDATE_CUES
 
 WINDOW = 12
 NOUNS = 2

@@ -10,12 +10,12 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from apps.rules.domain.arbitration import ArbitrationConfig
-from apps.rules.domain.merging import MergeConfig
-from apps.rules.domain.problems import InvalidRuleError, Problem
-from apps.rules.domain.record import MemoryRecord
-from apps.rules.domain.shape import Group, Setting, as_json, group_of
-from apps.rules.domain.signals import DetectionConfig
+from apps.rules.domain.documents.problems import InvalidRuleError, Problem
+from apps.rules.domain.documents.shape import Group, Setting, as_json, group_of
+from apps.rules.domain.engine.arbitration import ArbitrationConfig
+from apps.rules.domain.engine.merge import MergeConfig
+from apps.rules.domain.engine.record import MemoryRecord
+from apps.rules.domain.engine.signals import DetectionConfig
 
 Document = dict[str, Any]
 DEFAULT_RULE = "default"

@@ -12,11 +12,11 @@ from functools import lru_cache
 import numpy as np
 
 from apps.retrieval.domain.text.terms import query_terms
-from apps.rules.domain.contradiction import contradiction
-from apps.rules.domain.contradiction_text import analysed
-from apps.rules.domain.record import MemoryRecord
-from apps.rules.domain.restating import is_reordered, restated_share
-from apps.rules.domain.signals import Detection, DetectionConfig, Signal, SignalType
+from apps.rules.domain.contradiction.detect import contradiction
+from apps.rules.domain.contradiction.text import analysed
+from apps.rules.domain.engine.record import MemoryRecord
+from apps.rules.domain.engine.restatement import is_reordered, restated_share
+from apps.rules.domain.engine.signals import Detection, DetectionConfig, Signal, SignalType
 
 MAKE_A_CONFLICT = frozenset((SignalType.SEMANTIC, SignalType.KEYWORD, SignalType.CONTRADICTION))
 MAX_SHOWN_WORDS = 50

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from apps.retrieval.domain.text.terms import query_terms
-from apps.rules.domain.sentences import deduplicate, sense_of, split_sentences
+from apps.rules.domain.engine.sentences import deduplicate, sense_of, split_sentences
 
 # More than this much of each memory is left out, the least telling sentences first.
 MAX_SENTENCES_EACH = 5

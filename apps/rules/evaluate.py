@@ -8,14 +8,14 @@ from apps.core.domain.errors import InvalidInputError
 from apps.core.domain.scope import Access
 from apps.llm.domain.embedder import EmbeddingError, Vectors, normalise
 from apps.llm.embedding.embedder import embed_texts
-from apps.rules.domain.arbitration import Action, ArbitrationResult, arbitrate
-from apps.rules.domain.checking import checked_document
-from apps.rules.domain.detection import cosine_of, detect
-from apps.rules.domain.merging import MergeResult, merge
-from apps.rules.domain.problems import InvalidRuleError, Problem
-from apps.rules.domain.record import MemoryRecord
-from apps.rules.domain.rules import RuleConfig, deep_merge, rule_from_document, without_nulls
-from apps.rules.domain.signals import Detection
+from apps.rules.domain.documents.problems import InvalidRuleError, Problem
+from apps.rules.domain.documents.rule import RuleConfig, deep_merge, rule_from_document, without_nulls
+from apps.rules.domain.documents.validate import checked_document
+from apps.rules.domain.engine.arbitration import Action, ArbitrationResult, arbitrate
+from apps.rules.domain.engine.detection import cosine_of, detect
+from apps.rules.domain.engine.merge import MergeResult, merge
+from apps.rules.domain.engine.record import MemoryRecord
+from apps.rules.domain.engine.signals import Detection
 from apps.rules.registry import active_rules
 from apps.rules.selectors import find_matching_rule, rule_resolved
 

@@ -7,12 +7,12 @@ from rest_framework import serializers
 
 from apps.core.domain.scope import Access
 from apps.core.rest.fields import JSONObjectField
-from apps.rules.domain.arbitration import Action, Strategy
-from apps.rules.domain.json_schema import rule_schema
-from apps.rules.domain.merging import ContentStrategy, MergeResult
-from apps.rules.domain.rules import Document, RuleConfig
-from apps.rules.domain.signals import SignalType
-from apps.rules.evaluating import Evaluation
+from apps.rules.domain.documents.json_schema import rule_schema
+from apps.rules.domain.documents.rule import Document, RuleConfig
+from apps.rules.domain.engine.arbitration import Action, Strategy
+from apps.rules.domain.engine.merge import ContentStrategy, MergeResult
+from apps.rules.domain.engine.signals import SignalType
+from apps.rules.evaluate import Evaluation
 from apps.rules.registry import active_rules
 
 AnySerializer = serializers.Serializer[Any]

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from apps.rules.domain.contradiction_text import Clause, Passage
-from apps.rules.domain.contradiction_words import LIGHT
+from apps.rules.domain.contradiction.text import Clause, Passage
+from apps.rules.domain.contradiction.words import LIGHT
 
 # At most this strong is what may be a conflict, but is nothing to act on; and what is none by itself.
 NOTICE_ONLY, UNLIKELY = 0.8, 0.4

@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from apps.rules.domain.contradiction_evidence import UNLIKELY, Evidence, Reason, as_written
-from apps.rules.domain.contradiction_lexicon import are_exclusive, are_opposites, key_of
-from apps.rules.domain.contradiction_places import size_of
-from apps.rules.domain.contradiction_single import (
+from apps.rules.domain.contradiction.evidence import UNLIKELY, Evidence, Reason, as_written
+from apps.rules.domain.contradiction.lexicon import are_exclusive, are_opposites, key_of
+from apps.rules.domain.contradiction.places import size_of
+from apps.rules.domain.contradiction.single import (
     changes,
     has_one,
     is_numbered_place,
@@ -20,9 +20,9 @@ from apps.rules.domain.contradiction_single import (
     opens,
     takes_one,
 )
-from apps.rules.domain.contradiction_subjects import are_of_others
-from apps.rules.domain.contradiction_text import VALUES, Clause, Kind, Passage, Token, is_identifier
-from apps.rules.domain.contradiction_words import (
+from apps.rules.domain.contradiction.subjects import are_of_others
+from apps.rules.domain.contradiction.text import VALUES, Clause, Kind, Passage, Token, is_identifier
+from apps.rules.domain.contradiction.words import (
     ATTITUDES,
     FAVOURITES,
     INDEFINITE,

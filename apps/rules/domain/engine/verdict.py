@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from apps.rules.domain.arbitration import (
+from apps.rules.domain.engine.arbitration import (
     Action,
     ArbitrationConfig,
     ArbitrationResult,
@@ -19,7 +19,7 @@ from apps.rules.domain.arbitration import (
     arbitrate,
     by_severity,
 )
-from apps.rules.domain.record import MemoryRecord
+from apps.rules.domain.engine.record import MemoryRecord
 
 
 class Outcome(StrEnum):

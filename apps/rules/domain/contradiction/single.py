@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from apps.rules.domain.contradiction_text import Clause, Kind, Token
-from apps.rules.domain.contradiction_words import (
+from apps.rules.domain.contradiction.text import Clause, Kind, Token
+from apps.rules.domain.contradiction.words import (
     ARTICLES,
     COPULAS,
     FAVOURITES,

@@ -1,7 +1,7 @@
 """Of whom two statements speak, and who says them: what one person denies contradicts no other one."""
 
-from apps.rules.domain.contradiction_text import VALUES, Clause, Kind, Passage
-from apps.rules.domain.contradiction_words import FILLERS, LIGHT, SOMEBODY, UPDATE_CUES
+from apps.rules.domain.contradiction.text import VALUES, Clause, Kind, Passage
+from apps.rules.domain.contradiction.words import FILLERS, LIGHT, SOMEBODY, UPDATE_CUES
 
 SPEAKER = "speaker"
 TIMES = VALUES - {Kind.NUMBER}

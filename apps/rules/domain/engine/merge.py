@@ -4,11 +4,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
-from apps.rules.domain.record import MemoryRecord
-from apps.rules.domain.sentences import deduplicate, sense_of, split_sentences
-from apps.rules.domain.sentences import likeness as shared_terms
-from apps.rules.domain.sources import higher_source
-from apps.rules.domain.summary import common_keywords, summarize
+from apps.rules.domain.engine.record import MemoryRecord
+from apps.rules.domain.engine.sentences import deduplicate, sense_of, split_sentences
+from apps.rules.domain.engine.sentences import likeness as shared_terms
+from apps.rules.domain.engine.sources import higher_source
+from apps.rules.domain.engine.summary import common_keywords, summarize
 
 SMART_SIMILARITY = 0.7
 
