@@ -13,7 +13,7 @@ from servestatic import ServeStaticASGI
 
 from apps.core.rest.asgi import ThreadedASGIHandler
 from apps.core.rest.lifespan import WithEnd
-from apps.episodic.archive_cache import archive_cache
+from apps.episodic.store.file_cache import archive_cache
 from apps.llm.providers import configured
 from apps.semantic.warm_up import end_index, start_index
 

@@ -1,7 +1,7 @@
 """Readiness of the timeline (spec 000, Warm restart)."""
 
 from apps.core.domain.errors import UnavailableError
-from apps.episodic.archive_cache import TimelineLoadingError, archive_cache
+from apps.episodic.store.file_cache import TimelineLoadingError, archive_cache
 
 
 def timeline_ready() -> str | None:

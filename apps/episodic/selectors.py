@@ -14,7 +14,7 @@ from apps.episodic.domain.segment_state import ENDED, HOT, RowsState, SegmentSta
 from apps.episodic.domain.window import EventQuery
 from apps.episodic.health import timeline_ready
 from apps.episodic.models import Segment, TimelineEvent, TimelineWarning
-from apps.episodic.querying import events_query
+from apps.episodic.queries.query import events_query
 from apps.episodic.warnings import active_warnings, suspending_warnings
 
 # Counted as rows where rows are the truth and nobody has counted them yet, else taken from the catalogue.

@@ -1,7 +1,7 @@
 """Writes of the timeline: what other parts of the hub may call."""
 
-from apps.episodic.health_checking import health_check
-from apps.episodic.recording import RecordAction, RecordOutcome, RecordResult, event_record, events_record
+from apps.episodic.maintenance.health_check import health_check
+from apps.episodic.recording.record import RecordAction, RecordOutcome, RecordResult, event_record, events_record
 from apps.episodic.warnings import warning_end, warning_report
 
 __all__ = [

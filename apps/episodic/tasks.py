@@ -5,10 +5,10 @@ What a person asks for in the admin is in `work_queue`.
 
 import logging
 
-from apps.episodic.maintaining import timeline_maintain
-from apps.episodic.pruning import timeline_prune
-from apps.episodic.queue import request_maintenance, request_pruning
-from apps.episodic.working import MaintenanceRunningError
+from apps.episodic.jobs import request_maintenance, request_pruning
+from apps.episodic.maintenance.run import timeline_maintain
+from apps.episodic.maintenance.runner import MaintenanceRunningError
+from apps.episodic.retention.prune import timeline_prune
 
 logger = logging.getLogger(__name__)
 

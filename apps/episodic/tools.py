@@ -7,15 +7,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from apps.core.domain.scope import Access, Permission
-from apps.episodic.domain.draft_rules import EVENT_TYPE_HINT, EVENT_TYPE_PATTERN
 from apps.episodic.domain.event import MAX_EVENT_TYPE_CHARS, MAX_SOURCE_CHARS
+from apps.episodic.domain.rules import EVENT_TYPE_HINT, EVENT_TYPE_PATTERN
 from apps.episodic.domain.window import DEFAULT_TOP_K, MAX_EVENT_TYPES, MAX_TOP_K
-from apps.episodic.querying import events_query
-from apps.episodic.recording import event_record
-from apps.episodic.rest.inputs import EventInput, draft_of
-from apps.episodic.rest.outputs import record_json
-from apps.episodic.rest.query_inputs import MAX_DAYS, MAX_QUERY_CHARS, EventQueryInput, query_of
-from apps.episodic.rest.query_outputs import query_json
+from apps.episodic.queries.query import events_query
+from apps.episodic.recording.record import event_record
+from apps.episodic.schemas.event_outputs import record_json
+from apps.episodic.schemas.events import EventInput, draft_of
+from apps.episodic.schemas.queries import MAX_DAYS, MAX_QUERY_CHARS, EventQueryInput, query_of
+from apps.episodic.schemas.query_outputs import query_json
 from apps.llm.domain.tools import Tool
 from apps.llm.tools.parameters import MOMENT, SCOPE, UNIT, Json, checked_parameters, object_schema
 from apps.retrieval.domain.query import SearchMode

@@ -12,9 +12,9 @@ from django.db.models import Count, QuerySet
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.episodic.domain.warnings import HINTS, Severity, WarningKind
 from apps.episodic.events import TimelineHealthy, TimelineWarned
-from apps.episodic.locks import lock_warnings
 from apps.episodic.metrics import ACTIVE_WARNINGS
 from apps.episodic.models import Segment, TimelineWarning
+from apps.episodic.store.locks import lock_warnings
 from apps.events.services import emit
 
 # Whoever notices something a hundred times a second changes the row no more often than this.

@@ -10,7 +10,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from apps.core.domain.scope import Scope, system_access
-from apps.episodic.archive_cache import forget_archive
+from apps.episodic.store.file_cache import forget_archive
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.models import Memory
 from apps.semantic.services import memory_save

@@ -9,7 +9,7 @@ import pytest
 from django.db import connection
 from django.test import Client
 
-from apps.episodic import admin_event_list
+from apps.episodic.admin import event_list
 from apps.episodic.models import TimelineEvent
 from tests.admin import timeline
 from tests.admin.pages import address, text_of
@@ -116,7 +116,7 @@ def test_events_that_are_read_from_a_file_are_not_listed_as_rows(operator: Clien
 def test_without_an_owner_only_the_latest_arrivals_are_looked_at(
     operator: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(admin_event_list, "LATEST", 2)
+    monkeypatch.setattr(event_list, "LATEST", 2)
     for number in range(4):
         timeline.event(f"{number}", event_type="rare" if number == 0 else "common")
     assert listed(operator) == ["3", "2"]

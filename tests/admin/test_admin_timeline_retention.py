@@ -15,9 +15,9 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import strip_tags
 
-from apps.episodic import admin_retention
+from apps.episodic.admin import retention
 from apps.episodic.models import RetentionPolicy, TimelineEvent
-from apps.episodic.retention_policies import retention_create
+from apps.episodic.retention.policies import retention_create
 from tests.admin import timeline
 from tests.admin.pages import address, text_of
 from tests.episodic.upkeep import an_archived_segment
@@ -157,7 +157,7 @@ def test_a_policy_that_somebody_else_made_meanwhile_is_not_written_over(
     def be_late(**fields: Any) -> None:
         raise ValidationError("There is one already.")
 
-    monkeypatch.setattr(admin_retention, "retention_create", be_late)
+    monkeypatch.setattr(retention, "retention_create", be_late)
     response = operator.post(ADD, {"household_id": "home", "days": "30"}, follow=True)
     assert "Somebody else changed the policies meanwhile." in words_of(response)
 

@@ -13,11 +13,11 @@ from django.utils.html import strip_tags
 
 from apps.core.domain.errors import UnavailableError
 from apps.core.domain.scope import Scope, system_access
-from apps.episodic import admin_search
-from apps.episodic.admin_search import DROPPED, account_words
+from apps.episodic.admin import search
+from apps.episodic.admin.search import DROPPED, account_words
 from apps.episodic.domain.window import Diagnostics, EventQuery, Segments, TextAccount
 from apps.episodic.models import Segment, TimelineEvent
-from apps.episodic.querying import events_query
+from apps.episodic.queries.query import events_query
 from apps.retrieval.domain.query import SearchMode
 from tests.admin import timeline
 from tests.admin.pages import address, text_of
@@ -139,7 +139,7 @@ def test_while_files_are_being_loaded_the_page_says_so(operator: Client, monkeyp
     def refuse(*args: Any) -> None:
         raise UnavailableError("loading segment 3 of 20")
 
-    monkeypatch.setattr(admin_search, "events_query", refuse)
+    monkeypatch.setattr(search, "events_query", refuse)
     response = ask(operator, user_id="ana")
     assert "loading segment 3 of 20" in words_of(response)
     assert "rows" not in response.context

@@ -14,9 +14,9 @@ from django.urls import reverse
 from django.utils.html import strip_tags
 from django_q.models import OrmQ, Task
 
-from apps.episodic.admin_segment_work import FITTING
+from apps.episodic.admin.segment_jobs import FITTING
+from apps.episodic.maintenance.jobs import TASK
 from apps.episodic.models import Segment, TimelineWarning
-from apps.episodic.work_queue import TASK
 from tests.admin import timeline
 from tests.admin.pages import address, run, text_of
 from tests.episodic.upkeep import a_sealed_segment, an_archived_segment, record, states

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from apps.core.domain.scope import Access, system_access
-from apps.episodic.archive_cache import forget_archive
+from apps.episodic.store.file_cache import forget_archive
 
 
 @pytest.fixture(autouse=True)

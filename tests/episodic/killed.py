@@ -21,11 +21,14 @@ from django.conf import settings  # noqa: E402
 from django.db import connection  # noqa: E402
 
 from apps.core.domain.scope import Scope  # noqa: E402
-from apps.episodic import archiving, removing  # noqa: E402
-from apps.episodic.doctor import timeline_doctor  # noqa: E402
-from apps.episodic.maintaining import timeline_compact, timeline_maintain, timeline_seal  # noqa: E402
-from apps.episodic.pruning import timeline_prune  # noqa: E402
-from apps.episodic.purging import events_purge  # noqa: E402
+from apps.episodic.maintenance import (
+    archive,
+    remove,
+)
+from apps.episodic.maintenance.doctor import timeline_doctor  # noqa: E402
+from apps.episodic.maintenance.run import timeline_compact, timeline_maintain, timeline_seal  # noqa: E402
+from apps.episodic.retention.prune import timeline_prune  # noqa: E402
+from apps.episodic.retention.purge import events_purge  # noqa: E402
 from tests.episodic.upkeep import ACCESS, clock_at  # noqa: E402
 
 PATIENCE = 60.0
@@ -60,7 +63,7 @@ def use_small_parts() -> None:
     settings.MEMORYHUB = replace(
         settings.MEMORYHUB, timeline=replace(settings.MEMORYHUB.timeline, segment_events=SEGMENT_EVENTS)
     )
-    archiving.ROWS_AT_ONCE = removing.ROWS_AT_ONCE = BATCH
+    archive.ROWS_AT_ONCE = remove.ROWS_AT_ONCE = BATCH
 
 
 def die_doing(order: Order, timeline_dir: Path) -> bool:

@@ -10,8 +10,8 @@ from uuid import UUID
 from hypothesis import strategies as st
 
 from apps.episodic.domain.event import EventRecord, ScopeKey
-from apps.episodic.domain.segment_format import SegmentSummary
-from apps.episodic.domain.segment_writer import SegmentWriter
+from apps.episodic.domain.segment_file.format import SegmentSummary
+from apps.episodic.domain.segment_file.writer import SegmentWriter
 
 SEGMENT = UUID("5e9ed0d5-0000-4000-8000-00000000cafe")
 START = datetime(2026, 1, 1, tzinfo=UTC)

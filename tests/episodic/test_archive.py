@@ -13,8 +13,11 @@ from uuid import UUID
 import pytest
 from pytest_django import Settings
 
-from apps.episodic import archive
-from apps.episodic.archive import (
+from apps.episodic.domain.event import EventRecord
+from apps.episodic.domain.segment_file.format import Damage, SegmentDamagedError, SegmentSummary
+from apps.episodic.domain.segment_file.reader import SegmentFile
+from apps.episodic.store import files
+from apps.episodic.store.files import (
     WRITE_STEPS,
     archive_dir,
     list_files,
@@ -25,9 +28,6 @@ from apps.episodic.archive import (
     set_aside,
     write_segment,
 )
-from apps.episodic.domain.event import EventRecord
-from apps.episodic.domain.segment_format import Damage, SegmentDamagedError, SegmentSummary
-from apps.episodic.domain.segment_reader import SegmentFile
 from tests.episodic.segments import SEGMENT, some_records
 
 NAME = "20260102T030405000006-5e9ed0d5.segment"
@@ -135,7 +135,7 @@ import os, resource, signal, sys
 from pathlib import Path
 from django.conf import settings
 settings.configure(TIMELINE_DIR=Path(sys.argv[1]))
-from apps.episodic.archive import write_segment
+from apps.episodic.store.files import write_segment
 from tests.episodic.segments import SEGMENT, some_records
 
 def stop(name):
@@ -155,7 +155,7 @@ write_segment(SEGMENT, sys.argv[2], records(), stop)
 
 
 def run_child(directory: Path, stop: str) -> subprocess.CompletedProcess[str]:
-    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(Path(archive.__file__).parents[2])}
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(Path(files.__file__).parents[2])}
     return subprocess.run(
         [sys.executable, "-c", _CHILD, str(directory), NAME, stop],
         env=environment,

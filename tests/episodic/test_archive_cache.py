@@ -11,13 +11,13 @@ from uuid import UUID
 import pytest
 
 from apps.core.domain.errors import UnavailableError
-from apps.episodic import archive_cache as module
-from apps.episodic.archive_cache import ArchiveCache, archive_cache
 from apps.episodic.domain.event import EventRecord
-from apps.episodic.domain.segment_format import Damage, SegmentDamagedError
-from apps.episodic.domain.segment_reader import SegmentFile
+from apps.episodic.domain.segment_file.format import Damage, SegmentDamagedError
+from apps.episodic.domain.segment_file.reader import SegmentFile
 from apps.episodic.domain.segment_state import SegmentState
-from apps.episodic.listing import FileDamagedError, Listed, catalogue_listing, catalogue_version
+from apps.episodic.store import file_cache as module
+from apps.episodic.store.archived_segments import FileDamagedError, Listed, catalogue_listing, catalogue_version
+from apps.episodic.store.file_cache import ArchiveCache, archive_cache
 from tests.episodic.records import NOW
 from tests.episodic.timeline import Timeline, draft, segments
 from tests.threads import at_once

@@ -8,16 +8,16 @@ import pytest
 from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 
-from apps.episodic import archiving
-from apps.episodic.archive import segment_path
-from apps.episodic.archiving import rows_drop, segment_archive
-from apps.episodic.catalogue import SegmentMovedOnError, catalogue_bump
-from apps.episodic.domain.segment_format import Damage, SegmentDamagedError
+from apps.episodic.domain.segment_file.format import Damage, SegmentDamagedError
 from apps.episodic.domain.warnings import WarningKind
+from apps.episodic.maintenance import archive
+from apps.episodic.maintenance.archive import rows_drop, segment_archive
+from apps.episodic.maintenance.replace import segments_replace
 from apps.episodic.models import Catalogue, Segment, TimelineEvent
-from apps.episodic.quarantine import segment_quarantine
-from apps.episodic.recording import RecordAction, event_record
-from apps.episodic.replacing import segments_replace
+from apps.episodic.recording.record import RecordAction, event_record
+from apps.episodic.store.catalogue import SegmentMovedOnError, catalogue_bump
+from apps.episodic.store.files import segment_path
+from apps.episodic.store.quarantine import segment_quarantine
 from apps.episodic.warnings import active_warnings
 from tests.episodic.upkeep import (
     ACCESS,
@@ -85,7 +85,7 @@ def test_the_version_is_raised_only_together_with_a_change(transactional_db: Non
 
 
 def test_rows_leave_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archiving, "ROWS_AT_ONCE", 2)
+    monkeypatch.setattr(archive, "ROWS_AT_ONCE", 2)
     segment = a_sealed_segment(range(5))
     segment_archive(segment, clock=clock_at())
     with CaptureQueriesContext(connection) as queries:
@@ -122,7 +122,7 @@ def test_a_file_with_fewer_events_than_rows_does_not_take_their_place() -> None:
 def test_rows_stay_when_their_file_is_found_damaged_before_all_of_them_have_left(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(archiving, "ROWS_AT_ONCE", 4)
+    monkeypatch.setattr(archive, "ROWS_AT_ONCE", 4)
     segment = a_sealed_segment(range(10))
     segment_archive(segment, clock=clock_at())
     steps: list[str] = []

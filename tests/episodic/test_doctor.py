@@ -5,16 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from apps.episodic import doctor as doctors
-from apps.episodic import mending
-from apps.episodic.archive import list_files, segment_path
-from apps.episodic.archiving import segment_archive
-from apps.episodic.doctor import DoctorReport, Problem, segment_verify, timeline_doctor
-from apps.episodic.domain.segment_format import Damage, SegmentDamagedError
+from apps.episodic.domain.segment_file.format import Damage, SegmentDamagedError
 from apps.episodic.domain.segment_state import SegmentState
 from apps.episodic.domain.warnings import WarningKind
+from apps.episodic.maintenance import doctor as doctors
+from apps.episodic.maintenance import repair as maintenance_repair
+from apps.episodic.maintenance.archive import segment_archive
+from apps.episodic.maintenance.doctor import DoctorReport, Problem, segment_verify, timeline_doctor
 from apps.episodic.models import Catalogue, Segment, TimelineEvent
-from apps.episodic.quarantine import segment_quarantine
+from apps.episodic.store.files import list_files, segment_path
+from apps.episodic.store.quarantine import segment_quarantine
 from apps.episodic.warnings import active_warnings
 from apps.events.models import Event
 from tests.episodic.upkeep import (
@@ -238,14 +238,14 @@ def test_what_is_recorded_in_the_very_moment_of_coming_back_is_taken_out_again(
 ) -> None:
     segment = an_archived_segment(range(20))
     segment_quarantine(segment_id=segment.pk, error=SegmentDamagedError(Damage.CHECKSUM, "for a moment"))
-    look = mending.known_elsewhere
+    look = maintenance_repair.known_elsewhere
 
     def look_too_early(*arguments: object) -> object:
         found = look(*arguments)  # type: ignore[arg-type]
         record(range(3))
         return found
 
-    monkeypatch.setattr(mending, "known_elsewhere", look_too_early)
+    monkeypatch.setattr(maintenance_repair, "known_elsewhere", look_too_early)
     assert repair().is_well
     assert contents() == expected(range(20))
     assert [event.content for event in archived()].count("event 1") == 1, "the first of the two stays"

@@ -14,14 +14,14 @@ from django.db import connection
 
 from apps.core.domain.errors import InvalidInputError, UnavailableError
 from apps.core.domain.scope import Access, Permission, Scope
-from apps.episodic import exporting
-from apps.episodic.archive_cache import archive_cache, forget_archive
 from apps.episodic.domain.event import EventRecord
-from apps.episodic.domain.segment_lines import decode_line
-from apps.episodic.domain.segment_reader import SegmentFile
+from apps.episodic.domain.segment_file.lines import decode_line
+from apps.episodic.domain.segment_file.reader import SegmentFile
 from apps.episodic.domain.segment_state import RowsState, SegmentState
 from apps.episodic.domain.window import EventQuery, Window
-from apps.episodic.exporting import events_count, events_export
+from apps.episodic.queries import export as queries_export
+from apps.episodic.queries.export import events_count, events_export
+from apps.episodic.store.file_cache import archive_cache, forget_archive
 from tests.episodic.records import NOW
 from tests.episodic.timeline import SYSTEM, Timeline, draft, segments
 
@@ -89,7 +89,7 @@ def test_nothing_outside_the_bound_is_exported(timeline: Timeline) -> None:
 
 
 def test_rows_are_fetched_in_parts(timeline: Timeline, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exporting, "_ROWS_AT_ONCE", 2)
+    monkeypatch.setattr(queries_export, "_ROWS_AT_ONCE", 2)
     assert exported() == in_order(timeline.model)
 
 
@@ -102,15 +102,15 @@ def test_an_export_goes_on_when_files_are_replaced_under_way(
     timeline: Timeline, timeline_dir: Path, given: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun: list[Any] = []
-    original = exporting._from
+    original = queries_export._from
 
     def counted(wanted: Any, last: Any) -> Any:
         begun.append(last)
         return original(wanted, last)
 
-    monkeypatch.setattr(exporting, "_from", counted)
+    monkeypatch.setattr(queries_export, "_from", counted)
     # A run at a time, so that there is something left to read.
-    monkeypatch.setattr("apps.episodic.archived.BLOCK_LINES", 1)
+    monkeypatch.setattr("apps.episodic.queries.archived.BLOCK_LINES", 1)
     archive_cache().refresh()
     export = events_export(SYSTEM, EventQuery())
     before = list(islice(export, given))
@@ -148,7 +148,7 @@ def test_what_a_damaged_file_held_is_missing_and_the_rest_is_exported(timeline: 
 def test_a_process_that_has_just_started_loads_all_it_needs(
     timeline: Timeline, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("apps.episodic.archive_cache.LOAD_IN_REQUEST", 0)
+    monkeypatch.setattr("apps.episodic.store.file_cache.LOAD_IN_REQUEST", 0)
     forget_archive()
     assert exported() == in_order(timeline.model)
 

@@ -13,18 +13,18 @@ import pytest
 from django.conf import settings as django_settings
 
 from apps.core.domain.scope import Scope
-from apps.episodic import archiving, removing
-from apps.episodic.archive import WRITE_STEPS, list_files, segment_path
-from apps.episodic.archiving import ARCHIVE_STEPS, DROP_STEPS
-from apps.episodic.compaction import MERGE_STEPS
-from apps.episodic.doctor import timeline_doctor
 from apps.episodic.domain.segment_state import ENDED
-from apps.episodic.maintaining import TIDY_STEPS
-from apps.episodic.mending import MEND_STEPS
+from apps.episodic.maintenance import archive, remove
+from apps.episodic.maintenance.archive import ARCHIVE_STEPS, DROP_STEPS
+from apps.episodic.maintenance.compact import MERGE_STEPS
+from apps.episodic.maintenance.doctor import timeline_doctor
+from apps.episodic.maintenance.remove import REMOVE_STEPS
+from apps.episodic.maintenance.repair import MEND_STEPS
+from apps.episodic.maintenance.replace import REPLACE_STEPS
+from apps.episodic.maintenance.run import TIDY_STEPS
+from apps.episodic.maintenance.seal import SEAL_STEPS
 from apps.episodic.models import RetentionPolicy, Segment
-from apps.episodic.removing import REMOVE_STEPS
-from apps.episodic.replacing import REPLACE_STEPS
-from apps.episodic.sealing import SEAL_STEPS
+from apps.episodic.store.files import WRITE_STEPS, list_files, segment_path
 from apps.events.models import Event
 from tests.episodic.killed import WORKS, Order, die_doing, use_small_parts
 from tests.episodic.upkeep import (
@@ -134,10 +134,10 @@ PLACES = [
 
 @pytest.fixture(autouse=True)
 def small_parts() -> Iterator[None]:
-    before = django_settings.MEMORYHUB, archiving.ROWS_AT_ONCE, removing.ROWS_AT_ONCE
+    before = django_settings.MEMORYHUB, archive.ROWS_AT_ONCE, remove.ROWS_AT_ONCE
     use_small_parts()
     yield
-    django_settings.MEMORYHUB, archiving.ROWS_AT_ONCE, removing.ROWS_AT_ONCE = before
+    django_settings.MEMORYHUB, archive.ROWS_AT_ONCE, remove.ROWS_AT_ONCE = before
 
 
 def told() -> list[str]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from apps.episodic.locks import lock_warnings, maintenance_alone
+from apps.episodic.store.locks import lock_warnings, maintenance_alone
 from tests.threads import at_once
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -11,18 +11,19 @@ from django.db import connection
 from django_q.models import OrmQ
 
 from apps.core.domain.scope import Scope
-from apps.episodic import tasks, working
-from apps.episodic.archive import segment_path
-from apps.episodic.doctor import segment_verify
+from apps.episodic import tasks
 from apps.episodic.domain.warnings import WarningKind
-from apps.episodic.locks import maintenance_alone
-from apps.episodic.maintaining import timeline_compact, timeline_maintain, timeline_seal
+from apps.episodic.maintenance import runner
+from apps.episodic.maintenance.doctor import segment_verify
+from apps.episodic.maintenance.run import timeline_compact, timeline_maintain, timeline_seal
+from apps.episodic.maintenance.runner import MaintenanceRunningError
+from apps.episodic.maintenance.seal import SEAL_STEPS
 from apps.episodic.management.commands.timeline import SUBCOMMANDS
 from apps.episodic.models import RetentionPolicy, Segment
 from apps.episodic.schedules import SCHEDULES
-from apps.episodic.sealing import SEAL_STEPS
+from apps.episodic.store.files import segment_path
+from apps.episodic.store.locks import maintenance_alone
 from apps.episodic.warnings import active_warnings
-from apps.episodic.working import MaintenanceRunningError
 from tests.episodic.upkeep import (
     a_sealed_segment,
     an_archived_segment,
@@ -167,11 +168,11 @@ def test_one_failing_segment_does_not_keep_the_others_from_their_turn(monkeypatc
     for number in range(3):
         record([number])
         segment = Segment.objects.get(state="open")
-        from apps.episodic.rotation import segment_close
+        from apps.episodic.recording.rotation import segment_close
 
         segment_close(segment_id=segment.pk)
     bad = Segment.objects.order_by("pk")[1]
-    seal = "apps.episodic.maintaining.segment_seal"
+    seal = "apps.episodic.maintenance.run.segment_seal"
     real = timeline_seal.__globals__["segment_seal"]
 
     def refuse(segment: Segment, **options: Any) -> None:
@@ -195,7 +196,7 @@ def test_one_failing_segment_does_not_keep_the_others_from_their_turn(monkeypatc
 
 def test_a_database_that_is_gone_ends_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
     record([1])
-    monkeypatch.setattr(working, "connection", Unusable())
+    monkeypatch.setattr(runner, "connection", Unusable())
     with pytest.raises(RuntimeError, match="gone"):
         timeline_seal(clock=clock_at(), step=gone)
 

@@ -14,11 +14,13 @@ import pytest
 from django.db import connection
 
 from apps.core.domain.scope import Scope
-from apps.episodic import archiving, replacing, rotation, sealing
-from apps.episodic.maintaining import timeline_compact, timeline_maintain
+from apps.episodic.maintenance import archive, seal
+from apps.episodic.maintenance import replace as maintenance_replace
+from apps.episodic.maintenance.run import timeline_compact, timeline_maintain
 from apps.episodic.models import RetentionPolicy, Segment
-from apps.episodic.pruning import timeline_prune
-from apps.episodic.recording import RecordAction, event_record
+from apps.episodic.recording import rotation
+from apps.episodic.recording.record import RecordAction, event_record
+from apps.episodic.retention.prune import timeline_prune
 from tests.episodic.upkeep import ACCESS, a_sealed_segment, an_archived_segment, clock_at, contents, draft, expected
 from tests.threads import PATIENCE, at_once
 
@@ -92,7 +94,7 @@ def writing_within(monkeypatch: pytest.MonkeyPatch, module: Any, writers: Writer
 def test_compaction_holds_no_lock_that_a_writer_needs(monkeypatch: pytest.MonkeyPatch, writers: Writers) -> None:
     for number in range(3):
         an_archived_segment(range(number * 5, number * 5 + 5))
-    been = writing_within(monkeypatch, replacing, writers)
+    been = writing_within(monkeypatch, maintenance_replace, writers)
     assert timeline_compact(clock=clock_at()).merged == 3
     assert been == ["sealed", "archived", "compacted", "compacted", "compacted"]
     assert contents() == expected([*range(15), *writers.written])
@@ -100,7 +102,7 @@ def test_compaction_holds_no_lock_that_a_writer_needs(monkeypatch: pytest.Monkey
 
 def test_nor_does_closing_and_sealing(monkeypatch: pytest.MonkeyPatch, writers: Writers) -> None:
     an_archived_segment(range(5))
-    been = writing_within(monkeypatch, sealing, writers)
+    been = writing_within(monkeypatch, seal, writers)
     been_closing = writing_within(monkeypatch, rotation, writers)
     a_sealed_segment(range(5, 9))
     assert (been_closing, been) == (["sealing"], ["sealed"])
@@ -110,7 +112,7 @@ def test_nor_does_closing_and_sealing(monkeypatch: pytest.MonkeyPatch, writers: 
 def test_nor_does_archiving(monkeypatch: pytest.MonkeyPatch, writers: Writers) -> None:
     an_archived_segment(range(5))
     a_sealed_segment(range(5, 9))
-    been = writing_within(monkeypatch, archiving, writers)
+    been = writing_within(monkeypatch, archive, writers)
     assert timeline_maintain(clock=clock_at(7)).archived == 1
     assert been == ["archived"]
     assert contents() == expected([*range(9), *writers.written])
@@ -120,7 +122,7 @@ def test_nor_does_retention(monkeypatch: pytest.MonkeyPatch, writers: Writers) -
     RetentionPolicy.objects.update_or_create(household_id="old", defaults={"days": 1, "is_enabled": True})
     an_archived_segment(range(5))
     an_archived_segment(range(5, 9), scope=Scope("ana", "old"))
-    been = writing_within(monkeypatch, replacing, writers)
+    been = writing_within(monkeypatch, maintenance_replace, writers)
     assert timeline_prune(clock=clock_at(9)).archived == 4
     assert been == ["pruned"]
     assert contents() == expected([*range(5), *writers.written])
@@ -171,7 +173,7 @@ def test_fifty_writers_a_second_beside_compaction_wait_for_no_lock(fifty_a_secon
         # Everything closed is archived at once, so there is always something small to merge.
         timeline_maintain(clock=clock_at(9), wait_seconds=10)
         for segment in Segment.objects.filter(state="sealed"):
-            archiving.segment_archive(segment, clock=clock_at(9))
+            archive.segment_archive(segment, clock=clock_at(9))
         merged += timeline_compact(clock=clock_at(9)).merged
         rounds += 1
     for thread in fifty_a_second:

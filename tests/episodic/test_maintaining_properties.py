@@ -16,17 +16,17 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 from apps.core.domain.scope import Scope
-from apps.episodic import archiving, removing
-from apps.episodic.archive_cache import forget_archive
-from apps.episodic.archiving import segment_archive, segments_to_archive
-from apps.episodic.doctor import timeline_doctor
 from apps.episodic.domain.event import EventDraft
-from apps.episodic.maintaining import timeline_compact, timeline_maintain, timeline_seal
+from apps.episodic.maintenance import archive, remove
+from apps.episodic.maintenance.archive import segment_archive, segments_to_archive
+from apps.episodic.maintenance.doctor import timeline_doctor
+from apps.episodic.maintenance.run import timeline_compact, timeline_maintain, timeline_seal
 from apps.episodic.models import RetentionPolicy, Segment
-from apps.episodic.pruning import timeline_prune
-from apps.episodic.purging import events_purge
-from apps.episodic.recording import RecordAction, events_record
-from apps.episodic.rotation import segment_close
+from apps.episodic.recording.record import RecordAction, events_record
+from apps.episodic.recording.rotation import segment_close
+from apps.episodic.retention.prune import timeline_prune
+from apps.episodic.retention.purge import events_purge
+from apps.episodic.store.file_cache import forget_archive
 from apps.events.models import Event
 from tests.episodic.upkeep import ACCESS, START, archived, clock_at, hot
 
@@ -174,8 +174,8 @@ def small_parts(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Small segments and small batches, so that few events take many steps."""
     before = settings.MEMORYHUB, settings.TIMELINE_DIR
     settings.MEMORYHUB = replace(before[0], timeline=replace(before[0].timeline, segment_events=10))
-    monkeypatch.setattr(archiving, "ROWS_AT_ONCE", 3)
-    monkeypatch.setattr(removing, "ROWS_AT_ONCE", 3)
+    monkeypatch.setattr(archive, "ROWS_AT_ONCE", 3)
+    monkeypatch.setattr(remove, "ROWS_AT_ONCE", 3)
     yield
     settings.MEMORYHUB, settings.TIMELINE_DIR = before
 

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from apps.core.domain.scope import Scope
-from apps.episodic import archiving, removing
-from apps.episodic.archive import segment_path
-from apps.episodic.doctor import segment_verify
 from apps.episodic.domain import retention
+from apps.episodic.maintenance import archive, remove
+from apps.episodic.maintenance.doctor import segment_verify
 from apps.episodic.models import RetentionPolicy, Segment
-from apps.episodic.pruning import prune_preview, timeline_prune
+from apps.episodic.retention.prune import prune_preview, timeline_prune
+from apps.episodic.store.files import segment_path
 from apps.episodic.warnings import active_warnings
 from apps.events.models import Event
 from tests.episodic.upkeep import (
@@ -221,7 +221,7 @@ def test_a_sealed_segment_that_loses_all_its_rows_is_ended() -> None:
 def test_rows_that_an_interrupted_archiving_left_are_not_told_twice() -> None:
     switch_on()
     segment = a_sealed_segment(range(10))
-    archiving.segment_archive(segment, clock=clock_at())
+    archive.segment_archive(segment, clock=clock_at())
     report = prune(days=91)
     assert (report.rows, report.archived) == (0, 10)
     assert len(told_ids()) == 10
@@ -229,7 +229,7 @@ def test_rows_that_an_interrupted_archiving_left_are_not_told_twice() -> None:
 
 
 def test_rows_go_in_batches_each_with_its_messages(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(removing, "ROWS_AT_ONCE", 4)
+    monkeypatch.setattr(remove, "ROWS_AT_ONCE", 4)
     switch_on()
     record(range(10), scope=Scope("ana"))
     assert prune(days=91).rows == 10

@@ -6,11 +6,11 @@ import pytest
 
 from apps.core.domain.errors import ForbiddenError, InvalidInputError
 from apps.core.domain.scope import Access, Permission, Scope
-from apps.episodic.archive import segment_path, set_aside
-from apps.episodic.archiving import segment_archive
 from apps.episodic.events import EventSaved
+from apps.episodic.maintenance.archive import segment_archive
 from apps.episodic.models import Segment
-from apps.episodic.purging import PurgeIncompleteError, events_purge, files_set_aside
+from apps.episodic.retention.purge import PurgeIncompleteError, events_purge, files_set_aside
+from apps.episodic.store.files import segment_path, set_aside
 from apps.events.models import Event
 from tests.episodic.upkeep import (
     ACCESS,

@@ -7,12 +7,12 @@ from datetime import timedelta
 import pytest
 
 from apps.core.domain.scope import Scope
-from apps.episodic.archive_cache import ArchiveCache, archive_cache
 from apps.episodic.domain.event import EventDraft
 from apps.episodic.domain.segment_state import RowsState, SegmentState
 from apps.episodic.domain.window import EventQuery, QueryResult
-from apps.episodic.querying import events_query
-from apps.episodic.recording import events_record
+from apps.episodic.queries.query import events_query
+from apps.episodic.recording.record import events_record
+from apps.episodic.store.file_cache import ArchiveCache, archive_cache
 from tests.episodic.records import NOW
 from tests.episodic.timeline import SYSTEM, Timeline, draft, segments
 from tests.threads import at_once
@@ -90,7 +90,7 @@ def test_processes_that_start_beside_maintenance_answer_the_same(monkeypatch: py
     def of_thread() -> ArchiveCache:
         return own.cache if hasattr(own, "cache") else archive_cache()
 
-    monkeypatch.setattr("apps.episodic.querying.archive_cache", of_thread)
+    monkeypatch.setattr("apps.episodic.queries.query.archive_cache", of_thread)
 
     def ask_anew() -> None:
         own.cache = ArchiveCache()

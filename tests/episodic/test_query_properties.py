@@ -12,15 +12,15 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 
 from apps.core.domain.clock import DeterministicClock
 from apps.core.domain.scope import Access, Permission, Scope
-from apps.episodic import archiving
-from apps.episodic.archive_cache import forget_archive
-from apps.episodic.archiving import rows_drop, segments_to_drop
 from apps.episodic.domain.event import EventDraft, EventRecord, ScopeKey
 from apps.episodic.domain.segment_state import RowsState, SegmentState
+from apps.episodic.maintenance import archive
+from apps.episodic.maintenance.archive import rows_drop, segments_to_drop
 from apps.episodic.models import RetentionPolicy
-from apps.episodic.pruning import timeline_prune
-from apps.episodic.purging import events_purge
-from apps.episodic.recording import RecordResult, events_record
+from apps.episodic.recording.record import RecordResult, events_record
+from apps.episodic.retention.prune import timeline_prune
+from apps.episodic.retention.purge import events_purge
+from apps.episodic.store.file_cache import forget_archive
 from tests.episodic.records import NOW
 from tests.episodic.timeline import SYSTEM, Timeline, segments
 
@@ -195,7 +195,7 @@ class TimelineMachine(RuleBasedStateMachine):
 
 
 def test_queries_answer_as_a_list_would(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archiving, "ROWS_AT_ONCE", 2)
+    monkeypatch.setattr(archive, "ROWS_AT_ONCE", 2)
     run_state_machine_as_test(
         TimelineMachine,
         settings=settings(

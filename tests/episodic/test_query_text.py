@@ -10,14 +10,16 @@ import pytest
 
 from apps.core.domain.errors import UnavailableError
 from apps.core.domain.scope import Scope
-from apps.episodic import archived, hot, querying, vector_cache
-from apps.episodic.archive_cache import archive_cache
 from apps.episodic.domain import text_ranking
 from apps.episodic.domain.event import EventRecord
-from apps.episodic.domain.segment_reader import SegmentFile
+from apps.episodic.domain.segment_file.reader import SegmentFile
 from apps.episodic.domain.window import EventQuery
-from apps.episodic.searching import Ranked, events_ranked
-from apps.episodic.vector_cache import VectorCache
+from apps.episodic.queries import archived, vector_cache
+from apps.episodic.queries import query as queries_query
+from apps.episodic.queries.text_search import Ranked, events_ranked
+from apps.episodic.queries.vector_cache import VectorCache
+from apps.episodic.store import rows as store_rows
+from apps.episodic.store.file_cache import archive_cache
 from apps.llm.domain.embedder import EmbeddingSpaceId, EmbeddingUnavailableError, Vectors
 from apps.llm.embedding.embedder import embed_texts
 from apps.retrieval.domain.query import SearchMode
@@ -77,7 +79,7 @@ def test_the_text_is_asked_of_the_window_and_the_types(timeline: Timeline) -> No
 def test_only_the_newest_events_are_looked_at_and_the_rest_is_counted(
     timeline: Timeline, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(querying, "TEXT_LIMIT", 2)
+    monkeypatch.setattr(queries_query, "TEXT_LIMIT", 2)
     result = timeline.query(text="tea", mode=SearchMode.KEYWORD)
     assert contents(result) == [CONTENTS[3]]
     assert result.diagnostics.dropped["beyond_text_limit"] == 2
@@ -93,7 +95,7 @@ def compared(monkeypatch: pytest.MonkeyPatch) -> list[EventRecord]:
         seen[:] = events
         return events_ranked(events, query, now)
 
-    monkeypatch.setattr(querying, "events_ranked", spy)
+    monkeypatch.setattr(queries_query, "events_ranked", spy)
     return seen
 
 
@@ -128,8 +130,8 @@ def test_exactly_the_newest_within_the_size_are_compared_whether_rows_or_archive
             timeline.archive()
     for _ in range(12):
         limit, max_bytes = source.choice([5, 30, 20_000]), source.choice([1, 100, 5_000, 60_000, 4_000_000])
-        monkeypatch.setattr(querying, "TEXT_LIMIT", limit)
-        monkeypatch.setattr(querying, "TEXT_BYTES", max_bytes)
+        monkeypatch.setattr(queries_query, "TEXT_LIMIT", limit)
+        monkeypatch.setattr(queries_query, "TEXT_BYTES", max_bytes)
         scope, types = source.choice([Scope(), Scope("ana")]), source.choice([(), ("visit",)])
         start = source.choice([None, NOW - timedelta(minutes=45)])
         result = timeline.query(
@@ -146,7 +148,7 @@ def test_exactly_the_newest_within_the_size_are_compared_whether_rows_or_archive
 def test_of_large_events_hardly_more_is_read_than_compared(
     is_archived: bool, compared: list[EventRecord], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(querying, "TEXT_BYTES", 100_000)
+    monkeypatch.setattr(queries_query, "TEXT_BYTES", 100_000)
     monkeypatch.setattr(archived, "BYTES_AT_ONCE", 100_000)
     read: list[EventRecord] = []
 
@@ -166,7 +168,7 @@ def test_of_large_events_hardly_more_is_read_than_compared(
         timeline.archive()
     archive_cache().refresh()
     monkeypatch.setattr(SegmentFile, "read_runs", counted(SegmentFile.read_runs))
-    monkeypatch.setattr(hot, "record_of", counted(hot.record_of))
+    monkeypatch.setattr(store_rows, "record_of", counted(store_rows.record_of))
     result = timeline.query(text="tea", mode=SearchMode.KEYWORD)
     assert [event.content.split()[0] for event in compared] == [str(number) for number in range(10)]
     assert result.diagnostics.dropped["beyond_text_limit"] == 50
@@ -176,7 +178,7 @@ def test_of_large_events_hardly_more_is_read_than_compared(
 
 @pytest.mark.django_db
 def test_without_a_text_the_size_of_events_leaves_none_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(querying, "TEXT_BYTES", 1)
+    monkeypatch.setattr(queries_query, "TEXT_BYTES", 1)
     monkeypatch.setattr(archived, "BYTES_AT_ONCE", 1)
     timeline = Timeline()
     for number in range(4):

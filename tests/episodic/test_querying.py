@@ -7,11 +7,11 @@ import pytest
 
 from apps.core.domain.errors import InvalidInputError
 from apps.core.domain.scope import Access, Permission, Scope
-from apps.episodic.archive_cache import forget_archive
 from apps.episodic.domain.segment_state import SegmentState
 from apps.episodic.domain.window import EventQuery, Segments
 from apps.episodic.models import Segment
-from apps.episodic.querying import events_query
+from apps.episodic.queries.query import events_query
+from apps.episodic.store.file_cache import forget_archive
 from tests.episodic.records import NOW
 from tests.episodic.timeline import SYSTEM, Timeline, contents, draft, segments
 

@@ -18,8 +18,8 @@ from apps.episodic.domain.event import EventDraft, EventRecord
 from apps.episodic.domain.identity import event_identity
 from apps.episodic.domain.warnings import Severity, WarningKind
 from apps.episodic.models import Segment, TimelineEvent
-from apps.episodic.recording import RecordAction, RecordResult, event_record, events_record
-from apps.episodic.rotation import segment_close
+from apps.episodic.recording.record import RecordAction, RecordResult, event_record, events_record
+from apps.episodic.recording.rotation import segment_close
 from apps.episodic.warnings import warning_report
 from apps.events.models import Event
 

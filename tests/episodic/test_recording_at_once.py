@@ -11,19 +11,19 @@ from django.db import connection, transaction
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.errors import UnavailableError
 from apps.core.domain.scope import Access, Scope
-from apps.episodic import recording
-from apps.episodic.archive import segment_path
-from apps.episodic.archive_cache import archive_cache, forget_archive
-from apps.episodic.archiving import rows_drop, segment_archive
 from apps.episodic.domain.event import EventDraft, EventRecord
-from apps.episodic.listing import FileDamagedError, catalogue_version
-from apps.episodic.locks import SEGMENT_LOCKS
+from apps.episodic.maintenance.archive import rows_drop, segment_archive
+from apps.episodic.maintenance.seal import segment_seal
 from apps.episodic.models import Segment, TimelineEvent
-from apps.episodic.opening import segment_open
-from apps.episodic.recording import RecordResult, event_record, events_record
-from apps.episodic.recording_rows import OpenSegment, insert_rows, take_open_segment
-from apps.episodic.rotation import segment_close
-from apps.episodic.sealing import segment_seal
+from apps.episodic.recording import record as recording_record
+from apps.episodic.recording.open_segment import segment_open
+from apps.episodic.recording.record import RecordResult, event_record, events_record
+from apps.episodic.recording.rotation import segment_close
+from apps.episodic.recording.rows import OpenSegment, insert_rows, take_open_segment
+from apps.episodic.store.archived_segments import FileDamagedError, catalogue_version
+from apps.episodic.store.file_cache import archive_cache, forget_archive
+from apps.episodic.store.files import segment_path
+from apps.episodic.store.locks import SEGMENT_LOCKS
 from apps.events.models import Event
 from tests.episodic.records import record
 from tests.threads import at_once
@@ -118,7 +118,7 @@ def test_a_segment_that_is_closed_before_the_insert_takes_nothing(
         taken.append(segment)
         return segment
 
-    monkeypatch.setattr(recording, "take_open_segment", take_late)
+    monkeypatch.setattr(recording_record, "take_open_segment", take_late)
     second = event_record(access=access, draft=drafts(1, "ben")[0])
     assert [segment and segment.uuid for segment in taken] == [first.segment, second.segment]
     assert Segment.objects.get(state="open").events.count() == 1
@@ -260,7 +260,7 @@ def test_damage_stays_reported_when_the_recording_that_found_it_fails(
     def fail(*_: object, **__: object) -> None:
         raise RuntimeError("the transaction is rolled back")
 
-    monkeypatch.setattr(recording, "emit_many", fail)
+    monkeypatch.setattr(recording_record, "emit_many", fail)
     with pytest.raises(RuntimeError, match="rolled back"):
         events_record(access=access, drafts=drafts(3))
     segment.refresh_from_db()

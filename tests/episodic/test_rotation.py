@@ -11,13 +11,14 @@ from django.db import connection, transaction
 from django_q.models import OrmQ
 
 from apps.core.domain.errors import ConflictError
-from apps.episodic import room, sealing
-from apps.episodic.archive import remove_file, segment_path
-from apps.episodic.domain.segment_reader import SegmentFile
+from apps.episodic.domain.segment_file.reader import SegmentFile
 from apps.episodic.domain.warnings import WarningKind
-from apps.episodic.maintaining import timeline_seal
+from apps.episodic.maintenance import seal
+from apps.episodic.maintenance.run import timeline_seal
 from apps.episodic.models import Segment, TimelineEvent
-from apps.episodic.rotation import rotate_if_due, segment_close
+from apps.episodic.recording.rotation import rotate_if_due, segment_close
+from apps.episodic.store import disk_space
+from apps.episodic.store.files import remove_file, segment_path
 from apps.episodic.warnings import active_warnings
 from apps.events.models import Event
 from tests.episodic.upkeep import clock_at, contents, expected, files, maintain, record, states
@@ -181,8 +182,8 @@ def test_with_a_disk_that_is_nearly_full_nothing_is_written_and_it_is_warned(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     record([1])
-    monkeypatch.setattr("apps.episodic.room.free_mb", lambda: 10.0)
-    monkeypatch.setattr("apps.episodic.health_checking.free_mb", lambda: 10.0)
+    monkeypatch.setattr("apps.episodic.store.disk_space.free_mb", lambda: 10.0)
+    monkeypatch.setattr("apps.episodic.maintenance.health_check.free_mb", lambda: 10.0)
     report = timeline_seal(clock=clock_at())
     assert (report.sealed, len(report.failures)) == (0, 1)
     assert states() == ["sealing", "open"]
@@ -192,11 +193,11 @@ def test_with_a_disk_that_is_nearly_full_nothing_is_written_and_it_is_warned(
 
 
 def test_room_is_what_is_left_where_segments_are_kept(configure: Callable[..., None]) -> None:
-    configure(min_free_mb=int(room.free_mb()) - 1)
-    room.require_room()
-    configure(min_free_mb=int(room.free_mb()) + 1_000_000)
-    with pytest.raises(room.DiskNearlyFullError, match="must stay so"):
-        room.require_room()
+    configure(min_free_mb=int(disk_space.free_mb()) - 1)
+    disk_space.require_room()
+    configure(min_free_mb=int(disk_space.free_mb()) + 1_000_000)
+    with pytest.raises(disk_space.DiskNearlyFullError, match="must stay so"):
+        disk_space.require_room()
 
 
 class Writer(threading.Thread):
@@ -246,7 +247,7 @@ def test_sealing_waits_for_those_who_are_still_writing_to_the_segment(writer: Wr
 def test_a_writer_who_does_not_end_puts_sealing_off_and_blocks_nobody(
     writer: Writer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sealing, "WRITERS_SECONDS", 0.05)
+    monkeypatch.setattr(seal, "WRITERS_SECONDS", 0.05)
     record([1])
     segment = the_open()
     report = timeline_seal(clock=clock_at())

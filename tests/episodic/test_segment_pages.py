@@ -7,9 +7,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from apps.episodic.domain.event import EventRecord
-from apps.episodic.domain.segment_format import SegmentDamagedError
+from apps.episodic.domain.segment_file.format import SegmentDamagedError
 from apps.episodic.models import Segment
-from apps.episodic.segment_pages import segment_page
+from apps.episodic.queries.segment_page import segment_page
 from tests.episodic.upkeep import an_archived_segment, archived
 
 Stored = tuple[Segment, list[EventRecord]]

@@ -7,8 +7,8 @@ import pytest
 
 from apps.core.domain.scope import Access, Permission, Scope
 from apps.episodic.models import TimelineEvent
-from apps.episodic.rest.inputs import EventInput
-from apps.episodic.rest.query_inputs import EventQueryInput
+from apps.episodic.schemas.events import EventInput
+from apps.episodic.schemas.queries import EventQueryInput
 from apps.llm.domain.protocol.parser import parse_output
 from apps.llm.domain.tools import ToolResult
 from apps.llm.tools.registry import tool_execute, tool_registry

@@ -12,12 +12,12 @@ import pytest
 from django.test import Client
 
 from apps.core.domain.scope import Scope
-from apps.episodic import archive_cache as module
-from apps.episodic.archive_cache import ArchiveCache, TimelineLoadingError, archive_cache, forget_archive
 from apps.episodic.domain.event import EventRecord
-from apps.episodic.domain.segment_reader import SegmentFile
+from apps.episodic.domain.segment_file.reader import SegmentFile
 from apps.episodic.domain.segment_state import SegmentState
-from apps.episodic.listing import Listed
+from apps.episodic.store import file_cache as module
+from apps.episodic.store.archived_segments import Listed
+from apps.episodic.store.file_cache import ArchiveCache, TimelineLoadingError, archive_cache, forget_archive
 from tests.api import Api, api_for
 from tests.episodic.records import NOW
 from tests.episodic.timeline import Timeline, draft, segments

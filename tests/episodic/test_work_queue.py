@@ -6,12 +6,12 @@ from uuid import uuid4
 
 import pytest
 
-from apps.episodic import work_queue
-from apps.episodic.archive import segment_path
-from apps.episodic.doctor import DoctorReport, Problem, timeline_doctor
+from apps.episodic.maintenance import jobs
+from apps.episodic.maintenance.doctor import DoctorReport, Problem, timeline_doctor
+from apps.episodic.maintenance.jobs import Line, RunStatus, Tone, Work, run_status, work_later, work_part
+from apps.episodic.maintenance.runner import MaintenanceRunningError
 from apps.episodic.models import Segment
-from apps.episodic.work_queue import Line, RunStatus, Tone, Work, run_status, work_later, work_part
-from apps.episodic.working import MaintenanceRunningError
+from apps.episodic.store.files import segment_path
 from tests.episodic.upkeep import a_sealed_segment, an_archived_segment, contents, expected, record, states
 from tests.episodic.workers import work_off
 
@@ -160,11 +160,11 @@ def test_small_segments_are_merged() -> None:
 def test_merging_that_takes_long_goes_on_in_another_task(monkeypatch: pytest.MonkeyPatch) -> None:
     an_archived_segment(range(3))
     an_archived_segment(range(3, 6))
-    monkeypatch.setattr(work_queue, "PART_SECONDS", 0.0)
+    monkeypatch.setattr(jobs, "PART_SECONDS", 0.0)
     run = work_later(kind=Work.COMPACT)
     work_off(1)
     assert not run_status(run).finished
-    monkeypatch.setattr(work_queue, "PART_SECONDS", 60.0)
+    monkeypatch.setattr(jobs, "PART_SECONDS", 60.0)
     work_off()
     assert run_status(run).finished
     assert states().count("archived") == 1
@@ -205,7 +205,7 @@ def test_what_a_repair_could_not_save_is_counted() -> None:
 
 
 def test_whatever_the_doctor_finds_has_its_words() -> None:
-    assert work_queue.PROBLEMS.keys() == set(Problem)
+    assert jobs.PROBLEMS.keys() == set(Problem)
 
 
 # What goes wrong
@@ -221,7 +221,7 @@ def busy(times: int, monkeypatch: pytest.MonkeyPatch) -> None:
             raise MaintenanceRunningError("Another maintenance of the timeline is at work.")
         return timeline_doctor(**options)
 
-    monkeypatch.setattr(work_queue, "timeline_doctor", doctor)
+    monkeypatch.setattr(jobs, "timeline_doctor", doctor)
 
 
 def test_work_waits_for_another_maintenance_and_is_done_after_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -248,7 +248,7 @@ def test_a_task_that_fails_ends_the_run_as_failed(monkeypatch: pytest.MonkeyPatc
     def fail(**options: object) -> None:
         raise OSError("no")
 
-    monkeypatch.setattr(work_queue, "segment_verify", fail)
+    monkeypatch.setattr(jobs, "segment_verify", fail)
     work_off()
     status = run_status(run)
     assert (status.failed, status.finished, len(status.lines)) == (True, False, 1)
@@ -263,7 +263,7 @@ def test_a_part_that_is_done_twice_does_no_harm() -> None:
 
 
 def test_what_is_kept_of_a_run_is_bounded(monkeypatch: pytest.MonkeyPatch, timeline_dir: Path) -> None:
-    monkeypatch.setattr(work_queue, "MAX_LINES", 3)
+    monkeypatch.setattr(jobs, "MAX_LINES", 3)
     timeline_dir.mkdir(exist_ok=True)
     for number in range(5):
         (timeline_dir / f"{number}.txt").write_text("hello")

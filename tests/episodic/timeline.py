@@ -7,16 +7,16 @@ from typing import Any
 
 from apps.core.domain.clock import DeterministicClock
 from apps.core.domain.scope import Access, Scope, system_access
-from apps.episodic.archiving import rows_drop, segment_archive, segments_to_drop
-from apps.episodic.compaction import segments_merge
 from apps.episodic.domain.event import EventDraft, EventRecord
 from apps.episodic.domain.segment_state import RowsState, SegmentState
 from apps.episodic.domain.window import EventQuery, QueryResult
+from apps.episodic.maintenance.archive import rows_drop, segment_archive, segments_to_drop
+from apps.episodic.maintenance.compact import segments_merge
+from apps.episodic.maintenance.seal import segment_seal
 from apps.episodic.models import Segment
-from apps.episodic.querying import events_query
-from apps.episodic.recording import RecordResult, events_record
-from apps.episodic.rotation import segment_close
-from apps.episodic.sealing import segment_seal
+from apps.episodic.queries.query import events_query
+from apps.episodic.recording.record import RecordResult, events_record
+from apps.episodic.recording.rotation import segment_close
 from tests.episodic.records import NOW
 
 SYSTEM = system_access("test")

@@ -8,13 +8,13 @@ from uuid import UUID
 
 from apps.core.domain.clock import DeterministicClock
 from apps.core.domain.scope import Scope, system_access
-from apps.episodic.archive import list_files, segment_path
 from apps.episodic.domain.event import EventDraft, EventRecord
-from apps.episodic.domain.segment_reader import SegmentFile
+from apps.episodic.domain.segment_file.reader import SegmentFile
 from apps.episodic.domain.segment_state import SegmentState
-from apps.episodic.maintaining import timeline_maintain, timeline_seal
+from apps.episodic.maintenance.run import timeline_maintain, timeline_seal
 from apps.episodic.models import Segment, TimelineEvent
-from apps.episodic.recording import RecordAction, events_record
+from apps.episodic.recording.record import RecordAction, events_record
+from apps.episodic.store.files import list_files, segment_path
 
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)
 START_MS = int(START.timestamp() * 1000)
@@ -60,7 +60,7 @@ def an_archived_segment(numbers: Iterable[int], **fields: Any) -> Segment:
 
 def archive(segment: Segment) -> None:
     """Let the file of a sealed segment count, and remove its rows."""
-    from apps.episodic.archiving import rows_drop, segment_archive
+    from apps.episodic.maintenance.archive import rows_drop, segment_archive
 
     segment_archive(segment, clock=clock_at())
     rows_drop(segment)

@@ -5,7 +5,7 @@ from uuid import uuid4
 from django.utils import timezone
 from django_q.models import OrmQ, Task
 
-from apps.episodic.work_queue import TASK, work_part
+from apps.episodic.maintenance.jobs import TASK, work_part
 
 
 def work_off(limit: int = 100) -> int:

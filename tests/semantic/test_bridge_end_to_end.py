@@ -7,15 +7,15 @@ from django_q.models import OrmQ
 
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.scope import Scope, system_access
-from apps.episodic.archiving import rows_drop, segment_archive
-from apps.episodic.doctor import timeline_doctor
-from apps.episodic.domain.segment_format import Damage, SegmentDamagedError
-from apps.episodic.maintaining import timeline_seal
+from apps.episodic.domain.segment_file.format import Damage, SegmentDamagedError
+from apps.episodic.maintenance.archive import rows_drop, segment_archive
+from apps.episodic.maintenance.doctor import timeline_doctor
+from apps.episodic.maintenance.run import timeline_seal
 from apps.episodic.models import RetentionPolicy, Segment
-from apps.episodic.pruning import timeline_prune
-from apps.episodic.purging import events_purge
-from apps.episodic.quarantine import segment_quarantine
-from apps.episodic.retention_policies import retention_create
+from apps.episodic.retention.policies import retention_create
+from apps.episodic.retention.prune import timeline_prune
+from apps.episodic.retention.purge import events_purge
+from apps.episodic.store.quarantine import segment_quarantine
 from apps.events.models import Event
 from apps.events.services import drain
 from apps.semantic import tasks

@@ -11,8 +11,8 @@ import numpy as np
 
 from apps.core.domain.scope import IDENTIFIERS, Scope
 from apps.episodic.domain.event import ScopeKey
-from apps.episodic.domain.segment_format import Array, microseconds
-from apps.episodic.domain.segment_reader import SegmentFile
+from apps.episodic.domain.segment_file.format import Array, microseconds
+from apps.episodic.domain.segment_file.reader import SegmentFile
 
 # run: its number in the file. first, last: timestamps in microseconds. is_whole: all of it is in the window.
 SELECTED = np.dtype(

@@ -2,12 +2,12 @@
 
 from django.urls import path
 
-from apps.episodic.rest import query_views, views
+from apps.episodic.rest import events, queries
 
 urlpatterns = [
-    path("events", views.EventsView.as_view(), name="events"),
-    path("events/batch", views.EventBatchView.as_view(), name="events-batch"),
-    path("query", query_views.EventQueryView.as_view(), name="events-query"),
-    path("status", views.StatusView.as_view(), name="timeline-status"),
-    path("segments", views.SegmentsView.as_view(), name="segments"),
+    path("events", events.EventsView.as_view(), name="events"),
+    path("events/batch", events.EventBatchView.as_view(), name="events-batch"),
+    path("query", queries.EventQueryView.as_view(), name="events-query"),
+    path("status", events.StatusView.as_view(), name="timeline-status"),
+    path("segments", events.SegmentsView.as_view(), name="segments"),
 ]

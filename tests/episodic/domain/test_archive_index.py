@@ -15,8 +15,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 from apps.core.domain.scope import Scope
 from apps.episodic.domain.archive_index import ArchiveIndex
 from apps.episodic.domain.event import EventRecord, ScopeKey
-from apps.episodic.domain.segment_format import microseconds
-from apps.episodic.domain.segment_reader import SegmentFile
+from apps.episodic.domain.segment_file.format import microseconds
+from apps.episodic.domain.segment_file.reader import SegmentFile
 from tests.episodic.segments import START, some_records, write_file
 
 USERS = 4

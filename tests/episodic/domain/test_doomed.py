@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.core.domain.scope import Scope
-from apps.episodic.domain.doomed import EveryEventOf, doomed_runs, is_doomed
 from apps.episodic.domain.event import ScopeKey
-from apps.episodic.domain.segment_format import RUN, microseconds
+from apps.episodic.domain.removal import EveryEventOf, doomed_runs, is_doomed
+from apps.episodic.domain.segment_file.format import RUN, microseconds
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 ANA, BEN = ScopeKey("ana", "home"), ScopeKey("ben")

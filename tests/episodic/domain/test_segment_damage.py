@@ -13,9 +13,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from apps.episodic.domain import segment_access
 from apps.episodic.domain.event import EventRecord
-from apps.episodic.domain.segment_format import (
+from apps.episodic.domain.segment_file import access
+from apps.episodic.domain.segment_file.format import (
     BLOCK,
     BLOCK_LINES,
     FOOTER_SIZE,
@@ -29,7 +29,7 @@ from apps.episodic.domain.segment_format import (
     SegmentSummary,
     short_digest,
 )
-from apps.episodic.domain.segment_reader import SegmentFile
+from apps.episodic.domain.segment_file.reader import SegmentFile
 from tests.episodic.segments import some_records, write_file
 
 RECORDS = some_records(BLOCK_LINES + 10)
@@ -264,9 +264,9 @@ def test_an_error_of_the_medium_is_damage_and_one_of_the_machine_is_not(
 
         return pread
 
-    monkeypatch.setattr(segment_access.os, "pread", failing(5))
+    monkeypatch.setattr(access.os, "pread", failing(5))
     assert code_of(lambda: file.read_runs([0])) is Damage.UNREADABLE
-    monkeypatch.setattr(segment_access.os, "pread", failing(12))
+    monkeypatch.setattr(access.os, "pread", failing(12))
     with pytest.raises(OSError, match="memory"):
         file.read_runs([0])
 
@@ -391,7 +391,7 @@ def test_an_error_never_tells_what_an_event_says(good: Good, bad: Path, monkeypa
     def not_an_event(line: bytes) -> EventRecord:
         raise ValueError(line)
 
-    monkeypatch.setattr(segment_access, "decode_line", not_an_event)
+    monkeypatch.setattr(access, "decode_line", not_an_event)
     with pytest.raises(SegmentDamagedError) as caught:
         list(SegmentFile.open(bad).events())
     assert caught.value.code is Damage.MISMATCH

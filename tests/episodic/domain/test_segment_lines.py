@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 
 from apps.episodic.domain.event import EventRecord, ScopeKey
-from apps.episodic.domain.segment_lines import decode_line, encode_line, event_document
+from apps.episodic.domain.segment_file.lines import decode_line, encode_line, event_document
 from tests.episodic.segments import any_record, some_records
 
 RECORD = some_records(1)[0]

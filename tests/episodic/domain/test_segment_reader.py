@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from apps.episodic.domain.event import EventRecord
-from apps.episodic.domain.segment_format import PAGE_ENTRIES, Damage, SegmentDamagedError
-from apps.episodic.domain.segment_reader import SegmentFile
+from apps.episodic.domain.segment_file.format import PAGE_ENTRIES, Damage, SegmentDamagedError
+from apps.episodic.domain.segment_file.reader import SegmentFile
 from tests.episodic.segments import SEGMENT, some_records, write_file
 
 COUNT = PAGE_ENTRIES * 2 + 100

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from apps.episodic.domain import segment_access
 from apps.episodic.domain.event import EventRecord
-from apps.episodic.domain.segment_format import (
+from apps.episodic.domain.segment_file import access
+from apps.episodic.domain.segment_file.format import (
     BLOCK,
     BLOCK_LINES,
     FOOTER_SIZE,
@@ -19,8 +19,8 @@ from apps.episodic.domain.segment_format import (
     Footer,
     SegmentDamagedError,
 )
-from apps.episodic.domain.segment_reader import SegmentFile
-from apps.episodic.domain.segment_salvage import Salvage
+from apps.episodic.domain.segment_file.reader import SegmentFile
+from apps.episodic.domain.segment_file.salvage import Salvage
 from tests.episodic.segments import some_records, write_file
 
 RECORDS = some_records(5 * BLOCK_LINES + 10)
@@ -152,14 +152,14 @@ def test_a_place_that_the_medium_cannot_read_costs_what_lies_there(
 ) -> None:
     bad.write_bytes(content)
     broken = range(5 * 4_096, 6 * 4_096)
-    read = segment_access.os.pread
+    read = access.os.pread
 
     def pread(descriptor: int, size: int, offset: int) -> bytes:
         if offset < broken.stop and offset + size > broken.start:
             raise OSError(5, "Input/output error")
         return read(descriptor, size, offset)
 
-    monkeypatch.setattr(segment_access.os, "pread", pread)
+    monkeypatch.setattr(access.os, "pread", pread)
 
     assert salvaged(bad) == (whole_blocks(places, broken), BLOCK_LINES)
 

@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from apps.episodic.domain.event import EventRecord, ScopeKey
-from apps.episodic.domain.segment_format import BLOCK_BYTES, BLOCK_LINES, FORMAT_VERSION
-from apps.episodic.domain.segment_lines import encode_line
-from apps.episodic.domain.segment_reader import SegmentFile
-from apps.episodic.domain.segment_writer import SegmentWriter
+from apps.episodic.domain.segment_file.format import BLOCK_BYTES, BLOCK_LINES, FORMAT_VERSION
+from apps.episodic.domain.segment_file.lines import encode_line
+from apps.episodic.domain.segment_file.reader import SegmentFile
+from apps.episodic.domain.segment_file.writer import SegmentWriter
 from tests.episodic.segments import SEGMENT, any_record, in_order, some_records, write_file
 
 MANY = some_records(3 * BLOCK_LINES + 7, users=6)

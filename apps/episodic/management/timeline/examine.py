@@ -2,8 +2,8 @@
 
 from django.core.management.base import CommandError, CommandParser
 
-from apps.episodic.doctor import DoctorReport, segment_verify, timeline_doctor
 from apps.episodic.domain.segment_state import SegmentState
+from apps.episodic.maintenance.doctor import DoctorReport, segment_verify, timeline_doctor
 from apps.episodic.management.timeline.maintain import found, optional_segment
 from apps.episodic.management.timeline.subcommand import Console, Options, Subcommand, counted
 from apps.episodic.models import Segment

@@ -10,11 +10,11 @@ from typing import BinaryIO
 from django.core.management.base import CommandError, CommandParser
 
 from apps.core.domain.scope import Scope, system_access
-from apps.episodic.domain.segment_lines import encode_line
+from apps.episodic.domain.segment_file.lines import encode_line
 from apps.episodic.domain.window import EventQuery
-from apps.episodic.exporting import events_count, events_export
-from apps.episodic.listing import damaged_count
 from apps.episodic.management.timeline.subcommand import Console, Options, Subcommand, counted
+from apps.episodic.queries.export import events_count, events_export
+from apps.episodic.store.archived_segments import damaged_count
 
 _SHOWN_EVERY = 1_000
 

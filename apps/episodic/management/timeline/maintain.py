@@ -5,7 +5,7 @@ from collections.abc import Callable
 from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError, CommandParser
 
-from apps.episodic.maintaining import MaintenanceReport, timeline_compact, timeline_maintain, timeline_seal
+from apps.episodic.maintenance.run import MaintenanceReport, timeline_compact, timeline_maintain, timeline_seal
 from apps.episodic.management.timeline.subcommand import Console, Options, Subcommand, counted
 from apps.episodic.models import Segment
 

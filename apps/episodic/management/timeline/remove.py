@@ -3,11 +3,11 @@
 from django.core.management.base import CommandError, CommandParser
 
 from apps.core.domain.scope import Scope, system_access
+from apps.episodic.maintenance.remove import RemovalReport
 from apps.episodic.management.timeline.subcommand import Console, Options, Subcommand, counted
 from apps.episodic.models import RetentionPolicy
-from apps.episodic.pruning import prune_preview, timeline_prune
-from apps.episodic.purging import events_purge, files_set_aside, purge_preview
-from apps.episodic.removing import RemovalReport
+from apps.episodic.retention.prune import prune_preview, timeline_prune
+from apps.episodic.retention.purge import events_purge, files_set_aside, purge_preview
 
 WAIT_SECONDS = 60.0
 

@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from apps.core.terminal import progress_bar
-from apps.episodic.progress import Advance
+from apps.episodic.maintenance.progress import Advance
 
 Options = dict[str, Any]
 

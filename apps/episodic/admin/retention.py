@@ -1,0 +1,234 @@
+"""Retention policies in the admin: for how long events are kept. What would delete events is asked for once more."""
+
+from copy import copy
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from unfold.admin import ModelAdmin
+from unfold.decorators import action, display
+
+from apps.core.admin.kit import CONFIRMED, NOTHING, found_or_404, moment
+from apps.core.domain.errors import NotFoundError
+from apps.episodic.domain.retention import EVERYBODY, Policy
+from apps.episodic.models import RetentionPolicy
+from apps.episodic.retention.policies import (
+    Preview,
+    retention_create,
+    retention_delete,
+    retention_preview,
+    retention_update,
+)
+
+CSRF = "csrfmiddlewaretoken"
+STATE_COLOURS = {"Deletes": "warning", "Off": None}
+FOR_GOOD = (
+    "Events that are older are deleted for good, as rows and from archived segments. Memories that were made from them "
+    "are demoted or deleted, as their routing policy says. Nothing brings the events back but a backup. The schedule "
+    "timeline: prune does it, once a day."
+)
+SWITCH = (
+    "Off: nothing is deleted under this policy. A household whose own policy is off keeps everything, whatever the "
+    "global policy says."
+)
+HOUSEHOLD = (
+    "Its policy counts for its events instead of the global one. Blank: the global policy, for everybody without one "
+    "of their own."
+)
+
+
+class RetentionForm(forms.ModelForm):
+    """What a person decides about a policy."""
+
+    class Meta:
+        model = RetentionPolicy
+        fields = ["household_id", "days", "is_enabled"]
+        labels = {"household_id": "Household", "is_enabled": "Delete what is older"}
+        help_texts = {"household_id": HOUSEHOLD, "is_enabled": SWITCH, "days": "Counted from when they happened."}
+
+
+@admin.register(RetentionPolicy)
+class RetentionPolicyAdmin(ModelAdmin):
+    """Every change goes through the services; one that deletes events is carried out when it is confirmed."""
+
+    form = RetentionForm
+    list_display = ["whose", "state", "keeps", "last_run", "deleted"]
+    list_fullwidth = True
+    ordering = ["household_id"]
+    search_fields = ["household_id"]
+    search_help_text = "A part of a household's id"
+    actions_detail = ["preview"]
+    warn_unsaved_form = True
+    readonly_fields = ["whose", "last_run", "deleted"]
+    empty_text = "Every event is kept."
+
+    class Media:
+        css = {"all": ["episodic/timeline.css"]}
+
+    def get_fieldsets(self, request: HttpRequest, obj: RetentionPolicy | None = None) -> Any:
+        """Whose policy it is stays."""
+        household = "whose" if obj else "household_id"
+        policy = (None, {"fields": [household, "days", "is_enabled"], "description": FOR_GOOD})
+        return [policy, ("What it did", {"fields": [("last_run", "deleted")]})] if obj else [policy]
+
+    # Columns
+
+    @display(description="Whose events", ordering="household_id")
+    def whose(self, policy: RetentionPolicy) -> str:
+        return whose(policy.household_id)
+
+    @display(description="State", ordering="is_enabled", label=STATE_COLOURS)
+    def state(self, policy: RetentionPolicy) -> str:
+        return "Deletes" if policy.is_enabled else "Off"
+
+    @display(description="Keeps", ordering="days")
+    def keeps(self, policy: RetentionPolicy) -> str:
+        return _days(policy.days) if policy.is_enabled else f"everything; {_days(policy.days)} when it is on"
+
+    @display(description="Last run", ordering="last_run_at")
+    def last_run(self, policy: RetentionPolicy) -> str:
+        return moment(policy.last_run_at) if policy.last_run_at else "never"
+
+    @display(description="Events deleted then", ordering="last_pruned_count")
+    def deleted(self, policy: RetentionPolicy) -> str:
+        return NOTHING if policy.last_pruned_count is None else f"{policy.last_pruned_count:,}"
+
+    # What a change would delete
+
+    @action(description="What would it delete?", icon="preview", permissions=["view"], url_path="preview")
+    def preview(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """What the next run would delete if the policy were on. Changes nothing."""
+        policy = found_or_404(self.get_object(request, object_id))
+        question = f"What the policy for {whose(policy.household_id)} would delete, if it is on"
+        given = Policy(policy.household_id, policy.days, is_enabled=True)
+        return self._page(request, policy, question=question, preview=_preview(policy.household_id, given))
+
+    def changeform_view(
+        self,
+        request: HttpRequest,
+        object_id: str | None = None,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> Any:
+        asked = self._question(request, object_id) if self._is_unconfirmed(request, object_id) else None
+        try:
+            return asked or super().changeform_view(request, object_id, form_url, extra_context)
+        except (NotFoundError, ValidationError):
+            messages.error(request, "Somebody else changed the policies meanwhile. Look at them again.")
+            return HttpResponseRedirect(reverse("admin:episodic_retentionpolicy_changelist"))
+
+    def _is_unconfirmed(self, request: HttpRequest, object_id: str | None) -> bool:
+        if request.method != "POST" or CONFIRMED in request.POST:
+            return False
+        return self.has_change_permission(request) if object_id else self.has_add_permission(request)
+
+    def _question(self, request: HttpRequest, object_id: str | None) -> HttpResponse | None:
+        """The page that asks, when the form is sound and the policy would delete more than it does."""
+        before = self.get_object(request, object_id) if object_id else None
+        # Validation writes into the object that it is given.
+        form = self.get_form(request, before, change=bool(object_id))(request.POST, instance=copy(before))
+        stored = before and (before.days, before.is_enabled)
+        if not form.is_valid() or (object_id and before is None):
+            return None
+        household = before.household_id if before else form.cleaned_data["household_id"]
+        policy = Policy(household, form.cleaned_data["days"], form.cleaned_data["is_enabled"])
+        if not _deletes_more(stored, policy):
+            return None
+        question = f"Delete the events of {whose(household)} that are older than {_days(policy.days)}?"
+        return self._page(
+            request,
+            before,
+            question=question,
+            preview=_preview(household, policy),
+            entered=[*((name, value) for name, value in request.POST.items() if name != CSRF), (CONFIRMED, "yes")],
+            button="Save, and delete them",
+        )
+
+    def _page(self, request: HttpRequest, policy: RetentionPolicy | None, **context: Any) -> TemplateResponse:
+        context = {
+            **self.admin_site.each_context(request),
+            "title": "Retention",
+            "opts": self.opts,
+            "original": policy,
+            "for_good": FOR_GOOD,
+            **context,
+        }
+        return TemplateResponse(request, "episodic/retention_question.html", context)
+
+    # Changes
+
+    def save_model(self, request: HttpRequest, obj: RetentionPolicy, form: Any, change: bool) -> None:
+        if change:
+            retention_update(pk=obj.pk, days=obj.days, is_enabled=obj.is_enabled)
+        else:
+            made = retention_create(household_id=obj.household_id, days=obj.days, is_enabled=obj.is_enabled)
+            obj.pk = made.pk
+
+    def delete_model(self, request: HttpRequest, obj: RetentionPolicy) -> None:
+        retention_delete(pk=obj.pk)
+
+    def render_delete_form(self, request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
+        policy: RetentionPolicy = context["object"]
+        question = f"Delete the policy for {whose(policy.household_id)}? Then the global one counts for its events."
+        return self._page(
+            request,
+            policy,
+            question=question,
+            preview=_preview(policy.household_id, None),
+            entered=[("post", "yes")],
+            button="Delete the policy",
+        )
+
+    def get_actions(self, request: HttpRequest) -> dict[str, Any]:
+        """Each policy is deleted by itself, with a look at what that would delete."""
+        return {}
+
+    def has_delete_permission(self, request: HttpRequest, obj: RetentionPolicy | None = None) -> bool:
+        return bool(super().has_delete_permission(request, obj)) and (obj is None or obj.household_id != EVERYBODY)
+
+
+def whose(household_id: str) -> str:
+    """Whose events a policy is for."""
+    return f"the household {household_id}" if household_id else "everybody without a policy of their own"
+
+
+def _days(count: int) -> str:
+    return f"{count:,} day{'' if count == 1 else 's'}"
+
+
+def _deletes_more(before: tuple[int, bool] | None, after: Policy) -> bool:
+    """Whether a changed policy lets go of events that it kept. before: its days and whether it was on."""
+    if not after.is_enabled:
+        return False
+    return before is None or not before[1] or after.days < before[0]
+
+
+def _preview(household_id: str, policy: Policy | None) -> dict[str, Any]:
+    """What the page says of what would be deleted."""
+    preview = retention_preview(household_id=household_id, policy=policy)
+    removal = preview.removal
+    facts = [
+        ("Rows", f"{removal.rows:,}"),
+        ("Archived events", f"{removal.archived:,}"),
+        ("Files that are written anew or removed", f"{removal.segments:,}"),
+    ]
+    return {
+        "sentence": _sentence(preview, policy),
+        "facts": facts if removal.events else [],
+        "damaged": removal.damaged,
+    }
+
+
+def _sentence(preview: Preview, policy: Policy | None) -> str:
+    count = preview.removal.events
+    if count:
+        anyway = f"; without a change {preview.anyway:,}" if preview.anyway else ""
+        return f"The next run would delete {count:,} event{'' if count == 1 else 's'}{anyway}."
+    is_on = policy or RetentionPolicy.objects.filter(household_id=EVERYBODY, is_enabled=True).exists()
+    return (
+        "Nothing is that old now. Events are deleted when they get that old." if is_on else "Nothing is deleted then."
+    )

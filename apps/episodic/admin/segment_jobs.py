@@ -1,0 +1,177 @@
+"""What a person can have done about segments, and the page that shows how far it is and what came of it."""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import path, reverse
+from unfold.dataclasses import ActionDialog
+from unfold.decorators import action
+from unfold.enums import ActionVariant
+
+from apps.core.admin.kit import after_dialog, found_or_404
+from apps.core.admin.lists import as_uuid
+from apps.episodic.domain.segment_state import SegmentState
+from apps.episodic.maintenance.jobs import Line, Tone, Work, run_status, work_later
+from apps.episodic.models import Segment
+
+LOGGED = {Work.SEAL: "Sealing requested.", Work.VERIFY: "Verification requested."}
+TITLES = {
+    Work.SEAL: "Closing and sealing",
+    Work.VERIFY: "Verifying",
+    Work.COMPACT: "Merging small segments",
+    Work.CHECK: "Checking the timeline",
+    Work.REPAIR: "Repairing the timeline",
+}
+FITTING = {
+    "inside": {SegmentState.SEALED, SegmentState.ARCHIVED},
+    "seal_this": {SegmentState.OPEN, SegmentState.SEALING},
+    "verify_this": {SegmentState.SEALED, SegmentState.ARCHIVED, SegmentState.QUARANTINED},
+    "repair_from_page": {SegmentState.QUARANTINED},
+}
+RUN = "admin:episodic_segment_run"
+
+
+def _dialog(title: str, description: str, button: str) -> ActionDialog:
+    return ActionDialog(title=title, description=description, form_class=None, form_submit_text=button)
+
+
+SEAL = _dialog(
+    "Close the open segment and seal it?",
+    "A new segment takes what is recorded from then on. The events of this one are written to a file, which is "
+    "verified; their rows stay until it is archived. Nobody has to wait for it.",
+    "Close and seal",
+)
+VERIFY = _dialog(
+    "Verify its file?",
+    "The file is read from end to end and held against its checksums. A damaged one is taken out of service, with a "
+    "warning; one that was damaged and is good again is put back.",
+    "Verify",
+)
+COMPACT = _dialog(
+    "Merge small segments?",
+    "Small archived segments that are neighbours in time become fewer, larger ones. No event is changed. "
+    "Recording goes on meanwhile.",
+    "Merge",
+)
+CHECK = _dialog(
+    "Check the whole timeline?",
+    "Every file is verified, and held against the catalogue and the rows. Nothing is changed.",
+    "Check",
+)
+REPAIR = _dialog(
+    "Check and repair the whole timeline?",
+    "A damaged file is replaced by what can be read of it, and set aside; what cannot be read is lost, and counted. "
+    "To lose nothing, put the file back from a backup first, and verify it. Files that nobody knows are set aside.",
+    "Repair",
+)
+
+
+class SegmentWork:
+    """The actions of the list and of a segment's page; what is asked for is done by the workers."""
+
+    actions = ("verify_chosen",)
+    actions_detail = ("inside", "seal_this", "verify_this", "repair_from_page")
+    actions_list = ("seal_all", "compact_small", "check_all", "repair_all")
+
+    def get_urls(self) -> list[Any]:
+        page = self.admin_site.admin_view(self.run_view)  # type: ignore[attr-defined]
+        return [path("run/<uuid:run>/", page, name="episodic_segment_run"), *super().get_urls()]  # type: ignore[misc]
+
+    # The list
+
+    @action(description="Verify the selected segments", icon="verified", permissions=["maintain"])
+    def verify_chosen(self, request: HttpRequest, queryset: QuerySet[Segment]) -> HttpResponse:
+        return HttpResponseRedirect(self._asked(request, Work.VERIFY, list(queryset.order_by("-pk"))))
+
+    @action(description="Close and seal", icon="lock", permissions=["maintain"], dialog=SEAL, url_path="seal-all")
+    def seal_all(self, request: HttpRequest, form: Any) -> HttpResponse:
+        return after_dialog(request, self._asked(request, Work.SEAL))
+
+    @action(description="Compact", icon="compress", permissions=["maintain"], dialog=COMPACT, url_path="compact")
+    def compact_small(self, request: HttpRequest, form: Any) -> HttpResponse:
+        return after_dialog(request, self._asked(request, Work.COMPACT))
+
+    @action(description="Check", icon="health_and_safety", permissions=["maintain"], dialog=CHECK, url_path="check")
+    def check_all(self, request: HttpRequest, form: Any) -> HttpResponse:
+        return after_dialog(request, self._asked(request, Work.CHECK))
+
+    @action(description="Repair", icon="build", permissions=["maintain"], dialog=REPAIR, url_path="repair")
+    def repair_all(self, request: HttpRequest, form: Any) -> HttpResponse:
+        return after_dialog(request, self._asked(request, Work.REPAIR))
+
+    # The page of a segment
+
+    @action(description="Close and seal", icon="lock", permissions=["view", "maintain"], dialog=SEAL)
+    def seal_this(self, request: HttpRequest, form: Any, object_id: str) -> HttpResponse:
+        return self._on_page(request, object_id, Work.SEAL)
+
+    @action(description="Verify", icon="verified", permissions=["view", "maintain"], dialog=VERIFY)
+    def verify_this(self, request: HttpRequest, form: Any, object_id: str) -> HttpResponse:
+        return self._on_page(request, object_id, Work.VERIFY)
+
+    @action(
+        description="Repair",
+        icon="build",
+        permissions=["view", "maintain"],
+        dialog=REPAIR,
+        variant=ActionVariant.DANGER,
+    )
+    def repair_from_page(self, request: HttpRequest, form: Any, object_id: str) -> HttpResponse:
+        return after_dialog(request, self._asked(request, Work.REPAIR))
+
+    def get_actions_detail(self, request: HttpRequest, object_id: Any) -> list[Any]:
+        """What can be done about a segment in its state."""
+        segment: Segment | None = self.get_object(request, str(object_id))  # type: ignore[attr-defined]
+        fitting = _fitting(SegmentState(segment.state)) if segment else set()
+        actions = super().get_actions_detail(request, object_id)  # type: ignore[misc]
+        return [one for one in actions if one.method.original_function_name in fitting]
+
+    def has_maintain_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return request.user.has_perm("episodic.change_segment")
+
+    def _on_page(self, request: HttpRequest, object_id: str, kind: Work) -> HttpResponse:
+        segment = found_or_404(self.get_object(request, object_id))  # type: ignore[attr-defined]
+        return after_dialog(request, self._asked(request, kind, [segment]))
+
+    def _asked(self, request: HttpRequest, kind: Work, segments: Sequence[Segment] = ()) -> str:
+        """Have it done; gives the address of the page that shows it."""
+        run = work_later(kind=kind, segment_ids=[segment.pk for segment in segments])
+        for segment in segments:
+            self.log_change(request, segment, LOGGED[kind])  # type: ignore[attr-defined]
+        return reverse(RUN, args=[run])
+
+    # The page of a run
+
+    def run_view(self, request: HttpRequest, run: UUID) -> HttpResponse:
+        """How far a run is; asks again by itself until it is over."""
+        if not self.has_view_permission(request):  # type: ignore[attr-defined]
+            raise PermissionDenied
+        status = run_status(run)
+        context = {
+            **self.admin_site.each_context(request),  # type: ignore[attr-defined]
+            "title": "Segments",
+            "opts": self.opts,  # type: ignore[attr-defined]
+            "heading": TITLES[status.kind] if status.kind else "Waiting for a worker",
+            "run": status,
+            "working": not (status.finished or status.failed),
+            "may_repair": status.kind is Work.CHECK and any(line.tone is not Tone.GOOD for line in status.lines),
+            "lines": [{"line": line, "segment": _page_of(line)} for line in status.lines],
+        }
+        return TemplateResponse(request, "episodic/segment_run.html", context)
+
+
+def _fitting(state: SegmentState) -> set[str]:
+    """The actions that make sense in a state."""
+    return {name for name, states in FITTING.items() if state in states}
+
+
+def _page_of(line: Line) -> str | None:
+    """The address of the segment that a line is about."""
+    uuid = as_uuid(line.subject)
+    pk = Segment.objects.filter(uuid=uuid).values_list("pk", flat=True).first() if uuid else None
+    return reverse("admin:episodic_segment_change", args=[pk]) if pk else None

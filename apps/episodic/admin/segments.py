@@ -1,0 +1,277 @@
+"""Segments in the admin: where the timeline's events are, how their files are, and what can be done about them."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import Count, F, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from unfold.admin import ModelAdmin
+from unfold.contrib.filters.admin import DropdownFilter, RangeDateTimeFilter
+from unfold.decorators import action, display
+from unfold.views import ChangeList
+
+from apps.core.admin.kit import NOTHING, ReadOnly, filesize, found_or_404, moment, preformatted, two_lines
+from apps.core.admin.lists import as_uuid, comparable
+from apps.episodic.admin.columns import (
+    ROWS_WORDS,
+    STATE_COLOURS,
+    STATE_WORDS,
+    segment_link,
+    short,
+    span,
+    state_label,
+)
+from apps.episodic.admin.event_list import SEGMENT
+from apps.episodic.admin.segment_events import WITH_FILE, segment_events_page
+from apps.episodic.admin.segment_jobs import SegmentWork
+from apps.episodic.domain.segment_state import ENDED, RowsState, SegmentState
+from apps.episodic.models import Segment, TimelineEvent
+from apps.episodic.models.segment import State
+
+IN_USE, ALL = "in_use", "all"
+# Their events are counted when they are sealed; until then the rows are.
+UNCOUNTED = frozenset({SegmentState.OPEN, SegmentState.SEALING})
+SHOWN_REPLACED = 20
+
+
+class StateFilter(DropdownFilter):
+    """What holds events, unless something else is asked for."""
+
+    title, parameter_name = "state", "state"
+    all_option = None
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        states = [(str(state.value), str(state.label)) for state in State]
+        return [(IN_USE, "In use"), *states, (ALL, "All")]
+
+    def value(self) -> str:
+        given = super().value()
+        return given if given in {ALL, *State.values} else IN_USE
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Segment]) -> QuerySet[Segment]:
+        if self.value() == ALL:
+            return queryset
+        return queryset.exclude(state__in=ENDED) if self.value() == IN_USE else queryset.filter(state=self.value())
+
+
+class SegmentList(ChangeList):
+    """A page of segments, and how many rows those have that nobody has counted yet."""
+
+    result_list: Any
+
+    def get_results(self, request: HttpRequest) -> None:
+        super().get_results(request)
+        self.result_list = list(self.result_list)
+        count_rows(self.result_list)
+
+
+@admin.register(Segment)
+class SegmentAdmin(ReadOnly, SegmentWork, ModelAdmin):
+    """The catalogue, to read. What a person asks for is done by the services, in the background."""
+
+    list_display = ["segment", "state_now", "events_held", "of_when", "file_size", "checks", "replaced"]
+    list_display_links = ["segment"]
+    list_filter = [StateFilter, ("first_timestamp", RangeDateTimeFilter), ("last_timestamp", RangeDateTimeFilter)]
+    list_filter_submit = True
+    list_fullwidth = True
+    list_disable_select_all = True
+    list_per_page = 50
+    show_full_result_count = False
+    show_facets = admin.ShowFacets.NEVER
+    ordering = [F("last_timestamp").desc(nulls_first=True), "-pk"]
+    search_fields = ["uuid"]  # shows the box; `get_search_results` decides
+    search_help_text = "An id, or a file's name"
+    empty_text = "The first recorded event opens the first segment."
+    fieldsets = [
+        (None, {"fields": ["state_explained", "rows_explained", "damage_found"]}),
+        ("Events", {"fields": [("events_link", "lost"), "of_when_whole"]}),
+        ("File", {"fields": [("file", "file_size_whole"), ("version", "checked"), "checksum"]}),
+        ("Life", {"fields": [("opened", "closed"), ("sealed", "archived"), ("ended", "successor"), "predecessors"]}),
+        ("More", {"fields": [("uuid", "arrivals")]}),
+    ]  # fmt: skip
+    readonly_fields = [
+        "state_explained", "rows_explained", "damage_found", "events_link", "of_when_whole", "lost", "file",
+        "file_size_whole", "version", "checked", "checksum", "opened", "closed", "sealed", "archived", "ended",
+        "successor", "predecessors", "arrivals",
+    ]  # fmt: skip
+
+    class Media:
+        css = {"all": ["episodic/timeline.css"]}
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[SegmentList]:
+        return SegmentList
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Segment]:
+        segments: QuerySet[Segment] = super().get_queryset(request)
+        return segments.select_related("replaced_by")
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Segment], search_term: str
+    ) -> tuple[QuerySet[Segment], bool]:
+        term = comparable(search_term)
+        if not term:
+            return queryset, False
+        if uuid := as_uuid(term):
+            return queryset.filter(uuid=uuid), False
+        return queryset.filter(file_name__contains=term), False
+
+    def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Segment | None:
+        segment: Segment | None = super().get_object(request, object_id, from_field)
+        if segment is not None:
+            count_rows([segment])
+        return segment
+
+    @action(description="Look inside", icon="list", permissions=["view", "read"], url_path="events")
+    def inside(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        return segment_events_page(self, request, found_or_404(self.get_object(request, object_id)))
+
+    def has_read_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Whether the person may see what events say."""
+        return request.user.has_perm("episodic.view_timelineevent")
+
+    # Columns
+
+    @display(description="Segment")
+    def segment(self, segment: Segment) -> SafeString:
+        return format_html('<span class="mh-mono">{}</span>', short(segment))
+
+    @display(description="State", ordering="state", label=STATE_COLOURS)
+    def state_now(self, segment: Segment) -> str:
+        return segment.get_state_display()
+
+    @display(description="Events", ordering="event_count")
+    def events_held(self, segment: Segment) -> SafeString:
+        rows = f"rows {segment.get_rows_display().lower()}"
+        return two_lines(f"{held(segment):,}", "" if segment.state in ENDED else rows)
+
+    @display(description="Of when", ordering="first_timestamp")
+    def of_when(self, segment: Segment) -> SafeString | str:
+        if segment.first_timestamp is None:
+            return NOTHING
+        return two_lines(moment(segment.first_timestamp), f"to {moment(segment.last_timestamp)}")
+
+    @display(description="File", ordering="size_bytes")
+    def file_size(self, segment: Segment) -> SafeString | str:
+        return two_lines(filesize(segment.size_bytes), per_event(segment)) if segment.size_bytes else NOTHING
+
+    @display(description="Checked at", ordering="checked_at")
+    def checks(self, segment: Segment) -> SafeString | str:
+        if segment.damage:
+            return format_html('<span class="mh-trouble">{}</span>', segment.damage)
+        return two_lines(moment(segment.checked_at), "sound") if segment.checked_at else NOTHING
+
+    @display(description="Replaced by")
+    def replaced(self, segment: Segment) -> SafeString | str:
+        return segment_link(segment.replaced_by)
+
+    # The page of a segment
+
+    @display(description="State")
+    def state_explained(self, segment: Segment) -> SafeString:
+        return format_html("{} {}", state_label(segment), STATE_WORDS[SegmentState(segment.state)])
+
+    @display(description="Rows")
+    def rows_explained(self, segment: Segment) -> str:
+        return ROWS_WORDS[segment.rows]
+
+    @display(description="Damage")
+    def damage_found(self, segment: Segment) -> SafeString | str:
+        return format_html('<span class="mh-trouble">{}</span>', segment.damage) if segment.damage else "none was found"
+
+    @display(description="Events")
+    def events_link(self, segment: Segment) -> SafeString | str:
+        count = f"{held(segment):,}"
+        if segment.rows == RowsState.COMPLETE and held(segment):
+            url = f"{reverse('admin:episodic_timelineevent_changelist')}?{SEGMENT}={segment.uuid}"
+        elif segment.state in WITH_FILE:
+            url = reverse("admin:episodic_segment_inside", args=[segment.pk])
+        else:
+            return count
+        return format_html('<a class="mh-link" href="{}">{}</a>', url, count)
+
+    @display(description="Of when")
+    def of_when_whole(self, segment: Segment) -> str:
+        return span(segment.first_timestamp, segment.last_timestamp)
+
+    @display(description="Events lost")
+    def lost(self, segment: Segment) -> str:
+        return f"{segment.lost_count:,}" if segment.lost_count else "none"
+
+    @display(description="Name of the file")
+    def file(self, segment: Segment) -> SafeString | str:
+        return format_html('<span class="mh-mono">{}</span>', segment.file_name) if segment.file_name else NOTHING
+
+    @display(description="Size")
+    def file_size_whole(self, segment: Segment) -> str:
+        return f"{filesize(segment.size_bytes)}, {per_event(segment)}" if segment.size_bytes else NOTHING
+
+    @display(description="Version of the format")
+    def version(self, segment: Segment) -> str:
+        return str(segment.format_version or NOTHING)
+
+    @display(description="Checked at")
+    def checked(self, segment: Segment) -> str:
+        return moment(segment.checked_at)
+
+    @display(description="SHA-256")
+    def checksum(self, segment: Segment) -> SafeString | str:
+        return preformatted(segment.sha256) if segment.sha256 else NOTHING
+
+    @display(description="Opened at")
+    def opened(self, segment: Segment) -> str:
+        return moment(segment.opened_at)
+
+    @display(description="Closed at")
+    def closed(self, segment: Segment) -> str:
+        return moment(segment.closed_at)
+
+    @display(description="Sealed at")
+    def sealed(self, segment: Segment) -> str:
+        return moment(segment.sealed_at)
+
+    @display(description="Archived at")
+    def archived(self, segment: Segment) -> str:
+        return moment(segment.archived_at)
+
+    @display(description="Compacted or pruned at")
+    def ended(self, segment: Segment) -> str:
+        return moment(segment.ended_at)
+
+    @display(description="Replaced by")
+    def successor(self, segment: Segment) -> SafeString | str:
+        return segment_link(segment.replaced_by, with_state=True)
+
+    @display(description="Replaces")
+    def predecessors(self, segment: Segment) -> SafeString | str:
+        replaced = list(segment.replaces.order_by("pk")[: SHOWN_REPLACED + 1])
+        links = format_html_join(", ", "{}", ((segment_link(one),) for one in replaced[:SHOWN_REPLACED]))
+        more = " and more" if len(replaced) > SHOWN_REPLACED else ""
+        return format_html("{}{}", links, more) if replaced else NOTHING
+
+    @display(description="Arrival numbers")
+    def arrivals(self, segment: Segment) -> str:
+        return f"after {segment.first_arrival:,}"
+
+
+def count_rows(segments: list[Segment]) -> None:
+    """Give those that are not sealed yet the number of their rows, in one query."""
+    uncounted = [segment.pk for segment in segments if segment.state in UNCOUNTED]
+    if not uncounted:
+        return
+    events = TimelineEvent.objects.filter(segment__in=uncounted).order_by()
+    counts = dict(events.values_list("segment").annotate(Count("pk")))
+    for segment in segments:
+        segment.row_count = counts.get(segment.pk, 0)  # type: ignore[attr-defined]
+
+
+def held(segment: Segment) -> int:
+    """How many events a segment holds, or held."""
+    return int(getattr(segment, "row_count", 0)) if segment.state in UNCOUNTED else segment.event_count
+
+
+def per_event(segment: Segment) -> str:
+    """What an event takes up in the file."""
+    return f"{segment.size_bytes / segment.event_count:,.0f} bytes an event" if segment.event_count else ""

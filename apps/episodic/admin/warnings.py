@@ -1,0 +1,145 @@
+"""The timeline's warnings in the admin: what is wrong now and what to do about it, and what was."""
+
+from datetime import timedelta
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import Case, F, QuerySet, Value, When
+from django.http import HttpRequest
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.timesince import timesince
+from unfold.admin import ModelAdmin
+from unfold.contrib.filters.admin import DropdownFilter, RangeDateTimeFilter
+from unfold.decorators import display
+
+from apps.core.admin.kit import ReadOnly, badge, excerpt, moment, two_lines
+from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
+from apps.episodic.admin.columns import segment_link
+from apps.episodic.domain.warnings import HINTS, Severity, WarningKind
+from apps.episodic.models import TimelineWarning
+
+SEVERITY_COLOURS = {"Notice": "info", "Warning": "warning", "Critical": "danger"}
+ACTIVE, OVER = "active", "over"
+RANK = Case(*[When(severity=severity, then=Value(rank)) for rank, severity in enumerate(Severity)])
+
+
+class ActiveFilter(DropdownFilter):
+    """What is wrong now, or what was."""
+
+    title, parameter_name = "state", "state"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(ACTIVE, "Active"), (OVER, "Over")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[TimelineWarning]) -> QuerySet[TimelineWarning]:
+        if self.value() not in (ACTIVE, OVER):
+            return queryset
+        return queryset.filter(ended_at__isnull=self.value() == ACTIVE)
+
+
+@admin.register(TimelineWarning)
+class TimelineWarningAdmin(ReadOnly, ModelAdmin):
+    """Warnings begin and end by themselves."""
+
+    list_display = ["what", "severity_now", "when", "advice"]
+    list_display_links = ["what"]
+    list_filter = [ActiveFilter, "severity", "kind", ("began_at", RangeDateTimeFilter)]
+    list_filter_submit = True
+    list_fullwidth = True
+    list_select_related = ["segment"]
+    list_per_page = 50
+    ordering = [F("ended_at").desc(nulls_first=True), RANK.desc(), "-began_at"]
+    empty_text = "Nothing was ever wrong with the timeline."
+    fieldsets = [
+        (None, {"fields": ["kind_label", "severity_label", "detail", "about", "advice", "consequence"]}),
+        ("Time", {"fields": [("began", "last_seen"), "ended"]}),
+    ]  # fmt: skip
+    readonly_fields = [
+        "kind_label", "severity_label", "about", "advice", "consequence", "began", "last_seen", "ended",
+    ]  # fmt: skip
+
+    class Media:
+        css = {"all": ["episodic/timeline.css"]}
+
+    # Columns
+
+    @display(description="Warning")
+    def what(self, warning: TimelineWarning) -> SafeString:
+        return format_html('{}<span class="mh-sub">{}</span>', warning.get_kind_display(), excerpt(warning.detail))
+
+    @display(description="Severity")
+    def severity_now(self, warning: TimelineWarning) -> SafeString:
+        return format_html('{}<span class="mh-sub">{}</span>', severity_badge(warning), state_of(warning))
+
+    @display(description="Since")
+    def when(self, warning: TimelineWarning) -> SafeString:
+        if warning.ended_at is None:
+            return two_lines(moment(warning.began_at), f"last seen {moment(warning.last_seen_at)}")
+        return two_lines(moment(warning.began_at), f"over after {lasted(warning)}")
+
+    @display(description="What to do")
+    def advice(self, warning: TimelineWarning) -> SafeString | str:
+        return advised(warning)
+
+    # The page of a warning
+
+    @display(description="Warning")
+    def kind_label(self, warning: TimelineWarning) -> str:
+        return warning.get_kind_display()
+
+    @display(description="Severity")
+    def severity_label(self, warning: TimelineWarning) -> SafeString:
+        return format_html("{} {}", severity_badge(warning), state_of(warning))
+
+    @display(description="Segment")
+    def about(self, warning: TimelineWarning) -> SafeString | str:
+        return segment_link(warning.segment, with_state=True)
+
+    @display(description="Consequence")
+    def consequence(self, warning: TimelineWarning) -> str:
+        if warning.ended_at is not None:
+            return "None any more."
+        if warning.severity == Severity.NOTICE:
+            return "None yet."
+        return "Events are recorded as ever; they are made into memories when this is over."
+
+    @display(description="Since")
+    def began(self, warning: TimelineWarning) -> str:
+        return moment(warning.began_at)
+
+    @display(description="Last seen at")
+    def last_seen(self, warning: TimelineWarning) -> str:
+        return moment(warning.last_seen_at)
+
+    @display(description="Until")
+    def ended(self, warning: TimelineWarning) -> str:
+        return (
+            f"{moment(warning.ended_at)}, after {lasted(warning)}"
+            if warning.ended_at
+            else f"active for {lasted(warning)}"
+        )
+
+
+def severity_badge(warning: TimelineWarning) -> str:
+    """Its severity in the colour of it; without one when it is over."""
+    label = warning.get_severity_display()
+    return badge(label, SEVERITY_COLOURS[label] if warning.ended_at is None else None)
+
+
+def state_of(warning: TimelineWarning) -> str:
+    """Whether it is over, in a word."""
+    return "active" if warning.ended_at is None else "over"
+
+
+def advised(warning: TimelineWarning) -> str:
+    """What a person can do about it."""
+    return HINTS[WarningKind(warning.kind)] if warning.ended_at is None else "Nothing any more."
+
+
+def lasted(warning: TimelineWarning) -> str:
+    """How long a warning was active, or has been until now."""
+    until = warning.ended_at or utcnow(SYSTEM_CLOCK)
+    if until - warning.began_at < timedelta(minutes=1):
+        return "less than a minute"
+    return timesince(warning.began_at, until)

@@ -1,0 +1,95 @@
+"""Bytes and blocks of a segment file. Whatever is wrong with them is a SegmentDamagedError.
+
+Other errors of the system (too many open files, no permission) say nothing about the file and pass through.
+"""
+
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import zstandard
+
+from apps.episodic.domain.event import EventRecord
+from apps.episodic.domain.segment_file.format import MAX_BLOCK_BYTES, Array, Damage, SegmentDamagedError, short_digest
+from apps.episodic.domain.segment_file.lines import decode_line
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[int]:
+    """A descriptor of a regular file."""
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise SegmentDamagedError(Damage.NOT_A_SEGMENT, "It is not a regular file.")
+        # Should it be a pipe after all, nobody waits until somebody writes into it.
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise SegmentDamagedError(Damage.MISSING, "There is no such file.") from error
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def size_of(descriptor: int) -> int:
+    """The file's size in bytes."""
+    return os.fstat(descriptor).st_size
+
+
+def read_at(descriptor: int, offset: int, size: int) -> bytes:
+    """Exactly these bytes. Nothing is allocated for bytes that the file does not have."""
+    if offset + size > size_of(descriptor):
+        raise SegmentDamagedError(Damage.TRUNCATED, f"It ends before byte {offset + size}.")
+    parts: list[bytes] = []
+    while size > 0:
+        part = _read(descriptor, size, offset)
+        if not part:
+            raise SegmentDamagedError(Damage.TRUNCATED, f"It ends before byte {offset + size}.")
+        parts.append(part)
+        offset, size = offset + len(part), size - len(part)
+    return b"".join(parts)
+
+
+def _read(descriptor: int, size: int, offset: int) -> bytes:
+    try:
+        return os.pread(descriptor, size, offset)
+    except OSError as error:
+        if error.errno == errno.EIO:
+            raise SegmentDamagedError(Damage.UNREADABLE, f"The medium fails at byte {offset}.") from error
+        raise
+
+
+def read_lines(descriptor: int, blocks: Array, number: int) -> list[bytes]:
+    """The lines of one block, held against its digest, its size and its number of lines."""
+    offset, size, raw_size, line_count, digest = blocks[number].item()
+    frame = read_at(descriptor, offset, size)
+    if short_digest(frame) != digest:
+        raise SegmentDamagedError(Damage.CHECKSUM, f"Block {number} is not as it was written.")
+    lines = decompress(frame, raw_size).split(b"\n")
+    if len(lines) != line_count + 1 or lines.pop():
+        raise SegmentDamagedError(Damage.MISMATCH, f"Block {number} is not as its table says.")
+    return lines
+
+
+def decompress(frame: bytes, raw_size: int) -> bytes:
+    """The content of one frame of data, which must be `raw_size` bytes, as the frame says itself, with a checksum.
+
+    The size that a frame claims is what gets allocated for it.
+    """
+    try:
+        parameters = zstandard.get_frame_parameters(frame)
+        if not parameters.has_checksum or parameters.content_size != raw_size or raw_size > MAX_BLOCK_BYTES:
+            raise SegmentDamagedError(Damage.MISMATCH, "A block begins otherwise than it was written.")
+        return zstandard.ZstdDecompressor().decompress(frame, allow_extra_data=False)
+    except zstandard.ZstdError as error:
+        raise SegmentDamagedError(Damage.CHECKSUM, "A block cannot be decompressed.") from error
+
+
+def decode_lines(lines: list[bytes], number: int) -> list[EventRecord]:
+    """The events of lines of a block."""
+    try:
+        return [decode_line(line) for line in lines]
+    except (ValueError, KeyError, TypeError) as error:
+        raise SegmentDamagedError(Damage.MISMATCH, f"A line of block {number} is no event.") from error

@@ -1,0 +1,114 @@
+"""Writing the rows of a closed segment into its file (DESIGN D8)."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+from django.db import connection, transaction
+from django.db.models.functions import Collate
+
+from apps.core.domain.clock import Clock, utcnow
+from apps.core.domain.errors import UnavailableError
+from apps.core.steps import Step, no_step
+from apps.episodic.domain.event import EventRecord
+from apps.episodic.domain.segment_file.format import SegmentSummary
+from apps.episodic.domain.segment_state import RowsState, SegmentState
+from apps.episodic.maintenance.progress import Patience
+from apps.episodic.models import Segment, TimelineEvent
+from apps.episodic.store.catalogue import segment_step
+from apps.episodic.store.disk_space import require_room
+from apps.episodic.store.files import new_file_name, remove_file, write_segment
+from apps.episodic.store.locks import SEGMENT_LOCKS
+from apps.episodic.store.quarantine import damage_is_over
+
+WRITERS_SECONDS = 30.0
+_POLL_SECONDS = 0.01
+_ROWS_AT_ONCE = 2_000
+# Besides those of `archive.write_segment`, which come after the third.
+SEAL_STEPS = ("seal: wait for writers", "seal: remove older file", "seal: name file", "seal: note", "seal: sealed")
+
+
+class WritersAtWorkError(UnavailableError):
+    """Transactions that write to a closed segment do not come to an end."""
+
+    code = "writers_at_work"
+
+
+def segment_seal(segment: Segment, *, clock: Clock, step: Step = no_step) -> None:
+    """Write a closed segment's rows into a verified file; one that has no rows is ended. Safe to repeat.
+
+    The catalogue knows the name before the file is there, so a file of nobody's knowing is never ours.
+    Raises DiskNearlyFullError, WritersAtWorkError, OSError, SegmentMovedOnError; then the rows are all there.
+    """
+    require_room()
+    step("seal: wait for writers")
+    wait_for_writers(segment)
+    if not TimelineEvent.objects.filter(segment=segment).exists():
+        segment_end_empty(segment, clock)
+        return
+    step("seal: remove older file")
+    if segment.file_name:
+        remove_file(segment.file_name)
+    step("seal: name file")
+    segment.file_name = new_file_name(segment.uuid, utcnow(clock))
+    Segment.objects.filter(pk=segment.pk).update(file_name=segment.file_name)
+    summary = write_segment(segment.uuid, segment.file_name, rows_of(segment), step)
+    step("seal: note")
+    with transaction.atomic():
+        _require_all_rows(segment, summary)
+        if segment.damage:
+            damage_is_over(segment, clock)
+        segment_step(segment, SegmentState.SEALED, clock=clock, sealed_at=utcnow(clock), **file_columns(summary, clock))
+    step("seal: sealed")
+
+
+def segment_end_empty(segment: Segment, clock: Clock) -> None:
+    """End a segment that is being sealed and holds nothing.
+
+    All its events were removed, or it is a replacement of which the making was cut off.
+    """
+    with transaction.atomic():
+        segment_step(segment, SegmentState.PRUNED, clock=clock, rows=RowsState.GONE, ended_at=utcnow(clock))
+    if segment.file_name:
+        remove_file(segment.file_name)
+
+
+def file_columns(summary: SegmentSummary, clock: Clock) -> dict[str, Any]:
+    """What the catalogue keeps of a file that has just been written and read back."""
+    return {**asdict(summary), "checked_at": utcnow(clock), "damage": ""}
+
+
+def rows_of(segment: Segment) -> Iterator[EventRecord]:
+    """The rows of a segment in `archive_order`, a part at a time.
+
+    The order is that of code points, which is Python's, whatever the database sorts by.
+    """
+    scope = [Collate(name, "C") for name in ("user_id", "household_id", "persona_id")]
+    rows = TimelineEvent.objects.filter(segment=segment).order_by(*scope, "timestamp", "id")
+    return (row.record for row in rows.iterator(chunk_size=_ROWS_AT_ONCE))
+
+
+def wait_for_writers(segment: Segment) -> None:
+    """Wait until every transaction has ended that took the segment for the open one before this call.
+
+    Asks again and again instead of standing in the line of the lock, where others would stand behind.
+    """
+    patience = Patience(WRITERS_SECONDS)
+    while not _writers_are_gone(segment.pk):
+        if patience.is_over:
+            raise WritersAtWorkError(f"Segment {segment.uuid} is still being written to.")
+        time.sleep(_POLL_SECONDS)
+
+
+@transaction.atomic
+def _writers_are_gone(segment_id: int) -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_xact_lock(%s, %s)", [SEGMENT_LOCKS, segment_id])
+        return bool(cursor.fetchone()[0])
+
+
+def _require_all_rows(segment: Segment, summary: SegmentSummary) -> None:
+    count = TimelineEvent.objects.filter(segment=segment).count()
+    if count != summary.event_count:
+        raise RuntimeError(f"Segment {segment.uuid} has {count} rows, and its file {summary.event_count} events.")

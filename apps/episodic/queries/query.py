@@ -1,0 +1,104 @@
+"""Queries of the timeline: a window of a scope, from rows and files alike (spec 000, Episodic Retrieval Controls).
+
+An answer is of one moment: the rows and the version of the catalogue are read in one statement, and the files are those
+of that version. When the files change in between, it is asked again.
+"""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from prometheus_client import Histogram
+
+from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
+from apps.core.domain.scope import Access, Scope
+from apps.episodic.domain.text_ranking import TEXT_BYTES, TEXT_LIMIT
+from apps.episodic.domain.window import Diagnostics, EventQuery, Harvest, QueryResult, Segments, Window, window_drops
+from apps.episodic.queries.archived import Gathered, gather
+from apps.episodic.queries.text_search import events_ranked
+from apps.episodic.store.archived_segments import FileDamagedError, unreadable
+from apps.episodic.store.file_cache import View, archive_cache, too_restless
+from apps.episodic.store.rows import Hot, read_hot
+
+QUERY_SECONDS = Histogram(
+    "timeline_query_duration_seconds",
+    "Time of one query of the timeline.",
+    ["kind"],
+    buckets=(0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10),
+)
+_TRIES = 50
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What rows and files hold of a query, before its text."""
+
+    harvest: Harvest
+    hot: Hot
+    archived: Gathered
+
+
+def events_query(access: Access, query: EventQuery, clock: Clock = SYSTEM_CLOCK) -> QueryResult:
+    """The caller's events in a window, the newest first; with a text those that answer it best, the best first.
+
+    Raises InvalidInputError for a window that is none, UnavailableError while this process is still loading files.
+    """
+    started = time.perf_counter()
+    now = utcnow(clock)
+    window = query.window(now)
+    limits = (query.top_k, None) if query.text is None else (TEXT_LIMIT, TEXT_BYTES)
+    found = _find(access.for_read(query.scope), window, query.event_types, limits)
+    result = _newest(found) if query.text is None else _best(found, query, now)
+    took = time.perf_counter() - started
+    QUERY_SECONDS.labels("window" if query.text is None else "text").observe(took)
+    return replace(result, diagnostics=replace(result.diagnostics, took_ms=took * 1000))
+
+
+def _find(scope: Scope | None, window: Window, event_types: Sequence[str], limits: tuple[int, int | None]) -> _Found:
+    """What is there, at one moment. Without a scope nothing is. limits: events, and bytes of their content."""
+    for _ in range(_TRIES):
+        hot = read_hot(scope, window, event_types, *limits)
+        harvest = Harvest(window, event_types, *limits)
+        harvest.count(hot.tally)
+        harvest.keep(hot.records)
+        try:
+            view = archive_cache().at(hot.version)
+            if view is not None:
+                return _Found(harvest, hot, _gathered(view, scope, harvest))
+            archive_cache().refresh()
+        except FileDamagedError as damage:
+            damage.report()
+        except OSError as error:
+            raise unreadable(error) from error
+    raise too_restless()
+
+
+def _gathered(view: View, scope: Scope | None, harvest: Harvest) -> Gathered:
+    return Gathered(0, 0, 0) if scope is None else gather(view, scope, harvest)
+
+
+def _newest(found: _Found) -> QueryResult:
+    events = found.harvest.newest.records()
+    dropped = window_drops(found.harvest.tally, len(events), "beyond_top_k")
+    return QueryResult(events, _diagnostics(found, dropped, len(events)))
+
+
+def _best(found: _Found, query: EventQuery, now: datetime) -> QueryResult:
+    events = found.harvest.newest.records()
+    ranked = events_ranked(events, query, now)
+    dropped = window_drops(found.harvest.tally, len(events), "beyond_text_limit") | ranked.dropped
+    diagnostics = replace(_diagnostics(found, dropped, len(ranked.found)), text=ranked.account)
+    return QueryResult(tuple(event for event, _ in ranked.found), diagnostics, tuple(hit for _, hit in ranked.found))
+
+
+def _diagnostics(found: _Found, dropped: dict[str, int], returned: int) -> Diagnostics:
+    return Diagnostics(
+        scanned=found.harvest.tally.scanned,
+        returned=returned,
+        dropped=dropped,
+        hot=found.hot.tally.scanned,
+        archived=found.archived.events,
+        segments=Segments(found.archived.total, found.archived.read, found.hot.quarantined),
+        took_ms=0.0,
+    )

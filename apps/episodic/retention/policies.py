@@ -1,0 +1,64 @@
+"""Changing for how long events are kept, and what a change would delete (spec 000, Retention policy)."""
+
+from dataclasses import dataclass
+
+from django.db import transaction
+
+from apps.core.domain.clock import SYSTEM_CLOCK, Clock
+from apps.core.domain.errors import ConflictError, NotFoundError
+from apps.episodic.domain.retention import EVERYBODY, Policy
+from apps.episodic.maintenance.remove import RemovalReport
+from apps.episodic.models import RetentionPolicy
+from apps.episodic.retention.prune import prune_preview
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What the next run would delete with a change, and how many events it would delete anyway."""
+
+    removal: RemovalReport
+    anyway: int
+
+
+def retention_create(*, household_id: str, days: int, is_enabled: bool) -> RetentionPolicy:
+    """A policy of a household, or the global one. Raises ValidationError, also where there is one already."""
+    policy = RetentionPolicy(household_id=household_id, days=days, is_enabled=is_enabled)
+    policy.full_clean()
+    policy.save(force_insert=True)
+    return policy
+
+
+@transaction.atomic
+def retention_update(*, pk: int, days: int, is_enabled: bool) -> RetentionPolicy:
+    """Change how long events are kept. Raises NotFoundError, ValidationError."""
+    policy = _locked(pk)
+    policy.days, policy.is_enabled = days, is_enabled
+    policy.full_clean()
+    policy.save(update_fields=["days", "is_enabled", "updated_at"])
+    return policy
+
+
+@transaction.atomic
+def retention_delete(*, pk: int) -> None:
+    """Let the global policy count for a household again. Raises NotFoundError; ConflictError for the global one."""
+    policy = _locked(pk)
+    if policy.household_id == EVERYBODY:
+        raise ConflictError("The global policy is not deleted; switch it off.", code="global_policy")
+    policy.delete()
+
+
+def retention_preview(*, household_id: str, policy: Policy | None, clock: Clock = SYSTEM_CLOCK) -> Preview:
+    """What the next run would delete if this were the policy of a household, or if it had none of its own."""
+    stored = RetentionPolicy.objects.values_list("household_id", "days", "is_enabled")
+    policies = {values[0]: Policy(*values) for values in stored}
+    anyway = prune_preview(policies=policies.values(), clock=clock)
+    policies.pop(household_id, None)
+    changed = [*policies.values(), policy] if policy else list(policies.values())
+    return Preview(prune_preview(policies=changed, clock=clock), anyway.events)
+
+
+def _locked(pk: int) -> RetentionPolicy:
+    policy = RetentionPolicy.objects.select_for_update().filter(pk=pk).first()
+    if policy is None:
+        raise NotFoundError("There is no such policy.")
+    return policy

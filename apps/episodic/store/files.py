@@ -1,0 +1,164 @@
+"""The directory of segment files: `<data>/timeline` (DESIGN D8). Knows nothing of the catalogue.
+
+A file appears under its name only when it is whole, on the medium and verified. Names are made here and hold nothing
+of a user. OSErrors (a full disk, no permission) pass through.
+"""
+
+import contextlib
+import os
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from uuid import UUID
+
+from django.conf import settings
+
+from apps.core.steps import Step, no_step
+from apps.episodic.domain.event import EventRecord
+from apps.episodic.domain.segment_file.format import Damage, SegmentDamagedError, SegmentSummary
+from apps.episodic.domain.segment_file.reader import SegmentFile
+from apps.episodic.domain.segment_file.writer import SegmentWriter
+
+SUFFIX = ".segment"
+PART_SUFFIX = ".segment.part"
+QUARANTINE = "quarantine"
+WRITE_STEPS = ("create", "write", "flush", "fsync", "verify", "rename", "fsync_directory", "done")
+_NAME = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{0,89}\.segment")
+
+
+@dataclass(frozen=True)
+class ArchiveListing:
+    """Names in the archive's directory, ascending. others: what maintenance did not put there."""
+
+    segments: tuple[str, ...]
+    parts: tuple[str, ...]
+    quarantined: tuple[str, ...]
+    others: tuple[str, ...]
+
+
+def archive_dir() -> Path:
+    """The directory of segment files, made if need be; for its owner only."""
+    directory = Path(settings.TIMELINE_DIR)
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return directory
+
+
+def new_file_name(segment_uuid: UUID, now: datetime) -> str:
+    """A name for a file of a segment. Another one each time: a process may still know the last one's tables."""
+    return f"{now.astimezone(UTC):%Y%m%dT%H%M%S%f}-{segment_uuid}{SUFFIX}"
+
+
+def segment_path(file_name: str) -> Path:
+    """Where a file lies. ValueError for what is no name of a segment file, such as one that leads elsewhere."""
+    if not _NAME.fullmatch(file_name):
+        raise ValueError("That is no name of a segment file.")
+    return archive_dir() / file_name
+
+
+def write_segment(
+    segment_uuid: UUID, file_name: str, records: Iterable[EventRecord], step: Step = no_step
+) -> SegmentSummary:
+    """Writes, syncs and reads back a file, which then appears under its name, in place of one that had it.
+
+    records: at least one, in ascending `archive_order` (ValueError). step: is told before each of WRITE_STEPS.
+    Raises SegmentDamagedError when what was read back is not what was written. Leaves nothing behind when it fails;
+    when the process is killed, perhaps a part (`remove_parts`).
+    """
+    path = segment_path(file_name)
+    part = path.with_name(path.stem + PART_SUFFIX)
+    try:
+        step("create")
+        summary = _write_part(segment_uuid, part, records, step)
+        step("verify")
+        SegmentFile.open(part, segment_uuid).verify(summary.sha256)
+        step("rename")
+        part.rename(path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)
+        raise
+    step("fsync_directory")
+    _sync_directory(path.parent)
+    step("done")
+    return summary
+
+
+def remove_file(file_name: str) -> bool:
+    """Removes a file for good; False when it was not there."""
+    path = segment_path(file_name)
+    try:
+        path.unlink()
+    except FileNotFoundError:
+        return False
+    _sync_directory(path.parent)
+    return True
+
+
+def remove_parts() -> int:
+    """Removes what killed processes left half written, and answers how many. Nobody else may be writing."""
+    names = list_files().parts
+    for name in names:
+        (archive_dir() / name).unlink(missing_ok=True)
+    return len(names)
+
+
+def set_aside(file_name: str) -> Path:
+    """Moves a file into the quarantine, and answers where it is now. SegmentDamagedError when it is not there."""
+    path = segment_path(file_name)
+    quarantine = archive_dir() / QUARANTINE
+    quarantine.mkdir(mode=0o700, exist_ok=True)
+    target = _free_name(quarantine / file_name)
+    try:
+        path.rename(target)
+    except FileNotFoundError as error:
+        raise SegmentDamagedError(Damage.MISSING, "There is no such file.") from error
+    _sync_directory(quarantine)
+    _sync_directory(path.parent)
+    return target
+
+
+def list_files() -> ArchiveListing:
+    """What lies in the directory."""
+    names = sorted(entry.name for entry in archive_dir().iterdir() if entry.name != QUARANTINE)
+    segments = tuple(name for name in names if _NAME.fullmatch(name))
+    parts = tuple(name for name in names if name.endswith(PART_SUFFIX))
+    quarantine = archive_dir() / QUARANTINE
+    aside = tuple(sorted(entry.name for entry in quarantine.iterdir())) if quarantine.is_dir() else ()
+    return ArchiveListing(segments, parts, aside, tuple(sorted({*names} - {*segments} - {*parts})))
+
+
+def _write_part(segment_uuid: UUID, part: Path, records: Iterable[EventRecord], step: Step) -> SegmentSummary:
+    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    with os.fdopen(descriptor, "wb", buffering=1 << 20) as stream:
+        step("write")
+        writer = SegmentWriter(stream, segment_uuid)
+        for record in records:
+            writer.add(record)
+        summary = writer.finish()
+        step("flush")
+        stream.flush()
+        step("fsync")
+        os.fsync(descriptor)
+        if hasattr(os, "posix_fadvise"):  # so that what is verified comes from the medium and not from memory
+            os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+    return summary
+
+
+def _free_name(path: Path) -> Path:
+    number = 1
+    free = path
+    while free.exists():
+        number += 1
+        free = path.with_name(f"{path.stem}-{number}{SUFFIX}")
+    return free
+
+
+def _sync_directory(directory: Path) -> None:
+    """Makes names that appeared in it, or left it, last beyond a power failure."""
+    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
