@@ -20,12 +20,12 @@ from apps.events.selectors import outbox_status
 from apps.llm.embedding.embedder import get_embedder
 from apps.llm.models import EmbeddingSpace
 from apps.rules.registry import active_rules
-from apps.semantic.comparing import compare, subjects_of
 from apps.semantic.domain.evaluation import percentile
 from apps.semantic.domain.memory import MemoryDraft
-from apps.semantic.drafts import Prepared
-from apps.semantic.importing import PlacedDraft, import_memories
-from apps.semantic.saving import save_prepare
+from apps.semantic.imports.importer import PlacedDraft, import_memories
+from apps.semantic.memories.comparison import compare, subjects_of
+from apps.semantic.memories.prepare import Prepared
+from apps.semantic.memories.save import save_prepare
 from apps.semantic.services import memories_purge
 from benchmarks.texts import made_up_texts
 

@@ -15,7 +15,7 @@ from apps.core.rest.asgi import ThreadedASGIHandler
 from apps.core.rest.lifespan import WithEnd
 from apps.episodic.store.file_cache import archive_cache
 from apps.llm.providers import configured
-from apps.semantic.warm_up import end_index, start_index
+from apps.semantic.index.warm_up import end_index, start_index
 
 application = WithEnd(
     ServeStaticASGI(ThreadedASGIHandler(), root=str(settings.STATIC_ROOT), prefix="static/"), at_end=end_index

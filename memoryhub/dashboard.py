@@ -13,10 +13,10 @@ from apps.core.health import OK, readiness
 from apps.core.models import ApiKey
 from apps.core.selectors import usable_keys
 from apps.events.selectors import OutboxStatus, outbox_status
-from apps.semantic.bridge_status import BridgeStatus, bridge_status
+from apps.semantic.bridge.status import BridgeStatus, bridge_status
+from apps.semantic.conflicts.counts import MAX_COUNTED, open_conflicts
 from apps.semantic.models import MemoryStatus
-from apps.semantic.overview import MemoryCounts, SearchStore, memory_counts, search_store
-from apps.semantic.receipt_counts import MAX_COUNTED, open_conflicts
+from apps.semantic.status import MemoryCounts, SearchStore, memory_counts, search_store
 from memoryhub.dashboard_models import model_tiles
 from memoryhub.dashboard_parts import Tile, bars
 from memoryhub.dashboard_timeline import timeline_parts

@@ -22,7 +22,7 @@ from apps.events.schedules import schedules_ensure
 from apps.llm.embedding.embedder import get_embedder
 from apps.llm.pricing.prices import prices_ensure
 from apps.llm.services import ensure_space
-from apps.semantic.maintenance import outdated_words, refresh_words
+from apps.semantic.memories.reembed import outdated_words, refresh_words
 from memoryhub import database_check
 from memoryhub.schedules import SCHEDULES
 from memoryhub.terminal import step

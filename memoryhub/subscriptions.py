@@ -6,8 +6,8 @@ Name of an event, or `*` for all of them -> the dotted paths of the handlers. A 
 """
 
 SUBSCRIPTIONS: dict[str, tuple[str, ...]] = {
-    "memory:episodic:saved": ("apps.semantic.bridge_handlers.events_saved",),
-    "memory:episodic:pruned": ("apps.semantic.bridge_handlers.events_pruned",),
-    "memory:episodic:warning": ("apps.semantic.bridge_handlers.timeline_warned",),
-    "memory:episodic:healthy": ("apps.semantic.bridge_handlers.timeline_healthy",),
+    "memory:episodic:saved": ("apps.semantic.bridge.handlers.events_saved",),
+    "memory:episodic:pruned": ("apps.semantic.bridge.handlers.events_pruned",),
+    "memory:episodic:warning": ("apps.semantic.bridge.handlers.timeline_warned",),
+    "memory:episodic:healthy": ("apps.semantic.bridge.handlers.timeline_healthy",),
 }

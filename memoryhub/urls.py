@@ -4,13 +4,13 @@ from django.contrib import admin
 from django.urls import include, path
 
 from apps.core.rest import errors
-from apps.semantic.admin_rehearse import rehearse_rule
+from apps.semantic.admin.rehearsal import rehearse_rule
 
 urlpatterns = [
     path("", include("apps.core.rest.urls")),
     path("api/llm/", include("apps.llm.rest.urls")),
     path("api/", include("apps.rules.rest.urls")),
-    path("api/", include("apps.semantic.rest.rehearse_urls")),
+    path("api/", include("apps.semantic.rest.rehearsal_urls")),
     path("api/episodic/", include("apps.episodic.rest.urls")),
     path("api/semantic/", include("apps.semantic.rest.urls")),
     path("admin/rules/mergerule/<int:pk>/rehearse/", admin.site.admin_view(rehearse_rule), name="rehearse_rule"),

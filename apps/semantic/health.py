@@ -1,8 +1,8 @@
 """Readiness of semantic memory."""
 
 from apps.core.domain.errors import UnavailableError
-from apps.semantic.embedding import current_space, embed, forget_space
-from apps.semantic.warm_up import warm_up
+from apps.semantic.index.warm_up import warm_up
+from apps.semantic.store.embedding_space import current_space, embed, forget_space
 
 _warm = False
 

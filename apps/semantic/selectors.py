@@ -11,8 +11,8 @@ from django.db.models import Q, QuerySet
 from apps.core.domain.errors import NotFoundError
 from apps.core.domain.scope import Access, Scope
 from apps.llm.selectors import active_space
-from apps.semantic.index import shard_cache
-from apps.semantic.index_guard import index_guard
+from apps.semantic.index.cache import shard_cache
+from apps.semantic.index.health import index_guard
 from apps.semantic.models import Conflict, Memory, MemoryRevision
 from apps.semantic.querysets import ConflictQuerySet, MemoryQuerySet
 

@@ -14,8 +14,9 @@ from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import ConflictError, NotFoundError
 from apps.core.domain.scope import Access, Scope
 from apps.events.services import emit
+from apps.semantic.conflicts.review import conflict_accept, conflict_override, conflict_revert
 from apps.semantic.domain.confidence import DecayPolicy
-from apps.semantic.domain.standing import Transition
+from apps.semantic.domain.state import Transition
 from apps.semantic.events import (
     MemoriesPurged,
     MemoryChange,
@@ -24,8 +25,9 @@ from apps.semantic.events import (
     MemoryRestored,
     change_fields,
 )
-from apps.semantic.graph_files import forget_graphs
-from apps.semantic.locks import lock_shards
+from apps.semantic.index.snapshots import forget_graphs
+from apps.semantic.memories.save import SaveOutcome, memory_save, memory_save_many
+from apps.semantic.memories.writer import SaveResult
 from apps.semantic.models import (
     Conflict,
     Ingestion,
@@ -36,10 +38,8 @@ from apps.semantic.models import (
     MemoryStatus,
     RevisionAction,
 )
-from apps.semantic.reviewing import conflict_accept, conflict_override, conflict_revert
-from apps.semantic.saving import SaveOutcome, memory_save, memory_save_many
 from apps.semantic.selectors import NO_SUCH_MEMORY, memory_get_any
-from apps.semantic.writing import SaveResult
+from apps.semantic.store.locks import lock_shards
 
 __all__ = [
     "SaveOutcome",

@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from apps.semantic import bridge_ingesting, bridge_reconciling, bridge_upkeep, bulk_queue, consolidating
+from apps.semantic.bridge import ingest, reconcile, upkeep
+from apps.semantic.conflicts import bulk_queue
+from apps.semantic.consolidation import services
 
 
 def revert_conflicts(selection: Mapping[str, Any], actor: str, run: str, below: int | None) -> dict[str, Any]:
@@ -13,29 +15,29 @@ def revert_conflicts(selection: Mapping[str, Any], actor: str, run: str, below: 
 
 def consolidate_enabled() -> None:
     """Each hour: ask for a run of every consolidation that is enabled."""
-    consolidating.consolidations_request()
+    services.consolidations_request()
 
 
 def consolidate(pk: int, scheduled: bool = False) -> None:
     """One run of a consolidation. scheduled: only while it is enabled."""
-    consolidating.consolidation_run(pk=pk, only_if_enabled=scheduled)
+    services.consolidation_run(pk=pk, only_if_enabled=scheduled)
 
 
 def ingest_events() -> None:
     """Make memories of the events of the timeline that wait."""
-    bridge_ingesting.events_ingest()
+    ingest.events_ingest()
 
 
 def reconcile_events() -> None:
     """Look at the memories of pruned events."""
-    bridge_reconciling.links_reconcile()
+    reconcile.links_reconcile()
 
 
 def catch_up_events() -> None:
     """Each minute: see that nothing waits that nobody was asked for, and show how far the bridge is behind."""
-    bridge_upkeep.bridge_catch_up()
+    upkeep.bridge_catch_up()
 
 
 def trim_events() -> None:
     """Each day: delete what the bridge needs no more."""
-    bridge_upkeep.ingestions_trim()
+    upkeep.ingestions_trim()

@@ -16,9 +16,9 @@ from apps.retrieval.domain.query import DEFAULT_TOP_K, MAX_TOP_K, SearchMode
 from apps.semantic import services
 from apps.semantic.domain.confidence import DecayPolicy
 from apps.semantic.models import MAX_TAG_CHARS
-from apps.semantic.rest.inputs import MAX_DAYS, MAX_QUERY_CHARS, MemoryInput, SearchInput, draft_of, query_of
-from apps.semantic.rest.outputs import memory_json, save_json, search_json
-from apps.semantic.searching import memory_search
+from apps.semantic.schemas.memories import MAX_DAYS, MAX_QUERY_CHARS, MemoryInput, SearchInput, draft_of, query_of
+from apps.semantic.schemas.memory_outputs import memory_json, save_json, search_json
+from apps.semantic.search.search import memory_search
 
 _UUID = r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"
 _TAGS = {

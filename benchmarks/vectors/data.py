@@ -22,9 +22,9 @@ from apps.retrieval.domain.content import content_hash
 from apps.retrieval.domain.vectors.cosines import Vectors, cosines_at
 from apps.retrieval.domain.vectors.synthetic import CLUSTER_ROWS, MAX_CLUSTERS, Clusters
 from apps.semantic.domain.memory import MemoryDraft
-from apps.semantic.drafts import new_memory, word_columns
-from apps.semantic.locks import lock_shards
+from apps.semantic.memories.prepare import new_memory, word_columns
 from apps.semantic.models import Memory
+from apps.semantic.store.locks import lock_shards
 from benchmarks.texts import made_up_texts
 
 SEED = 25

@@ -17,11 +17,11 @@ from apps.retrieval.domain.query import Ranking, SearchMode, SearchQuery
 from apps.retrieval.domain.ranking import rank
 from apps.retrieval.domain.rows import Shard
 from apps.semantic.conf import half_lives
-from apps.semantic.found_rows import active_memories
-from apps.semantic.index import ShardCache, shard_cache
+from apps.semantic.index.cache import ShardCache, shard_cache
 from apps.semantic.models import Memory
-from apps.semantic.search_costs import search_costs
-from apps.semantic.searching import memory_search
+from apps.semantic.search.costs import search_costs
+from apps.semantic.search.fetch import active_memories
+from apps.semantic.search.search import memory_search
 from benchmarks.api import HubClient
 from benchmarks.vectors.data import Question
 from benchmarks.vectors.figures import Stages

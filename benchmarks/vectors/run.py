@@ -20,8 +20,8 @@ from apps.core.domain.scope import Scope, system_access
 from apps.core.terminal import progress_bar
 from apps.llm.models import EmbeddingSpace
 from apps.retrieval.domain.vectors.cosines import Vectors
-from apps.semantic.embedding import current_space
 from apps.semantic.services import memories_purge
+from apps.semantic.store.embedding_space import current_space
 from benchmarks.api import HubClient, Say, bench_key, wait_for_deliveries
 from benchmarks.vectors.data import FILTERS, Filter, Question, ScopeData, fill, made_up_scope, questions, real_scope
 from benchmarks.vectors.figures import (

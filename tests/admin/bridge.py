@@ -5,8 +5,8 @@ from typing import Any
 from uuid import uuid4
 
 from apps.core.domain.scope import Scope
-from apps.semantic.bridge_audit import Pruning, audit
-from apps.semantic.bridge_policies import policy_create
+from apps.semantic.bridge.audit import Pruning, audit
+from apps.semantic.bridge.policies import policy_create
 from apps.semantic.models import AuditAction, BridgeAudit, Ingestion
 
 NOON = datetime(2026, 5, 10, 12, tzinfo=UTC)

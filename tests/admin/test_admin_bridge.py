@@ -10,7 +10,7 @@ from django.test import Client
 from django.utils.html import escape
 from django_q.models import OrmQ
 
-from apps.semantic.bridge_policies import policy_create
+from apps.semantic.bridge.policies import policy_create
 from apps.semantic.models import AuditAction, BridgeAudit, Ingestion, Memory, RoutingPolicy
 from tests.admin import timeline
 from tests.admin.bridge import audited, routed

@@ -9,7 +9,7 @@ from django.test import Client
 from django.utils.html import escape
 from django_q.models import OrmQ
 
-from apps.semantic.consolidating import consolidation_create, consolidation_run
+from apps.semantic.consolidation.services import consolidation_create, consolidation_run
 from apps.semantic.models import Conflict, Consolidation, Memory
 from tests.admin.pages import address, run, text_of
 from tests.semantic.opposites import unnoticed

@@ -70,7 +70,7 @@ def test_a_memory_is_found_by_its_id(operator: Client, remember: Remember) -> No
 def test_a_filter_on_one_user_searches_all_of_that_user(
     operator: Client, remember: Remember, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("apps.semantic.admin_search.TOP_K", 2)
+    monkeypatch.setattr("apps.semantic.admin.search.TOP_K", 2)
     for number in range(4):
         remember(f"tea {number}", user="ben")
     remember("a cup of tea in the afternoon, seldom with milk", user="ana")

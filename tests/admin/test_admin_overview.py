@@ -12,10 +12,10 @@ from pytest_django import Settings
 from apps.core.admin.kit import filesize
 from apps.core.domain.scope import system_access
 from apps.events.models import Delivery
-from apps.semantic.bridge_policies import policy_create
+from apps.semantic.bridge.policies import policy_create
 from apps.semantic.models import Memory
-from apps.semantic.overview import memory_counts
 from apps.semantic.services import memory_delete
+from apps.semantic.status import memory_counts
 from memoryhub.navigation import environment
 from tests.admin import bridge, timeline
 from tests.admin.pages import text_of

@@ -21,7 +21,7 @@ from apps.episodic.models import RetentionPolicy
 from apps.llm.models import Price, ToolRunDay
 from apps.rules.models import MergeRule
 from apps.rules.services import rule_register
-from apps.semantic.consolidating import consolidation_create
+from apps.semantic.consolidation.services import consolidation_create
 from apps.semantic.models import Conflict, Consolidation, Memory, RoutingPolicy
 from tests.admin import bridge, timeline
 from tests.admin.pages import address, text_of

@@ -21,10 +21,7 @@ from django.conf import settings  # noqa: E402
 from django.db import connection  # noqa: E402
 
 from apps.core.domain.scope import Scope  # noqa: E402
-from apps.episodic.maintenance import (
-    archive,
-    remove,
-)
+from apps.episodic.maintenance import archive, remove  # noqa: E402
 from apps.episodic.maintenance.doctor import timeline_doctor  # noqa: E402
 from apps.episodic.maintenance.run import timeline_compact, timeline_maintain, timeline_seal  # noqa: E402
 from apps.episodic.retention.prune import timeline_prune  # noqa: E402

@@ -7,7 +7,7 @@ import pytest
 from django.http import HttpResponse
 
 from apps.core.domain.scope import Permission, Scope
-from apps.semantic.embedding import current_space
+from apps.semantic.store.embedding_space import current_space
 from tests.api import MEMORIES, SEARCH, Api, api_for
 from tests.hostile.support import assert_refused, stored
 

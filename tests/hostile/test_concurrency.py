@@ -15,9 +15,9 @@ from apps.llm.models import EmbeddingSpace
 from apps.retrieval.domain.query import SearchMode, SearchQuery
 from apps.semantic.domain.confidence import DecayPolicy, merge_confidence
 from apps.semantic.domain.memory import MemoryDraft
-from apps.semantic.index import ShardCache
+from apps.semantic.index.cache import ShardCache
 from apps.semantic.models import Memory, MemoryEmbedding, MemoryRevision, MemoryShard
-from apps.semantic.searching import memory_search
+from apps.semantic.search.search import memory_search
 from apps.semantic.services import memory_save
 from tests.api import MEMORIES, Api, api_for, contents
 from tests.threads import at_once
@@ -193,7 +193,7 @@ def test_what_was_saved_is_found_at_once_by_every_process(api: Api, monkeypatch:
     """Each thread searches in one of two caches, as two web processes would."""
     caches = [ShardCache(1 << 30), ShardCache(1 << 30)]
     chosen = threading.local()
-    monkeypatch.setattr("apps.semantic.searching.shard_cache", lambda: chosen.cache)
+    monkeypatch.setattr("apps.semantic.search.search.shard_cache", lambda: chosen.cache)
 
     def write_and_look(number: int) -> list[str]:
         mine, missed = caller(api), []

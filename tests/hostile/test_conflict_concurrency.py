@@ -12,13 +12,13 @@ from django.http import HttpResponse
 
 from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import Scope, system_access
-from apps.semantic import saving
+from apps.semantic.conflicts.review import Winner
 from apps.semantic.domain.memory import MemoryDraft
-from apps.semantic.locks import lock_shards
+from apps.semantic.memories import save as memories_save
+from apps.semantic.memories.writer import SaveResult
 from apps.semantic.models import Conflict, Memory, MemoryEmbedding
-from apps.semantic.reviewing import Winner
 from apps.semantic.services import conflict_override, conflict_revert, memory_delete, memory_save
-from apps.semantic.writing import SaveResult
+from apps.semantic.store.locks import lock_shards
 from tests.api import MEMORIES, Api, api_for
 from tests.hostile.test_concurrency import caller, posting
 from tests.threads import PATIENCE, at_once
@@ -120,12 +120,12 @@ def test_what_another_saved_between_comparing_and_writing_is_noticed(monkeypatch
     other = threading.Thread(target=lambda: (save(LISBON), connection.close()))
 
     def lock_after_the_other(users: Any) -> Mapping[str, int]:
-        monkeypatch.setattr(saving, "lock_shards", lock_shards)
+        monkeypatch.setattr(memories_save, "lock_shards", lock_shards)
         other.start()
         other.join(PATIENCE)
         return lock_shards(users)
 
-    monkeypatch.setattr(saving, "lock_shards", lock_after_the_other)
+    monkeypatch.setattr(memories_save, "lock_shards", lock_after_the_other)
     assert save(NOT_LISBON).action in {"superseded_existing", "kept_existing"}
     assert standing("ana") == {"active": 1, "superseded": 1}
 
@@ -136,9 +136,9 @@ def test_a_duplicate_that_lost_before_it_was_written_does_not_stand_beside_the_w
 ) -> None:
     save(LISBON, occurred_at=occurred_at)
     draft = MemoryDraft(LISBON, scope=ANA, occurred_at=occurred_at)
-    prepared = saving.save_prepare(access=SYSTEM, drafts=[draft])
+    prepared = memories_save.save_prepare(access=SYSTEM, drafts=[draft])
     save(NOT_LISBON)
-    [result] = saving.save_write(prepared=prepared)
+    [result] = memories_save.save_write(prepared=prepared)
     assert not isinstance(result, MemoryHubError)
     assert standing("ana") == {"active": 1, "superseded": rows - 1}
     assert_all_is_explained()

@@ -8,8 +8,8 @@ from django.http import HttpResponse
 
 from apps.core.domain.scope import Scope
 from apps.rules.services import rule_register
-from apps.semantic.embedding import current_space
 from apps.semantic.models import Conflict, Memory
+from apps.semantic.store.embedding_space import current_space
 from tests.api import MEMORIES, Api, api_for
 from tests.hostile.support import assert_refused, stored
 

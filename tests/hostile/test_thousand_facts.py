@@ -13,9 +13,9 @@ from apps.llm.embedding.minilm.embedder import MiniLMEmbedder
 from apps.llm.embedding.minilm.preparation import prepare
 from apps.llm.embedding.minilm.source import Precision
 from apps.semantic.domain.memory import MemoryDraft
-from apps.semantic.embedding import forget_space
 from apps.semantic.models import Memory
 from apps.semantic.services import memory_save, memory_save_many
+from apps.semantic.store.embedding_space import forget_space
 from tests.rules.domain.test_distinct_facts import KINDS
 from tests.threads import at_once
 

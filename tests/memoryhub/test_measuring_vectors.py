@@ -11,9 +11,9 @@ from django.core.management import CommandError, call_command
 from pytest_django.live_server_helper import LiveServer
 
 from apps.retrieval.domain import planner
-from apps.semantic.embedding import current_space, forget_space
-from apps.semantic.index import shard_cache
+from apps.semantic.index.cache import shard_cache
 from apps.semantic.models import Memory
+from apps.semantic.store.embedding_space import current_space, forget_space
 from benchmarks import api
 from benchmarks.management.commands import bench_vectors
 from benchmarks.vectors.data import FILTERS, Question, ScopeData, fill, made_up_scope

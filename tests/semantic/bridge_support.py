@@ -13,9 +13,9 @@ from apps.episodic.events import EventSaved, EventsPruned, PruneReason
 from apps.episodic.warnings import warning_end, warning_report
 from apps.events.domain.payload import EventPayload
 from apps.events.services import drain, emit_many
-from apps.semantic.bridge_ingesting import events_ingest
-from apps.semantic.bridge_policies import policy_create
-from apps.semantic.bridge_reconciling import links_reconcile
+from apps.semantic.bridge.ingest import events_ingest
+from apps.semantic.bridge.policies import policy_create
+from apps.semantic.bridge.reconcile import links_reconcile
 from apps.semantic.models import BridgeAudit, Ingestion, Memory, RoutingPolicy
 
 NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)

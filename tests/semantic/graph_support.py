@@ -21,13 +21,13 @@ from apps.retrieval.domain.rows import Shard
 from apps.retrieval.domain.vectors import graph
 from apps.retrieval.domain.vectors.graph import VectorGraph
 from apps.semantic.domain.memory import MemoryDraft
-from apps.semantic.embedding import current_space
-from apps.semantic.graph_files import Snapshots
-from apps.semantic.index import ShardCache
+from apps.semantic.index.cache import ShardCache
+from apps.semantic.index.snapshots import Snapshots
 from apps.semantic.models import Memory, MemoryEmbedding
-from apps.semantic.search_costs import write_search_costs
-from apps.semantic.searching import memory_search
+from apps.semantic.search.costs import write_search_costs
+from apps.semantic.search.search import memory_search
 from apps.semantic.services import memory_save_many
+from apps.semantic.store.embedding_space import current_space
 
 ROWS = 150
 FREE_GRAPHS = replace(DEFAULT_COSTS, scan=1e4, subset=1e4, graph=1.0, fixed=1.0)

@@ -20,10 +20,10 @@ from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import Scope
 from apps.retrieval.domain.query import SearchMode, SearchQuery
 from apps.retrieval.domain.vectors import graph
-from apps.semantic import graph_keeping
 from apps.semantic.domain.memory import MemoryDraft
-from apps.semantic.index import shard_cache
-from apps.semantic.searching import memory_search
+from apps.semantic.index import graphs
+from apps.semantic.index.cache import shard_cache
+from apps.semantic.search.search import memory_search
 from apps.semantic.services import memories_purge, memory_delete, memory_restore, memory_save_many
 from tests.semantic.index_process import ACCESS
 
@@ -190,7 +190,7 @@ def _draft(user: str, number: int, persona: str) -> MemoryDraft:
 
 def join_in(number: int, seconds: float, small: bool, ready: Any, notes: Path) -> None:
     """Be one of the crowd for a while. small: with room for the shard of one user only."""
-    graph_keeping.SNAPSHOT_SHARE = 0.1
+    graphs.SNAPSHOT_SHARE = 0.1
     # As broad as there are rows: what is found wrongly then is not for want of recall.
     graph.MIN_BREADTH = 4 * CROWD
     if small:

@@ -25,8 +25,8 @@ from apps.core.domain.scope import system_access  # noqa: E402
 from apps.retrieval.domain import planner  # noqa: E402
 from apps.retrieval.domain.rows import Shard  # noqa: E402
 from apps.retrieval.domain.vectors.graph import VectorGraph  # noqa: E402
-from apps.semantic import graph_files, graph_keeping  # noqa: E402
-from apps.semantic.graph_files import Snapshots  # noqa: E402
+from apps.semantic.index import graphs, snapshots  # noqa: E402
+from apps.semantic.index.snapshots import Snapshots  # noqa: E402
 
 PATIENCE = 60.0
 ACCESS = system_access("test")
@@ -37,8 +37,8 @@ PLACES: dict[str, tuple[Any, str]] = {
     "add to graph": (VectorGraph, "add"),
     "take graph into use": (Shard, "attach"),
     "tidy first": (Snapshots, "tidy"),
-    "look at checksum": (graph_files, "_fingerprint"),
-    "read rows": (graph_files, "stored_rows"),
+    "look at checksum": (snapshots, "_fingerprint"),
+    "read rows": (snapshots, "stored_rows"),
     "read graph": (VectorGraph, "load"),
     "cover": (Shard, "cover"),
     "move file": (os, "rename"),
@@ -75,7 +75,7 @@ def _run(work: Callable[..., None], place: Place, arguments: tuple[Any, ...]) ->
     connection.settings_dict.update(place.address)
     settings.SEMANTIC_INDEX_DIR = place.index
     planner.GRAPH_ROWS, planner.COVER_AT = 100, 5
-    graph_keeping.COVER_CHUNK, graph_keeping.ASK_AGAIN_SECONDS = 16, 0.2
+    graphs.COVER_CHUNK, graphs.ASK_AGAIN_SECONDS = 16, 0.2
     work(*arguments)
 
 

@@ -15,15 +15,16 @@ from apps.core.domain.clock import SYSTEM_CLOCK
 from apps.core.domain.scope import Scope, system_access
 from apps.events.models import Delivery
 from apps.events.services import drain, emit, emit_many
-from apps.semantic import bridge_handlers, bridge_ingesting, bridge_reconciling, bridge_saving
-from apps.semantic.bridge_ingesting import Ended, events_ingest
-from apps.semantic.bridge_queue import ingesting_alone
-from apps.semantic.bridge_reconciling import links_reconcile
-from apps.semantic.bridge_upkeep import bridge_catch_up
+from apps.semantic.bridge import batch as bridge_batch
+from apps.semantic.bridge import handlers, ingest, reconcile
+from apps.semantic.bridge.ingest import Ended, events_ingest
+from apps.semantic.bridge.jobs import ingesting_alone
+from apps.semantic.bridge.reconcile import links_reconcile
+from apps.semantic.bridge.upkeep import bridge_catch_up
 from apps.semantic.domain.memory import MemoryDraft
-from apps.semantic.embedding import forget_space
 from apps.semantic.models import BridgeAudit, Ingestion, Memory
 from apps.semantic.services import memories_purge, memory_save
+from apps.semantic.store.embedding_space import forget_space
 from tests.semantic.bridge_support import (
     INGEST,
     active,
@@ -144,7 +145,7 @@ def test_that_none_is_saved_twice_does_not_depend_on_the_lock(monkeypatch: pytes
     events = [saved(f"event {n}") for n in range(40)]
     tell(*events)
     batches = [list(Ingestion.objects.order_by("id")) for _ in range(3)]
-    at_once(*[lambda batch=batch: bridge_saving.batch_save(batch=batch, clock=SYSTEM_CLOCK) for batch in batches])
+    at_once(*[lambda batch=batch: bridge_batch.batch_save(batch=batch, clock=SYSTEM_CLOCK) for batch in batches])
     assert active() == sorted(event.content for event in events)
     assert set(Ingestion.objects.values_list("action", flat=True)) == {"inserted"}
 
@@ -178,7 +179,7 @@ def test_several_workers_look_at_each_memory_once() -> None:
 @pytest.fixture
 def between(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Callable[[], Any]], None]:
     """Do something in a thread of its own just before or after a batch is written in its transaction."""
-    real = bridge_saving.save_write
+    real = bridge_batch.save_write
 
     def arm(when: str, what: Callable[[], Any]) -> None:
         def write(**options: Any) -> Any:
@@ -189,7 +190,7 @@ def between(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Callable[[], Any]
                 at_once(what)
             return written
 
-        monkeypatch.setattr(bridge_saving, "save_write", write)
+        monkeypatch.setattr(bridge_batch, "save_write", write)
 
     return arm
 
@@ -221,14 +222,14 @@ def test_an_event_that_is_pruned_while_its_batch_is_prepared_is_left_out(between
     policy()
     events = [saved(f"event {n}") for n in range(3)]
     tell(*events)
-    real = bridge_saving.save_prepare
+    real = bridge_batch.save_prepare
 
     def prepare(**options: Any) -> Any:
         at_once(lambda: tell(pruned(events[1])))
         return real(**options)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bridge_saving, "save_prepare", prepare)
+        patch.setattr(bridge_batch, "save_prepare", prepare)
         events_ingest()
     assert active() == ["event 0", "event 2"]
     assert ingestion(events[1]).status == "pruned"
@@ -239,7 +240,7 @@ def test_an_event_that_is_pruned_while_it_is_saved_is_unlinked_afterwards(monkey
     event = saved()
     tell(event)
     pruning: list[threading.Thread] = []
-    real = bridge_saving.save_write
+    real = bridge_batch.save_write
 
     def write(**options: Any) -> Any:
         def prune() -> None:
@@ -254,7 +255,7 @@ def test_an_event_that_is_pruned_while_it_is_saved_is_unlinked_afterwards(monkey
         assert pruning[0].is_alive()
         return real(**options)
 
-    monkeypatch.setattr(bridge_saving, "save_write", write)
+    monkeypatch.setattr(bridge_batch, "save_write", write)
     events_ingest()
     pruning[0].join(PATIENCE)
     assert ingestion(event).status == "unlinking"
@@ -308,14 +309,14 @@ def _hang_after(module: Any, step: str, tell_inside: int) -> None:
 
 
 STEPS = [
-    (bridge_ingesting, "is_suspended"),
-    (bridge_saving, "routing_table"),
-    (bridge_saving, "save_prepare"),
-    (bridge_saving, "_hold"),
-    (bridge_saving, "save_write"),
-    (bridge_saving, "_ended"),
-    (bridge_saving, "links_write"),
-    (bridge_saving, "_observe_lag"),
+    (ingest, "is_suspended"),
+    (bridge_batch, "routing_table"),
+    (bridge_batch, "save_prepare"),
+    (bridge_batch, "_hold"),
+    (bridge_batch, "save_write"),
+    (bridge_batch, "_ended"),
+    (bridge_batch, "links_write"),
+    (bridge_batch, "_observe_lag"),
 ]
 
 
@@ -336,7 +337,7 @@ def test_a_worker_that_is_killed_while_it_hears_of_events_loses_none_and_notes_n
     events = [saved(f"event {n}") for n in range(5)]
     with transaction.atomic():
         emit_many(events)
-    killed(bridge_handlers, "request_ingest", drain)
+    killed(handlers, "request_ingest", drain)
     wait_until(lambda: drain().delivered >= 0 and not Delivery.objects.pending().exists())
     events_ingest()
     assert active() == sorted(event.content for event in events)
@@ -350,7 +351,7 @@ def test_a_memory_is_taken_back_once_wherever_the_worker_is_killed(step: str) ->
     tell(event)
     events_ingest()
     tell(pruned(event))
-    killed(bridge_reconciling, step, links_reconcile)
+    killed(reconcile, step, links_reconcile)
     wait_until(lambda: bool(links_reconcile()))
     memory = Memory.objects.get()
     assert (memory.importance, BridgeAudit.objects.count()) == (0.45, 1)

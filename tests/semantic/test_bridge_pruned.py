@@ -14,9 +14,9 @@ from apps.core.domain.scope import Access, Scope
 from apps.episodic.events import EventSaved, PruneReason
 from apps.events.models import Delivery
 from apps.events.services import emit
-from apps.semantic.bridge_ingesting import events_ingest
-from apps.semantic.bridge_policies import policy_delete, policy_update
-from apps.semantic.bridge_reconciling import links_reconcile
+from apps.semantic.bridge.ingest import events_ingest
+from apps.semantic.bridge.policies import policy_delete, policy_update
+from apps.semantic.bridge.reconcile import links_reconcile
 from apps.semantic.models import BridgeAudit, Ingestion, Memory
 from apps.semantic.services import memories_purge, memory_delete, memory_restore
 from tests.api import Api

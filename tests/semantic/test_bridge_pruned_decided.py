@@ -8,9 +8,9 @@ import pytest
 from apps.core.domain.scope import Access, Scope
 from apps.episodic.events import EventSaved
 from apps.rules.services import rule_register
+from apps.semantic.conflicts.review import Winner, conflict_override
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.models import Conflict, Memory, MemoryStatus
-from apps.semantic.reviewing import Winner, conflict_override
 from apps.semantic.services import memory_delete, memory_save
 from tests.semantic.bridge_support import (
     NOON,

@@ -11,11 +11,12 @@ from apps.core.domain.errors import UnavailableError
 from apps.core.domain.scope import Access, Scope
 from apps.events.models import Delivery
 from apps.retrieval.domain.query import SearchQuery
-from apps.semantic import bridge_saving, saving
-from apps.semantic.bridge_ingesting import MAX_TRIES, Ended, events_ingest
-from apps.semantic.bridge_policies import policy_delete, policy_update
+from apps.semantic.bridge import batch
+from apps.semantic.bridge.ingest import MAX_TRIES, Ended, events_ingest
+from apps.semantic.bridge.policies import policy_delete, policy_update
+from apps.semantic.memories import save
 from apps.semantic.models import Conflict, Ingestion, Memory, RoutingPolicy
-from apps.semantic.searching import memory_search
+from apps.semantic.search.search import memory_search
 from apps.semantic.services import memory_delete
 from tests.api import Api
 from tests.semantic.bridge_support import (
@@ -257,7 +258,7 @@ def test_while_the_model_does_not_answer_events_wait(monkeypatch: pytest.MonkeyP
         raise UnavailableError("The embedding model does not answer.", code="embedding_unavailable")
 
     with monkeypatch.context() as patch:
-        patch.setattr(bridge_saving, "save_prepare", refuse)
+        patch.setattr(batch, "save_prepare", refuse)
         for _ in range(MAX_TRIES + 1):
             assert events_ingest().ended is Ended.UNAVAILABLE
     assert (ingestion(event).status, ingestion(event).tries) == ("pending", 0)
@@ -267,14 +268,14 @@ def test_while_the_model_does_not_answer_events_wait(monkeypatch: pytest.MonkeyP
 @pytest.fixture
 def poison(monkeypatch: pytest.MonkeyPatch) -> str:
     """Content over which saving stumbles, as it would over a mistake of ours."""
-    real = saving.save_write
+    real = save.save_write
 
     def stumble(*, prepared: Any, **options: Any) -> Any:
         if any("poison" in item.draft.content for item in prepared.items):
             raise ZeroDivisionError("about poison")
         return real(prepared=prepared, **options)
 
-    monkeypatch.setattr(bridge_saving, "save_write", stumble)
+    monkeypatch.setattr(batch, "save_write", stumble)
     return "poison"
 
 

@@ -17,12 +17,12 @@ from apps.core.domain.scope import Permission, Scope
 from apps.episodic.domain.segment_state import SegmentState
 from apps.episodic.models import Segment
 from apps.events.services import emit
-from apps.semantic import bridge_saving
-from apps.semantic.bridge_drafts import Unusable
-from apps.semantic.bridge_ingesting import events_ingest
-from apps.semantic.bridge_policies import policy_create, policy_delete, policy_update
-from apps.semantic.bridge_status import bridge_status
-from apps.semantic.bridge_upkeep import MARGIN, bridge_catch_up, ingestions_retry, ingestions_trim
+from apps.semantic.bridge import batch
+from apps.semantic.bridge.drafts import Unusable
+from apps.semantic.bridge.ingest import events_ingest
+from apps.semantic.bridge.policies import policy_create, policy_delete, policy_update
+from apps.semantic.bridge.status import bridge_status
+from apps.semantic.bridge.upkeep import MARGIN, bridge_catch_up, ingestions_retry, ingestions_trim
 from apps.semantic.models import Ingestion, RoutingPolicy
 from tests.api import Api, api_for
 from tests.semantic.bridge_support import NOON, active, ingestion, policy, pruned, saved, tell, warn
@@ -131,7 +131,7 @@ def test_what_failed_can_be_tried_again_once_the_cause_is_mended(monkeypatch: py
     policy()
     event = saved()
     with monkeypatch.context() as patch:
-        patch.setattr(bridge_saving, "draft_from", lambda *_: Unusable("content: max_length"))
+        patch.setattr(batch, "draft_from", lambda *_: Unusable("content: max_length"))
         tell(event)
         assert events_ingest().outcomes == {"failed": 1}
     assert ingestions_retry(pks=[ingestion(event).pk]) == 1

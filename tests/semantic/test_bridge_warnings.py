@@ -6,9 +6,9 @@ import pytest
 from prometheus_client import REGISTRY
 
 from apps.episodic.domain.warnings import HINTS, Severity, WarningKind
-from apps.semantic.bridge_ingesting import Ended, events_ingest
-from apps.semantic.bridge_reconciling import links_reconcile
-from apps.semantic.bridge_upkeep import bridge_catch_up
+from apps.semantic.bridge.ingest import Ended, events_ingest
+from apps.semantic.bridge.reconcile import links_reconcile
+from apps.semantic.bridge.upkeep import bridge_catch_up
 from apps.semantic.models import Ingestion
 from tests.semantic.bridge_support import active, deliver, policy, pruned, recover, saved, tell, warn
 
@@ -29,7 +29,7 @@ def test_warning_escalation(caplog: pytest.LogCaptureFixture) -> None:
     warn(Severity.CRITICAL)
     with caplog.at_level(logging.INFO):
         deliver()
-    [line] = [record for record in caplog.records if record.name == "apps.semantic.bridge_handlers"]
+    [line] = [record for record in caplog.records if record.name == "apps.semantic.bridge.handlers"]
     assert line.levelno == logging.ERROR
     assert "severity=critical" in line.message
     assert HINTS[WarningKind.WRITE_LATENCY] in line.message

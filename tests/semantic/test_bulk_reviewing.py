@@ -14,12 +14,12 @@ from apps.core.domain.errors import InvalidInputError
 from apps.core.domain.scope import Access, Permission, Scope
 from apps.rules.services import rule_register, rule_update
 from apps.semantic import tasks
-from apps.semantic.bulk_queue import TASK, RunStatus, revert_later, run_status
-from apps.semantic.bulk_reviewing import Selection, conflicts_revert, decisions_in
+from apps.semantic.conflicts.bulk_queue import TASK, RunStatus, revert_later, run_status
+from apps.semantic.conflicts.bulk_revert import Selection, conflicts_revert, decisions_in
+from apps.semantic.conflicts.counts import decided_rules, open_conflicts
+from apps.semantic.conflicts.review import Winner, conflict_accept, conflict_override, conflict_revert
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.models import Conflict, Memory
-from apps.semantic.receipt_counts import decided_rules, open_conflicts
-from apps.semantic.reviewing import Winner, conflict_accept, conflict_override, conflict_revert
 from apps.semantic.services import memory_delete, memory_save
 
 LISBON, NOT_LISBON = "Ana lives in Lisbon.", "Ana does not live in Lisbon."
@@ -231,7 +231,7 @@ def test_a_part_asks_for_the_next_one_until_the_end(
         decide(user)
     OrmQ.objects.all().delete()
     run = str(uuid4())
-    monkeypatch.setattr("apps.semantic.bulk_reviewing.MAX_REVERTS", 2)
+    monkeypatch.setattr("apps.semantic.conflicts.bulk_revert.MAX_REVERTS", 2)
     first = tasks.revert_conflicts(selection=DEFAULT.as_json(), actor="test", run=run, below=None)
     assert (first["reverted"], first["finished"]) == (2, False)
     payload = next(task.task["kwargs"] for task in OrmQ.objects.all() if task.task["func"] == TASK)

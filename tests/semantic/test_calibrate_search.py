@@ -9,9 +9,9 @@ from django.core.management import CommandError, call_command
 
 from apps.llm.embedding.embedder import get_embedder
 from apps.retrieval.domain.planner import DEFAULT_COSTS
-from apps.semantic import calibrating
-from apps.semantic.calibrating import calibrate
-from apps.semantic.search_costs import costs_path, search_costs
+from apps.semantic.search import calibration
+from apps.semantic.search.calibration import calibrate
+from apps.semantic.search.costs import costs_path, search_costs
 
 
 @pytest.fixture(autouse=True)
@@ -67,7 +67,7 @@ def test_it_says_how_far_it_is() -> None:
 def test_costs_are_those_of_a_row_and_of_a_breadth(monkeypatch: pytest.MonkeyPatch) -> None:
     breadths = [120.0, 300.0, 600.0, 1_200.0]
     medians = [2_000.0, 300.0, *(50 + 1.5 * breadth for breadth in breadths)]
-    monkeypatch.setattr(calibrating, "_medians", lambda tries, queries: iter(medians))
+    monkeypatch.setattr(calibration, "_medians", lambda tries, queries: iter(medians))
     costs = calibrate(8, 2_000)
     assert (costs.scan, costs.subset, costs.dimension) == (1_000.0, 1_500.0, 8)
     assert (costs.graph, costs.fixed) == (pytest.approx(150), pytest.approx(50))
@@ -76,5 +76,5 @@ def test_costs_are_those_of_a_row_and_of_a_breadth(monkeypatch: pytest.MonkeyPat
 def test_a_search_in_a_graph_costs_something_whatever_the_line_through_the_times_says(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(calibrating, "_medians", lambda tries, queries: iter([9.0, 9.0, 1.0, 3.0, 6.0, 13.0]))
+    monkeypatch.setattr(calibration, "_medians", lambda tries, queries: iter([9.0, 9.0, 1.0, 3.0, 6.0, 13.0]))
     assert calibrate(8, 2_000).fixed == 1.0

@@ -18,9 +18,11 @@ from apps.core.domain.errors import NotFoundError
 from apps.core.domain.scope import Access, Scope, system_access
 from apps.events.schedules import schedules_ensure
 from apps.rules.services import rule_delete, rule_register
-from apps.semantic import consolidation_run as running
 from apps.semantic import tasks
-from apps.semantic.consolidating import (
+from apps.semantic.conflicts.review import Winner
+from apps.semantic.consolidation import run as running
+from apps.semantic.consolidation.run import Bounds, Ended, RunReport
+from apps.semantic.consolidation.services import (
     consolidation_create,
     consolidation_delete,
     consolidation_preview,
@@ -30,11 +32,9 @@ from apps.semantic.consolidating import (
     consolidation_update,
     consolidations_request,
 )
-from apps.semantic.consolidation_run import Bounds, Ended, RunReport
 from apps.semantic.domain.memory import MemoryDraft
-from apps.semantic.index import shard_cache
+from apps.semantic.index.cache import shard_cache
 from apps.semantic.models import Conflict, Consolidation, Memory, MemoryRevision
-from apps.semantic.reviewing import Winner
 from apps.semantic.schedules import SCHEDULES
 from apps.semantic.services import conflict_override, conflict_revert, memories_purge, memory_delete, memory_save
 from tests.semantic.opposites import DEAF, opposites, unnoticed

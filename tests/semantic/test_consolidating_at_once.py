@@ -8,15 +8,15 @@ import pytest
 from django.db import connection, transaction
 
 from apps.core.domain.scope import Scope, system_access
-from apps.semantic import consolidation_run as running
-from apps.semantic.bulk import number_memories
-from apps.semantic.consolidating import consolidation_create, consolidation_run, consolidation_update
-from apps.semantic.consolidation_finding import settled_id
-from apps.semantic.consolidation_run import Bounds, Ended, RunReport
+from apps.semantic.consolidation import run as running
+from apps.semantic.consolidation.candidates import settled_id
+from apps.semantic.consolidation.run import Bounds, Ended, RunReport
+from apps.semantic.consolidation.services import consolidation_create, consolidation_run, consolidation_update
 from apps.semantic.domain.memory import MemoryDraft
-from apps.semantic.locks import lock_shards
 from apps.semantic.models import Conflict, Consolidation, Memory
 from apps.semantic.services import memory_delete, memory_save
+from apps.semantic.store.copy import number_memories
+from apps.semantic.store.locks import lock_shards
 from tests.semantic.opposites import TOWNS, opposites, unnoticed
 from tests.threads import at_once
 
@@ -226,7 +226,7 @@ def test_a_writer_who_comes_later_is_not_waited_for(monkeypatch: pytest.MonkeyPa
             later.append(Slow("cleo"))
             first.finish()
 
-    monkeypatch.setattr("apps.semantic.consolidation_finding.time.sleep", pause)
+    monkeypatch.setattr("apps.semantic.consolidation.candidates.time.sleep", pause)
     assert settled_id(patience=PATIENCE) == last.pk
     later[0].finish()
 

@@ -10,9 +10,9 @@ from apps.core.domain.scope import Access, Scope
 from apps.events.models import Event
 from apps.rules.services import rule_register
 from apps.semantic.domain.memory import MemoryDraft
+from apps.semantic.memories.writer import SaveResult
 from apps.semantic.models import Conflict, Memory, MemoryEmbedding
 from apps.semantic.services import memory_save, memory_save_many
-from apps.semantic.writing import SaveResult
 
 pytestmark = pytest.mark.django_db
 

@@ -18,9 +18,9 @@ from apps.llm.providers.endpoint import Endpoint
 from apps.llm.providers.openai_chat import OpenAIChat
 from apps.llm.providers.scripted import ScriptedChat, Turn
 from apps.llm.tools import registry
-from apps.semantic import extraction
 from apps.semantic.domain.extraction import ConversationMessage
-from apps.semantic.extraction import ExtractionResult, memories_extract
+from apps.semantic.extraction import extract as extraction_extract
+from apps.semantic.extraction.extract import ExtractionResult, memories_extract
 from apps.semantic.models import Memory
 from tests.llm.chat_server import Reply, running_chat_server
 
@@ -163,7 +163,7 @@ def test_what_was_found_is_not_lost_when_it_cannot_be_saved(extract, monkeypatch
     def unavailable(**given):
         raise UnavailableError("The embedding model does not answer.")
 
-    monkeypatch.setattr(extraction, "memory_save_many", unavailable)
+    monkeypatch.setattr(extraction_extract, "memory_save_many", unavailable)
     result = extract(answer(TEA))
     assert ([found.content for found in result.memories], result.outcomes) == (["Ana likes green tea."], ())
     assert result.unsaved.retry_after == 5

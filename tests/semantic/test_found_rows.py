@@ -6,11 +6,11 @@ from itertools import product
 import pytest
 
 from apps.core.domain.scope import Access, Permission, Scope
-from apps.semantic.embedding import current_space
-from apps.semantic.found_rows import active_memories, unchanged_memories
 from apps.semantic.models import Memory, MemoryShard
-from apps.semantic.rest.outputs import memory_json
+from apps.semantic.schemas.memory_outputs import memory_json
+from apps.semantic.search.fetch import active_memories, unchanged_memories
 from apps.semantic.services import memory_delete
+from apps.semantic.store.embedding_space import current_space
 
 pytestmark = pytest.mark.django_db
 

@@ -10,11 +10,11 @@ import pytest
 from apps.core.domain.scope import Access, Scope
 from apps.llm.models import EmbeddingSpace
 from apps.semantic.domain.memory import MemoryDraft
-from apps.semantic.embedding import current_space
-from apps.semantic.graph_files import Snapshots, forget_graphs_of_other_spaces, users_with_snapshots
-from apps.semantic.index import ShardCache, shard_cache
+from apps.semantic.index.cache import ShardCache, shard_cache
+from apps.semantic.index.snapshots import Snapshots, forget_graphs_of_other_spaces, users_with_snapshots
 from apps.semantic.models import Memory
 from apps.semantic.services import memory_delete, memory_save_many
+from apps.semantic.store.embedding_space import current_space
 from tests.semantic.graph_support import (
     ROWS,
     builds_counted,
@@ -33,7 +33,7 @@ pytestmark = pytest.mark.django_db
 def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, settings) -> None:
     """Small graphs, seen to when the test says so."""
     use_small_graphs(monkeypatch, tmp_path, settings)
-    monkeypatch.setattr("apps.semantic.graph_keeping.GraphKeeper.look_at", lambda *_: None)
+    monkeypatch.setattr("apps.semantic.index.graphs.GraphKeeper.look_at", lambda *_: None)
 
 
 @pytest.fixture
@@ -166,7 +166,7 @@ def test_graphs_of_spaces_that_are_no_longer_in_use_leave_the_disk(access: Acces
 def test_one_process_makes_a_graph_and_the_others_ask_again(access: Access, filled: list[Memory], monkeypatch) -> None:
     asked: list[str] = []
     monkeypatch.setattr(
-        "apps.semantic.graph_keeping.GraphKeeper._ask_again", lambda self, user, space: asked.append(user)
+        "apps.semantic.index.graphs.GraphKeeper._ask_again", lambda self, user, space: asked.append(user)
     )
     with Snapshots.of("ana", current_space()).exclusive() as mine:
         assert mine

@@ -9,13 +9,14 @@ import pytest
 from apps.core.domain.scope import Access, Scope
 from apps.retrieval.domain.rows import Shard
 from apps.retrieval.domain.vectors.graph import VectorGraph
-from apps.semantic import graph_files, graph_keeping
-from apps.semantic.embedding import current_space
-from apps.semantic.graph_files import KEPT, Snapshots
-from apps.semantic.graph_keeping import GraphKeeper
-from apps.semantic.index import ShardCache
+from apps.semantic.index import graphs
+from apps.semantic.index import snapshots as index_snapshots
+from apps.semantic.index.cache import ShardCache
+from apps.semantic.index.graphs import GraphKeeper
+from apps.semantic.index.snapshots import KEPT, Snapshots
 from apps.semantic.models import Memory
 from apps.semantic.services import memories_purge
+from apps.semantic.store.embedding_space import current_space
 from tests.semantic.graph_support import (
     PATIENCE,
     ROWS,
@@ -91,7 +92,7 @@ def test_no_row_is_put_into_a_graph_that_is_being_written(filled, asked, access,
     save_things(access, 50, first=ROWS)
     shard_of(cache, len)
     cache.keeper._unsaved["ana", current_space().pk] = current_space(), ROWS
-    monkeypatch.setattr(graph_keeping, "CLOSE_SECONDS", 0.01)
+    monkeypatch.setattr(graphs, "CLOSE_SECONDS", 0.01)
     gate, saving = gated(monkeypatch, Shard, "cover"), gated(monkeypatch, Snapshots, "save")
     with in_thread(see_to(cache), gate):
         cache.keeper.close()
@@ -175,15 +176,15 @@ def test_a_snapshot_that_is_dropped_while_it_is_read_gives_way_to_a_newer_one(
 ) -> None:
     keep(cache)
     snapshots, graph = snapshots_of_ana(), shard_of(cache, lambda shard: shard.graph)
-    read = graph_files._fingerprint
+    read = index_snapshots._fingerprint
 
     def slowly(path: Path) -> tuple[int, str]:
-        monkeypatch.setattr(graph_files, "_fingerprint", read)
+        monkeypatch.setattr(index_snapshots, "_fingerprint", read)
         for number in range(KEPT):
             snapshots.save(graph, 101 + number)
         return read(path)
 
-    monkeypatch.setattr(graph_files, "_fingerprint", slowly)
+    monkeypatch.setattr(index_snapshots, "_fingerprint", slowly)
     loaded = snapshots.load()
     assert loaded is not None
     assert loaded.header.version == 100 + KEPT

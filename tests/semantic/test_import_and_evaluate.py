@@ -14,8 +14,8 @@ from apps.llm.embedding import embedder
 from apps.llm.embedding.minilm.embedder import MiniLMEmbedder
 from apps.llm.embedding.minilm.preparation import prepare
 from apps.llm.embedding.minilm.source import Precision
-from apps.semantic.embedding import forget_space
 from apps.semantic.models import Memory
+from apps.semantic.store.embedding_space import forget_space
 
 # Importing prepares in a thread of its own, with its own connection.
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -87,9 +87,9 @@ def test_repeating_an_import_of_falling_confidences_changes_nothing(tmp_path: Pa
 
 
 def test_an_import_that_was_cut_off_is_resumed_by_repeating_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    from apps.semantic import importing
+    from apps.semantic.imports import importer
 
-    written = importing.save_write
+    written = importer.save_write
     calls: list[int] = []
 
     def cut_off_at_the_second(**arguments: Any) -> Any:
@@ -98,7 +98,7 @@ def test_an_import_that_was_cut_off_is_resumed_by_repeating_it(monkeypatch: pyte
             raise KeyboardInterrupt
         return written(**arguments)
 
-    monkeypatch.setattr(importing, "save_write", cut_off_at_the_second)
+    monkeypatch.setattr(importer, "save_write", cut_off_at_the_second)
     with pytest.raises(KeyboardInterrupt):
         run("import_memories", CONVERSATION, "--batch-size=3")
     assert Memory.objects.count() == 3

@@ -14,14 +14,16 @@ from apps.llm.models import EmbeddingSpace
 from apps.llm.services import space_activate, space_get_or_create
 from apps.retrieval.domain.query import SearchQuery
 from apps.retrieval.domain.rows import Shard
-from apps.semantic import index, index_guard, searching, shard_rows, warm_up
 from apps.semantic.domain.memory import MemoryDraft
-from apps.semantic.embedding import SpaceChangedError, current_space
-from apps.semantic.index import ShardCache, shard_cache
+from apps.semantic.index import cache as index_cache
+from apps.semantic.index import changes, health, warm_up
+from apps.semantic.index.cache import ShardCache, shard_cache
+from apps.semantic.index.changes import changes_since
 from apps.semantic.models import Memory
-from apps.semantic.searching import memory_search
+from apps.semantic.search import search
+from apps.semantic.search.search import memory_search
 from apps.semantic.services import memories_purge, memory_delete, memory_save_many
-from apps.semantic.shard_rows import changes_since
+from apps.semantic.store.embedding_space import SpaceChangedError, current_space
 from benchmarks.vectors.data import fill, made_up_scope
 
 pytestmark = pytest.mark.django_db
@@ -67,8 +69,8 @@ def test_rows_are_asked_for_only_when_a_version_has_changed(
     remember: Remember, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[list[str]] = []
-    original = shard_rows._changed_rows
-    monkeypatch.setattr(shard_rows, "_changed_rows", lambda seen: (asked.append(list(seen)), original(seen))[1])
+    original = changes._changed_rows
+    monkeypatch.setattr(changes, "_changed_rows", lambda seen: (asked.append(list(seen)), original(seen))[1])
     remember("tea")
     cache = ShardCache(1 << 20)
     sizes(cache, "ana")
@@ -114,12 +116,12 @@ def test_a_database_that_has_gone_back_is_believed(remember: Remember) -> None:
 
 def test_a_forked_process_begins_with_nothing_and_waits_for_nobody(remember: Remember) -> None:
     remember("tea")
-    with shard_cache().fresh(["ana"], current_space()), index._cache_lock, index_guard._guard_lock:
+    with shard_cache().fresh(["ana"], current_space()), index_cache._cache_lock, health._guard_lock:
         child = os.fork()
         if child == 0:
             signal.alarm(10)
-            known = index._cache, warm_up._warm_up, index_guard._guard
-            made = shard_cache() is not None and index_guard.index_guard() is not None
+            known = index_cache._cache, warm_up._warm_up, health._guard
+            made = shard_cache() is not None and health.index_guard() is not None
             os._exit(0 if known == (None, None, None) and made else 1)
     assert os.waitpid(child, 0)[1] == 0
 
@@ -141,7 +143,7 @@ def test_what_is_deleted_before_it_is_read_leaves_its_place_to_another(
         return deleting
 
     for name in ("unchanged_memories", "active_memories"):
-        monkeypatch.setattr(searching, name, before_reading(getattr(searching, name)))
+        monkeypatch.setattr(search, name, before_reading(getattr(search, name)))
     assert len(found(access)) == 9
     assert not {memory.content for memory in deleted} & set(found(access))
 
@@ -158,9 +160,9 @@ def looks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
         return noting
 
-    monkeypatch.setattr(index, "is_current", noted("changes", index.is_current))
+    monkeypatch.setattr(index_cache, "is_current", noted("changes", index_cache.is_current))
     for name in ("unchanged_memories", "active_memories"):
-        monkeypatch.setattr(searching, name, noted(name, getattr(searching, name)))
+        monkeypatch.setattr(search, name, noted(name, getattr(search, name)))
     return seen
 
 
@@ -181,10 +183,10 @@ def test_what_another_process_saved_is_found_although_the_shard_seemed_steady(
     remember("tea")
     for _ in range(3):
         found(access)
-    elsewhere = index.shard_cache()
-    index._begin_without()  # what another process does goes past this one's shards
+    elsewhere = index_cache.shard_cache()
+    index_cache._begin_without()  # what another process does goes past this one's shards
     memory = remember("green tea")
-    index._cache = elsewhere
+    index_cache._cache = elsewhere
     looks.clear()
     assert found(access) == ["green tea", "tea"]
     assert looks == ["unchanged_memories", "changes", "active_memories"]
@@ -266,7 +268,7 @@ def test_a_shard_that_is_loaded_gets_the_room_that_it_needs_at_once(
     access: Access, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memory_save_many(access=access, drafts=[MemoryDraft(f"thing {n}", scope=Scope("ana")) for n in range(64)])
-    monkeypatch.setattr(shard_rows, "_FETCH_SIZE", 10)
+    monkeypatch.setattr(changes, "_FETCH_SIZE", 10)
     made, make_room = [], Shard._make_room
 
     def noted(shard: Shard, capacity: int) -> None:

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from apps.semantic.embedding import current_space, forget_space
-from apps.semantic.index import ShardCache
+from apps.semantic.index.cache import ShardCache
 from apps.semantic.models import Memory
+from apps.semantic.store.embedding_space import current_space, forget_space
 from tests.semantic.graph_support import use_small_graphs
 from tests.semantic.index_crowd import USERS, Change, Notes, Purge, Saved, Search, Truth, join_in, vector_of
 from tests.semantic.index_process import CONTEXT, start, this_place

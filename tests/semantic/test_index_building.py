@@ -9,13 +9,14 @@ from django.core.management import CommandError, call_command
 
 from apps.core.domain.scope import system_access
 from apps.retrieval.domain.vectors.graph import VectorGraph
-from apps.semantic import index, index_building
-from apps.semantic.embedding import current_space, forget_space
-from apps.semantic.graph_files import Snapshots
-from apps.semantic.index import ShardCache
-from apps.semantic.index_building import LargeUser, build_graph, large_users
+from apps.semantic.index import build
+from apps.semantic.index import cache as index_cache
+from apps.semantic.index.build import LargeUser, build_graph, large_users
+from apps.semantic.index.cache import ShardCache
+from apps.semantic.index.snapshots import Snapshots
 from apps.semantic.selectors import store_status
 from apps.semantic.services import memory_delete, memory_save_many
+from apps.semantic.store.embedding_space import current_space, forget_space
 from benchmarks.vectors.data import fill, made_up_scope
 from tests.semantic.graph_support import (
     PATIENCE,
@@ -37,7 +38,7 @@ ACCESS = system_access("test")
 def of_this_test(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, settings) -> Iterator[None]:
     use_small_graphs(monkeypatch, tmp_path, settings)
     forget_space()
-    monkeypatch.setattr(index, "_cache", ShardCache(1 << 30))
+    monkeypatch.setattr(index_cache, "_cache", ShardCache(1 << 30))
     yield
     forget_space()
 
@@ -80,8 +81,8 @@ def test_a_process_takes_what_was_made(monkeypatch: pytest.MonkeyPatch) -> None:
     people()
     run("--user", "ana")
     made = builds_counted(monkeypatch)
-    keep(index.shard_cache())
-    assert in_graph(index.shard_cache()) == ROWS
+    keep(index_cache.shard_cache())
+    assert in_graph(index_cache.shard_cache()) == ROWS
     answers_are_exact(ACCESS)
     assert made == []
 
@@ -144,7 +145,7 @@ def test_a_graph_that_cannot_be_made_is_said(monkeypatch: pytest.MonkeyPatch) ->
 def test_one_user_is_in_memory_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     people()
     caches: list[ShardCache] = []
-    monkeypatch.setattr(index_building, "ShardCache", lambda size: caches.append(ShardCache(size)) or caches[-1])
+    monkeypatch.setattr(build, "ShardCache", lambda size: caches.append(ShardCache(size)) or caches[-1])
     run()
     assert [cache.describe()["shards"] for cache in caches] == [0, 0]
     for cache in caches:
@@ -180,7 +181,7 @@ def test_the_status_says_how_far_a_graph_is(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr("apps.retrieval.domain.vectors.graph._BUILD_CHUNK", 60)
     monkeypatch.setattr(VectorGraph, "add", add)
     assert store_status(ACCESS).index["making"] is None
-    keep(index.shard_cache())
+    keep(index_cache.shard_cache())
     assert {"done": 60, "of": ROWS} in seen
     assert store_status(ACCESS).index["making"] is None
 

@@ -13,12 +13,12 @@ from apps.events.models import Event
 from apps.retrieval.domain import planner
 from apps.semantic.domain.index_health import HARD_LATENCY, IndexLevel, IndexLimits, IndexReason
 from apps.semantic.domain.memory import MemoryDraft
-from apps.semantic.embedding import current_space
 from apps.semantic.health import index_ready
-from apps.semantic.index import ShardCache, shard_cache
-from apps.semantic.index_guard import DEGRADED_WRITES_PER_SECOND, IndexGuard
+from apps.semantic.index.cache import ShardCache, shard_cache
+from apps.semantic.index.health import DEGRADED_WRITES_PER_SECOND, IndexGuard
+from apps.semantic.index.warm_up import WarmUp
 from apps.semantic.services import memory_save, memory_save_many
-from apps.semantic.warm_up import WarmUp
+from apps.semantic.store.embedding_space import current_space
 from tests.api import Api
 
 pytestmark = pytest.mark.django_db
@@ -32,7 +32,7 @@ def guard(monkeypatch: pytest.MonkeyPatch) -> IndexGuard:
     cache = shard_cache()
     monkeypatch.setattr(cache, "use_graphs", True)
     guard = IndexGuard(cache)
-    monkeypatch.setattr("apps.semantic.saving.index_guard", lambda: guard)
+    monkeypatch.setattr("apps.semantic.memories.save.index_guard", lambda: guard)
     return guard
 
 
@@ -93,7 +93,7 @@ def test_it_recovers_by_itself_and_says_so(guard, clock, settings, access) -> No
 def test_a_change_is_told_when_the_database_that_was_away_is_back(guard, clock, settings, monkeypatch) -> None:
     slow_writes(guard, clock, HARD_LATENCY + 1, settings)
     with monkeypatch.context() as away:
-        away.setattr("apps.semantic.index_guard.emit", raiser(OperationalError))
+        away.setattr("apps.semantic.index.health.emit", raiser(OperationalError))
         for pause in (0, 61_000):
             clock.advance(pause)
             with pytest.raises(OperationalError):
@@ -106,7 +106,7 @@ def test_a_change_is_told_when_the_database_that_was_away_is_back(guard, clock, 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_the_guard_outlives_what_goes_wrong(guard, monkeypatch) -> None:
     failures = iter((ValueError, OperationalError, SystemExit))  # the last one ends its thread
-    monkeypatch.setattr("apps.semantic.index_guard.TICK_SECONDS", 0.001)
+    monkeypatch.setattr("apps.semantic.index.health.TICK_SECONDS", 0.001)
     monkeypatch.setattr(guard, "check", lambda: raiser(next(failures))())
     guard.start()
     guard._thread.join(10)
@@ -116,14 +116,14 @@ def test_the_guard_outlives_what_goes_wrong(guard, monkeypatch) -> None:
 def test_memories_that_wait_for_a_graph_and_a_full_cache_are_signs_too(
     guard, clock, settings, access, monkeypatch
 ) -> None:
-    monkeypatch.setattr("apps.semantic.index.GRAPH_ROWS", 3)
+    monkeypatch.setattr("apps.semantic.index.cache.GRAPH_ROWS", 3)
     monkeypatch.setattr(planner, "GRAPH_ROWS", 10**9)
     drafts = [MemoryDraft(f"thing {n}", scope=Scope("ana")) for n in range(5)]
     memory_save_many(access=access, drafts=drafts)
     with shard_cache().fresh(["ana"], current_space()):
         pass
     assert shard_cache().describe()["backlog"] == 5
-    monkeypatch.setattr("apps.semantic.index_guard._limits", lambda: IndexLimits(4, 1, 1_000))
+    monkeypatch.setattr("apps.semantic.index.health._limits", lambda: IndexLimits(4, 1, 1_000))
     health = guard.check(clock=clock)
     assert set(health.reasons) >= {IndexReason.CAPACITY}
     assert health.level is IndexLevel.DEGRADED
@@ -148,7 +148,7 @@ def test_health_and_backpressure(guard, settings, api: Api) -> None:
 
 def test_before_the_index_is_loaded_saves_are_refused_and_the_hub_is_not_ready(access: Access, monkeypatch) -> None:
     warm_up = WarmUp(ShardCache(1 << 20))
-    monkeypatch.setattr("apps.semantic.warm_up._warm_up", warm_up)
+    monkeypatch.setattr("apps.semantic.index.warm_up._warm_up", warm_up)
     assert index_ready() is None
     warm_up._progress = (1, 3)
     assert index_ready() == "loading the index, 1 of 3"

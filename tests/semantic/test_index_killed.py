@@ -17,11 +17,11 @@ import uvicorn
 from django.conf import settings
 
 from apps.retrieval.domain import planner
-from apps.semantic import graph_keeping
-from apps.semantic.embedding import current_space, forget_space
-from apps.semantic.graph_files import KEPT, SAVE_STEPS
-from apps.semantic.index import ShardCache, shard_cache
+from apps.semantic.index import graphs as index_graphs
+from apps.semantic.index.cache import ShardCache, shard_cache
+from apps.semantic.index.snapshots import KEPT, SAVE_STEPS
 from apps.semantic.services import memory_delete, memory_save_many
+from apps.semantic.store.embedding_space import current_space, forget_space
 from benchmarks.vectors.data import fill, made_up_scope
 from memoryhub.web import ask_ready, web_command
 from tests.memoryhub.hub import free_port, wait_for
@@ -51,7 +51,7 @@ def see_to_graph() -> None:
 
 def change_all_the_time(ready: Any, number: int) -> None:
     """Save, delete, cover and write snapshots until somebody ends this."""
-    graph_keeping.SNAPSHOT_SHARE = 0.0
+    index_graphs.SNAPSHOT_SHARE = 0.0
     keep(shard_cache())
     ready.set()
     while True:
@@ -128,7 +128,7 @@ PLACES = [
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, settings) -> None:
     use_small_graphs(monkeypatch, tmp_path, settings)
-    monkeypatch.setattr("apps.semantic.graph_keeping.GraphKeeper.look_at", lambda *_: None)
+    monkeypatch.setattr("apps.semantic.index.graphs.GraphKeeper.look_at", lambda *_: None)
     forget_space()
 
 

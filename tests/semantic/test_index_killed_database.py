@@ -17,12 +17,12 @@ from django.core.management import call_command
 from django.db import Error, close_old_connections
 
 from apps.core.domain.errors import UnavailableError
-from apps.semantic import shard_rows
-from apps.semantic.embedding import current_space
-from apps.semantic.index import ShardCache, shard_cache
+from apps.semantic.index import changes
+from apps.semantic.index.cache import ShardCache, shard_cache
 from apps.semantic.models import Memory
-from apps.semantic.search_costs import write_search_costs
+from apps.semantic.search.costs import write_search_costs
 from apps.semantic.services import memory_save_many
+from apps.semantic.store.embedding_space import current_space
 from benchmarks.vectors.data import fill, made_up_scope
 from memoryhub.embedded import EmbeddedDatabase, database_settings
 from tests.memoryhub.conftest import make_place  # noqa: F401  (a fixture)
@@ -107,7 +107,7 @@ def all_is_well() -> None:
 
 
 def while_it_loads(server: Server) -> None:
-    shard_rows._FETCH_SIZE = 20
+    changes._FETCH_SIZE = 20
     taken = kill_at(server, "take rows", 3)
     with pytest.raises(Error):
         shard_of(shard_cache(), len)

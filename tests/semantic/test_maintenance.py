@@ -20,13 +20,13 @@ from apps.llm.selectors import active_space
 from apps.retrieval.domain.lexemes import LEXEMES_VERSION
 from apps.retrieval.domain.query import SearchMode, SearchQuery
 from apps.semantic.domain.memory import MemoryDraft
-from apps.semantic.embedding import forget_space
 from apps.semantic.health import embedding_ready
-from apps.semantic.index import shard_cache
-from apps.semantic.maintenance import reembed, reembed_needed, refresh_words
+from apps.semantic.index.cache import shard_cache
+from apps.semantic.memories.reembed import reembed, reembed_needed, refresh_words
 from apps.semantic.models import Memory, MemoryEmbedding
-from apps.semantic.searching import memory_search
+from apps.semantic.search.search import memory_search
 from apps.semantic.services import memories_purge, memory_save
+from apps.semantic.store.embedding_space import forget_space
 
 pytestmark = pytest.mark.django_db
 
@@ -113,7 +113,7 @@ def test_after_reembedding_searches_use_the_new_vectors(three: None, configured:
 def test_a_reembedding_that_was_cut_off_goes_on_where_it_stopped(
     three: None, access: Access, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("apps.semantic.maintenance.BATCH_SIZE", 1)
+    monkeypatch.setattr("apps.semantic.memories.reembed.BATCH_SIZE", 1)
     with pytest.raises(KeyboardInterrupt):
         reembed(embedder=SmallEmbedder(batches=2))
     assert search(access)[0] == "tea", "searchable meanwhile, with the old vectors"
@@ -214,7 +214,7 @@ def test_graphs_of_the_model_before_go_with_its_vectors(
         kept.append(space.model)
         raise PermissionError("read-only")
 
-    monkeypatch.setattr("apps.semantic.maintenance.forget_graphs_of_other_spaces", forget)
+    monkeypatch.setattr("apps.semantic.memories.reembed.forget_graphs_of_other_spaces", forget)
     reembed(embedder=configured)
     assert kept == ["small"]
     assert "could not be removed: PermissionError" in caplog.text
@@ -229,7 +229,7 @@ def test_memories_stay_as_they_are_while_vectors_of_another_model_are_made(
 
 
 def test_no_batch_looks_again_at_what_the_one_before_has_done(three: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("apps.semantic.maintenance.BATCH_SIZE", 1)
+    monkeypatch.setattr("apps.semantic.memories.reembed.BATCH_SIZE", 1)
     ids = list(Memory.objects.order_by("id").values_list("id", flat=True))
     with CaptureQueriesContext(connection) as queries:
         reembed(embedder=SmallEmbedder())

@@ -10,9 +10,9 @@ from apps.core.domain.scope import Access, Scope
 from apps.rules.services import rule_delete, rule_register
 from apps.semantic.domain.confidence import DecayPolicy
 from apps.semantic.domain.memory import MemoryDraft
+from apps.semantic.memories.writer import SaveResult
 from apps.semantic.models import Memory
 from apps.semantic.services import conflict_revert, memory_save
-from apps.semantic.writing import SaveResult
 
 pytestmark = pytest.mark.django_db
 

@@ -11,7 +11,7 @@ from apps.core.domain.scope import Access, Scope
 from apps.events.models import Event
 from apps.retrieval.domain.query import SearchQuery
 from apps.semantic.models import Memory, MemoryEmbedding, MemoryRevision
-from apps.semantic.searching import memory_search
+from apps.semantic.search.search import memory_search
 from apps.semantic.services import memories_purge
 
 pytestmark = pytest.mark.django_db

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from django.conf import settings
 
-from apps.semantic.importing import BadLine, PlacedDraft
-from apps.semantic.reading import UnreadableFileError, read_memories, read_questions
+from apps.semantic.imports.files import UnreadableFileError, read_memories, read_questions
+from apps.semantic.imports.importer import BadLine, PlacedDraft
 
 CONVERSATION = Path(__file__).parents[1] / "fixtures" / "conversation.json"
 TEA = '{"user_id": "ana", "content": "tea"}'

@@ -15,14 +15,14 @@ from apps.core.domain.errors import InvalidInputError, NotFoundError
 from apps.core.domain.scope import Access, Permission, Scope, system_access
 from apps.rules.domain.documents.problems import InvalidRuleError
 from apps.rules.services import rule_register, rule_update
-from apps.semantic.consolidating import consolidation_for, consolidation_run
-from apps.semantic.consolidation_run import Bounds
+from apps.semantic.conflicts.rehearsal import Rehearsal, Replayed, rehearse, rehearse_document
+from apps.semantic.consolidation.run import Bounds
+from apps.semantic.consolidation.services import consolidation_for, consolidation_run
 from apps.semantic.domain.memory import MemoryDraft
-from apps.semantic.index import shard_cache
+from apps.semantic.index.cache import shard_cache
+from apps.semantic.memories.writer import SaveResult
 from apps.semantic.models import Conflict, ConsolidationMode, Memory
-from apps.semantic.rehearsing import Rehearsal, Replayed, rehearse, rehearse_document
 from apps.semantic.services import memory_delete, memory_save, memory_save_many
-from apps.semantic.writing import SaveResult
 from tests.hostile.support import stored
 
 pytestmark = pytest.mark.django_db
@@ -234,7 +234,7 @@ def test_rehearsing_in_an_empty_hub_writes_nothing_either(access: Access) -> Non
 def test_decisions_are_read_a_few_at_a_time_and_none_is_missed(
     access: Access, save: Save, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("apps.semantic.rehearsing._CHUNK", 2)
+    monkeypatch.setattr("apps.semantic.conflicts.rehearsal._CHUNK", 2)
     for user in ("ana", "ben", "cem"):
         move(save, scope=Scope(user))
     for limit, replayed in ((1, 1), (2, 2), (3, 3), (4, 3)):

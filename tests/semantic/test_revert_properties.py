@@ -15,10 +15,11 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from apps.core.domain.errors import ConflictError
 from apps.core.domain.scope import Scope, system_access
 from apps.rules.services import rule_register
+from apps.semantic.conflicts.review import Winner
 from apps.semantic.domain.memory import MemoryDraft
-from apps.semantic.index import shard_cache
+from apps.semantic.index.cache import shard_cache
+from apps.semantic.memories.writer import ALREADY_DECIDED, SaveResult
 from apps.semantic.models import Conflict, Memory
-from apps.semantic.reviewing import Winner
 from apps.semantic.services import (
     conflict_accept,
     conflict_override,
@@ -27,7 +28,6 @@ from apps.semantic.services import (
     memory_restore,
     memory_save_many,
 )
-from apps.semantic.writing import ALREADY_DECIDED, SaveResult
 
 pytestmark = pytest.mark.django_db
 

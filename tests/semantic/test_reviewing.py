@@ -11,10 +11,11 @@ from apps.core.domain.errors import ConflictError, NotFoundError
 from apps.core.domain.scope import Access, Permission, Scope
 from apps.retrieval.domain.query import SearchQuery
 from apps.rules.services import rule_register
+from apps.semantic.conflicts.review import Winner
 from apps.semantic.domain.memory import MemoryDraft
+from apps.semantic.memories.writer import SaveResult
 from apps.semantic.models import Conflict, Memory
-from apps.semantic.reviewing import Winner
-from apps.semantic.searching import memory_search
+from apps.semantic.search.search import memory_search
 from apps.semantic.services import (
     conflict_accept,
     conflict_override,
@@ -23,7 +24,6 @@ from apps.semantic.services import (
     memory_restore,
     memory_save,
 )
-from apps.semantic.writing import SaveResult
 
 pytestmark = pytest.mark.django_db
 

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from apps.core.domain.errors import ConflictError
 from apps.core.domain.scope import Access, Scope
 from apps.rules.services import rule_register
+from apps.semantic.conflicts.review import Winner
 from apps.semantic.domain.memory import MemoryDraft
-from apps.semantic.index import shard_cache
+from apps.semantic.index.cache import shard_cache
+from apps.semantic.memories.writer import SaveResult
 from apps.semantic.models import Conflict, Memory
-from apps.semantic.reviewing import Winner
 from apps.semantic.services import conflict_override, conflict_revert, memory_save
-from apps.semantic.writing import SaveResult
 
 pytestmark = pytest.mark.django_db
 

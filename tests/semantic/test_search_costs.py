@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from apps.retrieval.domain.planner import DEFAULT_COSTS
-from apps.semantic.search_costs import costs_path, search_costs, write_search_costs
+from apps.semantic.search.costs import costs_path, search_costs, write_search_costs
 
 MEASURED = replace(DEFAULT_COSTS, scan=31.5, dimension=64)
 

@@ -15,14 +15,15 @@ from apps.llm.embedding.hashing import HashingEmbedder
 from apps.retrieval.domain.query import SearchMode, SearchQuery
 from apps.retrieval.domain.rows import Shard
 from apps.retrieval.domain.vectors.graph import VectorGraph
-from apps.semantic import index, shard_rows, warm_up
-from apps.semantic.embedding import current_space, forget_space
-from apps.semantic.graph_files import users_with_snapshots
-from apps.semantic.graph_keeping import GraphKeeper
-from apps.semantic.index import ShardCache
-from apps.semantic.search_costs import write_search_costs
-from apps.semantic.searching import memory_search
-from apps.semantic.warm_up import WarmUp
+from apps.semantic.index import cache as index_cache
+from apps.semantic.index import changes, warm_up
+from apps.semantic.index.cache import ShardCache
+from apps.semantic.index.graphs import GraphKeeper
+from apps.semantic.index.snapshots import users_with_snapshots
+from apps.semantic.index.warm_up import WarmUp
+from apps.semantic.search.costs import write_search_costs
+from apps.semantic.search.search import memory_search
+from apps.semantic.store.embedding_space import current_space, forget_space
 from benchmarks.vectors.data import FILTERS, ScopeData, fill, made_up_scope, questions
 from tests.api import MEMORIES, Api, api_for
 from tests.semantic.graph_support import (
@@ -74,7 +75,7 @@ def restarted(monkeypatch: pytest.MonkeyPatch) -> WarmUp:
     """What a process that starts now has: an empty cache, and a warm-up that has not begun."""
     cache = ShardCache(1 << 30)
     warming = WarmUp(cache)
-    monkeypatch.setattr(index, "_cache", cache)
+    monkeypatch.setattr(index_cache, "_cache", cache)
     monkeypatch.setattr(warm_up, "_warm_up", warming)
     return warming
 
@@ -108,7 +109,7 @@ def begin_up_to(gate: Gate, warming: WarmUp) -> Callable[[], None]:
         gate.opened.set()
         thread.join(PATIENCE)
         assert not thread.is_alive()
-        wait_until_idle(index.shard_cache())
+        wait_until_idle(index_cache.shard_cache())
 
     return finish
 
@@ -148,11 +149,11 @@ def test_index_bootstrap(
     """Spec 000: without anything on the disk, the rows of the database are enough, and readiness says when."""
     use_small_graphs(monkeypatch, tmp_path, settings)
     fill(made_up_scope("ana", ROWS, 1, current_space().dimension), current_space())
-    assert index.shard_cache().describe()["shards"] == 0
+    assert index_cache.shard_cache().describe()["shards"] == 0
     restarted.begin().join(PATIENCE)
     assert ready() == (True, "ok")
     assert near(ACCESS, "tea") == (ANY, "exact")  # which loads the rows, and asks for the graph
-    wait_until_idle(index.shard_cache())
+    wait_until_idle(index_cache.shard_cache())
     all_is_well(api)
     assert snapshots_of_ana().directory.is_dir()
 
@@ -179,7 +180,7 @@ def answers(data: ScopeData, places: Mapping[str, int]) -> tuple[float, set[str]
 def all_is_well(api: Api) -> None:
     """Ready, and with a graph that knows every memory."""
     assert ready() == (True, "ok")
-    assert in_graph(index.shard_cache()) == ROWS
+    assert in_graph(index_cache.shard_cache()) == ROWS
     answers_are_exact(ACCESS)
     assert api.post(MEMORIES, {"content": "tea"}).status_code == 201
 
@@ -187,7 +188,7 @@ def all_is_well(api: Api) -> None:
 def test_without_snapshots_there_is_nothing_to_wait_for(restarted: WarmUp, api: Api) -> None:
     restarted.begin().join(PATIENCE)
     assert ready() == (True, "ok")
-    assert index.shard_cache().describe()["shards"] == 0
+    assert index_cache.shard_cache().describe()["shards"] == 0
 
 
 @pytest.mark.usefixtures("small")
@@ -235,7 +236,7 @@ def test_a_database_that_goes_away_while_it_loads_is_asked_again(
     monkeypatch: pytest.MonkeyPatch, restarted: WarmUp, api: Api
 ) -> None:
     monkeypatch.setattr(warm_up, "RETRY_SECONDS", 0.01)
-    monkeypatch.setattr(shard_rows, "_FETCH_SIZE", 20)
+    monkeypatch.setattr(changes, "_FETCH_SIZE", 20)
     gate, failed = gated(monkeypatch, Shard, "apply"), gated(monkeypatch, warm_up, "forget_space")
     failed.opened.set()
     finish = begin_up_to(gate, restarted)
@@ -270,6 +271,6 @@ def test_no_more_is_loaded_than_there_is_room_for(restarted: WarmUp, settings) -
     assert users_with_snapshots(current_space()) == ["ben", "ana"], "the newest first"
     settings.MEMORYHUB = replace(settings.MEMORYHUB, index_cache_mb=0)
     restarted.begin().join(PATIENCE)
-    assert index.shard_cache().peek("ben", current_space()) is not None
-    assert index.shard_cache().peek("ana", current_space()) is None
+    assert index_cache.shard_cache().peek("ben", current_space()) is not None
+    assert index_cache.shard_cache().peek("ana", current_space()) is None
     assert restarted.missing is None

@@ -9,8 +9,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from rich.console import Console
 from rich.table import Table
 
-from apps.semantic.importing import PlacedDraft
-from apps.semantic.reading import UnreadableFileError, read_memories
+from apps.semantic.imports.files import UnreadableFileError, read_memories
+from apps.semantic.imports.importer import PlacedDraft
 from benchmarks.api import Measurement
 from benchmarks.texts import made_up_texts
 from benchmarks.timeline import TimelineMeasurement

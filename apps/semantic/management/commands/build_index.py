@@ -7,8 +7,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from apps.core.domain.errors import UnavailableError
 from apps.core.terminal import progress_bar
 from apps.retrieval.domain import planner
-from apps.semantic.embedding import current_space
-from apps.semantic.index_building import Built, GraphNotBuiltError, LargeUser, build_graph, large_users
+from apps.semantic.index.build import Built, GraphNotBuiltError, LargeUser, build_graph, large_users
+from apps.semantic.store.embedding_space import current_space
 
 
 class Command(BaseCommand):

@@ -9,8 +9,8 @@ from rich.table import Table
 from apps.core.terminal import progress_bar
 from apps.llm.embedding.embedder import get_embedder
 from apps.retrieval.domain.planner import RowCounts, SearchCosts, plan
-from apps.semantic.calibrating import MIN_ROWS, ROWS, calibrate
-from apps.semantic.search_costs import search_costs, write_search_costs
+from apps.semantic.search.calibration import MIN_ROWS, ROWS, calibrate
+from apps.semantic.search.costs import search_costs, write_search_costs
 
 _SIZES = (1_000, 10_000, 50_000, 200_000, 1_000_000)
 _SHARES = (1.0, 0.1, 0.01, 0.001)

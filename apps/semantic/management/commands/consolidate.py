@@ -9,8 +9,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import Scope
 from apps.core.terminal import progress_bar
-from apps.semantic.consolidating import consolidation_for, consolidation_preview, consolidation_run
-from apps.semantic.consolidation_run import Bounds, Ended, RunReport
+from apps.semantic.consolidation.run import Bounds, Ended, RunReport
+from apps.semantic.consolidation.services import consolidation_for, consolidation_preview, consolidation_run
 from apps.semantic.models import Consolidation, ConsolidationMode, Memory
 
 GO_ON = "Repeat the command to go on."

@@ -13,8 +13,8 @@ from apps.core.domain.scope import system_access
 from apps.core.terminal import progress_bar
 from apps.retrieval.domain.query import SearchMode
 from apps.semantic.domain.evaluation import CUTOFFS
-from apps.semantic.evaluating import evaluate
-from apps.semantic.reading import UnreadableFileError, read_questions
+from apps.semantic.evaluation.run import evaluate
+from apps.semantic.imports.files import UnreadableFileError, read_questions
 
 
 class Command(BaseCommand):

@@ -8,8 +8,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import system_access
 from apps.core.terminal import progress_bar
-from apps.semantic.importing import BATCH_SIZE, ImportReport, import_memories
-from apps.semantic.reading import UnreadableFileError, read_memories
+from apps.semantic.imports.files import UnreadableFileError, read_memories
+from apps.semantic.imports.importer import BATCH_SIZE, ImportReport, import_memories
 
 
 class Command(BaseCommand):

@@ -8,7 +8,7 @@ from apps.core.terminal import progress_bar
 from apps.llm.domain.embedder import EmbeddingError
 from apps.llm.embedding.embedder import get_embedder
 from apps.llm.selectors import active_space
-from apps.semantic.maintenance import reembed, reembed_needed
+from apps.semantic.memories.reembed import reembed, reembed_needed
 
 
 class Command(BaseCommand):

@@ -1,0 +1,96 @@
+"""Running questions through the search of the API and noting where the evidence stands."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from apps.core.domain.scope import Access, Scope
+from apps.retrieval.domain.query import SearchMode, SearchQuery
+from apps.semantic.domain.evaluation import CUTOFFS, Answer, by_category, evidence_ranks, percentile, quality
+from apps.semantic.domain.locomo import Question
+from apps.semantic.models import Memory
+from apps.semantic.search.search import memory_search
+
+KEY_FIELD = "dia_id"
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The answers to all questions that could be asked.
+
+    unresolved: evidence that no stored memory stands for. unasked: questions left without any.
+    """
+
+    answers: Sequence[Answer]
+    unresolved: int
+    unasked: int
+
+    def as_json(self) -> dict[str, Any]:
+        """All figures; latencies in milliseconds."""
+        seconds = [answer.seconds for answer in self.answers]
+        return {
+            "overall": quality(self.answers).as_json(),
+            "by_category": {name: figures.as_json() for name, figures in by_category(self.answers).items()},
+            "latency_ms": {
+                "p50": round(percentile(seconds, 0.5) * 1000, 2),
+                "p95": round(percentile(seconds, 0.95) * 1000, 2),
+            },
+            "evidence_without_memory": self.unresolved,
+            "questions_without_evidence": self.unasked,
+        }
+
+
+def evaluate(
+    access: Access,
+    questions: Sequence[Question],
+    *,
+    mode: SearchMode | None = None,
+    progress: Callable[[], None] | None = None,
+) -> Evaluation:
+    """Ask each question in its user's scope and note the ranks of its evidence.
+
+    A memory stands for the key in its metadata's `dia_id`, and for its id.
+    """
+    keys = {user: _keys(access, user) for user in sorted({question.user_id for question in questions})}
+    answers: list[Answer] = []
+    unresolved = unasked = 0
+    for question in questions:
+        known = question.evidence & keys[question.user_id].evidence
+        unresolved += len(question.evidence) - len(known)
+        if known:
+            answers.append(_ask(access, question, known, keys[question.user_id].of_memory, mode))
+        else:
+            unasked += 1
+        if progress is not None:
+            progress()
+    return Evaluation(answers, unresolved, unasked)
+
+
+@dataclass(frozen=True)
+class _Keys:
+    """Which evidence key each memory of a user stands for."""
+
+    of_memory: Mapping[int, str]
+    evidence: frozenset[str]
+
+
+def _keys(access: Access, user_id: str) -> _Keys:
+    rows = Memory.objects.visible_to(access, Scope(user_id=user_id)).active().values_list("id", "uuid", "metadata")
+    of_memory = {pk: str(metadata.get(KEY_FIELD) or uuid) for pk, uuid, metadata in rows}
+    return _Keys(of_memory, frozenset(of_memory.values()))
+
+
+def _ask(
+    access: Access,
+    question: Question,
+    evidence: frozenset[str],
+    of_memory: Mapping[int, str],
+    mode: SearchMode | None,
+) -> Answer:
+    query = SearchQuery(scope=Scope(user_id=question.user_id), query=question.text, mode=mode, top_k=max(CUTOFFS))
+    started = time.perf_counter()
+    result = memory_search(access, query)
+    seconds = time.perf_counter() - started
+    returned = [of_memory[found.memory.pk] for found in result.found]
+    return Answer(question.category, evidence_ranks(evidence, returned), seconds)

@@ -1,0 +1,119 @@
+"""Memories out of a conversation, by a chat model; what is asked and believed of it is in `domain.extraction`.
+
+The slow part, asking, holds no transaction; saving is the usual write path, so duplicates and conflicts are decided
+as for any other memory.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from django.conf import settings
+
+from apps.core.domain.clock import SYSTEM_CLOCK, Clock
+from apps.core.domain.errors import UnavailableError
+from apps.core.domain.randomness import RNG, SYSTEM_RNG
+from apps.core.domain.scope import Access, Scope
+from apps.llm.domain.outcome import ChatFailure, Effort, StoppedBy
+from apps.llm.domain.salience import DEFAULT_SALIENCE_CONFIG, MoodDelta, SalienceConfig, select_salient_messages
+from apps.llm.gateway.chat import chat
+from apps.llm.providers.provider import ChatProvider
+from apps.semantic.domain.extraction import (
+    ConversationMessage,
+    ExtractedMemory,
+    Extraction,
+    Origin,
+    draft_of,
+    extraction_request,
+    harmless,
+    readable,
+)
+from apps.semantic.domain.memory import MemoryDraft
+from apps.semantic.memories.save import SaveOutcome, memory_save_many
+
+PURPOSE = "extract"
+
+
+@dataclass(frozen=True)
+class ExtractionResult:
+    """What came of a conversation.
+
+    memories: what was found in it. outcomes: what saving each of them did, or its error, in the same order; empty
+    where saving was not possible at all, and then `unsaved` says why. refused: how many others held a request to run a
+    tool, and are not saved. failure: why no model answered; None also where there was nothing to ask about. read: how
+    many messages the model read. left_out: how many it did not. is_cut: the end of the answer is missing, and with it
+    memories. effort: of the call.
+    """
+
+    memories: tuple[ExtractedMemory, ...] = ()
+    outcomes: tuple[SaveOutcome, ...] = ()
+    refused: int = 0
+    failure: ChatFailure | None = None
+    unsaved: UnavailableError | None = None
+    read: int = 0
+    left_out: int = 0
+    is_cut: bool = False
+    effort: Effort = field(default_factory=Effort)
+
+    @property
+    def is_configured(self) -> bool:
+        """Whether there is a chat model at all."""
+        return self.failure is None or self.failure.stopped_by is not StoppedBy.CONFIGURATION
+
+
+def memories_extract(
+    *,
+    access: Access,
+    messages: Sequence[ConversationMessage],
+    scope: Scope,
+    session_id: str = "",
+    base_confidence: float | None = None,
+    mood_deltas: Sequence[MoodDelta | None] = (),
+    salience: SalienceConfig = DEFAULT_SALIENCE_CONFIG,
+    providers: Sequence[ChatProvider] | None = None,
+    clock: Clock = SYSTEM_CLOCK,
+    rng: RNG = SYSTEM_RNG,
+    sleep: Callable[[float], None] = time.sleep,
+) -> ExtractionResult:
+    """Have a model read the salient messages of a conversation, and save what it finds worth remembering in `scope`.
+
+    mood_deltas: one for each message by position. base_confidence: how much the conversation is to be trusted, 0.5
+    unless given. providers: None for the configured ones. Whatever keeps the model from answering is a `failure`, a
+    missing configuration among it. Raises ForbiddenError or InvalidInputError for a scope that the caller may not write
+    to, before anything is asked, and OpenTransactionError inside a transaction.
+    """
+    owner = access.for_write(scope, settings.MEMORYHUB.default_user)
+    heard, deltas = readable(messages, mood_deltas)
+    chosen = select_salient_messages(heard, deltas, salience, rng).selected_messages
+    if not chosen:
+        return ExtractionResult(left_out=len(messages))
+    answer = chat(
+        actor=access.actor,
+        purpose=PURPOSE,
+        request=extraction_request(chosen, rng),
+        schema=Extraction,
+        partial_ok=True,
+        providers=providers,
+        clock=clock,
+        rng=rng,
+        sleep=sleep,
+    )
+    result = ExtractionResult(read=len(chosen), left_out=len(messages) - len(chosen), effort=answer.effort)
+    if isinstance(answer, ChatFailure):
+        return replace(result, failure=answer)
+    origin = Origin(owner, chosen, base_confidence, session_id, {"provider": answer.provider, "model": answer.model})
+    memories = harmless(answer.value.memories)
+    refused = len(answer.value.memories) - len(memories)
+    result = replace(result, memories=tuple(memories), refused=refused, is_cut=answer.is_cut)
+    return _saved(result, access, [draft_of(memory, origin) for memory in memories], clock)
+
+
+def _saved(result: ExtractionResult, access: Access, drafts: Sequence[MemoryDraft], clock: Clock) -> ExtractionResult:
+    """The result with what saving did. What was found is paid for, so it is handed out although it cannot be saved."""
+    if not drafts:
+        return result
+    try:
+        outcomes = memory_save_many(access=access, drafts=drafts, clock=clock)
+    except UnavailableError as error:
+        return replace(result, unsaved=error)
+    return replace(result, outcomes=tuple(outcomes))

@@ -1,0 +1,140 @@
+"""What the database says of the memories that shards are made of: which there are, and what changed (DESIGN D2, D9)."""
+
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from itertools import accumulate, chain, islice
+from typing import Any
+
+import numpy as np
+from django.db import connection
+from django.db.models import Count
+from psycopg import Cursor
+
+from apps.core.db.prepared import read_prepared
+from apps.llm.models import EmbeddingSpace
+from apps.retrieval.domain.rows import ShardRow
+from apps.semantic.models import Memory
+from apps.semantic.store.embedding_space import SpaceChangedError
+
+_FETCH_SIZE = 2_000
+
+CODED = (
+    "household_id", "persona_id", "agent", "personality", "project", "type",
+    "session_id", "source", "is_global", "decay_policy",
+)  # fmt: skip
+
+# One statement, so one snapshot: versions and rows fit each other, and a batch for several users is seen whole.
+# After the versions the columns stand in the order of ShardRow, the coded ones in that of CODED.
+_CHANGES_SQL = """
+SELECT space.id, seen.user_id, coalesce(shard.version, 0), coalesce(shard.reset_version, 0),
+       m.id, m.status = 'active',
+       m.household_id, m.persona_id, m.agent, m.personality, m.project, m.type,
+       m.session_id, m.source, CASE WHEN m.is_global THEN 'true' ELSE 'false' END, m.decay_policy,
+       extract(epoch FROM coalesce(m.occurred_at, m.created_at))::float8,
+       extract(epoch FROM CASE WHEN m.decay_policy = 'reinforceable'
+                               THEN coalesce(m.last_reinforced_at, m.created_at)
+                               ELSE m.created_at END)::float8,
+       m.base_confidence, m.question_share, m.fullness, m.lexemes,
+       -- As a subquery, so that it is looked up by its index: joined, all vectors of everybody look as good to read.
+       (SELECT vector_send(e.vector) FROM semantic_memoryembedding AS e
+        WHERE e.memory_id = m.id AND e.space_id = space.id)
+FROM (SELECT id FROM llm_embeddingspace WHERE is_active) AS space
+CROSS JOIN unnest(%s::text[], %s::bigint[]) AS seen (user_id, version)
+LEFT JOIN semantic_memoryshard AS shard ON shard.user_id = seen.user_id
+LEFT JOIN LATERAL (
+    SELECT * FROM semantic_memory
+    WHERE user_id = seen.user_id
+      AND version > CASE WHEN seen.version < shard.reset_version THEN -1 ELSE seen.version END
+      AND (status = 'active' OR seen.version >= shard.reset_version)
+    -- By the index on (user_id, version): without the order, and before the first ANALYZE, another one looks as good.
+    ORDER BY version
+) AS m ON TRUE
+"""
+# Mostly nothing has changed, and whether it has costs a fifth of the above.
+_VERSIONS_SQL = """
+SELECT space.id, seen.user_id, coalesce(shard.version, 0)
+FROM llm_embeddingspace AS space
+CROSS JOIN unnest(%(users)s::text[]) AS seen (user_id)
+LEFT JOIN semantic_memoryshard AS shard ON shard.user_id = seen.user_id
+WHERE space.is_active
+"""
+_CODED_COLUMNS = slice(6, 6 + len(CODED))
+_LAST_COLUMNS = slice(6 + len(CODED), -1)
+_VECTOR_HEAD = 4
+
+
+@dataclass
+class Changes:
+    """What became of a user's memories since they were last looked at, and the version at which they stand now."""
+
+    version: int
+    reset_version: int
+    rows: list[ShardRow] = field(default_factory=list)
+
+
+def active_counts(users: Collection[str]) -> dict[str, int]:
+    """How many active memories these users have, as far as they have any."""
+    if not users:
+        return {}
+    counted = Memory.objects.active().filter(user_id__in=users).values("user_id").annotate(count=Count("id"))
+    return {row["user_id"]: row["count"] for row in counted}
+
+
+def is_current(seen: Mapping[str, int], space: EmbeddingSpace) -> bool:
+    """Whether the versions last seen of all users are those of now."""
+    if min(seen.values(), default=0) < 0:
+        return False
+    return {(space.pk, *item) for item in seen.items()} == set(read_prepared(_VERSIONS_SQL, {"users": list(seen)}))
+
+
+def changes_since(seen: Mapping[str, int], space: EmbeddingSpace) -> dict[str, Changes]:
+    """What changed since the version last seen of each user (-1 for never). Raises SpaceChangedError."""
+    changes: dict[str, Changes] = {}
+    with closing(changes_in_parts(seen, space)) as parts:
+        for user, change in chain.from_iterable(part.items() for part in parts):
+            changes.setdefault(user, Changes(change.version, change.reset_version)).rows.extend(change.rows)
+    if len(changes) < len(seen):
+        raise SpaceChangedError  # no space is active
+    return changes
+
+
+def changes_in_parts(seen: Mapping[str, int], space: EmbeddingSpace) -> Generator[dict[str, Changes]]:
+    """The same in parts of some thousand rows, all of one snapshot. Close it: until then it keeps the connection."""
+    # Closed at once whatever happens: a stream that is still open keeps its connection from being used.
+    with closing(_changed_rows(seen)) as rows:
+        yield from _parts(rows, space)
+
+
+def _parts(rows: Iterator[tuple[Any, ...]], space: EmbeddingSpace) -> Iterator[dict[str, Changes]]:
+    while batch := list(islice(rows, _FETCH_SIZE)):
+        part: dict[str, Changes] = {}
+        for row, vector in zip(batch, _native_vectors([row[-1] for row in batch]), strict=True):
+            active_space, user, version, reset_version, memory, active = row[:6]
+            if active_space != space.pk:
+                raise SpaceChangedError
+            change = part.get(user) or part.setdefault(user, Changes(version, reset_version))
+            if memory is not None:
+                # In the order of ShardRow's fields.
+                change.rows.append(ShardRow._make((memory, active, row[_CODED_COLUMNS], *row[_LAST_COLUMNS], vector)))
+        yield part
+
+
+def _changed_rows(seen: Mapping[str, int]) -> Generator[tuple[Any, ...]]:
+    connection.ensure_connection()
+    parameters = [list(seen), list(seen.values())]
+    # A plain psycopg cursor: Django's speak text, and 384 numbers a row are better read as they are stored.
+    with connection.wrap_database_errors, Cursor(connection.connection) as cursor:
+        if min(seen.values(), default=0) < 0:
+            yield from cursor.stream(_CHANGES_SQL, parameters, binary=True, size=_FETCH_SIZE)
+        else:  # Mostly a handful of rows, for which a stream would take longer.
+            cursor.execute(_CHANGES_SQL, parameters, prepare=False, binary=True)
+            yield from cursor
+
+
+def _native_vectors(sent: Sequence[bytes | None]) -> list[bytes]:
+    """Vectors in native order of the form in which pgvector sends them: two 16-bit headers, then big-endian float32."""
+    bodies = [b"" if vector is None else vector[_VECTOR_HEAD:] for vector in sent]
+    native = np.frombuffer(b"".join(bodies), dtype=">f4").astype(np.float32).tobytes()
+    ends = list(accumulate(map(len, bodies)))
+    return [native[start:end] for start, end in zip([0, *ends], ends, strict=False)]

@@ -1,0 +1,85 @@
+"""Receipts over REST (DESIGN section 5)."""
+
+from typing import Any
+from uuid import UUID
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.core.rest.serializers import Problem, scope_of
+from apps.core.rest.views import HubView, no_body, validated, validated_query
+from apps.semantic import selectors, services
+from apps.semantic.conflicts.review import Winner
+from apps.semantic.rest.memories import NOT_FILTERS
+from apps.semantic.rest.paging import Page, page_links
+from apps.semantic.schemas.conflict_inputs import ConflictListInput, OverrideInput
+from apps.semantic.schemas.conflict_outputs import ConflictOutput, ConflictPage, conflict_json
+
+
+class ConflictsView(HubView):
+    """All receipts of the caller's."""
+
+    query_methods = frozenset({"GET", "HEAD"})
+
+    @extend_schema(
+        operation_id="conflicts_list", parameters=[ConflictListInput], responses={200: ConflictPage, 404: Problem}
+    )
+    def get(self, request: Request) -> Response:
+        """List what was decided about memories that disagree, the newest first."""
+        data = validated_query(ConflictListInput, request)
+        filters = {name: value for name, value in data.items() if name not in NOT_FILTERS}
+        receipts = selectors.conflict_list(self.access, scope_of(data), filters)
+        page = Page(receipts, self.access, data.get("cursor"), data.get("limit"))
+        results = [conflict_json(receipt, self.access) for receipt in page.rows]
+        return Response({**page_links(page, request), "results": results})
+
+
+class ConflictView(HubView):
+    """One receipt."""
+
+    @extend_schema(operation_id="conflicts_retrieve", responses={200: ConflictOutput})
+    def get(self, request: Request, uuid: UUID) -> Response:
+        """Show a receipt: the signals, the rule, the decision, and every row that it changed."""
+        return _answer(selectors.conflict_get(self.access, uuid), self)
+
+
+class RevertView(HubView):
+    """Undo a decision."""
+
+    @extend_schema(operation_id="conflicts_revert", request=None, responses={200: ConflictOutput, 409: Problem})
+    def post(self, request: Request, uuid: UUID) -> Response:
+        """Put everything back where it stood before the decision; answers the receipt of that.
+
+        What the decision brought into being, the saved memory included, is soft-deleted. To keep both memories,
+        override it with `both`.
+        """
+        no_body(request)
+        return _answer(services.conflict_revert(access=self.access, uuid=uuid), self)
+
+
+class AcceptView(HubView):
+    """Say that a decision is right."""
+
+    @extend_schema(operation_id="conflicts_accept", request=None, responses={200: ConflictOutput, 409: Problem})
+    def post(self, request: Request, uuid: UUID) -> Response:
+        """Take a decision out of the queue of those that somebody should look at."""
+        no_body(request)
+        return _answer(services.conflict_accept(access=self.access, uuid=uuid), self)
+
+
+class OverrideView(HubView):
+    """Decide otherwise."""
+
+    @extend_schema(
+        operation_id="conflicts_override", request=OverrideInput, responses={200: ConflictOutput, 409: Problem}
+    )
+    def post(self, request: Request, uuid: UUID) -> Response:
+        """Let the candidate, the existing memory, or both stand; answers the receipt of that."""
+        winner = Winner(validated(OverrideInput, request.data)["winner"])
+        return _answer(services.conflict_override(access=self.access, uuid=uuid, winner=winner), self)
+
+
+def _answer(receipt: Any, view: HubView) -> Response:
+    """A receipt as it stands now, with its memories as they are after the change."""
+    return Response(conflict_json(selectors.conflict_get(view.access, receipt.uuid), view.access))

@@ -1,0 +1,42 @@
+"""Rehearsing a change of a merge rule over REST (DESIGN section 5)."""
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.core.domain.scope import Permission
+from apps.core.rest.serializers import Problem, scope_of
+from apps.core.rest.views import HubView, validated
+from apps.rules.domain.documents.problems import InvalidRuleError
+from apps.semantic.conflicts.rehearsal import rehearse
+from apps.semantic.schemas.rehearsal_inputs import RehearseInput
+from apps.semantic.schemas.rehearsal_outputs import RehearsalOutput, rehearsal_json
+
+
+class RehearseView(HubView):
+    """What a change would do."""
+
+    needed_permission = Permission.READ
+
+    @extend_schema(operation_id="rules_rehearse", request=RehearseInput, responses={200: RehearsalOutput, 404: Problem})
+    def post(self, request: Request, name: str) -> Response:
+        """Replay recorded decisions under a changed rule, and answer which would differ. Changes nothing."""
+        data = validated(RehearseInput, request.data)
+        rehearsal = rehearse(
+            self.access,
+            name,
+            data.get("changes"),
+            scope=scope_of(data),
+            limit=data["limit"],
+            include_neighbours=data["neighbours"],
+            max_pairs=data["max_pairs"],
+        )
+        return Response(rehearsal_json(self.access, rehearsal))
+
+    def handle_exception(self, exc: Exception) -> Response:
+        """Bad changes are answered with all of their problems, each with the path of its field."""
+        if isinstance(exc, InvalidRuleError):
+            problems = exc.below("changes").problems
+            exc = ValidationError({path: [message] for path, message in problems}, code=exc.code)
+        return super().handle_exception(exc)
