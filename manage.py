@@ -7,7 +7,7 @@ import sys
 
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memoryhub.settings")
-    from memoryhub.commandline import execute
+    from memoryhub.process.commandline import execute
 
     execute(sys.argv)
 

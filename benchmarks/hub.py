@@ -15,8 +15,8 @@ from pathlib import Path
 from django.conf import settings
 from django.core.management.base import CommandError
 
-from memoryhub.config import Config, read_config
-from memoryhub.web import ask_ready
+from memoryhub.config.hub import Config, read_config
+from memoryhub.web.command import ask_ready
 
 START_SECONDS = 180
 MANAGE = settings.BASE_DIR / "manage.py"

@@ -11,11 +11,11 @@ django.setup(set_prefix=False)
 from django.conf import settings
 from servestatic import ServeStaticASGI
 
-from apps.core.rest.asgi import ThreadedASGIHandler
-from apps.core.rest.lifespan import WithEnd
 from apps.episodic.store.file_cache import archive_cache
 from apps.llm.providers import configured
 from apps.semantic.index.warm_up import end_index, start_index
+from memoryhub.web.handler import ThreadedASGIHandler
+from memoryhub.web.lifespan import WithEnd
 
 application = WithEnd(
     ServeStaticASGI(ThreadedASGIHandler(), root=str(settings.STATIC_ROOT), prefix="static/"), at_end=end_index

@@ -11,7 +11,7 @@ from django.core.checks import Warning as Problem
 from django.core.exceptions import ValidationError
 
 from apps.llm.gateway.policy import RESERVATION_MARGIN_MS
-from memoryhub.config import Config
+from memoryhub.config.hub import Config
 
 
 @register(Tags.files)

@@ -1,4 +1,4 @@
-"""Django settings, derived from `memoryhub.config`; nothing here reads the environment itself."""
+"""Django settings, derived from `memoryhub.config.hub`; nothing here reads the environment itself."""
 
 import sys
 from importlib.util import find_spec
@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 
 from django.urls import reverse_lazy
 
-from memoryhub import embedded
-from memoryhub.config import read_config
+from memoryhub.config.hub import read_config
+from memoryhub.postgres import server
 from memoryhub.theme import UNFOLD as UNFOLD
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -77,7 +77,7 @@ TEMPLATES = [
 ]
 
 # --- database -------------------------------------------------------------------------------------
-DATABASES = {"default": CONFIG.database_settings() or embedded.database_settings(CONFIG.data_dir)}
+DATABASES = {"default": CONFIG.database_settings() or server.database_settings(CONFIG.data_dir)}
 DATABASES["default"].setdefault("OPTIONS", {})
 # Each thread keeps its connection. No pool: the processes of the worker fork, and sockets must not be shared.
 DATABASES["default"]["CONN_MAX_AGE"] = None

@@ -38,10 +38,10 @@ UNFOLD: dict[str, Any] = {
     "STYLES": [_static("memoryhub/admin.css")],
     "SCRIPTS": [_static("memoryhub/admin.js")],
     "COLORS": {"primary": PRIMARY},
-    "ENVIRONMENT": "memoryhub.navigation.environment",
-    "DASHBOARD_CALLBACK": "memoryhub.dashboard.dashboard",
+    "ENVIRONMENT": "memoryhub.admin.navigation.environment",
+    "DASHBOARD_CALLBACK": "memoryhub.admin.dashboard.dashboard",
     "SHOW_HISTORY": False,
     "SHOW_VIEW_ON_SITE": False,
     "SHOW_BACK_BUTTON": True,
-    "SIDEBAR": {"show_search": True, "navigation": "memoryhub.navigation.sidebar"},
+    "SIDEBAR": {"show_search": True, "navigation": "memoryhub.admin.navigation.sidebar"},
 }

@@ -44,7 +44,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.add_cleanup(lambda: shutil.rmtree(DATA_DIR, ignore_errors=True))
     if config.option.collectonly:
         return
-    from memoryhub.embedded import EmbeddedDatabase
+    from memoryhub.postgres.server import EmbeddedDatabase
 
     _remove_leftovers()
     database = EmbeddedDatabase(DATA_DIR, durable=False)
@@ -54,7 +54,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def _remove_leftovers() -> None:
     """Stop and remove the servers of test runs that were killed."""
-    from memoryhub.embedded import EmbeddedDatabase
+    from memoryhub.postgres.server import EmbeddedDatabase
 
     for place in DATA_DIR.parent.glob(f"{PREFIX}*"):
         pid = place.name.removeprefix(PREFIX).partition("-")[0]

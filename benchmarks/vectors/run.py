@@ -58,7 +58,7 @@ from benchmarks.vectors.raw import (
     timed_answer,
 )
 from benchmarks.vectors.writes import written
-from memoryhub.processes import MARK
+from memoryhub.process.children import MARK
 
 ROUNDS = 5
 LEAST_CALLS = 20

@@ -16,7 +16,7 @@ from apps.semantic.bridge.policies import policy_create
 from apps.semantic.models import Memory
 from apps.semantic.services import memory_delete
 from apps.semantic.status import memory_counts
-from memoryhub.navigation import environment
+from memoryhub.admin.navigation import environment
 from tests.admin import bridge, timeline
 from tests.admin.pages import text_of
 

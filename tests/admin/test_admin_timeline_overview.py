@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from apps.core.admin.kit import filesize
 from apps.episodic.models import RetentionPolicy
-from memoryhub.dashboard_parts import short_number
+from memoryhub.admin.tiles import short_number
 from tests.admin import timeline
 from tests.admin.pages import text_of
 from tests.episodic.upkeep import an_archived_segment

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db import connections
 
-from apps.core.rest.asgi import ThreadedASGIHandler
+from memoryhub.web.handler import ThreadedASGIHandler
 
 Receive = Callable[[], Awaitable[Any]]
 

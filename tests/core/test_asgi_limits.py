@@ -12,7 +12,7 @@ import pytest
 import uvicorn
 from django.http import JsonResponse
 
-from apps.core.rest import asgi
+from memoryhub.web import handler
 from tests.api import MEMORIES
 from tests.core.asgi import Answer, Server, body_of
 
@@ -25,7 +25,7 @@ def server(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     """A server of one thread, with small limits."""
     settings.DATA_UPLOAD_MAX_MEMORY_SIZE = LIMIT
     settings.MEMORYHUB = replace(settings.MEMORYHUB, web_threads=1)
-    monkeypatch.setattr(asgi, "MAX_WAITING", WAITING)
+    monkeypatch.setattr(handler, "MAX_WAITING", WAITING)
     server = Server()
     yield server
     server.close()

@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any
 
-from apps.core.rest.lifespan import WithEnd
+from memoryhub.web.lifespan import WithEnd
 
 REQUEST = {"type": "http", "path": "/"}
 

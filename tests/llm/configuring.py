@@ -10,7 +10,7 @@ from typing import Any
 from apps.core.domain.clock import DeterministicClock
 from apps.llm.models import Breaker, BreakerPhase, BudgetDay, ModelCall, Price
 from apps.llm.providers.configured import chat_providers, reset_chat_providers
-from memoryhub.chat_config import ChatConfig, ChatModelConfig
+from memoryhub.config.chat import ChatConfig, ChatModelConfig
 
 KEY = "sk-secret-0123456789"
 NOON = datetime(2026, 5, 10, 12, tzinfo=UTC)

@@ -13,7 +13,7 @@ from typing import Any
 
 import psutil
 
-from memoryhub.embedded import EmbeddedDatabase
+from memoryhub.postgres.server import EmbeddedDatabase
 
 PROJECT = Path(__file__).resolve().parents[2]
 # Only a test that fails waits so long; a start takes about six seconds on two quiet cores.

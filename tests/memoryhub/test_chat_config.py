@@ -3,8 +3,8 @@ import os
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from memoryhub.chat_config import ChatConfig
-from memoryhub.config import read_config
+from memoryhub.config.chat import ChatConfig
+from memoryhub.config.hub import read_config
 
 KEY = "sk-secret-0123456789"
 OPENAI = {

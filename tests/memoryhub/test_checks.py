@@ -8,7 +8,7 @@ import pytest
 from django.core.management import call_command
 
 from memoryhub import checks
-from memoryhub.chat_config import ChatConfig, ChatModelConfig
+from memoryhub.config.chat import ChatConfig, ChatModelConfig
 
 PROJECT = Path(__file__).resolve().parents[2]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from memoryhub.config import read_config
+from memoryhub.config.hub import read_config
 
 
 @pytest.fixture(autouse=True)
@@ -153,14 +153,14 @@ def test_the_signing_key_of_a_quicker_process_is_taken(environment, tmp_path):
         (tmp_path / "secret_key").write_text("q" * 67)
         return "s" * 67
 
-    environment.setattr("memoryhub.config.secrets.token_urlsafe", quicker)
+    environment.setattr("memoryhub.config.hub.secrets.token_urlsafe", quicker)
     assert read_config().load_secret_key() == "q" * 67
 
 
 def test_the_signing_key_is_never_there_in_part(environment, tmp_path):
     environment.setenv("MEMORYHUB_DATA_DIR", str(tmp_path))
     seen = []
-    environment.setattr("memoryhub.config.os.fsync", lambda _: seen.append((tmp_path / "secret_key").exists()))
+    environment.setattr("memoryhub.config.hub.os.fsync", lambda _: seen.append((tmp_path / "secret_key").exists()))
     read_config().load_secret_key()
     assert seen == [False]
 

@@ -6,8 +6,8 @@ import psycopg
 import pytest
 from django.conf import settings
 
-from memoryhub.database_check import DatabaseUnfitError, ServerFacts, judge, require_fit_server
-from memoryhub.embedded import EmbeddedDatabase
+from memoryhub.postgres.check import DatabaseUnfitError, ServerFacts, judge, require_fit_server
+from memoryhub.postgres.server import EmbeddedDatabase
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from django.conf import settings
 from django.urls import reverse
 
-from memoryhub.embedded import MAJOR_VERSION
+from memoryhub.postgres.server import MAJOR_VERSION
 
 ROOT = Path(__file__).parents[2]
 RUNNING = (ROOT / "docs" / "running.md").read_text("utf-8")

@@ -10,8 +10,8 @@ import psutil
 import psycopg
 import pytest
 
-from memoryhub import accounts
-from memoryhub.embedded import (
+from memoryhub.postgres import accounts
+from memoryhub.postgres.server import (
     EmbeddedDatabase,
     EmbeddedDatabaseError,
     database_settings,

@@ -5,14 +5,14 @@ import time
 
 import pytest
 
-from memoryhub.embedded import EmbeddedDatabase
-from memoryhub.lease import DatabaseLease
+from memoryhub.postgres.lease import DatabaseLease
+from memoryhub.postgres.server import EmbeddedDatabase
 
 HOLDER = """
 import sys
 from pathlib import Path
-from memoryhub.embedded import EmbeddedDatabase
-from memoryhub.lease import DatabaseLease
+from memoryhub.postgres.server import EmbeddedDatabase
+from memoryhub.postgres.lease import DatabaseLease
 lease = DatabaseLease(EmbeddedDatabase(Path(sys.argv[1]), durable=False))
 lease.acquire()
 print("held", flush=True)
@@ -105,8 +105,8 @@ def test_many_that_come_and_go_at_once_always_find_a_server(database):
     code = """
 import sys
 from pathlib import Path
-from memoryhub.embedded import EmbeddedDatabase
-from memoryhub.lease import DatabaseLease
+from memoryhub.postgres.server import EmbeddedDatabase
+from memoryhub.postgres.lease import DatabaseLease
 database = EmbeddedDatabase(Path(sys.argv[1]), durable=False)
 for _ in range(4):
     with DatabaseLease(database), database.connect() as connection:

@@ -7,8 +7,8 @@ import pytest
 from django.conf import settings
 
 from apps.llm.pricing.defaults import KNOWN_PRICES
-from memoryhub import preparation
-from memoryhub.embedded import EmbeddedDatabase
+from memoryhub.postgres.server import EmbeddedDatabase
+from memoryhub.process import prepare
 from tests.memoryhub.hub import Hub
 
 GIVEN_KEY = "given-by-the-operator-0123456789abcdef"
@@ -59,11 +59,11 @@ def test_preparing_adds_the_prices_of_models(hub, server, worker_id):
 
 @pytest.mark.django_db
 def test_random_credentials_are_returned_the_first_time_and_never_again():
-    first = preparation.first_credentials()
+    first = prepare.first_credentials()
     assert first.admin_username == "admin"
     assert len(first.admin_password) >= 16
     assert len(first.api_key) >= 32
-    assert preparation.first_credentials() == preparation.Credentials()
+    assert prepare.first_credentials() == prepare.Credentials()
 
 
 @pytest.mark.django_db
@@ -71,9 +71,9 @@ def test_a_revoked_first_key_is_not_made_again():
     from apps.core.models import ApiKey
     from apps.core.services import key_revoke
 
-    preparation.first_credentials()
+    prepare.first_credentials()
     key_revoke(uuid=ApiKey.objects.get().uuid)
-    assert preparation.first_credentials().api_key is None
+    assert prepare.first_credentials().api_key is None
 
 
 def test_static_files_are_collected_again_only_when_they_changed(tmp_path, settings):
@@ -87,10 +87,10 @@ def test_static_files_are_collected_again_only_when_they_changed(tmp_path, setti
 
     finders.get_finder.cache_clear()
     try:
-        assert preparation.collect_static(settings.STATIC_ROOT)
-        assert not preparation.collect_static(settings.STATIC_ROOT)
+        assert prepare.collect_static(settings.STATIC_ROOT)
+        assert not prepare.collect_static(settings.STATIC_ROOT)
         (source / "hub.css").write_text("a { color: red }")
-        assert preparation.collect_static(settings.STATIC_ROOT)
+        assert prepare.collect_static(settings.STATIC_ROOT)
         assert (settings.STATIC_ROOT / "hub.css").read_text() == "a { color: red }"
     finally:
         finders.get_finder.cache_clear()
@@ -101,7 +101,7 @@ def test_two_that_prepare_the_same_database_wait_for_each_other(server):
     from django.db import connection
 
     name = connection.settings_dict["NAME"]
-    with preparation._one_at_a_time(), server.connect(dbname=name) as other:
+    with prepare._one_at_a_time(), server.connect(dbname=name) as other:
         other.execute("SET lock_timeout = '100ms'")
         with pytest.raises(psycopg.errors.LockNotAvailable):
-            other.execute("SELECT pg_advisory_lock(%s)", (preparation.PREPARATION_LOCK,))
+            other.execute("SELECT pg_advisory_lock(%s)", (prepare.PREPARATION_LOCK,))

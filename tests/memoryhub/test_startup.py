@@ -8,8 +8,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from memoryhub import processes
-from memoryhub.startup import StartError, hold_data_directory, require_free_port
+from memoryhub.process import children
+from memoryhub.process.startup import StartError, hold_data_directory, require_free_port
 
 
 @pytest.fixture
@@ -61,14 +61,14 @@ def test_a_data_directory_that_is_a_file_names_the_variable(tmp_path):
 
 
 def sleeper(mark: str) -> subprocess.Popen:
-    environment = os.environ | {processes.MARK: mark}
+    environment = os.environ | {children.MARK: mark}
     return subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], env=environment)
 
 
 def test_leftovers_of_this_data_directory_are_ended_and_nothing_else(tmp_path):
     ours, other = sleeper(str(tmp_path)), sleeper(str(tmp_path / "other"))
     try:
-        while not processes.end_leftovers(tmp_path):
+        while not children.end_leftovers(tmp_path):
             time.sleep(0.05)  # until the new process has its environment
         assert not psutil.pid_exists(ours.pid)
         assert other.poll() is None
@@ -84,7 +84,7 @@ def test_a_child_that_ignores_the_request_to_end_is_ended_with_its_children(tmp_
         "print(p.pid, flush=True); time.sleep(60)"
     )
     lines: list[str] = []
-    child = processes.Child(
+    child = children.Child(
         "stubborn",
         [sys.executable, "-c", code],
         cwd=Path.cwd(),

@@ -23,7 +23,7 @@ from apps.semantic.index.snapshots import KEPT, SAVE_STEPS
 from apps.semantic.services import memory_delete, memory_save_many
 from apps.semantic.store.embedding_space import current_space, forget_space
 from benchmarks.vectors.data import fill, made_up_scope
-from memoryhub.web import ask_ready, web_command
+from memoryhub.web.command import ask_ready, web_command
 from tests.memoryhub.hub import free_port, wait_for
 from tests.semantic.graph_support import (
     answers_are_exact,

@@ -24,7 +24,7 @@ from apps.semantic.search.costs import write_search_costs
 from apps.semantic.services import memory_save_many
 from apps.semantic.store.embedding_space import current_space
 from benchmarks.vectors.data import fill, made_up_scope
-from memoryhub.embedded import EmbeddedDatabase, database_settings
+from memoryhub.postgres.server import EmbeddedDatabase, database_settings
 from tests.memoryhub.conftest import make_place  # noqa: F401  (a fixture)
 from tests.memoryhub.hub import alive, wait_for
 from tests.semantic.graph_support import FREE_GRAPHS, answers_are_exact, in_graph, keep, random_draft, shard_of

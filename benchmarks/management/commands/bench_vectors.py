@@ -18,7 +18,7 @@ from benchmarks.management.commands.measure import read_texts
 from benchmarks.vectors.plot import PlottingMissingError, check_plotting, plot_reads
 from benchmarks.vectors.run import RealTexts, VectorMeasurement
 from benchmarks.vectors.tables import tables_of
-from memoryhub.web import local_url
+from memoryhub.web.command import local_url
 
 SIZES = (100, 10_000, 200_000)
 _EMBEDDED_AT_ONCE = 1_024

@@ -14,7 +14,7 @@ from apps.semantic.imports.importer import PlacedDraft
 from benchmarks.api import Measurement
 from benchmarks.texts import made_up_texts
 from benchmarks.timeline import TimelineMeasurement
-from memoryhub.web import local_url
+from memoryhub.web.command import local_url
 
 
 class Command(BaseCommand):

@@ -8,9 +8,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from apps.llm.services import EmbeddingSpaceMismatchError
-from memoryhub.database_check import DatabaseUnfitError
-from memoryhub.preparation import Credentials, prepare
-from memoryhub.terminal import print_credentials
+from memoryhub.postgres.check import DatabaseUnfitError
+from memoryhub.process.prepare import Credentials, prepare
+from memoryhub.process.terminal import print_credentials
 
 
 class Command(BaseCommand):

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from memoryhub import supervisor
+from memoryhub.process import supervisor
 
 
 class Command(BaseCommand):

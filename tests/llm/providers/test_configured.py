@@ -11,7 +11,7 @@ from apps.llm.providers import configured
 from apps.llm.providers.anthropic_chat import AnthropicChat
 from apps.llm.providers.configured import chat_providers, reset_chat_providers
 from apps.llm.providers.openai_chat import OpenAIChat
-from memoryhub.chat_config import ChatConfig, ChatModelConfig
+from memoryhub.config.chat import ChatConfig, ChatModelConfig
 from tests.llm.providers.conftest import KEY, QUESTION
 
 LIGHT = """

@@ -40,7 +40,7 @@ def execute(argv: list[str]) -> None:
     command = _command(argv)
     try:
         if command == "up":
-            from memoryhub.supervisor import run
+            from memoryhub.process.supervisor import run
 
             sys.exit(run())
         if command == "qcluster":
@@ -62,7 +62,7 @@ def _needs_database(command: str | None, argv: list[str]) -> bool:
         return False
     if command == "check" and not any(argument.startswith("--database") for argument in argv):
         return False
-    from memoryhub.config import read_config
+    from memoryhub.config.hub import read_config
 
     return read_config().database_url is None
 
@@ -77,9 +77,9 @@ def _execute_with_database(argv: list[str]) -> None:
     import multiprocessing
     import signal
 
-    from memoryhub.config import read_config
-    from memoryhub.embedded import EmbeddedDatabase, EmbeddedDatabaseError
-    from memoryhub.lease import DatabaseLease
+    from memoryhub.config.hub import read_config
+    from memoryhub.postgres.lease import DatabaseLease
+    from memoryhub.postgres.server import EmbeddedDatabase, EmbeddedDatabaseError
 
     lease = DatabaseLease(EmbeddedDatabase(read_config().data_dir))
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))

@@ -57,7 +57,7 @@ class Child:
         """Start the program; only the main thread may, because the kernel ties a child to that thread."""
         self.started_at = time.monotonic()
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "memoryhub.child", str(os.getpid()), *self.command],
+            [sys.executable, "-m", "memoryhub.process.child", str(os.getpid()), *self.command],
             cwd=self.cwd,
             env=self.environment,
             stdin=subprocess.DEVNULL,

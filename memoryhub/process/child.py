@@ -1,7 +1,7 @@
-"""Become a program that ends with the supervisor: `python -m memoryhub.child <its pid> <program>...`.
+"""Become a program that ends with the supervisor: `python -m memoryhub.process.child <its pid> <program>...`.
 
 On Linux the kernel sends SIGTERM when the supervisor dies, however it dies. Elsewhere the next `manage.py up`
-ends what is left (memoryhub.processes).
+ends what is left (memoryhub.process.children).
 """
 
 import ctypes

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Self
 
-from memoryhub.embedded import START_SECONDS, EmbeddedDatabase
+from memoryhub.postgres.server import START_SECONDS, EmbeddedDatabase
 
 
 class DatabaseLease:

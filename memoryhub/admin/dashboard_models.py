@@ -8,8 +8,8 @@ from apps.llm.domain.breaker import Phase
 from apps.llm.guards.rules import guard_rules
 from apps.llm.guards.status import BudgetStatus, budget_status
 from apps.llm.selectors import ConfiguredModel, configured_models
-from memoryhub.dashboard_parts import Tile
-from memoryhub.navigation import may_view
+from memoryhub.admin.navigation import may_view
+from memoryhub.admin.tiles import Tile
 
 
 def model_tiles(request: HttpRequest) -> list[Tile]:

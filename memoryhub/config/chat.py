@@ -1,4 +1,4 @@
-"""The environment variables of the chat models, a part of `memoryhub.config`."""
+"""The environment variables of the chat models, a part of `memoryhub.config.hub`."""
 
 import math
 from dataclasses import dataclass, field

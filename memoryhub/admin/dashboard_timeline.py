@@ -14,8 +14,8 @@ from apps.episodic.models import RetentionPolicy
 from apps.episodic.overview import RecordedDays, recorded_by_day
 from apps.episodic.selectors import TimelineFigures, timeline_figures
 from apps.episodic.warnings import active_warnings
-from memoryhub.dashboard_parts import Tile, bars
-from memoryhub.navigation import may_view
+from memoryhub.admin.navigation import may_view
+from memoryhub.admin.tiles import Tile, bars
 
 ROUGH = "Segments that were open over midnight and are archived count for the day that closed them."
 HELD = (

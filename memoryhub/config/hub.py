@@ -20,7 +20,7 @@ from environs import Env, EnvError, validate
 
 from apps.llm.domain import breaker
 from apps.llm.domain.budget import MAX_AMOUNT
-from memoryhub.chat_config import ChatConfig, read_chat_config
+from memoryhub.config.chat import ChatConfig, read_chat_config
 
 EMBEDDERS = ("minilm", "openai", "hashing")
 API_KEY_MIN_CHARS = 32

@@ -5,7 +5,7 @@ from typing import Any
 import psycopg
 from psycopg import sql
 
-from memoryhub.embedded_config import DATABASE, ROLE
+from memoryhub.postgres.config import DATABASE, ROLE
 
 Connection = psycopg.Connection[tuple[Any, ...]]
 

@@ -14,17 +14,17 @@ from types import FrameType
 
 from apps.core.domain.backoff import Backoff
 from apps.core.domain.randomness import SYSTEM_RNG
-from memoryhub import processes
-from memoryhub.config import Config, read_config
-from memoryhub.database_check import DatabaseUnfitError, require_fit_server
-from memoryhub.embedded import EmbeddedDatabase, EmbeddedDatabaseError
-from memoryhub.lease import DatabaseLease
-from memoryhub.processes import Child
-from memoryhub.startup import StartError, hold_data_directory, require_free_port
-from memoryhub.terminal import print_credentials, say, say_for, step
-from memoryhub.web import WEB_STOP_SECONDS, ask_ready, local_url, web_command
+from memoryhub.config.hub import Config, read_config
+from memoryhub.postgres.check import DatabaseUnfitError, require_fit_server
+from memoryhub.postgres.lease import DatabaseLease
+from memoryhub.postgres.server import EmbeddedDatabase, EmbeddedDatabaseError
+from memoryhub.process import children
+from memoryhub.process.children import Child
+from memoryhub.process.startup import StartError, hold_data_directory, require_free_port
+from memoryhub.process.terminal import print_credentials, say, say_for, step
+from memoryhub.web.command import WEB_STOP_SECONDS, ask_ready, local_url, web_command
 
-PROJECT = Path(__file__).resolve().parent.parent
+PROJECT = Path(__file__).resolve().parents[2]
 # Only `prepare` needs them, so only it gets them.
 FIRST_SECRETS = ("MEMORYHUB_ADMIN_PASSWORD", "MEMORYHUB_API_KEY")
 TICK_SECONDS = 0.2
@@ -47,7 +47,7 @@ def run() -> int:
     config = read_config()
     try:
         with hold_data_directory(config.data_dir):
-            if count := processes.end_leftovers(config.data_dir):
+            if count := children.end_leftovers(config.data_dir):
                 say(f"  Ended {count} processes that an earlier run left.", "yellow")
             require_free_port(config.host, config.port)
             return Supervisor(config).run()
@@ -146,7 +146,7 @@ class Supervisor:
         reading, writing = os.pipe()
         command = [sys.executable, "manage.py", "prepare", "--credentials-fd", str(writing)]
         self._preparing = subprocess.Popen(
-            [sys.executable, "-m", "memoryhub.child", str(os.getpid()), *command],
+            [sys.executable, "-m", "memoryhub.process.child", str(os.getpid()), *command],
             cwd=PROJECT,
             env=self.environment | {name: os.environ[name] for name in FIRST_SECRETS if name in os.environ},
             stdin=subprocess.DEVNULL,
@@ -283,7 +283,7 @@ def _environment(config: Config) -> dict[str, str]:
         "MEMORYHUB_DATA_DIR": str(config.data_dir),
         "PROMETHEUS_MULTIPROC_DIR": str(config.data_dir / "run" / "metrics"),
         "PYTHONUNBUFFERED": "1",
-        processes.MARK: str(config.data_dir),
+        children.MARK: str(config.data_dir),
     }
 
 

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from memoryhub.accounts import Account
+from memoryhub.postgres.accounts import Account
 
 DATABASE = "memoryhub"
 ROLE = "memoryhub"

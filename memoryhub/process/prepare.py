@@ -23,9 +23,9 @@ from apps.llm.embedding.embedder import get_embedder
 from apps.llm.pricing.prices import prices_ensure
 from apps.llm.services import ensure_space
 from apps.semantic.memories.reembed import outdated_words, refresh_words
-from memoryhub import database_check
+from memoryhub.postgres import check
+from memoryhub.process.terminal import step
 from memoryhub.schedules import SCHEDULES
-from memoryhub.terminal import step
 
 # Any number that no other program on the same server is likely to lock.
 PREPARATION_LOCK = 0x4D656D6F
@@ -51,7 +51,7 @@ def prepare() -> Credentials:
     Raises DatabaseUnfitError or EmbeddingSpaceMismatchError, whose texts are for the operator.
     """
     if settings.MEMORYHUB.database_url:
-        database_check.require_fit_server(connection.settings_dict)
+        check.require_fit_server(connection.settings_dict)
     with _one_at_a_time():
         with step("Migrating the database"):
             call_command("migrate", verbosity=0, interactive=False)

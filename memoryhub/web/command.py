@@ -3,7 +3,7 @@
 import http.client
 import sys
 
-from memoryhub.config import Config
+from memoryhub.config.hub import Config
 
 WEB_STOP_SECONDS = 5.0
 

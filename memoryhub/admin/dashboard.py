@@ -17,10 +17,10 @@ from apps.semantic.bridge.status import BridgeStatus, bridge_status
 from apps.semantic.conflicts.counts import MAX_COUNTED, open_conflicts
 from apps.semantic.models import MemoryStatus
 from apps.semantic.status import MemoryCounts, SearchStore, memory_counts, search_store
-from memoryhub.dashboard_models import model_tiles
-from memoryhub.dashboard_parts import Tile, bars
-from memoryhub.dashboard_timeline import timeline_parts
-from memoryhub.navigation import may_view
+from memoryhub.admin.dashboard_models import model_tiles
+from memoryhub.admin.dashboard_timeline import timeline_parts
+from memoryhub.admin.navigation import may_view
+from memoryhub.admin.tiles import Tile, bars
 
 OVERDUE_SECONDS = 60
 STATUS_TONES = {"active": "good", "superseded": "warn", "merged": "info", "rejected": "bad", "deleted": "bad"}
