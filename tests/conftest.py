@@ -5,6 +5,7 @@ not in pyproject.toml: pytest-django would read them before this file.
 """
 
 import contextlib
+import fcntl
 import os
 import shutil
 import tempfile
@@ -33,6 +34,7 @@ def _prepare_environment() -> Path:
 
 # Workers inherit the environment of the process that started them.
 DATA_DIR = Path(os.environ["MEMORYHUB_DATA_DIR"]) if IS_WORKER else _prepare_environment()
+STARTED = DATA_DIR / "started"
 django.setup()
 # Nobody has collected the static files of a test run.
 settings.STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
@@ -42,14 +44,27 @@ def pytest_configure(config: pytest.Config) -> None:
     if IS_WORKER:
         return
     config.add_cleanup(lambda: shutil.rmtree(DATA_DIR, ignore_errors=True))
-    if config.option.collectonly:
-        return
+    config.add_cleanup(_stop_database)
+    _remove_leftovers()
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None) -> None:
+    """Start the server with the first test that needs a database; workers share it."""
     from memoryhub.postgres.server import EmbeddedDatabase
 
-    _remove_leftovers()
-    database = EmbeddedDatabase(DATA_DIR, durable=False)
-    config.add_cleanup(database.stop)
-    database.start()
+    with (DATA_DIR / "starting").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not STARTED.exists():
+            EmbeddedDatabase(DATA_DIR, durable=False).start()
+            STARTED.touch()
+
+
+def _stop_database() -> None:
+    from memoryhub.postgres.server import EmbeddedDatabase
+
+    if STARTED.exists():
+        EmbeddedDatabase(DATA_DIR, durable=False).stop()
 
 
 def _remove_leftovers() -> None:

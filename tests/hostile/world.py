@@ -23,7 +23,7 @@ from apps.semantic.memories.writer import SaveResult
 from apps.semantic.models import Conflict, Memory, Origin, Outcome
 from apps.semantic.services import memory_delete, memory_save_many
 from tests.api import Api, api_for
-from tests.episodic.timeline import Timeline
+from tests.integration.episodic.timeline import Timeline
 
 NOWHERE = "00000000-0000-4000-8000-000000000000"
 SYSTEM = system_access("test")

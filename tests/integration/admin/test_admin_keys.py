@@ -1,0 +1,135 @@
+"""API keys in the admin: made, shown once, revoked."""
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.contrib.admin.models import LogEntry
+from django.contrib.sessions.models import Session
+from django.http import HttpResponse
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from apps.core.domain.scope import Permission, Scope
+from apps.core.models import ApiKey
+from apps.core.selectors import key_verify
+from apps.core.services import key_create
+from tests.integration.admin.pages import address, run, text_of
+
+pytestmark = pytest.mark.django_db
+
+SECRET = re.compile(r'id="mh-secret"[^>]*value="([^"]+)"')
+
+
+def add(client: Client, **fields: str) -> Any:
+    return client.post(address(ApiKey, "add"), {"name": "kitchen", "permission": "write", **fields})
+
+
+def secret_in(response: HttpResponse) -> str:
+    found = SECRET.search(response.content.decode())
+    assert found, response
+    return found[1]
+
+
+def a_key(name: str = "kitchen") -> ApiKey:
+    return key_create(name=name, scope=Scope(), permission=Permission.READ, actor="test")[0]
+
+
+def test_a_new_key_works_as_it_was_ordered(operator: Client) -> None:
+    secret = secret_in(add(operator, user_id="ana", household_id="home"))
+    key = key_verify(secret, timezone.now())
+    assert key is not None
+    assert (key.scope, key.permission) == (Scope("ana", "home"), "write")
+    assert key.created_by == "admin:operator"
+
+
+def test_the_answer_with_the_secret_is_kept_by_nobody(operator: Client) -> None:
+    response = add(operator)
+    assert response.status_code == 200
+    assert "no-store" in response.headers["Cache-Control"]
+    assert response.content.decode().count(secret_in(response)) == 1
+
+
+def test_the_secret_is_nowhere_else_afterwards(operator: Client) -> None:
+    secret = secret_in(add(operator))
+    key = ApiKey.objects.get()
+    for url in (address(ApiKey, "changelist"), address(ApiKey, "change", key.pk), reverse("admin:index")):
+        assert secret not in text_of(operator, url)
+    entry = LogEntry.objects.get()
+    assert secret not in json.dumps([entry.object_repr, entry.change_message])
+    assert all(secret not in str(session.get_decoded()) for session in Session.objects.all())
+    assert all(secret not in cookie.value for cookie in operator.cookies.values())
+
+
+def test_an_operator_key_with_a_bound_is_refused_with_the_reason(operator: Client) -> None:
+    response = add(operator, permission="operator", user_id="ana")
+    assert "An operator key is bound to nothing." in response.content.decode()
+    assert not ApiKey.objects.exists()
+
+
+def test_an_expiry_in_the_past_is_refused_with_the_reason(operator: Client) -> None:
+    response = add(operator, expires_at_0="2020-01-01", expires_at_1="00:00:00")
+    assert "The expiry must lie in the future." in response.content.decode()
+    assert not ApiKey.objects.exists()
+
+
+def test_who_may_only_look_cannot_make_a_key(staff: Callable[..., Client]) -> None:
+    assert add(staff("view_apikey")).status_code == 403
+    assert not ApiKey.objects.exists()
+
+
+def test_who_may_only_make_keys_gets_the_secret_and_goes_on_to_the_overview(staff: Callable[..., Client]) -> None:
+    response = add(staff("add_apikey"))
+    assert key_verify(secret_in(response), timezone.now())
+    assert response.context["list_url"] == reverse("admin:index")
+
+
+def test_revoking_asks_first(operator: Client) -> None:
+    key = a_key()
+    text = run(operator, "revoke", [key]).content.decode()
+    assert "Revoke these keys?" in text
+    assert str(key) in text
+    key.refresh_from_db()
+    assert key.revoked_at is None
+
+
+def test_the_answer_yes_revokes_and_is_logged(operator: Client) -> None:
+    chosen, other = a_key(), a_key("other")
+    response = run(operator, "revoke", [chosen], confirmed="yes")
+    assert "1 key revoked." in response.content.decode()
+    for key in (chosen, other):
+        key.refresh_from_db()
+    assert chosen.revoked_at is not None
+    assert other.revoked_at is None
+    assert LogEntry.objects.get().change_message == "Revoked."
+
+
+def test_revoking_twice_says_that_it_was_done_before(operator: Client) -> None:
+    key = a_key()
+    run(operator, "revoke", [key], confirmed="yes")
+    assert "revoked already" in run(operator, "revoke", [key], confirmed="yes").content.decode()
+
+
+def test_who_may_only_look_cannot_revoke(staff: Callable[..., Client]) -> None:
+    key = a_key()
+    run(staff("view_apikey"), "revoke", [key], confirmed="yes")
+    key.refresh_from_db()
+    assert key.revoked_at is None
+
+
+def test_who_may_change_keys_can_revoke(staff: Callable[..., Client]) -> None:
+    key = a_key()
+    run(staff("view_apikey", "change_apikey"), "revoke", [key], confirmed="yes")
+    key.refresh_from_db()
+    assert key.revoked_at is not None
+
+
+def test_a_key_is_neither_changed_nor_deleted_by_hand(operator: Client) -> None:
+    key = a_key()
+    assert operator.post(address(ApiKey, "change", key.pk), {"name": "forged"}).status_code == 403
+    assert operator.post(address(ApiKey, "delete", key.pk), {"post": "yes"}).status_code == 403
+    key.refresh_from_db()
+    assert key.name == "kitchen"

@@ -1,0 +1,61 @@
+"""The queue of conflicts in a real browser: by keyboard, and on a small screen."""
+
+from collections.abc import Callable
+
+import pytest
+from django.contrib.auth.models import User
+from django.urls import reverse
+from playwright.sync_api import Page, sync_playwright
+from pytest_django.live_server_helper import LiveServer
+
+from apps.semantic.models import Conflict, Memory
+from tests.integration.admin.pages import address
+from tests.system.browser.test_admin_browser import BROWSER, FLAGS, PASSWORD, log_in, watch
+
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.skipif(BROWSER is None, reason="no chromium, chromium-browser or google-chrome in PATH"),
+]
+LISBON, NOT_LISBON = "Ana lives in Lisbon.", "Ana does not live in Lisbon."
+SMALL, WIDE = {"width": 390, "height": 844}, {"width": 1280, "height": 900}
+MANY = reverse("admin:semantic_conflict_revert_many")
+
+
+def is_cut_off(page: Page, selector: str) -> bool:
+    """Whether an element has more in it than it shows."""
+    return bool(page.eval_on_selector(selector, "cell => cell.scrollHeight > cell.clientHeight + 1"))
+
+
+def press(page: Page, text: str) -> None:
+    """Use a link or button without a mouse."""
+    page.locator(f"a:visible:has-text('{text}')").first.focus()
+    page.keyboard.press("Enter")
+
+
+def test_a_decision_is_reverted_by_keyboard_and_read_on_a_small_screen(
+    live_server: LiveServer, remember: Callable[..., Memory]
+) -> None:
+    remember(LISBON)
+    remember(NOT_LISBON)
+    receipt = Conflict.objects.get()
+    User.objects.create_superuser("operator", password=PASSWORD)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=BROWSER, args=FLAGS)
+        page = browser.new_page(viewport=SMALL)
+        complaints = watch(page)
+        log_in(page, live_server.url)
+        for url in (address(Conflict, "change", receipt.pk), f"{MANY}?rule=:default", address(Conflict, "changelist")):
+            page.goto(live_server.url + url, wait_until="load")
+            assert page.evaluate("document.documentElement.scrollWidth") <= SMALL["width"]
+        assert not is_cut_off(page, ".field-memories")
+        page.set_viewport_size(WIDE)
+        press(page, "Candidate")
+        page.wait_for_selector("text=The candidate stands")
+        press(page, "Revert")
+        page.wait_for_selector("text=is active again, exactly as before")
+        page.locator("#dialog button[type=submit]").focus()
+        page.keyboard.press("Enter")
+        page.wait_for_selector("text=1 decision reverted.")
+        browser.close()
+    assert complaints == []
+    assert list(Memory.objects.active().values_list("content", flat=True)) == [LISBON]

@@ -1,0 +1,4 @@
+"""Directories that a database server may work in."""
+
+from tests.places import make_place as make_place
+from tests.places import tmp_path as tmp_path

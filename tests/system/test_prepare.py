@@ -1,0 +1,107 @@
+"""`manage.py prepare` on a server that DATABASE_URL names, as people do who start the servers themselves."""
+
+from urllib.parse import quote
+
+import psycopg
+import pytest
+from django.conf import settings
+
+from apps.llm.pricing.defaults import KNOWN_PRICES
+from memoryhub.postgres.server import EmbeddedDatabase
+from memoryhub.process import prepare
+from tests.system.hub import Hub
+
+GIVEN_KEY = "given-by-the-operator-0123456789abcdef"
+
+
+@pytest.fixture(scope="module")
+def server():
+    return EmbeddedDatabase(settings.MEMORYHUB.data_dir)
+
+
+@pytest.fixture(scope="module")
+def hub(server, make_place, worker_id):
+    """A place for commands on an empty database of a server that was there before."""
+    name = f"chosen_{worker_id}"
+    with server.connect(dbname="postgres", user="postgres") as connection:
+        connection.execute(f"CREATE DATABASE {name} OWNER memoryhub")
+    host = quote(settings.DATABASES["default"]["HOST"], safe="")
+    url = f"postgresql://memoryhub@{host}/{name}"
+    yield Hub(make_place() / "hub", DATABASE_URL=url)
+    with server.connect(dbname="postgres", user="postgres") as connection:
+        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def test_preparing_makes_given_credentials_once_and_prints_none_of_them(hub):
+    given = {"MEMORYHUB_API_KEY": GIVEN_KEY, "MEMORYHUB_ADMIN_PASSWORD": "tall-green-kettle"}
+    first = hub.command("prepare", **given)
+    assert first.returncode == 0, first.stderr
+    assert "First start" not in first.stdout
+    assert GIVEN_KEY not in first.stdout
+    assert "tall-green-kettle" not in first.stdout
+    assert not (hub.data_dir / "postgres").exists()
+
+    again = hub.command("prepare", **given)
+    assert again.returncode == 0, again.stderr
+    assert "MEMORYHUB_API_KEY" not in again.stdout
+
+    other = hub.command("prepare", MEMORYHUB_API_KEY=GIVEN_KEY[::-1])
+    assert "MEMORYHUB_API_KEY is only used at the first start" in other.stdout
+    assert GIVEN_KEY[::-1] not in other.stdout
+
+
+def test_preparing_adds_the_prices_of_models(hub, server, worker_id):
+    assert hub.command("prepare").returncode == 0
+    with server.connect(dbname=f"chosen_{worker_id}", user="postgres") as connection:
+        [count] = connection.execute("SELECT count(*) FROM llm_price").fetchone()
+    assert count == len(KNOWN_PRICES)
+
+
+@pytest.mark.django_db
+def test_random_credentials_are_returned_the_first_time_and_never_again():
+    first = prepare.first_credentials()
+    assert first.admin_username == "admin"
+    assert len(first.admin_password) >= 16
+    assert len(first.api_key) >= 32
+    assert prepare.first_credentials() == prepare.Credentials()
+
+
+@pytest.mark.django_db
+def test_a_revoked_first_key_is_not_made_again():
+    from apps.core.models import ApiKey
+    from apps.core.services import key_revoke
+
+    prepare.first_credentials()
+    key_revoke(uuid=ApiKey.objects.get().uuid)
+    assert prepare.first_credentials().api_key is None
+
+
+def test_static_files_are_collected_again_only_when_they_changed(tmp_path, settings):
+    settings.STATIC_ROOT = tmp_path / "static"
+    source = tmp_path / "source"
+    source.mkdir()
+    (source / "hub.css").write_text("a {}")
+    settings.STATICFILES_DIRS = [source]
+    settings.STATICFILES_FINDERS = ["django.contrib.staticfiles.finders.FileSystemFinder"]
+    from django.contrib.staticfiles import finders
+
+    finders.get_finder.cache_clear()
+    try:
+        assert prepare.collect_static(settings.STATIC_ROOT)
+        assert not prepare.collect_static(settings.STATIC_ROOT)
+        (source / "hub.css").write_text("a { color: red }")
+        assert prepare.collect_static(settings.STATIC_ROOT)
+        assert (settings.STATIC_ROOT / "hub.css").read_text() == "a { color: red }"
+    finally:
+        finders.get_finder.cache_clear()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_that_prepare_the_same_database_wait_for_each_other(server):
+    from django.db import connection
+
+    name = connection.settings_dict["NAME"]
+    with prepare._one_at_a_time(), server.connect(dbname=name) as other:
+        other.execute("SET lock_timeout = '100ms'")
+        with pytest.raises(psycopg.errors.LockNotAvailable):
+            other.execute("SELECT pg_advisory_lock(%s)", (prepare.PREPARATION_LOCK,))

@@ -1,0 +1,239 @@
+"""Which protocol answers, what text is left, and what no output can do: spec 000 "Dual Protocol Compatibility"."""
+
+import json
+import sys
+from dataclasses import asdict
+from itertools import pairwise
+from types import FrameType
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from apps.llm.domain.protocol.objects import no_repair
+from apps.llm.domain.protocol.parser import MAX_REFUSALS, MAX_REPAIRS, parse_output
+from apps.llm.domain.protocol.results import ProtocolMode, ToolRequest
+from apps.llm.domain.protocol.statistics import ProtocolStatistics, statistics_of
+from tests.unit.llm.protocol.outputs import END, SAVE, VCP, VCP_END, abp, refusals, the_request, vcp
+
+GOOD = '{"content": "likes tea"}'
+BROKEN = abp("memory_save", "what?")
+
+
+# --- modes ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("mode", "text", "protocol", "fallback"),
+    [
+        ("dual", abp("memory_save", GOOD), "abp", None),
+        ("dual", vcp("memory_save"), "vcp", "vcp"),
+        ("dual", BROKEN + vcp("memory_save"), "vcp", "vcp"),
+        ("dual", vcp("memory_save") + abp("memory_search", GOOD), "abp", None),
+        ("dual", BROKEN, "text", "text"),
+        ("dual", "Hello.", "text", None),
+        ("dual", f"`{SAVE}{GOOD}`", "text", None),
+        ("abp", abp("memory_save", GOOD), "abp", None),
+        ("abp", vcp("memory_save"), "text", None),
+        ("abp", BROKEN + vcp("memory_save"), "text", "text"),
+        ("vcp", vcp("memory_save"), "vcp", None),
+        ("vcp", abp("memory_save", GOOD), "text", None),
+        ("vcp", VCP + VCP_END, "text", "text"),
+    ],
+)
+def test_the_protocol_that_answers(mode: str, text: str, protocol: str, fallback: str | None) -> None:
+    parsed = parse_output(text, mode=ProtocolMode(mode))
+    assert (parsed.protocol, parsed.fallback) == (protocol, fallback)
+
+
+def test_a_block_in_the_value_of_a_protocol_that_is_not_understood_is_still_data() -> None:
+    text = vcp("memory_save", content=abp("wipe", "{}"))
+    assert parse_output(text, mode=ProtocolMode.ABP).requests == ()
+
+
+def test_of_several_blocks_the_others_are_named_as_superseded() -> None:
+    parsed = parse_output(abp("one", "{}") + vcp("two") + abp("three", "{}"))
+    assert [request.name for request in parsed.requests] == ["three"]
+    assert [(refusal.name, refusal.code) for refusal in parsed.refused] == [
+        ("one", "superseded"),
+        ("two", "superseded"),
+    ]
+
+
+def test_a_refusal_says_why_in_a_sentence() -> None:
+    [refusal] = parse_output(BROKEN).refused
+    assert (refusal.name, refusal.code, refusal.detail) == (
+        "memory_save",
+        "no_parameters",
+        "No JSON object follows the marker.",
+    )
+
+
+def test_without_a_repair_damaged_json_is_refused() -> None:
+    parsed = parse_output(abp("memory_save", '{"content": "likes tea",}'), repair=no_repair)
+    assert refusals(parsed) == ["damaged"]
+
+
+def test_values_of_vcp_are_text_as_it_is() -> None:
+    assert the_request(vcp("t", a="1", b='{"c": "&lt;"}', c="one\ntwo")).parameters == {
+        "a": "1",
+        "b": '{"c": "&lt;"}',
+        "c": "one\ntwo",
+    }
+
+
+# --- text and spans -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        (abp("t", "{}"), ""),
+        (f"Before.\n{abp('t', '{}')}\nAfter.", "Before.\nAfter."),
+        (f"Before.\n\n{abp('t', '{}')}\n\nAfter.", "Before.\n\nAfter."),
+        (f"Before {SAVE}{GOOD}{END} after.", "Before after."),
+        (f"(Before{SAVE}{GOOD}{END})", "(Before)"),
+        (f"{abp('a', '{}')}\n\n{abp('b', '{}')}\nAfter.", "After."),
+        (f"{BROKEN}\nBetween.\n{abp('b', '{}')}", "Between."),
+        (f"> {SAVE}{GOOD}\n\n{abp('b', '{}')}", f"> {SAVE}{GOOD}"),
+        (f"{SAVE}\n```json\n{GOOD}\n```\nAfter.", "After."),
+        (f"Before.\n{vcp('t')}\nAfter.", "Before.\nAfter."),
+    ],
+)
+def test_the_text_without_the_blocks(text: str, left: str) -> None:
+    assert parse_output(text).text == left
+
+
+def test_a_span_is_where_the_block_stands() -> None:
+    block = abp("memory_save", GOOD)
+    text = f"Ah \U0001f600\u200b:\n{block}\nDone."
+    start, end = the_request(text).span
+    assert text[start:end] == block
+
+
+# --- what no output can do ------------------------------------------------------------------------------------------
+
+PIECES = [
+    SAVE, END, VCP, VCP_END, "[[ABP_TOOL:", "]]", "「始」", "「末」", "tool_name:", "a:", '{"a": ',
+    "{", "}", '"', "'", "“", "\\", "[", "]", ",", "1", "\n", "\r\n", "\n\n", "> ", "```", "~~~", "`",
+    "&lt;", "&quot;", "\u200b", "\u00a0", "\ud800", "x ",
+]  # fmt: skip
+
+
+def check(text: str) -> None:
+    parsed = parse_output(text)
+    spans = sorted(block.span for block in (*parsed.requests, *parsed.refused))
+    assert all(0 <= start < end <= len(text) for start, end in spans)
+    assert all(before[1] <= after[0] for before, after in pairwise(spans))
+    assert len(parsed.requests) <= 1
+    assert all(isinstance(request, ToolRequest) and isinstance(request.parameters, dict) for request in parsed.requests)
+    assert parsed.requests or parsed.text == text
+
+
+@given(st.text())
+def test_any_text_is_read(text: str) -> None:
+    check(text)
+
+
+@given(st.lists(st.sampled_from(PIECES)).map("".join))
+def test_anything_made_of_what_blocks_are_made_of_is_read(text: str) -> None:
+    check(text)
+
+
+VALUES = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
+
+
+@given(st.dictionaries(st.text(), VALUES | st.lists(VALUES, max_size=3), max_size=4))
+def test_valid_parameters_arrive_as_they_are(parameters: dict[str, Any]) -> None:
+    assert the_request(abp("t", json.dumps(parameters))).parameters == parameters
+    assert the_request(abp("t", json.dumps(parameters, ensure_ascii=False, indent=2))).parameters == parameters
+
+
+def lines_run(text: str) -> int:
+    """How many lines of the protocol's code it takes to read a text."""
+    count = 0
+
+    def trace(frame: FrameType, event: str, _: Any) -> Any:
+        nonlocal count
+        if "protocol" not in frame.f_code.co_filename:
+            return None
+        count += event == "line"
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        parse_output(text, repair=no_repair)
+    finally:
+        sys.settrace(before)
+    return count
+
+
+WORST = [
+    "[[ABP_TOOL:", SAVE, SAVE + "{", SAVE + '{"a":', SAVE + '{"a":"', SAVE + '{"a":1}', SAVE + '{"a":1}' + END + "\n",
+    SAVE + '{x:"\n', SAVE + "{a:1}}", '{"a":"' + SAVE, VCP, VCP + "a:「始」", "「始」" + SAVE, END, "{",
+    '{"', '"', "```\n", " \n", "\\", "> ", '{"a":1}\n\n', "[[ABP_TOOL:" + "a" * 50,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("unit", WORST)
+@pytest.mark.parametrize("start", ["", SAVE, SAVE + '{"a":"'], ids=["alone", "in a block", "in a string"])
+def test_the_work_grows_with_the_length_not_its_square(unit: str, start: str) -> None:
+    once, twice = (lines_run(start + unit * count) for count in (100, 200))
+    assert twice <= 2.2 * once + 100
+
+
+def test_a_hundred_thousand_open_markers_are_read() -> None:
+    assert parse_output("[[ABP_TOOL:" * 100_000).protocol == "text"
+
+
+def test_refusals_are_counted_but_not_all_kept() -> None:
+    parsed = parse_output(f"{SAVE}\n" * 1_000)
+    assert (len(parsed.refused), parsed.refused_count) == (MAX_REFUSALS, 1_000)
+
+
+def test_repairs_of_one_output_are_limited() -> None:
+    calls: list[str] = []
+
+    def repair(text: str) -> Any:
+        calls.append(text)
+        return no_repair(text)
+
+    parse_output(f"{SAVE}{{damaged}}{END}\n" * (MAX_REPAIRS * 2), repair=repair)
+    assert len(calls) == MAX_REPAIRS
+
+
+# --- statistics -------------------------------------------------------------------------------------------------------
+
+
+def test_outputs_are_counted_by_what_came_of_them() -> None:
+    outputs = [
+        abp("t", "{}"),
+        abp("t", '{"a": 1,}'),
+        vcp("t"),
+        BROKEN + vcp("t"),
+        BROKEN,
+        BROKEN + abp("t", "{}"),
+        "Hello.",
+        f"`{SAVE}{GOOD}`",
+    ]
+    total = ProtocolStatistics()
+    for text in outputs:
+        total = total.after(parse_output(text))
+    assert asdict(total) == {
+        "outputs": 8,
+        "abp": 3,
+        "vcp": 2,
+        "text": 3,
+        "abp_failed": 2,
+        "fallback_to_vcp": 2,
+        "fallback_to_text": 1,
+        "fixed": 1,
+        "refused": 4,
+    }
+
+
+def test_statistics_add_up() -> None:
+    one = statistics_of(parse_output(vcp("t")))
+    assert (one + one).fallback_to_vcp == 2
