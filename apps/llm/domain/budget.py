@@ -6,7 +6,7 @@ and `recordSpend`) does not ensure. A call is charged to the day in which it was
 midnight: charged to the next one it would take what others there have already been promised.
 
 Money is `Decimal` dollars to the nano-dollar. A reservation that nobody settles stays taken in here until its day is
-over. `apps.llm.guards` keep windows and reservations in the database, where reservations expire (docs/adr/0016).
+over. `apps.llm.guards` keep windows and reservations in the database, where reservations expire (docs/decisions/0016).
 """
 
 from collections.abc import Callable

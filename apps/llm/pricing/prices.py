@@ -2,7 +2,7 @@
 
 A model is looked up by its own name, then without the date of its snapshot, then as any model (`*`) of its provider.
 Where nothing is found the price is unknown: the guards then refuse a call as long as there is a budget, because they
-could not say what it may cost, and make it without a known cost when there is none (docs/adr/0016).
+could not say what it may cost, and make it without a known cost when there is none (docs/decisions/0016).
 """
 
 from collections.abc import Iterable

@@ -53,7 +53,7 @@ class SearchCosts:
         )
 
 
-# Measured on two cores (docs/vector-index.md).
+# Measured on two cores (docs/explain/vector-index.md).
 DEFAULT_COSTS = SearchCosts(scan=45.0, subset=130.0, graph=160.0, fixed=80.0)
 
 

@@ -1,4 +1,4 @@
-"""How much a text has to say, judged by its form alone (docs/retrieval.md).
+"""How much a text has to say, judged by its form alone (docs/explain/retrieval.md).
 
 A question seldom answers one, and a short interjection between two turns of a conversation ("Wow, thanks!")
 mostly borrows its words from its neighbours.

@@ -1,4 +1,4 @@
-"""Routing policies: which events of the timeline become memories, and as what (docs/timeline-bridge.md)."""
+"""Routing policies: which events of the timeline become memories, and as what (docs/guides/events-to-memories.md)."""
 
 import re
 from collections.abc import Iterable, Mapping

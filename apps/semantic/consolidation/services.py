@@ -1,4 +1,4 @@
-"""Consolidation: looking for conflicts among the memories that are stored already (docs/consolidation.md).
+"""Consolidation: looking for conflicts among the memories that are stored already (docs/guides/consolidation.md).
 
 Nothing runs by itself unless an operator enables it, and nothing is changed unless it is set to decide.
 """

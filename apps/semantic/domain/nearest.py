@@ -1,7 +1,7 @@
 """Which stored memories are near enough to a new one to be compared with it (DESIGN D5).
 
 The nearest by cosine and those that share the rarest words. Of labelled pairs that the detector notices, hidden among
-3,000 turns of conversation, 99% are among these (docs/conflict-detection.md).
+3,000 turns of conversation, 99% are among these (docs/explain/conflicts.md).
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""Reading files of memories and of questions: JSON Lines, or LoCoMo conversations (docs/import-and-evaluate.md)."""
+"""Reading files of memories and of questions: JSON Lines, or LoCoMo conversations (docs/reference/file-formats.md)."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence

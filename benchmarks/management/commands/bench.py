@@ -11,7 +11,10 @@ TIMELINE_EVENTS = 1_000_000
 
 
 class Command(BaseCommand):
-    help = "The benchmark (docs/benchmark.md): a hub of its own, started, measured and removed. Needs a quiet machine."
+    help = (
+        "The benchmark (docs/explain/benchmarks.md): a hub of its own, started, measured and removed. "
+        "Needs a quiet machine."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         add_options(parser, timeline_events=TIMELINE_EVENTS)

@@ -26,9 +26,9 @@ _EMBEDDED_AT_ONCE = 1_024
 
 class Command(BaseCommand):
     help = (
-        "The benchmark of searches by vector (docs/benchmark.md): SQL, hnswlib, numpy, and MemoryHub in process and "
-        "over HTTP, in one run, with a hub of its own that is started and removed. Needs a quiet machine and, with the "
-        "default sizes, half an hour, 4 GB of memory and 4 GB of disk."
+        "The benchmark of searches by vector (docs/explain/benchmarks.md): SQL, hnswlib, numpy, and MemoryHub in "
+        "process and over HTTP, in one run, with a hub of its own that is started and removed. Needs a quiet machine "
+        "and, with the default sizes, half an hour, 4 GB of memory and 4 GB of disk."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

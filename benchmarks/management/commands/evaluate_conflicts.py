@@ -1,4 +1,4 @@
-"""Measure how well the rules decide labelled pairs: docs/conflict-detection.md."""
+"""Measure how well the rules decide labelled pairs: docs/explain/conflicts.md."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence

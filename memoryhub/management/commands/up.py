@@ -11,7 +11,7 @@ from memoryhub.process import supervisor
 class Command(BaseCommand):
     help = (
         "Prepare the data directory, start database, web server and worker, and keep them running until "
-        "Ctrl-C. Settings are environment variables (docs/running.md)."
+        "Ctrl-C. Settings are environment variables (docs/operate/configuration.md)."
     )
     requires_system_checks = ()
 

@@ -186,7 +186,7 @@ def test_a_delivered_delivery_without_a_time_is_refused_by_the_database(table):
 
 
 def test_a_batch_takes_a_handful_of_statements(table, django_assert_max_num_queries):
-    """Not a timed test: the number of statements is what keeps 1,000 events cheap (docs/events.md)."""
+    """Not a timed test: the number of statements is what keeps 1,000 events cheap (docs/reference/events.md)."""
     table(support.RECORD)
     started = time.perf_counter()
     with django_assert_max_num_queries(4):

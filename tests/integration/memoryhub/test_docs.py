@@ -10,10 +10,10 @@ import pytest
 from django.conf import settings
 from django.urls import reverse
 
-from memoryhub.postgres.server import MAJOR_VERSION
+from memoryhub.embedded import MAJOR_VERSION
 
-ROOT = Path(__file__).parents[3]
-RUNNING = (ROOT / "docs" / "running.md").read_text("utf-8")
+ROOT = Path(__file__).parents[2]
+RUNNING = (ROOT / "docs" / "operate" / "configuration.md").read_text("utf-8")
 READERS = [ROOT / "memoryhub" / "config.py", ROOT / "memoryhub" / "chat_config.py"]
 VARIABLE = re.compile(r"\b(?:MEMORYHUB_[A-Z_]*[A-Z]|DATABASE_URL)\b")
 
@@ -34,7 +34,7 @@ def test_every_setting_has_a_row_in_the_documentation() -> None:
 
 
 @pytest.mark.parametrize(
-    "page", [*sorted((ROOT / "docs").glob("*.md")), ROOT / "README.md"], ids=lambda page: page.name
+    "page", [*sorted((ROOT / "docs").rglob("*.md")), ROOT / "README.md"], ids=lambda page: page.name
 )
 def test_every_variable_that_a_page_names_is_read(page: Path) -> None:
     read = variables_read()

@@ -1,4 +1,4 @@
-"""Measuring the rules on labelled pairs as an operator does: docs/conflict-detection.md."""
+"""Measuring the rules on labelled pairs as an operator does: docs/explain/conflicts.md."""
 
 import json
 from io import StringIO

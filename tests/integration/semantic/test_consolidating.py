@@ -1,4 +1,4 @@
-"""Looking for conflicts among the memories that are stored already (docs/consolidation.md)."""
+"""Looking for conflicts among the memories that are stored already (docs/guides/consolidation.md)."""
 
 import logging
 from collections import Counter

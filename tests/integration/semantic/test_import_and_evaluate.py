@@ -1,4 +1,4 @@
-"""Importing and evaluating as an operator does: docs/import-and-evaluate.md."""
+"""Importing and evaluating as an operator does: docs/guides/import-and-evaluate.md."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What a segment file looks like, byte by byte (DESIGN D8, docs/adr/0014-segment-files.md).
+"""What a segment file looks like, byte by byte (DESIGN D8, docs/decisions/0014-segment-files.md).
 
     header      skippable frame: {"format", "version", "segment"} as JSON
     data        zstandard frames, each a block of at most BLOCK_LINES lines or BLOCK_BYTES of NDJSON

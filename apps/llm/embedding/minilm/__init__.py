@@ -1,1 +1,1 @@
-"""all-MiniLM-L6-v2 through ONNX Runtime (docs/adr/0004, docs/adr/0005)."""
+"""all-MiniLM-L6-v2 through ONNX Runtime (docs/decisions/0004, docs/decisions/0005)."""

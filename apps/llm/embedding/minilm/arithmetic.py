@@ -1,4 +1,4 @@
-"""How the encoder multiplies: in float32, or with integers (docs/adr/0005)."""
+"""How the encoder multiplies: in float32, or with integers (docs/decisions/0005)."""
 
 from typing import Any, Protocol
 

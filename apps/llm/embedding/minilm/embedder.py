@@ -17,7 +17,7 @@ from apps.llm.embedding.minilm.source import Precision
 
 # Reading on would only cost time: 256 tokens are about 1,200 characters.
 MAX_CHARS = 32_768
-# Small enough for the activations of a batch to stay in the processor's caches (docs/adr/0005).
+# Small enough for the activations of a batch to stay in the processor's caches (docs/decisions/0005).
 BATCH_TOKENS = 512
 
 
@@ -115,7 +115,7 @@ def _open_session(path: Path) -> Any:
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
     options.log_severity_level = 3
-    # The graph is built as it should run: further fusions make the layer norms slower (docs/adr/0005).
+    # The graph is built as it should run: further fusions make the layer norms slower (docs/decisions/0005).
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
     # Shapes differ from batch to batch, so remembering memory layouts for each only costs memory.
     options.enable_mem_pattern = False

@@ -1,7 +1,8 @@
 """Cosines of unit vectors with one other, computed by the thread that asks.
 
 A product of matrix and vector would be shared out among all processors: it is limited by memory, so that gains little
-on a quiet machine, and on a busy one each product waits for a thread that does not get its turn (docs/vector-index.md).
+on a quiet machine, and on a busy one each product waits for a thread that does not get its turn
+(docs/explain/vector-index.md).
 """
 
 import numpy as np

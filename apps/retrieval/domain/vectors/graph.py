@@ -14,11 +14,11 @@ import numpy.typing as npt
 Ids = npt.NDArray[np.int64]
 Vectors = npt.NDArray[np.float32]
 
-# Neighbours of a node, and the breadth of the search while building: measured in docs/vector-index.md.
+# Neighbours of a node, and the breadth of the search while building: measured in docs/explain/vector-index.md.
 M = 16
 EF_CONSTRUCTION = 200
 # The least breadth of a search, and how much broader than what is asked for it must be, so that hardly any of that is
-# missed: measured in docs/vector-index.md.
+# missed: measured in docs/explain/vector-index.md.
 MIN_BREADTH = 120
 BREADTH = 3
 _SEED = 100

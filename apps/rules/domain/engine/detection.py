@@ -147,7 +147,7 @@ def _contradiction(
 def _is_another_matter(candidate: MemoryRecord, existing: MemoryRecord, cosine: float | None) -> bool:
     """Whether two texts are too far apart to be looked at: neither alike, nor short, nor with two words in common.
 
-    None of the labelled pairs that are noticed is lost by it (docs/conflict-detection.md).
+    None of the labelled pairs that are noticed is lost by it (docs/explain/conflicts.md).
     """
     if cosine is None or cosine >= SAME_MATTER_COSINE:
         return False

@@ -36,7 +36,7 @@ class DetectionConfig:
     semantic_threshold, keyword_threshold, contradiction_threshold: a score above it makes a conflict, which is
     noticed. act_threshold and restate_threshold: what a noticed conflict needs to be decisive, see `Detection`.
     weights: what each signal counts in the total score by which the most severe of several conflicts is chosen.
-    The defaults are chosen by measurement (docs/conflict-detection.md).
+    The defaults are chosen by measurement (docs/explain/conflicts.md).
     """
 
     semantic_threshold: float = 0.98
