@@ -204,7 +204,7 @@ class EmbeddedDatabase:
         if version != str(MAJOR_VERSION):
             raise EmbeddedDatabaseError(
                 f"{self.pgdata} was made by PostgreSQL {version}; this MemoryHub brings {MAJOR_VERSION}: "
-                "see docs/operate/configuration.md for how to move the data."
+                "see docs/operate/backup-and-upgrade.md for how to move the data."
             )
 
     def _write_access(self, account: accounts.Account) -> None:
