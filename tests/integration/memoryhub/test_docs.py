@@ -199,6 +199,12 @@ def test_the_commands_for_a_backup_make_one(tmp_path: Path) -> None:
     assert (tmp_path / "memoryhub.dump").read_bytes().startswith(b"PGDMP")
 
 
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_the_imports_of_examples_work(page: Path) -> None:
+    for statement in re.findall(r"^from (?:apps|memoryhub)\S* import .*$", page.read_text("utf-8"), re.MULTILINE):
+        exec(statement, {})
+
+
 def test_the_proxy_example_limits_the_login_page() -> None:
     assert f"location = {reverse('admin:login')} {{" in read("operate", "security.md")
 
