@@ -15,7 +15,7 @@ from django.conf import settings
 from django.core.management import get_commands, load_command_class
 from django.urls import reverse
 
-from memoryhub.embedded import MAJOR_VERSION
+from memoryhub.postgres.server import MAJOR_VERSION
 
 ROOT = Path(settings.BASE_DIR)
 DOCS = ROOT / "docs"
@@ -188,7 +188,7 @@ def test_every_command_is_documented_with_its_options(name: str) -> None:
 # --- examples -----------------------------------------------------------------------------------------
 
 
-def test_the_commands_for_a_backup_make_one(tmp_path: Path) -> None:
+def test_the_commands_for_a_backup_make_one(tmp_path: Path, db: None) -> None:
     page = read("operate", "backup-and-upgrade.md")
     section = page[page.index("## Backup") :]
     find, dump = re.findall(r"```sh\n(.*?)```", section, re.DOTALL)[:2]
