@@ -21,9 +21,9 @@ from urllib.parse import urlencode
 import pytest
 import zstandard
 
-from memoryhub.embedded import EmbeddedDatabase
-from memoryhub.lease import DatabaseLease
-from tests.memoryhub.hub import Hub, wait_for
+from memoryhub.postgres.lease import DatabaseLease
+from memoryhub.postgres.server import EmbeddedDatabase
+from tests.system.hub import Hub, wait_for
 
 pytestmark = pytest.mark.xdist_group("hub")
 

@@ -15,13 +15,13 @@ from django.db.migrations.executor import MigrationExecutor
 from django.utils.module_loading import import_string
 from django_q.models import OrmQ, Schedule, Task
 
-from apps.episodic.work_queue import RunStatus, run_status
+from apps.episodic.maintenance.jobs import RunStatus, run_status
 from apps.events.models import Delivery, Event
 from apps.events.subscribers import payload_class_of
-from apps.retrieval.domain import planning
-from apps.retrieval.domain.graph import VectorGraph
-from apps.semantic.embedding import current_space
-from apps.semantic.index import shard_cache
+from apps.retrieval.domain import planner as planning
+from apps.retrieval.domain.vectors.graph import VectorGraph
+from apps.semantic.index.cache import shard_cache
+from apps.semantic.store.embedding_space import current_space
 
 
 def report(facts: dict[str, Any]) -> None:
