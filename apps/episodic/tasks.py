@@ -1,11 +1,13 @@
 """What django-q2 runs for the timeline by itself: bounded in time, and asked for again when there is more to do.
 
-What a person asks for in the admin is in `work_queue`.
+Queued tasks hold these paths: a function here is neither moved nor renamed.
 """
 
 import logging
+from typing import Any
 
 from apps.episodic.jobs import request_maintenance, request_pruning
+from apps.episodic.maintenance import jobs
 from apps.episodic.maintenance.run import timeline_maintain
 from apps.episodic.maintenance.runner import MaintenanceRunningError
 from apps.episodic.retention.prune import timeline_prune
@@ -42,3 +44,8 @@ def prune(resume: bool = False) -> None:
         return
     if not finished:
         request_pruning(resume=True)
+
+
+def work_part(*, kind: str, segment_ids: list[int], run: str, tries: int = 0) -> dict[str, Any]:
+    """Do the next part of what a person asked for in the admin; return what came of it."""
+    return jobs.run_part(kind=kind, segment_ids=segment_ids, run=run, tries=tries)

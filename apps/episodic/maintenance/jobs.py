@@ -20,7 +20,7 @@ from apps.episodic.maintenance.run import MaintenanceReport, timeline_compact, t
 from apps.episodic.maintenance.runner import MaintenanceRunningError
 from apps.episodic.models import Segment
 
-TASK = "apps.episodic.maintenance.jobs.work_part"
+TASK = "apps.episodic.tasks.work_part"
 # For maintenance that is at work already; so long in a task, and then in further ones.
 WAIT_SECONDS = 30.0
 MAX_TRIES = 10
@@ -84,7 +84,7 @@ def work_later(*, kind: Work, segment_ids: Sequence[int] = ()) -> UUID:
     return run
 
 
-def work_part(*, kind: str, segment_ids: list[int], run: str, tries: int = 0) -> dict[str, Any]:
+def run_part(*, kind: str, segment_ids: list[int], run: str, tries: int = 0) -> dict[str, Any]:
     """The next task of a run; asks for the one after it, if there is more. Doing one twice does no harm.
 
     tries: how often another maintenance was in the way.
@@ -119,7 +119,7 @@ def _bounded(lines: list[Line]) -> list[Line]:
 
 def run_status(run: UUID) -> RunStatus:
     """What came of the tasks of a run that are done."""
-    parts = list(Task.objects.filter(group=_group(str(run)), func=TASK).order_by("started"))
+    parts = list(Task.objects.filter(group=_group(str(run))).order_by("started"))
     if not parts:
         return RunStatus()
     results: list[dict[str, Any]] = [part.result for part in parts if part.success]

@@ -44,7 +44,7 @@ def revert_part(*, selection: Mapping[str, Any], actor: str, run: str, below: in
 
 def run_status(run: UUID) -> RunStatus:
     """What came of the parts of a run that are done."""
-    parts = list(Task.objects.filter(group=_group(str(run)), func=TASK).order_by("started"))
+    parts = list(Task.objects.filter(group=_group(str(run))).order_by("started"))
     results: list[dict[str, Any]] = [part.result for part in parts if part.success]
     return RunStatus(
         reverted=sum(result["reverted"] for result in results),

@@ -8,7 +8,7 @@ import pytest
 
 from apps.episodic.maintenance import jobs
 from apps.episodic.maintenance.doctor import DoctorReport, Problem, timeline_doctor
-from apps.episodic.maintenance.jobs import Line, RunStatus, Tone, Work, run_status, work_later, work_part
+from apps.episodic.maintenance.jobs import Line, RunStatus, Tone, Work, run_part, run_status, work_later
 from apps.episodic.maintenance.runner import MaintenanceRunningError
 from apps.episodic.models import Segment
 from apps.episodic.store.files import segment_path
@@ -258,7 +258,7 @@ def test_a_part_that_is_done_twice_does_no_harm() -> None:
     record(range(3))
     segment = open_segment()
     for _ in range(2):
-        work_part(kind="seal", segment_ids=[segment.pk], run=str(uuid4()))
+        run_part(kind="seal", segment_ids=[segment.pk], run=str(uuid4()))
     assert contents() == expected(range(3))
 
 

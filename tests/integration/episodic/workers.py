@@ -5,7 +5,7 @@ from uuid import uuid4
 from django.utils import timezone
 from django_q.models import OrmQ, Task
 
-from apps.episodic.maintenance.jobs import TASK, work_part
+from apps.episodic.maintenance.jobs import TASK, run_part
 
 
 def work_off(limit: int = 100) -> int:
@@ -22,7 +22,7 @@ def work_off(limit: int = 100) -> int:
             started=timezone.now(),
         )
         try:
-            result.result, result.success = work_part(**task["kwargs"]), True
+            result.result, result.success = run_part(**task["kwargs"]), True
         except Exception as error:  # noqa: BLE001  (as a worker does)
             result.result, result.success = repr(error), False
         result.stopped = timezone.now()
