@@ -22,12 +22,12 @@ from apps.core.domain.clock import SYSTEM_CLOCK, Clock, DeterministicClock, utcn
 from apps.core.domain.errors import ConflictError, MemoryHubError, UnavailableError
 from apps.core.domain.scope import Scope, system_access
 from apps.episodic.domain.event import DEFAULT_IMPORTANCE, DEFAULT_SOURCE, EventDraft
-from apps.episodic.purging import events_purge
+from apps.episodic.retention.purge import events_purge
 from apps.episodic.services import RecordAction, events_record
+from apps.semantic.conflicts.review import Winner
 from apps.semantic.domain.confidence import DecayPolicy
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.models import Memory, MemoryStatus
-from apps.semantic.reviewing import Winner
 from apps.semantic.selectors import memory_list, store_status
 from apps.semantic.services import (
     SaveResult,

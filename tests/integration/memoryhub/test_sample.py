@@ -16,7 +16,7 @@ from django.db import OperationalError, connection, models
 from apps.core.domain.clock import DeterministicClock
 from apps.core.domain.scope import Scope, system_access
 from apps.episodic.domain.event import EventDraft
-from apps.episodic.maintaining import timeline_maintain, timeline_seal
+from apps.episodic.maintenance.run import timeline_maintain, timeline_seal
 from apps.episodic.models import RetentionPolicy, TimelineEvent
 from apps.episodic.services import event_record
 from apps.events.models import Event
@@ -24,13 +24,13 @@ from apps.events.services import drain
 from apps.retrieval.domain.query import SearchQuery
 from apps.rules.selectors import rules_export
 from apps.semantic import selectors
-from apps.semantic.bridge_ingesting import events_ingest
+from apps.semantic.bridge.ingest import events_ingest
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.models import BridgeAudit, Conflict, Ingestion, Memory, MemoryEmbedding, MemoryRevision
-from apps.semantic.searching import memory_search
+from apps.semantic.search.search import memory_search
 from apps.semantic.services import memory_delete, memory_save
 from memoryhub import sample
-from tests.semantic.bridge_support import policy
+from tests.integration.semantic.bridge_support import policy
 
 # Recording must not be called inside a transaction.
 pytestmark = pytest.mark.django_db(transaction=True)
