@@ -5,8 +5,8 @@ from typing import Any, Literal
 from drf_spectacular.openapi import AutoSchema as SpectacularAutoSchema
 from rest_framework import serializers
 
-from apps.core.rest.fields import VISIBLE, StrictCharField, VisibleTextField
-from apps.core.rest.serializers import Problem, StrictSerializer
+from apps.core.schemas.fields import VISIBLE, StrictCharField, VisibleTextField
+from apps.core.schemas.serializers import Problem, StrictSerializer
 
 NO_NUL = r"[^\u0000]"
 

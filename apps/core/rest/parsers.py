@@ -9,7 +9,7 @@ from django.core.exceptions import RequestDataTooBig
 from rest_framework.exceptions import ParseError, ValidationError
 from rest_framework.parsers import JSONParser
 
-from apps.core.rest.fields import printable
+from apps.core.schemas.fields import printable
 
 MAX_DEPTH_DETAIL = "JSON parse error - nested too deeply."
 

@@ -17,8 +17,8 @@ from rest_framework.views import APIView
 
 from apps.core import health, metrics, selectors, services
 from apps.core.domain.scope import Access, Permission
-from apps.core.rest.fields import printable
-from apps.core.rest.serializers import (
+from apps.core.schemas.fields import printable
+from apps.core.schemas.serializers import (
     KeyCreatedOutput,
     KeyInput,
     KeyListOutput,

@@ -8,8 +8,8 @@ from typing import Any
 
 from rest_framework import serializers
 
-from apps.core.rest.fields import JSONObjectField
-from apps.core.rest.serializers import ProblemItem
+from apps.core.schemas.fields import JSONObjectField
+from apps.core.schemas.serializers import ProblemItem
 from apps.episodic.domain.event import EventRecord
 from apps.episodic.domain.warnings import HINTS, WarningKind
 from apps.episodic.models import Segment, TimelineWarning

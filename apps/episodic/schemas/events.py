@@ -6,8 +6,8 @@ from django.conf import settings
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from apps.core.rest.batches import ItemsField, items_schema
-from apps.core.rest.fields import (
+from apps.core.schemas.batches import ItemsField, items_schema
+from apps.core.schemas.fields import (
     AwareDateTimeField,
     JSONObjectField,
     StrictCharField,
@@ -15,7 +15,7 @@ from apps.core.rest.fields import (
     StrictFloatField,
     VisibleTextField,
 )
-from apps.core.rest.serializers import ScopeInput, StrictSerializer, scope_of
+from apps.core.schemas.serializers import ScopeInput, StrictSerializer, scope_of
 from apps.episodic.domain.event import DEFAULT_IMPORTANCE, MAX_EVENT_TYPE_CHARS, MAX_SOURCE_CHARS, EventDraft
 from apps.episodic.domain.rules import EVENT_TYPE_HINT, EVENT_TYPE_PATTERN
 from apps.episodic.models.segment import State

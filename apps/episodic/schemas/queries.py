@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.errors import InvalidInputError
-from apps.core.rest.fields import (
+from apps.core.schemas.fields import (
     AwareDateTimeField,
     StrictBooleanField,
     StrictCharField,
@@ -14,7 +14,7 @@ from apps.core.rest.fields import (
     StrictFloatField,
     StrictIntegerField,
 )
-from apps.core.rest.serializers import ScopeInput, scope_of
+from apps.core.schemas.serializers import ScopeInput, scope_of
 from apps.episodic.domain.window import DEFAULT_TOP_K, MAX_EVENT_TYPES, MAX_TOP_K, EventQuery
 from apps.episodic.schemas.events import EventTypeField
 from apps.retrieval.domain.query import SearchMode

@@ -6,7 +6,7 @@ from typing import Any
 from rest_framework import serializers
 
 from apps.core.domain.scope import Access
-from apps.core.rest.fields import JSONObjectField
+from apps.core.schemas.fields import JSONObjectField
 from apps.episodic.domain.window import QueryResult
 from apps.episodic.schemas.event_outputs import AnySerializer, EventOutput, event_json
 from apps.retrieval.domain.explain import explanation

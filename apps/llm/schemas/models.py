@@ -6,7 +6,7 @@ from typing import Any
 from rest_framework import serializers
 
 from apps.core.domain.scope import Access, Permission
-from apps.core.rest.fields import JSONObjectField
+from apps.core.schemas.fields import JSONObjectField
 from apps.llm.domain.tools import Tool
 from apps.llm.model_catalogue import ListedModel, ListedProvider, ModelsListing
 from apps.llm.models import Price

@@ -1,7 +1,7 @@
 """What requests about tools may hold."""
 
-from apps.core.rest.fields import StrictCharField, StrictChoiceField
-from apps.core.rest.serializers import StrictSerializer
+from apps.core.schemas.fields import StrictCharField, StrictChoiceField
+from apps.core.schemas.serializers import StrictSerializer
 from apps.llm.domain.protocol.results import ProtocolMode
 
 MAX_OUTPUT_CHARS = 100_000

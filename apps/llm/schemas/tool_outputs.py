@@ -4,8 +4,8 @@ from typing import Any
 
 from rest_framework import serializers
 
-from apps.core.rest.fields import JSONObjectField
-from apps.core.rest.serializers import ProblemItem
+from apps.core.schemas.fields import JSONObjectField
+from apps.core.schemas.serializers import ProblemItem
 from apps.llm.domain.protocol.results import Fix, ParsedOutput, Protocol, ProtocolMode, Refusal, Refused, ToolRequest
 from apps.llm.domain.tools import ToolOutcome, ToolResult
 from apps.llm.tools.requests import ExecutedOutput

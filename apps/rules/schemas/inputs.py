@@ -9,14 +9,14 @@ from rest_framework import serializers
 
 from apps.core.domain.errors import ForbiddenError
 from apps.core.domain.scope import Access, Scope
-from apps.core.rest.fields import (
+from apps.core.schemas.fields import (
     AwareDateTimeField,
     StrictCharField,
     StrictFloatField,
     VectorField,
     VisibleTextField,
 )
-from apps.core.rest.serializers import ScopeInput, StrictSerializer, scope_of
+from apps.core.schemas.serializers import ScopeInput, StrictSerializer, scope_of
 from apps.rules.domain.documents.json_schema import config_schema, rule_schema
 from apps.rules.domain.documents.rule import MAX_NAME_CHARS
 from apps.rules.domain.engine.record import MemoryRecord

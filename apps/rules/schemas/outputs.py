@@ -6,7 +6,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from apps.core.domain.scope import Access
-from apps.core.rest.fields import JSONObjectField
+from apps.core.schemas.fields import JSONObjectField
 from apps.rules.domain.documents.json_schema import rule_schema
 from apps.rules.domain.documents.rule import Document, RuleConfig
 from apps.rules.domain.engine.arbitration import Action, Strategy

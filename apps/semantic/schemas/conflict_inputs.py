@@ -2,8 +2,8 @@
 
 from rest_framework import serializers
 
-from apps.core.rest.fields import AwareDateTimeField, IdentifierField, StrictChoiceField
-from apps.core.rest.serializers import StrictSerializer
+from apps.core.schemas.fields import AwareDateTimeField, IdentifierField, StrictChoiceField
+from apps.core.schemas.serializers import StrictSerializer
 from apps.rules.domain.documents.rule import MAX_NAME_CHARS
 from apps.semantic.conflicts.review import Winner
 from apps.semantic.models import Origin, Outcome, ReviewState

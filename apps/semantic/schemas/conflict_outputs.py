@@ -5,7 +5,7 @@ from typing import Any
 from rest_framework import serializers
 
 from apps.core.domain.scope import Access
-from apps.core.rest.fields import JSONObjectField
+from apps.core.schemas.fields import JSONObjectField
 from apps.rules.schemas.outputs import SIDES, SignalOutput, shown_version
 from apps.semantic.models import Conflict, Memory, MemoryStatus, Origin, Outcome, ReviewState
 from apps.semantic.schemas.memory_outputs import iso

@@ -8,8 +8,8 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
-from apps.core.rest.batches import ItemsField, items_schema
-from apps.core.rest.fields import (
+from apps.core.schemas.batches import ItemsField, items_schema
+from apps.core.schemas.fields import (
     AwareDateTimeField,
     IdentifierField,
     JSONObjectField,
@@ -21,7 +21,7 @@ from apps.core.rest.fields import (
     VectorField,
     VisibleTextField,
 )
-from apps.core.rest.serializers import ScopeInput, StrictSerializer, scope_of
+from apps.core.schemas.serializers import ScopeInput, StrictSerializer, scope_of
 from apps.retrieval.domain.query import DEFAULT_TOP_K, MAX_TOP_K, SearchMode, SearchQuery
 from apps.semantic.domain.memory import TAGS, MemoryDraft
 from apps.semantic.models import MAX_TAG_CHARS, MemoryStatus, Policy

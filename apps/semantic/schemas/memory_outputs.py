@@ -10,8 +10,8 @@ from typing import Any
 
 from rest_framework import serializers
 
-from apps.core.rest.fields import JSONObjectField
-from apps.core.rest.serializers import ProblemItem
+from apps.core.schemas.fields import JSONObjectField
+from apps.core.schemas.serializers import ProblemItem
 from apps.retrieval.domain.explain import explanation
 from apps.retrieval.domain.query import SearchMode
 from apps.semantic.memories.writer import SaveResult

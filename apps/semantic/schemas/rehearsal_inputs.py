@@ -5,8 +5,8 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from apps.core.rest.fields import StrictBooleanField, StrictIntegerField
-from apps.core.rest.serializers import ScopeInput
+from apps.core.schemas.fields import StrictBooleanField, StrictIntegerField
+from apps.core.schemas.serializers import ScopeInput
 from apps.rules.domain.documents.json_schema import rule_schema
 from apps.semantic.conflicts.near_pairs import DEFAULT_PAIRS, MAX_PAIRS
 from apps.semantic.conflicts.rehearsal import DEFAULT_LIMIT, MAX_LIMIT

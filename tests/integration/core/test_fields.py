@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 
-from apps.core.rest import fields
-from apps.core.rest.serializers import ScopeInput, StrictSerializer
+from apps.core.schemas import fields
+from apps.core.schemas.serializers import ScopeInput, StrictSerializer
 
 JSON_SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
 STORABLE = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=20)

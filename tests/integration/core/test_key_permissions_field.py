@@ -2,7 +2,7 @@
 
 import pytest
 
-from apps.core.rest.serializers import KeyInput, highest
+from apps.core.schemas.serializers import KeyInput, highest
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from rest_framework.settings import api_settings
 
 from apps.core.domain.errors import MemoryHubError
 from apps.core.rest.errors import problem, status_of
-from apps.core.rest.serializers import StrictSerializer, shared
+from apps.core.schemas.serializers import StrictSerializer, shared
 
 MAX_BATCH = 1_000
 Answer = dict[str, Any]

@@ -8,7 +8,7 @@ from rest_framework import serializers
 
 from apps.core.domain.scope import PERMISSION_ORDER, Permission, Scope
 from apps.core.models import ApiKey
-from apps.core.rest.fields import (
+from apps.core.schemas.fields import (
     AwareDateTimeField,
     IdentifierField,
     StrictCharField,
