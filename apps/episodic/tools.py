@@ -16,8 +16,8 @@ from apps.episodic.schemas.event_outputs import record_json
 from apps.episodic.schemas.events import EventInput, draft_of
 from apps.episodic.schemas.queries import MAX_DAYS, MAX_QUERY_CHARS, EventQueryInput, query_of
 from apps.episodic.schemas.query_outputs import query_json
-from apps.llm.domain.tools import Tool
-from apps.llm.tools.parameters import MOMENT, SCOPE, UNIT, Json, checked_parameters, object_schema
+from apps.llm.domain.tools import MOMENT, SCOPE, UNIT, Json, Tool, object_schema
+from apps.llm.services import checked_parameters
 from apps.retrieval.domain.query import SearchMode
 
 _EVENT_TYPE: Json = {"type": "string", "pattern": EVENT_TYPE_PATTERN, "maxLength": MAX_EVENT_TYPE_CHARS}

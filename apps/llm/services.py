@@ -1,4 +1,4 @@
-"""Writes of embedding spaces."""
+"""Write embedding spaces, and check the parameters of tools."""
 
 from django.db import connection, transaction
 
@@ -6,6 +6,15 @@ from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.llm.domain.embedder import Embedder, EmbeddingError, EmbeddingSpaceId
 from apps.llm.models import EmbeddingSpace
 from apps.llm.selectors import active_space
+from apps.llm.tools.parameters import checked_parameters
+
+__all__ = [
+    "EmbeddingSpaceMismatchError",
+    "checked_parameters",
+    "ensure_space",
+    "space_activate",
+    "space_get_or_create",
+]
 
 # Any number that no other lock of the database has.
 FIRST_SPACE_LOCK = 0x53504143

@@ -10,8 +10,8 @@ from uuid import UUID
 
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.scope import Access, Permission
-from apps.llm.domain.tools import Tool
-from apps.llm.tools.parameters import MOMENT, SCOPE, UNIT, Json, checked_parameters, object_schema
+from apps.llm.domain.tools import MOMENT, SCOPE, UNIT, Json, Tool, object_schema
+from apps.llm.services import checked_parameters
 from apps.retrieval.domain.query import DEFAULT_TOP_K, MAX_TOP_K, SearchMode
 from apps.semantic import services
 from apps.semantic.domain.confidence import DecayPolicy

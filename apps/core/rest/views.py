@@ -1,7 +1,7 @@
 """The base of every API view, API keys, health and metrics."""
 
 import hmac
-from typing import Any, TypeVar
+from typing import Any
 from uuid import UUID
 
 from django.conf import settings
@@ -26,10 +26,8 @@ from apps.core.schemas.serializers import (
     NoInput,
     highest,
     scope_of,
-    shared,
+    validated,
 )
-
-SerializerT = TypeVar("SerializerT", bound=BaseSerializer[Any])
 
 
 class HubView(APIView):
@@ -57,16 +55,7 @@ class HubView(APIView):
         return access
 
 
-def validated(serializer: type[SerializerT], data: Any) -> Any:
-    """The checked input. Raises DRF's ValidationError, which names the fields at fault."""
-    if data is not None:
-        return shared(serializer).run_validation(data)
-    instance = serializer(data=data)  # whose words for this are made of the data of an instance
-    instance.is_valid(raise_exception=True)
-    return instance.validated_data
-
-
-def validated_query(serializer: type[SerializerT], request: Request) -> Any:
+def validated_query(serializer: type[BaseSerializer[Any]], request: Request) -> Any:
     """The checked query string, in which no parameter may stand twice."""
     repeated = [name for name, values in request.query_params.lists() if len(values) > 1]
     if repeated:

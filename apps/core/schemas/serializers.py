@@ -41,6 +41,15 @@ def shared(kind: type[serializers.BaseSerializer[Any]]) -> serializers.BaseSeria
     return _shared.get(kind) or _shared.setdefault(kind, kind())
 
 
+def validated(serializer: type[serializers.BaseSerializer[Any]], data: Any) -> Any:
+    """Return the checked input. Raises DRF's ValidationError, which names the fields at fault."""
+    if data is not None:
+        return shared(serializer).run_validation(data)
+    instance = serializer(data=data)  # whose words for this are made of the data of an instance
+    instance.is_valid(raise_exception=True)
+    return instance.validated_data
+
+
 class NoInput(StrictSerializer):
     """Nothing: where a call takes no fields, a field is a mistake."""
 

@@ -11,9 +11,9 @@ from rest_framework.response import Response
 from rest_framework.utils.urls import replace_query_param
 
 from apps.core.domain.errors import MemoryHubError
-from apps.core.rest.views import HubView, validated, validated_query
+from apps.core.rest.views import HubView, validated_query
 from apps.core.schemas.batches import ItemRefusedError, refusal, validated_item
-from apps.core.schemas.serializers import Problem
+from apps.core.schemas.serializers import Problem, validated
 from apps.episodic import selectors, services
 from apps.episodic.domain.event import EventDraft
 from apps.episodic.domain.segment_state import SegmentState

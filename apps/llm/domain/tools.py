@@ -24,8 +24,17 @@ MAX_ERRORS = 10
 MAX_ECHOED_CHARS = 100
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 Schema = Mapping[str, Any]
-Json = Any
+Json = dict[str, Any]
 Handler = Callable[[Access, Mapping[str, Any]], Json]
+
+MOMENT: Json = {"type": "string", "description": "ISO 8601 with an offset, for example 2023-05-08T13:56:00Z."}
+UNIT: Json = {"type": "number", "minimum": 0, "maximum": 1}
+SCOPE: Json = {name: {"type": "string", "maxLength": 200} for name in ("user_id", "household_id", "persona_id")}
+
+
+def object_schema(properties: Json, *, required: tuple[str, ...]) -> Json:
+    """Return the schema of an object with these properties and no others."""
+    return {"type": "object", "properties": properties, "required": list(required), "additionalProperties": False}
 
 
 class ToolError(Exception):
@@ -91,7 +100,7 @@ class ToolResult:
     name: str
     protocol: Protocol
     outcome: ToolOutcome
-    value: Json = None
+    value: Json | None = None
     problems: tuple[Problem, ...] = ()
     retry_after: int | None = None
 

@@ -5,7 +5,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.core.domain.scope import Permission
-from apps.core.rest.views import HubView, validated
+from apps.core.rest.views import HubView
+from apps.core.schemas.serializers import validated
 from apps.llm.schemas import tool_inputs, tool_outputs
 from apps.llm.tools import requests
 

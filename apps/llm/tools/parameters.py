@@ -1,4 +1,4 @@
-"""What the tools of several apps have in common: parts of their schemas, and how parameters are checked."""
+"""What the tools of several apps have in common: how parameters are checked."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -6,19 +6,8 @@ from typing import Any
 from rest_framework.exceptions import ValidationError
 from rest_framework.serializers import BaseSerializer
 
-from apps.core.rest.views import validated
+from apps.core.schemas.serializers import validated
 from apps.llm.domain.tools import InvalidParametersError, Problem
-
-Json = dict[str, Any]
-
-MOMENT: Json = {"type": "string", "description": "ISO 8601 with an offset, for example 2023-05-08T13:56:00Z."}
-UNIT: Json = {"type": "number", "minimum": 0, "maximum": 1}
-SCOPE: Json = {name: {"type": "string", "maxLength": 200} for name in ("user_id", "household_id", "persona_id")}
-
-
-def object_schema(properties: Json, *, required: tuple[str, ...]) -> Json:
-    """The schema of an object with these properties and no others."""
-    return {"type": "object", "properties": properties, "required": list(required), "additionalProperties": False}
 
 
 def checked_parameters(serializer: type[BaseSerializer[Any]], parameters: Mapping[str, Any]) -> Any:

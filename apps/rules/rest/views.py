@@ -11,8 +11,8 @@ from rest_framework.response import Response
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.scope import Access, Permission
 from apps.core.rest.permissions import HasKeyPermission
-from apps.core.rest.views import HubView, validated, validated_query
-from apps.core.schemas.serializers import Problem
+from apps.core.rest.views import HubView, validated_query
+from apps.core.schemas.serializers import Problem, validated
 from apps.rules import selectors, services
 from apps.rules.domain.documents.problems import InvalidRuleError
 from apps.rules.evaluate import evaluate

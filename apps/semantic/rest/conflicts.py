@@ -7,8 +7,8 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.core.rest.views import HubView, no_body, validated, validated_query
-from apps.core.schemas.serializers import Problem, scope_of
+from apps.core.rest.views import HubView, no_body, validated_query
+from apps.core.schemas.serializers import Problem, scope_of, validated
 from apps.semantic import selectors, services
 from apps.semantic.conflicts.review import Winner
 from apps.semantic.rest.memories import NOT_FILTERS

@@ -12,9 +12,9 @@ from rest_framework.response import Response
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import Permission
-from apps.core.rest.views import HubView, no_body, validated, validated_query
+from apps.core.rest.views import HubView, no_body, validated_query
 from apps.core.schemas.batches import ItemRefusedError, refusal, validated_item
-from apps.core.schemas.serializers import Problem, scope_of
+from apps.core.schemas.serializers import Problem, scope_of, validated
 from apps.semantic import selectors, services
 from apps.semantic.bridge.status import bridge_status
 from apps.semantic.domain.memory import MemoryDraft

@@ -6,8 +6,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.core.domain.scope import Permission
-from apps.core.rest.views import HubView, validated
-from apps.core.schemas.serializers import Problem, scope_of
+from apps.core.rest.views import HubView
+from apps.core.schemas.serializers import Problem, scope_of, validated
 from apps.rules.domain.documents.problems import InvalidRuleError
 from apps.semantic.conflicts.rehearsal import rehearse
 from apps.semantic.schemas.rehearsal_inputs import RehearseInput
