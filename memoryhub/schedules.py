@@ -2,7 +2,7 @@
 
 from apps.episodic.schedules import SCHEDULES as EPISODIC
 from apps.events.schedules import SCHEDULES as EVENTS
-from apps.events.schedules import ScheduleSpec
+from apps.events.services import ScheduleSpec
 from apps.llm.schedules import SCHEDULES as LLM
 from apps.semantic.schedules import SCHEDULES as SEMANTIC
 

@@ -2,7 +2,7 @@
 
 from django_q.tasks import async_task
 
-from apps.events.jobs import request_once
+from apps.events.services import request_once
 
 _TASKS = "apps.episodic.tasks."
 

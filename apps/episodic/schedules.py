@@ -2,7 +2,7 @@
 
 from django_q.models import Schedule
 
-from apps.events.schedules import ScheduleSpec
+from apps.events.services import ScheduleSpec
 
 SCHEDULES = (
     ScheduleSpec("timeline: maintain", "apps.episodic.tasks.maintain", Schedule.MINUTES, 1),

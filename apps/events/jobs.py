@@ -1,14 +1,18 @@
-"""Asks django-q2 for a task: once per transaction, and together with it where the broker allows."""
+"""Tasks and schedules of django-q2: requested with a transaction, created once and then left to the operator."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.conf import settings
-from django.db import transaction
+from django.db import connection, transaction
 from django_q.brokers import get_broker
 from django_q.brokers.orm import ORM
 from django_q.conf import Conf
+from django_q.models import Schedule
 from django_q.tasks import async_task
 
+# Any number that no other advisory lock of this project uses.
+SCHEDULES_LOCK = 0x6D68_7363
 DRAIN_TASK = "apps.events.tasks.drain"
 
 
@@ -54,3 +58,39 @@ def _enqueue(task: str, name: str) -> None:
 def _shares_transaction(alias: str) -> bool:
     runs_inline = Conf.SYNC
     return not runs_inline and alias == settings.Q_CLUSTER.get("orm") and isinstance(get_broker(), ORM)
+
+
+@dataclass(frozen=True)
+class ScheduleSpec:
+    """name: by which it is found again. task: dotted path. every: a `Schedule` type; minutes: for MINUTES."""
+
+    name: str
+    task: str
+    every: str
+    minutes: int | None = None
+
+
+def schedules_ensure(*, specs: Sequence[ScheduleSpec]) -> list[str]:
+    """Create the schedules that are missing; return their names.
+
+    One that exists by name is never changed, so what an operator edited stays. An advisory lock makes it
+    safe for two processes at once, because django-q2 does not keep names unique.
+    """
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [SCHEDULES_LOCK])
+        existing = set(Schedule.objects.values_list("name", flat=True))
+        missing = [spec for spec in specs if spec.name not in existing]
+        Schedule.objects.bulk_create(_row(spec) for spec in missing)
+    return [spec.name for spec in missing]
+
+
+def _row(spec: ScheduleSpec) -> Schedule:
+    return Schedule(
+        name=spec.name,
+        func=spec.task,
+        schedule_type=spec.every,
+        minutes=spec.minutes,
+        # No result row for every sweep: they would push the interesting ones out of the kept 500.
+        kwargs="{'q_options': {'save': False}}",
+    )

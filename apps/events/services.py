@@ -17,10 +17,24 @@ from apps.events import metrics, outbox
 from apps.events.delivery import Drain, DrainReport
 from apps.events.domain.payload import EventPayload
 from apps.events.domain.retry import DEFAULT_POLICY, RetryPolicy
-from apps.events.jobs import request_drain
+from apps.events.jobs import ScheduleSpec, request_drain, request_once, schedules_ensure
 from apps.events.models import Delivery, Event
 from apps.events.outbox import OutboxRow
 from apps.events.subscribers import subscribers_of
+
+__all__ = [
+    "OutsideTransactionError",
+    "ScheduleSpec",
+    "drain",
+    "emit",
+    "emit_many",
+    "payloads_redact",
+    "redeliver",
+    "request_once",
+    "schedules_ensure",
+    "sweep",
+    "trim",
+]
 
 logger = logging.getLogger(__name__)
 

@@ -2,6 +2,6 @@
 
 from django_q.models import Schedule
 
-from apps.events.schedules import ScheduleSpec
+from apps.events.services import ScheduleSpec
 
 SCHEDULES = (ScheduleSpec("models: sweep guards", "apps.llm.tasks.sweep_guards", Schedule.HOURLY),)

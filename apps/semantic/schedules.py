@@ -2,7 +2,7 @@
 
 from django_q.models import Schedule
 
-from apps.events.schedules import ScheduleSpec
+from apps.events.services import ScheduleSpec
 
 SCHEDULES = (
     ScheduleSpec("semantic: consolidate", "apps.semantic.tasks.consolidate_enabled", Schedule.HOURLY),

@@ -18,7 +18,7 @@ from apps.core import selectors, services
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.scope import Permission, Scope
 from apps.core.models import ApiKey
-from apps.events.schedules import schedules_ensure
+from apps.events.services import schedules_ensure
 from apps.llm.embedding.embedder import get_embedder
 from apps.llm.pricing.prices import prices_ensure
 from apps.llm.services import ensure_space

@@ -1,4 +1,4 @@
-"""One error shape everywhere (DESIGN D12): {"type", "errors": [{"code", "detail", "attr"}]}."""
+"""Errors as answers, all in the shape of `schemas.errors` (DESIGN D12)."""
 
 import logging
 from typing import Any, cast
@@ -14,19 +14,12 @@ from rest_framework.exceptions import APIException
 from rest_framework.response import Response
 
 from apps.core.domain import errors
+from apps.core.schemas.errors import problem, status_of
 
 logger = logging.getLogger(__name__)
 
 DATABASE_RETRY_SECONDS = 2
 OVERLOAD_RETRY_SECONDS = 1
-STATUS_OF: tuple[tuple[type[errors.MemoryHubError], int], ...] = (
-    (errors.NotFoundError, status.HTTP_404_NOT_FOUND),
-    (errors.ForbiddenError, status.HTTP_403_FORBIDDEN),
-    (errors.InvalidInputError, status.HTTP_400_BAD_REQUEST),
-    (errors.ConflictError, status.HTTP_409_CONFLICT),
-    (errors.ThrottledError, status.HTTP_429_TOO_MANY_REQUESTS),
-    (errors.UnavailableError, status.HTTP_503_SERVICE_UNAVAILABLE),
-)
 
 
 class BodyTooLarge(APIException):
@@ -39,11 +32,6 @@ class BodyTooLarge(APIException):
         super().__init__(f"The request body is too large: at most {settings.DATA_UPLOAD_MAX_MEMORY_SIZE} bytes.")
 
 
-def problem(kind: str, code: str, detail: str, attr: str | None = None) -> dict[str, Any]:
-    """The body of an error answer."""
-    return {"type": kind, "errors": [{"code": code, "detail": detail, "attr": attr}]}
-
-
 def handle_exception(exception: Exception, context: dict[str, Any]) -> Response | None:
     """DRF's exception handler: errors of the domain and of the database become answers, the rest is DRF's."""
     if isinstance(exception, errors.MemoryHubError):
@@ -54,11 +42,6 @@ def handle_exception(exception: Exception, context: dict[str, Any]) -> Response 
     if isinstance(exception, RequestDataTooBig):
         exception = BodyTooLarge()
     return exception_handler(exception, cast("Any", context))
-
-
-def status_of(error: errors.MemoryHubError) -> int:
-    """The HTTP status of an error of the domain."""
-    return next(status_code for kind, status_code in STATUS_OF if isinstance(error, kind))
 
 
 def _domain_answer(error: errors.MemoryHubError) -> Response:

@@ -8,7 +8,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.settings import api_settings
 
 from apps.core.domain.errors import MemoryHubError
-from apps.core.rest.errors import problem, status_of
+from apps.core.schemas.errors import problem, status_of
 from apps.core.schemas.serializers import StrictSerializer, shared
 
 MAX_BATCH = 1_000

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 from django.db import connection
 
-from apps.events.jobs import request_once
+from apps.events.services import request_once
 
 INGEST_TASK, RECONCILE_TASK = "apps.semantic.tasks.ingest_events", "apps.semantic.tasks.reconcile_events"
 # Any number that no other advisory lock of this project uses.

@@ -11,8 +11,8 @@ from django.conf import settings
 from rest_framework import serializers
 from rest_framework.exceptions import ParseError, ValidationError
 
-from apps.core.rest.parsers import StrictJSONParser
 from apps.core.schemas.fields import IdentifierField, VisibleTextField
+from apps.core.schemas.parsers import StrictJSONParser
 from apps.semantic.domain.locomo import (
     LocomoError,
     Question,

@@ -119,7 +119,7 @@ def test_a_host_that_is_not_ours_is_refused_in_the_shape() -> None:
 
 
 def test_every_error_of_the_domain_has_a_status() -> None:
-    from apps.core.rest.errors import status_of
+    from apps.core.schemas.errors import status_of
 
     kinds = errors.MemoryHubError.__subclasses__()
     assert len(kinds) == 5

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from rest_framework.exceptions import ValidationError
 
-from apps.core.rest.parsers import StrictJSONParser
+from apps.core.schemas.parsers import StrictJSONParser
 
 
 def parsed(text: str) -> Any:

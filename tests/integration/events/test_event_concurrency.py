@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from urllib.parse import quote
 
@@ -20,7 +21,8 @@ from apps.events.delivery import Drain
 from apps.events.domain.retry import DEFAULT_POLICY
 from apps.events.locks import try_hold_deliveries
 from apps.events.models import Delivery, Event
-from apps.events.schedules import schedules_ensure
+from apps.events.schedules import SCHEDULES
+from apps.events.services import schedules_ensure
 from tests.integration.events import support
 from tests.integration.events.support import emit
 from tests.threads import PATIENCE, at_once, outcomes_at_once
@@ -298,6 +300,6 @@ def test_a_trim_beside_a_redeliver_removes_no_event_that_is_open_again(table, mo
 
 
 def test_two_processes_that_ensure_the_schedules_make_each_once():
-    made = at_once(schedules_ensure, schedules_ensure, schedules_ensure)
+    made = at_once(*[partial(schedules_ensure, specs=SCHEDULES)] * 3)
     assert sorted(len(names) for names in made) == [0, 0, 2]
     assert sorted(Schedule.objects.values_list("name", flat=True)) == ["events: sweep", "events: trim"]

@@ -4,7 +4,7 @@ import pytest
 from django.utils.module_loading import import_string
 from django_q.models import Schedule
 
-from apps.events.schedules import ScheduleSpec, schedules_ensure
+from apps.events.services import ScheduleSpec, schedules_ensure
 from memoryhub.schedules import SCHEDULES
 
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from apps.core.domain.errors import NotFoundError
 from apps.core.domain.scope import Access, Scope, system_access
-from apps.events.schedules import schedules_ensure
+from apps.events.services import schedules_ensure
 from apps.rules.services import rule_delete, rule_register
 from apps.semantic import tasks
 from apps.semantic.conflicts.review import Winner
