@@ -19,7 +19,7 @@ from apps.core.services import key_create, key_revoke
 from apps.events.selectors import outbox_status
 from apps.llm.embedding.embedder import get_embedder
 from apps.llm.models import EmbeddingSpace
-from apps.rules.registry import active_rules
+from apps.rules.selectors import active_rules
 from apps.semantic.domain.evaluation import percentile
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.imports.importer import PlacedDraft, import_memories

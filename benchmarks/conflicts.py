@@ -14,7 +14,7 @@ from apps.rules.domain.engine.arbitration import Action, arbitrate
 from apps.rules.domain.engine.detection import MAKE_A_CONFLICT, detect
 from apps.rules.domain.engine.record import MemoryRecord
 from apps.rules.domain.engine.signals import Detection, SignalType
-from apps.rules.registry import RuleSet, resolve_all
+from apps.rules.selectors import RuleSet, resolve_all
 from benchmarks.labelled_pairs import Decision, LabelledPair, by_kind, rates
 
 BATCH = 256

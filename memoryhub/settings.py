@@ -175,7 +175,7 @@ SPECTACULAR_SETTINGS = {
         "WarningSeverityEnum": "apps.episodic.models.warning.Level",
         "ConflictStateEnum": "apps.semantic.models.ReviewState",
         "TimelineReadinessEnum": "apps.episodic.schemas.event_outputs.READINESS",
-        "ConflictSideEnum": "apps.rules.schemas.outputs.SIDES",
+        "ConflictSideEnum": "apps.rules.domain.engine.arbitration.SIDES",
         "MemoryStatusEnum": "apps.semantic.models.MemoryStatus",
         "SearchModeEnum": ["hybrid", "vector", "keyword"],
         "ToolProtocolEnum": "apps.llm.schemas.tool_outputs.PROTOCOLS",

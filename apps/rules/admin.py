@@ -24,7 +24,7 @@ from apps.rules.domain.documents.builtin import BUILT_IN
 from apps.rules.domain.documents.rule import DEFAULT_RULE, RuleConfig
 from apps.rules.domain.engine.record import MemoryRecord
 from apps.rules.evaluate import evaluate
-from apps.rules.forms import SECTIONS, SEEN, SEPARATOR, SETTINGS, RuleForm, TrialForm
+from apps.rules.forms import EDIT_AGAIN, NEEDED_TO_REHEARSE, SECTIONS, SEEN, SEPARATOR, SETTINGS, RuleForm, TrialForm
 from apps.rules.models import MergeRule, MergeRuleVersion
 from apps.rules.registry import active_rules
 from apps.rules.schemas.outputs import evaluation_json
@@ -33,10 +33,8 @@ from apps.rules.selectors import rule_history
 ACTION_COLOURS = {"Registered": "success", "Updated": "info", "Deleted": "danger", "Restored": "warning"}
 STATE_COLOURS = {"Enabled": "success", "Disabled": "warning", "Broken": "danger"}
 SHOWN_VERSIONS = 20
-# The buttons between the form of a rule and its rehearsal: the theme names the one, the rehearsal's page the other.
-REHEARSE, EDIT_AGAIN = "rules_mergerule_rehearse", "_edit_again"
-# What a rehearsal shows: receipts, and the words of memories.
-NEEDED_TO_REHEARSE = ("semantic.view_conflict", "semantic.view_memory")
+# The name that the theme gives to the button "Rehearse".
+REHEARSE = "rules_mergerule_rehearse"
 RESTORE_DIALOG = ActionDialog(
     title="Restore the rule as of this change?",
     description="The rule becomes what it was then. What it is now stays in the history.",

@@ -26,6 +26,10 @@ from apps.rules.registry import active_rules
 SEPARATOR = "__"
 SEEN = "seen_version"
 SECTIONS = ("conditions", "detection", "arbitration", "merge")
+# The button of a rehearsal's page that leads back to the form of the rule.
+EDIT_AGAIN = "_edit_again"
+# A rehearsal shows receipts and the contents of memories.
+NEEDED_TO_REHEARSE = ("semantic.view_conflict", "semantic.view_memory")
 YES_OR_NO = (("true", "Yes"), ("false", "No"))
 SETTINGS = {
     setting.path.replace(".", SEPARATOR): setting

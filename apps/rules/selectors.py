@@ -8,19 +8,27 @@ from apps.core.domain.errors import NotFoundError
 from apps.core.domain.scope import Access, system_access
 from apps.rules.domain.documents.rule import DEFAULT_RULE, Conditions, Document, RuleConfig, lineage, match
 from apps.rules.domain.engine.record import MemoryRecord
-from apps.rules.models import MergeRuleVersion, RegistryVersion
-from apps.rules.registry import RuleSet, active_rules
+from apps.rules.models import MergeRule, MergeRuleVersion, RegistryVersion
+from apps.rules.registry import RuleSet, active_rules, resolve_all
 
 __all__ = [
+    "NO_SUCH_RULE",
     "MatchedRule",
+    "MergeRule",
+    "MergeRuleVersion",
+    "RegistryVersion",
+    "RuleSet",
     "active_rules",
     "find_matching_rule",
+    "is_visible",
     "registry_version",
+    "resolve_all",
     "rule_get",
     "rule_history",
     "rule_resolved",
     "rules_export",
     "rules_visible",
+    "shown_version",
 ]
 
 NO_SUCH_RULE = "There is no such rule."
@@ -109,3 +117,8 @@ def is_visible(access: Access, rule: RuleConfig, known: RuleSet) -> bool:
 def _names_only(conditions: Conditions, bound: dict[str, str]) -> bool:
     named = {"user_id": conditions.user_id, "persona_id": conditions.persona_id}
     return all(value is None or bound.get(name) == value for name, value in named.items())
+
+
+def shown_version(access: Access, version: int) -> int | None:
+    """Return the version of the registry; None for a key with a bound, which must not count the changes of others."""
+    return None if access.bound.named() else version

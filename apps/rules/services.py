@@ -21,9 +21,27 @@ from apps.rules.domain.documents.builtin import BUILT_IN, with_built_in
 from apps.rules.domain.documents.problems import InvalidRuleError, Problem
 from apps.rules.domain.documents.rule import Document, RuleConfig, check_fit, deep_merge, resolve
 from apps.rules.domain.documents.validate import checked_document
+from apps.rules.evaluate import Evaluation, evaluate
 from apps.rules.events import RuleChange, RuleDeleted, RuleRegistered, RuleUpdated
+from apps.rules.forms import EDIT_AGAIN, NEEDED_TO_REHEARSE, RuleForm
 from apps.rules.models import MergeRule, MergeRuleVersion, RegistryVersion, RuleAction
 from apps.rules.selectors import NO_SUCH_RULE
+
+__all__ = [
+    "EDIT_AGAIN",
+    "MAX_LOADED",
+    "NEEDED_TO_REHEARSE",
+    "Evaluation",
+    "RuleForm",
+    "RuleOutcome",
+    "evaluate",
+    "rule_delete",
+    "rule_register",
+    "rule_replace",
+    "rule_restore",
+    "rule_update",
+    "rules_load",
+]
 
 MAX_LOADED = 1_000
 EVENTS: dict[RuleAction, type[RuleChange]] = {

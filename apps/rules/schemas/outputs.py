@@ -9,14 +9,13 @@ from apps.core.domain.scope import Access
 from apps.core.schemas.fields import JSONObjectField
 from apps.rules.domain.documents.json_schema import rule_schema
 from apps.rules.domain.documents.rule import Document, RuleConfig
-from apps.rules.domain.engine.arbitration import Action, Strategy
+from apps.rules.domain.engine.arbitration import SIDES, Action, Strategy
 from apps.rules.domain.engine.merge import ContentStrategy, MergeResult
-from apps.rules.domain.engine.signals import SignalType
+from apps.rules.domain.engine.signals import SignalOutput
 from apps.rules.evaluate import Evaluation
-from apps.rules.registry import active_rules
+from apps.rules.selectors import active_rules, shown_version
 
 AnySerializer = serializers.Serializer[Any]
-SIDES = ("candidate", "existing")
 
 
 @extend_schema_field(rule_schema(leave_out=["name", "extends"]) | {"additionalProperties": True})
@@ -66,12 +65,9 @@ class MatchOutput(RuleVersions):
     rule = RuleOutput()
 
 
-class SignalOutput(AnySerializer):
-    """What speaks for a conflict."""
-
-    type = serializers.ChoiceField(choices=[kind.value for kind in SignalType])
-    score = serializers.FloatField()
-    evidence = JSONObjectField()
+@extend_schema_field(list[SignalOutput])  # type: ignore[arg-type]
+class SignalsField(JSONObjectField):
+    """The evidence for a conflict."""
 
 
 class ArbitrationOutput(AnySerializer):
@@ -110,7 +106,7 @@ class MergeOutput(AnySerializer):
 class EvaluateOutput(RuleVersions):
     """What would be decided about two memories. Nothing was changed."""
 
-    signals = SignalOutput(many=True)
+    signals = SignalsField()
     conflict = serializers.BooleanField(help_text="Whether the signals amount to a conflict.")
     decisive = serializers.BooleanField(help_text="Whether the evidence is strong enough to act on.")
     total_score = serializers.FloatField()
@@ -119,11 +115,6 @@ class EvaluateOutput(RuleVersions):
     merge = MergeOutput(allow_null=True)
     rule = serializers.CharField(help_text="The name of the rule that applied.")
     warning = serializers.CharField(allow_null=True, help_text="Why the semantic signal was left out, if it was.")
-
-
-def shown_version(access: Access, version: int) -> int | None:
-    """The version of the registry, for a key that may know it."""
-    return None if access.bound.named() else version
 
 
 def rule_json(access: Access, document: Document) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from unfold.views import ChangeList
 from apps.core.admin.lists import BoundedPaginator, HouseholdFilter, PersonaFilter, UserFilter, comparable
 from apps.rules.domain.engine.arbitration import Strategy
 from apps.rules.domain.engine.signals import SignalType
-from apps.rules.models import MergeRuleVersion
+from apps.rules.selectors import MergeRuleVersion
 from apps.semantic.conflicts.counts import decided_rules
 from apps.semantic.models import Conflict, Origin, ReviewState
 

@@ -9,7 +9,7 @@ from django.template.defaultfilters import truncatechars
 from django.urls import reverse
 
 from apps.core.admin.kit import NOTHING, badge, moment, pretty_json
-from apps.rules.models import MergeRuleVersion
+from apps.rules.selectors import MergeRuleVersion
 from apps.semantic.conflicts.review import Winner, decisions_undone
 from apps.semantic.domain.receipt_words import OUTCOMES, signal_words
 from apps.semantic.domain.state import Standing, Transition

@@ -21,9 +21,8 @@ from unfold import widgets
 from apps.core.admin.kit import moment
 from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import MAX_IDENTIFIER_CHARS, Scope, system_access
-from apps.rules.admin import EDIT_AGAIN, NEEDED_TO_REHEARSE
-from apps.rules.forms import RuleForm
-from apps.rules.models import MergeRule
+from apps.rules.selectors import MergeRule
+from apps.rules.services import EDIT_AGAIN, NEEDED_TO_REHEARSE, RuleForm
 from apps.semantic.conflicts.near_pairs import DEFAULT_PAIRS, MAX_PAIRS
 from apps.semantic.conflicts.rehearsal import (
     DEFAULT_LIMIT,

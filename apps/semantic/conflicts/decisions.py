@@ -14,7 +14,7 @@ from apps.rules.domain.engine.detection import cosine_of
 from apps.rules.domain.engine.merge import MergeResult, merge
 from apps.rules.domain.engine.record import MemoryRecord
 from apps.rules.domain.engine.verdict import Outcome, Verdict, noticed
-from apps.rules.registry import RuleSet
+from apps.rules.selectors import RuleSet
 from apps.semantic.conflicts.merged_memory import merged_memory
 from apps.semantic.conflicts.receipts import completed, event_of, merge_as_json, receipt_of
 from apps.semantic.conflicts.records import Vector

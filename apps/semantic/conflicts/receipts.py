@@ -10,7 +10,7 @@ from apps.rules.domain.engine.detection import cosine_of
 from apps.rules.domain.engine.merge import MergeResult
 from apps.rules.domain.engine.record import MemoryRecord
 from apps.rules.domain.engine.verdict import Decided, Verdict
-from apps.rules.registry import RuleSet
+from apps.rules.selectors import RuleSet
 from apps.semantic.conflicts.records import record_as_json
 from apps.semantic.domain.state import Transition
 from apps.semantic.events import ConflictDecided

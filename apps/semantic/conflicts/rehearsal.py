@@ -18,8 +18,7 @@ from apps.core.domain.scope import Access, Scope
 from apps.rules.domain.documents.problems import InvalidRuleError
 from apps.rules.domain.documents.rule import Document, RuleConfig, check_fit, rule_from_document, without_nulls
 from apps.rules.domain.documents.validate import checked_document
-from apps.rules.registry import RuleSet, active_rules, resolve_all
-from apps.rules.selectors import NO_SUCH_RULE, is_visible, rule_get
+from apps.rules.selectors import NO_SUCH_RULE, RuleSet, active_rules, is_visible, resolve_all, rule_get
 from apps.semantic.conflicts.near_pairs import DEFAULT_PAIRS, NearPairs
 from apps.semantic.conflicts.records import record_from_json
 from apps.semantic.domain.rehearsal import Case, Fate, Tally, case_of, changed_document, gone_by, replay

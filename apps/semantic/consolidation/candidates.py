@@ -18,7 +18,7 @@ from apps.rules.domain.engine.arbitration import Conflict as Disagreement
 from apps.rules.domain.engine.detection import detect
 from apps.rules.domain.engine.record import MemoryRecord
 from apps.rules.domain.engine.verdict import Verdict, decide
-from apps.rules.registry import RuleSet
+from apps.rules.selectors import RuleSet
 from apps.semantic.conflicts.records import Vector, record_of_memory
 from apps.semantic.domain.nearest import nearest
 from apps.semantic.index.cache import shard_cache

@@ -17,7 +17,7 @@ from django.db import transaction
 from apps.core.domain.clock import Clock, utcnow
 from apps.llm.models import EmbeddingSpace
 from apps.rules.domain.engine.verdict import Outcome, Verdict, noticed
-from apps.rules.registry import RuleSet, active_rules
+from apps.rules.selectors import RuleSet, active_rules
 from apps.semantic.conflicts.decisions import Case, Vectors, VectorsMissingError, decision_apply
 from apps.semantic.consolidation.candidates import (
     Chunk,

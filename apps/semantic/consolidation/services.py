@@ -18,7 +18,7 @@ from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import MemoryHubError, NotFoundError
 from apps.core.domain.scope import IDENTIFIERS, Scope
 from apps.rules.domain.engine.verdict import Outcome
-from apps.rules.registry import active_rules
+from apps.rules.selectors import active_rules
 from apps.semantic.consolidation.candidates import Finding, look_at, memories_between
 from apps.semantic.consolidation.run import (
     CHUNK,

@@ -24,7 +24,7 @@ from apps.rules.domain.documents.rule import RuleConfig
 from apps.rules.domain.engine.arbitration import Conflict
 from apps.rules.domain.engine.detection import detect
 from apps.rules.domain.engine.record import MemoryRecord
-from apps.rules.registry import RuleSet
+from apps.rules.selectors import RuleSet
 from apps.semantic.conflicts.records import RECORD_COLUMNS, Vector, record_of_draft, record_of_row
 from apps.semantic.domain.nearest import Near, best_of, nearest
 from apps.semantic.index.cache import shard_cache

@@ -11,7 +11,7 @@ from apps.core.domain.errors import MemoryHubError, UnavailableError
 from apps.core.domain.latency import monotonic_ms
 from apps.core.domain.scope import Access
 from apps.llm.models import EmbeddingSpace
-from apps.rules.registry import active_rules
+from apps.rules.selectors import active_rules
 from apps.semantic.conflicts.decisions import Vectors, VectorsMissingError
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.index.health import index_guard

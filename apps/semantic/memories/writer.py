@@ -10,7 +10,7 @@ from apps.rules.domain.engine.arbitration import Conflict
 from apps.rules.domain.engine.detection import detect
 from apps.rules.domain.engine.record import MemoryRecord
 from apps.rules.domain.engine.verdict import Outcome, Verdict, decide
-from apps.rules.registry import RuleSet
+from apps.rules.selectors import RuleSet
 from apps.semantic.conflicts.decisions import Arrival, Case, Vectors, VectorsMissingError, decision_apply
 from apps.semantic.conflicts.records import record_of_memory
 from apps.semantic.domain.duplicates import DuplicateAction, DuplicateDecision, decide_duplicate

@@ -2,16 +2,24 @@
 
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from apps.core.domain.scope import Access
 from apps.core.schemas.fields import JSONObjectField
-from apps.rules.schemas.outputs import SIDES, SignalOutput, shown_version
+from apps.rules.domain.engine.arbitration import SIDES
+from apps.rules.domain.engine.signals import SignalOutput
+from apps.rules.selectors import shown_version
 from apps.semantic.models import Conflict, Memory, MemoryStatus, Origin, Outcome, ReviewState
 from apps.semantic.schemas.memory_outputs import iso
 
 AnySerializer = serializers.Serializer[Any]
 LOSER = {"candidate": "existing", "existing": "candidate"}
+
+
+@extend_schema_field(list[SignalOutput])  # type: ignore[arg-type]
+class SignalsField(JSONObjectField):
+    """The evidence for the conflict."""
 
 
 class SideOutput(AnySerializer):
@@ -46,7 +54,7 @@ class ConflictOutput(AnySerializer):
     strategy = serializers.CharField(help_text="What decided.")
     confidence = serializers.FloatField()
     reason = serializers.CharField()
-    signals = SignalOutput(many=True)
+    signals = SignalsField()
     total_score = serializers.FloatField()
     similarity = serializers.FloatField(allow_null=True, help_text="Cosine of the two.")
     rule = serializers.CharField()

@@ -14,8 +14,7 @@ from rich.table import Table
 from apps.core.terminal import progress_bar
 from apps.llm.domain.embedder import EmbeddingError
 from apps.llm.embedding.embedder import get_embedder
-from apps.rules.models import RegistryVersion
-from apps.rules.registry import active_rules
+from apps.rules.selectors import RegistryVersion, active_rules
 from benchmarks.conflicts import (
     THRESHOLDS,
     RuleFor,

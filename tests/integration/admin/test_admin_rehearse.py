@@ -13,8 +13,8 @@ from django.urls import reverse
 
 from apps.core.domain.scope import system_access
 from apps.rules import selectors
-from apps.rules.admin import EDIT_AGAIN, REHEARSE
-from apps.rules.forms import RuleForm
+from apps.rules.admin import REHEARSE
+from apps.rules.forms import EDIT_AGAIN, RuleForm
 from apps.rules.models import MergeRule
 from apps.rules.services import rule_update
 from apps.semantic.models import Conflict, Memory

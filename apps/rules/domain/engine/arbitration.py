@@ -18,13 +18,14 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 from apps.rules.domain.engine.record import MemoryRecord
 from apps.rules.domain.engine.signals import Detection, SignalType
 from apps.rules.domain.engine.sources import source_rank, source_score
 
 Side = Literal["candidate", "existing"]
+SIDES: tuple[Side, ...] = get_args(Side)
 SOURCE_CONFIDENCE = 0.7
 DEFAULT_CONFIDENCE = 0.5
 DAY = 86_400.0

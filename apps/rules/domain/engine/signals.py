@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypedDict
 
 
 class SignalType(StrEnum):
@@ -16,6 +16,14 @@ class SignalType(StrEnum):
     CONTRADICTION = "contradiction"
 
 
+class SignalOutput(TypedDict):
+    """A signal as JSON. score: in [0, 1]. evidence: the reason for it, in members that depend on the type."""
+
+    type: SignalType
+    score: float
+    evidence: dict[str, Any]
+
+
 @dataclass(frozen=True)
 class Signal:
     """One signal that fired. score: in [0, 1]. evidence: JSON that says why, for the receipt."""
@@ -24,9 +32,9 @@ class Signal:
     score: float
     evidence: Mapping[str, Any] = field(default_factory=dict)
 
-    def as_json(self) -> dict[str, Any]:
-        """As answers show it and receipts keep it."""
-        return {"type": self.type.value, "score": self.score, "evidence": dict(self.evidence)}
+    def as_json(self) -> SignalOutput:
+        """Return the signal as the API shows it and receipts store it."""
+        return {"type": self.type, "score": self.score, "evidence": dict(self.evidence)}
 
 
 @dataclass(frozen=True)
