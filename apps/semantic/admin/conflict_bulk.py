@@ -16,7 +16,7 @@ from unfold import widgets
 from apps.core.domain.errors import InvalidInputError
 from apps.core.domain.scope import MAX_IDENTIFIER_CHARS, Access, Scope
 from apps.semantic.admin.history import may
-from apps.semantic.conflicts.bulk_queue import revert_later, run_status
+from apps.semantic.conflicts.bulk_queue import enqueue_revert, run_status
 from apps.semantic.conflicts.bulk_revert import Selection, conflicts_revert, decisions_in
 from apps.semantic.conflicts.counts import decided_rules
 from apps.semantic.models import Conflict, ReviewState
@@ -132,7 +132,7 @@ def _confirmed(request: HttpRequest, access: Access) -> HttpResponse:
         messages.error(request, "Choose the decisions again: what was sent is not what this page offered.")
         return HttpResponseRedirect(here)
     if decisions_in(access, selection).count() > AT_ONCE:
-        run = revert_later(selection=selection, actor=access.actor)
+        run = enqueue_revert(selection=selection, actor=access.actor)
         return HttpResponseRedirect(f"{here}?{urlencode({'run': str(run), 'of': token})}")
     _revert_now(request, access, selection)
     return HttpResponseRedirect(reverse("admin:semantic_conflict_changelist"))

@@ -14,7 +14,7 @@ from apps.core.domain.errors import InvalidInputError
 from apps.core.domain.scope import Access, Permission, Scope
 from apps.rules.services import rule_register, rule_update
 from apps.semantic import tasks
-from apps.semantic.conflicts.bulk_queue import TASK, RunStatus, revert_later, run_status
+from apps.semantic.conflicts.bulk_queue import TASK, RevertStatus, enqueue_revert, run_status
 from apps.semantic.conflicts.bulk_revert import Selection, conflicts_revert, decisions_in
 from apps.semantic.conflicts.counts import decided_rules, open_conflicts
 from apps.semantic.conflicts.review import Winner, conflict_accept, conflict_override, conflict_revert
@@ -212,7 +212,7 @@ def keep_result(run: UUID, result: Any, *, success: bool = True) -> None:
 
 @database
 def test_a_background_run_is_queued_with_plain_values(access: Access) -> None:
-    run = revert_later(selection=DEFAULT, actor="admin:operator")
+    run = enqueue_revert(selection=DEFAULT, actor="admin:operator")
     task = OrmQ.objects.get().task
     assert task["func"] == TASK
     assert task["kwargs"] == {
@@ -246,14 +246,14 @@ def test_a_run_tells_what_came_of_its_parts() -> None:
     keep_result(run, {"reverted": 500, "refused": 1, "reasons": [("id", "why")], "finished": False})
     keep_result(run, {"reverted": 20, "refused": 0, "reasons": [], "finished": True})
     keep_result(uuid4(), {"reverted": 9, "refused": 9, "reasons": [], "finished": True})
-    assert run_status(run) == RunStatus(520, 1, (("id", "why"),), finished=True)
+    assert run_status(run) == RevertStatus(520, 1, (("id", "why"),), finished=True)
 
 
 @database
 def test_a_part_that_failed_is_told() -> None:
     run = uuid4()
     keep_result(run, "Traceback", success=False)
-    assert run_status(run) == RunStatus(failed=True)
+    assert run_status(run) == RevertStatus(failed=True)
 
 
 # Counts
