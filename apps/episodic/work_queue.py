@@ -3,5 +3,4 @@
 Nothing else may import this module.
 """
 
-from apps.episodic.maintenance.jobs import Tone as Tone
 from apps.episodic.tasks import work_part as work_part

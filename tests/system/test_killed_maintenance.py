@@ -19,7 +19,7 @@ from apps.episodic.maintenance.archive import ARCHIVE_STEPS, DROP_STEPS
 from apps.episodic.maintenance.compact import MERGE_STEPS
 from apps.episodic.maintenance.doctor import timeline_doctor
 from apps.episodic.maintenance.remove import REMOVE_STEPS
-from apps.episodic.maintenance.repair import MEND_STEPS
+from apps.episodic.maintenance.repair import REPAIR_STEPS
 from apps.episodic.maintenance.replace import REPLACE_STEPS
 from apps.episodic.maintenance.run import TIDY_STEPS
 from apps.episodic.maintenance.seal import SEAL_STEPS
@@ -180,8 +180,8 @@ def test_killed_at_any_step_it_loses_nothing_and_doubles_nothing(
 
 
 MENDS = [
-    *((_to_mend, step) for step in (*MEND_STEPS, *REPLACE_STEPS, "seal: sealed") if step != "mend: put back"),
-    *((_to_put_back, step) for step in ("mend: put back", "mend: wait for writers")),
+    *((_to_mend, step) for step in (*REPAIR_STEPS, *REPLACE_STEPS, "seal: sealed") if step != "repair: put back"),
+    *((_to_put_back, step) for step in ("repair: put back", "repair: wait for writers")),
 ]
 
 
@@ -200,7 +200,7 @@ def test_a_repair_that_is_killed_at_any_step_is_finished_by_the_next_one(
 
 
 @pytest.mark.parametrize("tidy", ["maintain", "doctor"])
-@pytest.mark.parametrize("step", ["replace: flipped", "mend: set aside"])
+@pytest.mark.parametrize("step", ["replace: flipped", "repair: set aside"])
 def test_a_damaged_file_is_set_aside_even_if_the_repair_is_killed_before_it_does_that(
     step: str, tidy: str, timeline_dir: Path
 ) -> None:
@@ -233,7 +233,7 @@ def test_a_process_that_is_not_told_to_die_comes_to_its_end(timeline_dir: Path) 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_every_step_that_is_taken_is_one_at_which_it_is_killed(case: Case) -> None:
     named = {*SEAL_STEPS, *WRITE_STEPS, *ARCHIVE_STEPS, *DROP_STEPS, *MERGE_STEPS, *REPLACE_STEPS, *REMOVE_STEPS}
-    named |= {*TIDY_STEPS, *MEND_STEPS}
+    named |= {*TIDY_STEPS, *REPAIR_STEPS}
     taken: list[str] = []
     case.prepare()
     WORKS[case.work](case.days, taken.append)

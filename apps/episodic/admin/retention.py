@@ -14,10 +14,10 @@ from unfold.decorators import action, display
 
 from apps.core.admin.kit import CONFIRMED, NOTHING, found_or_404, moment
 from apps.core.domain.errors import NotFoundError
-from apps.episodic.domain.retention import EVERYBODY, Policy
+from apps.episodic.domain.retention import GLOBAL_HOUSEHOLD, RetentionRule
 from apps.episodic.models import RetentionPolicy
 from apps.episodic.retention.policies import (
-    Preview,
+    RetentionPreview,
     retention_create,
     retention_delete,
     retention_preview,
@@ -104,7 +104,7 @@ class RetentionPolicyAdmin(ModelAdmin):
         """What the next run would delete if the policy were on. Changes nothing."""
         policy = found_or_404(self.get_object(request, object_id))
         question = f"What the policy for {whose(policy.household_id)} would delete, if it is on"
-        given = Policy(policy.household_id, policy.days, is_enabled=True)
+        given = RetentionRule(policy.household_id, policy.days, is_enabled=True)
         return self._page(request, policy, question=question, preview=_preview(policy.household_id, given))
 
     def changeform_view(
@@ -135,7 +135,7 @@ class RetentionPolicyAdmin(ModelAdmin):
         if not form.is_valid() or (object_id and before is None):
             return None
         household = before.household_id if before else form.cleaned_data["household_id"]
-        policy = Policy(household, form.cleaned_data["days"], form.cleaned_data["is_enabled"])
+        policy = RetentionRule(household, form.cleaned_data["days"], form.cleaned_data["is_enabled"])
         if not _deletes_more(stored, policy):
             return None
         question = f"Delete the events of {whose(household)} that are older than {_days(policy.days)}?"
@@ -188,7 +188,9 @@ class RetentionPolicyAdmin(ModelAdmin):
         return {}
 
     def has_delete_permission(self, request: HttpRequest, obj: RetentionPolicy | None = None) -> bool:
-        return bool(super().has_delete_permission(request, obj)) and (obj is None or obj.household_id != EVERYBODY)
+        return bool(super().has_delete_permission(request, obj)) and (
+            obj is None or obj.household_id != GLOBAL_HOUSEHOLD
+        )
 
 
 def whose(household_id: str) -> str:
@@ -200,14 +202,14 @@ def _days(count: int) -> str:
     return f"{count:,} day{'' if count == 1 else 's'}"
 
 
-def _deletes_more(before: tuple[int, bool] | None, after: Policy) -> bool:
+def _deletes_more(before: tuple[int, bool] | None, after: RetentionRule) -> bool:
     """Whether a changed policy lets go of events that it kept. before: its days and whether it was on."""
     if not after.is_enabled:
         return False
     return before is None or not before[1] or after.days < before[0]
 
 
-def _preview(household_id: str, policy: Policy | None) -> dict[str, Any]:
+def _preview(household_id: str, policy: RetentionRule | None) -> dict[str, Any]:
     """What the page says of what would be deleted."""
     preview = retention_preview(household_id=household_id, policy=policy)
     removal = preview.removal
@@ -223,12 +225,12 @@ def _preview(household_id: str, policy: Policy | None) -> dict[str, Any]:
     }
 
 
-def _sentence(preview: Preview, policy: Policy | None) -> str:
+def _sentence(preview: RetentionPreview, policy: RetentionRule | None) -> str:
     count = preview.removal.events
     if count:
         anyway = f"; without a change {preview.anyway:,}" if preview.anyway else ""
         return f"The next run would delete {count:,} event{'' if count == 1 else 's'}{anyway}."
-    is_on = policy or RetentionPolicy.objects.filter(household_id=EVERYBODY, is_enabled=True).exists()
+    is_on = policy or RetentionPolicy.objects.filter(household_id=GLOBAL_HOUSEHOLD, is_enabled=True).exists()
     return (
         "Nothing is that old now. Events are deleted when they get that old." if is_on else "Nothing is deleted then."
     )

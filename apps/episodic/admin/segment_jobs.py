@@ -16,16 +16,16 @@ from unfold.enums import ActionVariant
 from apps.core.admin.kit import after_dialog, found_or_404
 from apps.core.admin.lists import as_uuid
 from apps.episodic.domain.segment_state import SegmentState
-from apps.episodic.maintenance.jobs import Line, Tone, Work, run_status, work_later
+from apps.episodic.maintenance.jobs import JobKind, JobMessage, MessageSeverity, enqueue_job, run_status
 from apps.episodic.models import Segment
 
-LOGGED = {Work.SEAL: "Sealing requested.", Work.VERIFY: "Verification requested."}
+LOGGED = {JobKind.SEAL: "Sealing requested.", JobKind.VERIFY: "Verification requested."}
 TITLES = {
-    Work.SEAL: "Closing and sealing",
-    Work.VERIFY: "Verifying",
-    Work.COMPACT: "Merging small segments",
-    Work.CHECK: "Checking the timeline",
-    Work.REPAIR: "Repairing the timeline",
+    JobKind.SEAL: "Closing and sealing",
+    JobKind.VERIFY: "Verifying",
+    JobKind.COMPACT: "Merging small segments",
+    JobKind.CHECK: "Checking the timeline",
+    JobKind.REPAIR: "Repairing the timeline",
 }
 FITTING = {
     "inside": {SegmentState.SEALED, SegmentState.ARCHIVED},
@@ -86,33 +86,33 @@ class SegmentWork:
 
     @action(description="Verify the selected segments", icon="verified", permissions=["maintain"])
     def verify_chosen(self, request: HttpRequest, queryset: QuerySet[Segment]) -> HttpResponse:
-        return HttpResponseRedirect(self._asked(request, Work.VERIFY, list(queryset.order_by("-pk"))))
+        return HttpResponseRedirect(self._asked(request, JobKind.VERIFY, list(queryset.order_by("-pk"))))
 
     @action(description="Close and seal", icon="lock", permissions=["maintain"], dialog=SEAL, url_path="seal-all")
     def seal_all(self, request: HttpRequest, form: Any) -> HttpResponse:
-        return after_dialog(request, self._asked(request, Work.SEAL))
+        return after_dialog(request, self._asked(request, JobKind.SEAL))
 
     @action(description="Compact", icon="compress", permissions=["maintain"], dialog=COMPACT, url_path="compact")
     def compact_small(self, request: HttpRequest, form: Any) -> HttpResponse:
-        return after_dialog(request, self._asked(request, Work.COMPACT))
+        return after_dialog(request, self._asked(request, JobKind.COMPACT))
 
     @action(description="Check", icon="health_and_safety", permissions=["maintain"], dialog=CHECK, url_path="check")
     def check_all(self, request: HttpRequest, form: Any) -> HttpResponse:
-        return after_dialog(request, self._asked(request, Work.CHECK))
+        return after_dialog(request, self._asked(request, JobKind.CHECK))
 
     @action(description="Repair", icon="build", permissions=["maintain"], dialog=REPAIR, url_path="repair")
     def repair_all(self, request: HttpRequest, form: Any) -> HttpResponse:
-        return after_dialog(request, self._asked(request, Work.REPAIR))
+        return after_dialog(request, self._asked(request, JobKind.REPAIR))
 
     # The page of a segment
 
     @action(description="Close and seal", icon="lock", permissions=["view", "maintain"], dialog=SEAL)
     def seal_this(self, request: HttpRequest, form: Any, object_id: str) -> HttpResponse:
-        return self._on_page(request, object_id, Work.SEAL)
+        return self._on_page(request, object_id, JobKind.SEAL)
 
     @action(description="Verify", icon="verified", permissions=["view", "maintain"], dialog=VERIFY)
     def verify_this(self, request: HttpRequest, form: Any, object_id: str) -> HttpResponse:
-        return self._on_page(request, object_id, Work.VERIFY)
+        return self._on_page(request, object_id, JobKind.VERIFY)
 
     @action(
         description="Repair",
@@ -122,7 +122,7 @@ class SegmentWork:
         variant=ActionVariant.DANGER,
     )
     def repair_from_page(self, request: HttpRequest, form: Any, object_id: str) -> HttpResponse:
-        return after_dialog(request, self._asked(request, Work.REPAIR))
+        return after_dialog(request, self._asked(request, JobKind.REPAIR))
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> list[Any]:
         """What can be done about a segment in its state."""
@@ -134,13 +134,13 @@ class SegmentWork:
     def has_maintain_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return request.user.has_perm("episodic.change_segment")
 
-    def _on_page(self, request: HttpRequest, object_id: str, kind: Work) -> HttpResponse:
+    def _on_page(self, request: HttpRequest, object_id: str, kind: JobKind) -> HttpResponse:
         segment = found_or_404(self.get_object(request, object_id))  # type: ignore[attr-defined]
         return after_dialog(request, self._asked(request, kind, [segment]))
 
-    def _asked(self, request: HttpRequest, kind: Work, segments: Sequence[Segment] = ()) -> str:
+    def _asked(self, request: HttpRequest, kind: JobKind, segments: Sequence[Segment] = ()) -> str:
         """Have it done; gives the address of the page that shows it."""
-        run = work_later(kind=kind, segment_ids=[segment.pk for segment in segments])
+        run = enqueue_job(kind=kind, segment_ids=[segment.pk for segment in segments])
         for segment in segments:
             self.log_change(request, segment, LOGGED[kind])  # type: ignore[attr-defined]
         return reverse(RUN, args=[run])
@@ -159,8 +159,9 @@ class SegmentWork:
             "heading": TITLES[status.kind] if status.kind else "Waiting for a worker",
             "run": status,
             "working": not (status.finished or status.failed),
-            "may_repair": status.kind is Work.CHECK and any(line.tone is not Tone.GOOD for line in status.lines),
-            "lines": [{"line": line, "segment": _page_of(line)} for line in status.lines],
+            "may_repair": status.kind is JobKind.CHECK
+            and any(line.severity is not MessageSeverity.GOOD for line in status.messages),
+            "lines": [{"line": line, "segment": _page_of(line)} for line in status.messages],
         }
         return TemplateResponse(request, "episodic/segment_run.html", context)
 
@@ -170,7 +171,7 @@ def _fitting(state: SegmentState) -> set[str]:
     return {name for name, states in FITTING.items() if state in states}
 
 
-def _page_of(line: Line) -> str | None:
+def _page_of(line: JobMessage) -> str | None:
     """The address of the segment that a line is about."""
     uuid = as_uuid(line.subject)
     pk = Segment.objects.filter(uuid=uuid).values_list("pk", flat=True).first() if uuid else None

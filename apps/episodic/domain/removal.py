@@ -27,13 +27,13 @@ class EveryEventOf:
         return ALL_TIMES if key.is_in(self._scope) else None
 
 
-def is_doomed(key: ScopeKey, timestamp: datetime, cutoff_of: CutoffOf) -> bool:
+def should_remove(key: ScopeKey, timestamp: datetime, cutoff_of: CutoffOf) -> bool:
     """Whether an event is to be removed."""
     cutoff = cutoff_of(key)
     return cutoff is not None and (cutoff is ALL_TIMES or timestamp < cutoff)
 
 
-def doomed_runs(scopes: Sequence[ScopeKey], runs: Array, cutoff_of: CutoffOf) -> tuple[Array, Array]:
+def runs_to_remove(scopes: Sequence[ScopeKey], runs: Array, cutoff_of: CutoffOf) -> tuple[Array, Array]:
     """Of each run, whether any of its events is to be removed, and whether all of them are. Arrays of bool."""
     cutoffs = np.array([_micros(cutoff_of(key)) for key in scopes], dtype=np.int64)[runs["scope"]]
     return runs["first"] < cutoffs, runs["last"] < cutoffs

@@ -10,13 +10,13 @@ from uuid import UUID
 from apps.episodic.domain.event import EventRecord, ScopeKey
 
 # The household of the global policy.
-EVERYBODY = ""
+GLOBAL_HOUSEHOLD = ""
 # Of one message about what was removed.
 MAX_PRUNED_IDS = 500
 
 
 @dataclass(frozen=True)
-class Policy:
+class RetentionRule:
     """Events of a household that are older than `days` are deleted, if it is switched on."""
 
     household_id: str
@@ -32,7 +32,7 @@ class Cutoffs:
 
     def policy_of(self, household_id: str) -> str:
         """The household whose policy counts: its own if there is one, even a switched-off one, else the global one."""
-        return household_id if household_id in self.moments else EVERYBODY
+        return household_id if household_id in self.moments else GLOBAL_HOUSEHOLD
 
     def of(self, household_id: str) -> datetime | None:
         """Before which moment the events of a household are expired; None when they are kept."""
@@ -49,19 +49,19 @@ class Cutoffs:
         return max((moment for moment in self.moments.values() if moment is not None), default=None)
 
     @property
-    def everybodys(self) -> datetime | None:
+    def common(self) -> datetime | None:
         """Before this moment everything is expired, whoever it belongs to; None when somebody's events are kept."""
         moments = [moment for moment in self.moments.values() if moment is not None]
-        keeps_some = EVERYBODY not in self.moments or len(moments) < len(self.moments)
+        keeps_some = GLOBAL_HOUSEHOLD not in self.moments or len(moments) < len(self.moments)
         return None if keeps_some else min(moments)
 
 
-def cutoffs_at(policies: Iterable[Policy], now: datetime) -> Cutoffs:
+def cutoffs_at(policies: Iterable[RetentionRule], now: datetime) -> Cutoffs:
     """What is expired at a moment."""
     return Cutoffs({policy.household_id: _cutoff(policy, now) for policy in policies})
 
 
-def _cutoff(policy: Policy, now: datetime) -> datetime | None:
+def _cutoff(policy: RetentionRule, now: datetime) -> datetime | None:
     try:
         return now - timedelta(days=policy.days) if policy.is_enabled else None
     except OverflowError:

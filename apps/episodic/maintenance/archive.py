@@ -10,7 +10,7 @@ from apps.core.steps import Step, no_step
 from apps.episodic.domain.segment_file.format import Damage, SegmentDamagedError
 from apps.episodic.domain.segment_state import RowsState, SegmentState
 from apps.episodic.models import Segment, TimelineEvent
-from apps.episodic.store.catalogue import SegmentMovedOnError, catalogue_bump, segment_step
+from apps.episodic.store.catalogue import StaleSegmentError, catalogue_bump, segment_step
 from apps.episodic.store.verify import file_verify
 
 ROWS_AT_ONCE = 1_000
@@ -35,7 +35,7 @@ def segment_archive(segment: Segment, *, clock: Clock, step: Step = no_step) -> 
     """Let the file of a sealed segment count instead of its rows, which `rows_drop` then removes.
 
     The file is read once more from end to end: it may have lain there for a week.
-    Raises SegmentDamagedError, and SegmentMovedOnError; then the rows count as before.
+    Raises SegmentDamagedError, and StaleSegmentError; then the rows count as before.
     """
     step("archive: verify")
     file_verify(segment)
@@ -53,7 +53,7 @@ def segment_archive(segment: Segment, *, clock: Clock, step: Step = no_step) -> 
 def rows_drop(segment: Segment, *, step: Step = no_step) -> None:
     """Remove the rows of a segment whose file counts, in batches. Safe to repeat.
 
-    Raises SegmentDamagedError before the first is removed, SegmentMovedOnError when somebody finds the file damaged
+    Raises SegmentDamagedError before the first is removed, StaleSegmentError when somebody finds the file damaged
     meanwhile; then what is left of the rows stays.
     """
     if segment.state == SegmentState.ARCHIVED:
@@ -72,7 +72,7 @@ def _drop_batch(segment: Segment) -> bool:
     # Whoever puts the segment into quarantine waits for this batch, and no further one follows.
     seen = Segment.objects.filter(pk=segment.pk, state=segment.state, rows=RowsState.LEAVING)
     if not seen.select_for_update(no_key=True).exists():
-        raise SegmentMovedOnError(f"The rows of segment {segment.uuid} may not leave any more.")
+        raise StaleSegmentError(f"The rows of segment {segment.uuid} may not leave any more.")
     rows = TimelineEvent.objects.filter(segment=segment)
     batch = rows.order_by("id").values_list("id", flat=True)[:ROWS_AT_ONCE]
     if rows.filter(id__in=list(batch))._raw_delete(rows.db):

@@ -48,7 +48,7 @@ def merge_groups() -> list[list[Segment]]:
 def segments_merge(group: Sequence[Segment], *, clock: Clock, step: Step = no_step) -> Segment | None:
     """Merge archived segments into a new one, which takes their place at once.
 
-    Raises DamagedSourceError, DiskNearlyFullError, OSError, SegmentMovedOnError; then nothing has changed.
+    Raises DamagedSourceError, DiskNearlyFullError, OSError, StaleSegmentError; then nothing has changed.
     """
     require_room()
     step("merge: read")

@@ -13,22 +13,22 @@ from apps.core.steps import Step, no_step
 from apps.episodic.domain.segment_file.format import SegmentDamagedError
 from apps.episodic.domain.segment_file.reader import SegmentFile
 from apps.episodic.domain.segment_state import ENDED, SegmentState
-from apps.episodic.maintenance.progress import Watch, unwatched
-from apps.episodic.maintenance.remove import RowAgain, rows_delete
-from apps.episodic.maintenance.repair import rows_recorded_again, segment_mend
+from apps.episodic.maintenance.progress import Watch, no_progress
+from apps.episodic.maintenance.remove import DuplicateRow, rows_delete
+from apps.episodic.maintenance.repair import find_duplicate_rows, segment_repair
 from apps.episodic.maintenance.run import REMOVE_AFTER
-from apps.episodic.maintenance.runner import alone, describe
+from apps.episodic.maintenance.runner import describe, maintenance_lock
 from apps.episodic.maintenance.seal import segment_seal
 from apps.episodic.models import Segment, TimelineEvent
 from apps.episodic.store.catalogue import segment_step
 from apps.episodic.store.files import list_files, remove_parts, set_aside
-from apps.episodic.store.quarantine import ended_file_clear, segment_quarantine
+from apps.episodic.store.quarantine import remove_ended_file, segment_quarantine
 from apps.episodic.store.verify import file_verify
 
 WAIT_SECONDS = 60.0
 
 
-class Problem(StrEnum):
+class FindingKind(StrEnum):
     """What can be wrong."""
 
     DAMAGED = "damaged"
@@ -40,10 +40,10 @@ class Problem(StrEnum):
 
 
 @dataclass(frozen=True)
-class Finding:
+class DoctorFinding:
     """subject: the id of a segment or the name of a file. repaired: whether it is right now. lost: events for good."""
 
-    problem: Problem
+    kind: FindingKind
     subject: str
     detail: str
     repaired: bool = False
@@ -57,7 +57,7 @@ class DoctorReport:
     segments: int = 0
     events: int = 0
     size_bytes: int = 0
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[DoctorFinding] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
 
     @property
@@ -77,7 +77,7 @@ def timeline_doctor(
     give_up: bool = False,
     clock: Clock = SYSTEM_CLOCK,
     step: Step = no_step,
-    watch: Watch = unwatched,
+    watch: Watch = no_progress,
     wait_seconds: float = WAIT_SECONDS,
 ) -> DoctorReport:
     """Verify every segment and every file; without `repair` nothing is changed but when a file was last verified.
@@ -87,7 +87,7 @@ def timeline_doctor(
     left is removed. give_up: with `repair`, also end segments of which nothing can be read.
     Raises MaintenanceRunningError.
     """
-    with alone(wait_seconds):
+    with maintenance_lock(wait_seconds):
         visit = _Visit(clock, step, watch, repair=repair, give_up=give_up)
         visit.look_at_segments()
         visit.look_at_files()
@@ -100,7 +100,7 @@ def segment_verify(*, segment_id: int, clock: Clock = SYSTEM_CLOCK, wait_seconds
     A segment that has no file, or whose file nobody reads, is left as it is; gives the segment as it is then.
     Raises NotFoundError, MaintenanceRunningError.
     """
-    with alone(wait_seconds):
+    with maintenance_lock(wait_seconds):
         segment = Segment.objects.filter(pk=segment_id).first()
         if segment is None:
             raise NotFoundError("There is no such segment.")
@@ -110,7 +110,7 @@ def segment_verify(*, segment_id: int, clock: Clock = SYSTEM_CLOCK, wait_seconds
                 Segment.objects.filter(pk=segment.pk).update(checked_at=utcnow(clock))
             if segment.state == SegmentState.QUARANTINED:
                 file_verify(segment)
-                segment_mend(segment, clock=clock)
+                segment_repair(segment, clock=clock)
         except SegmentDamagedError as damage:
             segment_quarantine(segment_id=segment.pk, error=damage, clock=clock)
     return Segment.objects.get(pk=segment_id)
@@ -142,13 +142,13 @@ class _Visit:
 
     def _look_at(self, segment: Segment) -> None:
         if segment.state == SegmentState.QUARANTINED:
-            self._find(Problem.DAMAGED, str(segment.uuid), segment.damage, lambda: self._mend(segment))
+            self._find(FindingKind.DAMAGED, str(segment.uuid), segment.damage, lambda: self._mend(segment))
             return
         try:
             file = file_verify(segment)
         except SegmentDamagedError as error:
             damage = error
-            self._find(Problem.DAMAGED, str(segment.uuid), str(damage), lambda: self._replace(segment, damage))
+            self._find(FindingKind.DAMAGED, str(segment.uuid), str(damage), lambda: self._replace(segment, damage))
             return
         self.report.segments += 1
         self.report.events += file.summary.event_count
@@ -163,13 +163,13 @@ class _Visit:
         rows = TimelineEvent.objects.filter(segment=segment).count()
         if rows != segment.event_count:
             detail = f"It has {rows} rows, and its file {segment.event_count} events."
-            self._find(Problem.ROWS_DIFFER, str(segment.uuid), detail, lambda: self._seal_again(segment))
+            self._find(FindingKind.ROWS_DIFFER, str(segment.uuid), detail, lambda: self._seal_again(segment))
 
     def _look_for_rows(self, segment: Segment, file: SegmentFile) -> None:
-        twice = rows_recorded_again(segment, file)
+        twice = find_duplicate_rows(segment, file)
         if twice:
             detail = f"{len(twice)} of its events are there as rows, too."
-            self._find(Problem.RECORDED_TWICE, str(segment.uuid), detail, lambda: _delete(twice, self._clock))
+            self._find(FindingKind.RECORDED_TWICE, str(segment.uuid), detail, lambda: _delete(twice, self._clock))
 
     def _replace(self, segment: Segment, damage: SegmentDamagedError) -> int:
         segment_quarantine(segment_id=segment.pk, error=damage, clock=self._clock)
@@ -180,7 +180,7 @@ class _Visit:
         return self._mend(segment)
 
     def _mend(self, segment: Segment) -> int:
-        return segment_mend(segment, clock=self._clock, give_up=self._give_up, step=self._step).lost
+        return segment_repair(segment, clock=self._clock, give_up=self._give_up, step=self._step).lost
 
     def _seal_again(self, segment: Segment) -> int:
         with transaction.atomic():
@@ -194,36 +194,38 @@ class _Visit:
         known = {one.file_name: one for one in Segment.objects.filter(file_name__in=files.segments)}
         for name in files.segments:
             if name not in known:
-                self._find(Problem.UNKNOWN_FILE, name, "No segment has this file.", partial(_aside, name))
+                self._find(FindingKind.UNKNOWN_FILE, name, "No segment has this file.", partial(_aside, name))
             elif self._is_over(known[name]):
                 detail = f"Its segment was {known[name].state}."
-                self._find(Problem.LEFT_OVER, name, detail, partial(_clear, known[name]))
+                self._find(FindingKind.LEFT_OVER, name, detail, partial(_clear, known[name]))
         for name in files.parts:
-            self._find(Problem.LEFT_OVER, name, "It was not finished.", _remove_parts)
+            self._find(FindingKind.LEFT_OVER, name, "It was not finished.", _remove_parts)
         for name in files.others:
-            self.report.findings.append(Finding(Problem.STRANGE_FILE, name, "It is no segment; nothing reads it."))
+            self.report.findings.append(
+                DoctorFinding(FindingKind.STRANGE_FILE, name, "It is no segment; nothing reads it.")
+            )
 
     def _is_over(self, segment: Segment) -> bool:
         ended = segment.ended_at
         return segment.state in ENDED and ended is not None and ended <= utcnow(self._clock) - REMOVE_AFTER
 
-    def _find(self, problem: Problem, subject: str, detail: str, repair: Callable[[], int]) -> None:
+    def _find(self, kind: FindingKind, subject: str, detail: str, repair: Callable[[], int]) -> None:
         """Note what is wrong, and with `repair` put it right; `repair` gives how many events are lost by it."""
         if not self._repair:
-            self.report.findings.append(Finding(problem, subject, detail))
+            self.report.findings.append(DoctorFinding(kind, subject, detail))
             return
         try:
             lost = repair()
         except SegmentDamagedError as damage:
-            self.report.findings.append(Finding(problem, subject, str(damage)))
+            self.report.findings.append(DoctorFinding(kind, subject, str(damage)))
         except Exception:
-            self.report.findings.append(Finding(problem, subject, detail))
+            self.report.findings.append(DoctorFinding(kind, subject, detail))
             raise
         else:
-            self.report.findings.append(Finding(problem, subject, detail, repaired=True, lost=lost))
+            self.report.findings.append(DoctorFinding(kind, subject, detail, repaired=True, lost=lost))
 
 
-def _delete(rows: Sequence[RowAgain], clock: Clock) -> int:
+def _delete(rows: Sequence[DuplicateRow], clock: Clock) -> int:
     rows_delete(rows, clock)
     return 0
 
@@ -234,7 +236,7 @@ def _aside(name: str) -> int:
 
 
 def _clear(segment: Segment) -> int:
-    ended_file_clear(segment)
+    remove_ended_file(segment)
     return 0
 
 

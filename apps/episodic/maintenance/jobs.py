@@ -1,46 +1,45 @@
-"""Work on segments that a person asked for: done in the background, with what came of it (spec 000, Segments).
+"""Work on segments that a person asked for: done in the background, with its outcome (spec 000, Segments).
 
-A run is one piece of work, or the same with one segment after the other, each in a task of its own: so no task is long,
-and what is done is seen while the rest goes on.
+A run is one piece of work, or the same work on one segment after another, each in a task of its own: so no task is
+long, and the outcome of the ended ones is visible while the run goes on.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
-from uuid import UUID, uuid4
-
-from django_q.models import Task
-from django_q.tasks import async_task
+from typing import Any, NamedTuple
+from uuid import UUID
 
 from apps.core.domain.errors import MemoryHubError
+from apps.core.jobs import BackgroundJob
 from apps.episodic.domain.segment_state import SegmentState
-from apps.episodic.maintenance.doctor import DoctorReport, Finding, Problem, segment_verify, timeline_doctor
+from apps.episodic.maintenance.doctor import DoctorReport, FindingKind, segment_verify, timeline_doctor
 from apps.episodic.maintenance.run import MaintenanceReport, timeline_compact, timeline_seal
 from apps.episodic.maintenance.runner import MaintenanceRunningError
 from apps.episodic.models import Segment
 
 TASK = "apps.episodic.tasks.work_part"
-# For maintenance that is at work already; so long in a task, and then in further ones.
+JOB = BackgroundJob(TASK, "timeline")
+# How long a task waits for another maintenance, and how many tasks do so one after the other.
 WAIT_SECONDS = 30.0
 MAX_TRIES = 10
-# Of merging; what is left then is done in the next task.
+# Of merging; the next task goes on with what is left then.
 PART_SECONDS = 120.0
-MAX_LINES = 200
-PROBLEMS = {
-    Problem.DAMAGED: "Its file is damaged.",
-    Problem.ROWS_DIFFER: "Rows and file differ.",
-    Problem.RECORDED_TWICE: "Some events are there twice.",
-    Problem.UNKNOWN_FILE: "A file that nobody knows.",
-    Problem.LEFT_OVER: "A file that is not needed any more.",
-    Problem.STRANGE_FILE: "A file that does not belong here.",
+MAX_MESSAGES = 200
+FINDING_TEXTS = {
+    FindingKind.DAMAGED: "Its file is damaged.",
+    FindingKind.ROWS_DIFFER: "Rows and file differ.",
+    FindingKind.RECORDED_TWICE: "Some events are there twice.",
+    FindingKind.UNKNOWN_FILE: "An unknown file.",
+    FindingKind.LEFT_OVER: "A file that is not needed any more.",
+    FindingKind.STRANGE_FILE: "A file that does not belong here.",
 }
-# Nothing is missing for them.
-UNTIDY = frozenset({Problem.UNKNOWN_FILE, Problem.LEFT_OVER, Problem.STRANGE_FILE})
+# No event is missing because of them.
+UNTIDY = frozenset({FindingKind.UNKNOWN_FILE, FindingKind.LEFT_OVER, FindingKind.STRANGE_FILE})
 
 
-class Work(StrEnum):
-    """What a person can ask for. Sealing and verifying are about segments; sealing also about all closed ones."""
+class JobKind(StrEnum):
+    """What a person can ask for. SEAL and VERIFY take segments; without any, SEAL takes all closed ones."""
 
     SEAL = "seal"
     VERIFY = "verify"
@@ -49,8 +48,8 @@ class Work(StrEnum):
     REPAIR = "repair"
 
 
-class Tone(StrEnum):
-    """How good what came of it is: well, nothing bad but something to do, or bad."""
+class MessageSeverity(StrEnum):
+    """How serious a message is: all is well, something is left to do, or something is wrong."""
 
     GOOD = "good"
     WARN = "warn"
@@ -58,194 +57,183 @@ class Tone(StrEnum):
 
 
 @dataclass(frozen=True)
-class Line:
-    """What came of one part. subject: the id of a segment or the name of a file, where it is about one."""
+class JobMessage:
+    """One outcome of a job. subject: the id of a segment or the name of a file, if the message is about one."""
 
     text: str
-    tone: Tone = Tone.GOOD
+    severity: MessageSeverity = MessageSeverity.GOOD
     subject: str = ""
 
 
 @dataclass(frozen=True)
-class RunStatus:
-    """How far a run is. left: segments that are still to come; None before the first task is done."""
+class JobStatus:
+    """How far a run is. left: the number of segments still to come; None before the first task has ended."""
 
-    kind: Work | None = None
-    lines: tuple[Line, ...] = ()
+    kind: JobKind | None = None
+    messages: tuple[JobMessage, ...] = ()
     left: int | None = None
     finished: bool = False
     failed: bool = False
 
 
-def work_later(*, kind: Work, segment_ids: Sequence[int] = ()) -> UUID:
-    """Ask the workers for it; gives the run, by which `run_status` finds it."""
-    run = uuid4()
-    _enqueue(kind, list(segment_ids), str(run))
-    return run
+class StepResult(NamedTuple):
+    """The outcome of one task. repeat: whether the same step has to be taken again."""
+
+    messages: list[JobMessage]
+    repeat: bool = False
+
+
+def enqueue_job(*, kind: JobKind, segment_ids: Sequence[int] = ()) -> UUID:
+    """Have the work done by the workers. Return the run, by which `run_status` finds it."""
+    return JOB.start(task_name=f"timeline: {kind}", kind=kind.value, segment_ids=list(segment_ids), tries=0)
 
 
 def run_part(*, kind: str, segment_ids: list[int], run: str, tries: int = 0) -> dict[str, Any]:
-    """The next task of a run; asks for the one after it, if there is more. Doing one twice does no harm.
+    """Do the next part of a run, and enqueue the task after it if there is more. Repeating a part does no harm.
 
     tries: how often another maintenance was in the way.
     """
-    work, (now, later) = Work(kind), (segment_ids[:1], segment_ids[1:])
-    lines, again = _attempt(work, now, tries)
-    if again or later:
-        left_over = now + later if again else later
-        _enqueue(work, left_over, run, tries + 1 if again and not lines else 0)
-    return {
-        "lines": [asdict(line) for line in _bounded(lines)],
-        "left": len(later),
-        "finished": not (again or later),
-    }
+    current, later = segment_ids[:1], segment_ids[1:]
+    messages, repeat = attempt_step(JobKind(kind), current, tries)
+    finished = not (repeat or later)
+    if not finished:
+        JOB.enqueue(
+            run=run,
+            task_name=f"timeline: {kind}",
+            kind=kind,
+            segment_ids=segment_ids if repeat else later,
+            tries=tries + 1 if repeat and not messages else 0,
+        )
+    if len(messages) > MAX_MESSAGES:
+        more = JobMessage(f"and {len(messages) - MAX_MESSAGES:,} more.", MessageSeverity.WARN)
+        messages = [*messages[:MAX_MESSAGES], more]
+    # Results of 0.1.0 have the same keys, so `run_status` reads a run that began before an upgrade.
+    lines = [{"text": one.text, "tone": one.severity.value, "subject": one.subject} for one in messages]
+    return {"lines": lines, "left": len(later), "finished": finished}
 
 
-def _attempt(work: Work, now: list[int], tries: int) -> "_Part":
-    """What came of it, and whether it is to be done again: then without a line, when nothing was done."""
+def attempt_step(kind: JobKind, segment_ids: list[int], tries: int) -> StepResult:
+    """Take a step, with the first of these segments. Return no message when another maintenance is to be waited for."""
+    subject = ""
     try:
-        return _PARTS[work](now[0] if now else None)
+        return STEPS[kind](segment_ids[0] if segment_ids else None)
     except MaintenanceRunningError as running:
-        is_over = tries + 1 >= MAX_TRIES
-        return [Line(running.detail, Tone.BAD, _subject(now))] if is_over else [], not is_over
+        if tries + 1 < MAX_TRIES:
+            return StepResult([], repeat=True)
+        detail = running.detail
     except MemoryHubError as error:
-        return [Line(error.detail, Tone.BAD, _subject(now))], False
+        detail = error.detail
+    if uuid := Segment.objects.filter(pk__in=segment_ids[:1]).values_list("uuid", flat=True).first():
+        subject = str(uuid)
+    return StepResult([JobMessage(detail, MessageSeverity.BAD, subject)])
 
 
-def _bounded(lines: list[Line]) -> list[Line]:
-    left_out = len(lines) - MAX_LINES
-    return [*lines[:MAX_LINES], Line(f"and {left_out:,} more.", Tone.WARN)] if left_out > 0 else lines
-
-
-def run_status(run: UUID) -> RunStatus:
-    """What came of the tasks of a run that are done."""
-    parts = list(Task.objects.filter(group=_group(str(run))).order_by("started"))
-    if not parts:
-        return RunStatus()
-    results: list[dict[str, Any]] = [part.result for part in parts if part.success]
-    return RunStatus(
-        kind=Work(parts[0].kwargs["kind"]),
-        lines=tuple(_line(line) for result in results for line in result["lines"]),
-        left=results[-1]["left"] if results else None,
-        finished=any(result["finished"] for result in results),
-        failed=any(not part.success for part in parts),
+def run_status(run: UUID) -> JobStatus:
+    """Return the outcome of the tasks of a run that have ended."""
+    ended = JOB.results(run)
+    if ended.kwargs is None:
+        return JobStatus()
+    lines = (line for result in ended.results for line in result["lines"])
+    return JobStatus(
+        kind=JobKind(ended.kwargs["kind"]),
+        messages=tuple(JobMessage(line["text"], MessageSeverity(line["tone"]), line["subject"]) for line in lines),
+        left=ended.results[-1]["left"] if ended.results else None,
+        finished=ended.finished,
+        failed=ended.failed,
     )
 
 
-def _line(line: dict[str, str]) -> Line:
-    return Line(line["text"], Tone(line["tone"]), line["subject"])
-
-
-_Part = tuple[list[Line], bool]
-
-
-def _seal(segment_id: int | None) -> _Part:
+def step_seal(segment_id: int | None) -> StepResult:
+    """Seal a segment, or all closed ones."""
     report = timeline_seal(segment_id=segment_id, wait_seconds=WAIT_SECONDS)
     if segment_id is None:
-        done = _counted(report.sealed, "segment was", "segments were")
-        return [Line(f"{done} sealed." if report.sealed else "Nothing was there to seal."), *_failures(report)], False
-    return [*_sealed(Segment.objects.get(pk=segment_id)), *_failures(report)], False
-
-
-def _sealed(segment: Segment) -> Iterator[Line]:
-    subject = str(segment.uuid)
+        done = f"{count_of(report.sealed, 'segment was', 'segments were')} sealed."
+        return StepResult([JobMessage(done if report.sealed else "Nothing was there to seal."), *failures_of(report)])
+    segment = Segment.objects.get(pk=segment_id)
+    severity = MessageSeverity.GOOD
     if segment.state == SegmentState.SEALED:
-        yield Line(f"Sealed: {_events(segment.event_count)} in {segment.size_bytes:,} bytes.", subject=subject)
+        text = f"Sealed: {count_of(segment.event_count, 'event', 'events')} in {segment.size_bytes:,} bytes."
     elif segment.state == SegmentState.OPEN:
-        yield Line("It holds nothing, so it stays open.", subject=subject)
+        text = "It holds nothing, so it stays open."
     else:
-        is_over = segment.state == SegmentState.PRUNED
-        yield Line(f"It is {segment.state} now.", Tone.GOOD if is_over else Tone.WARN, subject)
+        text = f"It is {segment.state} now."
+        severity = MessageSeverity.GOOD if segment.state == SegmentState.PRUNED else MessageSeverity.WARN
+    return StepResult([JobMessage(text, severity, str(segment.uuid)), *failures_of(report)])
 
 
-def _verify(segment_id: int | None) -> _Part:
+def step_verify(segment_id: int | None) -> StepResult:
+    """Verify the file of a segment."""
     assert segment_id is not None
     before = Segment.objects.filter(pk=segment_id).values_list("state", flat=True).first()
     after = segment_verify(segment_id=segment_id, wait_seconds=WAIT_SECONDS)
-    return [_verified(before, after)], False
-
-
-def _verified(before: str | None, after: Segment) -> Line:
-    subject, figures = str(after.uuid), f"{_events(after.event_count)}, {after.size_bytes:,} bytes"
+    figures = f"{count_of(after.event_count, 'event', 'events')}, {after.size_bytes:,} bytes"
+    severity = MessageSeverity.GOOD
     if before == SegmentState.QUARANTINED and after.state != SegmentState.QUARANTINED:
-        return Line(f"Back in service: {figures}.", subject=subject)
-    if after.state in (SegmentState.SEALED, SegmentState.ARCHIVED):
-        return Line(f"Sound: {figures}.", subject=subject)
-    if after.state == SegmentState.QUARANTINED:
-        return Line(f"Damaged: {after.damage}", Tone.BAD, subject=subject)
-    if before in (SegmentState.SEALED, SegmentState.ARCHIVED):
-        told = f"Damaged: {after.damage} Its rows are all there, and are sealed again."
-        return Line(told, Tone.BAD, subject=subject)
-    return Line(f"It is {after.state}: there is no file to verify.", subject=subject)
-
-
-def _compact(_: int | None) -> _Part:
-    report = timeline_compact(seconds=PART_SECONDS, wait_seconds=WAIT_SECONDS)
-    if report.merged:
-        told = f"{_counted(report.merged, 'small segment', 'small segments')} became fewer."
+        text = f"Back in service: {figures}."
+    elif after.state in (SegmentState.SEALED, SegmentState.ARCHIVED):
+        text = f"Sound: {figures}."
+    elif after.state == SegmentState.QUARANTINED:
+        text, severity = f"Damaged: {after.damage}", MessageSeverity.BAD
+    elif before in (SegmentState.SEALED, SegmentState.ARCHIVED):
+        text = f"Damaged: {after.damage} Its rows are all there, and are sealed again."
+        severity = MessageSeverity.BAD
     else:
-        told = "There are no small segments side by side to merge."
-    return [Line(told), *_failures(report)], not report.finished
+        text = f"It is {after.state}: there is no file to verify."
+    return StepResult([JobMessage(text, severity, str(after.uuid))])
 
 
-def _check(_: int | None) -> _Part:
-    return _examined(timeline_doctor(wait_seconds=WAIT_SECONDS)), False
+def step_compact(_: int | None) -> StepResult:
+    """Merge small segments for as long as a task may take."""
+    report = timeline_compact(seconds=PART_SECONDS, wait_seconds=WAIT_SECONDS)
+    text = "There are no small segments side by side to merge."
+    if report.merged:
+        text = f"{count_of(report.merged, 'small segment', 'small segments')} became fewer."
+    return StepResult([JobMessage(text), *failures_of(report)], repeat=not report.finished)
 
 
-def _repair(_: int | None) -> _Part:
-    return _examined(timeline_doctor(repair=True, wait_seconds=WAIT_SECONDS)), False
+def step_check(_: int | None) -> StepResult:
+    """Examine the whole timeline."""
+    return StepResult(describe_report(timeline_doctor(wait_seconds=WAIT_SECONDS)))
 
 
-def _examined(report: DoctorReport) -> list[Line]:
-    sound = f"{_counted(report.segments, 'segment is', 'segments are')} sound: {_events(report.events)}, "
-    return [
-        Line(f"{sound}{report.size_bytes:,} bytes."),
-        *map(_found, report.findings),
-        *(Line(failure, Tone.BAD) for failure in report.failures),
-    ]
+def step_repair(_: int | None) -> StepResult:
+    """Examine the whole timeline, and repair what can be repaired."""
+    return StepResult(describe_report(timeline_doctor(repair=True, wait_seconds=WAIT_SECONDS)))
 
 
-def _found(finding: Finding) -> Line:
-    lost = f" {_counted(finding.lost, 'event is', 'events are')} lost." if finding.lost else ""
-    told = f"{PROBLEMS[finding.problem]} {finding.detail}{' Repaired.' if finding.repaired else ''}{lost}"
-    if finding.repaired and not finding.lost:
-        return Line(told, Tone.GOOD, finding.subject)
-    return Line(told, Tone.WARN if finding.problem in UNTIDY else Tone.BAD, finding.subject)
-
-
-_PARTS: dict[Work, Callable[[int | None], _Part]] = {
-    Work.SEAL: _seal,
-    Work.VERIFY: _verify,
-    Work.COMPACT: _compact,
-    Work.CHECK: _check,
-    Work.REPAIR: _repair,
+STEPS: dict[JobKind, Callable[[int | None], StepResult]] = {
+    JobKind.SEAL: step_seal,
+    JobKind.VERIFY: step_verify,
+    JobKind.COMPACT: step_compact,
+    JobKind.CHECK: step_check,
+    JobKind.REPAIR: step_repair,
 }
 
 
-def _failures(report: MaintenanceReport) -> Iterator[Line]:
+def describe_report(report: DoctorReport) -> list[JobMessage]:
+    """Return what was sound, then each finding, then each failure."""
+    sound = f"{count_of(report.segments, 'segment is', 'segments are')} sound: "
+    figures = f"{count_of(report.events, 'event', 'events')}, {report.size_bytes:,} bytes."
+    messages = [JobMessage(f"{sound}{figures}")]
+    for finding in report.findings:
+        text = f"{FINDING_TEXTS[finding.kind]} {finding.detail}{' Repaired.' if finding.repaired else ''}"
+        severity = MessageSeverity.WARN if finding.kind in UNTIDY else MessageSeverity.BAD
+        if finding.lost:
+            text += f" {count_of(finding.lost, 'event is', 'events are')} lost."
+        elif finding.repaired:
+            severity = MessageSeverity.GOOD
+        messages.append(JobMessage(text, severity, finding.subject))
+    return [*messages, *(JobMessage(failure, MessageSeverity.BAD) for failure in report.failures)]
+
+
+def failures_of(report: MaintenanceReport) -> list[JobMessage]:
+    """Return a message for damaged files, and one for each failure."""
+    texts = list(report.failures)
     if report.damaged:
-        yield Line(f"{_counted(report.damaged, 'file was', 'files were')} found damaged.", Tone.BAD)
-    for failure in report.failures:
-        yield Line(failure, Tone.BAD)
+        texts.insert(0, f"{count_of(report.damaged, 'file was', 'files were')} found damaged.")
+    return [JobMessage(text, MessageSeverity.BAD) for text in texts]
 
 
-def _events(count: int) -> str:
-    return _counted(count, "event", "events")
-
-
-def _counted(count: int, one: str, several: str) -> str:
+def count_of(count: int, one: str, several: str) -> str:
+    """Return a number with the words for one or for several."""
     return f"{count:,} {one if count == 1 else several}"
-
-
-def _subject(segment_ids: Sequence[int]) -> str:
-    uuid = Segment.objects.filter(pk__in=segment_ids[:1]).values_list("uuid", flat=True).first()
-    return str(uuid) if uuid else ""
-
-
-def _group(run: str) -> str:
-    return f"timeline {run}"
-
-
-def _enqueue(kind: Work, segment_ids: list[int], run: str, tries: int = 0) -> None:
-    payload = {"kind": kind.value, "segment_ids": segment_ids, "run": run, "tries": tries}
-    async_task(TASK, **payload, q_options={"group": _group(run), "task_name": f"timeline: {kind}"})

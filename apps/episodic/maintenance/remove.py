@@ -12,7 +12,7 @@ from prometheus_client import Counter
 from apps.core.domain.clock import Clock, utcnow
 from apps.core.steps import Step, no_step
 from apps.episodic.domain.event import EventRecord, ScopeKey
-from apps.episodic.domain.removal import CutoffOf, doomed_runs, is_doomed
+from apps.episodic.domain.removal import CutoffOf, runs_to_remove, should_remove
 from apps.episodic.domain.retention import PrunedEvent, pruned_batches
 from apps.episodic.domain.segment_file.format import Damage, SegmentDamagedError
 from apps.episodic.domain.segment_file.reader import SegmentFile
@@ -21,7 +21,7 @@ from apps.episodic.events import EventsPruned, PruneReason
 from apps.episodic.maintenance.archive import ROWS_AT_ONCE, rows_drop, segments_to_drop
 from apps.episodic.maintenance.progress import Watch
 from apps.episodic.maintenance.replace import segments_replace
-from apps.episodic.maintenance.runner import Work
+from apps.episodic.maintenance.runner import MaintenanceRunner
 from apps.episodic.models import Segment, TimelineEvent
 from apps.episodic.store.catalogue import segment_step
 from apps.episodic.store.files import remove_file
@@ -30,7 +30,7 @@ from apps.events.services import emit_many
 
 logger = logging.getLogger(__name__)
 
-PRUNED = Counter("timeline_pruned_events", "Events that were removed for good, by why.", ["reason"])
+PRUNED = Counter("memoryhub_timeline_pruned_events", "Events that were removed for good, by why.", ["reason"])
 REMOVE_STEPS = ("remove: rows", "remove: file of rows")
 # Messages that are made at a time, of up to MAX_PRUNED_IDS events each.
 _MESSAGES_AT_ONCE = 20
@@ -74,7 +74,7 @@ class RemovalReport:
         return self.rows + self.archived
 
 
-def events_remove(removal: Removal, candidates: QuerySet[Segment], work: Work) -> RemovalReport:
+def events_remove(removal: Removal, candidates: QuerySet[Segment], work: MaintenanceRunner) -> RemovalReport:
     """Remove the events that count, while nobody else changes segments. candidates: archived segments to look into."""
     report = RemovalReport()
     work.each_one(
@@ -116,19 +116,19 @@ def removal_preview(rows: Q, cutoff_of: CutoffOf, candidates: QuerySet[Segment],
 
 def _count_doomed(file: SegmentFile, cutoff_of: CutoffOf) -> int:
     """How many events of a file are to be removed; reads only those runs of which some are and some are not."""
-    some, whole = doomed_runs(file.scopes, file.runs, cutoff_of)
+    some, whole = runs_to_remove(file.scopes, file.runs, cutoff_of)
     partly = file.read_runs([int(run) for run in (some & ~whole).nonzero()[0]])
-    count = sum(is_doomed(record.key, record.timestamp, cutoff_of) for record in partly)
+    count = sum(should_remove(record.key, record.timestamp, cutoff_of) for record in partly)
     return count + int(file.runs["count"][whole].sum())
 
 
 def segment_remove(segment: Segment, removal: Removal, *, clock: Clock, step: Step = no_step) -> int:
     """Rewrite an archived segment without the events to be removed; gives their number.
 
-    Raises SegmentDamagedError, OSError, SegmentMovedOnError; then nothing has changed.
+    Raises SegmentDamagedError, OSError, StaleSegmentError; then nothing has changed.
     """
     file = file_open(segment)
-    some, _ = doomed_runs(file.scopes, file.runs, removal.cutoff_of)
+    some, _ = runs_to_remove(file.scopes, file.runs, removal.cutoff_of)
     if not some.any():
         return 0
     gone: list[PrunedEvent] = []
@@ -136,7 +136,7 @@ def segment_remove(segment: Segment, removal: Removal, *, clock: Clock, step: St
     def tell(kept: int) -> None:
         if kept + len(gone) != segment.event_count:
             raise SegmentDamagedError(Damage.MISMATCH, "It does not hold as many events as the catalogue says.")
-        tell_pruned(gone, removal, clock)
+        emit_pruned(gone, removal, clock)
 
     segments_replace([segment], _kept(file, removal, gone), clock=clock, step=step, flipping=tell)
     return len(gone)
@@ -144,13 +144,13 @@ def segment_remove(segment: Segment, removal: Removal, *, clock: Clock, step: St
 
 def _kept(file: SegmentFile, removal: Removal, gone: list[PrunedEvent]) -> Iterator[EventRecord]:
     for record in file.events():
-        if is_doomed(record.key, record.timestamp, removal.cutoff_of):
+        if should_remove(record.key, record.timestamp, removal.cutoff_of):
             gone.append(PrunedEvent.of(record))
         else:
             yield record
 
 
-def _remove_rows(removal: Removal, work: Work, report: RemovalReport) -> None:
+def _remove_rows(removal: Removal, work: MaintenanceRunner, report: RemovalReport) -> None:
     """Remove rows, each batch with what is told of it in a transaction of its own."""
     rows = TimelineEvent.objects.that_count().filter(removal.rows)
     total = rows.count()
@@ -175,12 +175,12 @@ def _remove_batch(rows: QuerySet[TimelineEvent], removal: Removal, clock: Clock)
     if not batch:
         return 0, 0, []
     unsealed = _delete([row[:2] for row in batch], clock)
-    tell_pruned([PrunedEvent(ScopeKey(*row[2:5]), row[5], row[6]) for row in batch], removal, clock)
+    emit_pruned([PrunedEvent(ScopeKey(*row[2:5]), row[5], row[6]) for row in batch], removal, clock)
     return batch[-1][0], len(batch), unsealed
 
 
 @dataclass(frozen=True)
-class RowAgain:
+class DuplicateRow:
     """A row of an event that is in a file, too. gone: what to tell of it, unless it has the id that is in the file."""
 
     arrival: int
@@ -188,7 +188,7 @@ class RowAgain:
     gone: PrunedEvent | None
 
 
-def rows_delete(rows: Sequence[RowAgain], clock: Clock) -> int:
+def rows_delete(rows: Sequence[DuplicateRow], clock: Clock) -> int:
     """Remove rows of events that stay in a file, and tell of the ids that go with them; gives their number."""
     with transaction.atomic():
         unsealed = _delete([(row.arrival, row.segment_id) for row in rows], clock)
@@ -201,7 +201,7 @@ def rows_delete(rows: Sequence[RowAgain], clock: Clock) -> int:
 def tell_ids_gone(gone: Sequence[PrunedEvent], clock: Clock) -> None:
     """Tell of ids that a repair removes while their events stay under others, in the transaction in which they go."""
     if gone:
-        tell_pruned(gone, REPAIR, clock)
+        emit_pruned(gone, REPAIR, clock)
 
 
 def _delete(rows: Sequence[tuple[int, int]], clock: Clock) -> list[str]:
@@ -220,7 +220,7 @@ def _unseal(segment_ids: set[int], clock: Clock) -> list[str]:
     return [segment.file_name for segment in sealed]
 
 
-def tell_pruned(gone: Sequence[PrunedEvent], removal: Removal, clock: Clock) -> None:
+def emit_pruned(gone: Sequence[PrunedEvent], removal: Removal, clock: Clock) -> None:
     """Tell of what is gone, in the transaction in which it goes, in messages of bounded size."""
     messages = (_message(batch, removal, clock) for batch in pruned_batches(gone))
     while part := list(islice(messages, _MESSAGES_AT_ONCE)):

@@ -23,75 +23,75 @@ from apps.episodic.domain.segment_file.format import Damage, SegmentDamagedError
 from apps.episodic.domain.segment_file.reader import SegmentFile
 from apps.episodic.domain.segment_file.salvage import Salvage
 from apps.episodic.domain.segment_state import RowsState, SegmentState
-from apps.episodic.maintenance.remove import Removal, RowAgain, rows_delete, tell_ids_gone, tell_pruned
+from apps.episodic.maintenance.remove import DuplicateRow, Removal, emit_pruned, rows_delete, tell_ids_gone
 from apps.episodic.maintenance.replace import segments_replace
 from apps.episodic.maintenance.seal import rows_of, wait_for_writers
 from apps.episodic.models import Segment, TimelineEvent
 from apps.episodic.models.segment import MAX_DAMAGE_CHARS
 from apps.episodic.store.catalogue import catalogue_bump, segment_step
 from apps.episodic.store.files import segment_path
-from apps.episodic.store.quarantine import damage_is_over, file_set_aside, segment_quarantine
+from apps.episodic.store.quarantine import clear_damage_warning, file_set_aside, segment_quarantine
 from apps.episodic.store.verify import file_open, file_verify
 
 _Item = TypeVar("_Item")
 _AT_ONCE = 1_000
-MEND_STEPS = ("mend: look", "mend: put back", "mend: set aside", "mend: wait for writers")
+REPAIR_STEPS = ("repair: read", "repair: put back", "repair: set aside", "repair: wait for writers")
 
 
 @dataclass(frozen=True)
-class Mended:
+class RepairResult:
     """What became of a damaged segment. lost: events that could not be read. again: that had been recorded again."""
 
     lost: int
     again: int
 
 
-def segment_mend(segment: Segment, *, clock: Clock, give_up: bool = False, step: Step = no_step) -> Mended:
+def segment_repair(segment: Segment, *, clock: Clock, give_up: bool = False, step: Step = no_step) -> RepairResult:
     """Put a segment in quarantine back in service, as far as it can be read, while nobody else changes segments.
 
     give_up: also when nothing can be read; then its events are lost for good.
-    Raises SegmentDamagedError when there is nothing to do but to bring back the file, OSError, SegmentMovedOnError.
+    Raises SegmentDamagedError when there is nothing to do but to bring back the file, OSError, StaleSegmentError.
     """
-    step("mend: look")
+    step("repair: read")
     damage = _damage_of(segment)
     if damage is not None and not give_up:
         _require_own_file(segment, damage)
     left = [record.identity for record in _survivors(segment, damage)]
     if damage is not None and not left and not give_up:
         raise damage
-    again = known_elsewhere(segment, left, clock)
+    again = find_duplicates(segment, left, clock)
     if damage is None and not again:
-        step("mend: put back")
+        step("repair: put back")
         _put_back(segment, clock)
         lost = 0
     else:
         lost = _replace(segment, damage, again, clock, step)
-        step("mend: set aside")
+        step("repair: set aside")
         file_set_aside(segment.file_name)
-    step("mend: wait for writers")
+    step("repair: wait for writers")
     _take_back_what_came_meanwhile(segment, clock)
-    return Mended(lost, len(again))
+    return RepairResult(lost, len(again))
 
 
 def segment_expire(segment: Segment, removal: Removal, *, clock: Clock, step: Step = no_step) -> int:
     """End a segment in quarantine, of which every event is to be removed; gives of how many it is told.
 
-    Those are the ones that can still be read; nobody knows the others by name. Raises OSError, SegmentMovedOnError.
+    Those are the ones that can still be read; nobody knows the others by name. Raises OSError, StaleSegmentError.
     """
-    step("mend: look")
+    step("repair: read")
     gone = [PrunedEvent.of(record) for record in _survivors(segment, _damage_of(segment))]
 
     def note(_: int) -> None:
-        tell_pruned(gone, removal, clock)
+        emit_pruned(gone, removal, clock)
         # Without a damage its file is removed with what it may still hold, and not set aside.
         Segment.objects.filter(pk=segment.pk).update(lost_count=segment.event_count - len(gone), damage="")
-        damage_is_over(segment, clock)
+        clear_damage_warning(segment, clock)
 
     segments_replace([segment], iter(()), clock=clock, step=step, flipping=note)
     return len(gone)
 
 
-def known_elsewhere(segment: Segment, identities: Iterable[UUID], clock: Clock) -> dict[UUID, set[UUID]]:
+def find_duplicates(segment: Segment, identities: Iterable[UUID], clock: Clock) -> dict[UUID, set[UUID]]:
     """Which of these are rows that count, not of this segment, or events of other files that count; with their ids.
 
     A file that turns out to be damaged is taken out of service, and does not count any more.
@@ -114,15 +114,15 @@ def known_elsewhere(segment: Segment, identities: Iterable[UUID], clock: Clock) 
     return dict(found)
 
 
-def rows_recorded_again(segment: Segment, file: SegmentFile) -> list[RowAgain]:
+def find_duplicate_rows(segment: Segment, file: SegmentFile) -> list[DuplicateRow]:
     """The rows that count of events that a segment's file holds."""
-    found: list[RowAgain] = []
+    found: list[DuplicateRow] = []
     for batch in _batches((record.identity, record.uuid) for record in file.events()):
         ids = dict(batch)
         rows = TimelineEvent.objects.that_count().exclude(segment=segment).filter(identity__in=ids)
         for row in rows.order_by("pk"):
             gone = PrunedEvent.of(row.record) if row.uuid != ids[row.identity] else None
-            found.append(RowAgain(row.pk, row.segment_id, gone))
+            found.append(DuplicateRow(row.pk, row.segment_id, gone))
     return found
 
 
@@ -178,7 +178,7 @@ def _put_back(segment: Segment, clock: Clock) -> None:
     with transaction.atomic(durable=True):
         catalogue_bump()
         segment_step(segment, SegmentState.ARCHIVED, clock=clock, damage="")
-        damage_is_over(segment, clock)
+        clear_damage_warning(segment, clock)
 
 
 def _replace(
@@ -203,7 +203,7 @@ def _replace(
         found = str(damage or segment.damage)[:MAX_DAMAGE_CHARS]
         Segment.objects.filter(pk=segment.pk).update(lost_count=segment.event_count - read, damage=found)
         tell_ids_gone(gone, clock)
-        damage_is_over(segment, clock)
+        clear_damage_warning(segment, clock)
 
     segments_replace([segment], wanted(), clock=clock, step=step, flipping=note)
     return segment.event_count - read
@@ -217,7 +217,7 @@ def _take_back_what_came_meanwhile(segment: Segment, clock: Clock) -> None:
     serving = Segment.objects.filter(pk=back, state=SegmentState.ARCHIVED).first()
     if serving is not None:
         # The event is still there, as it was recorded first: only the ids of the rows are gone.
-        rows_delete(rows_recorded_again(serving, file_open(serving)), clock)
+        rows_delete(find_duplicate_rows(serving, file_open(serving)), clock)
 
 
 def _batches(items: Iterable[_Item]) -> Iterator[Sequence[_Item]]:

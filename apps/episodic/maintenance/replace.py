@@ -18,7 +18,7 @@ from apps.episodic.store.files import new_file_name, write_segment
 # Besides those of `archive.write_segment`, which come after the first.
 REPLACE_STEPS = ("replace: begin", "replace: flip", "replace: flipped")
 # Is given how many events are left, in the transaction in which the new segment takes the place of the old ones.
-Flipping = Callable[[int], None]
+OnReplace = Callable[[int], None]
 
 
 def segments_replace(
@@ -27,14 +27,14 @@ def segments_replace(
     *,
     clock: Clock,
     step: Step = no_step,
-    flipping: Flipping,
+    flipping: OnReplace,
 ) -> Segment | None:
     """Write `records` into a new archived segment, which takes the place of `sources` at once; None if there are none.
 
     records: in `archive_order`, each once. flipping: what else belongs to that transaction. The new segment is in the
     catalogue from the beginning, as one that is being sealed and has no rows: what a killed process leaves of it is
     recognised and removed. The files of the sources are left to maintenance, because somebody may be reading them.
-    Raises what `records` and `flipping` raise, OSError, SegmentMovedOnError; then nothing has changed.
+    Raises what `records` and `flipping` raise, OSError, StaleSegmentError; then nothing has changed.
     """
     first = next(records, None)
     if first is None:
@@ -65,7 +65,7 @@ def _begin(clock: Clock) -> Segment:
 
 @transaction.atomic(durable=True)
 def _flip(
-    sources: Sequence[Segment], target: Segment, summary: SegmentSummary, clock: Clock, flipping: Flipping
+    sources: Sequence[Segment], target: Segment, summary: SegmentSummary, clock: Clock, flipping: OnReplace
 ) -> None:
     catalogue_bump()
     flipping(summary.event_count)
@@ -77,7 +77,7 @@ def _flip(
 
 
 @transaction.atomic(durable=True)
-def _flip_to_nothing(sources: Sequence[Segment], clock: Clock, flipping: Flipping) -> None:
+def _flip_to_nothing(sources: Sequence[Segment], clock: Clock, flipping: OnReplace) -> None:
     catalogue_bump()
     flipping(0)
     for source in sources:

@@ -19,13 +19,13 @@ from apps.episodic.domain.segment_state import ENDED, SegmentState, require_step
 from apps.episodic.maintenance.archive import rows_drop, segment_archive, segments_to_archive, segments_to_drop
 from apps.episodic.maintenance.compact import merge_groups, segments_merge
 from apps.episodic.maintenance.health_check import health_check
-from apps.episodic.maintenance.progress import Watch, unwatched
-from apps.episodic.maintenance.runner import Work, alone
+from apps.episodic.maintenance.progress import Watch, no_progress
+from apps.episodic.maintenance.runner import MaintenanceRunner, maintenance_lock
 from apps.episodic.maintenance.seal import segment_seal
 from apps.episodic.models import Segment
 from apps.episodic.recording.rotation import close_unless_empty, rotate_if_due
 from apps.episodic.store.files import list_files, remove_parts
-from apps.episodic.store.quarantine import ended_file_clear
+from apps.episodic.store.quarantine import remove_ended_file
 
 # The files of merged and pruned segments stay so long, for readers that have begun with them.
 REMOVE_AFTER = timedelta(seconds=60)
@@ -54,7 +54,7 @@ def timeline_maintain(
     clock: Clock = SYSTEM_CLOCK,
     seconds: float | None = None,
     step: Step = no_step,
-    watch: Watch = unwatched,
+    watch: Watch = no_progress,
     wait_seconds: float = 0.0,
 ) -> MaintenanceReport:
     """Close, seal, archive and merge what is due, and clear away what is not needed any more.
@@ -62,8 +62,8 @@ def timeline_maintain(
     seconds: begin with nothing new after so long. step: is told the name of each step before it is taken.
     Raises MaintenanceRunningError when another one is at work for longer than `wait_seconds`.
     """
-    with alone(wait_seconds):
-        run = _Maintenance(Work(clock=clock, seconds=seconds, step=step, watch=watch))
+    with maintenance_lock(wait_seconds):
+        run = _Maintenance(MaintenanceRunner(clock=clock, seconds=seconds, step=step, watch=watch))
         run.tidy()
         run.rotate()
         run.seal(Segment.objects.all())
@@ -79,7 +79,7 @@ def timeline_seal(
     segment_id: int | None = None,
     clock: Clock = SYSTEM_CLOCK,
     step: Step = no_step,
-    watch: Watch = unwatched,
+    watch: Watch = no_progress,
     wait_seconds: float = 0.0,
 ) -> MaintenanceReport:
     """Close the open segment now unless it is empty, and seal it, and every other closed one; or only the one given.
@@ -87,10 +87,10 @@ def timeline_seal(
     Raises NotFoundError, ConflictError for a segment that is sealed already, MaintenanceRunningError.
     """
     chosen = Segment.objects.all() if segment_id is None else Segment.objects.filter(pk=segment_id)
-    with alone(wait_seconds):
+    with maintenance_lock(wait_seconds):
         if segment_id is not None:
             _require_sealable(chosen)
-        run = _Maintenance(Work(clock=clock, step=step, watch=watch))
+        run = _Maintenance(MaintenanceRunner(clock=clock, step=step, watch=watch))
         run.close_now(chosen)
         run.seal(chosen)
     return run.close()
@@ -101,12 +101,12 @@ def timeline_compact(
     clock: Clock = SYSTEM_CLOCK,
     seconds: float | None = None,
     step: Step = no_step,
-    watch: Watch = unwatched,
+    watch: Watch = no_progress,
     wait_seconds: float = 0.0,
 ) -> MaintenanceReport:
     """Merge small archived segments. Raises MaintenanceRunningError."""
-    with alone(wait_seconds):
-        run = _Maintenance(Work(clock=clock, seconds=seconds, step=step, watch=watch))
+    with maintenance_lock(wait_seconds):
+        run = _Maintenance(MaintenanceRunner(clock=clock, seconds=seconds, step=step, watch=watch))
         run.drop()
         run.merge()
     return run.close()
@@ -121,7 +121,7 @@ def _require_sealable(chosen: QuerySet[Segment]) -> None:
 
 
 class _Maintenance:
-    def __init__(self, work: Work) -> None:
+    def __init__(self, work: MaintenanceRunner) -> None:
         self._work = work
         self._report = MaintenanceReport()
 
@@ -139,7 +139,7 @@ class _Maintenance:
             self._report.removed += remove_parts()
             for segment in self._ended_with_files():
                 self._work.step("tidy: remove file")
-                self._report.removed += ended_file_clear(segment)
+                self._report.removed += remove_ended_file(segment)
 
         self._work.attempt("Clearing away", [], remove)
 

@@ -1,4 +1,4 @@
-"""Work on many segments: bounded, one at a time, and no failing one keeps the others from their turn."""
+"""MaintenanceRunner on many segments: bounded, one at a time, and no failing one keeps the others from their turn."""
 
 import logging
 import os
@@ -11,17 +11,18 @@ from pathlib import PurePath
 from django.db import connection
 
 from apps.core.domain.clock import Clock
+from apps.core.domain.deadline import Deadline
 from apps.core.domain.errors import UnavailableError
 from apps.core.steps import Step, no_step
 from apps.episodic.domain.segment_file.format import SegmentDamagedError
 from apps.episodic.domain.warnings import Severity, WarningKind
 from apps.episodic.maintenance.compact import DamagedSourceError
 from apps.episodic.maintenance.health_check import health_check
-from apps.episodic.maintenance.progress import Patience, Watch, unwatched
+from apps.episodic.maintenance.progress import Watch, no_progress
 from apps.episodic.models import Segment
-from apps.episodic.store.catalogue import SegmentMovedOnError
+from apps.episodic.store.catalogue import StaleSegmentError
 from apps.episodic.store.disk_space import DiskNearlyFullError
-from apps.episodic.store.locks import maintenance_alone
+from apps.episodic.store.locks import try_maintenance_lock
 from apps.episodic.store.quarantine import segment_quarantine
 from apps.episodic.warnings import active_warnings, warning_end, warning_report
 
@@ -37,40 +38,40 @@ class MaintenanceRunningError(UnavailableError):
 
 
 @contextmanager
-def alone(wait_seconds: float = 0.0) -> Iterator[None]:
+def maintenance_lock(wait_seconds: float = 0.0) -> Iterator[None]:
     """Be the only one who changes segments. Raises MaintenanceRunningError when another one does not end in time."""
-    patience = Patience(wait_seconds)
+    deadline = Deadline(wait_seconds)
     while True:
-        with maintenance_alone() as is_alone:
+        with try_maintenance_lock() as is_alone:
             if is_alone:
                 yield
                 return
-        if patience.is_over:
+        if deadline.expired:
             raise MaintenanceRunningError("Another maintenance of the timeline is at work.", retry_after=60)
         time.sleep(_POLL_SECONDS)
 
 
-class Work:
+class MaintenanceRunner:
     """One piece of maintenance. finished: False when it stopped because it had gone on for long enough.
 
     failures: what went wrong with which segment, without content. damaged: how many segments had damaged files.
     """
 
     def __init__(
-        self, *, clock: Clock, seconds: float | None = None, step: Step = no_step, watch: Watch = unwatched
+        self, *, clock: Clock, seconds: float | None = None, step: Step = no_step, watch: Watch = no_progress
     ) -> None:
         self.clock, self.step, self.watch = clock, step, watch
         self.finished = True
         self.failures: list[str] = []
         self.damaged = 0
-        self._patience = Patience(seconds)
+        self._deadline = Deadline(seconds)
         warned = active_warnings().filter(kind=WarningKind.MAINTENANCE_FAILED)
         self._warned: set[int | None] = set(warned.values_list("segment_id", flat=True))
 
     @property
     def is_over(self) -> bool:
         """Whether to stop here; from then on the work counts as unfinished."""
-        self.finished = self.finished and not self._patience.is_over
+        self.finished = self.finished and not self._deadline.expired
         return not self.finished
 
     def each(self, title: str, groups: Sequence[Sequence[Segment]], do: Callable[[Sequence[Segment]], None]) -> int:
@@ -104,7 +105,7 @@ class Work:
             self._quarantine(group[0], damage)
         except DamagedSourceError as source:
             self._quarantine(source.segment, source.damage)
-        except SegmentMovedOnError as moved:
+        except StaleSegmentError as moved:
             logger.info("timeline: %s: %s", title, moved.detail)
         except Exception as error:
             if not connection.is_usable():

@@ -9,18 +9,18 @@ from django.db import connection, transaction
 from django.db.models.functions import Collate
 
 from apps.core.domain.clock import Clock, utcnow
+from apps.core.domain.deadline import Deadline
 from apps.core.domain.errors import UnavailableError
 from apps.core.steps import Step, no_step
 from apps.episodic.domain.event import EventRecord
 from apps.episodic.domain.segment_file.format import SegmentSummary
 from apps.episodic.domain.segment_state import RowsState, SegmentState
-from apps.episodic.maintenance.progress import Patience
 from apps.episodic.models import Segment, TimelineEvent
 from apps.episodic.store.catalogue import segment_step
 from apps.episodic.store.disk_space import require_room
 from apps.episodic.store.files import new_file_name, remove_file, write_segment
 from apps.episodic.store.locks import SEGMENT_LOCKS
-from apps.episodic.store.quarantine import damage_is_over
+from apps.episodic.store.quarantine import clear_damage_warning
 
 WRITERS_SECONDS = 30.0
 _POLL_SECONDS = 0.01
@@ -39,7 +39,7 @@ def segment_seal(segment: Segment, *, clock: Clock, step: Step = no_step) -> Non
     """Write a closed segment's rows into a verified file; one that has no rows is ended. Safe to repeat.
 
     The catalogue knows the name before the file is there, so a file of nobody's knowing is never ours.
-    Raises DiskNearlyFullError, WritersAtWorkError, OSError, SegmentMovedOnError; then the rows are all there.
+    Raises DiskNearlyFullError, WritersAtWorkError, OSError, StaleSegmentError; then the rows are all there.
     """
     require_room()
     step("seal: wait for writers")
@@ -58,7 +58,7 @@ def segment_seal(segment: Segment, *, clock: Clock, step: Step = no_step) -> Non
     with transaction.atomic():
         _require_all_rows(segment, summary)
         if segment.damage:
-            damage_is_over(segment, clock)
+            clear_damage_warning(segment, clock)
         segment_step(segment, SegmentState.SEALED, clock=clock, sealed_at=utcnow(clock), **file_columns(summary, clock))
     step("seal: sealed")
 
@@ -94,9 +94,9 @@ def wait_for_writers(segment: Segment) -> None:
 
     Asks again and again instead of standing in the line of the lock, where others would stand behind.
     """
-    patience = Patience(WRITERS_SECONDS)
+    deadline = Deadline(WRITERS_SECONDS)
     while not _writers_are_gone(segment.pk):
-        if patience.is_over:
+        if deadline.expired:
             raise WritersAtWorkError(f"Segment {segment.uuid} is still being written to.")
         time.sleep(_POLL_SECONDS)
 

@@ -13,8 +13,8 @@ from apps.episodic.domain.event import EventRecord
 from apps.episodic.domain.segment_file.format import BLOCK_LINES, Array, SegmentDamagedError, moment_of
 from apps.episodic.domain.segment_file.reader import SegmentFile
 from apps.episodic.domain.window import Harvest, Newest, Tally
-from apps.episodic.store.archived_segments import FileDamagedError
-from apps.episodic.store.file_cache import View
+from apps.episodic.store.archived_segments import ArchivedFileDamagedError
+from apps.episodic.store.file_cache import ArchiveView
 
 # About so many events are read from a file at a time, or so many bytes of them as NDJSON.
 READ_AT_ONCE = 4_096
@@ -32,8 +32,8 @@ class Gathered:
     read: int
 
 
-def gather(view: View, scope: Scope, harvest: Harvest) -> Gathered:
-    """Show a harvest the archived events of a scope. Raises FileDamagedError.
+def gather(view: ArchiveView, scope: Scope, harvest: Harvest) -> Gathered:
+    """Show a harvest the archived events of a scope. Raises ArchivedFileDamagedError.
 
     Without types to tell apart, runs that lie in the window as a whole are counted unread, and only those of them are
     read that may hold one of the newest events.
@@ -53,7 +53,7 @@ def gather(view: View, scope: Scope, harvest: Harvest) -> Gathered:
     return Gathered(selection.total, len(np.unique(selection.runs["segment"])), len(reader.segments))
 
 
-def read_in_order(view: View, selection: Selection) -> list[Iterator[EventRecord]]:
+def read_in_order(view: ArchiveView, selection: Selection) -> list[Iterator[EventRecord]]:
     """The events of selected runs in `archive_order`: for each file an iterator that reads a block or two at a time."""
     reader = _Reader(view, at_once=BLOCK_LINES)
     segments = np.unique(selection.runs["segment"])
@@ -61,7 +61,7 @@ def read_in_order(view: View, selection: Selection) -> list[Iterator[EventRecord
     return [chain.from_iterable(reader.read(runs)) for runs in runs_of]
 
 
-def _while_promising(view: View, runs: Array, newest: Newest) -> Iterator[Array]:
+def _while_promising(view: ArchiveView, runs: Array, newest: Newest) -> Iterator[Array]:
     """Runs that may hold one of the newest events, in batches. runs: those that end latest first."""
     begin = 0
     while begin < len(runs):
@@ -84,7 +84,7 @@ def _enough(amounts: Array, needed: int) -> int:
     return min(int(np.searchsorted(np.cumsum(amounts, dtype=np.int64), needed)) + 1, len(amounts))
 
 
-def _sizes(view: View, runs: Array) -> Array:
+def _sizes(view: ArchiveView, runs: Array) -> Array:
     """About the bytes of each run."""
     sizes = np.zeros(len(runs), dtype=np.int64)
     for segment in np.unique(runs["segment"]).tolist():
@@ -99,7 +99,7 @@ class _Reader:
     segments: the ids of those that it read.
     """
 
-    def __init__(self, view: View, at_once: int = READ_AT_ONCE) -> None:
+    def __init__(self, view: ArchiveView, at_once: int = READ_AT_ONCE) -> None:
         self._view = view
         self._at_once = at_once
         self.segments: set[int] = set()
@@ -118,7 +118,7 @@ class _Reader:
         try:
             return self._view.index.file(segment).read_runs(runs)
         except SegmentDamagedError as error:
-            raise FileDamagedError(self._view.listed(segment), error) from error
+            raise ArchivedFileDamagedError(self._view.listed(segment), error) from error
 
 
 def _parts(file: SegmentFile, runs: list[tuple[int, int]], at_once: int) -> Iterator[list[int]]:

@@ -14,8 +14,8 @@ from apps.episodic.domain.event import EventRecord, ScopeKey
 from apps.episodic.domain.window import EventQuery, Window
 from apps.episodic.queries.archived import read_in_order
 from apps.episodic.queries.query import events_query
-from apps.episodic.store.archived_segments import FileDamagedError, unreadable
-from apps.episodic.store.file_cache import View, archive_cache, too_restless
+from apps.episodic.store.archived_segments import ArchivedFileDamagedError, unreadable
+from apps.episodic.store.file_cache import ArchiveView, archive_cache, catalogue_contention
 from apps.episodic.store.rows import EVENT_COLUMNS, ROWS_COUNT, VERSION, record_of, rows_where
 
 _TRIES = 50
@@ -64,13 +64,13 @@ def events_export(access: Access, query: EventQuery, clock: Clock = SYSTEM_CLOCK
                 yield event
         except _MovedOnError:
             archive_cache().refresh(patient=True)
-        except FileDamagedError as damage:
+        except ArchivedFileDamagedError as damage:
             damage.report()
         except OSError as error:
             raise unreadable(error) from error
         else:
             return
-    raise too_restless()
+    raise catalogue_contention()
 
 
 def events_count(access: Access, query: EventQuery, clock: Clock = SYSTEM_CLOCK) -> int:
@@ -102,6 +102,6 @@ def _rows(rows: list[Any], cursor: Any) -> Iterator[EventRecord]:
         rows = cursor.fetchmany(_ROWS_AT_ONCE)
 
 
-def _files(view: View, wanted: _Wanted) -> list[Iterator[EventRecord]]:
+def _files(view: ArchiveView, wanted: _Wanted) -> list[Iterator[EventRecord]]:
     selection = view.index.select(wanted.scope, wanted.window.start, wanted.window.end)
     return [filter(wanted.holds, events) for events in read_in_order(view, selection)]

@@ -17,9 +17,9 @@ from apps.episodic.domain.text_ranking import TEXT_BYTES, TEXT_LIMIT
 from apps.episodic.domain.window import Diagnostics, EventQuery, Harvest, QueryResult, Segments, Window, window_drops
 from apps.episodic.queries.archived import Gathered, gather
 from apps.episodic.queries.text_search import events_ranked
-from apps.episodic.store.archived_segments import FileDamagedError, unreadable
-from apps.episodic.store.file_cache import View, archive_cache, too_restless
-from apps.episodic.store.rows import Hot, read_hot
+from apps.episodic.store.archived_segments import ArchivedFileDamagedError, unreadable
+from apps.episodic.store.file_cache import ArchiveView, archive_cache, catalogue_contention
+from apps.episodic.store.rows import RowsResult, query_rows
 
 QUERY_SECONDS = Histogram(
     "timeline_query_duration_seconds",
@@ -35,7 +35,7 @@ class _Found:
     """What rows and files hold of a query, before its text."""
 
     harvest: Harvest
-    hot: Hot
+    hot: RowsResult
     archived: Gathered
 
 
@@ -58,7 +58,7 @@ def events_query(access: Access, query: EventQuery, clock: Clock = SYSTEM_CLOCK)
 def _find(scope: Scope | None, window: Window, event_types: Sequence[str], limits: tuple[int, int | None]) -> _Found:
     """What is there, at one moment. Without a scope nothing is. limits: events, and bytes of their content."""
     for _ in range(_TRIES):
-        hot = read_hot(scope, window, event_types, *limits)
+        hot = query_rows(scope, window, event_types, *limits)
         harvest = Harvest(window, event_types, *limits)
         harvest.count(hot.tally)
         harvest.keep(hot.records)
@@ -67,14 +67,14 @@ def _find(scope: Scope | None, window: Window, event_types: Sequence[str], limit
             if view is not None:
                 return _Found(harvest, hot, _gathered(view, scope, harvest))
             archive_cache().refresh()
-        except FileDamagedError as damage:
+        except ArchivedFileDamagedError as damage:
             damage.report()
         except OSError as error:
             raise unreadable(error) from error
-    raise too_restless()
+    raise catalogue_contention()
 
 
-def _gathered(view: View, scope: Scope | None, harvest: Harvest) -> Gathered:
+def _gathered(view: ArchiveView, scope: Scope | None, harvest: Harvest) -> Gathered:
     return Gathered(0, 0, 0) if scope is None else gather(view, scope, harvest)
 
 

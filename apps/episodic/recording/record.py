@@ -29,8 +29,8 @@ from apps.episodic.recording.rows import (
     may_be_archived,
     take_open_segment,
 )
-from apps.episodic.store.archived_segments import FileDamagedError
-from apps.episodic.store.file_cache import archive_cache, too_restless
+from apps.episodic.store.archived_segments import ArchivedFileDamagedError
+from apps.episodic.store.file_cache import archive_cache, catalogue_contention
 from apps.events.services import emit_many
 
 _TRIES = 10
@@ -131,9 +131,9 @@ def _committed(unique: Mapping[UUID, EventRecord], actor: str, clock: Clock) -> 
         try:
             with transaction.atomic():
                 return _record(unique, actor, clock)
-        except FileDamagedError as damage:
+        except ArchivedFileDamagedError as damage:
             damage.report()
-    raise too_restless()
+    raise catalogue_contention()
 
 
 def _record(unique: Mapping[UUID, EventRecord], actor: str, clock: Clock) -> _Results:

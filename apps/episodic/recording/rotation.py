@@ -11,7 +11,7 @@ from apps.episodic.domain.segment_state import SegmentState
 from apps.episodic.jobs import request_maintenance
 from apps.episodic.models import Segment, TimelineEvent
 from apps.episodic.recording.open_segment import segment_open
-from apps.episodic.store.catalogue import SegmentMovedOnError, last_arrival, segment_step
+from apps.episodic.store.catalogue import StaleSegmentError, last_arrival, segment_step
 
 
 def segment_close(*, segment_id: int, clock: Clock = SYSTEM_CLOCK) -> bool:
@@ -40,7 +40,7 @@ def close_unless_empty(segment: Segment, clock: Clock) -> bool:
         return False
     try:
         _close(segment, clock)
-    except SegmentMovedOnError:
+    except StaleSegmentError:
         return False
     return True
 

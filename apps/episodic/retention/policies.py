@@ -6,14 +6,14 @@ from django.db import transaction
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock
 from apps.core.domain.errors import ConflictError, NotFoundError
-from apps.episodic.domain.retention import EVERYBODY, Policy
+from apps.episodic.domain.retention import GLOBAL_HOUSEHOLD, RetentionRule
 from apps.episodic.maintenance.remove import RemovalReport
 from apps.episodic.models import RetentionPolicy
 from apps.episodic.retention.prune import prune_preview
 
 
 @dataclass(frozen=True)
-class Preview:
+class RetentionPreview:
     """What the next run would delete with a change, and how many events it would delete anyway."""
 
     removal: RemovalReport
@@ -42,19 +42,21 @@ def retention_update(*, pk: int, days: int, is_enabled: bool) -> RetentionPolicy
 def retention_delete(*, pk: int) -> None:
     """Let the global policy count for a household again. Raises NotFoundError; ConflictError for the global one."""
     policy = _locked(pk)
-    if policy.household_id == EVERYBODY:
+    if policy.household_id == GLOBAL_HOUSEHOLD:
         raise ConflictError("The global policy is not deleted; switch it off.", code="global_policy")
     policy.delete()
 
 
-def retention_preview(*, household_id: str, policy: Policy | None, clock: Clock = SYSTEM_CLOCK) -> Preview:
+def retention_preview(
+    *, household_id: str, policy: RetentionRule | None, clock: Clock = SYSTEM_CLOCK
+) -> RetentionPreview:
     """What the next run would delete if this were the policy of a household, or if it had none of its own."""
     stored = RetentionPolicy.objects.values_list("household_id", "days", "is_enabled")
-    policies = {values[0]: Policy(*values) for values in stored}
+    policies = {values[0]: RetentionRule(*values) for values in stored}
     anyway = prune_preview(policies=policies.values(), clock=clock)
     policies.pop(household_id, None)
     changed = [*policies.values(), policy] if policy else list(policies.values())
-    return Preview(prune_preview(policies=changed, clock=clock), anyway.events)
+    return RetentionPreview(prune_preview(policies=changed, clock=clock), anyway.events)
 
 
 def _locked(pk: int) -> RetentionPolicy:

@@ -9,13 +9,13 @@ from django.db.models.functions import Coalesce
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.steps import Step, no_step
 from apps.episodic.domain.removal import CutoffOf
-from apps.episodic.domain.retention import EVERYBODY, Cutoffs, Policy, PrunedEvent, cutoffs_at
+from apps.episodic.domain.retention import GLOBAL_HOUSEHOLD, Cutoffs, PrunedEvent, RetentionRule, cutoffs_at
 from apps.episodic.domain.segment_state import SegmentState
 from apps.episodic.events import PruneReason
-from apps.episodic.maintenance.progress import Watch, unwatched
+from apps.episodic.maintenance.progress import Watch, no_progress
 from apps.episodic.maintenance.remove import Removal, RemovalReport, events_remove, removal_preview
 from apps.episodic.maintenance.repair import segment_expire
-from apps.episodic.maintenance.runner import Work, alone
+from apps.episodic.maintenance.runner import MaintenanceRunner, maintenance_lock
 from apps.episodic.models import RetentionPolicy, Segment
 
 ACTOR = "retention"
@@ -27,7 +27,7 @@ def timeline_prune(
     seconds: float | None = None,
     resume: bool = False,
     step: Step = no_step,
-    watch: Watch = unwatched,
+    watch: Watch = no_progress,
     wait_seconds: float = 0.0,
 ) -> RemovalReport:
     """Remove what is expired, and note on each policy how many events it let go.
@@ -38,10 +38,10 @@ def timeline_prune(
     cutoffs = current_cutoffs(clock)
     if cutoffs.latest is None:
         return RemovalReport()
-    with alone(wait_seconds):
+    with maintenance_lock(wait_seconds):
         if not resume:
             RetentionPolicy.objects.filter(is_enabled=True).update(last_run_at=utcnow(clock), last_pruned_count=0)
-        work, removal = Work(clock=clock, seconds=seconds, step=step, watch=watch), _removal(cutoffs)
+        work, removal = MaintenanceRunner(clock=clock, seconds=seconds, step=step, watch=watch), _removal(cutoffs)
         damaged = _expired_in_quarantine(cutoffs)
         report = events_remove(removal, _candidates(cutoffs), work)
         _expire(damaged, removal, work, report)
@@ -53,13 +53,13 @@ def _expired_in_quarantine(cutoffs: Cutoffs) -> list[Segment]:
 
     Asked for before anything else, so that one that is found damaged in this run has a day to be brought back.
     """
-    everybodys = cutoffs.everybodys
-    if everybodys is None:
+    common = cutoffs.common
+    if common is None:
         return []
-    return list(Segment.objects.filter(state=SegmentState.QUARANTINED, last_timestamp__lt=everybodys).order_by("id"))
+    return list(Segment.objects.filter(state=SegmentState.QUARANTINED, last_timestamp__lt=common).order_by("id"))
 
 
-def _expire(damaged: Sequence[Segment], removal: Removal, work: Work, report: RemovalReport) -> None:
+def _expire(damaged: Sequence[Segment], removal: Removal, work: MaintenanceRunner, report: RemovalReport) -> None:
     def end(segment: Segment) -> None:
         report.archived += segment_expire(segment, removal, clock=work.clock, step=work.step)
         report.segments += 1
@@ -69,7 +69,7 @@ def _expire(damaged: Sequence[Segment], removal: Removal, work: Work, report: Re
 
 
 def prune_preview(
-    *, policies: Iterable[Policy] | None = None, clock: Clock = SYSTEM_CLOCK, watch: Watch = unwatched
+    *, policies: Iterable[RetentionRule] | None = None, clock: Clock = SYSTEM_CLOCK, watch: Watch = no_progress
 ) -> RemovalReport:
     """What `timeline_prune` would remove now; nothing is changed. Files that cannot be read are counted as damaged.
 
@@ -84,7 +84,7 @@ def prune_preview(
 def current_cutoffs(clock: Clock) -> Cutoffs:
     """What is expired by the policies of this moment."""
     policies = RetentionPolicy.objects.values_list("household_id", "days", "is_enabled")
-    return cutoffs_at([Policy(*values) for values in policies], utcnow(clock))
+    return cutoffs_at([RetentionRule(*values) for values in policies], utcnow(clock))
 
 
 def _removal(cutoffs: Cutoffs) -> Removal:
@@ -104,11 +104,11 @@ def _cutoff_of(cutoffs: Cutoffs) -> CutoffOf:
 def _expired_rows(cutoffs: Cutoffs) -> Q:
     """The rows that are expired; a condition that none meets when nothing expires."""
     expired = Q(pk__in=[])
-    own = [household for household in cutoffs.moments if household != EVERYBODY]
+    own = [household for household in cutoffs.moments if household != GLOBAL_HOUSEHOLD]
     for household, moment in cutoffs.moments.items():
         if moment is None:
             continue
-        whose = ~Q(household_id__in=own) if household == EVERYBODY else Q(household_id=household)
+        whose = ~Q(household_id__in=own) if household == GLOBAL_HOUSEHOLD else Q(household_id=household)
         expired |= whose & Q(timestamp__lt=moment)
     return expired
 

@@ -9,9 +9,9 @@ from apps.core.steps import Step, no_step
 from apps.episodic.domain.removal import EveryEventOf
 from apps.episodic.domain.segment_state import SegmentState
 from apps.episodic.events import EventSaved, PruneReason
-from apps.episodic.maintenance.progress import Watch, unwatched
+from apps.episodic.maintenance.progress import Watch, no_progress
 from apps.episodic.maintenance.remove import Removal, RemovalReport, events_remove, removal_preview
-from apps.episodic.maintenance.runner import Work, alone
+from apps.episodic.maintenance.runner import MaintenanceRunner, maintenance_lock
 from apps.episodic.models import Segment
 from apps.episodic.store.files import list_files
 from apps.events.services import payloads_redact
@@ -32,23 +32,23 @@ def events_purge(
     clock: Clock = SYSTEM_CLOCK,
     seconds: float | None = None,
     step: Step = no_step,
-    watch: Watch = unwatched,
+    watch: Watch = no_progress,
     wait_seconds: float = WAIT_SECONDS,
 ) -> RemovalReport:
     """Remove every event of a scope for good: rows, archived events, and their content in the outbox.
 
     What is recorded while it runs stays. The files from which events were taken are removed by maintenance a minute
-    later; what doctor has set aside (`files_set_aside`) is for a person to remove. Safe to repeat.
+    later; what doctor has set aside (`quarantined_files`) is for a person to remove. Safe to repeat.
     seconds: begin with nothing new after so long; then the report says that it is not finished.
     Raises ForbiddenError outside the caller's bound, InvalidInputError when the scope names no user,
     MaintenanceRunningError, PurgeIncompleteError when a file that may hold events of the scope cannot be read.
     """
     scope, began = access.for_write(scope), utcnow(clock)
     removal = Removal(Q(**scope.named()), EveryEventOf(scope), PruneReason.MANUAL, access.actor)
-    with alone(wait_seconds):
+    with maintenance_lock(wait_seconds):
         _require_readable()
         payloads_redact(name=EventSaved.name, matching=scope.named(), fields=["content"], until=began)
-        work = Work(clock=clock, seconds=seconds, step=step, watch=watch)
+        work = MaintenanceRunner(clock=clock, seconds=seconds, step=step, watch=watch)
         report = events_remove(removal, Segment.objects.all(), work)
     if report.damaged or report.failures:
         raise PurgeIncompleteError(
@@ -59,13 +59,13 @@ def events_purge(
     return report
 
 
-def purge_preview(*, access: Access, scope: Scope, watch: Watch = unwatched) -> RemovalReport:
+def purge_preview(*, access: Access, scope: Scope, watch: Watch = no_progress) -> RemovalReport:
     """What `events_purge` would remove now; nothing is changed. Raises ForbiddenError, InvalidInputError."""
     scope = access.for_write(scope)
     return removal_preview(Q(**scope.named()), EveryEventOf(scope), Segment.objects.all(), watch)
 
 
-def files_set_aside() -> tuple[str, ...]:
+def quarantined_files() -> tuple[str, ...]:
     """The names of files that were taken out of service; they may still hold events of anybody."""
     return list_files().quarantined
 

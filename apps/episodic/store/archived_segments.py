@@ -23,7 +23,7 @@ FROM (VALUES (1)) AS one LEFT JOIN episodic_segment AS s ON s.state = 'archived'
 """  # noqa: S608  (put together from constants)
 
 
-class Listed(NamedTuple):
+class ListedSegment(NamedTuple):
     """An archived segment, as the catalogue has it."""
 
     id: int
@@ -42,19 +42,19 @@ class Listed(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Listing:
+class CatalogueListing:
     """What the catalogue holds at a version; -1 before it was ever read."""
 
     version: int = -1
-    segments: frozenset[Listed] = frozenset()
+    segments: frozenset[ListedSegment] = frozenset()
 
 
-def catalogue_listing() -> Listing:
+def catalogue_listing() -> CatalogueListing:
     """The archived segments of this moment."""
     with connection.cursor() as cursor:
         cursor.execute(_LISTED_SQL)
         rows = cursor.fetchall()
-    return Listing(rows[0][0], frozenset(Listed(*row[1:]) for row in rows if row[1] is not None))
+    return CatalogueListing(rows[0][0], frozenset(ListedSegment(*row[1:]) for row in rows if row[1] is not None))
 
 
 def catalogue_version() -> int:
@@ -69,10 +69,10 @@ def damaged_count() -> int:
     return Segment.objects.filter(state=SegmentState.QUARANTINED).count()
 
 
-class FileDamagedError(Exception):
+class ArchivedFileDamagedError(Exception):
     """The file of a segment could not be read."""
 
-    def __init__(self, segment: Listed, damage: SegmentDamagedError) -> None:
+    def __init__(self, segment: ListedSegment, damage: SegmentDamagedError) -> None:
         super().__init__(f"segment {segment.id}: {damage}")
         self.segment = segment
         self.damage = damage
@@ -88,7 +88,7 @@ class FileDamagedError(Exception):
             segment_quarantine(segment_id=self.segment.id, error=self.damage)
 
 
-def open_listed(segment: Listed) -> SegmentFile:
+def open_listed(segment: ListedSegment) -> SegmentFile:
     """The file of a segment. Raises SegmentDamagedError, also for a whole file that is not the catalogue's."""
     file = SegmentFile.open(segment_path(segment.file_name), segment.uuid)
     if (file.summary.event_count, file.summary.size_bytes) != (segment.event_count, segment.size_bytes):

@@ -16,10 +16,10 @@ from apps.episodic.models import Segment
 from apps.events.services import emit
 
 
-class SegmentMovedOnError(ConflictError):
+class StaleSegmentError(ConflictError):
     """Another process changed the segment meanwhile."""
 
-    code = "segment_moved_on"
+    code = "stale_segment"
 
 
 def catalogue_bump() -> int:
@@ -44,14 +44,14 @@ def segment_step(segment: Segment, state: SegmentState, *, clock: Clock, **chang
     """Move a segment on, in the caller's transaction, and tell of it. changes: other columns of its row.
 
     `segment` is as the caller read it, and is brought up to date. Raises ConflictError for a step that the diagram does
-    not have, SegmentMovedOnError when the segment is not any more what the caller saw.
+    not have, StaleSegmentError when the segment is not any more what the caller saw.
     """
     before = SegmentState(segment.state)
     require_step(before, state)
     # No lock but the update's own, which lets writers reference the segment meanwhile.
     seen = Segment.objects.filter(pk=segment.pk, state=before, rows=segment.rows, sha256=segment.sha256)
     if not seen.update(state=state, **changes):
-        raise SegmentMovedOnError(f"Segment {segment.uuid} is not {before} any more.")
+        raise StaleSegmentError(f"Segment {segment.uuid} is not {before} any more.")
     for name, value in {"state": state, **changes}.items():
         setattr(segment, name, value)
     told = SegmentChanged(

@@ -23,17 +23,19 @@ from apps.episodic.domain.segment_file.format import SegmentDamagedError
 from apps.episodic.domain.segment_file.reader import SegmentFile
 from apps.episodic.domain.window import Window
 from apps.episodic.store.archived_segments import (
-    FileDamagedError,
-    Listed,
-    Listing,
+    ArchivedFileDamagedError,
+    CatalogueListing,
+    ListedSegment,
     catalogue_listing,
     catalogue_version,
     open_listed,
     unreadable,
 )
 
-LOAD_SECONDS = Histogram("timeline_archive_load_seconds", "Time to take up segment files that a process did not know.")
-LOADED_FILES = Counter("timeline_archive_files_loaded", "Segment files whose tables were read.")
+LOAD_SECONDS = Histogram(
+    "memoryhub_timeline_archive_load_seconds", "Time to load segment files that a process did not know."
+)
+LOADED_FILES = Counter("memoryhub_timeline_archive_files_loaded", "Segment files whose tables were read.")
 # A process that has just started loads more files than this in the background, and refuses queries until it has them.
 LOAD_IN_REQUEST = 16
 RETRY_SECONDS = 2
@@ -42,22 +44,22 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class View:
+class ArchiveView:
     """What a process knows of a version of the catalogue."""
 
-    listing: Listing = field(default_factory=Listing)
+    listing: CatalogueListing = field(default_factory=CatalogueListing)
     index: ArchiveIndex = field(default_factory=ArchiveIndex)
 
-    def with_files(self, listing: Listing, files: Mapping[Listed, SegmentFile]) -> "View":
+    def with_files(self, listing: CatalogueListing, files: Mapping[ListedSegment, SegmentFile]) -> "ArchiveView":
         """The same for another version. files: those that this one does not have."""
         index = self.index.copy()
         for gone in self.listing.segments - listing.segments:
             index.remove(gone.id)
         for new in listing.segments - self.listing.segments:
             index.add(new.id, files[new])
-        return View(listing, index)
+        return ArchiveView(listing, index)
 
-    def listed(self, segment_id: int) -> Listed:
+    def listed(self, segment_id: int) -> ListedSegment:
         """What the catalogue says of a segment of this view."""
         return next(segment for segment in self.listing.segments if segment.id == segment_id)
 
@@ -77,7 +79,7 @@ class ArchiveCache:
     """The newest view of this process, and how it comes to a newer one."""
 
     def __init__(self) -> None:
-        self._view = View()
+        self._view = ArchiveView()
         self._loading = threading.Lock()
         self._starting = threading.Lock()
         self._thread: threading.Thread | None = None
@@ -94,7 +96,7 @@ class ArchiveCache:
         """Whether it has known all files of some version."""
         return self._view.listing.version >= 0
 
-    def at(self, version: int) -> View | None:
+    def at(self, version: int) -> ArchiveView | None:
         """The view of a version of the catalogue; None when this process stands at another one."""
         view = self._view
         return view if view.listing.version == version else None
@@ -103,8 +105,8 @@ class ArchiveCache:
         """Which of these events are archived. moments: identity -> timestamp.
 
         Sees every file that was in service before the call. Opens nothing for events that no file's span of time
-        holds. Raises TimelineLoadingError while the files that could hold one are being loaded, and FileDamagedError,
-        which is to be reported once the caller's transaction is over.
+        holds. Raises TimelineLoadingError while the files that could hold one are being loaded, and
+        ArchivedFileDamagedError, which is to be reported once the caller's transaction is over.
         """
         for _ in range(_TRIES):
             view = self._view
@@ -113,17 +115,17 @@ class ArchiveCache:
             if wanted.keys() <= view.listing.segments:
                 try:
                     return _found_in(view, wanted)
-                except FileDamagedError as damage:
+                except ArchivedFileDamagedError as damage:
                     if damage.is_in_service:
                         raise
                 except OSError as error:
                     raise unreadable(error) from error
             else:
                 self.refresh(reports=False)
-        raise too_restless()
+        raise catalogue_contention()
 
     def refresh(self, *, patient: bool = False, reports: bool = True) -> None:
-        """Come to the catalogue's version. reports: False in a transaction, where FileDamagedError is raised instead.
+        """Come to the catalogue's version. reports: False in a transaction: raise ArchivedFileDamagedError.
 
         Raises TimelineLoadingError in a process that never knew a version and has more than LOAD_IN_REQUEST files to
         load, which goes on in the background; patient callers, who answer nobody, load them themselves. A process
@@ -164,7 +166,7 @@ class ArchiveCache:
             connection.close()
 
     def _load(self, *, reports: bool = True) -> None:
-        files: dict[Listed, SegmentFile] = {}
+        files: dict[ListedSegment, SegmentFile] = {}
         while True:
             listing = catalogue_listing()
             if listing == self._view.listing:
@@ -176,25 +178,27 @@ class ArchiveCache:
                 self._open_all(missing, files, reports=reports)
         self._view = self._view.with_files(listing, files)
 
-    def _open_all(self, missing: list[Listed], files: dict[Listed, SegmentFile], *, reports: bool) -> None:
+    def _open_all(
+        self, missing: list[ListedSegment], files: dict[ListedSegment, SegmentFile], *, reports: bool
+    ) -> None:
         for number, segment in enumerate(missing, 1):
             self._progress = (number, len(missing))
             try:
                 files[segment] = open_listed(segment)
             except SegmentDamagedError as error:
-                damage = FileDamagedError(segment, error)
+                damage = ArchivedFileDamagedError(segment, error)
                 if not reports:
                     raise damage from error
                 damage.report()
             LOADED_FILES.inc()
 
 
-def too_restless() -> UnavailableError:
+def catalogue_contention() -> UnavailableError:
     """The files changed whenever they were looked at."""
-    return UnavailableError("The files of the timeline change all the time. Try again.", code="timeline_restless")
+    return UnavailableError("The files of the timeline change all the time. Try again.", code="catalogue_contention")
 
 
-def _by_segment(moments: Mapping[UUID, datetime], listing: Listing) -> dict[Listed, list[UUID]]:
+def _by_segment(moments: Mapping[UUID, datetime], listing: CatalogueListing) -> dict[ListedSegment, list[UUID]]:
     """The identities that each segment may hold, by their timestamps; segments that may hold none are left out."""
     if not moments:
         return {}
@@ -207,13 +211,13 @@ def _by_segment(moments: Mapping[UUID, datetime], listing: Listing) -> dict[List
     return {segment: identities for segment, identities in places.items() if identities}
 
 
-def _found_in(view: View, wanted: Mapping[Listed, list[UUID]]) -> dict[UUID, EventRecord]:
+def _found_in(view: ArchiveView, wanted: Mapping[ListedSegment, list[UUID]]) -> dict[UUID, EventRecord]:
     found: dict[UUID, EventRecord] = {}
     for segment, identities in wanted.items():
         try:
             found |= view.index.file(segment.id).find(identities)
         except SegmentDamagedError as error:
-            raise FileDamagedError(segment, error) from error
+            raise ArchivedFileDamagedError(segment, error) from error
     return found
 
 

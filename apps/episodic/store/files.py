@@ -29,7 +29,7 @@ _NAME = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{0,89}\.segment")
 
 
 @dataclass(frozen=True)
-class ArchiveListing:
+class DirectoryListing:
     """Names in the archive's directory, ascending. others: what maintenance did not put there."""
 
     segments: tuple[str, ...]
@@ -119,14 +119,14 @@ def set_aside(file_name: str) -> Path:
     return target
 
 
-def list_files() -> ArchiveListing:
+def list_files() -> DirectoryListing:
     """What lies in the directory."""
     names = sorted(entry.name for entry in archive_dir().iterdir() if entry.name != QUARANTINE)
     segments = tuple(name for name in names if _NAME.fullmatch(name))
     parts = tuple(name for name in names if name.endswith(PART_SUFFIX))
     quarantine = archive_dir() / QUARANTINE
     aside = tuple(sorted(entry.name for entry in quarantine.iterdir())) if quarantine.is_dir() else ()
-    return ArchiveListing(segments, parts, aside, tuple(sorted({*names} - {*segments} - {*parts})))
+    return DirectoryListing(segments, parts, aside, tuple(sorted({*names} - {*segments} - {*parts})))
 
 
 def _write_part(segment_uuid: UUID, part: Path, records: Iterable[EventRecord], step: Step) -> SegmentSummary:

@@ -18,7 +18,7 @@ WARNINGS_LOCK = 0x6D68_7477
 
 
 @contextmanager
-def maintenance_alone() -> Iterator[bool]:
+def try_maintenance_lock() -> Iterator[bool]:
     """True inside when no other session is at maintenance; it stays so until the end. Waits for nobody.
 
     Call it outside a transaction: the lock is the session's, so that it spans many of them.

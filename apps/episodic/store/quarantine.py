@@ -55,7 +55,7 @@ def _warn(segment: Segment, damage: str, *, has_rows: bool, clock: Clock) -> Non
     )
 
 
-def damage_is_over(segment: Segment, clock: Clock) -> None:
+def clear_damage_warning(segment: Segment, clock: Clock) -> None:
     """End the warning about a segment that was damaged, in the caller's transaction."""
     warning_end(kind=WarningKind.SEGMENT_DAMAGED, segment=segment, clock=clock)
 
@@ -71,7 +71,7 @@ def file_set_aside(file_name: str) -> bool:
     return True
 
 
-def ended_file_clear(segment: Segment) -> bool:
+def remove_ended_file(segment: Segment) -> bool:
     """Take the file of a segment that ended out of the way; False when it is not there any more.
 
     A damaged one is set aside, as the repair would have done that was killed between ending its segment and that.

@@ -50,7 +50,7 @@ _FIRST_EVENT_COLUMN = 5
 
 
 @dataclass(frozen=True)
-class Hot:
+class RowsResult:
     """What rows say. version: of the catalogue. quarantined: damaged segments of the hub. records: newest first."""
 
     version: int
@@ -59,9 +59,9 @@ class Hot:
     records: tuple[EventRecord, ...]
 
 
-def read_hot(
+def query_rows(
     scope: Scope | None, window: Window, event_types: Sequence[str], limit: int, max_bytes: int | None = None
-) -> Hot:
+) -> RowsResult:
     """Count the rows of a scope and give the newest `limit` of those wanted; without a scope there are none.
 
     max_bytes: of content, beyond which no more rows are given; the one that crosses it is.
@@ -72,7 +72,7 @@ def read_hot(
         answer = cursor.fetchall()
     version, quarantined, *counts = answer[0][:_FIRST_EVENT_COLUMN]
     found = [row[_FIRST_EVENT_COLUMN:] for row in answer if row[_FIRST_EVENT_COLUMN] is not None]
-    return Hot(version, quarantined, Tally(*counts), tuple(record_of(row) for row in found))
+    return RowsResult(version, quarantined, Tally(*counts), tuple(record_of(row) for row in found))
 
 
 def rows_where(

@@ -16,7 +16,12 @@ from apps.episodic.domain.segment_file.format import Damage, SegmentDamagedError
 from apps.episodic.domain.segment_file.reader import SegmentFile
 from apps.episodic.domain.segment_state import SegmentState
 from apps.episodic.store import file_cache as module
-from apps.episodic.store.archived_segments import FileDamagedError, Listed, catalogue_listing, catalogue_version
+from apps.episodic.store.archived_segments import (
+    ArchivedFileDamagedError,
+    ListedSegment,
+    catalogue_listing,
+    catalogue_version,
+)
 from apps.episodic.store.file_cache import ArchiveCache, archive_cache
 from tests.integration.episodic.records import NOW
 from tests.integration.episodic.timeline import Timeline, draft, segments
@@ -120,9 +125,9 @@ def test_damage_of_a_file_that_another_one_has_replaced_is_none(timeline: Timeli
     archived(timeline, "one")
     [listed] = catalogue_listing().segments
     damage = SegmentDamagedError(Damage.MISSING, "There is no such file.")
-    FileDamagedError(listed._replace(sha256="an older one"), damage).report()
+    ArchivedFileDamagedError(listed._replace(sha256="an older one"), damage).report()
     assert segments(SegmentState.QUARANTINED) == []
-    FileDamagedError(listed, damage).report()
+    ArchivedFileDamagedError(listed, damage).report()
     assert len(segments(SegmentState.QUARANTINED)) == 1
 
 
@@ -131,9 +136,9 @@ def test_threads_that_ask_at_once_load_each_file_once(timeline: Timeline, monkey
     for content in ("one", "two", "three"):
         archived(timeline, content)
     cache, original = ArchiveCache(), module.open_listed
-    opened: list[Listed] = []
+    opened: list[ListedSegment] = []
 
-    def counted(segment: Listed) -> SegmentFile:
+    def counted(segment: ListedSegment) -> SegmentFile:
         opened.append(segment)
         return original(segment)
 
@@ -203,7 +208,7 @@ def test_a_damaged_file_is_noticed_while_looking_for_known_events(
     gone, kept = archived(timeline, "one"), archived(timeline, "two")
     cache.refresh()
     (timeline_dir / segments(SegmentState.ARCHIVED)[0].file_name).unlink()
-    with pytest.raises(FileDamagedError) as found:
+    with pytest.raises(ArchivedFileDamagedError) as found:
         cache.known(moments([*gone, *kept]))
     assert segments(SegmentState.QUARANTINED) == [], "the caller's transaction may still be undone"
     found.value.report()

@@ -15,7 +15,7 @@ from apps.episodic.maintenance.archive import rows_drop, segment_archive
 from apps.episodic.maintenance.replace import segments_replace
 from apps.episodic.models import Catalogue, Segment, TimelineEvent
 from apps.episodic.recording.record import RecordAction, event_record
-from apps.episodic.store.catalogue import SegmentMovedOnError, catalogue_bump
+from apps.episodic.store.catalogue import StaleSegmentError, catalogue_bump
 from apps.episodic.store.files import segment_path
 from apps.episodic.store.quarantine import segment_quarantine
 from apps.episodic.warnings import active_warnings
@@ -132,7 +132,7 @@ def test_rows_stay_when_their_file_is_found_damaged_before_all_of_them_have_left
         if steps.count("archive: drop rows") == 3:
             segment_quarantine(segment_id=segment.pk, error=SegmentDamagedError(Damage.CHECKSUM, "bad"))
 
-    with pytest.raises(SegmentMovedOnError):
+    with pytest.raises(StaleSegmentError):
         rows_drop(segment, step=damaged_after_two_batches)
     segment.refresh_from_db()
     assert (segment.state, segment.rows, TimelineEvent.objects.count()) == ("quarantined", "leaving", 2)

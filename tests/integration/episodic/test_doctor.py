@@ -11,7 +11,7 @@ from apps.episodic.domain.warnings import WarningKind
 from apps.episodic.maintenance import doctor as doctors
 from apps.episodic.maintenance import repair as maintenance_repair
 from apps.episodic.maintenance.archive import segment_archive
-from apps.episodic.maintenance.doctor import DoctorReport, Problem, segment_verify, timeline_doctor
+from apps.episodic.maintenance.doctor import DoctorReport, FindingKind, segment_verify, timeline_doctor
 from apps.episodic.models import Catalogue, Segment, TimelineEvent
 from apps.episodic.store.files import list_files, segment_path
 from apps.episodic.store.quarantine import segment_quarantine
@@ -45,7 +45,7 @@ def repair(days: float = 1, **options: bool) -> DoctorReport:
 
 
 def problems(report: DoctorReport) -> list[tuple[str, bool]]:
-    return [(finding.problem.value, finding.repaired) for finding in report.findings]
+    return [(finding.kind.value, finding.repaired) for finding in report.findings]
 
 
 def path_of(segment: Segment) -> Path:
@@ -238,14 +238,14 @@ def test_what_is_recorded_in_the_very_moment_of_coming_back_is_taken_out_again(
 ) -> None:
     segment = an_archived_segment(range(20))
     segment_quarantine(segment_id=segment.pk, error=SegmentDamagedError(Damage.CHECKSUM, "for a moment"))
-    look = maintenance_repair.known_elsewhere
+    look = maintenance_repair.find_duplicates
 
     def look_too_early(*arguments: object) -> object:
         found = look(*arguments)  # type: ignore[arg-type]
         record(range(3))
         return found
 
-    monkeypatch.setattr(maintenance_repair, "known_elsewhere", look_too_early)
+    monkeypatch.setattr(maintenance_repair, "find_duplicates", look_too_early)
     assert repair().is_well
     assert contents() == expected(range(20))
     assert [event.content for event in archived()].count("event 1") == 1, "the first of the two stays"
@@ -361,7 +361,7 @@ def test_one_that_cannot_be_looked_at_keeps_no_other_from_it(monkeypatch: pytest
 
 def test_every_problem_is_tested() -> None:
     source = Path(__file__).read_text()
-    assert all(f'("{problem.value}"' in source for problem in Problem)
+    assert all(f'("{problem.value}"' in source for problem in FindingKind)
 
 
 def test_rows_stay_what_they_are_when_their_segment_is_verified() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from apps.episodic.store.locks import lock_warnings, maintenance_alone
+from apps.episodic.store.locks import lock_warnings, try_maintenance_lock
 from tests.threads import at_once
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -10,19 +10,19 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 def test_maintenance_is_done_by_one_at_a_time_and_nobody_waits_for_it() -> None:
     def attempt() -> bool:
-        with maintenance_alone() as alone:
+        with try_maintenance_lock() as alone:
             return alone
 
-    with maintenance_alone() as alone:
+    with try_maintenance_lock() as alone:
         assert alone
         assert at_once(attempt) == [False]
     assert at_once(attempt) == [True]
 
 
 def test_maintenance_that_fails_lets_the_next_one_in() -> None:
-    with pytest.raises(ZeroDivisionError), maintenance_alone():
+    with pytest.raises(ZeroDivisionError), try_maintenance_lock():
         raise ZeroDivisionError
-    with maintenance_alone() as alone:
+    with try_maintenance_lock() as alone:
         assert alone
 
 

@@ -22,7 +22,7 @@ from apps.episodic.management.commands.timeline import SUBCOMMANDS
 from apps.episodic.models import RetentionPolicy, Segment
 from apps.episodic.schedules import SCHEDULES
 from apps.episodic.store.files import segment_path
-from apps.episodic.store.locks import maintenance_alone
+from apps.episodic.store.locks import try_maintenance_lock
 from apps.episodic.warnings import active_warnings
 from tests.integration.episodic.upkeep import (
     a_sealed_segment,
@@ -48,7 +48,7 @@ class OtherMaintenance(threading.Thread):
 
     def run(self) -> None:
         try:
-            with maintenance_alone() as alone:
+            with try_maintenance_lock() as alone:
                 assert alone
                 self.running.set()
                 self.may_end.wait(30)

@@ -9,7 +9,7 @@ from apps.core.domain.scope import Access, Permission, Scope
 from apps.episodic.events import EventSaved
 from apps.episodic.maintenance.archive import segment_archive
 from apps.episodic.models import Segment
-from apps.episodic.retention.purge import PurgeIncompleteError, events_purge, files_set_aside
+from apps.episodic.retention.purge import PurgeIncompleteError, events_purge, quarantined_files
 from apps.episodic.store.files import segment_path, set_aside
 from apps.events.models import Event
 from tests.integration.episodic.upkeep import (
@@ -136,4 +136,4 @@ def test_a_purge_that_finds_nothing_is_no_error() -> None:
 def test_files_that_were_set_aside_are_named() -> None:
     segment = an_archived_segment([1], scope=ANA)
     set_aside(segment.file_name)
-    assert files_set_aside() == (segment.file_name,)
+    assert quarantined_files() == (segment.file_name,)

@@ -20,7 +20,7 @@ from apps.episodic.recording.open_segment import segment_open
 from apps.episodic.recording.record import RecordResult, event_record, events_record
 from apps.episodic.recording.rotation import segment_close
 from apps.episodic.recording.rows import OpenSegment, insert_rows, take_open_segment
-from apps.episodic.store.archived_segments import FileDamagedError, catalogue_version
+from apps.episodic.store.archived_segments import ArchivedFileDamagedError, catalogue_version
 from apps.episodic.store.file_cache import archive_cache, forget_archive
 from apps.episodic.store.files import segment_path
 from apps.episodic.store.locks import SEGMENT_LOCKS
@@ -237,13 +237,13 @@ def test_damage_that_recording_finds_is_reported_when_its_transaction_is_over(
     segment = an_archived_file_that_is_gone(access, drafts(3, "ben"))
     if not knows_it:
         forget_archive()
-    report, inside = FileDamagedError.report, list[bool]()
+    report, inside = ArchivedFileDamagedError.report, list[bool]()
 
-    def watched(damage: FileDamagedError) -> None:
+    def watched(damage: ArchivedFileDamagedError) -> None:
         inside.append(connection.in_atomic_block)
         report(damage)
 
-    monkeypatch.setattr(FileDamagedError, "report", watched)
+    monkeypatch.setattr(ArchivedFileDamagedError, "report", watched)
     answer = list(results(events_record(access=access, drafts=[*drafts(3, "ben"), *drafts(3, "cem")])))
     assert [result.action for result in answer] == ["recorded"] * 6, "nobody knows those of the file now"
     assert inside == [False]
@@ -271,7 +271,7 @@ def test_damage_stays_reported_when_the_recording_that_found_it_fails(
 
 def test_no_more_than_so_many_damaged_files_are_tried(access: Access, monkeypatch: pytest.MonkeyPatch) -> None:
     an_archived_file_that_is_gone(access, drafts(3))
-    monkeypatch.setattr(FileDamagedError, "report", lambda damage: None)
+    monkeypatch.setattr(ArchivedFileDamagedError, "report", lambda damage: None)
     with pytest.raises(UnavailableError, match="change all the time"):
         events_record(access=access, drafts=drafts(3))
     assert not TimelineEvent.objects.exists()

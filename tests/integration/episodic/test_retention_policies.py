@@ -7,7 +7,7 @@ from django.core.exceptions import ValidationError
 
 from apps.core.domain.errors import ConflictError, NotFoundError
 from apps.core.domain.scope import Scope
-from apps.episodic.domain.retention import EVERYBODY, Policy
+from apps.episodic.domain.retention import GLOBAL_HOUSEHOLD, RetentionRule
 from apps.episodic.models import RetentionPolicy
 from apps.episodic.retention.policies import (
     retention_create,
@@ -26,10 +26,10 @@ HOME = Scope("ana", "home")
 @pytest.fixture
 def everybody() -> RetentionPolicy:
     """The prepared global policy: 90 days, switched off."""
-    return RetentionPolicy.objects.get_or_create(household_id=EVERYBODY, defaults={"days": 90})[0]
+    return RetentionPolicy.objects.get_or_create(household_id=GLOBAL_HOUSEHOLD, defaults={"days": 90})[0]
 
 
-def would_delete(household: str, policy: Policy | None, days: float) -> int:
+def would_delete(household: str, policy: RetentionRule | None, days: float) -> int:
     """How many events the next run would delete so many days after START."""
     return retention_preview(household_id=household, policy=policy, clock=clock_at(days)).removal.events
 
@@ -37,21 +37,21 @@ def would_delete(household: str, policy: Policy | None, days: float) -> int:
 def test_the_prepared_policy_deletes_nothing(everybody: RetentionPolicy) -> None:
     record([1], timestamp=START - timedelta(days=1_000))
     assert (everybody.days, everybody.is_enabled) == (90, False)
-    assert would_delete(EVERYBODY, Policy(EVERYBODY, 90, False), days=1_000) == 0
+    assert would_delete(GLOBAL_HOUSEHOLD, RetentionRule(GLOBAL_HOUSEHOLD, 90, False), days=1_000) == 0
 
 
 def test_switching_a_policy_on_would_delete_what_is_older() -> None:
     record([1], timestamp=START - timedelta(days=3))
     record([2], timestamp=START - timedelta(days=1))
-    assert would_delete(EVERYBODY, Policy(EVERYBODY, 2, True), days=0) == 1
-    assert would_delete(EVERYBODY, Policy(EVERYBODY, 2, True), days=2) == 2
+    assert would_delete(GLOBAL_HOUSEHOLD, RetentionRule(GLOBAL_HOUSEHOLD, 2, True), days=0) == 1
+    assert would_delete(GLOBAL_HOUSEHOLD, RetentionRule(GLOBAL_HOUSEHOLD, 2, True), days=2) == 2
 
 
 def test_a_preview_counts_rows_and_archived_events_by_themselves() -> None:
     an_archived_segment(range(4))
     record([5, 6])
     removal = retention_preview(
-        household_id=EVERYBODY, policy=Policy(EVERYBODY, 1, True), clock=clock_at(days=30)
+        household_id=GLOBAL_HOUSEHOLD, policy=RetentionRule(GLOBAL_HOUSEHOLD, 1, True), clock=clock_at(days=30)
     ).removal
     assert (removal.rows, removal.archived, removal.segments) == (2, 4, 1)
 
@@ -60,7 +60,9 @@ def test_a_preview_tells_what_would_be_deleted_anyway(everybody: RetentionPolicy
     retention_update(pk=everybody.pk, days=10, is_enabled=True)
     record([1], timestamp=START - timedelta(days=20))
     record([2], timestamp=START - timedelta(days=5))
-    preview = retention_preview(household_id=EVERYBODY, policy=Policy(EVERYBODY, 1, True), clock=clock_at())
+    preview = retention_preview(
+        household_id=GLOBAL_HOUSEHOLD, policy=RetentionRule(GLOBAL_HOUSEHOLD, 1, True), clock=clock_at()
+    )
     assert (preview.removal.events, preview.anyway) == (2, 1)
 
 
@@ -68,7 +70,7 @@ def test_without_a_policy_of_its_own_a_household_is_under_the_global_one(everybo
     retention_update(pk=everybody.pk, days=1, is_enabled=True)
     retention_create(household_id="home", days=1, is_enabled=False)
     record([1], scope=HOME)
-    assert would_delete("home", Policy("home", 1, False), days=30) == 0
+    assert would_delete("home", RetentionRule("home", 1, False), days=30) == 0
     assert would_delete("home", None, days=30) == 1
 
 
@@ -76,7 +78,7 @@ def test_a_preview_changes_nothing(everybody: RetentionPolicy) -> None:
     an_archived_segment(range(4))
     record([5])
     before = stored()
-    assert would_delete(EVERYBODY, Policy(EVERYBODY, 1, True), days=30) == 5
+    assert would_delete(GLOBAL_HOUSEHOLD, RetentionRule(GLOBAL_HOUSEHOLD, 1, True), days=30) == 5
     assert stored() == before
 
 

@@ -16,7 +16,7 @@ from apps.episodic.domain.event import EventRecord
 from apps.episodic.domain.segment_file.reader import SegmentFile
 from apps.episodic.domain.segment_state import SegmentState
 from apps.episodic.store import file_cache as module
-from apps.episodic.store.archived_segments import Listed
+from apps.episodic.store.archived_segments import ListedSegment
 from apps.episodic.store.file_cache import ArchiveCache, TimelineLoadingError, archive_cache, forget_archive
 from tests.api import Api, api_for
 from tests.integration.episodic.records import NOW
@@ -38,7 +38,7 @@ class Gate:
         self.opened = threading.Event()
         self.original = module.open_listed
 
-    def open_listed(self, segment: Listed) -> SegmentFile:
+    def open_listed(self, segment: ListedSegment) -> SegmentFile:
         self.reached.set()
         assert self.opened.wait(PATIENCE)
         return self.original(segment)
@@ -184,7 +184,7 @@ def test_what_may_be_archived_already_is_refused_until_that_is_known(gate: Gate,
 
 
 def test_loading_that_failed_is_said_and_tried_again(timeline: Timeline, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(segment: Listed) -> SegmentFile:
+    def refuse(segment: ListedSegment) -> SegmentFile:
         raise PermissionError
 
     forget_archive()

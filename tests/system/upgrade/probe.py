@@ -15,7 +15,7 @@ from django.db.migrations.executor import MigrationExecutor
 from django.utils.module_loading import import_string
 from django_q.models import OrmQ, Schedule, Task
 
-from apps.episodic.maintenance.jobs import RunStatus, run_status
+from apps.episodic.maintenance.jobs import JobStatus, run_status
 from apps.events.models import Delivery, Event
 from apps.events.subscribers import payload_class_of
 from apps.retrieval.domain import planner as planning
@@ -81,9 +81,9 @@ def read_payload(event: Event) -> str:
     return ""
 
 
-def describe(status: RunStatus) -> dict[str, Any]:
+def describe(status: JobStatus) -> dict[str, Any]:
     """Return what is known of a run of work on segments."""
-    lines = [[line.tone.value, line.text] for line in status.lines]
+    lines = [[line.severity.value, line.text] for line in status.messages]
     return {"finished": status.finished, "failed": status.failed, "kind": status.kind, "lines": lines}
 
 

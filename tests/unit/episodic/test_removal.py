@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from apps.core.domain.scope import Scope
 from apps.episodic.domain.event import ScopeKey
-from apps.episodic.domain.removal import EveryEventOf, doomed_runs, is_doomed
+from apps.episodic.domain.removal import EveryEventOf, runs_to_remove, should_remove
 from apps.episodic.domain.segment_file.format import RUN, microseconds
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -21,15 +21,15 @@ def day(number: float) -> datetime:
 
 def test_every_event_of_a_scope_is_doomed_whenever_it_was() -> None:
     cutoff_of = EveryEventOf(Scope("ana"))
-    assert is_doomed(ANA, datetime.max.replace(tzinfo=UTC), cutoff_of)
-    assert is_doomed(ANA, datetime.min.replace(tzinfo=UTC), cutoff_of)
-    assert not is_doomed(BEN, START, cutoff_of)
-    assert not is_doomed(ANA, START, EveryEventOf(Scope("ana", persona_id="clerk")))
+    assert should_remove(ANA, datetime.max.replace(tzinfo=UTC), cutoff_of)
+    assert should_remove(ANA, datetime.min.replace(tzinfo=UTC), cutoff_of)
+    assert not should_remove(BEN, START, cutoff_of)
+    assert not should_remove(ANA, START, EveryEventOf(Scope("ana", persona_id="clerk")))
 
 
 def test_an_event_at_the_cutoff_stays() -> None:
-    assert not is_doomed(ANA, day(1), lambda key: day(1))
-    assert is_doomed(ANA, day(1) - timedelta(microseconds=1), lambda key: day(1))
+    assert not should_remove(ANA, day(1), lambda key: day(1))
+    assert should_remove(ANA, day(1) - timedelta(microseconds=1), lambda key: day(1))
 
 
 @given(
@@ -46,9 +46,9 @@ def test_the_table_of_runs_says_what_its_events_would(
         table[number]["first"], table[number]["last"] = microseconds(day(first)), microseconds(day(last))
     scopes = (ANA, BEN)
     by_scope = {key: None if cutoff is None else day(cutoff) for key, cutoff in zip(scopes, cutoffs, strict=True)}
-    some, whole = doomed_runs(scopes, table, by_scope.__getitem__)
+    some, whole = runs_to_remove(scopes, table, by_scope.__getitem__)
     for number, (scope, first, last) in enumerate(spans):
-        ends = [is_doomed(scopes[scope], day(moment), by_scope.__getitem__) for moment in (first, last)]
+        ends = [should_remove(scopes[scope], day(moment), by_scope.__getitem__) for moment in (first, last)]
         assert (bool(some[number]), bool(whole[number])) == (any(ends), all(ends))
 
 
@@ -56,5 +56,5 @@ def test_every_run_of_a_scope_that_is_purged_is_doomed() -> None:
     table = np.zeros(2, dtype=RUN)
     table["scope"] = [0, 1]
     table["first"] = table["last"] = microseconds(datetime.max.replace(tzinfo=UTC))
-    some, whole = doomed_runs((ANA, BEN), table, EveryEventOf(Scope(household_id="home")))
+    some, whole = runs_to_remove((ANA, BEN), table, EveryEventOf(Scope(household_id="home")))
     assert (list(some), list(whole)) == ([True, False], [True, False])

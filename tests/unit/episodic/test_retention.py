@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.episodic.domain.event import ScopeKey
-from apps.episodic.domain.retention import Policy, PrunedEvent, cutoffs_at, pruned_batches
+from apps.episodic.domain.retention import PrunedEvent, RetentionRule, cutoffs_at, pruned_batches
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
-GLOBAL = Policy("", 90, is_enabled=True)
+GLOBAL = RetentionRule("", 90, is_enabled=True)
 
 
-def expired(policies: list[Policy], household: str, days: float) -> bool:
+def expired(policies: list[RetentionRule], household: str, days: float) -> bool:
     return cutoffs_at(policies, NOW).is_expired(ScopeKey("ana", household), NOW - timedelta(days=days))
 
 
@@ -23,8 +23,8 @@ def test_nothing_expires_without_a_policy() -> None:
 
 
 def test_a_policy_that_is_switched_off_lets_nothing_go() -> None:
-    assert not expired([Policy("", 90, is_enabled=False)], "", 10_000)
-    assert cutoffs_at([Policy("", 90, is_enabled=False)], NOW).latest is None
+    assert not expired([RetentionRule("", 90, is_enabled=False)], "", 10_000)
+    assert cutoffs_at([RetentionRule("", 90, is_enabled=False)], NOW).latest is None
 
 
 def test_the_global_policy_counts_for_everybody_without_one_of_their_own() -> None:
@@ -39,7 +39,7 @@ def test_an_event_exactly_as_old_as_the_policy_stays() -> None:
 
 
 def test_the_policy_of_a_household_counts_instead_of_the_global_one() -> None:
-    longer, shorter = Policy("long", 365, is_enabled=True), Policy("short", 7, is_enabled=True)
+    longer, shorter = RetentionRule("long", 365, is_enabled=True), RetentionRule("short", 7, is_enabled=True)
     policies = [GLOBAL, longer, shorter]
     assert not expired(policies, "long", 364)
     assert expired(policies, "long", 366)
@@ -50,19 +50,19 @@ def test_the_policy_of_a_household_counts_instead_of_the_global_one() -> None:
 
 
 def test_a_household_whose_policy_is_switched_off_keeps_everything() -> None:
-    assert not expired([GLOBAL, Policy("home", 7, is_enabled=False)], "home", 10_000)
+    assert not expired([GLOBAL, RetentionRule("home", 7, is_enabled=False)], "home", 10_000)
 
 
 def test_a_policy_that_is_longer_than_the_calendar_lets_nothing_go() -> None:
-    assert not expired([Policy("", 2_000_000_000, is_enabled=True)], "", 10_000)
+    assert not expired([RetentionRule("", 2_000_000_000, is_enabled=True)], "", 10_000)
 
 
 def test_everybodys_events_are_expired_only_where_nobodys_are_kept() -> None:
-    shorter, longer = Policy("short", 7, is_enabled=True), Policy("long", 365, is_enabled=True)
-    assert cutoffs_at([GLOBAL, shorter, longer], NOW).everybodys == NOW - timedelta(days=365)
-    assert cutoffs_at([shorter], NOW).everybodys is None, "the others keep theirs"
-    assert cutoffs_at([GLOBAL, Policy("home", 7, is_enabled=False)], NOW).everybodys is None
-    assert cutoffs_at([], NOW).everybodys is None
+    shorter, longer = RetentionRule("short", 7, is_enabled=True), RetentionRule("long", 365, is_enabled=True)
+    assert cutoffs_at([GLOBAL, shorter, longer], NOW).common == NOW - timedelta(days=365)
+    assert cutoffs_at([shorter], NOW).common is None, "the others keep theirs"
+    assert cutoffs_at([GLOBAL, RetentionRule("home", 7, is_enabled=False)], NOW).common is None
+    assert cutoffs_at([], NOW).common is None
 
 
 @given(users=st.lists(st.sampled_from("abc"), max_size=40), size=st.integers(1, 7))

@@ -32,7 +32,7 @@ def _tell(console: Console, report: DoctorReport) -> None:
     for finding in report.findings:
         repaired = " Repaired." if finding.repaired else ""
         lost = f" {counted(finding.lost, 'event')} lost." if finding.lost else ""
-        console.say(f"{finding.problem.value}: {finding.subject}: {finding.detail}{repaired}{lost}")
+        console.say(f"{finding.kind.value}: {finding.subject}: {finding.detail}{repaired}{lost}")
     for failure in report.failures:
         console.warn(failure)
     console.say(

@@ -7,7 +7,7 @@ from apps.episodic.maintenance.remove import RemovalReport
 from apps.episodic.management.timeline.subcommand import Console, Options, Subcommand, counted
 from apps.episodic.models import RetentionPolicy
 from apps.episodic.retention.prune import prune_preview, timeline_prune
-from apps.episodic.retention.purge import events_purge, files_set_aside, purge_preview
+from apps.episodic.retention.purge import events_purge, purge_preview, quarantined_files
 
 WAIT_SECONDS = 60.0
 
@@ -51,7 +51,7 @@ def _purge(console: Console, options: Options) -> None:
         raise CommandError(f"This would remove {would} for good. Say --yes to do it.")
     report = events_purge(access=access, scope=scope, watch=console.watch)
     console.say(f"{_described(report)} removed.")
-    if aside := files_set_aside():
+    if aside := quarantined_files():
         console.warn(f"{counted(len(aside), 'file')} in timeline/quarantine may hold some of them: {', '.join(aside)}.")
         console.warn("Look at what was set aside there, and delete it.")
 
