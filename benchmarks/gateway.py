@@ -19,7 +19,7 @@ from django.conf import settings
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.latency import Measurement, measure, monotonic_ms
 from apps.llm.domain.budget import Budget
-from apps.llm.domain.chat import ChatMessage, ChatRequest, Role, Usage
+from apps.llm.domain.chat import ChatMessage, ChatRequest, MessageRole, Usage
 from apps.llm.domain.outcome import ChatFailure
 from apps.llm.gateway.chat import chat
 from apps.llm.guards.attempts import AttemptPlan, Permit, attempt_admit, attempt_settle
@@ -37,7 +37,7 @@ from benchmarks.answering_server import ANSWER
 T = TypeVar("T")
 ACTOR = "measure_gateway"
 REQUEST = ChatRequest(
-    (ChatMessage(Role.USER, "How is the weather? Answer in JSON."),), max_tokens=50, expects_json=True
+    (ChatMessage(MessageRole.USER, "How is the weather? Answer in JSON."),), max_tokens=50, expects_json=True
 )
 # So high that no call is held back, but budget and rate are asked about like any other.
 TOKENS_PER_MINUTE = 10**9

@@ -14,7 +14,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from apps.llm.domain.chat import ChatMessage, ChatRequest, FinishReason, Role
+from apps.llm.domain.chat import ChatMessage, ChatRequest, FinishReason, MessageRole
 from apps.llm.domain.json_repair.repair import RepairResult, repair_json
 from apps.llm.domain.json_repair.types import Repair
 from apps.llm.domain.outcome import OutputFault
@@ -41,7 +41,7 @@ class Expectation:
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class StreamedAnswer:
     """What was heard of an answer. finish: None where the stream broke off.
 
     document: the JSON in it, where JSON is expected and the stream came so far as to have some. is_too_long: more came
@@ -55,7 +55,7 @@ class Heard:
 
 
 @dataclass(frozen=True, slots=True)
-class Usable:
+class UsableAnswer:
     """An answer that can be used; the fields are those of a ChatAnswer."""
 
     text: str = field(repr=False)
@@ -65,7 +65,7 @@ class Usable:
 
 
 @dataclass(frozen=True, slots=True)
-class Unusable:
+class UnusableAnswer:
     """An answer that cannot. problems: what is wrong, for the model; they may hold words of its answer."""
 
     fault: OutputFault
@@ -76,52 +76,52 @@ class Unusable:
         return self.fault in CORRECTABLE
 
 
-def check_answer(heard: Heard, expected: Expectation) -> Usable | Unusable | None:
+def check_answer(heard: StreamedAnswer, expected: Expectation) -> UsableAnswer | UnusableAnswer | None:
     """Check an answer; None for one that broke off before it was whole. Never raises, whatever the model wrote."""
     if heard.is_too_long:
-        return Unusable(OutputFault.TOO_LONG)
+        return UnusableAnswer(OutputFault.TOO_LONG)
     if heard.finish is FinishReason.FILTERED:
-        return Unusable(OutputFault.FILTERED)
+        return UnusableAnswer(OutputFault.FILTERED)
     was_cut = heard.finish is FinishReason.LENGTH
     if heard.document is not None:
         return _checked_document(heard.document, expected, was_cut=was_cut)
     if heard.finish is None:
         return None
     if not heard.text.strip():
-        return Unusable(OutputFault.CUT_OFF if was_cut else OutputFault.EMPTY)
-    return Usable(heard.text, None, is_cut=was_cut)
+        return UnusableAnswer(OutputFault.CUT_OFF if was_cut else OutputFault.EMPTY)
+    return UsableAnswer(heard.text, None, is_cut=was_cut)
 
 
-def check_rest(text: str, expected: Expectation) -> Usable | None:
+def check_partial_answer(text: str, expected: Expectation) -> UsableAnswer | None:
     """What can be used of an answer that broke off, for callers who take a part of a document; None for nothing."""
     if not (expected.json and expected.partial_ok):
         return None
     checked = _checked_document(repair_json(text), expected, was_cut=True)
-    return checked if isinstance(checked, Usable) else None
+    return checked if isinstance(checked, UsableAnswer) else None
 
 
-def correction(request: ChatRequest, said: str, unusable: Unusable) -> ChatRequest:
+def build_correction(request: ChatRequest, said: str, unusable: UnusableAnswer) -> ChatRequest:
     """The question once more, with what was answered and what was wrong with that."""
-    answer = ChatMessage(Role.ASSISTANT, said.strip()[:MAX_QUOTED_CHARS] or _NOTHING_SAID)
-    reason = ChatMessage(Role.USER, _reason(request, unusable))
+    answer = ChatMessage(MessageRole.ASSISTANT, said.strip()[:MAX_QUOTED_CHARS] or _NOTHING_SAID)
+    reason = ChatMessage(MessageRole.USER, _reason(request, unusable))
     return replace(request, messages=(*request.messages, answer, reason))
 
 
-def _checked_document(document: RepairResult, expected: Expectation, *, was_cut: bool) -> Usable | Unusable:
+def _checked_document(document: RepairResult, expected: Expectation, *, was_cut: bool) -> UsableAnswer | UnusableAnswer:
     # Whatever was mended in an answer that was cut, its end is among it.
     is_cut = was_cut and not document.was_valid
     if document.text is None:
-        return Unusable(OutputFault.CUT_OFF if is_cut else OutputFault.INVALID_JSON)
+        return UnusableAnswer(OutputFault.CUT_OFF if is_cut else OutputFault.INVALID_JSON)
     if is_cut and not (expected.partial_ok and _drop_unfinished(document.value)):
-        return Unusable(OutputFault.CUT_OFF)
+        return UnusableAnswer(OutputFault.CUT_OFF)
     text = json.dumps(document.value, ensure_ascii=False) if is_cut else document.text
     if expected.schema is None:
-        return Usable(text, document.value, is_cut, document.repairs)
+        return UsableAnswer(text, document.value, is_cut, document.repairs)
     try:
         value = expected.schema.model_validate_json(text)
     except ValidationError as error:
-        return Unusable(OutputFault.CUT_OFF if is_cut else OutputFault.WRONG_SHAPE, tuple(_problems(error)))
-    return Usable(text, value, is_cut, document.repairs)
+        return UnusableAnswer(OutputFault.CUT_OFF if is_cut else OutputFault.WRONG_SHAPE, tuple(_problems(error)))
+    return UsableAnswer(text, value, is_cut, document.repairs)
 
 
 def _drop_unfinished(value: object) -> bool:
@@ -145,7 +145,7 @@ def _problems(error: ValidationError) -> Iterator[str]:
         yield f"{place}: {found['msg']}"[:MAX_PROBLEM_CHARS]
 
 
-def _reason(request: ChatRequest, unusable: Unusable) -> str:
+def _reason(request: ChatRequest, unusable: UnusableAnswer) -> str:
     match unusable.fault:
         case OutputFault.EMPTY:
             return "You have not answered. Answer the question above."

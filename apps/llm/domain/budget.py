@@ -31,7 +31,7 @@ class InvalidAmountError(ValueError):
     """An amount of money that cannot be one."""
 
 
-def checked_amount(amount: Decimal) -> Decimal:
+def check_amount(amount: Decimal) -> Decimal:
     """`amount` to nine places, rounded up, so that what is spent never looks like less.
 
     Raises InvalidAmountError unless it is a Decimal, finite, at least 0 and at most 2^53 - 1.
@@ -52,7 +52,7 @@ class Budget:
     usd: Decimal
 
     def __post_init__(self) -> None:
-        checked_amount(self.usd.copy_abs() if isinstance(self.usd, Decimal) else self.usd)
+        check_amount(self.usd.copy_abs() if isinstance(self.usd, Decimal) else self.usd)
 
     @property
     def is_enforced(self) -> bool:
@@ -87,7 +87,7 @@ def window_start(now: int) -> int:
     return now - now % DAY_MS
 
 
-def current_window(window: BudgetWindow, now: int) -> BudgetWindow:
+def roll_window(window: BudgetWindow, now: int) -> BudgetWindow:
     """`window` while its day lasts, afterwards an empty one; a clock that goes back does not bring a day back."""
     start = window_start(now)
     return BudgetWindow(start) if start > window.start else window
@@ -130,7 +130,7 @@ def reserve(window: BudgetWindow, estimated: Decimal, budget: Budget, now: int) 
 
     A budget that is switched off allows everything, and still adds up what is reserved and spent.
     """
-    window, amount = current_window(window, now), checked_amount(estimated)
+    window, amount = roll_window(window, now), check_amount(estimated)
     if not can_reserve(window, amount, budget):
         return window, _refusal(window, amount, budget, now)
     window = replace(window, reserved=window.reserved + amount)
@@ -168,7 +168,7 @@ def release(window: BudgetWindow, reservation: Reservation) -> BudgetWindow:
 
 def record_spend(window: BudgetWindow, actual: Decimal, budget: Budget) -> tuple[BudgetWindow, Settlement]:
     """The window after `actual` was spent; each threshold alerts when it is reached, once in a day."""
-    spent = window.spent + checked_amount(actual)
+    spent = window.spent + check_amount(actual)
     reached = [t for t in WARNING_THRESHOLDS if budget.is_reached(t, spent)]
     alerts = tuple(t for t in reached if t not in window.warned)
     window = replace(window, spent=spent, warned=window.warned.union(alerts))
@@ -229,5 +229,5 @@ class BudgetTracker:
             self._windows[reservation.window_start] = release(self._windows[reservation.window_start], reservation)
 
     def _current(self) -> BudgetWindow:
-        window = current_window(self._windows[max(self._windows)], self._clock.now())
+        window = roll_window(self._windows[max(self._windows)], self._clock.now())
         return self._windows.setdefault(window.start, window)

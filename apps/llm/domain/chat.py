@@ -20,7 +20,7 @@ IDLE_TIMEOUT_SECONDS = 60.0
 TOTAL_TIMEOUT_SECONDS = 180.0
 
 
-class Role(StrEnum):
+class MessageRole(StrEnum):
     """Who said a message. What the hub itself tells the model is `ChatRequest.system`."""
 
     USER = "user"
@@ -31,7 +31,7 @@ class Role(StrEnum):
 class ChatMessage:
     """One message of a conversation. Raises ValueError where it holds nothing but white space, which no API takes."""
 
-    role: Role
+    role: MessageRole
     content: str = field(repr=False)
 
     def __post_init__(self) -> None:
@@ -87,7 +87,7 @@ class Usage:
         return self.input_tokens + self.output_tokens
 
 
-def estimated_usage(request: ChatRequest, answer: str) -> Usage:
+def estimate_usage(request: ChatRequest, answer: str) -> Usage:
     """What a call is likely to have cost whose provider does not say."""
     return Usage(request.estimated_input_tokens, estimate_tokens(answer), estimated=True)
 
@@ -135,7 +135,7 @@ class Completion:
     model: str
 
 
-def completion_of(chunks: Sequence[Chunk]) -> Completion:
+def join_chunks(chunks: Sequence[Chunk]) -> Completion:
     """The chunks of one whole stream as one answer. Raises ValueError where there is no end among them."""
     ends = [chunk for chunk in chunks if isinstance(chunk, EndChunk)]
     if len(ends) != 1:

@@ -69,7 +69,7 @@ class Embedder(Protocol):
         ...
 
 
-def checked_texts(texts: Sequence[str]) -> list[str]:
+def check_texts(texts: Sequence[str]) -> list[str]:
     """`texts` as a list.
 
     Raises EmbeddingInputError for a bare string (whose items would be its letters), for an item that is no

@@ -82,7 +82,7 @@ class Stop:
         return said if said.endswith(".") else f"{said} ({self.reason})."
 
 
-def soonest(stops: Iterable[Stop]) -> Stop:
+def select_soonest(stops: Iterable[Stop]) -> Stop:
     """The stop that goes away first: of those that may, the one with the shortest wait; else the first of all."""
     return min(stops, key=lambda stop: (not stop.retryable, stop.retry_after_ms or 0))
 
@@ -131,7 +131,7 @@ class ChatFailure:
     @property
     def stop(self) -> Stop:
         """The one that counts: the soonest to go away."""
-        return soonest(self.stops)
+        return select_soonest(self.stops)
 
     @property
     def stopped_by(self) -> StoppedBy:
@@ -165,7 +165,7 @@ ChatResult = ChatAnswer[T] | ChatFailure
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class AnswerPiece:
     """A piece of an answer while it comes in. answer: which one, from 1; a higher number than before means that what
     came before is void, because another attempt has begun.
     """

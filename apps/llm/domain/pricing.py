@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from apps.llm.domain.budget import checked_amount
+from apps.llm.domain.budget import check_amount
 
 TOKENS_PER_PRICE = 1_000_000
 ANY_MODEL = "*"
@@ -23,8 +23,8 @@ class TokenPrice:
     def __post_init__(self) -> None:
         if self.above_input_tokens < 0:
             raise ValueError(f"A price holds above 0 tokens or more, not {self.above_input_tokens}.")
-        checked_amount(self.input_per_million)
-        checked_amount(self.output_per_million)
+        check_amount(self.input_per_million)
+        check_amount(self.output_per_million)
 
 
 @dataclass(frozen=True)
@@ -44,14 +44,14 @@ class Tariff:
             raise ValueError(f"A call uses 0 tokens or more, not {input_tokens} and {output_tokens}.")
         price = self._price(input_tokens)
         total = input_tokens * price.input_per_million + output_tokens * price.output_per_million
-        return checked_amount(total / TOKENS_PER_PRICE)
+        return check_amount(total / TOKENS_PER_PRICE)
 
     def _price(self, input_tokens: int) -> TokenPrice:
         holding = [price for price in self.prices if price.above_input_tokens < max(input_tokens, 1)]
         return max(holding, key=lambda price: price.above_input_tokens)
 
 
-def price_names(model: str) -> Sequence[str]:
+def list_price_names(model: str) -> Sequence[str]:
     """Under which names the price of a model may be found, the most particular first.
 
     Its own; without the date of its snapshot (`gpt-4o-2024-08-06`, `claude-haiku-4-5-20251001`); the provider's for any

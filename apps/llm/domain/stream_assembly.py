@@ -24,7 +24,7 @@ from typing import Literal
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock
 from apps.llm.domain.json_repair.repair import load_strictly, repair_json
-from apps.llm.domain.json_repair.types import Refusal, Repair
+from apps.llm.domain.json_repair.types import Repair, RepairRefusal
 
 MAX_BUFFER_SIZE = 100_000
 """Characters of one answer (spec 002 section 8, maxBufferSize)."""
@@ -88,7 +88,7 @@ class ProcessResult:
     chunk_count: int = 0
     error: AssemblyError | None = None
     message: str = ""
-    refusal: Refusal | None = None
+    refusal: RepairRefusal | None = None
 
 
 @dataclass(frozen=True, slots=True)

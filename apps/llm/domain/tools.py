@@ -42,7 +42,7 @@ class ToolError(Exception):
 
 
 @dataclass(frozen=True)
-class Problem:
+class ToolProblem:
     """What is wrong with a request. attr: the parameter at fault, as a dotted path, where there is one."""
 
     code: str
@@ -53,7 +53,7 @@ class Problem:
 class InvalidParametersError(InvalidInputError):
     """A handler finds several things wrong with its parameters."""
 
-    def __init__(self, problems: Iterable[Problem]) -> None:
+    def __init__(self, problems: Iterable[ToolProblem]) -> None:
         self.problems = tuple(problems)
         first = self.problems[0]
         super().__init__(first.detail, attr=first.attr, code=first.code)
@@ -101,7 +101,7 @@ class ToolResult:
     protocol: Protocol
     outcome: ToolOutcome
     value: Json | None = None
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[ToolProblem, ...] = ()
     retry_after: int | None = None
 
     @property
@@ -144,23 +144,23 @@ class ToolRegistry:
             return _not_done(request, ToolOutcome.UNKNOWN_TOOL, self._unknown(access, request.name))
         if not access.allows(tool.permission):
             detail = f"This key may not use {tool.name}: it needs the permission {tool.permission}."
-            return _not_done(request, ToolOutcome.FORBIDDEN, Problem("permission_denied", detail))
+            return _not_done(request, ToolOutcome.FORBIDDEN, ToolProblem("permission_denied", detail))
         parameters = request.parameters
         if request.protocol is Protocol.VCP:
-            parameters = typed_parameters(parameters, tool.parameters)
+            parameters = parse_vcp_parameters(parameters, tool.parameters)
         problems = _problems(self._validators[tool.name], parameters)
         if problems:
             return _not_done(request, ToolOutcome.INVALID_PARAMETERS, *problems)
         return _run(tool, access, request, parameters)
 
-    def _unknown(self, access: Access, name: str) -> Problem:
+    def _unknown(self, access: Access, name: str) -> ToolProblem:
         names = [tool.name for tool in self.allowed(access)]
         close = get_close_matches(name.lower(), names, n=1)
         hint = f"Did you mean {close[0]}?" if close else f"Known are: {', '.join(names) or 'none'}."
-        return Problem("unknown_tool", f"There is no tool called {name[:MAX_ECHOED_CHARS]!r}. {hint}")
+        return ToolProblem("unknown_tool", f"There is no tool called {name[:MAX_ECHOED_CHARS]!r}. {hint}")
 
 
-def typed_parameters(parameters: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
+def parse_vcp_parameters(parameters: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
     """VCP parameters, whose values are all text, as JSON where the schema does not let them be text.
 
     A value that is no JSON stays text, for the validation to name it.
@@ -187,23 +187,23 @@ def _run(tool: Tool, access: Access, request: ToolRequest, parameters: Mapping[s
     except MemoryHubError as error:
         outcome = ToolOutcome.FORBIDDEN if isinstance(error, ForbiddenError) else ToolOutcome.FAILED
         retry_after = error.retry_after if isinstance(error, UnavailableError) else None
-        return _not_done(request, outcome, Problem(error.code, error.detail, error.attr), retry_after=retry_after)
+        return _not_done(request, outcome, ToolProblem(error.code, error.detail, error.attr), retry_after=retry_after)
     return ToolResult(request.name, request.protocol, ToolOutcome.DONE, value)
 
 
 def _not_done(
-    request: ToolRequest, outcome: ToolOutcome, *problems: Problem, retry_after: int | None = None
+    request: ToolRequest, outcome: ToolOutcome, *problems: ToolProblem, retry_after: int | None = None
 ) -> ToolResult:
     return ToolResult(request.name, request.protocol, outcome, problems=problems, retry_after=retry_after)
 
 
-def _problems(validator: Draft202012Validator, parameters: Mapping[str, Any]) -> list[Problem]:
+def _problems(validator: Draft202012Validator, parameters: Mapping[str, Any]) -> list[ToolProblem]:
     errors = list(islice(validator.iter_errors(dict(parameters)), MAX_ERRORS))
     found = dict.fromkeys(problem for error in errors for problem in _of_error(error))
     return sorted(found, key=lambda problem: problem.attr or "")[:MAX_ERRORS]
 
 
-def _of_error(error: ValidationError) -> Iterator[Problem]:
+def _of_error(error: ValidationError) -> Iterator[ToolProblem]:
     """An error of the validation without the value at fault, which may be long or somebody's memory."""
     path = [str(part) for part in error.absolute_path]
     rule: Any = error.validator_value
@@ -211,13 +211,13 @@ def _of_error(error: ValidationError) -> Iterator[Problem]:
     schema: Any = error.schema
     if error.validator == "required":
         for name in [name for name in rule if name not in given]:
-            yield Problem("required", "This parameter is required.", _dotted([*path, name]))
+            yield ToolProblem("required", "This parameter is required.", _dotted([*path, name]))
     elif error.validator == "additionalProperties":
         for name in sorted(set(given) - set(schema.get("properties", {})))[:MAX_ERRORS]:
-            yield Problem("unknown_parameter", "Unknown parameter.", _dotted([*path, name]))
+            yield ToolProblem("unknown_parameter", "Unknown parameter.", _dotted([*path, name]))
     else:
         wanted = json.dumps(rule, ensure_ascii=False)[:MAX_ECHOED_CHARS]
-        yield Problem("invalid", f"Must keep to {error.validator}: {wanted}.", _dotted(path))
+        yield ToolProblem("invalid", f"Must keep to {error.validator}: {wanted}.", _dotted(path))
 
 
 def _dotted(path: list[str]) -> str | None:

@@ -13,7 +13,7 @@ from itertools import chain
 
 import numpy as np
 
-from apps.llm.domain.embedder import EmbeddingSpaceId, Vectors, checked_texts, normalise
+from apps.llm.domain.embedder import EmbeddingSpaceId, Vectors, check_texts, normalise
 from apps.retrieval.domain.text.normal import nfkc
 
 _WORD = re.compile(r"\w+")
@@ -39,7 +39,7 @@ class HashingEmbedder:
     def embed(self, texts: Sequence[str]) -> Vectors:
         """See `Embedder.embed`."""
         vectors = np.zeros((len(texts), self.space.dimension), dtype=np.float64)
-        for row, text in zip(vectors, checked_texts(texts), strict=True):
+        for row, text in zip(vectors, check_texts(texts), strict=True):
             self._fill(row, text)
         return normalise(vectors)
 

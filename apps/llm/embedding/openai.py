@@ -15,7 +15,7 @@ from apps.llm.domain.embedder import (
     EmbeddingSpaceId,
     EmbeddingUnavailableError,
     Vectors,
-    checked_texts,
+    check_texts,
     normalise,
 )
 from apps.llm.embedding.batches import batches_in_order
@@ -65,7 +65,7 @@ class OpenAIEmbedder:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """See `Embedder.embed`."""
-        inputs = [text[:MAX_CHARS] if text.strip() else EMPTY for text in checked_texts(texts)]
+        inputs = [text[:MAX_CHARS] if text.strip() else EMPTY for text in check_texts(texts)]
         vectors = np.empty((len(inputs), self.space.dimension), dtype=np.float32)
         lengths = [len(text) for text in inputs]
         for part in batches_in_order(lengths, most=self._max_inputs, budget=MAX_REQUEST_CHARS):

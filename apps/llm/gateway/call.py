@@ -15,7 +15,7 @@ from django.db import DatabaseError
 from apps.core.domain.clock import Clock
 from apps.core.domain.randomness import RNG
 from apps.llm import metrics
-from apps.llm.domain.answers import Unusable, Usable, check_answer, check_rest, correction
+from apps.llm.domain.answers import UnusableAnswer, UsableAnswer, build_correction, check_answer, check_partial_answer
 from apps.llm.domain.chat import (
     ChatError,
     ChatRequest,
@@ -25,7 +25,7 @@ from apps.llm.domain.chat import (
     Timeouts,
     Usage,
 )
-from apps.llm.domain.outcome import OUT_OF_TIME, ChatAnswer, ChatFailure, ChatResult, Piece, Stop, StoppedBy
+from apps.llm.domain.outcome import OUT_OF_TIME, AnswerPiece, ChatAnswer, ChatFailure, ChatResult, Stop, StoppedBy
 from apps.llm.domain.retry import CallRetryPolicy, retry_in_ms
 from apps.llm.gateway.permit import HeldPermit
 from apps.llm.gateway.policy import RESERVATION_MARGIN_MS, GatewayPolicy
@@ -205,22 +205,24 @@ class Call:
             held.settle(_result_of(attempt, reading, checked), reading.usage, record)
         return step
 
-    def _step_after(self, attempt: _Try, reading: Reading, checked: Usable | Unusable | None) -> _Step:
-        if isinstance(checked, Usable):
+    def _step_after(self, attempt: _Try, reading: Reading, checked: UsableAnswer | UnusableAnswer | None) -> _Step:
+        if isinstance(checked, UsableAnswer):
             return self._answer(checked, attempt.provider, reading.model, reading.heard.finish or FinishReason.STOP)
-        if isinstance(checked, Unusable):
+        if isinstance(checked, UnusableAnswer):
             return self._after_unusable(attempt, checked, reading.heard.text)
         assert reading.error is not None
         return self._after_failure(attempt, reading.error, reading.heard.text)
 
-    def _after_unusable(self, attempt: _Try, unusable: Unusable, said: str) -> _Step:
+    def _after_unusable(self, attempt: _Try, unusable: UnusableAnswer, said: str) -> _Step:
         name, fault = attempt.provider.name, unusable.fault.value
         metrics.UNUSABLE.labels(name, fault).inc()
         if unusable.is_correctable and self._corrections > 0:
             self._corrections -= 1
             logger.info("The answer of %s cannot be used (%s); it is told so and asked again.", name, fault)
             # The question as it was put first: another provider may have to answer it.
-            return _Corrected(replace(correction(attempt.request, said, unusable), model=self._order.request.model))
+            return _Corrected(
+                replace(build_correction(attempt.request, said, unusable), model=self._order.request.model)
+            )
         self._stop(Stop(StoppedBy.OUTPUT, fault, name))
         return ChatFailure(tuple(self._stops), self._tally.effort())
 
@@ -258,13 +260,15 @@ class Call:
     def _given_up(self) -> ChatAnswer[Any] | ChatFailure:
         """What is left when nobody is to be asked any more."""
         said, provider = self._rest or ("", None)
-        rest = check_rest(said, self._order.expected) if provider else None
+        rest = check_partial_answer(said, self._order.expected) if provider else None
         if rest is not None and provider is not None:
             logger.warning("No whole answer was given; a part of one of %s is used.", provider.name)
             return self._answer(rest, provider, "", FinishReason.OTHER)
         return ChatFailure(tuple(self._stops), self._tally.effort())
 
-    def _answer(self, usable: Usable, provider: ChatProvider, model: str, finish: FinishReason) -> ChatAnswer[Any]:
+    def _answer(
+        self, usable: UsableAnswer, provider: ChatProvider, model: str, finish: FinishReason
+    ) -> ChatAnswer[Any]:
         return ChatAnswer(
             text=usable.text,
             value=usable.value,
@@ -287,7 +291,7 @@ class Call:
 
     def _listener(self) -> Callable[[str], None]:
         on_piece, number = self._order.on_piece, self._tally.attempts
-        return _ignore if on_piece is None else lambda text: on_piece(Piece(text, number))
+        return _ignore if on_piece is None else lambda text: on_piece(AnswerPiece(text, number))
 
     def _is_last(self, place: int) -> bool:
         return place == len(self._providers) - 1
@@ -304,7 +308,7 @@ class Call:
         return provider.timeouts.within(max(limit_ms, 1) / 1_000)
 
 
-def _result_of(attempt: _Try, reading: Reading, checked: Usable | Unusable | None) -> CallResult:
+def _result_of(attempt: _Try, reading: Reading, checked: UsableAnswer | UnusableAnswer | None) -> CallResult:
     """What an attempt says of its provider; of an answer, be it good or bad, that it is well."""
     if checked is not None or reading.error is None:
         return CallResult.SUCCEEDED

@@ -12,7 +12,7 @@ from apps.core.domain.clock import SYSTEM_CLOCK, Clock
 from apps.core.domain.randomness import RNG, SYSTEM_RNG
 from apps.llm.domain.answers import Expectation
 from apps.llm.domain.chat import ChatRequest
-from apps.llm.domain.outcome import NO_MODEL, ChatFailure, ChatResult, Piece, Stop, StoppedBy
+from apps.llm.domain.outcome import NO_MODEL, AnswerPiece, ChatFailure, ChatResult, Stop, StoppedBy
 from apps.llm.gateway.call import Call, Order, Surroundings
 from apps.llm.gateway.policy import GatewayPolicy, gateway_policy
 from apps.llm.guards.rules import GuardRules, guard_rules
@@ -34,7 +34,7 @@ def chat(
     request: ChatRequest,
     schema: type[M],
     partial_ok: bool = ...,
-    on_piece: Callable[[Piece], None] | None = ...,
+    on_piece: Callable[[AnswerPiece], None] | None = ...,
     providers: Sequence[ChatProvider] | None = ...,
     rules: GuardRules | None = ...,
     policy: GatewayPolicy | None = ...,
@@ -52,7 +52,7 @@ def chat(
     request: ChatRequest,
     schema: None = ...,
     partial_ok: bool = ...,
-    on_piece: Callable[[Piece], None] | None = ...,
+    on_piece: Callable[[AnswerPiece], None] | None = ...,
     providers: Sequence[ChatProvider] | None = ...,
     rules: GuardRules | None = ...,
     policy: GatewayPolicy | None = ...,
@@ -69,7 +69,7 @@ def chat(
     request: ChatRequest,
     schema: type[BaseModel] | None = None,
     partial_ok: bool = False,
-    on_piece: Callable[[Piece], None] | None = None,
+    on_piece: Callable[[AnswerPiece], None] | None = None,
     providers: Sequence[ChatProvider] | None = None,
     rules: GuardRules | None = None,
     policy: GatewayPolicy | None = None,

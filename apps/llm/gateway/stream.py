@@ -5,7 +5,7 @@ from contextlib import closing
 from dataclasses import dataclass
 
 from apps.core.domain.clock import Clock
-from apps.llm.domain.answers import Heard
+from apps.llm.domain.answers import StreamedAnswer
 from apps.llm.domain.chat import (
     ChatCutOffError,
     ChatError,
@@ -14,7 +14,7 @@ from apps.llm.domain.chat import (
     FinishReason,
     TextChunk,
     Usage,
-    estimated_usage,
+    estimate_usage,
 )
 from apps.llm.domain.json_repair.repair import RepairResult
 from apps.llm.domain.stream_assembly import (
@@ -36,7 +36,7 @@ class Reading:
     broke the stream off; the answer may be whole all the same.
     """
 
-    heard: Heard
+    heard: StreamedAnswer
     usage: Usage | None
     model: str = ""
     error: ChatError | None = None
@@ -64,7 +64,7 @@ class Reader:
 
     def probable_usage(self) -> Usage:
         """What has probably been used so far."""
-        return estimated_usage(self._request, self.text)
+        return estimate_usage(self._request, self.text)
 
     def read(self, stream: ChatStream) -> Reading:
         """The answer, with the error that broke it off. Hangs up whatever happens; raises what `on_text` raises."""
@@ -110,8 +110,8 @@ class Reader:
         self._is_too_long = result.error is AssemblyError.BUFFER_OVERFLOW
         return result.type != "error"
 
-    def _heard(self, finish: FinishReason | None) -> Heard:
-        return Heard(self.text, finish, self._document(finish), self._is_too_long)
+    def _heard(self, finish: FinishReason | None) -> StreamedAnswer:
+        return StreamedAnswer(self.text, finish, self._document(finish), self._is_too_long)
 
     def _document(self, finish: FinishReason | None) -> RepairResult | None:
         """The JSON of an answer that came to its end, or of which only the end is missing."""

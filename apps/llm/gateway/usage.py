@@ -8,7 +8,7 @@ from decimal import Decimal
 from apps.core.domain.latency import monotonic_ms
 from apps.llm.domain.answers import Expectation
 from apps.llm.domain.chat import ChatRequest, Usage
-from apps.llm.domain.outcome import ChatAnswer, ChatFailure, ChatResult, Effort, Piece, StoppedBy
+from apps.llm.domain.outcome import AnswerPiece, ChatAnswer, ChatFailure, ChatResult, Effort, StoppedBy
 from apps.llm.guards.attempts import Permit
 from apps.llm.guards.calls import CallContent, CallRecord
 from apps.llm.models import CallGuard, CallOutcome
@@ -29,7 +29,7 @@ class Order:
     purpose: str
     request: ChatRequest
     expected: Expectation
-    on_piece: Callable[[Piece], None] | None = None
+    on_piece: Callable[[AnswerPiece], None] | None = None
 
 
 @dataclass

@@ -60,7 +60,7 @@ def budget_reserve(*, amount: Decimal, rules: GuardRules, clock: Clock = SYSTEM_
 
     Raises InvalidAmountError for what cannot be an amount.
     """
-    now, amount = clock.now(), decisions.checked_amount(amount)
+    now, amount = clock.now(), decisions.check_amount(amount)
     with transaction.atomic(savepoint=False):
         held = window_of(run(*holding(now)), now)
         grant, writes = grant_of(held, amount, rules, now)
@@ -140,7 +140,7 @@ def grant_of(held: BudgetWindow, amount: Decimal, rules: GuardRules, now: int) -
 def settling(reservation_id: UUID, actual: Decimal, rules: GuardRules) -> Statement:
     """The statement whose result `settlement_of` reads. Raises InvalidAmountError."""
     limit = rules.budget.usd if rules.budget.is_enforced else None
-    return Statement(_SETTLE, [reservation_id, decisions.checked_amount(actual), limit])
+    return Statement(_SETTLE, [reservation_id, decisions.check_amount(actual), limit])
 
 
 def settlement_of(result: Result, actual: Decimal, rules: GuardRules, clock: Clock) -> Settlement:
@@ -148,7 +148,7 @@ def settlement_of(result: Result, actual: Decimal, rules: GuardRules, clock: Clo
     if result.row is None:
         raise UnknownReservationError("There is no such reservation of money to settle.")
     day, spent, waived, warned = result.row
-    actual = decisions.checked_amount(actual)
+    actual = decisions.check_amount(actual)
     before = BudgetWindow(midnight(day), spent - waived - actual, warned=frozenset(warned))
     after, settlement = decisions.record_spend(before, actual, rules.budget)
     if settlement.alerts:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from datetime import date, timedelta
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
-from apps.llm.domain.pricing import price_names
+from apps.llm.domain.pricing import list_price_names
 from apps.llm.models import Price
 from apps.llm.pricing.prices import COMES_WITH_THE_HUB
 
@@ -25,7 +25,7 @@ def prices_in_force(*, clock: Clock = SYSTEM_CLOCK) -> PriceTable:
 
 def price_of(table: PriceTable, provider: str, model: str) -> tuple[Price, ...]:
     """The prices of a model, as a call would find them; empty where none is known."""
-    return next((table[provider, name] for name in price_names(model) if (provider, name) in table), ())
+    return next((table[provider, name] for name in list_price_names(model) if (provider, name) in table), ())
 
 
 def known_since(price: Price) -> date:

@@ -15,7 +15,7 @@ from django.db import transaction
 
 from apps.core.db.statements import Result, Statement, run
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
-from apps.llm.domain.pricing import Tariff, TokenPrice, price_names
+from apps.llm.domain.pricing import Tariff, TokenPrice, list_price_names
 from apps.llm.models import Price
 from apps.llm.pricing.defaults import KNOWN_PRICES, KnownPrice
 
@@ -34,13 +34,13 @@ def tariff_of(provider: str, model: str, *, clock: Clock = SYSTEM_CLOCK) -> Tari
 
 def question(provider: str, model: str, *, clock: Clock = SYSTEM_CLOCK) -> Statement:
     """The statement whose result `tariff_in` reads."""
-    return Statement(_PRICES, [provider, list(price_names(model)), utcnow(clock).date()])
+    return Statement(_PRICES, [provider, list(list_price_names(model)), utcnow(clock).date()])
 
 
 def tariff_in(result: Result, model: str) -> Tariff | None:
     """What the model costs; None where no price is known."""
     newest = _newest_of(result.rows)
-    return next((newest[name] for name in price_names(model) if name in newest), None)
+    return next((newest[name] for name in list_price_names(model) if name in newest), None)
 
 
 def _newest_of(rows: Iterable[tuple[Any, ...]]) -> dict[str, Tariff]:

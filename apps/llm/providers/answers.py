@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from apps.llm.domain.chat import ChatRequest, Completion, EndChunk, FinishReason, Usage, estimated_usage
+from apps.llm.domain.chat import ChatRequest, Completion, EndChunk, FinishReason, Usage, estimate_usage
 from apps.llm.providers.provider import MAX_MODELS
 
 MAX_NAME_CHARS = 200
@@ -53,7 +53,7 @@ class Answer:
         """What the provider has said so far, filled up with estimates."""
         if self._input_tokens is not None and self._output_tokens is not None:
             return Usage(self._input_tokens, self._output_tokens)
-        estimate = estimated_usage(self._request, "".join(self._texts))
+        estimate = estimate_usage(self._request, "".join(self._texts))
         asked, answered = self._input_tokens, self._output_tokens
         return Usage(
             estimate.input_tokens if asked is None else asked,

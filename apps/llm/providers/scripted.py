@@ -17,8 +17,8 @@ from apps.llm.domain.chat import (
     TextChunk,
     TimeoutPhase,
     Timeouts,
-    completion_of,
-    estimated_usage,
+    estimate_usage,
+    join_chunks,
 )
 from apps.llm.providers.provider import ChatStream
 
@@ -84,12 +84,12 @@ class ScriptedChat:
                     return
                 case _:
                     raise line
-        yield EndChunk(estimated_usage(request, said), FinishReason.STOP, request.model or self.model)
+        yield EndChunk(estimate_usage(request, said), FinishReason.STOP, request.model or self.model)
 
     def complete(self, request: ChatRequest, timeouts: Timeouts | None = None) -> Completion:
         """See `ChatProvider.complete`."""
         timeouts = timeouts or self.timeouts
-        return completion_of(list(self.stream(request, Timeouts(timeouts.connect, timeouts.total, timeouts.total))))
+        return join_chunks(list(self.stream(request, Timeouts(timeouts.connect, timeouts.total, timeouts.total))))
 
     def models(self, timeouts: Timeouts | None = None) -> tuple[str, ...]:
         """See `ChatProvider.models`."""

@@ -9,7 +9,7 @@ from apps.llm import selectors
 from apps.llm.schemas.status import ModelsStatusOutput, status_json
 
 
-class StatusView(HubView):
+class ModelsStatusView(HubView):
     """How the chat models are."""
 
     @extend_schema(operation_id="llm_status", responses={200: ModelsStatusOutput})

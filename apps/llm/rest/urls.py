@@ -5,7 +5,7 @@ from django.urls import path
 from apps.llm.rest import models, status, tools
 
 urlpatterns = [
-    path("status", status.StatusView.as_view(), name="llm-status"),
+    path("status", status.ModelsStatusView.as_view(), name="llm-status"),
     path("models", models.ModelsView.as_view(), name="llm-models"),
     path("tools", models.ToolsView.as_view(), name="llm-tools"),
     path("tools/parse", tools.ParseView.as_view(), name="llm-tools-parse"),

@@ -6,7 +6,15 @@ from rest_framework import serializers
 
 from apps.core.schemas.fields import JSONObjectField
 from apps.core.schemas.serializers import ProblemItem
-from apps.llm.domain.protocol.results import Fix, ParsedOutput, Protocol, ProtocolMode, Refusal, Refused, ToolRequest
+from apps.llm.domain.protocol.results import (
+    Fix,
+    ParsedOutput,
+    Protocol,
+    ProtocolMode,
+    RefusalReason,
+    RefusedBlock,
+    ToolRequest,
+)
 from apps.llm.domain.tools import ToolOutcome, ToolResult
 from apps.llm.tools.requests import ExecutedOutput
 
@@ -42,7 +50,7 @@ class RefusedBlockOutput(BlockOutput):
     """A block or marker that is not acted upon."""
 
     name = serializers.CharField(allow_null=True)
-    code = serializers.ChoiceField(choices=[code.value for code in Refused])
+    code = serializers.ChoiceField(choices=[code.value for code in RefusalReason])
     detail = serializers.CharField()
 
 
@@ -108,7 +116,7 @@ def _request_json(request: ToolRequest) -> dict[str, Any]:
     }
 
 
-def _refusal_json(refusal: Refusal) -> dict[str, Any]:
+def _refusal_json(refusal: RefusedBlock) -> dict[str, Any]:
     return {
         "protocol": refusal.protocol.value,
         "name": refusal.name,

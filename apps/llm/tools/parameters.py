@@ -7,7 +7,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.serializers import BaseSerializer
 
 from apps.core.schemas.serializers import validated
-from apps.llm.domain.tools import InvalidParametersError, Problem
+from apps.llm.domain.tools import InvalidParametersError, ToolProblem
 
 
 def checked_parameters(serializer: type[BaseSerializer[Any]], parameters: Mapping[str, Any]) -> Any:
@@ -18,7 +18,7 @@ def checked_parameters(serializer: type[BaseSerializer[Any]], parameters: Mappin
         raise InvalidParametersError(_problems(error.detail)) from None
 
 
-def _problems(detail: Any, path: str = "") -> Iterator[Problem]:
+def _problems(detail: Any, path: str = "") -> Iterator[ToolProblem]:
     """The errors of a serializer, each with the dotted path of its field."""
     if isinstance(detail, Mapping):
         for name, inner in detail.items():
@@ -27,4 +27,4 @@ def _problems(detail: Any, path: str = "") -> Iterator[Problem]:
         for inner in detail:
             yield from _problems(inner, path)
     else:
-        yield Problem(detail.code, str(detail), path or None)
+        yield ToolProblem(detail.code, str(detail), path or None)

@@ -6,7 +6,7 @@ from apps.core.domain.scope import Access
 from apps.llm import metrics
 from apps.llm.domain.protocol.parser import parse_output
 from apps.llm.domain.protocol.results import ParsedOutput, ProtocolMode
-from apps.llm.domain.protocol.statistics import statistics_of
+from apps.llm.domain.protocol.statistics import measure_output
 from apps.llm.domain.tools import ToolResult
 from apps.llm.tools.counts import counted_name, output_count, runs_count
 from apps.llm.tools.registry import tool_execute
@@ -38,7 +38,7 @@ def output_execute(*, access: Access, text: str, mode: ProtocolMode = ProtocolMo
 
 
 def _count_output(parsed: ParsedOutput) -> None:
-    statistics = statistics_of(parsed)
+    statistics = measure_output(parsed)
     output_count(statistics=statistics)
     metrics.OUTPUTS.labels(protocol=parsed.protocol).inc()
     if parsed.fallback is not None:

@@ -17,7 +17,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from apps.core.domain.randomness import RNG
 from apps.core.domain.scope import Scope
-from apps.llm.domain.chat import ChatMessage, ChatRequest, Role
+from apps.llm.domain.chat import ChatMessage, ChatRequest, MessageRole
 from apps.llm.domain.protocol.parser import parse_output
 from apps.llm.domain.salience import MoodDelta
 from apps.retrieval.domain.text.terms import words
@@ -57,7 +57,7 @@ class ConversationMessage:
 
     id: str
     content: str = field(repr=False)
-    role: Role = Role.USER
+    role: MessageRole = MessageRole.USER
     speaker: str = field(default="", repr=False)
     at: datetime | None = None
 
@@ -161,7 +161,7 @@ def extraction_request(messages: Sequence[ConversationMessage], rng: RNG) -> Cha
         f"The conversation:\n{boundary}\n{document}\n{boundary}\nWrite down what is worth remembering of it, as JSON."
     )
     return ChatRequest(
-        messages=(ChatMessage(Role.USER, asked),),
+        messages=(ChatMessage(MessageRole.USER, asked),),
         system=_INSTRUCTIONS.replace(_BOUNDARY, boundary),
         max_tokens=MAX_ANSWER_TOKENS,
         temperature=TEMPERATURE,

@@ -11,7 +11,7 @@ from apps.llm.domain.embedder import (
     EmbeddingResponseError,
     EmbeddingSpaceId,
     EmbeddingUnavailableError,
-    checked_texts,
+    check_texts,
     normalise,
 )
 
@@ -49,22 +49,22 @@ def test_a_vector_of_zeros_is_refused_among_good_ones():
 
 
 def test_texts_are_given_back_as_they_are():
-    assert checked_texts(("a", "", "日本")) == ["a", "", "日本"]
+    assert check_texts(("a", "", "日本")) == ["a", "", "日本"]
 
 
 def test_a_bare_string_is_refused_rather_than_embedded_letter_by_letter():
     with pytest.raises(EmbeddingInputError, match="not one text"):
-        checked_texts("hello")
+        check_texts("hello")
 
 
 def test_an_item_that_is_no_string_is_named_by_its_position_and_type():
     with pytest.raises(EmbeddingInputError, match="Text 1 is a int"):
-        checked_texts(["a", 5])
+        check_texts(["a", 5])
 
 
 def test_a_lone_surrogate_is_refused_without_repeating_the_text():
     with pytest.raises(EmbeddingInputError, match="lone surrogate at character 7") as caught:
-        checked_texts(["secret \ud800"])
+        check_texts(["secret \ud800"])
     assert "secret" not in str(caught.value)
 
 

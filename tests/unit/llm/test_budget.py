@@ -19,11 +19,11 @@ from apps.llm.domain.budget import (
     BudgetWindow,
     InvalidAmountError,
     Reservation,
-    checked_amount,
-    current_window,
+    check_amount,
     record_spend,
     release,
     reserve,
+    roll_window,
     settle,
     window_start,
 )
@@ -61,12 +61,12 @@ def test_every_day_begins_at_its_own_midnight(now: int) -> None:
 
 def test_a_new_day_begins_empty_and_may_warn_again() -> None:
     full = BudgetWindow(MIDNIGHT, Decimal(10), Decimal(1), frozenset({70, 90, 100}))
-    assert current_window(full, MIDNIGHT + DAY - 1) is full
-    assert current_window(full, MIDNIGHT + DAY) == BudgetWindow(MIDNIGHT + DAY)
+    assert roll_window(full, MIDNIGHT + DAY - 1) is full
+    assert roll_window(full, MIDNIGHT + DAY) == BudgetWindow(MIDNIGHT + DAY)
 
 
 def test_a_clock_that_goes_back_does_not_bring_a_day_back() -> None:
-    assert current_window(EMPTY, MIDNIGHT - 1) is EMPTY
+    assert roll_window(EMPTY, MIDNIGHT - 1) is EMPTY
 
 
 def test_exactly_the_budget_is_allowed_with_a_warning() -> None:
@@ -191,7 +191,7 @@ def test_a_reservation_is_not_given_back_twice() -> None:
 @pytest.mark.parametrize("amount", ["-0.01", "NaN", "sNaN", "Infinity", "-Infinity", "9007199254740991.000000001"])
 def test_what_cannot_be_an_amount_is_refused(amount: str) -> None:
     with pytest.raises(InvalidAmountError):
-        checked_amount(Decimal(amount))
+        check_amount(Decimal(amount))
     with pytest.raises(InvalidAmountError):
         reserve(EMPTY, Decimal(amount), TEN, NOON)
     with pytest.raises(InvalidAmountError):
@@ -201,7 +201,7 @@ def test_what_cannot_be_an_amount_is_refused(amount: str) -> None:
 @pytest.mark.parametrize("amount", [0.1, 1, "1", None])
 def test_money_is_a_decimal(amount: object) -> None:
     with pytest.raises(InvalidAmountError, match="Money is a Decimal"):
-        checked_amount(amount)  # type: ignore[arg-type]
+        check_amount(amount)  # type: ignore[arg-type]
     with pytest.raises(InvalidAmountError, match="Money is a Decimal"):
         Budget(amount)  # type: ignore[arg-type]
 
@@ -213,13 +213,13 @@ def test_a_budget_is_a_finite_number(usd: str) -> None:
 
 
 def test_the_largest_amount_is_the_largest_safe_integer() -> None:
-    assert checked_amount(MAX_AMOUNT) == MAX_AMOUNT == 9_007_199_254_740_991
+    assert check_amount(MAX_AMOUNT) == MAX_AMOUNT == 9_007_199_254_740_991
 
 
 def test_an_amount_is_rounded_up_to_the_nano_dollar() -> None:
-    assert checked_amount(Decimal("0.0000000375")) == Decimal("0.000000038")
-    assert checked_amount(Decimal("1E-40")) == Decimal("0.000000001")
-    assert checked_amount(Decimal("0.1")) == Decimal("0.1")
+    assert check_amount(Decimal("0.0000000375")) == Decimal("0.000000038")
+    assert check_amount(Decimal("1E-40")) == Decimal("0.000000001")
+    assert check_amount(Decimal("0.1")) == Decimal("0.1")
 
 
 amounts = st.decimals(min_value=0, max_value=11, places=2)

@@ -20,23 +20,23 @@ from apps.llm.domain.chat import (
     EndChunk,
     ErrorKind,
     FinishReason,
-    Role,
+    MessageRole,
     TextChunk,
     TimeoutPhase,
     Timeouts,
     Usage,
-    completion_of,
-    estimated_usage,
+    estimate_usage,
+    join_chunks,
 )
 
-HELLO = ChatMessage(Role.USER, "Hello!")
+HELLO = ChatMessage(MessageRole.USER, "Hello!")
 END = EndChunk(Usage(3, 4), FinishReason.STOP, "m")
 
 
 @pytest.mark.parametrize("content", ["", " ", "\n\t "])
 def test_a_message_says_something(content):
     with pytest.raises(ValueError, match="cannot be empty"):
-        ChatMessage(Role.USER, content)
+        ChatMessage(MessageRole.USER, content)
 
 
 @pytest.mark.parametrize(
@@ -75,22 +75,22 @@ def test_json_is_asked_for_in_words(system, expects_json, instructions):
 
 
 def test_usage_is_estimated_from_all_that_is_sent_and_all_that_came_back():
-    request = ChatRequest((HELLO, ChatMessage(Role.ASSISTANT, "Good day")), max_tokens=9, system="Be brief.")
+    request = ChatRequest((HELLO, ChatMessage(MessageRole.ASSISTANT, "Good day")), max_tokens=9, system="Be brief.")
     assert request.estimated_input_tokens == 2 + 2 + 3
-    assert estimated_usage(request, "Grüße") == Usage(7, 2, estimated=True)
+    assert estimate_usage(request, "Grüße") == Usage(7, 2, estimated=True)
     assert Usage(7, 2).total_tokens == 9
 
 
 def test_chunks_make_a_whole_answer():
     chunks = [TextChunk("Rain"), TextChunk("."), END]
-    assert completion_of(chunks) == Completion("Rain.", Usage(3, 4), FinishReason.STOP, "m")
-    assert completion_of([END]).text == ""
+    assert join_chunks(chunks) == Completion("Rain.", Usage(3, 4), FinishReason.STOP, "m")
+    assert join_chunks([END]).text == ""
 
 
 @pytest.mark.parametrize("chunks", [[], [TextChunk("Rain")], [END, END]])
 def test_chunks_without_one_end_are_no_answer(chunks):
     with pytest.raises(ValueError, match="has 1 end"):
-        completion_of(chunks)
+        join_chunks(chunks)
 
 
 @pytest.mark.parametrize("times", [(0, 1, 1), (1, -1, 1), (1, 1, 0)])

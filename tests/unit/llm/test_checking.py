@@ -10,14 +10,14 @@ from apps.llm.domain.answers import (
     CORRECTABLE,
     MAX_PROBLEMS,
     Expectation,
-    Heard,
-    Unusable,
-    Usable,
+    StreamedAnswer,
+    UnusableAnswer,
+    UsableAnswer,
+    build_correction,
     check_answer,
-    check_rest,
-    correction,
+    check_partial_answer,
 )
-from apps.llm.domain.chat import ChatMessage, ChatRequest, FinishReason, Role
+from apps.llm.domain.chat import ChatMessage, ChatRequest, FinishReason, MessageRole
 from apps.llm.domain.json_repair.repair import repair_json
 from apps.llm.domain.outcome import OutputFault
 
@@ -38,55 +38,55 @@ ANY_JSON = Expectation(json=True)
 WEATHER = Expectation(Weather, json=True)
 PART_OF_WEATHER = Expectation(Weather, json=True, partial_ok=True)
 PART_OF_DAYS = Expectation(Days, json=True, partial_ok=True)
-QUESTION = ChatRequest((ChatMessage(Role.USER, "How is the weather?"),), max_tokens=50)
+QUESTION = ChatRequest((ChatMessage(MessageRole.USER, "How is the weather?"),), max_tokens=50)
 
 
-def heard(text: str, finish: FinishReason | None = STOP) -> Heard:
+def heard(text: str, finish: FinishReason | None = STOP) -> StreamedAnswer:
     """As the reader hears it: the stop event repairs."""
-    return Heard(text, finish, repair_json(text) if finish and text.strip() else None)
+    return StreamedAnswer(text, finish, repair_json(text) if finish and text.strip() else None)
 
 
 def fault(checked: object) -> OutputFault:
-    assert isinstance(checked, Unusable)
+    assert isinstance(checked, UnusableAnswer)
     return checked.fault
 
 
 def test_a_text_is_used_as_it_is():
-    assert check_answer(Heard(" Rain.\n", STOP), TEXT) == Usable(" Rain.\n", None)
+    assert check_answer(StreamedAnswer(" Rain.\n", STOP), TEXT) == UsableAnswer(" Rain.\n", None)
 
 
 def test_a_text_that_reached_its_length_is_used_and_says_that_it_is_cut():
-    assert check_answer(Heard("Rain, th", LENGTH), TEXT) == Usable("Rain, th", None, is_cut=True)
+    assert check_answer(StreamedAnswer("Rain, th", LENGTH), TEXT) == UsableAnswer("Rain, th", None, is_cut=True)
 
 
 def test_an_empty_answer_is_of_no_use():
-    assert fault(check_answer(Heard(" \n", STOP), TEXT)) is OutputFault.EMPTY
-    assert fault(check_answer(Heard("", LENGTH), TEXT)) is OutputFault.CUT_OFF
+    assert fault(check_answer(StreamedAnswer(" \n", STOP), TEXT)) is OutputFault.EMPTY
+    assert fault(check_answer(StreamedAnswer("", LENGTH), TEXT)) is OutputFault.CUT_OFF
 
 
 def test_a_text_that_broke_off_is_no_answer():
-    assert check_answer(Heard("Rain, th", None), TEXT) is None
-    assert check_rest("Rain, th", Expectation(partial_ok=True)) is None
+    assert check_answer(StreamedAnswer("Rain, th", None), TEXT) is None
+    assert check_partial_answer("Rain, th", Expectation(partial_ok=True)) is None
 
 
 @pytest.mark.parametrize("expected", [TEXT, WEATHER])
 def test_what_the_provider_withheld_or_was_too_long_is_not_looked_at(expected):
     assert fault(check_answer(heard('{"sky": "clear", "degrees": 1}', FILTERED), expected)) is OutputFault.FILTERED
-    assert fault(check_answer(Heard("x" * 9, None, is_too_long=True), expected)) is OutputFault.TOO_LONG
+    assert fault(check_answer(StreamedAnswer("x" * 9, None, is_too_long=True), expected)) is OutputFault.TOO_LONG
 
 
 def test_a_document_becomes_an_instance_of_the_schema():
     checked = check_answer(heard('{"sky": "clear", "degrees": 21.5}'), WEATHER)
-    assert checked == Usable('{"sky": "clear", "degrees": 21.5}', Weather(sky="clear", degrees=21.5))
+    assert checked == UsableAnswer('{"sky": "clear", "degrees": 21.5}', Weather(sky="clear", degrees=21.5))
 
 
 def test_without_a_schema_a_document_is_what_it_says():
-    assert check_answer(heard("[1, null]"), ANY_JSON) == Usable("[1, null]", [1, None])
+    assert check_answer(heard("[1, null]"), ANY_JSON) == UsableAnswer("[1, null]", [1, None])
 
 
 def test_a_damaged_document_is_repaired_and_says_so():
     checked = check_answer(heard("Sure!\n```json\n{'sky': 'clear', 'degrees': 21.5,}\n```"), WEATHER)
-    assert isinstance(checked, Usable)
+    assert isinstance(checked, UsableAnswer)
     assert (checked.value, checked.is_cut) == (Weather(sky="clear", degrees=21.5), False)
     assert checked.text == '{"sky": "clear", "degrees": 21.5}'
     assert checked.repairs
@@ -142,7 +142,7 @@ def test_a_part_is_a_list_with_what_was_whole_in_it(cut, part):
 )
 def test_where_nobody_can_say_what_is_whole_a_part_is_refused(cut):
     assert fault(check_answer(heard(cut, LENGTH), Expectation(json=True, partial_ok=True))) is OutputFault.CUT_OFF
-    assert check_rest(cut, Expectation(json=True, partial_ok=True)) is None
+    assert check_partial_answer(cut, Expectation(json=True, partial_ok=True)) is None
 
 
 def test_a_part_without_what_the_schema_needs_is_refused():
@@ -151,22 +151,22 @@ def test_a_part_without_what_the_schema_needs_is_refused():
 
 def test_a_document_that_is_whole_at_its_length_is_not_cut():
     checked = check_answer(heard('{"sky": "clear", "degrees": 21}', LENGTH), WEATHER)
-    assert isinstance(checked, Usable)
+    assert isinstance(checked, UsableAnswer)
     assert not checked.is_cut
 
 
 def test_a_document_that_is_whole_although_the_stream_broke_off_is_used():
     text = '{"sky": "clear", "degrees": 21}'
-    checked = check_answer(Heard(text, None, repair_json(text)), WEATHER)
-    assert checked == Usable(text, Weather(sky="clear", degrees=21))
+    checked = check_answer(StreamedAnswer(text, None, repair_json(text)), WEATHER)
+    assert checked == UsableAnswer(text, Weather(sky="clear", degrees=21))
 
 
 def test_the_rest_of_a_broken_stream_is_used_only_by_callers_who_take_a_part():
     rest = '{"days": [17, 21, 2'
-    assert check_rest(rest, Expectation(Days, json=True)) is None
-    taken = check_rest(rest, PART_OF_DAYS)
+    assert check_partial_answer(rest, Expectation(Days, json=True)) is None
+    taken = check_partial_answer(rest, PART_OF_DAYS)
     assert (taken.value, taken.is_cut) == (Days(days=[17, 21]), True)
-    assert check_rest('{"days": ["a", "b"', PART_OF_DAYS) is None
+    assert check_partial_answer('{"days": ["a", "b"', PART_OF_DAYS) is None
 
 
 @given(
@@ -176,7 +176,7 @@ def test_the_rest_of_a_broken_stream_is_used_only_by_callers_who_take_a_part():
 def test_every_element_of_a_part_is_one_of_the_whole(elements, data):
     text = json.dumps({"elements": elements})
     cut = text[: data.draw(st.integers(0, len(text) - 1))]
-    taken = check_rest(cut, Expectation(json=True, partial_ok=True))
+    taken = check_partial_answer(cut, Expectation(json=True, partial_ok=True))
     if taken is not None and taken.is_cut:
         found = taken.value["elements"]
         assert found == elements[: len(found)]
@@ -184,9 +184,9 @@ def test_every_element_of_a_part_is_one_of_the_whole(elements, data):
 
 @given(st.text(), st.sampled_from([*FinishReason, None]), st.sampled_from([TEXT, ANY_JSON, WEATHER, PART_OF_WEATHER]))
 def test_nothing_that_a_model_writes_raises(text, finish, expected):
-    whole = heard(text, finish) if expected.json else Heard(text, finish)
-    assert isinstance(check_answer(whole, expected), Usable | Unusable | None)
-    assert isinstance(check_rest(text, expected), Usable | None)
+    whole = heard(text, finish) if expected.json else StreamedAnswer(text, finish)
+    assert isinstance(check_answer(whole, expected), UsableAnswer | UnusableAnswer | None)
+    assert isinstance(check_partial_answer(text, expected), UsableAnswer | None)
 
 
 @pytest.mark.parametrize("text", ['{"sky": "\\ud800", "degrees": 1}', "[" * 400 + "]" * 400, '{"degrees": 1e999}'])
@@ -195,19 +195,24 @@ def test_documents_that_readers_disagree_about_are_refused(text):
 
 
 def test_a_correction_puts_the_question_again_with_the_answer_and_what_is_wrong_with_it():
-    asked = correction(QUESTION, '{"sky": "grey"}', Unusable(OutputFault.WRONG_SHAPE, ("sky: no", "degrees: missing")))
-    assert [message.role for message in asked.messages] == [Role.USER, Role.ASSISTANT, Role.USER]
+    asked = build_correction(
+        QUESTION, '{"sky": "grey"}', UnusableAnswer(OutputFault.WRONG_SHAPE, ("sky: no", "degrees: missing"))
+    )
+    assert [message.role for message in asked.messages] == [MessageRole.USER, MessageRole.ASSISTANT, MessageRole.USER]
     assert asked.messages[1].content == '{"sky": "grey"}'
     assert "- sky: no\n- degrees: missing\n" in asked.messages[2].content
     assert asked.max_tokens == QUESTION.max_tokens
 
 
-@pytest.mark.parametrize("unusable", [Unusable(each) for each in OutputFault])
+@pytest.mark.parametrize("unusable", [UnusableAnswer(each) for each in OutputFault])
 def test_every_fault_can_be_explained_to_the_model_even_without_an_answer(unusable):
-    asked = correction(QUESTION, " ", unusable)
+    asked = build_correction(QUESTION, " ", unusable)
     assert all(message.content.strip() for message in asked.messages)
     assert unusable.is_correctable is (unusable.fault in CORRECTABLE)
 
 
 def test_a_cut_answer_is_asked_for_in_fewer_words():
-    assert "after 50 tokens" in correction(QUESTION, "It is", Unusable(OutputFault.CUT_OFF)).messages[-1].content
+    assert (
+        "after 50 tokens"
+        in build_correction(QUESTION, "It is", UnusableAnswer(OutputFault.CUT_OFF)).messages[-1].content
+    )

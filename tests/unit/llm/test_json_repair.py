@@ -8,10 +8,10 @@ from apps.llm.domain.json_repair.types import (
     MAX_LENGTH,
     MAX_REPAIRS,
     RESPELLINGS,
-    Refusal,
     Repair,
     RepairConfig,
     RepairKind,
+    RepairRefusal,
 )
 
 CORPUS = [
@@ -103,17 +103,17 @@ def test_a_damaged_text_of_the_greatest_length_is_repaired():
 
 
 def test_a_damaged_text_one_character_longer_is_refused():
-    assert repair_json(damaged_by(MAX_LENGTH + 1)) == RepairResult(None, refusal=Refusal.TOO_LONG)
+    assert repair_json(damaged_by(MAX_LENGTH + 1)) == RepairResult(None, refusal=RepairRefusal.TOO_LONG)
 
 
 def test_ten_repairs_are_made_and_eleven_refused():
     assert repair_json("[" + ",".join(['{"a":1,}'] * 10) + "]").value == [{"a": 1}] * 10
-    assert repair_json("[" + ",".join(['{"a":1,}'] * 11) + "]").refusal is Refusal.TOO_MANY_REPAIRS
+    assert repair_json("[" + ",".join(['{"a":1,}'] * 11) + "]").refusal is RepairRefusal.TOO_MANY_REPAIRS
 
 
 def test_ten_open_lists_are_closed_and_eleven_refused():
     assert repair_json("[" * 10).text == "[" * 10 + "]" * 10
-    assert repair_json("[" * 11).refusal is Refusal.TOO_MANY_REPAIRS
+    assert repair_json("[" * 11).refusal is RepairRefusal.TOO_MANY_REPAIRS
 
 
 def test_a_respelling_counts_once_however_often_it_occurs():
@@ -126,7 +126,7 @@ def test_a_respelling_counts_once_however_often_it_occurs():
 def test_each_kind_of_respelling_counts_as_one_repair():
     config = RepairConfig(max_repairs=2)
     assert repair_json("{'a': True, 'b': None}", config).ok
-    assert repair_json("{'a': True, b: None}", config).refusal is Refusal.TOO_MANY_REPAIRS
+    assert repair_json("{'a': True, b: None}", config).refusal is RepairRefusal.TOO_MANY_REPAIRS
 
 
 def test_the_quotes_inside_one_string_are_one_repair():
@@ -141,7 +141,7 @@ def test_guesses_are_no_respellings():
 def test_nesting_up_to_the_limit_is_read_and_beyond_it_refused():
     assert repair_json("[" * MAX_DEPTH + "]" * MAX_DEPTH).was_valid
     deeper = "[" * (MAX_DEPTH + 1) + "]" * (MAX_DEPTH + 1)
-    assert repair_json(deeper) == RepairResult(None, refusal=Refusal.TOO_DEEP)
+    assert repair_json(deeper) == RepairResult(None, refusal=RepairRefusal.TOO_DEEP)
 
 
 def test_brackets_in_strings_are_no_nesting():
@@ -160,14 +160,14 @@ def test_a_valid_text_nested_less_deep_than_it_has_brackets_is_read():
     "text", ["", "   ", "no JSON here", "{name}", "// only a comment", '"quoted words" and others', "-- 7 --"]
 )
 def test_words_are_no_json(text):
-    assert repair_json(text) == RepairResult(None, refusal=Refusal.NO_JSON)
+    assert repair_json(text) == RepairResult(None, refusal=RepairRefusal.NO_JSON)
 
 
 @pytest.mark.parametrize("text", ['{"at": datetime(2024, 1, 2)}', '{"at": now()}', "[" + "1" * 5000 + "]"])
 def test_what_has_no_reading_in_json_is_refused(text):
-    assert repair_json(text) == RepairResult(None, refusal=Refusal.UNREADABLE)
+    assert repair_json(text) == RepairResult(None, refusal=RepairRefusal.UNREADABLE)
 
 
 def test_a_fragment_is_not_taken_for_a_whole_that_cannot_be_repaired():
     text = "The answer: [" + '{"a":1,},' * 11 + "]"
-    assert repair_json(text).refusal is Refusal.TOO_MANY_REPAIRS
+    assert repair_json(text).refusal is RepairRefusal.TOO_MANY_REPAIRS

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from apps.llm.domain.json_repair.repair import repair_json
-from apps.llm.domain.json_repair.types import MAX_LENGTH, MAX_REPAIRS, RESPELLINGS, Refusal
+from apps.llm.domain.json_repair.types import MAX_LENGTH, MAX_REPAIRS, RESPELLINGS, RepairRefusal
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=8),
@@ -87,12 +87,12 @@ DEEP = 10_000
 
 @pytest.mark.parametrize("text", ["[" * DEEP, '{"a":' * DEEP, "[{" * (DEEP // 2), "[" + "(" * DEEP, "{" * DEEP])
 def test_ten_thousand_open_levels_are_refused(text):
-    assert repair_json(text).refusal in (Refusal.TOO_DEEP, Refusal.TOO_MANY_REPAIRS)
+    assert repair_json(text).refusal in (RepairRefusal.TOO_DEEP, RepairRefusal.TOO_MANY_REPAIRS)
 
 
 @pytest.mark.parametrize("text", ["[" * DEEP + "]" * DEEP, '{"a":' * 8_000 + "1" + "}" * 8_000])
 def test_ten_thousand_closed_levels_are_refused(text):
-    assert repair_json(text).refusal is Refusal.TOO_DEEP
+    assert repair_json(text).refusal is RepairRefusal.TOO_DEEP
 
 
 @pytest.mark.parametrize("text", ["]" * DEEP, "[]" * DEEP, "f(" * DEEP, "[1" + "}" * DEEP])

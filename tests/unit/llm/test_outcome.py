@@ -1,6 +1,6 @@
 import pytest
 
-from apps.llm.domain.outcome import ChatAnswer, ChatFailure, Effort, Piece, Stop, StoppedBy, soonest
+from apps.llm.domain.outcome import AnswerPiece, ChatAnswer, ChatFailure, Effort, Stop, StoppedBy, select_soonest
 
 BUSY = Stop(StoppedBy.PROVIDER, "overloaded", "openai", retryable=True)
 OPEN = Stop(StoppedBy.BREAKER, "open", "anthropic", retryable=True, retry_after_ms=20_500)
@@ -20,7 +20,7 @@ TOO_LARGE = Stop(StoppedBy.RATE, "too_large", "anthropic")
     ],
 )
 def test_of_several_stops_the_soonest_to_go_away_counts(stops, counts):
-    assert soonest(stops) is counts
+    assert select_soonest(stops) is counts
 
 
 def test_a_failure_says_what_stopped_it_and_when_to_try_again():
@@ -42,4 +42,4 @@ def test_every_stop_can_be_said_in_a_sentence(by):
 
 def test_nothing_that_was_said_is_shown_by_accident():
     answer = ChatAnswer("a secret", {"a": "secret"}, "openai", "m", finish="stop", effort=Effort())
-    assert "secret" not in repr(answer) + repr(Piece("a secret"))
+    assert "secret" not in repr(answer) + repr(AnswerPiece("a secret"))

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.llm.domain.budget import MAX_AMOUNT, InvalidAmountError
-from apps.llm.domain.pricing import Tariff, TokenPrice, price_names
+from apps.llm.domain.pricing import Tariff, TokenPrice, list_price_names
 from apps.llm.pricing.defaults import KNOWN_PRICES
 
 FLAT = Tariff((TokenPrice(Decimal("2.5"), Decimal(10)),))
@@ -66,7 +66,7 @@ def test_more_output_never_costs_less(input_tokens: int, output_tokens: int, mor
     ],
 )
 def test_a_price_is_looked_for_under_these_names(model: str, names: tuple[str, ...]) -> None:
-    assert price_names(model) == names
+    assert list_price_names(model) == names
 
 
 def test_every_known_price_has_a_date_and_a_source_and_is_there_once() -> None:

@@ -10,7 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from apps.core.domain.clock import DeterministicClock
 from apps.llm.domain.json_repair.repair import load_strictly, repair_json
-from apps.llm.domain.json_repair.types import Refusal
+from apps.llm.domain.json_repair.types import RepairRefusal
 from apps.llm.domain.stream_assembly import (
     CLOSE_TIMEOUT_MS,
     MAX_BUFFER_SIZE,
@@ -132,7 +132,7 @@ def test_an_error_of_the_stream_ends_it_and_keeps_the_text(assembler):
 def test_words_are_refused_with_the_reason_of_the_repair(assembler):
     assembler.process_chunk(delta("I would rather not"))
     result = assembler.process_chunk(STOP)
-    assert (result.error, result.refusal) == (AssemblyError.INVALID_JSON, Refusal.NO_JSON)
+    assert (result.error, result.refusal) == (AssemblyError.INVALID_JSON, RepairRefusal.NO_JSON)
     assert assembler.state is AssemblyState.ERROR
 
 

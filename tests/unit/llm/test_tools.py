@@ -12,12 +12,12 @@ from apps.llm.domain.protocol.results import Protocol, ToolRequest
 from apps.llm.domain.tools import (
     MAX_ERRORS,
     InvalidParametersError,
-    Problem,
     Tool,
     ToolError,
+    ToolProblem,
     ToolRegistry,
     ToolResult,
-    typed_parameters,
+    parse_vcp_parameters,
 )
 
 ANA = Access(Scope(user_id="ana"), Permission.WRITE, "key:ana")
@@ -125,7 +125,7 @@ def test_a_tool_needs_its_permission() -> None:
         (NotFoundError("No such memory."), "failed", "not_found", None),
         (ForbiddenError("Not for another user.", attr="user_id"), "forbidden", "permission_denied", None),
         (UnavailableError("No model.", retry_after=7), "failed", "unavailable", 7),
-        (InvalidParametersError([Problem("naive", "Needs an offset.", "at")]), "invalid_parameters", "naive", None),
+        (InvalidParametersError([ToolProblem("naive", "Needs an offset.", "at")]), "invalid_parameters", "naive", None),
     ],
 )
 def test_what_a_tool_cannot_do_is_answered(
@@ -150,7 +150,7 @@ def test_vcp_values_become_what_the_schema_asks_for() -> None:
 
 @pytest.mark.parametrize("value", ["three", "", "[" * 100_000])
 def test_a_vcp_value_that_is_none_of_its_kind_stays_text(value: str) -> None:
-    assert typed_parameters({"count": value}, SCHEMA) == {"count": value}
+    assert parse_vcp_parameters({"count": value}, SCHEMA) == {"count": value}
 
 
 def test_text_that_abp_gives_for_a_number_is_refused() -> None:

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from apps.core.domain.randomness import SYSTEM_RNG, DeterministicRNG
 from apps.core.domain.scope import Scope
-from apps.llm.domain.chat import Role
+from apps.llm.domain.chat import MessageRole
 from apps.llm.domain.salience import MoodDelta
 from apps.semantic.domain.extraction import (
     MAX_KEYWORDS,
@@ -48,7 +48,7 @@ def extracted(**changes) -> ExtractedMemory:
 def test_the_conversation_is_one_document_with_who_said_what_when():
     messages = [
         ConversationMessage("a", "I like green tea.", speaker="Ana", at=MORNING),
-        ConversationMessage("b", "Noted.", role=Role.ASSISTANT),
+        ConversationMessage("b", "Noted.", role=MessageRole.ASSISTANT),
     ]
     assert document_in(extraction_request(messages, DeterministicRNG(1))) == [
         {"number": 1, "said_by": "Ana", "at": "2026-11-21T08:00:00+00:00", "text": "I like green tea."},

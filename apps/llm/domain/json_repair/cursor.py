@@ -10,8 +10,8 @@ from enum import Enum
 from apps.llm.domain.json_repair.output import Output
 from apps.llm.domain.json_repair.scalars import read_bare, read_call
 from apps.llm.domain.json_repair.source import QUOTES, Source
-from apps.llm.domain.json_repair.strings import Place, StringEnds, StringSpelling
-from apps.llm.domain.json_repair.types import Ledger, Refusal, RefusedError, RepairKind
+from apps.llm.domain.json_repair.strings import StringEnds, StringPlace, StringSpelling
+from apps.llm.domain.json_repair.types import RepairKind, RepairLog, RepairRefusal, RepairRefusedError
 
 _CLOSERS = {"{": "}", "[": "]", "(": ")", "call": ")", "extra": "}"}
 WRITTEN = {"{": ("{", "}"), "[": ("[", "]"), "(": ("[", "]"), "call": ("", ""), "extra": ("", "")}
@@ -48,7 +48,7 @@ class Open:
 class Cursor:
     """One reading of one text from one position."""
 
-    def __init__(self, source: Source, ledger: Ledger, *, start: int, max_depth: int) -> None:
+    def __init__(self, source: Source, ledger: RepairLog, *, start: int, max_depth: int) -> None:
         self._source = source
         self._ledger = ledger
         self._start = self._at = start
@@ -113,7 +113,7 @@ class Cursor:
 
     def _open(self, opener: str) -> None:
         if len(self._stack) >= self._max_depth:
-            raise RefusedError(Refusal.TOO_DEEP)
+            raise RepairRefusedError(RepairRefusal.TOO_DEEP)
         first = {"{": Expects.MEMBER, "call": Expects.VALUE}.get(opener, Expects.ELEMENT)
         container = Open(opener, first)
         self._stack.append(container)
@@ -149,7 +149,7 @@ class Cursor:
 
     # -- values
 
-    def _value(self, place: Place) -> None:
+    def _value(self, place: StringPlace) -> None:
         char = self._char()
         if char in ("{", "["):
             self._open(char)
@@ -161,13 +161,13 @@ class Cursor:
         else:
             self._bare(place)
 
-    def _bare(self, place: Place) -> None:
+    def _bare(self, place: StringPlace) -> None:
         argument = read_call(self._source, self._at)
         if argument is not None:
             self._drop(RepairKind.CALL, argument - self._at)
             self._open("call")
             return
-        in_object = place is Place.VALUE
+        in_object = place is StringPlace.VALUE
         bare = read_bare(self._source, self._at, in_object=in_object, in_call=self._closers[")"] > 0)
         if bare is None:
             self._not_a_value(place)
@@ -177,20 +177,20 @@ class Cursor:
         self._output.put(bare.spelled)
         self._at = bare.end
 
-    def _not_a_value(self, place: Place) -> None:
+    def _not_a_value(self, place: StringPlace) -> None:
         """A sign that begins nothing is left out; what should have stood here is still expected."""
-        if place is Place.ROOT:
-            raise RefusedError(Refusal.UNREADABLE if self._stack else Refusal.NO_JSON)
+        if place is StringPlace.ROOT:
+            raise RepairRefusedError(RepairRefusal.UNREADABLE if self._stack else RepairRefusal.NO_JSON)
         self._drop(RepairKind.STRAY)
-        self._stack[-1].expects = Expects.VALUE if place is Place.VALUE else Expects.ELEMENT
+        self._stack[-1].expects = Expects.VALUE if place is StringPlace.VALUE else Expects.ELEMENT
 
-    def _string(self, place: Place) -> None:
+    def _string(self, place: StringPlace) -> None:
         self._output.put('"' + self._string_content(place))
         self._output.put('"')
         while self._is_concatenated():
             self._concatenate(place)
 
-    def _string_content(self, place: Place) -> str:
+    def _string_content(self, place: StringPlace) -> str:
         opening = self._at
         tripled = self._tripled_content(opening)
         if tripled is not None:
@@ -218,16 +218,16 @@ class Cursor:
         self._at = end + 3
         return self._spelling.spell(opening + 3, end, at_end_of_text=False)
 
-    def _refuse_prose(self, opening: int, place: Place) -> None:
+    def _refuse_prose(self, opening: int, place: StringPlace) -> None:
         """Words in quotes at the start of a sentence are no JSON string whose end is missing."""
-        if place is Place.ROOT and not self._stack and self._source.closing_quote(opening) is not None:
-            raise RefusedError(Refusal.NO_JSON)
+        if place is StringPlace.ROOT and not self._stack and self._source.closing_quote(opening) is not None:
+            raise RepairRefusedError(RepairRefusal.NO_JSON)
 
     def _is_concatenated(self) -> bool:
         plus = self._source.ahead(self._at)
         return self._source.char(plus) == "+" and self._source.char(self._source.ahead(plus + 1)) in tuple(QUOTES)
 
-    def _concatenate(self, place: Place) -> None:
+    def _concatenate(self, place: StringPlace) -> None:
         self._space()
         self._drop(RepairKind.CONCATENATION)
         self._space()

@@ -11,8 +11,8 @@ from apps.llm.domain.json_repair.cursor import WRITTEN, Cursor, Expects, Open
 from apps.llm.domain.json_repair.output import Output
 from apps.llm.domain.json_repair.scalars import read_name
 from apps.llm.domain.json_repair.source import QUOTES, SPACE, Source
-from apps.llm.domain.json_repair.strings import Place
-from apps.llm.domain.json_repair.types import Ledger, Refusal, RefusedError, RepairKind
+from apps.llm.domain.json_repair.strings import StringPlace
+from apps.llm.domain.json_repair.types import RepairKind, RepairLog, RepairRefusal, RepairRefusedError
 
 _WORD_IN_BRACKETS = re.compile(r"\[[^\W\d][\w -]{0,40}\]")
 _WORD_OR_NUMBER_IN_BRACKETS = re.compile(r"\[\w[\w -]{0,40}\]")
@@ -21,7 +21,7 @@ _WORD_OR_NUMBER_IN_BRACKETS = re.compile(r"\[\w[\w -]{0,40}\]")
 class Parser(Cursor):
     """Decides what each character means where it stands. `repaired()` is called once."""
 
-    def __init__(self, source: Source, ledger: Ledger, *, start: int, max_depth: int) -> None:
+    def __init__(self, source: Source, ledger: RepairLog, *, start: int, max_depth: int) -> None:
         super().__init__(source, ledger, start=start, max_depth=max_depth)
         self._steps = {
             Expects.MEMBER: self._member,
@@ -32,7 +32,7 @@ class Parser(Cursor):
         }
 
     def repaired(self) -> str:
-        """The repaired text; RefusedError where there is none."""
+        """The repaired text; RepairRefusedError where there is none."""
         is_string = self._char() in tuple(QUOTES)
         self._root()
         self._after_root(is_string=is_string)
@@ -41,7 +41,7 @@ class Parser(Cursor):
     # -- what stands around the root
 
     def _root(self) -> None:
-        self._value(Place.ROOT)
+        self._value(StringPlace.ROOT)
         self._finish()
 
     def _finish(self) -> None:
@@ -106,7 +106,7 @@ class Parser(Cursor):
 
     def _text_after(self, *, is_string: bool) -> None:
         if is_string:
-            raise RefusedError(Refusal.NO_JSON)
+            raise RepairRefusedError(RepairRefusal.NO_JSON)
         self._refuse_marker(_WORD_OR_NUMBER_IN_BRACKETS)
         self._note(RepairKind.TEXT_AFTER)
         self._at = self._source.size
@@ -115,7 +115,7 @@ class Parser(Cursor):
         """`[NOTE] {"a": 1}`, `as in [1]: {"a": 1}`: what stands in the first brackets is no value of its own."""
         read = self._source.text[self._start : self._at].rstrip(SPACE)
         if marker.fullmatch(read) and re.search(r"[{\[]", self._source.text[self._at :]):
-            raise RefusedError(Refusal.NO_JSON)
+            raise RepairRefusedError(RepairRefusal.NO_JSON)
 
     # -- containers
 
@@ -167,7 +167,7 @@ class Parser(Cursor):
         container.expects = Expects.COLON
         container.is_lone_word = False
         if char in QUOTES:
-            self._string(Place.KEY)
+            self._string(StringPlace.KEY)
         elif char == ":":
             self._note(RepairKind.MISSING_KEY)
             self._output.put('""')
@@ -199,7 +199,7 @@ class Parser(Cursor):
     def _missing_value(self, container: Open) -> None:
         """A name alone gets null, but a word in braces (`{name}`) is not JSON."""
         if container.is_lone_word and self._char():
-            raise RefusedError(Refusal.NO_JSON)
+            raise RepairRefusedError(RepairRefusal.NO_JSON)
         self._note(RepairKind.MISSING_VALUE)
         self._output.insert(": null")
         container.expects = Expects.COMMA
@@ -219,14 +219,14 @@ class Parser(Cursor):
             self._drop(RepairKind.STRAY)
         elif not char or char in ",}])":
             if container.opener == "call":
-                raise RefusedError(Refusal.UNREADABLE)
+                raise RepairRefusedError(RepairRefusal.UNREADABLE)
             self._note(RepairKind.MISSING_VALUE)
             self._output.put("null")
             container.expects = Expects.COMMA
         elif not self._end_at_fence():
             container.is_empty = False
             container.expects = Expects.COMMA
-            self._value(Place.ROOT if container.opener == "call" else Place.VALUE)
+            self._value(StringPlace.ROOT if container.opener == "call" else StringPlace.VALUE)
 
     def _element(self) -> None:
         char, container = self._char(), self._stack[-1]
@@ -241,7 +241,7 @@ class Parser(Cursor):
         elif not self._drop_noise():
             container.is_empty = False
             container.expects = Expects.COMMA
-            self._value(Place.ELEMENT)
+            self._value(StringPlace.ELEMENT)
 
     def _close_before_member(self) -> None:
         if self._output.ends_with(","):
@@ -278,7 +278,7 @@ class Parser(Cursor):
     def _after_argument(self, container: Open) -> None:
         """A call has one argument; a brace too many that nothing closes is forgotten."""
         if container.opener == "call":
-            raise RefusedError(Refusal.UNREADABLE)
+            raise RepairRefusedError(RepairRefusal.UNREADABLE)
         self._pop()
 
 

@@ -9,7 +9,7 @@ the square of the length where strings hold stray quotes, and raises RecursionEr
 
 Choices where the spec is silent:
 - Valid JSON is returned as it is, at any length; the limit of 50,000 characters is one on repairing.
-- Of the ten repairs, a guess counts each time, a respelling once per kind (`Ledger`).
+- Of the ten repairs, a guess counts each time, a respelling once per kind (`RepairLog`).
 - Words alone are not JSON ("not even close to JSON"); words around a JSON value are left out, and a fenced block
   is preferred to brackets in the words before it.
 - Several values in a row become one list.
@@ -30,12 +30,12 @@ from apps.llm.domain.json_repair.source import QUOTES, SPACE, Source
 from apps.llm.domain.json_repair.types import (
     DEFAULT_REPAIR_CONFIG,
     MAX_STARTS,
-    Ledger,
-    Refusal,
-    RefusedError,
     Repair,
     RepairConfig,
     RepairKind,
+    RepairLog,
+    RepairRefusal,
+    RepairRefusedError,
 )
 
 
@@ -46,7 +46,7 @@ class RepairResult:
     text: str | None
     value: object = None
     repairs: tuple[Repair, ...] = ()
-    refusal: Refusal | None = None
+    refusal: RepairRefusal | None = None
 
     @property
     def ok(self) -> bool:
@@ -66,18 +66,18 @@ def repair_json(text: str, config: RepairConfig = DEFAULT_REPAIR_CONFIG) -> Repa
     except ValueError:
         pass
     if len(text) > config.max_length:
-        return RepairResult(None, refusal=Refusal.TOO_LONG)
+        return RepairResult(None, refusal=RepairRefusal.TOO_LONG)
     return _first_success(text, config)
 
 
 def load_strictly(text: str, *, max_depth: int = DEFAULT_REPAIR_CONFIG.max_depth) -> object:
     """The value of a JSON text, exactly as RFC 8259 has it; ValueError for anything else and for deeper nesting."""
     if _nests_deeper(text, max_depth):
-        raise ValueError(Refusal.TOO_DEEP)
+        raise ValueError(RepairRefusal.TOO_DEEP)
     try:
         return json.loads(text, parse_constant=_refuse_constant)
     except RecursionError as error:  # a caller that left little stack
-        raise ValueError(Refusal.TOO_DEEP) from error
+        raise ValueError(RepairRefusal.TOO_DEEP) from error
 
 
 def _refuse_constant(name: str) -> NoReturn:
@@ -103,21 +103,21 @@ def _first_success(text: str, config: RepairConfig) -> RepairResult:
     """The first place that holds JSON, good or bad: a bad one is not left for a fragment inside it."""
     for start in islice(_starts(Source(text)), MAX_STARTS):
         result = _repaired_from(text, start, config)
-        if result.refusal is not Refusal.NO_JSON:
+        if result.refusal is not RepairRefusal.NO_JSON:
             return result
-    return RepairResult(None, refusal=Refusal.NO_JSON)
+    return RepairResult(None, refusal=RepairRefusal.NO_JSON)
 
 
 def _repaired_from(text: str, start: int, config: RepairConfig) -> RepairResult:
-    ledger = Ledger(limit=config.max_repairs)
+    ledger = RepairLog(limit=config.max_repairs)
     try:
         _note_before(text, start, ledger)
         repaired = _repaired_text(text, start, ledger, config)
         return RepairResult(repaired, load_strictly(repaired, max_depth=config.max_depth), tuple(ledger.repairs))
-    except RefusedError as error:
+    except RepairRefusedError as error:
         return RepairResult(None, refusal=error.refusal)
     except ValueError:
-        return RepairResult(None, refusal=Refusal.UNREADABLE)
+        return RepairResult(None, refusal=RepairRefusal.UNREADABLE)
 
 
 _ESCAPED_WHOLE = re.compile(r'[{\[](?:\s|\\[nrt])*\\"')
@@ -125,7 +125,7 @@ _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _UNESCAPED = {"n": "\n", "r": "\r", "t": "\t", '"': '"', "\\": "\\", "/": "/"}
 
 
-def _repaired_text(text: str, start: int, ledger: Ledger, config: RepairConfig) -> str:
+def _repaired_text(text: str, start: int, ledger: RepairLog, config: RepairConfig) -> str:
     if _ESCAPED_WHOLE.match(text, start):
         ledger.add(RepairKind.STRINGIFIED, start)
         text = _ESCAPE.sub(lambda match: _UNESCAPED.get(match[1], match[0]), text[start:])
@@ -151,7 +151,7 @@ _FENCE = re.compile(r"```[\w+-]{0,40}\s{0,200}(?=[{\[\"'])")
 _OPENER = re.compile(r"[{\[]")
 
 
-def _note_before(text: str, start: int, ledger: Ledger) -> None:
+def _note_before(text: str, start: int, ledger: RepairLog) -> None:
     """Note what stands before the value: nothing, comments, a fence, or words."""
     source = Source(text)
     here = source.solid(0)

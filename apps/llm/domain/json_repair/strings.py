@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from enum import Enum
 
 from apps.llm.domain.json_repair.source import QUOTES, Source, closing_quotes
-from apps.llm.domain.json_repair.types import Ledger, RepairKind
+from apps.llm.domain.json_repair.types import RepairKind, RepairLog
 
 
-class Place(Enum):
+class StringPlace(Enum):
     """Where a string stands."""
 
     ROOT = "root"
@@ -48,20 +48,20 @@ class StringEnds:
 
     def __init__(self, source: Source) -> None:
         self._source = source
-        self._events: dict[tuple[str, Place], _Event] = {}
+        self._events: dict[tuple[str, StringPlace], _Event] = {}
 
-    def find(self, opening: int, place: Place, closers: Iterable[str]) -> StringEnd:
+    def find(self, opening: int, place: StringPlace, closers: Iterable[str]) -> StringEnd:
         """The end of the string opened at `opening`; `closers` are those of the open containers, outermost first."""
         event = self._event(opening, place)
         if event.content_end == event.position:
             return StringEnd(event.position, event.position + 1, closed=True)
-        if place is Place.KEY:
+        if place is StringPlace.KEY:
             return self._end_of_key(opening, event, closers)
         if event.content_end is not None:
             return StringEnd(self._trimmed(opening, event.content_end), event.content_end, closed=False)
         return self._end_before_closers(opening, closers)
 
-    def _event(self, opening: int, place: Place) -> _Event:
+    def _event(self, opening: int, place: StringPlace) -> _Event:
         closing = closing_quotes(self._source.text[opening])
         known = self._events.get((closing, place))
         if known is not None and known.start <= opening < known.position:
@@ -70,7 +70,7 @@ class StringEnds:
         self._events[closing, place] = event
         return event
 
-    def _search(self, opening: int, place: Place, quotes: list[int]) -> _Event:
+    def _search(self, opening: int, place: StringPlace, quotes: list[int]) -> _Event:
         for index in range(bisect_left(quotes, opening + 1), len(quotes)):
             position = quotes[index]
             if position >= self._source.size:
@@ -84,7 +84,7 @@ class StringEnds:
                 return _Event(opening, position, forgotten)
         return _Event(opening, self._source.size, None)
 
-    def _closes(self, position: int, place: Place) -> bool:
+    def _closes(self, position: int, place: StringPlace) -> bool:
         after = self._source.ahead(position + 1)
         char = self._source.char(after)
         if not char or self._source.text.startswith("```", after):
@@ -93,9 +93,9 @@ class StringEnds:
             return self._source.char(self._source.ahead(after + 1)) in tuple(QUOTES)
         return _CLOSES[place](self._source, position, after, char)
 
-    def _forgotten_end(self, position: int, place: Place) -> int | None:
+    def _forgotten_end(self, position: int, place: StringPlace) -> int | None:
         """Where the string ended whose end quote was forgotten, if the quote here opens the next string."""
-        structural = ",{}[]:" if place is Place.KEY else ",{}[]"
+        structural = ",{}[]:" if place is StringPlace.KEY else ",{}[]"
         start, last = position, ""
         while (before := self._source.solid_before(start)) >= 0 and self._source.text[before] in structural:
             last = last or self._source.text[before]
@@ -104,18 +104,18 @@ class StringEnds:
             return self._end_of_line_before(position, place)
         return start if self._opens_next(position, place, last) else None
 
-    def _end_of_line_before(self, position: int, place: Place) -> int | None:
+    def _end_of_line_before(self, position: int, place: StringPlace) -> int | None:
         """A line that ends without quote and comma, before a line that begins with a name."""
         end = self._source.solid_before(position) + 1
-        is_forgotten = place is Place.VALUE and self._source.breaks_line(end, position)
+        is_forgotten = place is StringPlace.VALUE and self._source.breaks_line(end, position)
         return end if is_forgotten and self._source.is_quoted_key(position, sure=True) else None
 
-    def _opens_next(self, position: int, place: Place, last: str) -> bool:
-        if place is Place.KEY:
+    def _opens_next(self, position: int, place: StringPlace, last: str) -> bool:
+        if place is StringPlace.KEY:
             return True
-        if place is Place.ROOT:
+        if place is StringPlace.ROOT:
             return False
-        if (place is Place.ELEMENT or last == "[") and last != "{" and self._source.is_element(position):
+        if (place is StringPlace.ELEMENT or last == "[") and last != "{" and self._source.is_element(position):
             return True
         return self._source.is_quoted_key(position, sure=True)
 
@@ -187,11 +187,11 @@ def _closes_root(source: Source, position: int, after: int, char: str) -> bool:
     return char in ",)" or char in QUOTES or source.breaks_line(position, after)
 
 
-_CLOSES: dict[Place, Callable[[Source, int, int, str], bool]] = {
-    Place.KEY: _closes_key,
-    Place.VALUE: _closes_value,
-    Place.ELEMENT: _closes_element,
-    Place.ROOT: _closes_root,
+_CLOSES: dict[StringPlace, Callable[[Source, int, int, str], bool]] = {
+    StringPlace.KEY: _closes_key,
+    StringPlace.VALUE: _closes_value,
+    StringPlace.ELEMENT: _closes_element,
+    StringPlace.ROOT: _closes_root,
 }
 
 
@@ -206,7 +206,7 @@ _ESCAPED_BY = '"\\/bfnrt'
 class StringSpelling:
     """Spells the content of strings as JSON does, keeping every character of the text; notes what it changes."""
 
-    def __init__(self, text: str, ledger: Ledger) -> None:
+    def __init__(self, text: str, ledger: RepairLog) -> None:
         self._text = text
         self._ledger = ledger
 

@@ -10,7 +10,7 @@ MAX_LENGTH = 50_000
 """Characters beyond which a damaged text is not repaired (spec 002 section 7, maxLength)."""
 
 MAX_REPAIRS = 10
-"""Repairs beyond which a text is refused (spec 002 section 7, maxRepairs); see `Ledger` for what counts."""
+"""Repairs beyond which a text is refused (spec 002 section 7, maxRepairs); see `RepairLog` for what counts."""
 
 MAX_DEPTH = 500
 """Levels of nesting beyond which a text is refused: Python's own JSON reader gives up at about twice that, and
@@ -86,7 +86,7 @@ RESPELLINGS = frozenset(
 """Another dialect's spelling of the same thing: nothing is guessed, so each kind counts once per text."""
 
 
-class Refusal(StrEnum):
+class RepairRefusal(StrEnum):
     """Why a text was not repaired. `unreadable`: JSON was begun, but something in it has no reading in JSON, such as
     a call with several arguments or a number of more digits than Python reads."""
 
@@ -97,10 +97,10 @@ class Refusal(StrEnum):
     UNREADABLE = "unreadable"
 
 
-class RefusedError(Exception):
+class RepairRefusedError(Exception):
     """Raised inside the repair only: `repair_json` turns it into a result."""
 
-    def __init__(self, refusal: Refusal) -> None:
+    def __init__(self, refusal: RepairRefusal) -> None:
         super().__init__(refusal)
         self.refusal = refusal
 
@@ -115,7 +115,7 @@ class Repair:
 
 
 @dataclass(slots=True)
-class Ledger:
+class RepairLog:
     """The repairs made so far, and the limit on them.
 
     A guess counts each time. A respelling (`RESPELLINGS`) counts once per kind, however often it occurs: twenty
@@ -128,7 +128,7 @@ class Ledger:
     _habits: set[RepairKind] = field(default_factory=set)
 
     def add(self, kind: RepairKind, position: int) -> None:
-        """Note one repair; RefusedError beyond the limit."""
+        """Note one repair; RepairRefusedError beyond the limit."""
         self.repairs.append(Repair(kind, position))
         if kind in RESPELLINGS:
             if kind in self._habits:
@@ -136,4 +136,4 @@ class Ledger:
             self._habits.add(kind)
         self.counted += 1
         if self.counted > self.limit:
-            raise RefusedError(Refusal.TOO_MANY_REPAIRS)
+            raise RepairRefusedError(RepairRefusal.TOO_MANY_REPAIRS)

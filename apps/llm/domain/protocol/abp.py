@@ -4,15 +4,15 @@ import re
 from dataclasses import dataclass, replace
 
 from apps.llm.domain.protocol.objects import (
-    Extracted,
+    ExtractedObject,
+    ObjectSpan,
     RepairJson,
-    Segment,
     extract_object,
     is_usable,
     segments_between,
 )
-from apps.llm.domain.protocol.results import BlockRead, Fix, Protocol, Refusal, Refused, Span, ToolRequest
-from apps.llm.domain.protocol.tokens import ENDS, INVISIBLE, Kind, Layout
+from apps.llm.domain.protocol.results import BlockRead, Fix, Protocol, RefusalReason, RefusedBlock, Span, ToolRequest
+from apps.llm.domain.protocol.tokens import ENDS, INVISIBLE, Layout, TokenKind
 
 MAX_NAME_CHARS = 64
 # Without an end marker, words this far after the marker belong to something else.
@@ -51,8 +51,8 @@ def read_abp(layout: Layout, place: int, repair: RepairJson) -> BlockRead:
     body = _body(layout, place)
     if body.nested_until is not None:
         until = body.nested_until
-        return BlockRead(_refusal(tool_name(marker.value), (marker.start, until), Refused.NESTED), until)
-    ended = body.marker is not None and layout.tokens[body.marker].kind is Kind.ABP_END
+        return BlockRead(_refusal(tool_name(marker.value), (marker.start, until), RefusalReason.NESTED), until)
+    ended = body.marker is not None and layout.tokens[body.marker].kind is TokenKind.ABP_END
     segments = _uncited(layout, segments_between(layout, place + 1, body.end))
     if not ended:
         segments = _at_hand(layout, marker.end, segments)
@@ -63,19 +63,19 @@ def read_abp(layout: Layout, place: int, repair: RepairJson) -> BlockRead:
 
 
 def _judged(
-    name: str | None, span: Span, has_object: bool, found: Extracted | None, fixes: tuple[Fix, ...]
-) -> ToolRequest | Refusal:
+    name: str | None, span: Span, has_object: bool, found: ExtractedObject | None, fixes: tuple[Fix, ...]
+) -> ToolRequest | RefusedBlock:
     if name is None:
-        return _refusal(None, span, Refused.BAD_NAME)
+        return _refusal(None, span, RefusalReason.BAD_NAME)
     if found is None:
-        return _refusal(name, span, Refused.DAMAGED if has_object else Refused.NO_PARAMETERS)
+        return _refusal(name, span, RefusalReason.DAMAGED if has_object else RefusalReason.NO_PARAMETERS)
     if not is_usable(found.value):
-        return _refusal(name, span, Refused.UNUSABLE)
+        return _refusal(name, span, RefusalReason.UNUSABLE)
     return ToolRequest(Protocol.ABP, name, found.value, span, fixes)
 
 
-def _refusal(name: str | None, span: Span, code: Refused) -> Refusal:
-    return Refusal(Protocol.ABP, name, span, code)
+def _refusal(name: str | None, span: Span, code: RefusalReason) -> RefusedBlock:
+    return RefusedBlock(Protocol.ABP, name, span, code)
 
 
 def _body(layout: Layout, place: int) -> _Body:
@@ -130,19 +130,19 @@ def _marker_astray(layout: Layout, brace: int, closing: int) -> int | None:
     return None
 
 
-def _uncited(layout: Layout, segments: list[Segment]) -> list[Segment]:
+def _uncited(layout: Layout, segments: list[ObjectSpan]) -> list[ObjectSpan]:
     """The segments that do not begin on a quoted line."""
     return [segment for segment in segments if not _is_cited(layout, segment.start)]
 
 
 def _is_cited(layout: Layout, position: int) -> bool:
     place = layout.at(position) - 1
-    return place >= 0 and layout.tokens[place].kind is Kind.CITED
+    return place >= 0 and layout.tokens[place].kind is TokenKind.CITED
 
 
-def _at_hand(layout: Layout, position: int, segments: list[Segment]) -> list[Segment]:
+def _at_hand(layout: Layout, position: int, segments: list[ObjectSpan]) -> list[ObjectSpan]:
     """Without an end marker: the first object near the marker, and those that follow it without a word between."""
-    near: list[Segment] = []
+    near: list[ObjectSpan] = []
     for segment in segments:
         if near and _WORD.search(_MARKUP.sub("", layout.text[near[-1].end : segment.start])):
             break
@@ -153,7 +153,7 @@ def _at_hand(layout: Layout, position: int, segments: list[Segment]) -> list[Seg
 
 
 def _block_end(
-    layout: Layout, place: int, body: _Body, ended: bool, segments: list[Segment], found: Extracted | None
+    layout: Layout, place: int, body: _Body, ended: bool, segments: list[ObjectSpan], found: ExtractedObject | None
 ) -> int:
     """Where a block ends: with its end marker, else with its last object and the code fence around that."""
     if ended:
@@ -164,13 +164,13 @@ def _block_end(
     last = max(segments[-1].end, found.segment.end if found else 0)
     if found is not None and not segments[-1].closed:
         last = max(found.segment.end, segments[-1].start)
-    fences = [token for token in layout.tokens[place : layout.at(segments[0].start)] if token.kind is Kind.FENCE]
+    fences = [token for token in layout.tokens[place : layout.at(segments[0].start)] if token.kind is TokenKind.FENCE]
     closing = _FENCE_LINE.match(layout.text, last) if fences else None
     return closing.end() if closing else last
 
 
 def _fixes(
-    layout: Layout, place: int, end_marker: int | None, segments: list[Segment], found: Extracted
+    layout: Layout, place: int, end_marker: int | None, segments: list[ObjectSpan], found: ExtractedObject
 ) -> tuple[Fix, ...]:
     text, marker = layout.text, layout.tokens[place]
     begin, end = text[marker.start : marker.end], layout.tokens[end_marker] if end_marker is not None else None

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from apps.llm.domain.protocol.results import Fix
-from apps.llm.domain.protocol.tokens import INVISIBLE, Kind, Layout
+from apps.llm.domain.protocol.tokens import INVISIBLE, Layout, TokenKind
 
 MAX_DEPTH = 64
 MAX_REPAIRS = 3
@@ -43,7 +43,7 @@ def no_repair(text: str) -> StrictlyRead:
 
 
 @dataclass(frozen=True)
-class Segment:
+class ObjectSpan:
     """Where a JSON object may stand: text[start:end]. wider: as far as it reaches if a brace was none."""
 
     start: int
@@ -53,15 +53,15 @@ class Segment:
 
 
 @dataclass(frozen=True)
-class Extracted:
+class ExtractedObject:
     """The object of a block, and where it stands."""
 
     value: JsonObject
-    segment: Segment
+    segment: ObjectSpan
     fixes: tuple[Fix, ...]
 
 
-def extract_object(text: str, segments: list[Segment], repair: RepairJson) -> Extracted | None:
+def extract_object(text: str, segments: list[ObjectSpan], repair: RepairJson) -> ExtractedObject | None:
     """The last valid object; of damaged ones, where none is valid, the last that can be repaired.
 
     At most MAX_REPAIRS segments are tried with `repair`. Segments do not overlap, so each character is read a
@@ -69,11 +69,11 @@ def extract_object(text: str, segments: list[Segment], repair: RepairJson) -> Ex
     """
     for segment in reversed(segments):
         if segment.closed and (value := strict_object(text[segment.start : segment.end])) is not None:
-            return Extracted(value, segment, ())
+            return ExtractedObject(value, segment, ())
     for segment in list(reversed(segments))[:MAX_REPAIRS]:
         for part in _readings(text, segment):
             if (found := _repaired(text[part.start : part.end], repair)) is not None:
-                return Extracted(found[0], part, found[1])
+                return ExtractedObject(found[0], part, found[1])
     return None
 
 
@@ -111,10 +111,10 @@ def _is_writable(value: Any) -> bool:
     return True
 
 
-def _readings(text: str, segment: Segment) -> Iterator[Segment]:
+def _readings(text: str, segment: ObjectSpan) -> Iterator[ObjectSpan]:
     """Where a damaged object may end, the likeliest first."""
     if segment.wider is not None:
-        yield Segment(segment.start, segment.wider, segment.closed)
+        yield ObjectSpan(segment.start, segment.wider, segment.closed)
     yield segment
 
 
@@ -188,7 +188,7 @@ _UNWRAPPING: tuple[tuple[Fix, Callable[[str], str]], ...] = (
 # --- where objects may stand --------------------------------------------------------------------------------
 
 
-def segments_between(layout: Layout, place: int, end: int) -> list[Segment]:
+def segments_between(layout: Layout, place: int, end: int) -> list[ObjectSpan]:
     """Where JSON objects may stand among the tokens from `place` on, before the position `end` of the text.
 
     An object whose end is missing reaches to `end`, to an empty line outside its strings, or to the next brace
@@ -207,21 +207,21 @@ def segments_between(layout: Layout, place: int, end: int) -> list[Segment]:
     return segments
 
 
-def _closed(layout: Layout, brace: int, closing: int, end: int) -> Segment:
+def _closed(layout: Layout, brace: int, closing: int, end: int) -> ObjectSpan:
     """An object with its closing brace. With apostrophes for quotes a brace in a string looks like the end."""
     start, stop = layout.starts[brace], layout.tokens[closing].end
     wider = None
     for place in range(closing + 1, layout.at(end)):
         token = layout.tokens[place]
-        if token.kind is Kind.OPEN or _ends_paragraph(layout, place):
+        if token.kind is TokenKind.OPEN or _ends_paragraph(layout, place):
             break
-        if token.kind is Kind.CLOSE:
+        if token.kind is TokenKind.CLOSE:
             wider = token.end
     has_apostrophes = wider is not None and "'" in layout.text[start:stop]
-    return Segment(start, stop, closed=True, wider=wider if has_apostrophes else None)
+    return ObjectSpan(start, stop, closed=True, wider=wider if has_apostrophes else None)
 
 
-def _unclosed(layout: Layout, brace: int, end: int) -> Segment:
+def _unclosed(layout: Layout, brace: int, end: int) -> ObjectSpan:
     stop, last_close = end, None
     place = brace + 1
     while place < len(layout.tokens) and layout.starts[place] < end:
@@ -230,26 +230,26 @@ def _unclosed(layout: Layout, brace: int, end: int) -> Segment:
         if outside and (_ends_paragraph(layout, place) or _begins_anew(layout, place)):
             stop = token.start
             break
-        if token.kind is Kind.CLOSE and outside:
+        if token.kind is TokenKind.CLOSE and outside:
             last_close = token.end
         place += 1
     wider = last_close if last_close is not None and _is_chatter(layout.text, last_close, stop) else None
-    return Segment(layout.starts[brace], stop, closed=False, wider=wider)
+    return ObjectSpan(layout.starts[brace], stop, closed=False, wider=wider)
 
 
 def _ends_paragraph(layout: Layout, place: int) -> bool:
     """Whether an empty line begins at `place`."""
-    if layout.tokens[place].kind is not Kind.NEWLINE or place + 1 == len(layout.tokens):
+    if layout.tokens[place].kind is not TokenKind.NEWLINE or place + 1 == len(layout.tokens):
         return False
     following = layout.tokens[place + 1]
     gap = layout.text[layout.tokens[place].end : following.start]
-    return following.kind is Kind.NEWLINE and not gap.strip()
+    return following.kind is TokenKind.NEWLINE and not gap.strip()
 
 
 def _begins_anew(layout: Layout, place: int) -> bool:
     """Whether a brace at `place` cannot be a value of the object before it."""
     token = layout.tokens[place]
-    return token.kind is Kind.OPEN and layout.last_visible(0, token.start) not in tuple(":,[")
+    return token.kind is TokenKind.OPEN and layout.last_visible(0, token.start) not in tuple(":,[")
 
 
 def _is_chatter(text: str, start: int, end: int) -> bool:

@@ -17,12 +17,12 @@ from apps.llm.domain.protocol.results import (
     ParsedOutput,
     Protocol,
     ProtocolMode,
-    Refusal,
-    Refused,
+    RefusalReason,
+    RefusedBlock,
     Span,
     ToolRequest,
 )
-from apps.llm.domain.protocol.tokens import BEGINS, ENDS, Kind, Layout, Token
+from apps.llm.domain.protocol.tokens import BEGINS, ENDS, Layout, OutputToken, TokenKind
 from apps.llm.domain.protocol.vcp import read_vcp
 
 MAX_REFUSALS = 100
@@ -66,19 +66,19 @@ def _last(blocks: list[Block], protocol: Protocol) -> ToolRequest | None:
     return found[-1] if found else None
 
 
-def _superseded(request: ToolRequest) -> Refusal:
-    return Refusal(request.protocol, request.name, request.span, Refused.SUPERSEDED)
+def _superseded(request: ToolRequest) -> RefusedBlock:
+    return RefusedBlock(request.protocol, request.name, request.span, RefusalReason.SUPERSEDED)
 
 
 def _is_taken_out(block: Block) -> bool:
     return isinstance(block, ToolRequest) or block.was_meant
 
 
-def _failed(refused: list[Refusal], protocol: Protocol | None = None) -> bool:
+def _failed(refused: list[RefusedBlock], protocol: Protocol | None = None) -> bool:
     return any(block.was_meant and protocol in (None, block.protocol) for block in refused)
 
 
-def _fallback(mode: ProtocolMode, winner: ToolRequest | None, refused: list[Refusal]) -> Protocol | None:
+def _fallback(mode: ProtocolMode, winner: ToolRequest | None, refused: list[RefusedBlock]) -> Protocol | None:
     """In dual mode every VCP request is a fallback; text is one where a block was meant but none can be used."""
     if winner is None:
         return Protocol.TEXT if _failed(refused) else None
@@ -108,10 +108,10 @@ class _Line:
     closer: str | None = None
 
     @property
-    def refusal(self) -> Refused | None:
+    def refusal(self) -> RefusalReason | None:
         if self.closer is not None and self.closer.startswith("`"):
-            return Refused.IN_CODE
-        return Refused.IN_QUOTE if self.cited or self.closer is not None else None
+            return RefusalReason.IN_CODE
+        return RefusalReason.IN_QUOTE if self.cited or self.closer is not None else None
 
 
 class _Scanner:
@@ -140,8 +140,8 @@ class _Scanner:
         if self._fence is not None:
             self._end_fence(token)
         elif token.kind in ENDS:
-            self._refuse(token, self._line.refusal or Refused.STRAY_END)
-        elif token.kind is Kind.OPEN and not self._line.refusal:
+            self._refuse(token, self._line.refusal or RefusalReason.STRAY_END)
+        elif token.kind is TokenKind.OPEN and not self._line.refusal:
             return self._skip_object(place)
         else:
             self._read(token)
@@ -149,11 +149,11 @@ class _Scanner:
 
     def _begin(self, place: int) -> int:
         token = self._layout.tokens[place]
-        shown = Refused.IN_CODE if self._fence is not None else self._line.refusal
+        shown = RefusalReason.IN_CODE if self._fence is not None else self._line.refusal
         if shown is not None:
             self._refuse(token, shown)
             return place + 1
-        is_abp = token.kind is Kind.ABP_BEGIN
+        is_abp = token.kind is TokenKind.ABP_BEGIN
         read = read_abp(self._layout, place, self._repair) if is_abp else read_vcp(self._layout, place)
         self._blocks.append(read.block)
         self._line = _Line(cited=read.cut_inside)
@@ -174,39 +174,39 @@ class _Scanner:
             return place + 1
         for marker in layout.markers_between(place, following):
             if layout.tokens[marker].kind in BEGINS:
-                self._refuse(layout.tokens[marker], Refused.IN_JSON)
+                self._refuse(layout.tokens[marker], RefusalReason.IN_JSON)
         self._line = _Line()
         return following
 
-    def _refuse(self, token: Token, code: Refused) -> None:
-        is_abp = token.kind in (Kind.ABP_BEGIN, Kind.ABP_END)
-        name = tool_name(token.value) if token.kind is Kind.ABP_BEGIN else None
+    def _refuse(self, token: OutputToken, code: RefusalReason) -> None:
+        is_abp = token.kind in (TokenKind.ABP_BEGIN, TokenKind.ABP_END)
+        name = tool_name(token.value) if token.kind is TokenKind.ABP_BEGIN else None
         protocol = Protocol.ABP if is_abp else Protocol.VCP
-        self._blocks.append(Refusal(protocol, name, (token.start, token.end), code))
+        self._blocks.append(RefusedBlock(protocol, name, (token.start, token.end), code))
 
-    def _end_fence(self, token: Token) -> None:
+    def _end_fence(self, token: OutputToken) -> None:
         """A fence is closed by one of the same character that is at least as long, alone on its line."""
-        if token.kind is not Kind.FENCE or self._fence is None:
+        if token.kind is not TokenKind.FENCE or self._fence is None:
             return
         run = _fence_run(token)
         if run.startswith(self._fence) and _REST_IS_BLANK.match(self._layout.text, token.end):
             self._fence = None
 
-    def _read(self, token: Token) -> None:
+    def _read(self, token: OutputToken) -> None:
         """Keep account of what a token in prose opens and closes."""
         line = self._line
-        if token.kind is Kind.NEWLINE:
+        if token.kind is TokenKind.NEWLINE:
             self._line = _Line()
-        elif token.kind is Kind.FENCE:
+        elif token.kind is TokenKind.FENCE:
             self._fence = _fence_run(token)
-        elif token.kind is Kind.CITED:
+        elif token.kind is TokenKind.CITED:
             line.cited = True
-        elif token.kind is Kind.CODE:
+        elif token.kind is TokenKind.CODE:
             line.closer = token.value if line.closer is None else None if line.closer == token.value else line.closer
-        elif token.kind in (Kind.QUOTE, Kind.OTHER_QUOTE):
+        elif token.kind in (TokenKind.QUOTE, TokenKind.OTHER_QUOTE):
             self._read_quote(token)
 
-    def _read_quote(self, token: Token) -> None:
+    def _read_quote(self, token: OutputToken) -> None:
         line, text = self._line, self._layout.text
         if line.closer is None:
             if token.value in _CLOSING_QUOTE and _may_open(text[token.start - 1 : token.start]):
@@ -216,7 +216,7 @@ class _Scanner:
             line.closer = line.closer if is_apostrophe else None
 
 
-def _fence_run(token: Token) -> str:
+def _fence_run(token: OutputToken) -> str:
     """The backticks or tildes of a fence, without what the line begins with."""
     return token.value[token.value.index("`" if "`" in token.value else "~") :]
 

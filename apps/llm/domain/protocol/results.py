@@ -39,7 +39,7 @@ class Fix(StrEnum):
     VALUE_END = "value_end"  # a VCP value was not closed
 
 
-class Refused(StrEnum):
+class RefusalReason(StrEnum):
     """Why something that looks like a request is none."""
 
     IN_CODE = "in_code"
@@ -58,22 +58,22 @@ class Refused(StrEnum):
 
 
 # Not the model's own words to us, or no block at all: no failed try to use a protocol, and left where it stands.
-NOT_MEANT = frozenset({Refused.IN_CODE, Refused.IN_QUOTE, Refused.IN_JSON, Refused.STRAY_END})
+NOT_MEANT = frozenset({RefusalReason.IN_CODE, RefusalReason.IN_QUOTE, RefusalReason.IN_JSON, RefusalReason.STRAY_END})
 
 DETAILS = {
-    Refused.IN_CODE: "It stands inside code, where a block is shown, not asked for.",
-    Refused.IN_QUOTE: "It stands inside a quotation, where a block is shown, not asked for.",
-    Refused.IN_JSON: "It stands inside a JSON object, which is data.",
-    Refused.STRAY_END: "An end marker without a block that it could end.",
-    Refused.BAD_NAME: "A tool's name is 1 to 64 letters, digits, `_`, `-` or `.`, and begins with a letter or `_`.",
-    Refused.NO_NAME: "No pair of the block is called tool_name.",
-    Refused.NO_PARAMETERS: "No JSON object follows the marker.",
-    Refused.DAMAGED: "The parameters cannot be read as a JSON object, not even after repair.",
-    Refused.NESTED: "Another marker stands inside the block, so nobody can say where it ends.",
-    Refused.UNTERMINATED: "The end marker or the end of a value is missing.",
-    Refused.REPEATED: "A key stands more than once.",
-    Refused.UNUSABLE: "The parameters hold a number that is not finite, a character that is none, or too many levels.",
-    Refused.SUPERSEDED: "A later block, or one of the protocol that goes first, counts instead.",
+    RefusalReason.IN_CODE: "The block is inside code: an example, not a request.",
+    RefusalReason.IN_QUOTE: "The block is inside a quotation: an example, not a request.",
+    RefusalReason.IN_JSON: "The block is inside a JSON object, which is data.",
+    RefusalReason.STRAY_END: "This end marker ends no block.",
+    RefusalReason.BAD_NAME: "A tool name has 1 to 64 letters, digits, `_`, `-` or `.`; the first is a letter or `_`.",
+    RefusalReason.NO_NAME: "The block has no pair with the key tool_name.",
+    RefusalReason.NO_PARAMETERS: "No JSON object follows the marker.",
+    RefusalReason.DAMAGED: "The parameters cannot be read as a JSON object, not even after repair.",
+    RefusalReason.NESTED: "The block contains another marker, so its end is ambiguous.",
+    RefusalReason.UNTERMINATED: "The end marker or the end of a value is missing.",
+    RefusalReason.REPEATED: "A key occurs more than once.",
+    RefusalReason.UNUSABLE: "The parameters hold a number that is not finite, an invalid character or too many levels.",
+    RefusalReason.SUPERSEDED: "A later block, or one of the preferred protocol, counts instead.",
 }
 
 
@@ -92,13 +92,13 @@ class ToolRequest:
 
 
 @dataclass(frozen=True)
-class Refusal:
+class RefusedBlock:
     """A marker or block that is not acted upon. name: the tool that it names, where that can be read."""
 
     protocol: Protocol
     name: str | None
     span: Span
-    code: Refused
+    code: RefusalReason
 
     @property
     def detail(self) -> str:
@@ -111,7 +111,7 @@ class Refusal:
         return self.code not in NOT_MEANT
 
 
-Block = ToolRequest | Refusal
+Block = ToolRequest | RefusedBlock
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ class ParsedOutput:
     protocol: Protocol
     requests: tuple[ToolRequest, ...]
     text: str
-    refused: tuple[Refusal, ...]
+    refused: tuple[RefusedBlock, ...]
     refused_count: int
     fallback: Protocol | None
     abp_failed: bool

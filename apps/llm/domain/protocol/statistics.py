@@ -36,7 +36,7 @@ class ProtocolStatistics:
 
     def after(self, parsed: ParsedOutput) -> "ProtocolStatistics":
         """The counters with one more output."""
-        return self + statistics_of(parsed)
+        return self + measure_output(parsed)
 
     def __add__(self, other: "ProtocolStatistics") -> "ProtocolStatistics":
         return ProtocolStatistics(**{name: getattr(self, name) + getattr(other, name) for name in COUNTERS})
@@ -45,7 +45,7 @@ class ProtocolStatistics:
 COUNTERS = tuple(ProtocolStatistics.__dataclass_fields__)
 
 
-def statistics_of(parsed: ParsedOutput) -> ProtocolStatistics:
+def measure_output(parsed: ParsedOutput) -> ProtocolStatistics:
     """The counters of one output."""
     return ProtocolStatistics(
         outputs=1,

@@ -18,7 +18,7 @@ MAX_MARKER_NAME_CHARS = 200
 MAX_INDENT = 80
 
 
-class Kind(IntEnum):
+class TokenKind(IntEnum):
     """What a token is."""
 
     ABP_BEGIN = 1
@@ -37,15 +37,15 @@ class Kind(IntEnum):
     NEWLINE = 14
 
 
-BEGINS = frozenset({Kind.ABP_BEGIN, Kind.VCP_BEGIN})
-ENDS = frozenset({Kind.ABP_END, Kind.VCP_END})
+BEGINS = frozenset({TokenKind.ABP_BEGIN, TokenKind.VCP_BEGIN})
+ENDS = frozenset({TokenKind.ABP_END, TokenKind.VCP_END})
 MARKERS = BEGINS | ENDS
 
 
-class Token(NamedTuple):
+class OutputToken(NamedTuple):
     """A piece of the text, [start, end). value: the name in an ABP marker, else the piece itself."""
 
-    kind: Kind
+    kind: TokenKind
     start: int
     end: int
     value: str
@@ -92,14 +92,14 @@ _TOKEN = re.compile(
 )
 
 
-def _tokens(text: str) -> list[Token]:
+def _tokens(text: str) -> list[OutputToken]:
     found = []
     for match in _TOKEN.finditer(text):
         kind = match.lastgroup
         if kind == "escape" or kind is None:
             continue
         value = match["name"] if kind == "ABP_BEGIN" else match[0]
-        found.append(Token(Kind[kind], match.start(), match.end(), value))
+        found.append(OutputToken(TokenKind[kind], match.start(), match.end(), value))
     return found
 
 
@@ -116,13 +116,13 @@ class Layout:
         self.tokens = _tokens(text)
         self.starts = [token.start for token in self.tokens]
         self.markers = self._places(MARKERS)
-        self.opens = self._places({Kind.OPEN})
-        self.quotes = self._places({Kind.QUOTE})
+        self.opens = self._places({TokenKind.OPEN})
+        self.quotes = self._places({TokenKind.QUOTE})
         self.ends = self._places(ENDS)
         self.closing = self._closing()
         self._proper: dict[int, bool] = {}
 
-    def _places(self, kinds: frozenset[Kind] | set[Kind]) -> list[int]:
+    def _places(self, kinds: frozenset[TokenKind] | set[TokenKind]) -> list[int]:
         return [place for place, token in enumerate(self.tokens) if token.kind in kinds]
 
     def _closing(self) -> dict[int, int]:
@@ -130,11 +130,11 @@ class Layout:
         stacks: tuple[list[int], list[int]] = ([], [])
         odd, closing = 0, {}
         for place, token in enumerate(self.tokens):
-            if token.kind is Kind.QUOTE:
+            if token.kind is TokenKind.QUOTE:
                 odd ^= 1
-            elif token.kind is Kind.OPEN:
+            elif token.kind is TokenKind.OPEN:
                 stacks[odd].append(place)
-            elif token.kind is Kind.CLOSE and stacks[odd]:
+            elif token.kind is TokenKind.CLOSE and stacks[odd]:
                 closing[stacks[odd].pop()] = place
         return closing
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from apps.llm.domain.protocol.abp import tool_name
 from apps.llm.domain.protocol.objects import is_usable
-from apps.llm.domain.protocol.results import Block, BlockRead, Fix, Protocol, Refusal, Refused, ToolRequest
-from apps.llm.domain.protocol.tokens import INVISIBLE, MARKERS, Kind, Layout, Token
+from apps.llm.domain.protocol.results import Block, BlockRead, Fix, Protocol, RefusalReason, RefusedBlock, ToolRequest
+from apps.llm.domain.protocol.tokens import INVISIBLE, MARKERS, Layout, OutputToken, TokenKind
 
 NAME_KEY = "tool_name"
 MAX_KEY_CHARS = 64
@@ -33,13 +33,13 @@ class _Reading:
     pairs: dict[str, str] = field(default_factory=dict)
     fixes: list[Fix] = field(default_factory=list)
     cut_inside: bool = False
-    refused: Refused | None = None
+    refused: RefusalReason | None = None
 
     def add(self, key: str | None, value: str) -> None:
         if key is None:
-            self.refused = self.refused or Refused.DAMAGED
+            self.refused = self.refused or RefusalReason.DAMAGED
         elif key in self.pairs:
-            self.refused = self.refused or Refused.REPEATED
+            self.refused = self.refused or RefusalReason.REPEATED
         else:
             self.pairs[key] = value.strip()
 
@@ -58,7 +58,7 @@ def read_vcp(layout: Layout, place: int) -> BlockRead:
     reading = _Reading(place + 1, begin.end)
     while (token := _next(layout, reading)) is not None and token.kind not in MARKERS:
         _read_value(layout, reading)
-    if token is None or token.kind is not Kind.VCP_END:
+    if token is None or token.kind is not TokenKind.VCP_END:
         return _unended(layout, reading, begin)
     for marker in (begin, token):
         if not _EXACT.fullmatch(layout.text, marker.start, marker.end):
@@ -67,19 +67,19 @@ def read_vcp(layout: Layout, place: int) -> BlockRead:
     return BlockRead(_block(reading, span), span[1], reading.cut_inside)
 
 
-def _unended(layout: Layout, reading: _Reading, begin: Token) -> BlockRead:
+def _unended(layout: Layout, reading: _Reading, begin: OutputToken) -> BlockRead:
     """A block without its end marker: another marker, or the end of the text, came first."""
     nested = reading.place < len(layout.tokens) and reading.cut_inside
     end = layout.after_next_end(reading.place) if nested else reading.position
-    code = Refused.NESTED if nested else Refused.UNTERMINATED
+    code = RefusalReason.NESTED if nested else RefusalReason.UNTERMINATED
     return BlockRead(_refusal(reading, (begin.start, end), code), end)
 
 
-def _next(layout: Layout, reading: _Reading) -> Token | None:
+def _next(layout: Layout, reading: _Reading) -> OutputToken | None:
     """The next marker or beginning of a value; a value's end without a beginning is noise."""
     while reading.place < len(layout.tokens):
         token = layout.tokens[reading.place]
-        if token.kind in MARKERS or token.kind is Kind.VALUE_BEGIN:
+        if token.kind in MARKERS or token.kind is TokenKind.VALUE_BEGIN:
             return token
         reading.place += 1
     return None
@@ -92,11 +92,11 @@ def _read_value(layout: Layout, reading: _Reading) -> None:
     marker = None
     for place in range(reading.place + 1, len(layout.tokens)):
         token = layout.tokens[place]
-        if token.kind is Kind.VALUE_END:
+        if token.kind is TokenKind.VALUE_END:
             reading.add(key, layout.text[begin.end : token.start])
             reading.place, reading.position = place + 1, token.end
             return
-        if token.kind is Kind.VALUE_BEGIN:
+        if token.kind is TokenKind.VALUE_BEGIN:
             break
         if token.kind in MARKERS and marker is None:
             marker = place
@@ -108,7 +108,7 @@ def _read_value(layout: Layout, reading: _Reading) -> None:
 def _close_value(layout: Layout, reading: _Reading, key: str | None, start: int, place: int) -> None:
     """End a value that is not closed at the token at `place`: a marker, the next value, or the end of the text."""
     end = layout.starts[place] if place < len(layout.tokens) else len(layout.text)
-    if place < len(layout.tokens) and layout.tokens[place].kind is Kind.VALUE_BEGIN:
+    if place < len(layout.tokens) and layout.tokens[place].kind is TokenKind.VALUE_BEGIN:
         following = _KEY.search(layout.text, max(start, end - _KEY_WINDOW), end)
         end = following.start() if following else end
     reading.add(key, layout.text[start:end].rstrip().removesuffix(","))
@@ -128,12 +128,12 @@ def _block(reading: _Reading, span: tuple[int, int]) -> Block:
     written = reading.pairs.get(NAME_KEY)
     name = None if written is None else tool_name(written)
     if name is None:
-        return _refusal(reading, span, Refused.NO_NAME if written is None else Refused.BAD_NAME)
+        return _refusal(reading, span, RefusalReason.NO_NAME if written is None else RefusalReason.BAD_NAME)
     parameters = {key: value for key, value in reading.pairs.items() if key != NAME_KEY}
     if not is_usable(parameters):
-        return _refusal(reading, span, Refused.UNUSABLE)
+        return _refusal(reading, span, RefusalReason.UNUSABLE)
     return ToolRequest(Protocol.VCP, name, parameters, span, tuple(reading.fixes))
 
 
-def _refusal(reading: _Reading, span: tuple[int, int], code: Refused) -> Refusal:
-    return Refusal(Protocol.VCP, tool_name(reading.pairs.get(NAME_KEY, "")), span, code)
+def _refusal(reading: _Reading, span: tuple[int, int], code: RefusalReason) -> RefusedBlock:
+    return RefusedBlock(Protocol.VCP, tool_name(reading.pairs.get(NAME_KEY, "")), span, code)

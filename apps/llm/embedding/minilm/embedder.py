@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from apps.llm.domain.embedder import EmbeddingSpaceId, EmbeddingUnavailableError, Vectors, checked_texts
+from apps.llm.domain.embedder import EmbeddingSpaceId, EmbeddingUnavailableError, Vectors, check_texts
 from apps.llm.embedding.batches import batches_by_length
 from apps.llm.embedding.minilm import source
 from apps.llm.embedding.minilm.preparation import prepare
@@ -54,7 +54,7 @@ class MiniLMEmbedder:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """See `Embedder.embed`."""
-        texts = checked_texts(texts)
+        texts = check_texts(texts)
         vectors = np.empty((len(texts), source.DIMENSION), dtype=np.float32)
         if not texts:
             return vectors

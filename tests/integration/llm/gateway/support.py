@@ -4,13 +4,13 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
-from apps.llm.domain.chat import ChatMessage, ChatRequest, Role, Timeouts
+from apps.llm.domain.chat import ChatMessage, ChatRequest, MessageRole, Timeouts
 from apps.llm.domain.outcome import ChatAnswer, ChatFailure, ChatResult
 from apps.llm.models import ModelCall
 from apps.llm.providers.endpoint import Endpoint
 from tests.integration.llm.chat_server import ChatServer
 
-QUESTION = ChatRequest((ChatMessage(Role.USER, "How is the weather?"),), max_tokens=50)
+QUESTION = ChatRequest((ChatMessage(MessageRole.USER, "How is the weather?"),), max_tokens=50)
 QUICK = Timeouts(connect=2, idle=0.3, total=20)
 
 

@@ -22,7 +22,7 @@ from apps.llm.domain.chat import (
     Timeouts,
     Usage,
 )
-from apps.llm.domain.outcome import ChatFailure, Piece, Stop, StoppedBy
+from apps.llm.domain.outcome import AnswerPiece, ChatFailure, Stop, StoppedBy
 from apps.llm.gateway import permit
 from apps.llm.gateway.chat import OpenTransactionError, chat
 from apps.llm.gateway.policy import GatewayPolicy
@@ -404,14 +404,14 @@ def test_without_leave_a_part_of_a_broken_stream_is_refused(ask):
 
 
 def test_who_listens_hears_each_piece_and_that_an_answer_has_begun_anew(ask):
-    heard: list[Piece] = []
+    heard: list[AnswerPiece] = []
     ask(script(("Ra", ChatCutOffError("cut")), ("Rain", ".")), on_piece=heard.append)
-    assert heard == [Piece("Ra", 1), Piece("Rain", 2), Piece(".", 2)]
+    assert heard == [AnswerPiece("Ra", 1), AnswerPiece("Rain", 2), AnswerPiece(".", 2)]
 
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit, GeneratorExit])
 def test_whoever_interrupts_a_call_leaves_nothing_set_aside_and_pays_for_what_was_used(ask, clock, error):
-    def interrupt(piece: Piece) -> None:
+    def interrupt(piece: AnswerPiece) -> None:
         raise error
 
     with pytest.raises(error):
@@ -457,7 +457,7 @@ def test_an_interruption_right_after_it_was_settled_does_not_settle_it_twice(ask
 
 
 def test_an_answer_is_not_lost_although_its_reservation_is_gone(ask):
-    def lose(piece: Piece) -> None:
+    def lose(piece: AnswerPiece) -> None:
         BudgetReservation.objects.all().delete()
         TokenUse.objects.all().delete()
 
@@ -472,7 +472,7 @@ def test_what_interrupted_a_call_is_raised_although_it_cannot_be_handed_back(ask
         settle(**given)
         raise DatabaseError("gone")
 
-    def interrupt(piece: Piece) -> None:
+    def interrupt(piece: AnswerPiece) -> None:
         raise ValueError("mine")
 
     monkeypatch.setattr(permit, "attempt_settle", failing)

@@ -15,7 +15,7 @@ from django.db import connection, connections
 
 from apps.events.models import Event
 from apps.llm.domain.breaker import Phase
-from apps.llm.domain.chat import ChatMessage, ChatRequest, Role, Timeouts, Usage
+from apps.llm.domain.chat import ChatMessage, ChatRequest, MessageRole, Timeouts, Usage
 from apps.llm.domain.outcome import ChatAnswer, StoppedBy
 from apps.llm.domain.retry import CallRetryPolicy
 from apps.llm.domain.stream_assembly import AssemblyConfig
@@ -250,7 +250,7 @@ def test_a_database_connection_that_was_lost_during_a_call_is_made_anew(ask, con
 def test_what_a_model_is_asked_and_answers_is_neither_logged_nor_stored(ask, connect, server, service, caplog):
     caplog.set_level(logging.DEBUG)
     server.say(Reply(chunks=('{"secret": 1}',)), Reply(status=500), Reply(chunks=('{"secret": 2}',)))
-    question = ChatRequest((ChatMessage(Role.USER, "my secret"),), max_tokens=50)
+    question = ChatRequest((ChatMessage(MessageRole.USER, "my secret"),), max_tokens=50)
     ask(connect(server, service), request=question, schema=Weather)
     assert "secret" not in caplog.text
     assert "secret" not in json.dumps(list(ModelCall.objects.values()), default=str)

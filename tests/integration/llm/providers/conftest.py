@@ -2,14 +2,14 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from apps.llm.domain.chat import ChatMessage, ChatRequest, Role, Timeouts
+from apps.llm.domain.chat import ChatMessage, ChatRequest, MessageRole, Timeouts
 from apps.llm.providers.anthropic_chat import AnthropicChat
 from apps.llm.providers.endpoint import Endpoint
 from apps.llm.providers.openai_chat import OpenAIChat
 from tests.integration.llm.chat_server import ChatServer, running_chat_server
 
 KEY = "sk-secret-0123456789"
-QUESTION = ChatRequest((ChatMessage(Role.USER, "What stands in my diary?"),), max_tokens=50)
+QUESTION = ChatRequest((ChatMessage(MessageRole.USER, "What stands in my diary?"),), max_tokens=50)
 Connect = Callable[..., OpenAIChat | AnthropicChat]
 
 

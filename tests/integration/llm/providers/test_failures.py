@@ -16,7 +16,7 @@ from apps.llm.domain.chat import (
     ChatRequest,
     ChatTimeoutError,
     ErrorKind,
-    Role,
+    MessageRole,
     TextChunk,
     TimeoutPhase,
     Timeouts,
@@ -238,7 +238,7 @@ def test_a_server_that_does_not_take_connections_is_given_up(connect, service, s
 
 
 def test_text_that_no_encoding_can_carry_is_the_requests_fault(server, connect, service, stream):
-    request = ChatRequest((ChatMessage(Role.USER, "lone \ud83d"),), max_tokens=5)
+    request = ChatRequest((ChatMessage(MessageRole.USER, "lone \ud83d"),), max_tokens=5)
     raised = failure(connect(service), stream=stream, request=request)
     assert isinstance(raised, ChatBadRequestError)
     assert server.received == []

@@ -5,13 +5,13 @@ import traceback
 
 import pytest
 
-from apps.llm.domain.chat import ChatError, ChatMessage, ChatRequest, Role, TextChunk, Timeouts
+from apps.llm.domain.chat import ChatError, ChatMessage, ChatRequest, MessageRole, TextChunk, Timeouts
 from apps.llm.providers.endpoint import Endpoint
 from tests.integration.llm.chat_server import Reply
 from tests.integration.llm.providers.conftest import KEY
 
 SECRETS = (KEY, "diary", "reproach")
-REQUEST = ChatRequest((ChatMessage(Role.USER, "my diary"),), max_tokens=5, system="a reproach")
+REQUEST = ChatRequest((ChatMessage(MessageRole.USER, "my diary"),), max_tokens=5, system="a reproach")
 TROUBLE = [
     Reply(status=400),
     Reply(status=401),

@@ -2,7 +2,7 @@ import logging
 
 import pytest
 
-from apps.llm.domain.chat import JSON_INSTRUCTION, ChatBadRequestError, ChatMessage, ChatRequest, Role
+from apps.llm.domain.chat import JSON_INSTRUCTION, ChatBadRequestError, ChatMessage, ChatRequest, MessageRole
 from apps.llm.providers.connections import SENT_HEADERS
 from apps.llm.providers.endpoint import Endpoint
 from apps.llm.providers.openai_chat import OpenAIChat
@@ -11,9 +11,9 @@ from tests.integration.llm.providers.conftest import KEY, QUESTION
 
 TALK = ChatRequest(
     (
-        ChatMessage(Role.USER, "Will it rain?"),
-        ChatMessage(Role.ASSISTANT, "Yes."),
-        ChatMessage(Role.USER, "How long?"),
+        ChatMessage(MessageRole.USER, "Will it rain?"),
+        ChatMessage(MessageRole.ASSISTANT, "Yes."),
+        ChatMessage(MessageRole.USER, "How long?"),
     ),
     max_tokens=30,
     system="Be brief.",

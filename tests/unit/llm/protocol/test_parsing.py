@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from apps.llm.domain.protocol.objects import no_repair
 from apps.llm.domain.protocol.parser import MAX_REFUSALS, MAX_REPAIRS, parse_output
 from apps.llm.domain.protocol.results import ProtocolMode, ToolRequest
-from apps.llm.domain.protocol.statistics import ProtocolStatistics, statistics_of
+from apps.llm.domain.protocol.statistics import ProtocolStatistics, measure_output
 from tests.unit.llm.protocol.outputs import END, SAVE, VCP, VCP_END, abp, refusals, the_request, vcp
 
 GOOD = '{"content": "likes tea"}'
@@ -235,5 +235,5 @@ def test_outputs_are_counted_by_what_came_of_them() -> None:
 
 
 def test_statistics_add_up() -> None:
-    one = statistics_of(parse_output(vcp("t")))
+    one = measure_output(parse_output(vcp("t")))
     assert (one + one).fallback_to_vcp == 2
