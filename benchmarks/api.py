@@ -24,7 +24,7 @@ from apps.semantic.domain.evaluation import percentile
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.imports.importer import PlacedDraft, import_memories
 from apps.semantic.memories.comparison import compare, subjects_of
-from apps.semantic.memories.prepare import Prepared
+from apps.semantic.memories.prepare import Candidate
 from apps.semantic.memories.save import save_prepare
 from apps.semantic.services import memories_purge
 from benchmarks.texts import made_up_texts
@@ -114,7 +114,7 @@ class Measurement:
         self.say("Comparing new memories with their neighbours")
         drafts = [MemoryDraft(text, scope=Scope(user)) for text in self._new_texts()]
         prepared = save_prepare(access=system_access("bench"), drafts=drafts)
-        items = [item for item in prepared.items if isinstance(item, Prepared)]
+        items = [item for item in prepared.items if isinstance(item, Candidate)]
         times = [_timed(partial(_compare, item, prepared.space)) for item in items]
         return Figures(times[WARM_UP:]).as_json()
 
@@ -180,7 +180,7 @@ def wait_for_deliveries(say: Say) -> None:
         time.sleep(0.2)
 
 
-def _compare(item: Prepared, space: EmbeddingSpace) -> None:
+def _compare(item: Candidate, space: EmbeddingSpace) -> None:
     compare(subjects_of([item], active_rules(), utcnow(SYSTEM_CLOCK)), space)
 
 

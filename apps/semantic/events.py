@@ -74,7 +74,7 @@ class MemoryRestored(MemoryChange):
 
 
 @dataclass(frozen=True, kw_only=True)
-class MemoryStandingChanged(MemoryChange):
+class MemoryStatusChanged(MemoryChange):
     """A decision, or its undoing, changed the status of a memory: `superseded`, `merged`, or `active` again."""
 
     name: ClassVar[str] = "memory:semantic:status_changed"

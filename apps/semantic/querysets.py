@@ -46,7 +46,7 @@ class MemoryQuerySet(ScopedQuerySet["Memory"]):
         """Those that a search may find."""
         return self.filter(status="active")
 
-    def saying_the_same_as(self, memory: Memory) -> Self:
+    def duplicates_of(self, memory: Memory) -> Self:
         """Those of the same scope and content, by which exact duplicates are known."""
         return self.filter(
             user_id=memory.user_id,

@@ -104,7 +104,7 @@ def memory_restore(*, access: Access, uuid: UUID, clock: Clock = SYSTEM_CLOCK) -
         status = _status_before_deletion(memory)
         if status != MemoryStatus.ACTIVE and not _is_decision_in_force(memory, status):
             status, memory.superseded_by = MemoryStatus.ACTIVE, None
-        if status == MemoryStatus.ACTIVE and Memory.objects.active().saying_the_same_as(memory).exists():
+        if status == MemoryStatus.ACTIVE and Memory.objects.active().duplicates_of(memory).exists():
             raise ConflictError("The same content was saved again since; delete that one first.", code="duplicate")
         change.set_status(status)
         change.apply(RevisionAction.RESTORED, {"status": [MemoryStatus.DELETED.value, status.value]}, MemoryRestored)

@@ -16,7 +16,7 @@ from apps.core.services import key_create, key_revoke
 from apps.episodic.domain.event import EventDraft
 from apps.episodic.services import events_record
 from apps.semantic.conflicts.receipts import scope_columns
-from apps.semantic.conflicts.records import record_as_json, record_of_memory
+from apps.semantic.conflicts.records import record_as_json, record_from_memory
 from apps.semantic.domain.confidence import DecayPolicy
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.memories.writer import SaveResult
@@ -147,7 +147,7 @@ BOUNDS = {
 def _receipt(kept: Memory, dropped: Memory) -> Conflict:
     """What a decision between two memories would leave, with their word in it."""
     records = {
-        side: record_as_json(record_of_memory(memory, None))
+        side: record_as_json(record_from_memory(memory, None))
         for side, memory in (("candidate", dropped), ("existing", kept))
     }
     return Conflict(

@@ -12,7 +12,7 @@ from apps.core.admin.kit import NOTHING, badge, moment, pretty_json
 from apps.rules.selectors import MergeRuleVersion
 from apps.semantic.conflicts.review import Winner, decisions_undone
 from apps.semantic.domain.receipt_words import OUTCOMES, signal_words
-from apps.semantic.domain.state import Standing, Transition
+from apps.semantic.domain.state import MemoryState, Transition
 from apps.semantic.domain.word_diff import Piece, differences, provenance
 from apps.semantic.models import Conflict, Memory, Origin, Outcome, ReviewState
 
@@ -132,12 +132,12 @@ def _memories(receipt: Conflict) -> dict[UUID, Memory]:
     return {row.uuid: row for row in rows}
 
 
-def _place(memory: Memory) -> Standing:
-    return Standing(str(memory.status), memory.superseded_by.uuid if memory.superseded_by else None)
+def _place(memory: Memory) -> MemoryState:
+    return MemoryState(str(memory.status), memory.superseded_by.uuid if memory.superseded_by else None)
 
 
 def _has_moved(step: Transition, rows: Mapping[UUID, Memory]) -> bool:
-    return step.memory in rows and not _place(rows[step.memory]).is_same_place(step.after)
+    return step.memory in rows and not _place(rows[step.memory]).has_same_status(step.after)
 
 
 def _undone(receipt: Conflict, rows: Mapping[UUID, Memory], names: _Names) -> Iterator[str]:
@@ -166,7 +166,7 @@ def _overridden(receipt: Conflict, winner: Winner, rows: Mapping[UUID, Memory], 
             yield _sentence(f"{names.of(uuid)} is {before.status} again")
 
 
-def _others_before(receipt: Conflict, sides: Collection[UUID]) -> dict[UUID, Standing | None]:
+def _others_before(receipt: Conflict, sides: Collection[UUID]) -> dict[UUID, MemoryState | None]:
     """Where further memories stood before a decision and those that it overrides."""
     return {
         step.memory: step.before

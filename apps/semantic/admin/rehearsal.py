@@ -32,7 +32,7 @@ from apps.semantic.conflicts.rehearsal import (
     Replayed,
     rehearse_document,
 )
-from apps.semantic.domain.rehearsal import NO_CONFLICT, Fate
+from apps.semantic.domain.rehearsal import NO_CONFLICT, ReplayedOutcome
 from apps.semantic.models import Conflict, Outcome
 from apps.semantic.schemas.rehearsal_outputs import excerpt_json, shown_partner
 
@@ -204,7 +204,7 @@ def _fate_label(outcome: str) -> dict[str, str | None]:
     return {"text": label, "type": TONES.get(outcome)}
 
 
-def _rules(before: Fate, after: Fate) -> str:
+def _rules(before: ReplayedOutcome, after: ReplayedOutcome) -> str:
     return after.rule if before.rule == after.rule else f"{before.rule} → {after.rule}"
 
 

@@ -16,7 +16,7 @@ from apps.semantic.bridge.drafts import Unusable, draft_from
 from apps.semantic.bridge.links import EndedRow, links_write
 from apps.semantic.bridge.policies import policies_named, routing_table
 from apps.semantic.domain.memory import MemoryDraft
-from apps.semantic.memories.prepare import Prepared
+from apps.semantic.memories.prepare import Candidate
 from apps.semantic.memories.save import SaveOutcome, save_prepare, save_write
 from apps.semantic.memories.writer import SaveResult
 from apps.semantic.models import Ingestion, IngestionStatus, Memory, RoutingPolicy
@@ -117,9 +117,11 @@ def _hold(ready: Sequence[_Ready]) -> set[int]:
     return set(rows.select_for_update(skip_locked=True).values_list("pk", flat=True))
 
 
-def _ended(mine: Sequence[tuple[_Ready, Prepared | MemoryHubError]], outcomes: Sequence[SaveOutcome]) -> list[EndedRow]:
+def _ended(
+    mine: Sequence[tuple[_Ready, Candidate | MemoryHubError]], outcomes: Sequence[SaveOutcome]
+) -> list[EndedRow]:
     """What the events have come to, in their order."""
-    made = _made(item.uuid for _, item in mine if isinstance(item, Prepared))
+    made = _made(item.uuid for _, item in mine if isinstance(item, Candidate))
     results = [outcome.memory.pk for outcome in outcomes if isinstance(outcome, SaveResult)]
     from_events = {*made.values(), *_from_events(results)}
     return [
@@ -129,7 +131,7 @@ def _ended(mine: Sequence[tuple[_Ready, Prepared | MemoryHubError]], outcomes: S
 
 def _ended_row(
     one: _Ready,
-    item: Prepared | MemoryHubError,
+    item: Candidate | MemoryHubError,
     outcome: SaveOutcome,
     made: Mapping[UUID, int],
     from_events: Collection[int],

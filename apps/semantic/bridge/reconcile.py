@@ -36,7 +36,7 @@ from apps.semantic.models import (
 )
 from apps.semantic.services import memory_delete
 from apps.semantic.store.locks import lock_shards
-from apps.semantic.store.unit_of_work import Ledger
+from apps.semantic.store.unit_of_work import UnitOfWork
 
 logger = logging.getLogger(__name__)
 
@@ -103,7 +103,7 @@ def _reconcile(memory_id: int, clock: Clock) -> AuditAction | None:
     now, user = utcnow(clock), rows[0].user_id
     versions = lock_shards([user])
     memory = Memory.objects.select_related("superseded_by").get(pk=memory_id)
-    done = _apply(memory, rows, Ledger(BRIDGE.actor, now, versions), clock)
+    done = _apply(memory, rows, UnitOfWork(BRIDGE.actor, now, versions), clock)
     for pruning in sorted({_pruning(row) for row in rows}, key=lambda one: (one.reason, one.actor)):
         _audit(done, memory, [row for row in rows if _pruning(row) == pruning], pruning, now)
     Ingestion.objects.filter(pk__in=[row.pk for row in rows]).update(
@@ -130,11 +130,11 @@ def _audit(done: _Done, memory: Memory, rows: Sequence[Ingestion], pruning: Prun
     )
 
 
-def _apply(memory: Memory, rows: Sequence[Ingestion], ledger: Ledger, clock: Clock) -> _Done:
+def _apply(memory: Memory, rows: Sequence[Ingestion], unit: UnitOfWork, clock: Clock) -> _Done:
     on_prune = _on_prune(rows)
     what, why = remedy(on_prune, _facts(memory, rows))
     if what is Remedy.DEMOTE:
-        return _Done(ACTIONS[what], why.value, _demote(memory, ledger))
+        return _Done(ACTIONS[what], why.value, _demote(memory, unit))
     if what is Remedy.SEPARATE and (refusal := _separate(memory, clock)):
         return _Done(AuditAction.KEPT, refusal, {})
     if what in {Remedy.SEPARATE, Remedy.DELETE}:
@@ -162,11 +162,11 @@ def _facts(memory: Memory, rows: Sequence[Ingestion]) -> LinkedMemory:
     )
 
 
-def _demote(memory: Memory, ledger: Ledger) -> dict[str, Any]:
+def _demote(memory: Memory, unit: UnitOfWork) -> dict[str, Any]:
     after = demoted(memory.importance, memory.base_confidence)
     changes = {name: [getattr(memory, name), value] for name, value in after.items()}
-    ledger.update(memory, after, reason=REASON)
-    ledger.write()
+    unit.update(memory, after, reason=REASON)
+    unit.write()
     return changes
 
 

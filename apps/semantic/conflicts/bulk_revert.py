@@ -64,7 +64,7 @@ class Selection:
 
 
 @dataclass(frozen=True)
-class Refusal:
+class RevertRefusal:
     """A decision that could not be reverted, and why not."""
 
     uuid: UUID
@@ -72,11 +72,11 @@ class Refusal:
 
 
 @dataclass(frozen=True)
-class BulkRevert:
+class RevertReport:
     """What came of a part of a selection. below: the `id` below which it goes on; None at its end."""
 
     reverted: int
-    refused: tuple[Refusal, ...]
+    refused: tuple[RevertRefusal, ...]
     below: int | None
 
 
@@ -95,7 +95,7 @@ def conflicts_revert(
     below: int | None = None,
     limit: int | None = None,
     clock: Clock = SYSTEM_CLOCK,
-) -> BulkRevert:
+) -> RevertReport:
     """Revert the decisions of a selection, each in a transaction of its own; says what came of each.
 
     The newest first, so that a chain of decisions about the same memories unwinds. below: go on where the call before
@@ -106,14 +106,14 @@ def conflicts_revert(
     chosen = list(left.newest_first().values_list("id", "uuid")[:most])
     refused = [refusal for _, uuid in chosen if (refusal := _reverted(access, uuid, clock))]
     more = len(chosen) == most
-    return BulkRevert(len(chosen) - len(refused), tuple(refused), chosen[-1][0] if more else None)
+    return RevertReport(len(chosen) - len(refused), tuple(refused), chosen[-1][0] if more else None)
 
 
-def _reverted(access: Access, uuid: UUID, clock: Clock) -> Refusal | None:
+def _reverted(access: Access, uuid: UUID, clock: Clock) -> RevertRefusal | None:
     try:
         conflict_revert(access=access, uuid=uuid, clock=clock)
     except MemoryHubError as error:
-        return Refusal(uuid, error.detail)
+        return RevertRefusal(uuid, error.detail)
     return None
 
 

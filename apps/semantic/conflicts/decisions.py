@@ -16,11 +16,11 @@ from apps.rules.domain.engine.record import MemoryRecord
 from apps.rules.domain.engine.verdict import Outcome, Verdict, noticed
 from apps.rules.selectors import RuleSet
 from apps.semantic.conflicts.merged_memory import merged_memory
-from apps.semantic.conflicts.receipts import completed, event_of, merge_as_json, receipt_of
+from apps.semantic.conflicts.receipts import build_receipt, complete_receipt, decided_event, merge_as_json
 from apps.semantic.conflicts.records import Vector
 from apps.semantic.domain.state import Transition
 from apps.semantic.models import Conflict, Memory, MemoryStatus, Origin, RevisionAction
-from apps.semantic.store.unit_of_work import Ledger
+from apps.semantic.store.unit_of_work import UnitOfWork
 
 
 class Vectors:
@@ -107,7 +107,7 @@ class Case:
         return [self.memories[one.conflict.existing.key] for one in self.verdict.also]
 
 
-def decision_apply(ledger: Ledger, case: Case) -> Conflict:
+def decision_apply(unit: UnitOfWork, case: Case) -> Conflict:
     """Do what a verdict says; gives its receipt, whose `result` is the memory that stands, None where both do.
 
     Where `case.vectors` has something missing afterwards, the transaction must not be kept.
@@ -116,51 +116,51 @@ def decision_apply(ledger: Ledger, case: Case) -> Conflict:
     if merged is not None and len(merged.content) > settings.MEMORYHUB.max_content_chars:
         case, merged = replace(case, verdict=_noticed_for_length(case.verdict)), None
     uuid = uuid4()
-    receipt = receipt_of(
+    receipt = build_receipt(
         uuid, case.verdict, case.record, case.memories, rule=case.rule, rules=case.rules, origin=case.origin
     )
     if merged is not None:
         receipt.merge = merge_as_json(merged)
-    result, transitions = _keep(ledger, case, uuid) if merged is None else _merge(ledger, case, merged, uuid)
-    completed(receipt, actor=ledger.actor, at=ledger.now, result=result, transitions=transitions)
-    ledger.add_receipt(receipt)
-    ledger.emit(event_of(receipt))
+    result, transitions = _keep(unit, case, uuid) if merged is None else _merge(unit, case, merged, uuid)
+    complete_receipt(receipt, actor=unit.actor, at=unit.now, result=result, transitions=transitions)
+    unit.add_receipt(receipt)
+    unit.emit(decided_event(receipt))
     return receipt
 
 
-def _keep(ledger: Ledger, case: Case, receipt: UUID) -> tuple[Memory | None, list[Transition]]:
+def _keep(unit: UnitOfWork, case: Case, receipt: UUID) -> tuple[Memory | None, list[Transition]]:
     match case.verdict.outcome:
         case Outcome.SUPERSEDED_EXISTING:
-            arrived = _settle(ledger, case, MemoryStatus.ACTIVE, None, receipt)
-            left = [_supersede(ledger, one, case.candidate, receipt) for one in (case.existing, *case.also)]
+            arrived = _settle(unit, case, MemoryStatus.ACTIVE, None, receipt)
+            left = [_supersede(unit, one, case.candidate, receipt) for one in (case.existing, *case.also)]
             return case.candidate, arrived + left
         case Outcome.KEPT_EXISTING:
-            return case.existing, _settle(ledger, case, MemoryStatus.SUPERSEDED, case.existing, receipt)
+            return case.existing, _settle(unit, case, MemoryStatus.SUPERSEDED, case.existing, receipt)
         case Outcome.REJECTED:
-            return case.existing, _settle(ledger, case, MemoryStatus.REJECTED, case.existing, receipt)
+            return case.existing, _settle(unit, case, MemoryStatus.REJECTED, case.existing, receipt)
         case _:
-            return None, _settle(ledger, case, MemoryStatus.ACTIVE, None, receipt)
+            return None, _settle(unit, case, MemoryStatus.ACTIVE, None, receipt)
 
 
-def _settle(ledger: Ledger, case: Case, status: MemoryStatus, by: Memory | None, receipt: UUID) -> list[Transition]:
+def _settle(unit: UnitOfWork, case: Case, status: MemoryStatus, by: Memory | None, receipt: UUID) -> list[Transition]:
     """Let the candidate stand as decided; one that is not stored yet is inserted."""
     memory, arrival = case.candidate, case.arrival
     if arrival is None:
         action = RevisionAction(status.value) if status != MemoryStatus.ACTIVE else RevisionAction.UPDATED
         moved = status != memory.status
-        return [ledger.move(memory, status, by, action=action, receipt=receipt, since=ledger.now)] if moved else []
+        return [unit.move(memory, status, by, action=action, receipt=receipt, since=unit.now)] if moved else []
     memory.status, memory.superseded_by = status, by
-    memory.status_changed_at = None if status == MemoryStatus.ACTIVE else ledger.now
+    memory.status_changed_at = None if status == MemoryStatus.ACTIVE else unit.now
     return [
-        ledger.insert(
+        unit.insert(
             memory, case.space, arrival.vector, is_given=arrival.is_given, reason=arrival.reason, receipt=receipt
         )
     ]
 
 
-def _supersede(ledger: Ledger, memory: Memory, by: Memory, receipt: UUID) -> Transition:
-    return ledger.move(
-        memory, MemoryStatus.SUPERSEDED, by, action=RevisionAction.SUPERSEDED, receipt=receipt, since=ledger.now
+def _supersede(unit: UnitOfWork, memory: Memory, by: Memory, receipt: UUID) -> Transition:
+    return unit.move(
+        memory, MemoryStatus.SUPERSEDED, by, action=RevisionAction.SUPERSEDED, receipt=receipt, since=unit.now
     )
 
 
@@ -171,30 +171,30 @@ def _merged(case: Case) -> MergeResult | None:
     return merge(existing, case.record, cosine_of(case.record, existing), case.rule.merge)
 
 
-def _merge(ledger: Ledger, case: Case, merged: MergeResult, receipt: UUID) -> tuple[Memory, list[Transition]]:
+def _merge(unit: UnitOfWork, case: Case, merged: MergeResult, receipt: UUID) -> tuple[Memory, list[Transition]]:
     """Both parents leave for what they became. When a third memory says exactly that already, they leave for it."""
-    memory = merged_memory(case.existing, case.candidate, merged, ledger.now)
+    memory = merged_memory(case.existing, case.candidate, merged, unit.now)
     leaving = [case.candidate, case.existing, *case.also]
-    known = ledger.inserted_twin(memory, besides=leaving) or _known(ledger, memory, besides=leaving)
+    known = unit.inserted_twin(memory, besides=leaving) or _known(unit, memory, besides=leaving)
     made: list[Transition] = []
     if known is None:
         vector = _vector_of(case, merged.content)
-        made = [ledger.insert(memory, case.space, vector, is_given=False, reason="merged", receipt=receipt)]
+        made = [unit.insert(memory, case.space, vector, is_given=False, reason="merged", receipt=receipt)]
     result = known or memory
-    made += _settle(ledger, case, MemoryStatus.MERGED, result, receipt)
+    made += _settle(unit, case, MemoryStatus.MERGED, result, receipt)
     made.append(
-        ledger.move(
-            case.existing, MemoryStatus.MERGED, result, action=RevisionAction.MERGED, receipt=receipt, since=ledger.now
+        unit.move(
+            case.existing, MemoryStatus.MERGED, result, action=RevisionAction.MERGED, receipt=receipt, since=unit.now
         )
     )
-    return result, made + [_supersede(ledger, one, result, receipt) for one in case.also]
+    return result, made + [_supersede(unit, one, result, receipt) for one in case.also]
 
 
-def _known(ledger: Ledger, memory: Memory, besides: Collection[Memory]) -> Memory | None:
+def _known(unit: UnitOfWork, memory: Memory, besides: Collection[Memory]) -> Memory | None:
     """A stored memory, still active, of the same scope and content as this one, which is not stored."""
     stored = [one.pk for one in besides if one.pk is not None]
-    same = Memory.objects.active().saying_the_same_as(memory).exclude(pk__in=stored)
-    found = [ledger.row(one) for one in same.select_related("superseded_by")]
+    same = Memory.objects.active().duplicates_of(memory).exclude(pk__in=stored)
+    found = [unit.row(one) for one in same.select_related("superseded_by")]
     return next((one for one in found if one.status == MemoryStatus.ACTIVE), None)
 
 

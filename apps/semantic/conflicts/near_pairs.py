@@ -14,10 +14,10 @@ from apps.retrieval.domain.arrays import Bools
 from apps.retrieval.domain.ranking import visible_slots
 from apps.retrieval.domain.rows import Shard
 from apps.rules.domain.engine.record import MemoryRecord
-from apps.semantic.conflicts.records import RECORD_COLUMNS, record_of_row
+from apps.semantic.conflicts.records import RECORD_COLUMNS, record_from_row
 from apps.semantic.consolidation.candidates import decided_partners
 from apps.semantic.domain.nearest import nearest
-from apps.semantic.domain.rehearsal import Case, case_of
+from apps.semantic.domain.rehearsal import ReplayCase, replay_case
 from apps.semantic.index.cache import shard_cache
 from apps.semantic.memories.comparison import terms_of
 from apps.semantic.models import Memory
@@ -50,7 +50,7 @@ class NearPairs:
         self._access, self._scope, self._max = access, inside, min(max_pairs, MAX_PAIRS)
         self.is_complete = True
 
-    def __iter__(self) -> Iterator[Case]:
+    def __iter__(self) -> Iterator[ReplayCase]:
         space = active_space()
         if self._scope is None or space is None:
             return
@@ -66,7 +66,7 @@ class NearPairs:
                 left -= 1
                 yield case
 
-    def _of_chunk(self, ids: Sequence[int], scope: Scope, space: EmbeddingSpace) -> Iterator[Case]:
+    def _of_chunk(self, ids: Sequence[int], scope: Scope, space: EmbeddingSpace) -> Iterator[ReplayCase]:
         records = self._records(ids)
         near = _near(records, scope, space)
         others = self._records({one.existing for one in near} - records.keys())
@@ -74,11 +74,11 @@ class NearPairs:
         for one in near:
             candidate, existing = records[one.candidate], (records | others).get(one.existing)
             if existing is not None and existing.key not in settled.get(one.candidate, ()):
-                yield case_of(candidate, [(existing, one.cosine)])
+                yield replay_case(candidate, [(existing, one.cosine)])
 
     def _records(self, ids: Iterable[int]) -> dict[int, MemoryRecord]:
         memories = Memory.objects.visible_to(self._access, self._scope).active().filter(pk__in=ids)
-        return {row[0]: record_of_row(row, None) for row in memories.values_list(*RECORD_COLUMNS)}
+        return {row[0]: record_from_row(row, None) for row in memories.values_list(*RECORD_COLUMNS)}
 
 
 def _near(records: Mapping[int, MemoryRecord], scope: Scope, space: EmbeddingSpace) -> list[_Near]:

@@ -22,7 +22,7 @@ def scope_columns(memory: Memory) -> dict[str, str]:
     return {name: getattr(memory, name) for name in ("user_id", "household_id", "persona_id")}
 
 
-def receipt_of(
+def build_receipt(
     uuid: UUID,
     verdict: Verdict,
     record: MemoryRecord,
@@ -97,7 +97,7 @@ def merge_as_json(merged: MergeResult) -> dict[str, Any]:
     }
 
 
-def completed(
+def complete_receipt(
     receipt: Conflict, *, actor: str, at: Any, result: Memory | None, transitions: Sequence[Transition]
 ) -> Conflict:
     """A receipt with what came of it. What nobody needs to look at is accepted from the start."""
@@ -109,7 +109,7 @@ def completed(
     return receipt
 
 
-def event_of(receipt: Conflict) -> ConflictDecided:
+def decided_event(receipt: Conflict) -> ConflictDecided:
     """What the rest of the hub is told of a receipt."""
     return ConflictDecided(
         conflict_id=receipt.uuid,

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from apps.rules.domain.engine.record import MemoryRecord
 from apps.semantic.domain.memory import DEFAULT_IMPORTANCE, DEFAULT_SOURCE
-from apps.semantic.memories.prepare import Prepared
+from apps.semantic.memories.prepare import Candidate
 from apps.semantic.models import Memory
 
 Vector = npt.NDArray[np.float32]
@@ -18,7 +18,7 @@ RECORD_COLUMNS = (
 )  # fmt: skip
 
 
-def record_of_draft(item: Prepared, now: datetime) -> MemoryRecord:
+def record_from_draft(item: Candidate, now: datetime) -> MemoryRecord:
     """A draft that is saved now."""
     draft = item.draft
     return MemoryRecord(
@@ -34,12 +34,12 @@ def record_of_draft(item: Prepared, now: datetime) -> MemoryRecord:
     )
 
 
-def record_of_memory(memory: Memory, vector: Vector | None) -> MemoryRecord:
+def record_from_memory(memory: Memory, vector: Vector | None) -> MemoryRecord:
     """A stored memory."""
-    return record_of_row([getattr(memory, column) for column in RECORD_COLUMNS], vector)
+    return record_from_row([getattr(memory, column) for column in RECORD_COLUMNS], vector)
 
 
-def record_of_row(row: Iterable[Any], vector: Vector | None) -> MemoryRecord:
+def record_from_row(row: Iterable[Any], vector: Vector | None) -> MemoryRecord:
     """A stored memory, of which only RECORD_COLUMNS were read."""
     _, uuid, content, importance, source, keywords, user_id, persona_id, occurred_at, created_at = row
     return MemoryRecord(

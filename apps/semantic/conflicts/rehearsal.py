@@ -21,7 +21,15 @@ from apps.rules.domain.documents.validate import checked_document
 from apps.rules.selectors import NO_SUCH_RULE, RuleSet, active_rules, is_visible, resolve_all, rule_get
 from apps.semantic.conflicts.near_pairs import DEFAULT_PAIRS, NearPairs
 from apps.semantic.conflicts.records import record_from_json
-from apps.semantic.domain.rehearsal import Case, Fate, Tally, case_of, changed_document, gone_by, replay
+from apps.semantic.domain.rehearsal import (
+    ReplayCase,
+    ReplayCounts,
+    ReplayedOutcome,
+    changed_document,
+    removed_ids,
+    replay,
+    replay_case,
+)
 from apps.semantic.models import Conflict, Origin, Outcome
 
 DEFAULT_LIMIT, MAX_LIMIT = 500, 5_000
@@ -48,23 +56,23 @@ class Receipt:
 class Difference:
     """A case that would not come to what it did. before: as recorded; of a pair without a receipt, as things are."""
 
-    case: Case
-    before: Fate
-    current: Fate
-    changed: Fate
+    case: ReplayCase
+    before: ReplayedOutcome
+    current: ReplayedOutcome
+    changed: ReplayedOutcome
     receipt: Receipt | None = None
 
     @property
     def is_due_to_change(self) -> bool:
         """Whether the change makes the difference; else the rules as they are would decide otherwise, too."""
-        return self.current.comes_to != self.changed.comes_to
+        return self.current.effect != self.changed.effect
 
 
 @dataclass
 class Replayed:
     """Counts, and the cases that would differ, the newest first. is_complete: False when a bound was reached."""
 
-    tally: Tally = field(default_factory=Tally)
+    tally: ReplayCounts = field(default_factory=ReplayCounts)
     differences: list[Difference] = field(default_factory=list)
     is_complete: bool = True
 
@@ -170,14 +178,14 @@ class _Replaying:
     current: RuleSet
     changed: RuleSet
 
-    def fates(self, case: Case) -> tuple[Fate, Fate]:
+    def fates(self, case: ReplayCase) -> tuple[ReplayedOutcome, ReplayedOutcome]:
         """What a case comes to under the rules as they are, and as they would be."""
         now, then = self.current.matching(case.candidate), self.changed.matching(case.candidate)
         fate = _fate(case, now)
         return fate, replace(fate, rule=then.name) if _how(now) == _how(then) else _fate(case, then)
 
 
-def _fate(case: Case, rule: RuleConfig) -> Fate:
+def _fate(case: ReplayCase, rule: RuleConfig) -> ReplayedOutcome:
     return replay(case, rule, settings.MEMORYHUB.max_content_chars)
 
 
@@ -210,19 +218,19 @@ def _receipts(access: Access, scope: Scope, limit: int) -> Iterator[Conflict]:
         page = receipts.filter(pk__lt=rows[-1].pk)
 
 
-def _case_of(receipt: Conflict) -> Case:
+def _case_of(receipt: Conflict) -> ReplayCase:
     records = receipt.records
     partners: list[tuple[Mapping[str, Any], float | None]] = [(records["existing"], receipt.similarity)]
     partners += [(other["existing"], other["similarity"]) for other in receipt.others]
-    return case_of(
+    return replay_case(
         record_from_json(records["candidate"], None),
         [(record_from_json(record, None), similarity) for record, similarity in partners],
     )
 
 
-def _before(receipt: Conflict, case: Case) -> Fate:
+def _before(receipt: Conflict, case: ReplayCase) -> ReplayedOutcome:
     """What was decided. Of a consolidation that notices whatever its rule says: what that said, as it was then."""
-    recorded = recorded_fate(receipt)
+    recorded = recorded_outcome(receipt)
     if receipt.origin != Origin.CONSOLIDATION or recorded.outcome != Outcome.NOTICED:
         return recorded
     try:
@@ -231,16 +239,16 @@ def _before(receipt: Conflict, case: Case) -> Fate:
         return recorded
 
 
-def recorded_fate(receipt: Conflict) -> Fate:
+def recorded_outcome(receipt: Conflict) -> ReplayedOutcome:
     """What a receipt says that its decision came to."""
     candidate, existing = receipt.records["candidate"]["id"], receipt.records["existing"]["id"]
     also = [other["existing"]["id"] for other in receipt.others if other["applied"]]
     is_merged = receipt.outcome == Outcome.MERGED and receipt.result is not None
-    return Fate(
+    return ReplayedOutcome(
         outcome=str(receipt.outcome),
         rule=receipt.rule_name,
         existing=existing,
-        gone=gone_by(str(receipt.outcome), candidate, existing, also),
+        gone=removed_ids(str(receipt.outcome), candidate, existing, also),
         merged=receipt.result.content if is_merged and receipt.result else None,
         strategy=receipt.strategy,
         confidence=receipt.confidence,

@@ -17,12 +17,12 @@ from django.db import transaction
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import ConflictError
 from apps.core.domain.scope import Access
-from apps.semantic.conflicts.receipts import completed, event_of, scope_columns
-from apps.semantic.domain.state import Standing, Transition
+from apps.semantic.conflicts.receipts import complete_receipt, decided_event, scope_columns
+from apps.semantic.domain.state import MemoryState, Transition
 from apps.semantic.models import Conflict, Memory, MemoryStatus, Origin, Outcome, ReviewState, RevisionAction
 from apps.semantic.selectors import conflict_get
 from apps.semantic.store.locks import lock_shards
-from apps.semantic.store.unit_of_work import Ledger, standing_of
+from apps.semantic.store.unit_of_work import UnitOfWork, state_of
 
 ACTIONS = {
     MemoryStatus.ACTIVE: RevisionAction.REVERTED,
@@ -53,7 +53,7 @@ class _Move:
     """A memory and where it is to stand."""
 
     memory: Memory
-    target: Standing
+    target: MemoryState
 
 
 def conflict_accept(*, access: Access, uuid: UUID, clock: Clock = SYSTEM_CLOCK) -> Conflict:
@@ -72,7 +72,7 @@ def conflict_revert(*, access: Access, uuid: UUID, clock: Clock = SYSTEM_CLOCK) 
 
     Raises NotFoundError, or ConflictError that says what has happened since and what to do about it.
     """
-    with _reviewing(access, uuid, clock) as (receipt, ledger):
+    with _reviewing(access, uuid, clock) as (receipt, unit):
         _check_in_force(receipt)
         if not _is_undoable(receipt):
             raise ConflictError("Both memories stand: there is nothing to revert.", code="nothing_to_revert")
@@ -80,8 +80,8 @@ def conflict_revert(*, access: Access, uuid: UUID, clock: Clock = SYSTEM_CLOCK) 
         moves = _moves_back(receipt)
         _check_twins(moves)
         answer = _answer(receipt, Origin.REVERT, Outcome.REVERTED, f"Reverted by {access.actor}.")
-        _carry_out(ledger, receipt, answer, moves, None, ReviewState.REVERTED)
-        _let_stand_again(receipt, access.actor, ledger.now)
+        _carry_out(unit, receipt, answer, moves, None, ReviewState.REVERTED)
+        _let_stand_again(receipt, access.actor, unit.now)
     return answer
 
 
@@ -90,25 +90,25 @@ def conflict_override(*, access: Access, uuid: UUID, winner: Winner, clock: Cloc
 
     Raises NotFoundError, or ConflictError as `conflict_revert` does, and when it stands as asked for already.
     """
-    with _reviewing(access, uuid, clock) as (receipt, ledger):
+    with _reviewing(access, uuid, clock) as (receipt, unit):
         _check_in_force(receipt)
         _check_can_be_overridden(receipt, winner)
-        moves = _moves_for(receipt, winner, ledger.now)
+        moves = _moves_for(receipt, winner, unit.now)
         _check_twins(moves)
         answer = _answer(receipt, Origin.OVERRIDE, OUTCOMES[winner], f"{access.actor} decided: {_said(winner)}")
         answer.winner = "" if winner is Winner.BOTH else winner.value
         result = {Winner.CANDIDATE: receipt.candidate, Winner.EXISTING: receipt.existing, Winner.BOTH: None}[winner]
-        _carry_out(ledger, receipt, answer, moves, result, ReviewState.OVERRIDDEN)
+        _carry_out(unit, receipt, answer, moves, result, ReviewState.OVERRIDDEN)
     return answer
 
 
 @contextmanager
-def _reviewing(access: Access, uuid: UUID, clock: Clock) -> Iterator[tuple[Conflict, Ledger]]:
+def _reviewing(access: Access, uuid: UUID, clock: Clock) -> Iterator[tuple[Conflict, UnitOfWork]]:
     """A receipt of the caller's, as it stands once no other writer of its user is at work."""
     with transaction.atomic():
         user = conflict_get(access, uuid).user_id
         versions = lock_shards([user])
-        yield conflict_get(access, uuid), Ledger(access.actor, utcnow(clock), versions)
+        yield conflict_get(access, uuid), UnitOfWork(access.actor, utcnow(clock), versions)
 
 
 def _check_in_force(receipt: Conflict) -> None:
@@ -157,14 +157,14 @@ def _moves_back(receipt: Conflict, checked: Collection[UUID] = ()) -> list[_Move
     problems, moves = [], []
     for step in transitions:
         memory = memories[step.memory]
-        target = step.before or Standing(MemoryStatus.DELETED.value, standing_of(memory).superseded_by)
+        target = step.before or MemoryState(MemoryStatus.DELETED.value, state_of(memory).superseded_by)
         if step.memory in checked:
             moves.append(_Move(memory, target))
-        elif standing_of(memory).is_same_place(target) or (
+        elif state_of(memory).has_same_status(target) or (
             step.before is None and memory.status == MemoryStatus.DELETED
         ):
             continue
-        elif standing_of(memory).is_same_place(step.after):
+        elif state_of(memory).has_same_status(step.after):
             moves.append(_Move(memory, target))
         else:
             problems.append(_moved_on(memory, receipt))
@@ -183,11 +183,11 @@ def _moves_for(receipt: Conflict, winner: Winner, now: datetime) -> list[_Move]:
     _raise_for([_moved_on(one, receipt) for one in (candidate, existing) if not _is_where_left(one, touched)])
     for memory, other in ((candidate, existing), (existing, candidate)):
         loses = memory is (existing if winner is Winner.CANDIDATE else candidate) and winner is not Winner.BOTH
-        target = Standing(MemoryStatus.SUPERSEDED.value, other.uuid, now) if loses else _active_since(memory, moves)
+        target = MemoryState(MemoryStatus.SUPERSEDED.value, other.uuid, now) if loses else _active_since(memory, moves)
         moves[memory.uuid] = _Move(memory, target)
     if winner is Winner.CANDIDATE:
         moves |= _with_the_existing(receipt, moves, now)
-    return [move for move in moves.values() if not standing_of(move.memory).is_same_place(move.target)]
+    return [move for move in moves.values() if not state_of(move.memory).has_same_status(move.target)]
 
 
 def decisions_undone(receipt: Conflict) -> Iterator[Conflict]:
@@ -203,18 +203,18 @@ def _is_where_left(memory: Memory, touched: Collection[UUID]) -> bool:
     return memory.status == MemoryStatus.ACTIVE or (memory.uuid in touched and memory.status != MemoryStatus.DELETED)
 
 
-def _active_since(memory: Memory, moves: dict[UUID, _Move]) -> Standing:
+def _active_since(memory: Memory, moves: dict[UUID, _Move]) -> MemoryState:
     """Active, as it was before if it was."""
     back = moves.get(memory.uuid)
     if back is not None and back.target.status == MemoryStatus.ACTIVE:
         return back.target
-    return Standing(MemoryStatus.ACTIVE.value)
+    return MemoryState(MemoryStatus.ACTIVE.value)
 
 
 def _with_the_existing(receipt: Conflict, moves: dict[UUID, _Move], now: datetime) -> dict[UUID, _Move]:
     """The further memories that the candidate won, which leave for it again."""
     leaving = {UUID(other["existing"]["id"]) for other in receipt.others if other["applied"]}
-    target = Standing(MemoryStatus.SUPERSEDED.value, receipt.candidate.uuid, now)
+    target = MemoryState(MemoryStatus.SUPERSEDED.value, receipt.candidate.uuid, now)
     return {uuid: _Move(move.memory, target) for uuid, move in moves.items() if uuid in leaving}
 
 
@@ -239,14 +239,14 @@ def _check_twins(moves: Sequence[_Move]) -> None:
     leaving = {move.memory.pk for move in moves if move.target.status != MemoryStatus.ACTIVE}
     others = Memory.objects.active().exclude(pk__in=leaving)
     for memory in (move.memory for move in moves if move.target.status == MemoryStatus.ACTIVE):
-        twin = others.saying_the_same_as(memory).exclude(pk=memory.pk).first()
+        twin = others.duplicates_of(memory).exclude(pk=memory.pk).first()
         if twin is not None:
             detail = f"The content of {memory.uuid} was saved again since, as {twin.uuid}: delete that one first."
             raise ConflictError(detail, code="duplicate")
 
 
 def _carry_out(
-    ledger: Ledger,
+    unit: UnitOfWork,
     receipt: Conflict,
     answer: Conflict,
     moves: Sequence[_Move],
@@ -260,9 +260,9 @@ def _carry_out(
         status, superseded_by = MemoryStatus(move.target.status), move.target.superseded_by
         since = move.target.status_changed_at
         if status == MemoryStatus.DELETED and since is None:  # deleted by this very step, not put back to where it was
-            since = ledger.now
+            since = unit.now
         transitions.append(
-            ledger.move(
+            unit.move(
                 move.memory,
                 status,
                 by[superseded_by] if superseded_by else None,
@@ -272,11 +272,11 @@ def _carry_out(
             )
         )
     answer.about_state = receipt.state
-    completed(answer, actor=ledger.actor, at=ledger.now, result=result, transitions=transitions)
-    ledger.add_receipt(answer)
-    ledger.emit(event_of(answer))
-    ledger.write()
-    _review(receipt, state, ledger.actor, ledger.now)
+    complete_receipt(answer, actor=unit.actor, at=unit.now, result=result, transitions=transitions)
+    unit.add_receipt(answer)
+    unit.emit(decided_event(answer))
+    unit.write()
+    _review(receipt, state, unit.actor, unit.now)
 
 
 def _answer(receipt: Conflict, origin: Origin, outcome: Outcome, reason: str) -> Conflict:

@@ -19,7 +19,7 @@ from apps.rules.domain.engine.detection import detect
 from apps.rules.domain.engine.record import MemoryRecord
 from apps.rules.domain.engine.verdict import Verdict, decide
 from apps.rules.selectors import RuleSet
-from apps.semantic.conflicts.records import Vector, record_of_memory
+from apps.semantic.conflicts.records import Vector, record_from_memory
 from apps.semantic.domain.nearest import nearest
 from apps.semantic.index.cache import shard_cache
 from apps.semantic.memories.comparison import terms_of
@@ -69,7 +69,7 @@ class Chunk:
     findings: Mapping[int, Finding] = field(default_factory=dict)
 
 
-def settled_id(patience: float) -> int | None:
+def last_visible_id(patience: float) -> int | None:
     """The highest id of a memory below which none is being inserted; None if that cannot be said yet.
 
     Ids of different users become visible out of order: one that is lower may still be uncommitted. Whoever has taken an
@@ -98,7 +98,7 @@ def memories_between(scope: Scope, after: int, until: int) -> MemoryQuerySet:
     return Memory.objects.in_scope(scope).active().filter(pk__gt=after, pk__lte=until).order_by("pk")
 
 
-def look_at(memories: Sequence[Memory], space: EmbeddingSpace, rules: RuleSet) -> Chunk:
+def examine(memories: Sequence[Memory], space: EmbeddingSpace, rules: RuleSet) -> Chunk:
     """Hold memories against the older ones near them. Takes no lock of the database. Raises SpaceChangedError."""
     ids = [memory.pk for memory in memories]
     near = {one.memory: one for one in _neighbourhoods(memories, space)}
@@ -115,14 +115,14 @@ def finding_of(
 ) -> Finding | None:
     """The conflicts of a memory with those near it that are `known`, but for the pairs that are settled already."""
     memory = known[one.memory]
-    record = record_of_memory(memory, one.vector)
+    record = record_from_memory(memory, one.vector)
     rule = rules.matching(record)
     memories, conflicts = {record.key: memory}, []
     for pk, vector in one.near.items():
         other = known.get(pk)
         if other is None or str(other.uuid) in settled.get(memory.pk, ()):
             continue
-        existing = record_of_memory(other, vector)
+        existing = record_from_memory(other, vector)
         detection = detect(record, existing, rule.detection)
         if detection.is_conflict:
             memories[existing.key] = other

@@ -23,15 +23,15 @@ from apps.semantic.consolidation.candidates import (
     Chunk,
     Finding,
     decided_partners,
+    examine,
     finding_of,
-    look_at,
+    last_visible_id,
     memories_between,
-    settled_id,
 )
 from apps.semantic.models import Consolidation, ConsolidationMode, Memory, Origin
 from apps.semantic.store.embedding_space import embed
 from apps.semantic.store.locks import hold_space, lock_shards
-from apps.semantic.store.unit_of_work import Ledger
+from apps.semantic.store.unit_of_work import UnitOfWork
 
 # Memories looked at together; and how long to wait for writers that are at work when a run begins.
 CHUNK = 32
@@ -46,7 +46,7 @@ WOULD_HAVE = {
 Progress = Callable[[int], None]
 
 
-class Ended(StrEnum):
+class RunEnd(StrEnum):
     """Why a run ended. complete: every memory of the scope has been looked at. stepped_aside: another run is at work,
     or a person has changed the consolidation meanwhile. writers: somebody was writing all the while."""
 
@@ -65,7 +65,7 @@ class SteppedAsideError(Exception):
 
 
 @dataclass(frozen=True)
-class Bounds:
+class RunLimits:
     """What one run does at most. None: no bound."""
 
     memories: int | None
@@ -73,7 +73,7 @@ class Bounds:
     seconds: float | None
 
     @classmethod
-    def of(cls, consolidation: Consolidation) -> "Bounds":
+    def of(cls, consolidation: Consolidation) -> "RunLimits":
         """As an operator set them."""
         return cls(consolidation.max_memories, consolidation.max_decisions, consolidation.max_seconds)
 
@@ -82,7 +82,7 @@ class Bounds:
 class RunReport:
     """What a run did. looked_at: memories. receipts: how many by outcome. error: without the content of any memory."""
 
-    ended: Ended = Ended.FAILED
+    ended: RunEnd = RunEnd.FAILED
     looked_at: int = 0
     receipts: Tally[str] = field(default_factory=Tally)
     seconds: float = 0.0
@@ -106,7 +106,7 @@ class ConsolidationRun:
         self,
         consolidation: Consolidation,
         clock: Clock,
-        bounds: Bounds,
+        bounds: RunLimits,
         *,
         only_if_enabled: bool = False,
         progress: Progress | None = None,
@@ -117,20 +117,20 @@ class ConsolidationRun:
         self._began = time.monotonic()
         self.report = RunReport()
 
-    def run(self, space: EmbeddingSpace) -> Ended:
+    def run(self, space: EmbeddingSpace) -> RunEnd:
         """Go on until a bound or the end. Safe to repeat. Raises SteppedAsideError, SpaceChangedError, and others."""
-        until = settled_id(PATIENCE_SECONDS)
+        until = last_visible_id(PATIENCE_SECONDS)
         if until is None:
-            return Ended.WRITERS
+            return RunEnd.WRITERS
         if not self._begin(until, _mark(active_rules(), space)):
-            return Ended.NOTHING_NEW
+            return RunEnd.NOTHING_NEW
         while memories := self._next(until):
             if ended := self._bound_reached() or self._look(memories, space, active_rules()):
                 return ended
         with self._holding() as row:
             row.is_complete, row.passes = True, row.passes + 1
             row.save(update_fields=["is_complete", "passes"])
-        return Ended.COMPLETE
+        return RunEnd.COMPLETE
 
     def _begin(self, until: int, mark: str) -> bool:
         """Begin a pass unless one is under way; False when there is nothing new to look at.
@@ -155,9 +155,9 @@ class ConsolidationRun:
         rows = memories_between(self._order.scope, self._cursor, until).defer("lexemes")
         return list(rows[: max(1, min(CHUNK, left))])
 
-    def _look(self, memories: Sequence[Memory], space: EmbeddingSpace, rules: RuleSet) -> Ended | None:
+    def _look(self, memories: Sequence[Memory], space: EmbeddingSpace, rules: RuleSet) -> RunEnd | None:
         """Decide what is to be decided about some memories, and move the cursor past all of them."""
-        chunk, done = look_at(memories, space, rules), 0
+        chunk, done = examine(memories, space, rules), 0
         for place, pk in enumerate(chunk.ids, start=1):
             if pk in chunk.findings:
                 self._decide(chunk, pk, place - done, space, rules)
@@ -170,14 +170,14 @@ class ConsolidationRun:
             self._moved(chunk.ids[-1], len(chunk.ids) - done, None)
         return None
 
-    def _bound_reached(self) -> Ended | None:
+    def _bound_reached(self) -> RunEnd | None:
         bounds, report = self._bounds, self.report
         if bounds.decisions is not None and report.receipts.total() >= bounds.decisions:
-            return Ended.DECISIONS
+            return RunEnd.DECISIONS
         if bounds.memories is not None and report.looked_at >= bounds.memories:
-            return Ended.MEMORIES
+            return RunEnd.MEMORIES
         if bounds.seconds is not None and report.looked_at and time.monotonic() - self._began >= bounds.seconds:
-            return Ended.TIME
+            return RunEnd.TIME
         return None
 
     def _decide(self, chunk: Chunk, pk: int, count: int, space: EmbeddingSpace, rules: RuleSet) -> None:
@@ -199,7 +199,7 @@ class ConsolidationRun:
         self, chunk: Chunk, pk: int, space: EmbeddingSpace, rules: RuleSet, vectors: Vectors
     ) -> Outcome | None:
         """The outcome; None if there is nothing to decide any more. Raises VectorsMissingError, SpaceChangedError."""
-        ledger = Ledger(self._order.actor, utcnow(self._clock), lock_shards([chunk.users[pk]]))
+        unit = UnitOfWork(self._order.actor, utcnow(self._clock), lock_shards([chunk.users[pk]]))
         hold_space(space)
         finding = _as_it_is_now(chunk, pk, rules)
         if finding is None:
@@ -207,10 +207,10 @@ class ConsolidationRun:
         verdict = finding.verdict()
         if self._order.mode == ConsolidationMode.NOTICE:
             verdict = only_noticed(verdict)
-        receipt = decision_apply(ledger, _case(finding, verdict, rules, space, vectors))
+        receipt = decision_apply(unit, _case(finding, verdict, rules, space, vectors))
         if vectors.missing:
             raise VectorsMissingError
-        ledger.write()
+        unit.write()
         return Outcome(str(receipt.outcome))
 
     @contextmanager

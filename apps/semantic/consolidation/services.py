@@ -19,13 +19,13 @@ from apps.core.domain.errors import MemoryHubError, NotFoundError
 from apps.core.domain.scope import IDENTIFIERS, Scope
 from apps.rules.domain.engine.verdict import Outcome
 from apps.rules.selectors import active_rules
-from apps.semantic.consolidation.candidates import Finding, look_at, memories_between
+from apps.semantic.consolidation.candidates import Finding, examine, memories_between
 from apps.semantic.consolidation.run import (
     CHUNK,
-    Bounds,
     ConsolidationRun,
-    Ended,
     Progress,
+    RunEnd,
+    RunLimits,
     RunReport,
     SteppedAsideError,
 )
@@ -122,7 +122,7 @@ def consolidation_run(
     *,
     pk: int,
     only_if_enabled: bool = False,
-    bounds: Bounds | None = None,
+    bounds: RunLimits | None = None,
     progress: Progress | None = None,
     clock: Clock = SYSTEM_CLOCK,
 ) -> RunReport:
@@ -133,9 +133,9 @@ def consolidation_run(
     """
     consolidation = Consolidation.objects.filter(pk=pk, **({"enabled": True} if only_if_enabled else {})).first()
     if consolidation is None:
-        return RunReport(Ended.STEPPED_ASIDE)
+        return RunReport(RunEnd.STEPPED_ASIDE)
     run = ConsolidationRun(
-        consolidation, clock, bounds or Bounds.of(consolidation), only_if_enabled=only_if_enabled, progress=progress
+        consolidation, clock, bounds or RunLimits.of(consolidation), only_if_enabled=only_if_enabled, progress=progress
     )
     began = time.monotonic()
     report = _ended(run)
@@ -154,7 +154,7 @@ def consolidation_preview(*, scope: Scope, progress: Progress | None = None) -> 
     space, rules, cursor = current_space(), active_rules(), 0
     until = Memory.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
     while memories := list(memories_between(scope, cursor, until).defer("lexemes")[:CHUNK]):
-        chunk = look_at(memories, space, rules)
+        chunk = examine(memories, space, rules)
         for pk in chunk.ids:
             if pk in chunk.findings and (outcome := _imagined(chunk.findings[pk], gone)):
                 outcomes[outcome] += 1
@@ -181,7 +181,7 @@ def _ended(run: ConsolidationRun) -> RunReport:
     try:
         run.report.ended = with_current_space(run.run)
     except SteppedAsideError:
-        run.report.ended = Ended.STEPPED_ASIDE
+        run.report.ended = RunEnd.STEPPED_ASIDE
     except MemoryHubError as error:
         run.report.error = error.detail
     except Exception as error:  # noqa: BLE001  (a broken one must not keep the others from running)
@@ -205,7 +205,7 @@ def _tell(consolidation: Consolidation, report: RunReport, clock: Clock) -> None
     for outcome, count in report.receipts.items():
         RECEIPTS.labels(str(outcome)).inc(count)
     # Who stepped aside at once leaves the note to the one that is at work.
-    if report.looked_at or report.ended is not Ended.STEPPED_ASIDE:
+    if report.looked_at or report.ended is not RunEnd.STEPPED_ASIDE:
         Consolidation.objects.filter(pk=consolidation.pk).update(
             last_run_at=utcnow(clock), last_run_seconds=report.seconds, last_error=report.error[:300]
         )

@@ -30,7 +30,7 @@ NO_CONFLICT = "no_conflict"
 
 
 @dataclass(frozen=True, eq=False)
-class Case:
+class ReplayCase:
     """A candidate and the memories that it is held against. similarities: their cosines with it, in their order.
 
     The candidate's vector is AXIS, theirs are made by `at_cosine`.
@@ -50,7 +50,7 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Fate:
+class ReplayedOutcome:
     """What a decision comes to.
 
     outcome: of `verdict.Outcome`, else "no_conflict". existing: the key of the memory that it was decided against.
@@ -67,7 +67,7 @@ class Fate:
     reason: str = "The memories do not conflict: both stand."
 
     @property
-    def comes_to(self) -> tuple[Any, ...]:
+    def effect(self) -> tuple[Any, ...]:
         """What makes two fates the same: outcome, what stands, and for what the candidate left or what two became.
 
         Texts that the hub takes for the same memory (`content_hash`) are the same here.
@@ -77,7 +77,7 @@ class Fate:
 
 
 @dataclass
-class Tally:
+class ReplayCounts:
     """Counts over replayed decisions. transitions: (before, after) -> how many; rules: by name, what matched."""
 
     replayed: int = 0
@@ -86,14 +86,14 @@ class Tally:
     transitions: Counter[tuple[str, str]] = field(default_factory=Counter)
     rules: Counter[str] = field(default_factory=Counter)
 
-    def add(self, before: Fate, current: Fate, changed: Fate) -> bool:
+    def add(self, before: ReplayedOutcome, current: ReplayedOutcome, changed: ReplayedOutcome) -> bool:
         """Count one decision; says whether it would differ from `before`."""
         self.replayed += 1
         self.rules[changed.rule] += 1
-        if before.comes_to == changed.comes_to:
+        if before.effect == changed.effect:
             return False
         self.differ += 1
-        self.due_to_change += current.comes_to != changed.comes_to
+        self.due_to_change += current.effect != changed.effect
         self.transitions[before.outcome, changed.outcome] += 1
         return True
 
@@ -105,30 +105,30 @@ def at_cosine(cosine: float | None) -> Vector | None:
     return np.array([cosine, math.sqrt(max(0.0, 1.0 - cosine * cosine))], dtype=np.float32)
 
 
-def case_of(candidate: MemoryRecord, partners: Sequence[tuple[MemoryRecord, float | None]]) -> Case:
+def replay_case(candidate: MemoryRecord, partners: Sequence[tuple[MemoryRecord, float | None]]) -> ReplayCase:
     """A case of records without vectors. partners: at least one, each with its cosine."""
     placed = tuple(replace(record, embedding=at_cosine(cosine)) for record, cosine in partners)
-    return Case(replace(candidate, embedding=AXIS), placed, tuple(cosine for _, cosine in partners))
+    return ReplayCase(replace(candidate, embedding=AXIS), placed, tuple(cosine for _, cosine in partners))
 
 
-def replay(case: Case, rule: RuleConfig, max_chars: int) -> Fate:
+def replay(case: ReplayCase, rule: RuleConfig, max_chars: int) -> ReplayedOutcome:
     """Decide a case under a rule, as a save would. max_chars: longer texts are not merged."""
     conflicts = [Conflict(partner, detect(case.candidate, partner, rule.detection)) for partner in case.partners]
     verdict = decide(case.candidate, conflicts, rule.arbitration)
-    return Fate(NO_CONFLICT, rule.name) if verdict is None else _fate_of(case, verdict, rule, max_chars)
+    return ReplayedOutcome(NO_CONFLICT, rule.name) if verdict is None else _fate_of(case, verdict, rule, max_chars)
 
 
-def _fate_of(case: Case, verdict: Verdict, rule: RuleConfig, max_chars: int) -> Fate:
+def _fate_of(case: ReplayCase, verdict: Verdict, rule: RuleConfig, max_chars: int) -> ReplayedOutcome:
     existing, result = verdict.main.conflict.existing, verdict.main.result
     merged = _merged(case, existing, rule) if verdict.outcome is Outcome.MERGED else None
     if merged is not None and len(merged) > max_chars:
         reason = f"Merged, they would be longer than {max_chars:,} characters: both stand."
-        return Fate(Outcome.NOTICED.value, rule.name, existing.key, reason=reason, **_how(result))
-    return Fate(
+        return ReplayedOutcome(Outcome.NOTICED.value, rule.name, existing.key, reason=reason, **_how(result))
+    return ReplayedOutcome(
         outcome=verdict.outcome.value,
         rule=rule.name,
         existing=existing.key,
-        gone=gone_by(
+        gone=removed_ids(
             verdict.outcome.value, case.candidate.key, existing.key, [one.conflict.existing.key for one in verdict.also]
         ),
         merged=merged,
@@ -141,11 +141,11 @@ def _how(result: ArbitrationResult) -> dict[str, Any]:
     return {"strategy": result.strategy.value, "confidence": result.confidence}
 
 
-def _merged(case: Case, existing: MemoryRecord, rule: RuleConfig) -> str:
+def _merged(case: ReplayCase, existing: MemoryRecord, rule: RuleConfig) -> str:
     return merge(existing, case.candidate, case.similarity(existing), rule.merge).content
 
 
-def gone_by(outcome: str, candidate: str, existing: str, also: Collection[str]) -> frozenset[str]:
+def removed_ids(outcome: str, candidate: str, existing: str, also: Collection[str]) -> frozenset[str]:
     """The keys of the memories that do not stand after a decision. also: those that leave with the existing one."""
     match outcome:
         case Outcome.SUPERSEDED_EXISTING:

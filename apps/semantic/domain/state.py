@@ -7,7 +7,7 @@ from uuid import UUID
 
 
 @dataclass(frozen=True)
-class Standing:
+class MemoryState:
     """All that a decision changes about a memory. superseded_by: the id of the memory that stands in its place."""
 
     status: str
@@ -23,7 +23,7 @@ class Standing:
         }
 
     @classmethod
-    def from_json(cls, data: dict[str, Any]) -> "Standing":
+    def from_json(cls, data: dict[str, Any]) -> "MemoryState":
         """What `as_json` gave, exactly."""
         superseded_by, changed_at = data["superseded_by"], data["status_changed_at"]
         return cls(
@@ -32,7 +32,7 @@ class Standing:
             datetime.fromisoformat(changed_at) if changed_at else None,
         )
 
-    def is_same_place(self, other: "Standing") -> bool:
+    def has_same_status(self, other: "MemoryState") -> bool:
         """Whether both are the same status behind the same memory; when that came to be makes no difference."""
         return (self.status, self.superseded_by) == (other.status, other.superseded_by)
 
@@ -42,8 +42,8 @@ class Transition:
     """A memory's step from one standing to another. before: None when the decision brought it into being."""
 
     memory: UUID
-    before: Standing | None
-    after: Standing
+    before: MemoryState | None
+    after: MemoryState
 
     def as_json(self) -> dict[str, Any]:
         """As a receipt keeps it."""
@@ -53,5 +53,5 @@ class Transition:
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> "Transition":
         """What `as_json` gave."""
-        before = Standing.from_json(data["before"]) if data["before"] else None
-        return cls(UUID(data["memory"]), before, Standing.from_json(data["after"]))
+        before = MemoryState.from_json(data["before"]) if data["before"] else None
+        return cls(UUID(data["memory"]), before, MemoryState.from_json(data["after"]))

@@ -25,11 +25,11 @@ from apps.rules.domain.engine.arbitration import Conflict
 from apps.rules.domain.engine.detection import detect
 from apps.rules.domain.engine.record import MemoryRecord
 from apps.rules.selectors import RuleSet
-from apps.semantic.conflicts.records import RECORD_COLUMNS, Vector, record_of_draft, record_of_row
+from apps.semantic.conflicts.records import RECORD_COLUMNS, Vector, record_from_draft, record_from_row
 from apps.semantic.domain.nearest import Near, best_of, nearest
 from apps.semantic.index.cache import shard_cache
 from apps.semantic.index.changes import CODED, changes_since
-from apps.semantic.memories.prepare import Prepared
+from apps.semantic.memories.prepare import Candidate
 from apps.semantic.models import Memory
 
 # Cosines computed at once, 16 MB of them; and words looked up for one memory.
@@ -89,9 +89,9 @@ class Comparison:
     ids: dict[str, int] = field(default_factory=dict)
 
 
-def subjects_of(items: Sequence[Prepared], rules: RuleSet, now: datetime) -> list[Subject]:
+def subjects_of(items: Sequence[Candidate], rules: RuleSet, now: datetime) -> list[Subject]:
     """Drafts as subjects. All rules are asked, whoever saves: the caller's key does not decide which one applies."""
-    records = [record_of_draft(item, now) for item in items]
+    records = [record_from_draft(item, now) for item in items]
     return [
         Subject(record, rules.matching(record), Scope(*item.key[:3]), item.key[3], item.words["lexemes"])
         for item, record in zip(items, records, strict=True)
@@ -218,7 +218,7 @@ def _detect_all(comparison: Comparison, neighbours: _Neighbours) -> None:
                 for earlier in one.places:
                     _detect(comparison, place, comparison.subjects[earlier].record)
             elif one.memory in rows:
-                existing = record_of_row(rows[one.memory], one.vector)
+                existing = record_from_row(rows[one.memory], one.vector)
                 comparison.ids[existing.key] = one.memory
                 _detect(comparison, place, existing)
 

@@ -26,7 +26,7 @@ SETTLED = ("superseded", "merged", "rejected")
 
 
 @dataclass(frozen=True, eq=False)
-class Prepared:
+class Candidate:
     """A draft with all that can be computed outside a transaction. uuid: what its memory will be called."""
 
     uuid: UUID
@@ -41,12 +41,12 @@ class Prepared:
 class PreparedSaves:
     """Drafts that are hashed and embedded, on their way into the database; errors stand in their places."""
 
-    items: Sequence[Prepared | MemoryHubError]
+    items: Sequence[Candidate | MemoryHubError]
     space: EmbeddingSpace
     actor: str
 
 
-def prepare_draft(access: Access, draft: MemoryDraft, space: EmbeddingSpace) -> Prepared | MemoryHubError:
+def prepare_draft(access: Access, draft: MemoryDraft, space: EmbeddingSpace) -> Candidate | MemoryHubError:
     try:
         scope = access.for_write(draft.scope, settings.MEMORYHUB.default_user)
         vector = None if draft.embedding is None else given_vector(draft.embedding, space)
@@ -54,12 +54,12 @@ def prepare_draft(access: Access, draft: MemoryDraft, space: EmbeddingSpace) -> 
         return error
     key = (scope.user_id or "", scope.household_id or "", scope.persona_id or "", content_hash(draft.content))
     words = word_columns(draft.content, draft.keywords, draft.context, draft.occurred_at)
-    return Prepared(uuid4(), draft, scope, key, words, vector)
+    return Candidate(uuid4(), draft, scope, key, words, vector)
 
 
-def with_vectors(prepared: Sequence[Prepared]) -> list[Prepared]:
+def with_vectors(prepared: Sequence[Candidate]) -> list[Candidate]:
     """The drafts with their vectors; those that are duplicates already need none."""
-    active, settled = active_by_key(item.key for item in prepared), settled_by_moment(prepared)
+    active, settled = active_by_key(item.key for item in prepared), find_already_decided(prepared)
     missing = [
         item
         for item in prepared
@@ -79,16 +79,16 @@ def active_by_key(keys: Iterable[Key]) -> dict[Key, Memory]:
     rows = Memory.objects.active().filter(
         user_id__in={key[0] for key in keys}, content_hash__in={key[3] for key in keys}
     )
-    found = {key_of(row): row for row in rows}
+    found = {duplicate_key(row): row for row in rows}
     return {key: row for key, row in found.items() if key in keys}
 
 
-def key_of(row: Memory) -> Key:
+def duplicate_key(row: Memory) -> Key:
     """By which exact duplicates of a memory are known."""
     return row.user_id, row.household_id, row.persona_id, row.content_hash
 
 
-def settled_by_moment(prepared: Sequence[Prepared]) -> dict[Moment, Memory]:
+def find_already_decided(prepared: Sequence[Candidate]) -> dict[Moment, Memory]:
     """What was saved before and lost to another memory since, for drafts that say when it happened.
 
     The same statement of the same moment is not news: saving it again, as a repeated import does, decides nothing anew.
@@ -102,7 +102,7 @@ def settled_by_moment(prepared: Sequence[Prepared]) -> dict[Moment, Memory]:
         status__in=SETTLED, user_id__in={key[0] for key, _ in dated}, content_hash__in={key[3] for key, _ in dated}
     )
     rows = same.exclude(superseded_by__status="deleted").select_related("superseded_by").order_by("id")
-    found = {(key_of(row), row.occurred_at): row for row in rows}
+    found = {(duplicate_key(row), row.occurred_at): row for row in rows}
     return {moment: row for moment, row in found.items() if moment in dated}
 
 

@@ -17,11 +17,11 @@ from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.index.health import index_guard
 from apps.semantic.index.warm_up import require_warm
 from apps.semantic.memories.comparison import compare, subjects_of
-from apps.semantic.memories.prepare import Prepared, PreparedSaves, prepare_draft, with_vectors
+from apps.semantic.memories.prepare import Candidate, PreparedSaves, prepare_draft, with_vectors
 from apps.semantic.memories.writer import SaveResult, Writer, Writing
 from apps.semantic.store.embedding_space import current_space, embed, with_current_space
 from apps.semantic.store.locks import hold_space, lock_shards
-from apps.semantic.store.unit_of_work import Ledger
+from apps.semantic.store.unit_of_work import UnitOfWork
 
 _TRIES = 10
 # A batch is no slow write for being large: every twenty memories of it may take as long as one alone.
@@ -56,20 +56,20 @@ def save_prepare(*, access: Access, drafts: Sequence[MemoryDraft]) -> PreparedSa
     """The slow half of a save, which holds no lock and no transaction. Raises UnavailableError."""
     space = current_space()
     items = [prepare_draft(access, draft, space) for draft in drafts]
-    ready = iter(with_vectors([item for item in items if isinstance(item, Prepared)]))
-    return PreparedSaves([next(ready) if isinstance(item, Prepared) else item for item in items], space, access.actor)
+    ready = iter(with_vectors([item for item in items if isinstance(item, Candidate)]))
+    return PreparedSaves([next(ready) if isinstance(item, Candidate) else item for item in items], space, access.actor)
 
 
 def save_write(*, prepared: PreparedSaves, clock: Clock = SYSTEM_CLOCK) -> list[SaveOutcome]:
     """The quick half of a save: one transaction. One outcome per draft, in order."""
-    ready, started = [item for item in prepared.items if isinstance(item, Prepared)], monotonic_ms()
+    ready, started = [item for item in prepared.items if isinstance(item, Candidate)], monotonic_ms()
     results = iter(_write(ready, prepared.space, prepared.actor, clock))
     if ready:
         index_guard().note_write((monotonic_ms() - started) / math.ceil(len(ready) / MEMORIES_PER_WRITE), clock=clock)
-    return [next(results) if isinstance(item, Prepared) else item for item in prepared.items]
+    return [next(results) if isinstance(item, Candidate) else item for item in prepared.items]
 
 
-def _write(ready: Sequence[Prepared], space: EmbeddingSpace, actor: str, clock: Clock) -> list[SaveResult]:
+def _write(ready: Sequence[Candidate], space: EmbeddingSpace, actor: str, clock: Clock) -> list[SaveResult]:
     """Compare without a lock, then decide and write with it."""
     if not ready:
         return []
@@ -80,7 +80,7 @@ def _write(ready: Sequence[Prepared], space: EmbeddingSpace, actor: str, clock: 
             with transaction.atomic():
                 versions = lock_shards(item.key[0] for item in ready)
                 hold_space(space)
-                return Writer(Ledger(actor, now, versions), writing, comparison).write(ready, versions)
+                return Writer(UnitOfWork(actor, now, versions), writing, comparison).write(ready, versions)
         except VectorsMissingError:
             writing.vectors.supply(embed(writing.vectors.missing))
         if any(item.vector is None for item in ready):
@@ -93,5 +93,5 @@ def _write(ready: Sequence[Prepared], space: EmbeddingSpace, actor: str, clock: 
     raise UnavailableError(detail, retry_after=1)
 
 
-def _with_vector(item: Prepared, vectors: Vectors) -> Prepared:
+def _with_vector(item: Candidate, vectors: Vectors) -> Candidate:
     return item if item.vector is not None else replace(item, vector=vectors.known(item.draft.content))

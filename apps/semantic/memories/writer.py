@@ -12,14 +12,21 @@ from apps.rules.domain.engine.record import MemoryRecord
 from apps.rules.domain.engine.verdict import Outcome, Verdict, decide
 from apps.rules.selectors import RuleSet
 from apps.semantic.conflicts.decisions import Arrival, Case, Vectors, VectorsMissingError, decision_apply
-from apps.semantic.conflicts.records import record_of_memory
+from apps.semantic.conflicts.records import record_from_memory
 from apps.semantic.domain.duplicates import DuplicateAction, DuplicateDecision, decide_duplicate
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.memories.comparison import Comparison, Subject, catch_up
-from apps.semantic.memories.prepare import Key, Prepared, active_by_key, key_of, new_memory, settled_by_moment
+from apps.semantic.memories.prepare import (
+    Candidate,
+    Key,
+    active_by_key,
+    duplicate_key,
+    find_already_decided,
+    new_memory,
+)
 from apps.semantic.models import Conflict as Receipt
 from apps.semantic.models import Memory, MemoryStatus, Origin
-from apps.semantic.store.unit_of_work import Ledger
+from apps.semantic.store.unit_of_work import UnitOfWork
 
 ALREADY_DECIDED = "already_decided"
 
@@ -50,16 +57,16 @@ class Writing:
 class Writer:
     """Decides about each draft in turn, the later ones against what became of the earlier ones."""
 
-    def __init__(self, ledger: Ledger, writing: Writing, comparison: Comparison) -> None:
-        self._ledger, self._writing, self._comparison = ledger, writing, comparison
+    def __init__(self, unit: UnitOfWork, writing: Writing, comparison: Comparison) -> None:
+        self._ledger, self._writing, self._comparison = unit, writing, comparison
         self._merged: list[Memory] = []
 
-    def write(self, prepared: Sequence[Prepared], versions: Mapping[str, int]) -> list[SaveResult]:
+    def write(self, prepared: Sequence[Candidate], versions: Mapping[str, int]) -> list[SaveResult]:
         """Save the drafts; the shards of their users are locked. Raises VectorsMissingError, SpaceChangedError."""
         catch_up(self._comparison, versions, self._writing.space)
         stored = active_by_key(item.key for item in prepared)
         self._stored = {key: self._ledger.row(memory) for key, memory in stored.items()}
-        self._settled = settled_by_moment(prepared)
+        self._settled = find_already_decided(prepared)
         for key, memory in self._stored.items():
             self._note_moment(key, memory)
         self._memories = {key: self._ledger.row(memory) for key, memory in _partners(self._comparison).items()}
@@ -70,7 +77,7 @@ class Writer:
         self._ledger.write()
         return results
 
-    def _write_one(self, place: int, item: Prepared) -> SaveResult:
+    def _write_one(self, place: int, item: Candidate) -> SaveResult:
         stored = self._stored.get(item.key)
         if stored is None or stored.status != MemoryStatus.ACTIVE:
             return self._write_new(place, item)
@@ -80,7 +87,7 @@ class Writer:
             return SaveResult("updated", decision.reason, stored)
         return SaveResult("skipped", decision.reason, stored)
 
-    def _write_new(self, place: int, item: Prepared) -> SaveResult:
+    def _write_new(self, place: int, item: Candidate) -> SaveResult:
         moment = (item.key, item.draft.occurred_at)
         if moment in self._settled:
             return SaveResult("skipped", ALREADY_DECIDED, self._settled[moment])
@@ -137,7 +144,7 @@ class Writer:
         assert receipt.result is not None
         if receipt.outcome == Outcome.MERGED:
             self._merged.append(receipt.result)
-            self._stored[key_of(receipt.result)] = receipt.result
+            self._stored[duplicate_key(receipt.result)] = receipt.result
         return SaveResult(str(receipt.outcome), receipt.strategy, receipt.result, receipt.uuid)
 
     def _conflicts(self, place: int, subject: Subject) -> list[Conflict]:
@@ -163,7 +170,7 @@ class Writer:
         for memory in self._merged:
             if memory.status == MemoryStatus.ACTIVE and _is_of(memory, subject):
                 self._memories[str(memory.uuid)] = memory
-                record = record_of_memory(memory, self._writing.vectors.of(memory.content))
+                record = record_from_memory(memory, self._writing.vectors.of(memory.content))
                 conflicts.append(Conflict(record, detect(subject.record, record, subject.rule.detection)))
         return conflicts
 

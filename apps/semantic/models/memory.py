@@ -127,7 +127,7 @@ class Memory(models.Model):
             ),
         ]
         indexes: ClassVar[list[models.Index]] = [
-            # Knowing again what was decided before, see `drafts.settled_by_moment`.
+            # Knowing again what was decided before, see `drafts.find_already_decided`.
             models.Index(
                 name="semantic_memory_settled",
                 fields=["user_id", "content_hash"],

@@ -11,7 +11,7 @@ from apps.rules.domain.engine.record import MemoryRecord
 from apps.rules.domain.engine.verdict import Outcome
 from apps.rules.selectors import is_visible
 from apps.semantic.conflicts.rehearsal import Difference, Rehearsal, Replayed
-from apps.semantic.domain.rehearsal import NO_CONFLICT, Case, Fate, Tally
+from apps.semantic.domain.rehearsal import NO_CONFLICT, ReplayCase, ReplayCounts, ReplayedOutcome
 from apps.semantic.models import Origin, ReviewState
 from apps.semantic.schemas.memory_outputs import iso
 
@@ -146,7 +146,7 @@ def _summary(replayed: Replayed, show: ShownRule) -> dict[str, Any]:
     }
 
 
-def _matched(tally: Tally, show: ShownRule) -> list[dict[str, Any]]:
+def _matched(tally: ReplayCounts, show: ShownRule) -> list[dict[str, Any]]:
     counts: dict[str | None, int] = {}
     for name, count in tally.rules.most_common():
         counts[show(name)] = counts.get(show(name), 0) + count
@@ -182,7 +182,7 @@ def difference_json(difference: Difference, show: ShownRule) -> dict[str, Any]:
 
 def shown_partner(difference: Difference) -> MemoryRecord:
     """Of several memories that the candidate conflicts with, that which decides under the change, else did before."""
-    case: Case = difference.case
+    case: ReplayCase = difference.case
     return case.partner(difference.changed.existing or difference.before.existing)
 
 
@@ -191,7 +191,7 @@ def excerpt_json(record: MemoryRecord) -> dict[str, str]:
     return {"id": record.key, "excerpt": record.content[:MAX_EXCERPT_CHARS]}
 
 
-def fate_json(fate: Fate, show: ShownRule) -> dict[str, Any]:
+def fate_json(fate: ReplayedOutcome, show: ShownRule) -> dict[str, Any]:
     """What a decision comes to, as FateOutput describes it."""
     return {
         "outcome": fate.outcome,

@@ -15,22 +15,22 @@ import numpy.typing as npt
 from apps.events.domain.payload import EventPayload
 from apps.events.services import emit_many
 from apps.llm.models import EmbeddingSpace
-from apps.semantic.domain.state import Standing, Transition
-from apps.semantic.events import MemoryDeleted, MemorySaved, MemoryStandingChanged, SaveAction, change_fields
-from apps.semantic.memories.prepare import key_of
+from apps.semantic.domain.state import MemoryState, Transition
+from apps.semantic.events import MemoryDeleted, MemorySaved, MemoryStatusChanged, SaveAction, change_fields
+from apps.semantic.memories.prepare import duplicate_key
 from apps.semantic.models import Conflict, Memory, MemoryEmbedding, MemoryRevision, MemoryStatus, RevisionAction
 from apps.semantic.store.copy import insert_embeddings, insert_memories, insert_revisions, number_memories
 
-STANDING_FIELDS = ("status", "superseded_by", "status_changed_at", "updated_at", "version")
+STATE_FIELDS = ("status", "superseded_by", "status_changed_at", "updated_at", "version")
 
 
-def standing_of(memory: Memory) -> Standing:
+def state_of(memory: Memory) -> MemoryState:
     """Where a memory stands now."""
     by = memory.superseded_by
-    return Standing(str(memory.status), by.uuid if by else None, memory.status_changed_at)
+    return MemoryState(str(memory.status), by.uuid if by else None, memory.status_changed_at)
 
 
-class Ledger:
+class UnitOfWork:
     """The changes of one transaction. versions: of the locked shards, by user (see `locks`)."""
 
     def __init__(self, actor: str, now: datetime, versions: Mapping[str, int]) -> None:
@@ -65,7 +65,7 @@ class Ledger:
         self.record(memory, RevisionAction.CREATED, {}, reason=reason, conflict=receipt)
         if memory.status == MemoryStatus.ACTIVE:
             self.emit(MemorySaved(action=SaveAction.INSERTED, **self._fields(memory)))
-        return Transition(memory.uuid, None, standing_of(memory))
+        return Transition(memory.uuid, None, state_of(memory))
 
     def update(self, memory: Memory, after: Mapping[str, Any], *, reason: str) -> None:
         """Give fields of a memory new values."""
@@ -87,10 +87,10 @@ class Ledger:
         since: datetime | None = None,
     ) -> Transition:
         """Let a memory stand otherwise from now on, or as it did before, `since` then."""
-        before = standing_of(memory)
+        before = state_of(memory)
         memory.status, memory.superseded_by, memory.status_changed_at = status, by, since
-        after = standing_of(memory)
-        self._touch(memory, STANDING_FIELDS)
+        after = state_of(memory)
+        self._touch(memory, STATE_FIELDS)
         self.record(memory, action, _differences(before, after), conflict=receipt)
         self.emit(self._moved(memory, receipt))
         return Transition(memory.uuid, before, after)
@@ -98,7 +98,7 @@ class Ledger:
     def inserted_twin(self, memory: Memory, besides: Collection[Memory]) -> Memory | None:
         """An active memory of the same scope and content among those inserted."""
         others = (one for one in self._inserted if one.status == MemoryStatus.ACTIVE and one not in besides)
-        return next((one for one in others if key_of(one) == key_of(memory)), None)
+        return next((one for one in others if duplicate_key(one) == duplicate_key(memory)), None)
 
     def record(
         self,
@@ -158,7 +158,7 @@ class Ledger:
         if memory.status == MemoryStatus.DELETED:
             return MemoryDeleted(**self._fields(memory))
         by = memory.superseded_by
-        return MemoryStandingChanged(
+        return MemoryStatusChanged(
             status=str(memory.status),
             superseded_by=by.uuid if by else None,
             conflict_id=receipt,
@@ -169,7 +169,7 @@ class Ledger:
         return change_fields(memory, self.actor, self.now)
 
 
-def _differences(before: Standing, after: Standing) -> dict[str, Any]:
+def _differences(before: MemoryState, after: MemoryState) -> dict[str, Any]:
     """Field -> [before, after], of what is not the same."""
     old, new = before.as_json(), after.as_json()
     return {name: [old[name], new[name]] for name in ("status", "superseded_by") if old[name] != new[name]}

@@ -21,7 +21,7 @@ from apps.rules.services import rule_delete, rule_register
 from apps.semantic import tasks
 from apps.semantic.conflicts.review import Winner
 from apps.semantic.consolidation import run as running
-from apps.semantic.consolidation.run import Bounds, Ended, RunReport
+from apps.semantic.consolidation.run import RunEnd, RunLimits, RunReport
 from apps.semantic.consolidation.services import (
     consolidation_create,
     consolidation_delete,
@@ -77,7 +77,7 @@ def order(**fields: Any) -> Consolidation:
 
 
 def run(consolidation: Consolidation, **bounds: Any) -> RunReport:
-    asked = Bounds(**{"memories": None, "decisions": None, "seconds": None, **bounds})
+    asked = RunLimits(**{"memories": None, "decisions": None, "seconds": None, **bounds})
     report = consolidation_run(pk=consolidation.pk, bounds=asked)
     consolidation.refresh_from_db()
     return report
@@ -405,7 +405,7 @@ def test_however_a_pass_is_cut_it_comes_to_the_same(sizes: list[int], decisions:
             store(*data.draw(st.permutations(opposites(4))))
         nightly = order(mode="decide")
         for turn in range(100):
-            if run(nightly, memories=sizes[turn % len(sizes)], decisions=decisions).ended is Ended.COMPLETE:
+            if run(nightly, memories=sizes[turn % len(sizes)], decisions=decisions).ended is RunEnd.COMPLETE:
                 break
         found = {frozenset(pair) for pair in pairs()}
         assert nightly.is_complete
@@ -415,7 +415,7 @@ def test_however_a_pass_is_cut_it_comes_to_the_same(sizes: list[int], decisions:
         transaction.set_rollback(True)
 
 
-# Bounds
+# RunLimits
 
 
 def test_a_run_looks_at_no_more_memories_than_it_may() -> None:

@@ -9,8 +9,8 @@ from django.db import connection, transaction
 
 from apps.core.domain.scope import Scope, system_access
 from apps.semantic.consolidation import run as running
-from apps.semantic.consolidation.candidates import settled_id
-from apps.semantic.consolidation.run import Bounds, Ended, RunReport
+from apps.semantic.consolidation.candidates import last_visible_id
+from apps.semantic.consolidation.run import RunEnd, RunLimits, RunReport
 from apps.semantic.consolidation.services import consolidation_create, consolidation_run, consolidation_update
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.models import Conflict, Consolidation, Memory
@@ -42,14 +42,14 @@ def nightly() -> Consolidation:
 
 
 def going(consolidation: Consolidation, **bounds: Any) -> Callable[[], RunReport]:
-    asked = Bounds(**{"memories": None, "decisions": None, "seconds": None, **bounds})
+    asked = RunLimits(**{"memories": None, "decisions": None, "seconds": None, **bounds})
     return lambda: consolidation_run(pk=consolidation.pk, bounds=asked)
 
 
 def finish(consolidation: Consolidation) -> None:
     """Run until a pass is complete, as the schedule would in time."""
     for _ in range(50):
-        if going(consolidation)().ended in {Ended.COMPLETE, Ended.NOTHING_NEW}:
+        if going(consolidation)().ended in {RunEnd.COMPLETE, RunEnd.NOTHING_NEW}:
             return
     pytest.fail("it never ends")
 
@@ -211,9 +211,9 @@ class Slow:
 def test_no_id_is_settled_while_somebody_who_has_a_lower_one_is_at_work() -> None:
     slow = Slow("ben")
     last = save("Ana likes tea.")
-    assert settled_id(patience=0.1) is None
+    assert last_visible_id(patience=0.1) is None
     slow.finish()
-    assert settled_id(patience=PATIENCE) == last.pk
+    assert last_visible_id(patience=PATIENCE) == last.pk
 
 
 def test_a_writer_who_comes_later_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -227,7 +227,7 @@ def test_a_writer_who_comes_later_is_not_waited_for(monkeypatch: pytest.MonkeyPa
             first.finish()
 
     monkeypatch.setattr("apps.semantic.consolidation.candidates.time.sleep", pause)
-    assert settled_id(patience=PATIENCE) == last.pk
+    assert last_visible_id(patience=PATIENCE) == last.pk
     later[0].finish()
 
 

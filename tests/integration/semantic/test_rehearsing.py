@@ -16,7 +16,7 @@ from apps.core.domain.scope import Access, Permission, Scope, system_access
 from apps.rules.domain.documents.problems import InvalidRuleError
 from apps.rules.services import rule_register, rule_update
 from apps.semantic.conflicts.rehearsal import Rehearsal, Replayed, rehearse, rehearse_document
-from apps.semantic.consolidation.run import Bounds
+from apps.semantic.consolidation.run import RunLimits
 from apps.semantic.consolidation.services import consolidation_for, consolidation_run
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.index.cache import shard_cache
@@ -246,7 +246,7 @@ def test_decisions_are_read_a_few_at_a_time_and_none_is_missed(
 
 def consolidate(mode: str) -> Conflict:
     consolidation = consolidation_for(scope=Scope("ana"), mode=ConsolidationMode(mode))
-    consolidation_run(pk=consolidation.pk, bounds=Bounds(memories=None, decisions=None, seconds=None))
+    consolidation_run(pk=consolidation.pk, bounds=RunLimits(memories=None, decisions=None, seconds=None))
     return Conflict.objects.get()
 
 

@@ -13,7 +13,16 @@ from apps.rules.domain.engine.detection import detect
 from apps.rules.domain.engine.merge import ContentStrategy, MergeConfig
 from apps.rules.domain.engine.record import MemoryRecord
 from apps.rules.domain.engine.signals import DetectionConfig, SignalType
-from apps.semantic.domain.rehearsal import AXIS, Fate, Tally, at_cosine, case_of, changed_document, gone_by, replay
+from apps.semantic.domain.rehearsal import (
+    AXIS,
+    ReplayCounts,
+    ReplayedOutcome,
+    at_cosine,
+    changed_document,
+    removed_ids,
+    replay,
+    replay_case,
+)
 
 THEN = datetime(2026, 3, 1, tzinfo=UTC)
 RULE = RuleConfig("mine")
@@ -47,20 +56,20 @@ def test_without_a_cosine_there_is_no_vector() -> None:
 
 def test_each_partner_is_compared_at_its_own_cosine() -> None:
     partners = [(record("near", "tea"), 0.99), (record("far", "tea"), 0.5), (record("unknown", "tea"), None)]
-    case = case_of(record("new", "coffee"), partners)
+    case = replay_case(record("new", "coffee"), partners)
     seen = [detect(case.candidate, partner, DetectionConfig()).signal(SignalType.SEMANTIC) for partner in case.partners]
     assert [signal and signal.evidence["similarity"] for signal in seen] == [0.99, None, None]
     assert [case.similarity(partner) for partner in case.partners] == [0.99, 0.5, None]
 
 
 def test_a_case_without_a_conflict_leaves_everything() -> None:
-    case = case_of(record("new", "Ben has a dog."), [(record("old", "Ana drinks tea."), 0.1)])
+    case = replay_case(record("new", "Ben has a dog."), [(record("old", "Ana drinks tea."), 0.1)])
     fate = replay(case, RULE, 1_000)
     assert (fate.outcome, fate.gone, fate.existing, fate.rule) == ("no_conflict", frozenset(), None, "mine")
 
 
 def test_a_contradiction_supersedes_the_older_memory() -> None:
-    case = case_of(
+    case = replay_case(
         record("new", "Ana does not live in Lisbon.", 3),
         [(record("old", "Ana lives in Lisbon."), 0.7), (record("other", "Ben has a dog."), 0.1)],
     )
@@ -70,7 +79,7 @@ def test_a_contradiction_supersedes_the_older_memory() -> None:
 
 def test_a_merge_tells_its_text_and_is_only_noticed_when_that_is_too_long() -> None:
     contents = ("Ana bakes rye bread every Sunday.", "Ana bakes rye bread every Sunday morning!")
-    case = case_of(record("new", contents[1]), [(record("old", contents[0]), 0.9)])
+    case = replay_case(record("new", contents[1]), [(record("old", contents[0]), 0.9)])
     fate = replay(case, MERGING, 1_000)
     assert (fate.outcome, fate.merged, fate.gone) == ("merged", "\n".join(contents), {"new", "old"})
     short = replay(case, MERGING, 50)
@@ -89,34 +98,35 @@ def test_a_merge_tells_its_text_and_is_only_noticed_when_that_is_too_long() -> N
     ],
 )
 def test_who_leaves_by_an_outcome(outcome: str, gone: set[str]) -> None:
-    assert gone_by(outcome, "new", "old", ["third"]) == gone
+    assert removed_ids(outcome, "new", "old", ["third"]) == gone
 
 
 def test_fates_are_the_same_when_the_same_memories_stand() -> None:
-    fate = Fate("superseded_existing", "mine", "old", frozenset(("old", "third")))
-    assert fate.comes_to == Fate("superseded_existing", "other", "third", frozenset(("old", "third"))).comes_to
-    assert fate.comes_to != Fate("superseded_existing", "mine", "old", frozenset(("old",))).comes_to
-    assert fate.comes_to != Fate("noticed", "mine", "old").comes_to
+    fate = ReplayedOutcome("superseded_existing", "mine", "old", frozenset(("old", "third")))
+    assert fate.effect == ReplayedOutcome("superseded_existing", "other", "third", frozenset(("old", "third"))).effect
+    assert fate.effect != ReplayedOutcome("superseded_existing", "mine", "old", frozenset(("old",))).effect
+    assert fate.effect != ReplayedOutcome("noticed", "mine", "old").effect
 
 
 def test_it_matters_for_which_memory_a_candidate_leaves() -> None:
-    fates = [Fate("kept_existing", "mine", key, frozenset(("new",))) for key in ("old", "third")]
-    assert fates[0].comes_to != fates[1].comes_to
+    fates = [ReplayedOutcome("kept_existing", "mine", key, frozenset(("new",))) for key in ("old", "third")]
+    assert fates[0].effect != fates[1].effect
 
 
 def test_merged_texts_that_are_one_memory_are_the_same() -> None:
     fates = [
-        Fate("merged", "mine", "old", frozenset(("new", "old")), text) for text in ("Tea.\nAna", "tea. ana!", "tea")
+        ReplayedOutcome("merged", "mine", "old", frozenset(("new", "old")), text)
+        for text in ("Tea.\nAna", "tea. ana!", "tea")
     ]
-    assert fates[0].comes_to == fates[1].comes_to
-    assert fates[0].comes_to != fates[2].comes_to
+    assert fates[0].effect == fates[1].effect
+    assert fates[0].effect != fates[2].effect
 
 
 def test_a_tally_counts_what_differs_and_why() -> None:
     tally, one, other = (
-        Tally(),
-        Fate("noticed", "mine"),
-        Fate("superseded_existing", "mine", "old", frozenset(("old",))),
+        ReplayCounts(),
+        ReplayedOutcome("noticed", "mine"),
+        ReplayedOutcome("superseded_existing", "mine", "old", frozenset(("old",))),
     )
     assert [tally.add(*fates) for fates in ((one, one, one), (one, one, other), (one, other, other))] == [
         False,

@@ -9,19 +9,19 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import Scope
 from apps.core.terminal import progress_bar
-from apps.semantic.consolidation.run import Bounds, Ended, RunReport
+from apps.semantic.consolidation.run import RunEnd, RunLimits, RunReport
 from apps.semantic.consolidation.services import consolidation_for, consolidation_preview, consolidation_run
 from apps.semantic.models import Consolidation, ConsolidationMode, Memory
 
 GO_ON = "Repeat the command to go on."
 ENDS = {
-    Ended.COMPLETE: "All memories of the scope have been looked at.",
-    Ended.NOTHING_NEW: "Nothing is new since the last time; reset it in the admin to look at everything again.",
-    Ended.MEMORIES: GO_ON,
-    Ended.DECISIONS: f"That is as many receipts as one run may write. Look at them; {GO_ON[0].lower()}{GO_ON[1:]}",
-    Ended.TIME: GO_ON,
-    Ended.STEPPED_ASIDE: "Another run is at work on it, or it was changed meanwhile.",
-    Ended.WRITERS: f"Somebody is writing a lot of memories. {GO_ON}",
+    RunEnd.COMPLETE: "All memories of the scope have been looked at.",
+    RunEnd.NOTHING_NEW: "Nothing is new since the last time; reset it in the admin to look at everything again.",
+    RunEnd.MEMORIES: GO_ON,
+    RunEnd.DECISIONS: f"That is as many receipts as one run may write. Look at them; {GO_ON[0].lower()}{GO_ON[1:]}",
+    RunEnd.TIME: GO_ON,
+    RunEnd.STEPPED_ASIDE: "Another run is at work on it, or it was changed meanwhile.",
+    RunEnd.WRITERS: f"Somebody is writing a lot of memories. {GO_ON}",
 }
 
 
@@ -48,12 +48,12 @@ class Command(BaseCommand):
             self._preview(named.scope if named else scope)
             return
         if named is not None:
-            self._run(named, Bounds.of(named))
+            self._run(named, RunLimits.of(named))
             return
         if options["max_decisions"] < 1:
             raise CommandError("--max-decisions must be at least 1.")
         mode = ConsolidationMode.DECIDE if options["decide"] else ConsolidationMode.NOTICE
-        self._run(consolidation_for(scope=scope, mode=mode), Bounds(None, options["max_decisions"], None))
+        self._run(consolidation_for(scope=scope, mode=mode), RunLimits(None, options["max_decisions"], None))
 
     def _scope(self, options: Mapping[str, Any]) -> Scope:
         scope = Scope(options["user"] or None, options["household"] or None, options["persona"] or None)
@@ -81,7 +81,7 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
         self.stdout.write(f"{total} memories looked at; deciding would come to: {_counts(outcomes)}. Nothing changed.")
 
-    def _run(self, consolidation: Consolidation, bounds: Bounds) -> None:
+    def _run(self, consolidation: Consolidation, bounds: RunLimits) -> None:
         total = Memory.objects.in_scope(consolidation.scope).active().count()
         with progress_bar("Looking", total, self.stderr) as advance:
             advance(_done_before(consolidation))
