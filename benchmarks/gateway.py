@@ -19,7 +19,7 @@ from django.conf import settings
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.latency import Measurement, measure, monotonic_ms
 from apps.llm.domain.budget import Budget
-from apps.llm.domain.chat import ChatMessage, ChatRequest, MessageRole, Usage
+from apps.llm.domain.chat import ChatMessage, ChatProvider, ChatRequest, MessageRole, Usage
 from apps.llm.domain.outcome import ChatFailure
 from apps.llm.gateway.chat import chat
 from apps.llm.guards.attempts import AttemptPlan, Permit, attempt_admit, attempt_settle
@@ -30,7 +30,6 @@ from apps.llm.guards.rules import GuardRules, guard_rules
 from apps.llm.models import Breaker, BudgetDay, CallOutcome, ModelCall, Price, TokenUse
 from apps.llm.pricing.prices import price_save
 from apps.llm.providers.endpoint import Endpoint
-from apps.llm.providers.provider import ChatProvider
 from apps.llm.providers.scripted import ScriptedChat
 from benchmarks.answering_server import ANSWER
 

@@ -12,7 +12,7 @@ from django.conf import settings
 from servestatic import ServeStaticASGI
 
 from apps.episodic.store.file_cache import archive_cache
-from apps.llm.providers import configured
+from apps.llm.services import warm_up_chat_providers
 from apps.semantic.index.warm_up import end_index, start_index
 from memoryhub.web.handler import ThreadedASGIHandler
 from memoryhub.web.lifespan import WithEnd
@@ -24,4 +24,4 @@ application = WithEnd(
 # is ready reaches only one of them.
 archive_cache().warm_up()
 start_index()
-configured.warm_up()
+warm_up_chat_providers()

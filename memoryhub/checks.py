@@ -10,7 +10,7 @@ from django.core.checks import CheckMessage, Tags, register
 from django.core.checks import Warning as Problem
 from django.core.exceptions import ValidationError
 
-from apps.llm.gateway.policy import RESERVATION_MARGIN_MS
+from apps.llm.services import RESERVATION_MARGIN_MS
 from memoryhub.config.hub import Config
 
 

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock
 from apps.llm.models import Price
 from apps.llm.pricing.price_list import PriceTable, price_of, prices_in_force
-from apps.llm.providers.configured import chat_providers
+from apps.llm.providers.configured import ModelRole, configured_roles
 from apps.llm.providers.model_lists import ModelList, model_list
-from apps.llm.selectors import Role, roles
 
 Key = tuple[str, str]
 
@@ -18,7 +17,7 @@ class ListedProvider:
     """A configured provider with what it said."""
 
     name: str
-    role: Role
+    role: ModelRole
     list: ModelList
 
 
@@ -28,7 +27,7 @@ class ListedModel:
 
     name: str
     provider: str
-    role: Role | None
+    role: ModelRole | None
     is_listed: bool
     prices: tuple[Price, ...]
 
@@ -43,8 +42,8 @@ class ModelsListing:
 
 def models_listing(*, clock: Clock = SYSTEM_CLOCK) -> ModelsListing:
     """Which models there are. Asks the providers where that was not done lately; never raises ChatError."""
-    configured = {(provider.name, provider.model): role for role, provider in roles(chat_providers())}
-    asked = [ListedProvider(provider.name, role, model_list(provider)) for role, provider in roles(chat_providers())]
+    configured = {(provider.name, provider.model): role for role, provider in configured_roles()}
+    asked = [ListedProvider(provider.name, role, model_list(provider)) for role, provider in configured_roles()]
     if not asked:
         return ModelsListing((), ())
     named = dict.fromkeys((provider.name, name) for provider in asked for name in provider.list.names)
@@ -53,11 +52,11 @@ def models_listing(*, clock: Clock = SYSTEM_CLOCK) -> ModelsListing:
     return ModelsListing(tuple(asked), tuple(models))
 
 
-def _ordered(configured: dict[Key, Role], named: dict[Key, None]) -> Iterator[Key]:
+def _ordered(configured: dict[Key, ModelRole], named: dict[Key, None]) -> Iterator[Key]:
     yield from configured
     yield from (key for key in named if key not in configured)
 
 
-def _model(key: Key, role: Role | None, is_listed: bool, table: PriceTable) -> ListedModel:
+def _model(key: Key, role: ModelRole | None, is_listed: bool, table: PriceTable) -> ListedModel:
     provider, name = key
     return ListedModel(name, provider, role, is_listed, price_of(table, provider, name))

@@ -1,78 +1,35 @@
-"""Write embedding spaces, and check the parameters of tools."""
+"""The door of `llm` for everything but plain reads: embedders, the gateway to chat models, its guards, prices, tools.
 
-from django.db import connection, transaction
+Nothing inside the app below REST, admin and tasks imports this module.
+"""
 
-from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
-from apps.llm.domain.embedder import Embedder, EmbeddingError, EmbeddingSpaceId
-from apps.llm.models import EmbeddingSpace
-from apps.llm.selectors import active_space
+from apps.llm.embedding.embedder import embed_texts, get_embedder
+from apps.llm.embedding.spaces import EmbeddingSpaceMismatchError, ensure_space, space_activate, space_get_or_create
+from apps.llm.gateway.chat import chat
+from apps.llm.gateway.policy import RESERVATION_MARGIN_MS
+from apps.llm.guards.rules import guard_rules
+from apps.llm.guards.status import BudgetStatus, budget_status, open_breakers
+from apps.llm.pricing.prices import prices_ensure
+from apps.llm.providers.configured import warm_up_chat_providers
+from apps.llm.status import ConfiguredModel, configured_models
 from apps.llm.tools.parameters import checked_parameters
 
 __all__ = [
+    "RESERVATION_MARGIN_MS",
+    "BudgetStatus",
+    "ConfiguredModel",
     "EmbeddingSpaceMismatchError",
+    "budget_status",
+    "chat",
     "checked_parameters",
+    "configured_models",
+    "embed_texts",
     "ensure_space",
+    "get_embedder",
+    "guard_rules",
+    "open_breakers",
+    "prices_ensure",
     "space_activate",
     "space_get_or_create",
+    "warm_up_chat_providers",
 ]
-
-# Any number that no other lock of the database has.
-FIRST_SPACE_LOCK = 0x53504143
-
-
-class EmbeddingSpaceMismatchError(EmbeddingError):
-    """The configured embedder makes other vectors than the stored ones.
-
-    stored, configured: the two spaces.
-    """
-
-    def __init__(self, stored: EmbeddingSpaceId, configured: EmbeddingSpaceId) -> None:
-        super().__init__(
-            f"The stored vectors were made by {stored}, but the configured embedder is {configured}. "
-            "Vectors of different models cannot be compared: run `manage.py reembed` to embed every memory "
-            "again, or configure the model that the vectors were made by."
-        )
-        self.stored = stored
-        self.configured = configured
-
-
-def ensure_space(embedder: Embedder, *, clock: Clock = SYSTEM_CLOCK) -> EmbeddingSpace:
-    """The active space, which must be the embedder's. The first embedder ever makes and activates it.
-
-    Processes that start at once agree on one space. Raises EmbeddingSpaceMismatchError.
-    """
-    space = active_space() or _first_space(embedder.space, clock)
-    if space.space_id != embedder.space:
-        raise EmbeddingSpaceMismatchError(space.space_id, embedder.space)
-    return space
-
-
-def space_get_or_create(wanted: EmbeddingSpaceId, *, clock: Clock = SYSTEM_CLOCK) -> EmbeddingSpace:
-    """The row of a space, made when there is none; a new one is not active."""
-    space, _ = EmbeddingSpace.objects.get_or_create(
-        model=wanted.model, dimension=wanted.dimension, defaults={"created_at": utcnow(clock)}
-    )
-    return space
-
-
-@transaction.atomic
-def space_activate(*, space: EmbeddingSpace, clock: Clock = SYSTEM_CLOCK) -> EmbeddingSpace:
-    """Make `space` the one that searches use, instead of the one before; `space` is brought up to date.
-
-    Waits for the writers that use the one before (they hold its row), and for other activations. Raises
-    EmbeddingSpace.DoesNotExist when the row is gone; then nothing changes.
-    """
-    list(EmbeddingSpace.objects.select_for_update().order_by("id"))
-    EmbeddingSpace.objects.filter(is_active=True).exclude(pk=space.pk).update(is_active=False)
-    EmbeddingSpace.objects.filter(pk=space.pk, is_active=False).update(is_active=True, activated_at=utcnow(clock))
-    space.refresh_from_db()
-    return space
-
-
-@transaction.atomic
-def _first_space(wanted: EmbeddingSpaceId, clock: Clock) -> EmbeddingSpace:
-    with connection.cursor() as cursor:
-        # There may be no row yet that could be locked.
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [FIRST_SPACE_LOCK])
-    # Another process may have been first while this one waited.
-    return active_space() or space_activate(space=space_get_or_create(wanted, clock=clock), clock=clock)

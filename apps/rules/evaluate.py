@@ -7,7 +7,7 @@ from typing import Any
 from apps.core.domain.errors import InvalidInputError
 from apps.core.domain.scope import Access
 from apps.llm.domain.embedder import EmbeddingError, Vectors, normalise
-from apps.llm.embedding.embedder import embed_texts
+from apps.llm.services import embed_texts
 from apps.rules.domain.documents.problems import InvalidRuleError, Problem
 from apps.rules.domain.documents.rule import RuleConfig, deep_merge, rule_from_document, without_nulls
 from apps.rules.domain.documents.validate import checked_document

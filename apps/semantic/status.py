@@ -11,8 +11,7 @@ from django.db.models.functions import TruncDate
 from django.utils.timezone import localdate
 
 from apps.core.domain.scope import Access
-from apps.llm.models import EmbeddingSpace
-from apps.llm.selectors import active_space
+from apps.llm.selectors import EmbeddingSpace, active_space
 from apps.semantic.index.cache import shard_cache
 from apps.semantic.models import Memory, MemoryEmbedding, MemoryRevision, MemoryStatus
 

@@ -3,11 +3,9 @@
 from django.http import HttpRequest
 from django.urls import reverse
 
-from apps.llm.admin.kit import budget_tone, dollars
+from apps.core.admin.kit import dollars
 from apps.llm.domain.breaker import Phase
-from apps.llm.guards.rules import guard_rules
-from apps.llm.guards.status import BudgetStatus, budget_status
-from apps.llm.selectors import ConfiguredModel, configured_models
+from apps.llm.services import BudgetStatus, ConfiguredModel, budget_status, configured_models, guard_rules
 from memoryhub.admin.navigation import may_view
 from memoryhub.admin.tiles import Tile
 
@@ -39,5 +37,4 @@ def _trouble(configured: list[ConfiguredModel]) -> tuple[str, str] | None:
 def _share(budget: BudgetStatus) -> tuple[str, str]:
     if budget.limit is None:
         return "no budget is set", ""
-    tone = budget_tone(budget.percent)
-    return f"{budget.percent:.0f}% of {dollars(budget.limit)}", "" if tone == "good" else tone
+    return f"{budget.percent:.0f}% of {dollars(budget.limit)}", "" if budget.tone == "good" else budget.tone

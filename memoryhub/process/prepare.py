@@ -19,9 +19,7 @@ from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.scope import Permission, Scope
 from apps.core.models import ApiKey
 from apps.events.services import schedules_ensure
-from apps.llm.embedding.embedder import get_embedder
-from apps.llm.pricing.prices import prices_ensure
-from apps.llm.services import ensure_space
+from apps.llm.services import ensure_space, get_embedder, prices_ensure
 from apps.semantic.memories.reembed import outdated_words, refresh_words
 from memoryhub.postgres import check
 from memoryhub.process.terminal import step

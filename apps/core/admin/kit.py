@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterable
 from datetime import datetime
+from decimal import ROUND_UP, Decimal
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -23,6 +24,7 @@ from apps.core.domain.scope import Access, system_access
 
 NOTHING = "-"
 CONFIRMED = "confirmed"
+CENT, SMALLEST = Decimal("0.01"), Decimal("0.000001")
 Found = TypeVar("Found", bound=Model)
 
 
@@ -108,6 +110,23 @@ def filesize(size: int) -> str:
             return f"{value:.0f} {unit}" if unit == "bytes" or value >= 100 else f"{value:.1f} {unit}"
         value /= 1024
     return f"{value:.1f} {units[-1]}"
+
+
+def dollars(amount: Decimal | None) -> str:
+    """Return US dollars to the cent, and small amounts to the millionth, never rounded down; for None, `unknown`."""
+    if amount is None:
+        return "unknown"
+    if amount == 0 or amount >= 1:
+        return f"${amount.quantize(CENT, ROUND_UP):,}"
+    shown = f"{amount.quantize(SMALLEST, ROUND_UP):f}".rstrip("0")
+    return f"${shown}{'0' * max(0, 4 - len(shown))}"
+
+
+def took(milliseconds: float) -> str:
+    """Return a duration in three digits or so."""
+    if milliseconds < 1_000:
+        return f"{milliseconds:,.0f} ms" if milliseconds >= 10 else f"{milliseconds:.1f} ms"
+    return f"{milliseconds / 1_000:,.1f} s"
 
 
 def confirmation(

@@ -10,7 +10,7 @@ from apps.episodic.domain.text_ranking import CANDIDATE, EventShard
 from apps.episodic.domain.window import EventQuery, TextAccount
 from apps.episodic.queries.vector_cache import vector_cache
 from apps.llm.domain.embedder import EmbeddingError
-from apps.llm.embedding.embedder import get_embedder
+from apps.llm.services import get_embedder
 from apps.retrieval.domain.query import EMPTY_RANKING, Hit, Ranking, SearchMode, SearchQuery
 
 INDEX_NAME = "exact"

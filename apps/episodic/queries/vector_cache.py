@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from prometheus_client import Counter
 
-from apps.llm.embedding.embedder import embed_texts, get_embedder
+from apps.llm.services import embed_texts, get_embedder
 
 Vector = npt.NDArray[np.float32]
 CACHE_BYTES = 32 * 1024 * 1024

@@ -14,10 +14,10 @@ from unfold.admin import ModelAdmin
 from unfold.dataclasses import ActionDialog
 from unfold.decorators import action, display
 
-from apps.core.admin.kit import NOTHING, ReadOnly, after_dialog, moment, operator_access, two_lines
+from apps.core.admin.kit import NOTHING, ReadOnly, after_dialog, dollars, moment, operator_access, two_lines
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.llm.admin.budget_page import PHASES, budget_page, share_of
-from apps.llm.admin.kit import dollars, may
+from apps.llm.admin.kit import may
 from apps.llm.guards.breakers import breaker_reset
 from apps.llm.guards.budgets import budget_reset
 from apps.llm.guards.rules import guard_rules

@@ -9,16 +9,16 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.utils.timesince import timesince, timeuntil
 
-from apps.core.admin.kit import moment
+from apps.core.admin.kit import dollars, moment
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.llm.admin.charts import gauge, spending_chart
-from apps.llm.admin.kit import dollars, models_context
+from apps.llm.admin.kit import models_context
 from apps.llm.domain.breaker import Phase
 from apps.llm.domain.rate import THROTTLE_PERCENT, Projection
 from apps.llm.guards.call_statistics import failure_reasons, spent_days
 from apps.llm.guards.rules import GuardRules, guard_rules
 from apps.llm.guards.status import BreakerStatus, BudgetStatus, breaker_statuses, budget_status, token_windows
-from apps.llm.selectors import ConfiguredModel, configured_models
+from apps.llm.status import ConfiguredModel, configured_models
 
 CHARTED_DAYS = 30
 MINUTE = timedelta(minutes=1)

@@ -6,9 +6,9 @@ from typing import Any
 from django.db.models import Count
 from django.urls import reverse
 
+from apps.core.admin.kit import took
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.latency import Measurement, SampleQuality
-from apps.llm.admin.kit import took
 from apps.llm.guards.call_statistics import RECENT, recent_latencies
 from apps.llm.models import CallOutcome, ModelCall
 

@@ -12,14 +12,14 @@ from django.utils.safestring import SafeString
 from unfold.admin import ModelAdmin
 from unfold.decorators import display
 
-from apps.core.admin.kit import NOTHING, ReadOnly, badge, moment, preformatted, pretty_json, two_lines
+from apps.core.admin.kit import NOTHING, ReadOnly, badge, dollars, moment, preformatted, pretty_json, took, two_lines
 from apps.core.admin.lists import comparable
 from apps.llm.admin.call_list import CONTENT, FILTERS, LATEST, CallList, CallPaginator, matching
 from apps.llm.admin.call_summary import call_summary
-from apps.llm.admin.kit import dollars, models_context, took
+from apps.llm.admin.kit import models_context
 from apps.llm.guards.rules import guard_rules
 from apps.llm.models import CallOutcome, ModelCall
-from apps.llm.selectors import configured_models
+from apps.llm.status import configured_models
 
 OUTCOME_COLOURS = {"Succeeded": "success", "Refused": "warning", "Failed": "danger", "Unusable answer": "danger"}
 NOT_KEPT = "Not kept. MEMORYHUB_CHAT_KEEP_CONTENT=true keeps what is asked and answered from then on."

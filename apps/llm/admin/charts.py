@@ -6,7 +6,7 @@ from datetime import date
 from decimal import Decimal
 from typing import Any
 
-from apps.llm.admin.kit import budget_tone, dollars
+from apps.core.admin.kit import dollars
 from apps.llm.domain.budget import WARNING_THRESHOLDS
 from apps.llm.domain.protocol.statistics import ProtocolStatistics
 from apps.llm.guards.call_statistics import SpentDay
@@ -68,7 +68,7 @@ def gauge(budget: BudgetStatus) -> dict[str, Any]:
     """The arc of a budget: what is spent, and above it what is reserved, in percent of the arc."""
     spent = min(100.0, budget.percent)
     return {
-        "tone": budget_tone(budget.percent),
+        "tone": budget.tone,
         "spent": f"{spent:.2f}",
         "committed": f"{min(100.0, budget.percent + budget.reserved_percent):.2f}",
         "percent": f"{budget.percent:,.0f}" if budget.percent >= 10 else f"{budget.percent:.1f}",

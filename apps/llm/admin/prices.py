@@ -22,7 +22,7 @@ from apps.llm.guards.rules import guard_rules
 from apps.llm.models import Price
 from apps.llm.pricing.price_list import PriceTable, is_old, known_since, old_prices, price_of, prices_in_force
 from apps.llm.pricing.prices import COMES_WITH_THE_HUB, price_save
-from apps.llm.selectors import ConfiguredModel, configured_models
+from apps.llm.status import ConfiguredModel, configured_models
 
 STATE_COLOURS = {"Holds": "success", "Old": "warning", "Replaced": None, "To come": "info"}
 SHOWN_NAMES = 6

@@ -14,7 +14,7 @@ from apps.core.admin.kit import ReadOnly
 from apps.llm.admin.charts import protocol_chart
 from apps.llm.domain.protocol.statistics import ProtocolStatistics
 from apps.llm.models import RunOutcome, ToolRunDay
-from apps.llm.selectors import COUNTED_DAYS
+from apps.llm.status import COUNTED_DAYS
 from apps.llm.tools.counts import UNKNOWN, RunCount, tool_statistics
 from apps.llm.tools.registry import tool_registry
 

@@ -4,10 +4,10 @@ The same for every provider: `apps.llm.providers` translate these to a wire form
 out of every `repr`, so it cannot get into a log by accident.
 """
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
 from apps.llm.domain.tokens import estimate_tokens
 
@@ -18,6 +18,7 @@ JSON_INSTRUCTION = "Answer with one JSON document and nothing else."
 CONNECT_TIMEOUT_SECONDS = 5.0
 IDLE_TIMEOUT_SECONDS = 60.0
 TOTAL_TIMEOUT_SECONDS = 180.0
+MAX_MODELS = 1_000
 
 
 class MessageRole(StrEnum):
@@ -123,6 +124,8 @@ class EndChunk:
 
 Chunk = TextChunk | EndChunk
 """What a stream yields: any number of TextChunks and, if it does not raise, exactly one EndChunk, the last."""
+ChatStream = Generator[Chunk, float | None, None]
+"""An answer in pieces. Its reader may send it a number of seconds, within which the next piece must come."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,3 +296,45 @@ class ChatCutOffError(ChatError):
     kind = ErrorKind.CUT_OFF
     retryable = True
     counts_against_breaker = True
+
+
+class ChatProvider(Protocol):
+    """One chat model somewhere; safe to call from several threads at once, and after a fork.
+
+    It tries each call once: whoever calls it decides about trying again. No method holds anything of the
+    database, and the model is not asked before the first item of a stream is.
+    """
+
+    @property
+    def name(self) -> str:
+        """The service: `openai`, `anthropic`, or one of these and an address, as `openai@127.0.0.1:11434`."""
+        ...
+
+    @property
+    def model(self) -> str:
+        """The model that answers requests which name none."""
+        ...
+
+    @property
+    def timeouts(self) -> Timeouts:
+        """How long a call may take by the configuration."""
+        ...
+
+    def stream(self, request: ChatRequest, timeouts: Timeouts | None = None) -> ChatStream:
+        """The answer in pieces, the last of which is an EndChunk. timeouts: None for the configured ones.
+
+        Raises ChatError, also after pieces have been handed out. A stream that is closed or dropped before its end
+        hangs up. A time that was sent to it and runs out is a timeout in the phase TOTAL.
+        """
+        ...
+
+    def complete(self, request: ChatRequest, timeouts: Timeouts | None = None) -> Completion:
+        """The answer in one piece; else as `stream`."""
+        ...
+
+    def models(self, timeouts: Timeouts | None = None) -> tuple[str, ...]:
+        """The names of the models that the server says it has, in its order, at most MAX_MODELS of them.
+
+        Costs nothing. Raises ChatError.
+        """
+        ...

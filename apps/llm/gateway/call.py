@@ -18,6 +18,7 @@ from apps.llm import metrics
 from apps.llm.domain.answers import UnusableAnswer, UsableAnswer, build_correction, check_answer, check_partial_answer
 from apps.llm.domain.chat import (
     ChatError,
+    ChatProvider,
     ChatRequest,
     ChatTimeoutError,
     FinishReason,
@@ -36,7 +37,6 @@ from apps.llm.guards.breakers import CallResult
 from apps.llm.guards.calls import NO_PROVIDER, CallRecord, call_record
 from apps.llm.guards.rules import GuardRules
 from apps.llm.models import CallGuard
-from apps.llm.providers.provider import ChatProvider
 
 logger = logging.getLogger(__name__)
 

@@ -11,13 +11,12 @@ from pydantic import BaseModel
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock
 from apps.core.domain.randomness import RNG, SYSTEM_RNG
 from apps.llm.domain.answers import Expectation
-from apps.llm.domain.chat import ChatRequest
+from apps.llm.domain.chat import ChatProvider, ChatRequest
 from apps.llm.domain.outcome import NO_MODEL, AnswerPiece, ChatFailure, ChatResult, Stop, StoppedBy
 from apps.llm.gateway.call import Call, Order, Surroundings
 from apps.llm.gateway.policy import GatewayPolicy, gateway_policy
 from apps.llm.guards.rules import GuardRules, guard_rules
 from apps.llm.providers.configured import chat_providers
-from apps.llm.providers.provider import ChatProvider
 
 M = TypeVar("M", bound=BaseModel)
 

@@ -10,6 +10,7 @@ from apps.llm.domain.chat import (
     ChatCutOffError,
     ChatError,
     ChatRequest,
+    ChatStream,
     EndChunk,
     FinishReason,
     TextChunk,
@@ -25,7 +26,6 @@ from apps.llm.domain.stream_assembly import (
     StreamAssembler,
     StreamEvent,
 )
-from apps.llm.providers.provider import ChatStream
 
 
 @dataclass(frozen=True)

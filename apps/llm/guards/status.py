@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, to_datetime
 from apps.llm.domain.breaker import BreakerState, Phase
-from apps.llm.domain.budget import DAY_MS
+from apps.llm.domain.budget import DAY_MS, WARNING_THRESHOLDS
 from apps.llm.domain.rate import Projection
 from apps.llm.guards.breakers import breaker_state
 from apps.llm.guards.budgets import budget_window
@@ -65,6 +65,12 @@ class BudgetStatus:
     def reserved_percent(self) -> float:
         """What is reserved, of the limit; 0 without one."""
         return float(self.reserved * 100 / self.limit) if self.limit else 0.0
+
+    @property
+    def tone(self) -> str:
+        """How bad it is that so much is spent: good, warn or bad, by the first two warnings."""
+        warning, last_warning, _ = WARNING_THRESHOLDS
+        return "bad" if self.percent >= last_warning else "warn" if self.percent >= warning else "good"
 
     @property
     def remaining(self) -> Decimal | None:

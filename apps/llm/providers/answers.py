@@ -3,8 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from apps.llm.domain.chat import ChatRequest, Completion, EndChunk, FinishReason, Usage, estimate_usage
-from apps.llm.providers.provider import MAX_MODELS
+from apps.llm.domain.chat import MAX_MODELS, ChatRequest, Completion, EndChunk, FinishReason, Usage, estimate_usage
 
 MAX_NAME_CHARS = 200
 

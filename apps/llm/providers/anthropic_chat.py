@@ -8,9 +8,8 @@ from typing import Any, ClassVar
 import anthropic
 import httpx2
 
-from apps.llm.domain.chat import ChatRequest, FinishReason
+from apps.llm.domain.chat import MAX_MODELS, ChatRequest, FinishReason
 from apps.llm.providers.answers import Delta, tokens
-from apps.llm.providers.provider import MAX_MODELS
 from apps.llm.providers.sdk_chat import SdkChat
 
 ANTHROPIC_BASE_URL = "https://api.anthropic.com"

@@ -1,14 +1,21 @@
 """The chat providers of the settings, made at their first use."""
 
 import threading
+from enum import StrEnum
 from typing import Any
 
 from django.conf import settings
 
 from apps.core.per_process import PerProcess
-from apps.llm.domain.chat import Timeouts
+from apps.llm.domain.chat import ChatProvider, Timeouts
 from apps.llm.providers.endpoint import Endpoint
-from apps.llm.providers.provider import ChatProvider
+
+
+class ModelRole(StrEnum):
+    """The role of a configured model."""
+
+    PRIMARY = "primary"
+    FALLBACK = "fallback"
 
 
 def chat_providers() -> tuple[ChatProvider, ...]:
@@ -19,7 +26,12 @@ def chat_providers() -> tuple[ChatProvider, ...]:
     return _providers.get()
 
 
-def warm_up() -> None:
+def configured_roles() -> list[tuple[ModelRole, ChatProvider]]:
+    """Return each configured provider with its role, the primary one first."""
+    return list(zip(ModelRole, chat_providers(), strict=False))
+
+
+def warm_up_chat_providers() -> None:
     """Make the providers in the background: the first one who asks a model need not wait for the SDKs' import."""
     if settings.MEMORYHUB.chat.primary is not None:
         threading.Thread(target=chat_providers, name="chat-warm-up", daemon=True).start()

@@ -9,8 +9,7 @@ from weakref import WeakKeyDictionary
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.per_process import PerProcess
-from apps.llm.domain.chat import ChatBadRequestError, ChatError, Timeouts
-from apps.llm.providers.provider import ChatProvider
+from apps.llm.domain.chat import ChatBadRequestError, ChatError, ChatProvider, Timeouts
 
 LIST_TIMEOUTS = Timeouts(connect=2.0, idle=5.0, total=5.0)
 LISTED_SECONDS = 300.0

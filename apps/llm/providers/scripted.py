@@ -10,6 +10,7 @@ from apps.llm.domain.chat import (
     DEFAULT_TIMEOUTS,
     ChatError,
     ChatRequest,
+    ChatStream,
     ChatTimeoutError,
     Completion,
     EndChunk,
@@ -20,7 +21,6 @@ from apps.llm.domain.chat import (
     estimate_usage,
     join_chunks,
 )
-from apps.llm.providers.provider import ChatStream
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,13 +11,12 @@ import httpx2
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock
 from apps.core.per_process import PerProcess
-from apps.llm.domain.chat import ChatRequest, Completion, TextChunk, Timeouts, Usage
+from apps.llm.domain.chat import ChatRequest, ChatStream, Completion, TextChunk, Timeouts, Usage
 from apps.llm.providers.answers import Answer, Delta, model_names
 from apps.llm.providers.connections import http_client
 from apps.llm.providers.deadlines import bounded, deadline_of, set_deadline
 from apps.llm.providers.endpoint import Endpoint
 from apps.llm.providers.failures import Failures
-from apps.llm.providers.provider import ChatStream
 
 C = TypeVar("C")
 NOTHING = Usage(0, 0)

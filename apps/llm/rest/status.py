@@ -5,8 +5,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.core.rest.views import HubView
-from apps.llm import selectors
 from apps.llm.schemas.status import ModelsStatusOutput, status_json
+from apps.llm.status import models_status
 
 
 class ModelsStatusView(HubView):
@@ -18,4 +18,4 @@ class ModelsStatusView(HubView):
 
         Without a chat model everything else works; then `configured` is false.
         """
-        return Response(status_json(selectors.models_status(self.access)))
+        return Response(status_json(models_status(self.access)))

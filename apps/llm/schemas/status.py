@@ -11,13 +11,14 @@ from apps.llm.domain.protocol.statistics import COUNTERS
 from apps.llm.domain.rate import DEFAULT_WINDOW_MS, Projection
 from apps.llm.guards.status import BreakerStatus, BudgetStatus
 from apps.llm.models import BreakerPhase
+from apps.llm.providers.configured import ModelRole
 from apps.llm.schemas.tool_outputs import BLOCK_PROTOCOLS, TOOL_OUTCOMES
-from apps.llm.selectors import Availability, ConfiguredModel, ModelsStatus, Role
+from apps.llm.status import Availability, ConfiguredModel, ModelsStatus
 from apps.llm.tools.counts import ToolStatistics
 
 AnySerializer = serializers.Serializer[Any]
 AVAILABILITIES = [availability.value for availability in Availability]
-ROLES = [role.value for role in Role]
+ROLES = [role.value for role in ModelRole]
 PERCENTILES = ("p50", "p90", "p95", "p99", "min", "max")
 
 

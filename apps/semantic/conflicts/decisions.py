@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from django.conf import settings
 
-from apps.llm.models import EmbeddingSpace
+from apps.llm.selectors import EmbeddingSpace
 from apps.rules.domain.documents.rule import RuleConfig
 from apps.rules.domain.engine.detection import cosine_of
 from apps.rules.domain.engine.merge import MergeResult, merge

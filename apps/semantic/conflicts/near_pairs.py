@@ -8,8 +8,7 @@ import numpy.typing as npt
 
 from apps.core.domain.errors import InvalidInputError
 from apps.core.domain.scope import Access, Scope
-from apps.llm.models import EmbeddingSpace
-from apps.llm.selectors import active_space
+from apps.llm.selectors import EmbeddingSpace, active_space
 from apps.retrieval.domain.arrays import Bools
 from apps.retrieval.domain.ranking import visible_slots
 from apps.retrieval.domain.rows import Shard

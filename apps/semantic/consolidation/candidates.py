@@ -10,7 +10,7 @@ from django.db import connection
 from django.db.models import Max
 
 from apps.core.domain.scope import Scope
-from apps.llm.models import EmbeddingSpace
+from apps.llm.selectors import EmbeddingSpace
 from apps.retrieval.domain.ranking import visible_slots
 from apps.retrieval.domain.rows import Shard
 from apps.rules.domain.documents.rule import RuleConfig

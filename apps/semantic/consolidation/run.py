@@ -15,7 +15,7 @@ from enum import StrEnum
 from django.db import transaction
 
 from apps.core.domain.clock import Clock, utcnow
-from apps.llm.models import EmbeddingSpace
+from apps.llm.selectors import EmbeddingSpace
 from apps.rules.domain.engine.verdict import Outcome, Verdict, noticed
 from apps.rules.selectors import RuleSet, active_rules
 from apps.semantic.conflicts.decisions import Case, Vectors, VectorsMissingError, decision_apply

@@ -14,10 +14,10 @@ from apps.core.domain.clock import SYSTEM_CLOCK, Clock
 from apps.core.domain.errors import UnavailableError
 from apps.core.domain.randomness import RNG, SYSTEM_RNG
 from apps.core.domain.scope import Access, Scope
+from apps.llm.domain.chat import ChatProvider
 from apps.llm.domain.outcome import ChatFailure, Effort, StoppedBy
 from apps.llm.domain.salience import DEFAULT_SALIENCE_CONFIG, MoodDelta, SalienceConfig, select_salient_messages
-from apps.llm.gateway.chat import chat
-from apps.llm.providers.provider import ChatProvider
+from apps.llm.services import chat
 from apps.semantic.domain.extraction import (
     ConversationMessage,
     ExtractedMemory,

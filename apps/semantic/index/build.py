@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from django.db.models import Count
 
-from apps.llm.models import EmbeddingSpace
+from apps.llm.selectors import EmbeddingSpace
 from apps.retrieval.domain import planner
 from apps.semantic.index.cache import ShardCache
 from apps.semantic.index.snapshots import Snapshots

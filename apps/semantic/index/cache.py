@@ -17,7 +17,7 @@ from django.db import connection
 from prometheus_client import Counter, Histogram
 
 from apps.core.db.identity import forget_with_database
-from apps.llm.models import EmbeddingSpace
+from apps.llm.selectors import EmbeddingSpace
 from apps.retrieval.domain.planner import GRAPH_ROWS, GraphNeed
 from apps.retrieval.domain.rows import Shard, ShardRow
 from apps.semantic.index.changes import CODED, active_counts, changes_in_parts, is_current

@@ -12,7 +12,7 @@ from django.db.models import Count
 from psycopg import Cursor
 
 from apps.core.db.prepared import read_prepared
-from apps.llm.models import EmbeddingSpace
+from apps.llm.selectors import EmbeddingSpace
 from apps.retrieval.domain.rows import ShardRow
 from apps.semantic.models import Memory
 from apps.semantic.store.embedding_space import SpaceChangedError

@@ -16,7 +16,7 @@ from typing import Protocol
 from django.db import Error, connection
 from prometheus_client import Counter
 
-from apps.llm.models import EmbeddingSpace
+from apps.llm.selectors import EmbeddingSpace
 from apps.retrieval.domain.planner import GraphNeed, graph_need
 from apps.retrieval.domain.rows import GraphSource, Shard
 from apps.retrieval.domain.vectors.graph import VectorGraph

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from django.conf import settings
 
 from apps.core.steps import Step, no_step
-from apps.llm.models import EmbeddingSpace
+from apps.llm.selectors import EmbeddingSpace
 from apps.retrieval.domain.vectors.graph import VectorGraph
 from apps.retrieval.domain.vectors.graph_file import StoredRows, stored_rows
 

@@ -13,7 +13,7 @@ from django.conf import settings
 from django.db import Error, connection
 
 from apps.core.domain.errors import UnavailableError
-from apps.llm.models import EmbeddingSpace
+from apps.llm.selectors import EmbeddingSpace
 from apps.semantic.index.cache import ShardCache, shard_cache
 from apps.semantic.index.health import index_guard
 from apps.semantic.index.snapshots import users_with_snapshots

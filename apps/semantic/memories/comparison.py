@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from apps.core.domain.scope import Scope
-from apps.llm.models import EmbeddingSpace
+from apps.llm.selectors import EmbeddingSpace
 from apps.retrieval.domain.arrays import Bools
 from apps.retrieval.domain.ranking import visible_slots
 from apps.retrieval.domain.rows import Shard, ShardRow

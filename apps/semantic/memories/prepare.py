@@ -12,7 +12,7 @@ from django.conf import settings
 
 from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import Access, Scope
-from apps.llm.models import EmbeddingSpace
+from apps.llm.selectors import EmbeddingSpace
 from apps.retrieval.domain.content import content_hash
 from apps.retrieval.domain.lexemes import LEXEMES_VERSION, document_lexemes
 from apps.retrieval.domain.substance import fullness, question_share

@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock
 from apps.llm.domain.embedder import Embedder
-from apps.llm.models import EmbeddingSpace
+from apps.llm.selectors import EmbeddingSpace
 from apps.llm.services import space_activate, space_get_or_create
 from apps.retrieval.domain.lexemes import LEXEMES_VERSION
 from apps.semantic.index.snapshots import forget_graphs_of_other_spaces

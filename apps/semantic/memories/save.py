@@ -10,7 +10,7 @@ from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import MemoryHubError, UnavailableError
 from apps.core.domain.latency import monotonic_ms
 from apps.core.domain.scope import Access
-from apps.llm.models import EmbeddingSpace
+from apps.llm.selectors import EmbeddingSpace
 from apps.rules.selectors import active_rules
 from apps.semantic.conflicts.decisions import Vectors, VectorsMissingError
 from apps.semantic.domain.memory import MemoryDraft

@@ -12,7 +12,7 @@ from django.db.models import Q
 from pgvector.django import VectorField
 
 from apps.core.domain.scope import MAX_IDENTIFIER_CHARS, Scope
-from apps.llm.models import EmbeddingSpace
+from apps.llm.selectors import EmbeddingSpace
 from apps.semantic.conf import half_lives
 from apps.semantic.domain.confidence import DecayPolicy, current_confidence
 from apps.semantic.domain.memory import DEFAULT_IMPORTANCE, DEFAULT_SOURCE

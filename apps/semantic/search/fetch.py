@@ -6,7 +6,7 @@ from typing import Any
 
 from apps.core.db.prepared import PreparedSelect
 from apps.core.domain.scope import Access
-from apps.llm.models import EmbeddingSpace
+from apps.llm.selectors import EmbeddingSpace
 from apps.semantic.models import Memory
 
 # What only writing and indexing need; whoever asks a found memory for it reads it then.

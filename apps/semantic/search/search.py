@@ -11,7 +11,7 @@ import numpy.typing as npt
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import InvalidInputError
 from apps.core.domain.scope import Access, Scope
-from apps.llm.models import EmbeddingSpace
+from apps.llm.selectors import EmbeddingSpace
 from apps.retrieval.domain.query import EMPTY_RANKING, Diagnostics, Hit, Ranking, SearchMode, SearchQuery
 from apps.retrieval.domain.ranking import rank, terms_of
 from apps.retrieval.domain.rows import Shard

@@ -9,9 +9,8 @@ import numpy.typing as npt
 
 from apps.core.domain.errors import InvalidInputError, UnavailableError
 from apps.llm.domain.embedder import EmbeddingError, normalise
-from apps.llm.embedding.embedder import embed_texts, get_embedder
-from apps.llm.models import EmbeddingSpace
-from apps.llm.services import EmbeddingSpaceMismatchError, ensure_space
+from apps.llm.selectors import EmbeddingSpace
+from apps.llm.services import EmbeddingSpaceMismatchError, embed_texts, ensure_space, get_embedder
 
 Vector = npt.NDArray[np.float32]
 T = TypeVar("T")

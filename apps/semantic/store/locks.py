@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from django.db import connection
 
-from apps.llm.models import EmbeddingSpace
+from apps.llm.selectors import EmbeddingSpace
 from apps.semantic.store.embedding_space import SpaceChangedError
 
 

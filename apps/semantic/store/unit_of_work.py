@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from apps.events.domain.payload import EventPayload
 from apps.events.services import emit_many
-from apps.llm.models import EmbeddingSpace
+from apps.llm.selectors import EmbeddingSpace
 from apps.semantic.domain.state import MemoryState, Transition
 from apps.semantic.events import MemoryDeleted, MemorySaved, MemoryStatusChanged, SaveAction, change_fields
 from apps.semantic.memories.prepare import duplicate_key

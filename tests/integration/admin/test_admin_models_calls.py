@@ -11,10 +11,10 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from apps.core.admin.kit import dollars, took
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.llm.admin import call_list
 from apps.llm.admin.call_summary import call_summary
-from apps.llm.admin.kit import dollars, took
 from apps.llm.models import ModelCall
 from tests.integration.admin.pages import address, text_of
 from tests.integration.llm.configuring import MODEL, NOON, call, configured, noon

@@ -19,7 +19,8 @@ from apps.llm.guards.status import breaker_status, breaker_statuses, budget_stat
 from apps.llm.models import ModelCall
 from apps.llm.pricing.price_list import OLD_AFTER, is_old, known_since, old_prices, price_of, prices_in_force
 from apps.llm.pricing.prices import COMES_WITH_THE_HUB, prices_ensure, tariff_of
-from apps.llm.selectors import Availability, Role, models_status
+from apps.llm.providers.configured import ModelRole
+from apps.llm.status import Availability, models_status
 from tests.hostile.support import stored
 from tests.integration.llm.configuring import FALLBACK, MODEL, NOON, breaker, call, configured, noon, price, spent
 from tests.integration.llm.guards.rules import rules
@@ -262,8 +263,8 @@ def test_models_whose_calls_get_through_are_ready(clock: DeterministicClock) -> 
     status = models_status(OPERATOR, clock=clock)
     assert status.availability is Availability.READY
     assert [(one.role, one.provider, one.model, one.passes) for one in status.configured] == [
-        (Role.PRIMARY, "openai", "gpt-5", True),
-        (Role.FALLBACK, "anthropic", "claude-haiku-4-5", True),
+        (ModelRole.PRIMARY, "openai", "gpt-5", True),
+        (ModelRole.FALLBACK, "anthropic", "claude-haiku-4-5", True),
     ]
 
 

@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.table import Table
 
 from apps.core.terminal import progress_bar
-from apps.llm.embedding.embedder import get_embedder
+from apps.llm.services import get_embedder
 from apps.retrieval.domain.planner import RowCounts, SearchCosts, plan
 from apps.semantic.search.calibration import MIN_ROWS, ROWS, calibrate
 from apps.semantic.search.costs import search_costs, write_search_costs

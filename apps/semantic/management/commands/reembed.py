@@ -6,8 +6,8 @@ from django.core.management.base import BaseCommand, CommandError
 
 from apps.core.terminal import progress_bar
 from apps.llm.domain.embedder import EmbeddingError
-from apps.llm.embedding.embedder import get_embedder
 from apps.llm.selectors import active_space
+from apps.llm.services import get_embedder
 from apps.semantic.memories.reembed import reembed, reembed_needed
 
 

@@ -89,14 +89,14 @@ def test_providers_are_made_in_the_background(configure, monkeypatch):
     configure(MODEL)
     made = threading.Event()
     monkeypatch.setattr(configured, "chat_providers", made.set)
-    configured.warm_up()
+    configured.warm_up_chat_providers()
     assert made.wait(30)
 
 
 def test_without_a_model_there_is_nothing_to_make(configure, monkeypatch):
     configure(None)
     monkeypatch.setattr(threading, "Thread", None)
-    configured.warm_up()
+    configured.warm_up_chat_providers()
 
 
 def test_after_a_reset_the_settings_are_read_again(configure):

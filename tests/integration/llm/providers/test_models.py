@@ -5,6 +5,7 @@ import logging
 import pytest
 
 from apps.llm.domain.chat import (
+    MAX_MODELS,
     ChatAuthError,
     ChatBadRequestError,
     ChatBadResponseError,
@@ -14,7 +15,6 @@ from apps.llm.domain.chat import (
     TimeoutPhase,
     Timeouts,
 )
-from apps.llm.providers.provider import MAX_MODELS
 from apps.llm.providers.scripted import ScriptedChat
 from tests.integration.llm.chat_server import Reply
 from tests.integration.llm.providers.conftest import KEY

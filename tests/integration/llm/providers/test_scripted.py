@@ -5,6 +5,7 @@ import pytest
 from apps.llm.domain.chat import (
     ChatCutOffError,
     ChatOverloadedError,
+    ChatProvider,
     ChatTimeoutError,
     EndChunk,
     FinishReason,
@@ -13,7 +14,6 @@ from apps.llm.domain.chat import (
     Timeouts,
     Usage,
 )
-from apps.llm.providers.provider import ChatProvider
 from apps.llm.providers.scripted import Pause, ScriptedChat, ScriptExhaustedError, Turn
 from tests.integration.llm.providers.conftest import QUESTION
 
