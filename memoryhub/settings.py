@@ -166,7 +166,7 @@ SPECTACULAR_SETTINGS = {
     "COMPONENT_SPLIT_REQUEST": True,
     "SCHEMA_PATH_PREFIX": "/api/",
     "ENUM_NAME_OVERRIDES": {
-        "SaveActionEnum": "apps.semantic.schemas.memory_outputs.SAVE_ACTIONS",
+        "SaveActionEnum": "apps.semantic.schemas.memories.SAVE_ACTIONS",
         "RevisionActionEnum": "apps.semantic.models.RevisionAction",
         "RecordActionEnum": "apps.episodic.schemas.event_outputs.RECORD_ACTIONS",
         "SegmentStateEnum": "apps.episodic.models.segment.State",

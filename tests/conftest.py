@@ -83,10 +83,10 @@ def _remove_leftovers() -> None:
 def _no_caches_of_other_tests() -> Iterator[None]:
     """A rolled-back test gives its versions of shards and files back, which no real database does."""
     from apps.episodic.store.file_cache import forget_archive
-    from apps.semantic.index.cache import shard_cache
+    from apps.semantic.index.cache import index_cache
 
-    shard_cache().clear()
+    index_cache().clear()
     forget_archive()
     yield
-    shard_cache().clear()
+    index_cache().clear()
     forget_archive()

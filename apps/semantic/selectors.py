@@ -11,7 +11,7 @@ from django.db.models import Q, QuerySet
 from apps.core.domain.errors import NotFoundError
 from apps.core.domain.scope import Access, Scope
 from apps.llm.selectors import active_space
-from apps.semantic.index.cache import shard_cache
+from apps.semantic.index.cache import index_cache
 from apps.semantic.index.health import index_guard
 from apps.semantic.models import Conflict, Memory, MemoryRevision
 from apps.semantic.querysets import ConflictQuerySet, MemoryQuerySet
@@ -117,7 +117,7 @@ def store_status(access: Access) -> StoreStatus:
 
 def _index_facts(model: dict[str, Any]) -> dict[str, Any]:
     """What this process holds in memory, and how it is."""
-    health, cache = index_guard().health, shard_cache()
+    health, cache = index_guard().health, index_cache()
     making = cache.keeper.making
     return {
         "kind": INDEX_KIND,

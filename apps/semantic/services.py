@@ -25,7 +25,7 @@ from apps.semantic.events import (
     MemoryRestored,
     change_fields,
 )
-from apps.semantic.index.snapshots import forget_graphs
+from apps.semantic.index.snapshots import delete_snapshots
 from apps.semantic.memories.save import SaveOutcome, memory_save, memory_save_many
 from apps.semantic.memories.writer import SaveResult
 from apps.semantic.models import (
@@ -135,7 +135,7 @@ def memories_purge(*, access: Access, scope: Scope, clock: Clock = SYSTEM_CLOCK)
     MemoryEmbedding.objects.filter(memory__in=doomed)._raw_delete(doomed.db)
     count = doomed._raw_delete(doomed.db)
     MemoryShard.objects.filter(user_id=scope.user_id).update(reset_version=version)
-    transaction.on_commit(partial(forget_graphs, scope.user_id), robust=True)
+    transaction.on_commit(partial(delete_snapshots, scope.user_id), robust=True)
     emit(
         MemoriesPurged(
             user_id=scope.user_id,

@@ -12,7 +12,7 @@ from django.utils.timezone import localdate
 
 from apps.core.domain.scope import Access
 from apps.llm.selectors import EmbeddingSpace, active_space
-from apps.semantic.index.cache import shard_cache
+from apps.semantic.index.cache import index_cache
 from apps.semantic.models import Memory, MemoryEmbedding, MemoryRevision, MemoryStatus
 
 
@@ -66,7 +66,7 @@ def _saved_by_day(access: Access, now: datetime, days: int) -> dict[date, int]:
 
 def search_store() -> SearchStore:
     """What searches work on."""
-    space, cache = active_space(), shard_cache().describe()
+    space, cache = active_space(), index_cache().describe()
     return SearchStore(
         space=space,
         missing=_without_vector(space),

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from apps.semantic.bridge import ingest, reconcile, upkeep
+from apps.semantic.bridge import ingest, reconcile
 from apps.semantic.conflicts import bulk_queue
 from apps.semantic.consolidation import services
 
@@ -35,9 +35,9 @@ def reconcile_events() -> None:
 
 def catch_up_events() -> None:
     """Each minute: see that nothing waits that nobody was asked for, and show how far the bridge is behind."""
-    upkeep.bridge_catch_up()
+    ingest.bridge_catch_up()
 
 
 def trim_events() -> None:
     """Each day: delete what the bridge needs no more."""
-    upkeep.ingestions_trim()
+    ingest.ingestions_trim()

@@ -16,8 +16,17 @@ from apps.retrieval.domain.query import DEFAULT_TOP_K, MAX_TOP_K, SearchMode
 from apps.semantic import services
 from apps.semantic.domain.confidence import DecayPolicy
 from apps.semantic.models import MAX_TAG_CHARS
-from apps.semantic.schemas.memories import MAX_DAYS, MAX_QUERY_CHARS, MemoryInput, SearchInput, draft_of, query_of
-from apps.semantic.schemas.memory_outputs import memory_json, save_json, search_json
+from apps.semantic.schemas.memories import (
+    MAX_DAYS,
+    MAX_QUERY_CHARS,
+    MemoryInput,
+    SearchInput,
+    make_draft,
+    make_query,
+    render_memory,
+    render_save,
+    render_search,
+)
 from apps.semantic.search.search import memory_search
 
 _UUID = r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"
@@ -31,18 +40,18 @@ _TAGS = {
 
 
 def _save(access: Access, parameters: Mapping[str, Any]) -> Json:
-    draft = draft_of(checked_parameters(MemoryInput, parameters))
-    return save_json(services.memory_save(access=access, draft=draft), utcnow(SYSTEM_CLOCK))
+    draft = make_draft(checked_parameters(MemoryInput, parameters))
+    return render_save(services.memory_save(access=access, draft=draft), utcnow(SYSTEM_CLOCK))
 
 
 def _search(access: Access, parameters: Mapping[str, Any]) -> Json:
-    query = query_of(checked_parameters(SearchInput, parameters))
-    return search_json(memory_search(access, query), utcnow(SYSTEM_CLOCK), query.explain)
+    query = make_query(checked_parameters(SearchInput, parameters))
+    return render_search(memory_search(access, query), utcnow(SYSTEM_CLOCK), query.explain)
 
 
 def _reinforce(access: Access, parameters: Mapping[str, Any]) -> Json:
     memory = services.memory_reinforce(access=access, uuid=UUID(parameters["id"]))
-    return memory_json(memory, utcnow(SYSTEM_CLOCK))
+    return render_memory(memory, utcnow(SYSTEM_CLOCK))
 
 
 MEMORY_SAVE = Tool(

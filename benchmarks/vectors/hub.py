@@ -17,10 +17,10 @@ from apps.retrieval.domain.query import Ranking, SearchMode, SearchQuery
 from apps.retrieval.domain.ranking import rank
 from apps.retrieval.domain.rows import Shard
 from apps.semantic.conf import half_lives
-from apps.semantic.index.cache import ShardCache, shard_cache
+from apps.semantic.index.cache import IndexCache, index_cache
 from apps.semantic.models import Memory
-from apps.semantic.search.costs import search_costs
-from apps.semantic.search.fetch import active_memories
+from apps.semantic.search.costs import read_search_costs
+from apps.semantic.search.fetch import fetch_active_memories
 from apps.semantic.search.search import memory_search
 from benchmarks.api import HubClient
 from benchmarks.vectors.data import Question
@@ -56,7 +56,7 @@ class RankWay:
 
     def search(self, question: Question) -> Sequence[int]:
         """As it would be right if nobody wrote."""
-        cached = shard_cache().peek(question.data.user, self._space)
+        cached = index_cache().peek(question.data.user, self._space)
         assert cached is not None
         with cached.lock:
             return [self._rows[hit.id] for hit in ranking_of(query_of(question), [cached.shard], self._space).hits]
@@ -72,13 +72,13 @@ class IndexWay:
 
     def search(self, question: Question) -> Sequence[int]:
         """As a search does it, without the memories themselves."""
-        with shard_cache().fresh([question.data.user], self._space) as shards:
+        with index_cache().refreshed([question.data.user], self._space) as shards:
             return [self._rows[hit.id] for hit in ranking_of(query_of(question), shards, self._space).hits]
 
 
 def ranking_of(query: SearchQuery, shards: Sequence[Shard], space: EmbeddingSpace) -> Ranking:
     """What `memory_search` asks of the shards."""
-    now, costs = utcnow(SYSTEM_CLOCK), search_costs(space.dimension)
+    now, costs = utcnow(SYSTEM_CLOCK), read_search_costs(space.dimension)
     return rank(query, query.scope, query.embedding, (), shards, now, half_lives(), costs)
 
 
@@ -212,13 +212,13 @@ def stages_of(space: EmbeddingSpace, least: LeastWay, question: Question, other:
     """
     query, access = query_of(question), system_access("bench")
     started = time.perf_counter()
-    with shard_cache().fresh([question.data.user], space) as shards:
+    with index_cache().refreshed([question.data.user], space) as shards:
         refreshed = time.perf_counter()
         ranking = ranking_of(query, shards, space)
         ranked = time.perf_counter()
     ids = [hit.id for hit in ranking.hits]
     found = time.perf_counter()
-    active_memories(access, ids)
+    fetch_active_memories(access, ids)
     fetched = time.perf_counter() - found
     before = least.seconds(other) if first else 0.0
     started_whole = time.perf_counter()
@@ -238,21 +238,21 @@ class Starts:
 
 def start_times(user: str, space: EmbeddingSpace) -> Starts:
     """Of this process, beside the others. What it loads stays in memory."""
-    cache = shard_cache()
+    cache = index_cache()
     load = _seconds_to_load(cache, user, space)
     started = time.perf_counter()
-    cache.keeper.look_at(user, space)
+    cache.keeper.request(user, space)
     while not cache.keeper.is_idle:
         time.sleep(0.05)
     graph = time.perf_counter() - started
     started = time.perf_counter()
-    again = ShardCache(1 << 40)
+    again = IndexCache(1 << 40)
     _seconds_to_load(again, user, space)
-    again.keeper.see_to(user, space)
+    again.keeper.update(user, space)
     return Starts(load, graph, time.perf_counter() - started)
 
 
-def _seconds_to_load(cache: ShardCache, user: str, space: EmbeddingSpace) -> float:
+def _seconds_to_load(cache: IndexCache, user: str, space: EmbeddingSpace) -> float:
     started = time.perf_counter()
-    with cache.fresh([user], space):
+    with cache.refreshed([user], space):
         return time.perf_counter() - started

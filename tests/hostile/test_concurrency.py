@@ -15,7 +15,7 @@ from apps.llm.models import EmbeddingSpace
 from apps.retrieval.domain.query import SearchMode, SearchQuery
 from apps.semantic.domain.confidence import DecayPolicy, merge_confidence
 from apps.semantic.domain.memory import MemoryDraft
-from apps.semantic.index.cache import ShardCache
+from apps.semantic.index.cache import IndexCache
 from apps.semantic.models import Memory, MemoryEmbedding, MemoryRevision, MemoryShard
 from apps.semantic.search.search import memory_search
 from apps.semantic.services import memory_save
@@ -191,9 +191,9 @@ def test_batches_over_the_same_users_in_other_orders_do_not_block_each_other() -
 
 def test_what_was_saved_is_found_at_once_by_every_process(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each thread searches in one of two caches, as two web processes would."""
-    caches = [ShardCache(1 << 30), ShardCache(1 << 30)]
+    caches = [IndexCache(1 << 30), IndexCache(1 << 30)]
     chosen = threading.local()
-    monkeypatch.setattr("apps.semantic.search.search.shard_cache", lambda: chosen.cache)
+    monkeypatch.setattr("apps.semantic.search.search.index_cache", lambda: chosen.cache)
 
     def write_and_look(number: int) -> list[str]:
         mine, missed = caller(api), []
@@ -212,10 +212,10 @@ def test_what_was_saved_is_found_at_once_by_every_process(api: Api, monkeypatch:
 
 def test_another_process_sees_deletions_and_improvements_at_once(api: Api) -> None:
     memory = saved(confidence=0.5)
-    other, space = ShardCache(1 << 30), EmbeddingSpace.objects.get(is_active=True)
+    other, space = IndexCache(1 << 30), EmbeddingSpace.objects.get(is_active=True)
 
     def seen() -> list[float]:
-        with other.fresh(["ana"], space) as [shard]:
+        with other.refreshed(["ana"], space) as [shard]:
             return [float(base) for base in shard.base_confidence[shard.alive]]
 
     assert seen() == [0.5]

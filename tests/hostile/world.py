@@ -20,7 +20,7 @@ from apps.semantic.conflicts.records import record_as_json, record_from_memory
 from apps.semantic.domain.confidence import DecayPolicy
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.memories.writer import SaveResult
-from apps.semantic.models import Conflict, Memory, Origin, Outcome
+from apps.semantic.models import Conflict, ConflictOutcome, Memory, Origin
 from apps.semantic.services import memory_delete, memory_save_many
 from tests.api import Api, api_for
 from tests.integration.episodic.timeline import Timeline
@@ -154,7 +154,7 @@ def _receipt(kept: Memory, dropped: Memory) -> Conflict:
         **scope_columns(kept),
         uuid=kept.uuid,
         origin=Origin.SAVE,
-        outcome=Outcome.NOTICED,
+        outcome=ConflictOutcome.NOTICED,
         candidate=dropped,
         existing=kept,
         rule_name="default",

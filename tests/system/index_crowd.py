@@ -22,7 +22,7 @@ from apps.retrieval.domain.query import SearchMode, SearchQuery
 from apps.retrieval.domain.vectors import graph
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.index import graphs
-from apps.semantic.index.cache import shard_cache
+from apps.semantic.index.cache import index_cache
 from apps.semantic.search.search import memory_search
 from apps.semantic.services import memories_purge, memory_delete, memory_restore, memory_save_many
 from tests.system.index_process import ACCESS
@@ -194,7 +194,7 @@ def join_in(number: int, seconds: float, small: bool, ready: Any, notes: Path) -
     # As broad as there are rows: what is found wrongly then is not for want of recall.
     graph.MIN_BREADTH = 4 * CROWD
     if small:
-        shard_cache()._max_bytes = 1
+        index_cache()._max_bytes = 1
     member = Member(number)
     for user in USERS:
         member.save(user, 60)

@@ -18,7 +18,7 @@ from django.conf import settings
 
 from apps.retrieval.domain import planner
 from apps.semantic.index import graphs as index_graphs
-from apps.semantic.index.cache import ShardCache, shard_cache
+from apps.semantic.index.cache import IndexCache, index_cache
 from apps.semantic.index.snapshots import KEPT, SAVE_STEPS
 from apps.semantic.services import memory_delete, memory_save_many
 from apps.semantic.store.embedding_space import current_space, forget_space
@@ -46,26 +46,26 @@ ROWS, MORE, COVERED = 150, 40, 7
 
 def see_to_graph() -> None:
     """What a process does with the shard of a user: load it, and see to its graph."""
-    keep(shard_cache())
+    keep(index_cache())
 
 
 def change_all_the_time(ready: Any, number: int) -> None:
     """Save, delete, cover and write snapshots until somebody ends this."""
     index_graphs.SNAPSHOT_SHARE = 0.0
-    keep(shard_cache())
+    keep(index_cache())
     ready.set()
     while True:
         saved = memory_save_many(access=ACCESS, drafts=[random_draft(number + n) for n in range(7)])
         memory_delete(access=ACCESS, uuid=saved[0].memory.uuid)  # type: ignore[union-attr]
         number += 7
-        keep(shard_cache())
+        keep(index_cache())
 
 
 def serve(command: list[str]) -> None:
     """What a web process does, with a graph that knows more than its snapshot; too little more to write it anew."""
-    keep(shard_cache())
+    keep(index_cache())
     memory_save_many(access=ACCESS, drafts=[random_draft(number) for number in range(COVERED)])
-    keep(shard_cache())
+    keep(index_cache())
     uvicorn.main.main(command[command.index("uvicorn") + 1 :], standalone_mode=False)
 
 
@@ -80,7 +80,7 @@ def rows_alone() -> None:
 def an_old_snapshot() -> None:
     """Two snapshots, and more rows than they know."""
     rows_alone()
-    cache = ShardCache(1 << 30)
+    cache = IndexCache(1 << 30)
     keep(cache)
     snapshots_of_ana().save(shard_of(cache, lambda shard: shard.graph), 1)
     memory_save_many(access=ACCESS, drafts=[random_draft(number) for number in range(MORE)])
@@ -148,9 +148,9 @@ def files_are_whole() -> None:
 
 def all_is_well() -> None:
     """As the next process finds it."""
-    shard_cache().clear()
-    keep(shard_cache())
-    assert shard_of(shard_cache(), lambda shard: len(shard) - len(shard.graph)) <= planner.COVER_AT
+    index_cache().clear()
+    keep(index_cache())
+    assert shard_of(index_cache(), lambda shard: len(shard) - len(shard.graph)) <= planner.COVER_AT
     answers_are_exact(ACCESS)
     files_are_whole()
 

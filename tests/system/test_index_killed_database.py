@@ -18,7 +18,7 @@ from django.db import Error, close_old_connections
 
 from apps.core.domain.errors import UnavailableError
 from apps.semantic.index import changes
-from apps.semantic.index.cache import ShardCache, shard_cache
+from apps.semantic.index.cache import IndexCache, index_cache
 from apps.semantic.models import Memory
 from apps.semantic.search.costs import write_search_costs
 from apps.semantic.services import memory_save_many
@@ -103,10 +103,10 @@ def kill_at(server: Server, step: str, time: int) -> list[str]:
 
 def all_is_well() -> None:
     """In this process, and in one that starts now."""
-    keep(shard_cache())
+    keep(index_cache())
     answers_are_exact(ACCESS)
     known = set(Memory.objects.active().values_list("pk", flat=True))
-    for cache in (shard_cache(), ShardCache(1 << 30)):
+    for cache in (index_cache(), IndexCache(1 << 30)):
         assert shard_of(cache, lambda shard: set(shard.ids[shard.alive].tolist())) == known
 
 
@@ -117,9 +117,9 @@ def while_it_loads(server: Server) -> None:
     changes._FETCH_SIZE = 20
     taken = kill_at(server, "take rows", 3)
     with pytest.raises(Error):
-        shard_of(shard_cache(), len)
+        shard_of(index_cache(), len)
     assert taken.count("take rows") < ROWS / 20, "it had not read everything yet"
-    entry = shard_cache().peek("ana", current_space())
+    entry = index_cache().peek("ana", current_space())
     assert entry is not None
     assert (len(entry.shard), entry.shard.version) == (0, -1), "a part is worse than nothing"
     server.start()
@@ -127,18 +127,18 @@ def while_it_loads(server: Server) -> None:
 
 
 def while_its_graph_grows(server: Server) -> None:
-    keep(shard_cache())
-    before = in_graph(shard_cache()) or 0
+    keep(index_cache())
+    before = in_graph(index_cache()) or 0
     memory_save_many(access=ACCESS, drafts=[random_draft(n) for n in range(40)])
     taken = kill_at(server, "cover", 2)
-    keep(shard_cache())
+    keep(index_cache())
     assert taken.count("cover") > 2, "it goes on without a database"
-    entry = shard_cache().peek("ana", current_space())
+    entry = index_cache().peek("ana", current_space())
     assert entry is not None
     assert entry.shard.graph is not None
     assert len(entry.shard.graph) == before + 40
     with pytest.raises(Error):
-        shard_of(shard_cache(), len)
+        shard_of(index_cache(), len)
     server.start()
     all_is_well()
 
@@ -147,7 +147,7 @@ def in_the_middle_of_saves(server: Server) -> None:
     moments, numbers = random.Random(3), count(1_000)
     answered: set[int] = set()
     for _ in range(KILLS):
-        keep(shard_cache())
+        keep(index_cache())
         killer = threading.Timer(moments.uniform(0.02, 0.2), server.kill)
         killer.start()
         with pytest.raises((Error, UnavailableError)):

@@ -11,7 +11,7 @@ from django.core.management import CommandError, call_command
 from pytest_django.live_server_helper import LiveServer
 
 from apps.retrieval.domain import planner
-from apps.semantic.index.cache import shard_cache
+from apps.semantic.index.cache import index_cache
 from apps.semantic.models import Memory
 from apps.semantic.store.embedding_space import current_space, forget_space
 from benchmarks import api
@@ -53,7 +53,7 @@ def _small(monkeypatch: pytest.MonkeyPatch, settings, tmp_path: Path) -> Iterato
     monkeypatch.setattr(api, "DELIVERY_SECONDS", 0)
     forget_space()
     yield
-    shard_cache().clear()
+    index_cache().clear()
     forget_space()
 
 

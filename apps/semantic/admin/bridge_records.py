@@ -23,7 +23,7 @@ from apps.core.admin.lists import (
     as_uuid,
     comparable,
 )
-from apps.semantic.bridge.upkeep import ingestions_retry
+from apps.semantic.bridge.ingest import ingestions_retry
 from apps.semantic.models import BridgeAudit, Ingestion, IngestionStatus, Memory
 
 STATUS_COLOURS = {

@@ -14,12 +14,17 @@ from apps.semantic.conflicts.review import Winner, decisions_undone
 from apps.semantic.domain.receipt_words import OUTCOMES, signal_words
 from apps.semantic.domain.state import MemoryState, Transition
 from apps.semantic.domain.word_diff import Piece, differences, provenance
-from apps.semantic.models import Conflict, Memory, Origin, Outcome, ReviewState
+from apps.semantic.models import Conflict, ConflictOutcome, Memory, Origin, ReviewState
 
 OUTCOME_COLOURS = {
-    Outcome.NOTICED: "warning", Outcome.SUPERSEDED_EXISTING: "info", Outcome.KEPT_EXISTING: "info",
-    Outcome.MERGED: "primary", Outcome.REJECTED: "danger", Outcome.KEPT_BOTH: "success", Outcome.REVERTED: None,
-}  # fmt: skip
+    ConflictOutcome.NOTICED: "warning",
+    ConflictOutcome.SUPERSEDED_EXISTING: "info",
+    ConflictOutcome.KEPT_EXISTING: "info",
+    ConflictOutcome.MERGED: "primary",
+    ConflictOutcome.REJECTED: "danger",
+    ConflictOutcome.KEPT_BOTH: "success",
+    ConflictOutcome.REVERTED: None,
+}
 STATE_COLOURS = {
     ReviewState.OPEN: "warning", ReviewState.ACCEPTED: "success", ReviewState.OVERRIDDEN: None,
     ReviewState.REVERTED: None,
@@ -41,7 +46,7 @@ def conflict_page(receipt: Conflict, *, may_read: bool) -> dict[str, Any]:
     return {
         "may_read": may_read,
         "summary": OUTCOMES.get(receipt.outcome, receipt.outcome),
-        "outcome": badge(receipt.get_outcome_display(), OUTCOME_COLOURS.get(Outcome(receipt.outcome))),
+        "outcome": badge(receipt.get_outcome_display(), OUTCOME_COLOURS.get(ConflictOutcome(receipt.outcome))),
         "state": badge(receipt.get_state_display(), STATE_COLOURS.get(ReviewState(receipt.state))),
         "sides": _sides(receipt),
         "result": _result(receipt),
@@ -61,10 +66,10 @@ def may_decide(receipt: Conflict) -> set[str]:
     if not receipt.is_in_force:
         return set()
     steps = {"accept"} if receipt.state == ReviewState.OPEN else set()
-    if receipt.transitions and receipt.outcome != Outcome.NOTICED:
+    if receipt.transitions and receipt.outcome != ConflictOutcome.NOTICED:
         steps.add("revert")
     if receipt.origin != Origin.REVERT:
-        steps |= {winner.value for winner in Winner} - _idle(Outcome(receipt.outcome))
+        steps |= {winner.value for winner in Winner} - _idle(ConflictOutcome(receipt.outcome))
     return steps
 
 
@@ -98,7 +103,7 @@ class _Names:
     def __init__(self, receipt: Conflict, rows: Mapping[UUID, Memory], may_read: bool) -> None:
         self._rows, self._may_read = rows, may_read
         self._parts = {receipt.candidate.uuid: "the candidate", receipt.existing.uuid: "the existing memory"}
-        if receipt.outcome == Outcome.MERGED and receipt.result is not None:
+        if receipt.outcome == ConflictOutcome.MERGED and receipt.result is not None:
             self._parts.setdefault(receipt.result.uuid, "the merged memory")
 
     def of(self, uuid: UUID) -> str:
@@ -108,13 +113,13 @@ class _Names:
         return f"{part} “{truncatechars(self._rows[uuid].content, SHOWN_EXCERPT_CHARS)}”"
 
 
-def _idle(outcome: Outcome) -> set[str]:
+def _idle(outcome: ConflictOutcome) -> set[str]:
     """The winners that would change nothing."""
     return {
-        Outcome.NOTICED: {Winner.BOTH.value},
-        Outcome.KEPT_BOTH: {Winner.BOTH.value},
-        Outcome.SUPERSEDED_EXISTING: {Winner.CANDIDATE.value},
-        Outcome.KEPT_EXISTING: {Winner.EXISTING.value},
+        ConflictOutcome.NOTICED: {Winner.BOTH.value},
+        ConflictOutcome.KEPT_BOTH: {Winner.BOTH.value},
+        ConflictOutcome.SUPERSEDED_EXISTING: {Winner.CANDIDATE.value},
+        ConflictOutcome.KEPT_EXISTING: {Winner.EXISTING.value},
     }.get(outcome, set())
 
 
@@ -214,7 +219,7 @@ def _standing(memory: Memory) -> dict[str, Any]:
 def _result(receipt: Conflict) -> dict[str, Any] | None:
     """What two became; none where one of them, or both, stand."""
     merged = receipt.result
-    if receipt.outcome != Outcome.MERGED or merged is None:
+    if receipt.outcome != ConflictOutcome.MERGED or merged is None:
         return None
     sources = [receipt.records[side]["content"] for side in ("candidate", "existing")]
     return {"pieces": provenance(merged.content, *sources), **_standing(merged)}

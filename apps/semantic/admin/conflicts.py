@@ -34,7 +34,7 @@ from apps.semantic.admin.conflict_filters import FILTERS, ConflictList, ReceiptP
 from apps.semantic.admin.conflict_page import OUTCOME_COLOURS, conflict_page, consequences, may_decide
 from apps.semantic.admin.history import may
 from apps.semantic.conflicts.review import Winner, conflict_accept, conflict_override, conflict_revert
-from apps.semantic.models import Conflict, Memory, Outcome
+from apps.semantic.models import Conflict, ConflictOutcome, Memory
 from apps.semantic.selectors import conflict_get
 
 # Each word of a search is a condition on two texts.
@@ -132,7 +132,7 @@ class ConflictAdmin(ReadOnly, ModelAdmin):
 
     @display(description="Outcome", ordering="outcome")
     def outcome_now(self, receipt: Conflict) -> SafeString:
-        label = badge(receipt.get_outcome_display(), OUTCOME_COLOURS[Outcome(receipt.outcome)])
+        label = badge(receipt.get_outcome_display(), OUTCOME_COLOURS[ConflictOutcome(receipt.outcome)])
         return format_html('{}<span class="mh-sub">{}</span>', label, receipt.get_state_display())
 
     @display(description="Decided by", ordering="confidence")
@@ -243,7 +243,7 @@ def _cell(receipt: Any, side: str) -> tuple[str, str, str, str, str]:
 
 
 def _sides_shown(receipt: Conflict) -> tuple[str, ...]:
-    return SIDES if receipt.outcome == Outcome.MERGED else SIDES[:2]
+    return SIDES if receipt.outcome == ConflictOutcome.MERGED else SIDES[:2]
 
 
 def _receipt(request: HttpRequest, object_id: Any) -> Conflict | None:

@@ -33,8 +33,8 @@ from apps.semantic.conflicts.rehearsal import (
     rehearse_document,
 )
 from apps.semantic.domain.rehearsal import NO_CONFLICT, ReplayedOutcome
-from apps.semantic.models import Conflict, Outcome
-from apps.semantic.schemas.rehearsal_outputs import excerpt_json, shown_partner
+from apps.semantic.models import Conflict, ConflictOutcome
+from apps.semantic.schemas.rehearsal import find_shown_partner, render_excerpt
 
 PREFIX = "rehearsal"
 MAX_SHOWN, MAX_NAMES = 100, 5
@@ -186,8 +186,8 @@ def _row(difference: Difference) -> dict[str, Any]:
     return {
         "before": _fate_label(difference.before.outcome),
         "after": _fate_label(changed.outcome),
-        "candidate": excerpt_json(difference.case.candidate)["excerpt"],
-        "existing": excerpt_json(shown_partner(difference))["excerpt"],
+        "candidate": render_excerpt(difference.case.candidate)["excerpt"],
+        "existing": render_excerpt(find_shown_partner(difference))["excerpt"],
         "more": len(difference.case.partners) - 1,
         "merged": changed.merged,
         "reason": changed.reason,
@@ -200,7 +200,7 @@ def _row(difference: Difference) -> dict[str, Any]:
 
 
 def _fate_label(outcome: str) -> dict[str, str | None]:
-    label = "No conflict" if outcome == NO_CONFLICT else str(Outcome(outcome).label)
+    label = "No conflict" if outcome == NO_CONFLICT else str(ConflictOutcome(outcome).label)
     return {"text": label, "type": TONES.get(outcome)}
 
 

@@ -25,11 +25,11 @@ from apps.semantic.bridge.policies import (
     policy_preview,
     policy_update,
 )
-from apps.semantic.models import OnPrune, RoutingPolicy
+from apps.semantic.models import OnPruneChoices, RoutingPolicy
 
 STATE_COLOURS = {"On": "success", "Off": None}
 PRUNE_COLOURS = {"Demote": "info", "Delete": "warning", "Keep": None}
-PRUNE_WORDS = {OnPrune.DEMOTE: "Demote", OnPrune.DELETE: "Delete", OnPrune.KEEP: "Keep"}
+PRUNE_WORDS = {OnPruneChoices.DEMOTE: "Demote", OnPruneChoices.DELETE: "Delete", OnPruneChoices.KEEP: "Keep"}
 SHOWN_TYPES = 4
 WHAT = (None, {"fields": ["name", "enabled"]})
 WHICH = (
@@ -124,7 +124,7 @@ class RoutingPolicyAdmin(ModelAdmin):
 
     @display(description="When pruned", ordering="on_prune", label=PRUNE_COLOURS)
     def then(self, policy: RoutingPolicy) -> str:
-        return PRUNE_WORDS[OnPrune(policy.on_prune)]
+        return PRUNE_WORDS[OnPruneChoices(policy.on_prune)]
 
     @display(description="If it is on")
     def would_want(self, policy: RoutingPolicy) -> str:

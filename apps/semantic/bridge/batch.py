@@ -1,27 +1,104 @@
-"""One batch of events on its way to becoming memories: judged once more, drafted, saved and linked."""
+"""Save one batch of events as memories, and link each event to its memory."""
 
+import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
-from django.db import transaction
+from django.db import connection, transaction
+from rest_framework.exceptions import ValidationError
 
 from apps.core.domain.clock import Clock, utcnow
 from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import system_access
 from apps.semantic.bridge import metrics
-from apps.semantic.bridge.drafts import Unusable, draft_from
-from apps.semantic.bridge.links import EndedRow, links_write
 from apps.semantic.bridge.policies import policies_named, routing_table
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.memories.prepare import Candidate
 from apps.semantic.memories.save import SaveOutcome, save_prepare, save_write
 from apps.semantic.memories.writer import SaveResult
 from apps.semantic.models import Ingestion, IngestionStatus, Memory, RoutingPolicy
-from apps.semantic.schemas.memories import MemoryInput
+from apps.semantic.schemas.memories import MemoryInput, make_draft
 from apps.semantic.store.embedding_space import with_current_space
+
+_COLUMNS = ("status", "policy", "on_prune", "error", "action", "memory_id", "conflict", "came_from_events")
+# What failed keeps its words, to be tried again; nothing else needs them any more.
+_UPDATE = f"""
+UPDATE {Ingestion._meta.db_table} AS old
+SET {", ".join(f"{name} = ended.{name}" for name in _COLUMNS)}, ended_at = %s,
+    content = CASE WHEN ended.status = 'failed' THEN old.content ELSE '' END
+FROM jsonb_to_recordset(%s::jsonb) AS ended (
+    id bigint, status text, policy text, on_prune text, error text, action text, memory_id bigint, conflict uuid,
+    came_from_events boolean
+)
+WHERE old.id = ended.id
+"""  # noqa: S608  (names of our own table)
+
+
+@dataclass(frozen=True)
+class EndedRow:
+    """What one event has come to: see the fields of `Ingestion`."""
+
+    id: int
+    status: str
+    policy: str
+    on_prune: str
+    error: str = ""
+    action: str = ""
+    memory_id: int | None = None
+    conflict: str | None = None
+    came_from_events: bool = False
+
+
+def links_write(rows: Sequence[EndedRow], at: datetime) -> None:
+    """End rows that are locked by this transaction."""
+    with connection.cursor() as cursor:
+        cursor.execute(_UPDATE, [at, json.dumps([asdict(row) for row in rows])])
+
+
+# By these a reader of a memory finds the event that it was made of, and the policy that wanted it.
+EVENT_KEY, TYPE_KEY, POLICY_KEY = "episodic_event_id", "episodic_event_type", "routing_policy"
+
+
+@dataclass(frozen=True)
+class Unusable:
+    """Why no memory can be made of an event: field and code, never the value."""
+
+    error: str
+
+
+def draft_from(row: Ingestion, policy: RoutingPolicy, form: MemoryInput) -> MemoryDraft | Unusable:
+    """The memory that an event becomes by a policy, with the way back to it in its metadata.
+
+    form: checks it; making one takes longer than using it.
+    """
+    assert row.timestamp is not None
+    fields = {
+        **row.scope.named(),
+        "content": row.content,
+        "type": policy.memory_type,
+        "decay_policy": policy.decay_policy,
+        "importance": row.importance,
+        "confidence": policy.confidence,
+        "source": policy.source,
+        "occurred_at": row.timestamp.isoformat(),
+        "metadata": {EVENT_KEY: str(row.event_id), TYPE_KEY: row.event_type, POLICY_KEY: policy.name},
+    }
+    try:
+        return make_draft(form.run_validation(fields))
+    except ValidationError as error:
+        return Unusable(_first_code(error.get_codes()))
+
+
+def _first_code(codes: Any) -> str:
+    if isinstance(codes, dict):
+        name, inner = next(iter(codes.items()))
+        return f"{name}: {_first_code(inner)}"
+    return _first_code(codes[0]) if isinstance(codes, list) else str(codes)
+
 
 BRIDGE = system_access("bridge")
 # Why an event was dropped: no policy wants it any more.

@@ -21,7 +21,7 @@ from apps.semantic.bridge.jobs import request_ingest, request_reconcile
 from apps.semantic.bridge.metrics import JUDGED, WARNINGS
 from apps.semantic.bridge.policies import routing_table
 from apps.semantic.bridge.status import SAVED_HANDLER, observe_suspension
-from apps.semantic.domain.routing import EventFacts, Policy, RoutingTable
+from apps.semantic.domain.routing import EventFacts, RoutingCriteria, RoutingTable
 from apps.semantic.models import AuditAction, Ingestion, IngestionStatus
 
 logger = logging.getLogger(__name__)
@@ -49,7 +49,7 @@ def events_saved(envelopes: Sequence[Envelope]) -> None:
         request_ingest()
 
 
-def _judged(event: EventSaved, table: RoutingTable) -> Policy | None:
+def _judged(event: EventSaved, table: RoutingTable) -> RoutingCriteria | None:
     """The policy that wants an event. One without content was purged while the note of it was on its way."""
     if not event.content:
         JUDGED.labels(WITHDRAWN).inc()
@@ -59,7 +59,7 @@ def _judged(event: EventSaved, table: RoutingTable) -> Policy | None:
     return decision.policy
 
 
-def _ingestion(event: EventSaved, policy: Policy, now: datetime) -> Ingestion:
+def _ingestion(event: EventSaved, policy: RoutingCriteria, now: datetime) -> Ingestion:
     return Ingestion(
         event_id=event.event_id,
         user_id=event.user_id,

@@ -1,4 +1,4 @@
-"""Making memories of the events that a routing policy wants (spec 000, Saved event fan-out).
+"""Make memories of the events that a routing policy wants (spec 000, Saved event fan-out).
 
 What waits is saved in small batches through the ordinary write path. A memory, the end of its event's way and the link
 between the two are committed together, so an event becomes a memory once, wherever a worker is killed.
@@ -6,11 +6,13 @@ between the two are committed together, so an event becomes a memory once, where
 
 import logging
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
 
+from django.conf import settings
+from django.db import transaction
 from django.db.models import F
 
 from apps.core.domain.backoff import Backoff
@@ -20,8 +22,8 @@ from apps.core.domain.randomness import RNG, SYSTEM_RNG
 from apps.events.domain.retry import describe_error
 from apps.semantic.bridge import metrics
 from apps.semantic.bridge.batch import batch_save, rows_end
-from apps.semantic.bridge.jobs import ingesting_alone, request_ingest
-from apps.semantic.bridge.status import is_suspended
+from apps.semantic.bridge.jobs import ingesting_alone, request_ingest, request_reconcile
+from apps.semantic.bridge.status import is_suspended, observe
 from apps.semantic.models import Ingestion, IngestionStatus
 from apps.semantic.querysets import IngestionQuerySet
 
@@ -38,7 +40,7 @@ WORKER_LOST = "worker_lost"
 MAX_ERROR_CHARS = 200
 
 
-class Ended(StrEnum):
+class IngestEnd(StrEnum):
     """Why a run ended. busy: another one is at work. unavailable: the embedding model does not answer."""
 
     DONE = "done"
@@ -52,7 +54,7 @@ class Ended(StrEnum):
 class IngestReport:
     """What a run did. outcomes: what saving did, `failed` or `dropped` -> how many events."""
 
-    ended: Ended = Ended.DONE
+    ended: IngestEnd = IngestEnd.DONE
     outcomes: Counter[str] = field(default_factory=Counter)
 
 
@@ -64,9 +66,9 @@ def events_ingest(*, seconds: float = RUN_SECONDS, clock: Clock = SYSTEM_CLOCK, 
     """
     run = _Run(clock, rng, seconds)
     with ingesting_alone() as alone:
-        run.report.ended = run.go() if alone else Ended.BUSY
+        run.report.ended = run.go() if alone else IngestEnd.BUSY
     # Looked at after the lock is given back: who found it taken has left what it came for to this run.
-    if run.report.ended in {Ended.DONE, Ended.TIME} and run.is_more_due():
+    if run.report.ended in {IngestEnd.DONE, IngestEnd.TIME} and run.is_more_due():
         request_ingest()
     _tell(run.report)
     return run.report
@@ -82,20 +84,20 @@ class _Run:
         self._passed: set[int] = set()
         self.report = IngestReport()
 
-    def go(self) -> Ended:
+    def go(self) -> IngestEnd:
         while True:
             if is_suspended():
-                return Ended.SUSPENDED
+                return IngestEnd.SUSPENDED
             if self._clock.now() >= self._end:
-                return Ended.TIME
+                return IngestEnd.TIME
             batch = self._next()
             if not batch:
-                return Ended.DONE
+                return IngestEnd.DONE
             try:
                 self._try(batch)
             except UnavailableError as error:
                 logger.warning("events wait to become memories: %s", error.code)
-                return Ended.UNAVAILABLE
+                return IngestEnd.UNAVAILABLE
 
     def is_more_due(self) -> bool:
         return self._due().exists()
@@ -152,3 +154,38 @@ def _tell(report: IngestReport) -> None:
     if report.outcomes:
         told = ", ".join(f"{count} {outcome}" for outcome, count in sorted(report.outcomes.items()))
         logger.info("events to memories: %s; %s", told, report.ended.value)
+
+
+TRIM_BATCH = 1_000
+# An ended row keeps its event from being taken again, which the outbox could deliver for its retention, and an
+# operator for as long as a failed delivery is kept.
+MARGIN = timedelta(days=30)
+
+
+def bridge_catch_up(*, clock: Clock = SYSTEM_CLOCK) -> None:
+    """Ask for what a lost task, a suspension or a failure left undone, and bring the metrics up to date."""
+    status = observe(clock=clock)
+    if not status.is_suspended and Ingestion.objects.due(utcnow(clock)).exists():
+        request_ingest()
+    if Ingestion.objects.unlinking().exists():
+        request_reconcile()
+
+
+def ingestions_trim(*, clock: Clock = SYSTEM_CLOCK, batch: int = TRIM_BATCH) -> int:
+    """Delete the rows of events that ended without a link long ago; gives how many. Links and failures stay."""
+    cutoff = utcnow(clock) - timedelta(days=settings.MEMORYHUB.event_retention_days) - MARGIN
+    old = Ingestion.objects.filter(status__in=(IngestionStatus.DROPPED, IngestionStatus.PRUNED), ended_at__lt=cutoff)
+    removed = 0
+    while ids := list(old.values_list("pk", flat=True)[:batch]):
+        removed += Ingestion.objects.filter(pk__in=ids).delete()[0]
+    return removed
+
+
+@transaction.atomic
+def ingestions_retry(*, pks: Collection[int], clock: Clock = SYSTEM_CLOCK) -> int:
+    """Let failed events be tried again, with all tries ahead of them; gives how many there were."""
+    failed = Ingestion.objects.filter(pk__in=pks, status=IngestionStatus.FAILED)
+    count = failed.update(status=IngestionStatus.PENDING, tries=0, next_try_at=utcnow(clock), ended_at=None)
+    if count:
+        request_ingest()
+    return count

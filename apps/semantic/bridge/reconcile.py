@@ -27,11 +27,11 @@ from apps.semantic.domain.routing import LinkedMemory, OnPrune, Remedy, demoted,
 from apps.semantic.models import (
     AuditAction,
     Conflict,
+    ConflictOutcome,
     Ingestion,
     IngestionStatus,
     Memory,
     MemoryStatus,
-    Outcome,
     RevisionAction,
 )
 from apps.semantic.services import memory_delete
@@ -176,7 +176,7 @@ def _separate(memory: Memory, clock: Clock) -> str:
     Where what they became does not stand any more, neither does the other: there is nothing to be done.
     """
     of_memory = Q(candidate=memory) | Q(existing=memory)
-    receipts = Conflict.objects.in_force().filter(of_memory, outcome=Outcome.MERGED).select_related("result")
+    receipts = Conflict.objects.in_force().filter(of_memory, outcome=ConflictOutcome.MERGED).select_related("result")
     receipt = receipts.newest_first().first()
     if receipt is None or receipt.result is None or receipt.result.status not in _STANDING:
         return ""

@@ -14,7 +14,7 @@ from apps.core.domain.clock import SYSTEM_CLOCK, Clock
 from apps.core.domain.errors import InvalidInputError, MemoryHubError
 from apps.core.domain.scope import IDENTIFIERS, Access, Scope
 from apps.semantic.conflicts.review import conflict_revert
-from apps.semantic.models import Conflict, Origin, Outcome, ReviewState
+from apps.semantic.models import Conflict, ConflictOutcome, Origin, ReviewState
 from apps.semantic.querysets import ConflictQuerySet
 
 # Of one call. A revert takes some milliseconds, and a background task must end in time.
@@ -85,7 +85,7 @@ def decisions_in(access: Access, selection: Selection) -> ConflictQuerySet:
     found = Conflict.objects.visible_to(access, selection.scope).in_force().filter(**_lookups(selection))
     if not selection.with_accepted:
         found = found.filter(state=ReviewState.OPEN)
-    return found.filter(origin__in=(Origin.SAVE, Origin.CONSOLIDATION)).exclude(outcome=Outcome.NOTICED)
+    return found.filter(origin__in=(Origin.SAVE, Origin.CONSOLIDATION)).exclude(outcome=ConflictOutcome.NOTICED)
 
 
 def conflicts_revert(

@@ -17,7 +17,7 @@ from apps.semantic.conflicts.records import RECORD_COLUMNS, record_from_row
 from apps.semantic.consolidation.candidates import decided_partners
 from apps.semantic.domain.nearest import nearest
 from apps.semantic.domain.rehearsal import ReplayCase, replay_case
-from apps.semantic.index.cache import shard_cache
+from apps.semantic.index.cache import index_cache
 from apps.semantic.memories.comparison import terms_of
 from apps.semantic.models import Memory
 
@@ -83,7 +83,7 @@ class NearPairs:
 def _near(records: Mapping[int, MemoryRecord], scope: Scope, space: EmbeddingSpace) -> list[_Near]:
     """In the order of arrival, the newest candidate first. Raises SpaceChangedError."""
     terms = {pk: terms_of(record.content, record.keywords) for pk, record in records.items()}
-    with shard_cache().fresh([scope.user_id or ""], space) as [shard]:
+    with index_cache().refreshed([scope.user_id or ""], space) as [shard]:
         visible = visible_slots(shard, scope)
         slots = np.flatnonzero(visible & np.isin(shard.ids, list(records)))
         cosines = shard.vectors[slots] @ shard.vectors.T

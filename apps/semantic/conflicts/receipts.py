@@ -14,7 +14,7 @@ from apps.rules.selectors import RuleSet
 from apps.semantic.conflicts.records import record_as_json
 from apps.semantic.domain.state import Transition
 from apps.semantic.events import ConflictDecided
-from apps.semantic.models import Conflict, Memory, Origin, Outcome, ReviewState
+from apps.semantic.models import Conflict, ConflictOutcome, Memory, Origin, ReviewState
 
 
 def scope_columns(memory: Memory) -> dict[str, str]:
@@ -43,7 +43,7 @@ def build_receipt(
         **scope_columns(candidate),
         uuid=uuid,
         origin=origin,
-        outcome=Outcome(verdict.outcome.value),
+        outcome=ConflictOutcome(verdict.outcome.value),
         candidate=candidate,
         existing=memories[existing.key],
         rule_name=rule.name,

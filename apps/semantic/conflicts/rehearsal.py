@@ -30,7 +30,7 @@ from apps.semantic.domain.rehearsal import (
     replay,
     replay_case,
 )
-from apps.semantic.models import Conflict, Origin, Outcome
+from apps.semantic.models import Conflict, ConflictOutcome, Origin
 
 DEFAULT_LIMIT, MAX_LIMIT = 500, 5_000
 # Receipts read at once.
@@ -231,7 +231,7 @@ def _case_of(receipt: Conflict) -> ReplayCase:
 def _before(receipt: Conflict, case: ReplayCase) -> ReplayedOutcome:
     """What was decided. Of a consolidation that notices whatever its rule says: what that said, as it was then."""
     recorded = recorded_outcome(receipt)
-    if receipt.origin != Origin.CONSOLIDATION or recorded.outcome != Outcome.NOTICED:
+    if receipt.origin != Origin.CONSOLIDATION or recorded.outcome != ConflictOutcome.NOTICED:
         return recorded
     try:
         return _fate(case, rule_from_document(without_nulls(receipt.rule)))
@@ -243,7 +243,7 @@ def recorded_outcome(receipt: Conflict) -> ReplayedOutcome:
     """What a receipt says that its decision came to."""
     candidate, existing = receipt.records["candidate"]["id"], receipt.records["existing"]["id"]
     also = [other["existing"]["id"] for other in receipt.others if other["applied"]]
-    is_merged = receipt.outcome == Outcome.MERGED and receipt.result is not None
+    is_merged = receipt.outcome == ConflictOutcome.MERGED and receipt.result is not None
     return ReplayedOutcome(
         outcome=str(receipt.outcome),
         rule=receipt.rule_name,

@@ -19,7 +19,7 @@ from apps.core.domain.errors import ConflictError
 from apps.core.domain.scope import Access
 from apps.semantic.conflicts.receipts import complete_receipt, decided_event, scope_columns
 from apps.semantic.domain.state import MemoryState, Transition
-from apps.semantic.models import Conflict, Memory, MemoryStatus, Origin, Outcome, ReviewState, RevisionAction
+from apps.semantic.models import Conflict, ConflictOutcome, Memory, MemoryStatus, Origin, ReviewState, RevisionAction
 from apps.semantic.selectors import conflict_get
 from apps.semantic.store.locks import lock_shards
 from apps.semantic.store.unit_of_work import UnitOfWork, state_of
@@ -42,9 +42,9 @@ class Winner(StrEnum):
 
 
 OUTCOMES = {
-    Winner.CANDIDATE: Outcome.SUPERSEDED_EXISTING,
-    Winner.EXISTING: Outcome.KEPT_EXISTING,
-    Winner.BOTH: Outcome.KEPT_BOTH,
+    Winner.CANDIDATE: ConflictOutcome.SUPERSEDED_EXISTING,
+    Winner.EXISTING: ConflictOutcome.KEPT_EXISTING,
+    Winner.BOTH: ConflictOutcome.KEPT_BOTH,
 }
 
 
@@ -79,7 +79,7 @@ def conflict_revert(*, access: Access, uuid: UUID, clock: Clock = SYSTEM_CLOCK) 
         _check_still_the_last(receipt)
         moves = _moves_back(receipt)
         _check_twins(moves)
-        answer = _answer(receipt, Origin.REVERT, Outcome.REVERTED, f"Reverted by {access.actor}.")
+        answer = _answer(receipt, Origin.REVERT, ConflictOutcome.REVERTED, f"Reverted by {access.actor}.")
         _carry_out(unit, receipt, answer, moves, None, ReviewState.REVERTED)
         _let_stand_again(receipt, access.actor, unit.now)
     return answer
@@ -123,7 +123,7 @@ def _check_can_be_overridden(receipt: Conflict, winner: Winner) -> None:
     if receipt.origin == Origin.REVERT:
         detail = "This is the receipt of a revert: revert it, or override the decision that stands."
         raise ConflictError(detail, code="not_a_decision")
-    if receipt.outcome == OUTCOMES[winner] or (receipt.outcome == Outcome.NOTICED and winner is Winner.BOTH):
+    if receipt.outcome == OUTCOMES[winner] or (receipt.outcome == ConflictOutcome.NOTICED and winner is Winner.BOTH):
         raise ConflictError(f"It was decided so already: {_said(winner)} Accept it instead.", code="decided_so")
 
 
@@ -133,7 +133,7 @@ def _said(winner: Winner) -> str:
 
 def _is_undoable(receipt: Conflict) -> bool:
     """Whether anything but the saving of the candidate was done."""
-    return receipt.outcome not in {Outcome.NOTICED} and bool(receipt.transitions)
+    return receipt.outcome not in {ConflictOutcome.NOTICED} and bool(receipt.transitions)
 
 
 def _transitions(receipt: Conflict) -> list[Transition]:
@@ -279,7 +279,7 @@ def _carry_out(
     _review(receipt, state, unit.actor, unit.now)
 
 
-def _answer(receipt: Conflict, origin: Origin, outcome: Outcome, reason: str) -> Conflict:
+def _answer(receipt: Conflict, origin: Origin, outcome: ConflictOutcome, reason: str) -> Conflict:
     """The receipt of a person's step, about another receipt."""
     return Conflict(
         **scope_columns(receipt.candidate),

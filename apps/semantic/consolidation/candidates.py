@@ -21,7 +21,7 @@ from apps.rules.domain.engine.verdict import Verdict, decide
 from apps.rules.selectors import RuleSet
 from apps.semantic.conflicts.records import Vector, record_from_memory
 from apps.semantic.domain.nearest import nearest
-from apps.semantic.index.cache import shard_cache
+from apps.semantic.index.cache import index_cache
 from apps.semantic.memories.comparison import terms_of
 from apps.semantic.models import Conflict, Memory
 from apps.semantic.querysets import MemoryQuerySet
@@ -156,7 +156,7 @@ def _neighbourhoods(memories: Sequence[Memory], space: EmbeddingSpace) -> Iterat
         by_user[memory.user_id].append(memory)
     for user, mine in by_user.items():
         terms = {memory.pk: terms_of(memory.content, memory.keywords) for memory in mine}
-        with shard_cache().fresh([user], space) as [shard]:
+        with index_cache().refreshed([user], space) as [shard]:
             found = list(_in_shard(shard, mine, terms))
         yield from found
 

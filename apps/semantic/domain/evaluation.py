@@ -10,7 +10,7 @@ CUTOFFS = (5, 10, 20)
 
 
 @dataclass(frozen=True)
-class Answer:
+class EvaluatedAnswer:
     """What a search returned for one question.
 
     ranks: the 1-based rank of each piece of evidence, None where it was not returned. seconds: wall time.
@@ -49,7 +49,7 @@ def evidence_ranks(evidence: Collection[str], returned: Sequence[str]) -> tuple[
     return tuple(ranks.get(key) for key in sorted(evidence))
 
 
-def quality(answers: Sequence[Answer]) -> Quality:
+def quality(answers: Sequence[EvaluatedAnswer]) -> Quality:
     """The figures of some answers; zeros for none."""
     if not answers:
         zero = dict.fromkeys(CUTOFFS, 0.0)
@@ -63,9 +63,9 @@ def quality(answers: Sequence[Answer]) -> Quality:
     )
 
 
-def by_category(answers: Iterable[Answer]) -> dict[str, Quality]:
+def by_category(answers: Iterable[EvaluatedAnswer]) -> dict[str, Quality]:
     """The figures of each category, by its name."""
-    groups: dict[str, list[Answer]] = {}
+    groups: dict[str, list[EvaluatedAnswer]] = {}
     for answer in answers:
         groups.setdefault(answer.category, []).append(answer)
     return {name: quality(group) for name, group in sorted(groups.items())}
@@ -78,10 +78,10 @@ def percentile(values: Sequence[float], share: float) -> float:
     return sorted(values)[max(0, math.ceil(share * len(values)) - 1)]
 
 
-def _share(answer: Answer, cutoff: int) -> float:
+def _share(answer: EvaluatedAnswer, cutoff: int) -> float:
     return sum(rank is not None and rank <= cutoff for rank in answer.ranks) / len(answer.ranks)
 
 
-def _reciprocal(answer: Answer) -> float:
+def _reciprocal(answer: EvaluatedAnswer) -> float:
     found = [rank for rank in answer.ranks if rank is not None]
     return 1 / min(found) if found else 0.0

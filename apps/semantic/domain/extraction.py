@@ -175,7 +175,7 @@ def harmless(memories: Sequence[ExtractedMemory]) -> list[ExtractedMemory]:
 
 
 @dataclass(frozen=True)
-class Origin:
+class Provenance:
     """Where extracted memories come from, and whose they are.
 
     messages: those that the model read. base_confidence: how much the conversation is to be trusted, None for 0.5.
@@ -189,7 +189,7 @@ class Origin:
     made_by: Mapping[str, str] = field(default_factory=dict)
 
 
-def draft_of(memory: ExtractedMemory, origin: Origin) -> MemoryDraft:
+def make_draft(memory: ExtractedMemory, origin: Provenance) -> MemoryDraft:
     """The memory as it is saved; its confidence is the model's merged with the conversation's (spec 002 section 5)."""
     numbers = [number for number in dict.fromkeys(memory.messages) if 1 <= number <= len(origin.messages)]
     said = [origin.messages[number - 1] for number in numbers]

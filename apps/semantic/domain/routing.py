@@ -29,7 +29,7 @@ class EventFacts:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Policy:
+class RoutingCriteria:
     """Which events become memories. household_id: the empty string for every household without policies of its own.
 
     min_importance: the lowest that will do. event_types: none for all. Of several that want an event the one with the
@@ -52,7 +52,7 @@ class Policy:
         return self.lists(event) and event.importance >= self.min_importance
 
 
-class Judgement(StrEnum):
+class RoutingJudgement(StrEnum):
     """What came of judging an event: a policy wants it, or why none does."""
 
     ROUTED = "routed"
@@ -62,11 +62,11 @@ class Judgement(StrEnum):
 
 
 @dataclass(frozen=True)
-class Decision:
+class RoutingDecision:
     """A judgement, and the policy that it is owed to."""
 
-    judgement: Judgement
-    policy: Policy | None = None
+    judgement: RoutingJudgement
+    policy: RoutingCriteria | None = None
 
 
 class RoutingTable:
@@ -76,23 +76,23 @@ class RoutingTable:
     left out, or be routed otherwise, whatever the global ones say.
     """
 
-    def __init__(self, policies: Iterable[Policy]) -> None:
-        self._by_household: dict[str, list[Policy]] = {"": []}
+    def __init__(self, policies: Iterable[RoutingCriteria]) -> None:
+        self._by_household: dict[str, list[RoutingCriteria]] = {"": []}
         for policy in sorted(policies, key=lambda one: (-one.priority, one.name)):
             own = self._by_household.setdefault(policy.household_id, [])
             if policy.is_enabled:
                 own.append(policy)
 
-    def judge(self, event: EventFacts) -> Decision:
+    def judge(self, event: EventFacts) -> RoutingDecision:
         """Whether an event becomes a memory, and by which policy."""
         policies = self._by_household.get(event.household_id, self._by_household[""])
         for policy in policies:
             if policy.wants(event):
-                return Decision(Judgement.ROUTED, policy)
+                return RoutingDecision(RoutingJudgement.ROUTED, policy)
         if not policies:
-            return Decision(Judgement.NO_POLICY)
+            return RoutingDecision(RoutingJudgement.NO_POLICY)
         listed = any(policy.lists(event) for policy in policies)
-        return Decision(Judgement.UNIMPORTANT if listed else Judgement.OTHER_TYPE)
+        return RoutingDecision(RoutingJudgement.UNIMPORTANT if listed else RoutingJudgement.OTHER_TYPE)
 
 
 class Remedy(StrEnum):
@@ -104,7 +104,7 @@ class Remedy(StrEnum):
     KEEP = "keep"
 
 
-class Why(StrEnum):
+class RemedyReason(StrEnum):
     """Why a memory is treated so."""
 
     POLICY = "policy"
@@ -129,26 +129,26 @@ class LinkedMemory:
     saved_by_others: bool
 
 
-def remedy(on_prune: OnPrune, memory: LinkedMemory) -> tuple[Remedy, Why]:
+def remedy(on_prune: OnPrune, memory: LinkedMemory) -> tuple[Remedy, RemedyReason]:
     """What pruning its events does to a memory, and why (spec 000, Pruned event reconciliation)."""
     if memory.has_other_events:
-        return Remedy.KEEP, Why.OTHER_EVENTS
+        return Remedy.KEEP, RemedyReason.OTHER_EVENTS
     if not memory.came_from_events:
-        return Remedy.KEEP, Why.WAS_THERE_BEFORE
+        return Remedy.KEEP, RemedyReason.WAS_THERE_BEFORE
     if memory.saved_by_others:
-        return Remedy.KEEP, Why.SAVED_BY_OTHERS
+        return Remedy.KEEP, RemedyReason.SAVED_BY_OTHERS
     if memory.status == "deleted":
-        return Remedy.KEEP, Why.IS_DELETED
+        return Remedy.KEEP, RemedyReason.IS_DELETED
     return _by_policy(on_prune, memory.status)
 
 
-def _by_policy(on_prune: OnPrune, status: str) -> tuple[Remedy, Why]:
+def _by_policy(on_prune: OnPrune, status: str) -> tuple[Remedy, RemedyReason]:
     if on_prune is OnPrune.KEEP:
-        return Remedy.KEEP, Why.POLICY
+        return Remedy.KEEP, RemedyReason.POLICY
     if on_prune is OnPrune.DELETE:
-        return (Remedy.SEPARATE if status == "merged" else Remedy.DELETE), Why.POLICY
+        return (Remedy.SEPARATE if status == "merged" else Remedy.DELETE), RemedyReason.POLICY
     # What has lost is found by no search: it has nothing that could be taken away.
-    return (Remedy.DEMOTE, Why.POLICY) if status == "active" else (Remedy.KEEP, Why.NOT_STANDING)
+    return (Remedy.DEMOTE, RemedyReason.POLICY) if status == "active" else (Remedy.KEEP, RemedyReason.NOT_STANDING)
 
 
 def strictest(choices: Iterable[OnPrune]) -> OnPrune:

@@ -7,7 +7,7 @@ from typing import Any
 
 from apps.core.domain.scope import Access, Scope
 from apps.retrieval.domain.query import SearchMode, SearchQuery
-from apps.semantic.domain.evaluation import CUTOFFS, Answer, by_category, evidence_ranks, percentile, quality
+from apps.semantic.domain.evaluation import CUTOFFS, EvaluatedAnswer, by_category, evidence_ranks, percentile, quality
 from apps.semantic.domain.locomo import Question
 from apps.semantic.models import Memory
 from apps.semantic.search.search import memory_search
@@ -16,13 +16,13 @@ KEY_FIELD = "dia_id"
 
 
 @dataclass(frozen=True)
-class Evaluation:
+class SearchEvaluation:
     """The answers to all questions that could be asked.
 
     unresolved: evidence that no stored memory stands for. unasked: questions left without any.
     """
 
-    answers: Sequence[Answer]
+    answers: Sequence[EvaluatedAnswer]
     unresolved: int
     unasked: int
 
@@ -47,13 +47,13 @@ def evaluate(
     *,
     mode: SearchMode | None = None,
     progress: Callable[[], None] | None = None,
-) -> Evaluation:
+) -> SearchEvaluation:
     """Ask each question in its user's scope and note the ranks of its evidence.
 
     A memory stands for the key in its metadata's `dia_id`, and for its id.
     """
     keys = {user: _keys(access, user) for user in sorted({question.user_id for question in questions})}
-    answers: list[Answer] = []
+    answers: list[EvaluatedAnswer] = []
     unresolved = unasked = 0
     for question in questions:
         known = question.evidence & keys[question.user_id].evidence
@@ -64,7 +64,7 @@ def evaluate(
             unasked += 1
         if progress is not None:
             progress()
-    return Evaluation(answers, unresolved, unasked)
+    return SearchEvaluation(answers, unresolved, unasked)
 
 
 @dataclass(frozen=True)
@@ -87,10 +87,10 @@ def _ask(
     evidence: frozenset[str],
     of_memory: Mapping[int, str],
     mode: SearchMode | None,
-) -> Answer:
+) -> EvaluatedAnswer:
     query = SearchQuery(scope=Scope(user_id=question.user_id), query=question.text, mode=mode, top_k=max(CUTOFFS))
     started = time.perf_counter()
     result = memory_search(access, query)
     seconds = time.perf_counter() - started
     returned = [of_memory[found.memory.pk] for found in result.found]
-    return Answer(question.category, evidence_ranks(evidence, returned), seconds)
+    return EvaluatedAnswer(question.category, evidence_ranks(evidence, returned), seconds)

@@ -22,10 +22,10 @@ from apps.semantic.domain.extraction import (
     ConversationMessage,
     ExtractedMemory,
     Extraction,
-    Origin,
-    draft_of,
+    Provenance,
     extraction_request,
     harmless,
+    make_draft,
     readable,
 )
 from apps.semantic.domain.memory import MemoryDraft
@@ -101,11 +101,13 @@ def memories_extract(
     result = ExtractionResult(read=len(chosen), left_out=len(messages) - len(chosen), effort=answer.effort)
     if isinstance(answer, ChatFailure):
         return replace(result, failure=answer)
-    origin = Origin(owner, chosen, base_confidence, session_id, {"provider": answer.provider, "model": answer.model})
+    origin = Provenance(
+        owner, chosen, base_confidence, session_id, {"provider": answer.provider, "model": answer.model}
+    )
     memories = harmless(answer.value.memories)
     refused = len(answer.value.memories) - len(memories)
     result = replace(result, memories=tuple(memories), refused=refused, is_cut=answer.is_cut)
-    return _saved(result, access, [draft_of(memory, origin) for memory in memories], clock)
+    return _saved(result, access, [make_draft(memory, origin) for memory in memories], clock)
 
 
 def _saved(result: ExtractionResult, access: Access, drafts: Sequence[MemoryDraft], clock: Clock) -> ExtractionResult:

@@ -23,7 +23,7 @@ from apps.semantic.domain.locomo import (
     turn_fields,
 )
 from apps.semantic.imports.importer import BadLine, Item, PlacedDraft
-from apps.semantic.schemas.memories import MAX_QUERY_CHARS, MemoryInput, draft_of
+from apps.semantic.schemas.memories import MAX_QUERY_CHARS, MemoryInput, make_draft
 
 T = TypeVar("T")
 
@@ -117,7 +117,7 @@ def _sample_questions(form: QuestionInput, user_prefix: str, sample: Any) -> Ite
 
 def _memory(form: MemoryInput, place: str, get: Callable[[], Any]) -> Item:
     try:
-        return PlacedDraft(place, draft_of(_checked(form, get())))
+        return PlacedDraft(place, make_draft(_checked(form, get())))
     except (UnusableError, LocomoError) as error:
         return BadLine(place, str(error))
 

@@ -8,7 +8,7 @@ from django.db.models import Count
 
 from apps.llm.selectors import EmbeddingSpace
 from apps.retrieval.domain import planner
-from apps.semantic.index.cache import ShardCache
+from apps.semantic.index.cache import IndexCache
 from apps.semantic.index.snapshots import Snapshots
 from apps.semantic.models import Memory
 
@@ -39,7 +39,7 @@ class Built:
     graph: float
 
 
-def large_users(user: str | None = None) -> list[LargeUser]:
+def find_large_users(user: str | None = None) -> list[LargeUser]:
     """Who has enough active memories for a graph, the most first. user: only this one."""
     memories = Memory.objects.active() if user is None else Memory.objects.active().filter(user_id=user)
     counted = memories.values("user_id").annotate(count=Count("id")).filter(count__gte=planner.GRAPH_ROWS)
@@ -60,7 +60,7 @@ def build_graph(
             return None
         if anew:
             snapshots.forget()
-    cache = ShardCache(_ALL)
+    cache = IndexCache(_ALL)
     try:
         built = _build(cache, user, space, advance)
     finally:
@@ -73,9 +73,9 @@ def build_graph(
     return built
 
 
-def _build(cache: ShardCache, user: str, space: EmbeddingSpace, advance: Callable[[int], None]) -> Built:
+def _build(cache: IndexCache, user: str, space: EmbeddingSpace, advance: Callable[[int], None]) -> Built:
     started = time.monotonic()
-    with cache.fresh([user], space):  # which asks for the graph
+    with cache.refreshed([user], space):  # which asks for the graph
         load = time.monotonic() - started
     done = 0
     while not cache.keeper.is_idle:

@@ -72,7 +72,7 @@ class _Cached:
         self.nbytes = self.shard.nbytes
 
 
-class ShardCache:
+class IndexCache:
     """Shards by user and embedding space, the least recently used ones dropped beyond a size in bytes."""
 
     def __init__(self, max_bytes: int) -> None:
@@ -83,7 +83,7 @@ class ShardCache:
         self.use_graphs = True
 
     @contextmanager
-    def fresh(self, users: Sequence[str], space: EmbeddingSpace) -> Iterator[list[Shard]]:
+    def refreshed(self, users: Sequence[str], space: EmbeddingSpace) -> Iterator[list[Shard]]:
         """The shards of these users as of now, locked while the block runs. Raises SpaceChangedError."""
         connection.ensure_connection()  # A new one may turn out to lead to another database: before anything is taken.
         with ExitStack() as locks:
@@ -98,7 +98,7 @@ class ShardCache:
         self._evict()
 
     @contextmanager
-    def at_hand(self, users: Sequence[str], space: EmbeddingSpace) -> Iterator["Seen | None"]:
+    def as_cached(self, users: Sequence[str], space: EmbeddingSpace) -> Iterator["Seen | None"]:
         """The shards as this process last knew them, locked while the block runs, without a look at the database.
 
         What is made of them is worth something only if the database still stands at their versions. None where that
@@ -153,7 +153,7 @@ class ShardCache:
             entry.has_changed = False
             if entry.is_purge_news or need_of(entry.shard) is not GraphNeed.NOTHING:
                 entry.is_purge_news = False
-                self.keeper.look_at(user, space)
+                self.keeper.request(user, space)
 
     def _entry(self, user: str, space: EmbeddingSpace) -> _Cached:
         key = (user, space.pk)
@@ -252,7 +252,7 @@ def _take_over(entries: Mapping[str, _Cached], space: EmbeddingSpace) -> dict[st
     return arrived
 
 
-_cache: ShardCache | None = None
+_cache: IndexCache | None = None
 _cache_lock = threading.Lock()
 
 
@@ -265,12 +265,12 @@ def _begin_without() -> None:
 os.register_at_fork(after_in_child=_begin_without)
 
 
-def shard_cache() -> ShardCache:
+def index_cache() -> IndexCache:
     """The cache of this process."""
     global _cache
     with _cache_lock:
         if _cache is None:
-            _cache = ShardCache(settings.MEMORYHUB.index_cache_mb * 1024 * 1024)
+            _cache = IndexCache(settings.MEMORYHUB.index_cache_mb * 1024 * 1024)
         return _cache
 
 

@@ -79,7 +79,7 @@ class GraphKeeper:
         # How many rows the graph that is being made has, and how many it will have; None when none is being made.
         self.making: tuple[int, int] | None = None
 
-    def look_at(self, user: str, space: EmbeddingSpace) -> None:
+    def request(self, user: str, space: EmbeddingSpace) -> None:
         """See to the graph of a shard soon."""
         with self._lock:
             if self._has_ended or (user, space.pk) in self._asked:
@@ -112,7 +112,7 @@ class GraphKeeper:
                 # From here on each change is a reason to look again: a shard may also be dropped and loaded anew.
                 self._asked.discard((user, space.pk))
             try:
-                self.see_to(user, space)
+                self.update(user, space)
             except Exception:
                 FAILURES.inc()
                 logger.exception("the graph of a shard could not be kept")
@@ -121,7 +121,7 @@ class GraphKeeper:
                 with self._lock:
                     self._is_busy = False
 
-    def see_to(self, user: str, space: EmbeddingSpace) -> None:
+    def update(self, user: str, space: EmbeddingSpace) -> None:
         """Bring a shard's graph up to date. It may be called in any thread, without the lock of the shard."""
         with self._work:
             kept = self._lookup(user, space)
@@ -184,7 +184,7 @@ class GraphKeeper:
         graph = self._made_of(source)
         with kept.lock:
             if kept.shard is not shard:
-                self.look_at(user, space)
+                self.request(user, space)
                 return
             shard.attach(graph, source)
         self._made_at[user, space.pk] = version
@@ -209,7 +209,7 @@ class GraphKeeper:
         self.making = (done, total)
 
     def _ask_again(self, user: str, space: EmbeddingSpace) -> None:
-        timer = threading.Timer(ASK_AGAIN_SECONDS, self.look_at, (user, space))
+        timer = threading.Timer(ASK_AGAIN_SECONDS, self.request, (user, space))
         timer.daemon = True
         timer.start()
 

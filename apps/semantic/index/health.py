@@ -26,7 +26,7 @@ from apps.semantic.domain.index_health import (
     judge,
 )
 from apps.semantic.events import IndexHealthChanged
-from apps.semantic.index.cache import ShardCache, shard_cache
+from apps.semantic.index.cache import IndexCache, index_cache
 
 logger = logging.getLogger(__name__)
 LEVEL = Gauge(
@@ -51,7 +51,7 @@ HINTS = {
 class IndexGuard:
     """The health of one cache. Its thread is started where requests are answered; elsewhere nobody is throttled."""
 
-    def __init__(self, cache: ShardCache) -> None:
+    def __init__(self, cache: IndexCache) -> None:
         self._cache = cache
         self._lock = threading.Lock()
         self._writes = RecentWrites()
@@ -162,5 +162,5 @@ def index_guard() -> IndexGuard:
     global _guard
     with _guard_lock:
         if _guard is None:
-            _guard = IndexGuard(shard_cache())
+            _guard = IndexGuard(index_cache())
         return _guard

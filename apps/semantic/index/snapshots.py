@@ -210,7 +210,7 @@ class Snapshots:
             yield mine
 
 
-def users_with_snapshots(space: EmbeddingSpace) -> list[str]:
+def find_users_with_snapshots(space: EmbeddingSpace) -> list[str]:
     """Whose graphs lie on the disk, those of the newest files first."""
     users: dict[str, float] = {}
     for path, snapshots in _on_disk():
@@ -220,7 +220,7 @@ def users_with_snapshots(space: EmbeddingSpace) -> list[str]:
     return sorted(users, key=lambda user: -users[user])
 
 
-def forget_graphs_of_other_spaces(space: EmbeddingSpace) -> None:
+def delete_snapshots_of_other_spaces(space: EmbeddingSpace) -> None:
     """Remove what no search will ask for any more. Raises OSError."""
     for _, snapshots in list(_on_disk()):
         if (snapshots.model, snapshots.dimension) != (space.model, space.dimension):
@@ -235,7 +235,7 @@ def _on_disk() -> Iterator[tuple[Path, Snapshots]]:
             yield path, Snapshots(path.parent, header["model"], header["dimension"], header["user"])
 
 
-def forget_graphs(user: str) -> None:
+def delete_snapshots(user: str) -> None:
     """Remove what the disk holds of a user's graphs, in every embedding space. Raises OSError."""
     for space in EmbeddingSpace.objects.all():
         Snapshots.of(user, space).forget()

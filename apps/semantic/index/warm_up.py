@@ -14,9 +14,9 @@ from django.db import Error, connection
 
 from apps.core.domain.errors import UnavailableError
 from apps.llm.selectors import EmbeddingSpace
-from apps.semantic.index.cache import ShardCache, shard_cache
+from apps.semantic.index.cache import IndexCache, index_cache
 from apps.semantic.index.health import index_guard
-from apps.semantic.index.snapshots import users_with_snapshots
+from apps.semantic.index.snapshots import find_users_with_snapshots
 from apps.semantic.store.embedding_space import current_space, forget_space
 
 logger = logging.getLogger(__name__)
@@ -26,7 +26,7 @@ RETRY_SECONDS = 2
 class WarmUp:
     """Loads what a cache should hold from the start. Where it was never begun, everything counts as warm."""
 
-    def __init__(self, cache: ShardCache) -> None:
+    def __init__(self, cache: IndexCache) -> None:
         self._cache = cache
         self._progress: tuple[int, int] | None = None
 
@@ -68,12 +68,12 @@ class WarmUp:
         then()
 
     def _load_all(self, space: EmbeddingSpace) -> int:
-        users = users_with_snapshots(space)
+        users = find_users_with_snapshots(space)
         for number, user in enumerate(users, 1):
             self._progress = (number, len(users))
-            with self._cache.fresh([user], space):
+            with self._cache.refreshed([user], space):
                 pass
-            self._cache.keeper.see_to(user, space)
+            self._cache.keeper.update(user, space)
             if self._cache.nbytes > settings.MEMORYHUB.index_cache_mb * 1024 * 1024:
                 return number
         return len(users)
@@ -95,7 +95,7 @@ def warm_up() -> WarmUp:
     """The warm-up of this process."""
     global _warm_up
     if _warm_up is None:
-        _warm_up = WarmUp(shard_cache())
+        _warm_up = WarmUp(index_cache())
     return _warm_up
 
 
@@ -107,7 +107,7 @@ def start_index() -> None:
 
 def end_index() -> None:
     """What it does when it ends: the snapshots that lag behind are written."""
-    shard_cache().keeper.close()
+    index_cache().keeper.close()
 
 
 def require_warm() -> None:

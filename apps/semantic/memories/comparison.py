@@ -27,7 +27,7 @@ from apps.rules.domain.engine.record import MemoryRecord
 from apps.rules.selectors import RuleSet
 from apps.semantic.conflicts.records import RECORD_COLUMNS, Vector, record_from_draft, record_from_row
 from apps.semantic.domain.nearest import Near, best_of, nearest
-from apps.semantic.index.cache import shard_cache
+from apps.semantic.index.cache import index_cache
 from apps.semantic.index.changes import CODED, changes_since
 from apps.semantic.memories.prepare import Candidate
 from apps.semantic.models import Memory
@@ -105,7 +105,7 @@ def compare(subjects: Sequence[Subject], space: EmbeddingSpace) -> Comparison:
     """
     users = sorted({subject.record.user_id for subject in subjects})
     neighbours: _Neighbours = defaultdict(list)
-    with shard_cache().fresh(users, space) as shards:
+    with index_cache().refreshed(users, space) as shards:
         by_user = dict(zip(users, shards, strict=True))
         versions = {user: shard.version for user, shard in by_user.items()}
         _find_stored(neighbours, subjects, by_user)

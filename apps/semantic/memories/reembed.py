@@ -13,7 +13,7 @@ from apps.llm.domain.embedder import Embedder
 from apps.llm.selectors import EmbeddingSpace
 from apps.llm.services import space_activate, space_get_or_create
 from apps.retrieval.domain.lexemes import LEXEMES_VERSION
-from apps.semantic.index.snapshots import forget_graphs_of_other_spaces
+from apps.semantic.index.snapshots import delete_snapshots_of_other_spaces
 from apps.semantic.memories.prepare import word_columns
 from apps.semantic.models import Memory, MemoryEmbedding
 from apps.semantic.store.locks import lock_shards
@@ -53,7 +53,7 @@ def reembed(*, embedder: Embedder, progress: Progress | None = None, clock: Cloc
                 break
     _drop_other_vectors(space)
     try:
-        forget_graphs_of_other_spaces(space)
+        delete_snapshots_of_other_spaces(space)
     except OSError as error:  # They take room, and do no harm.
         logger.warning("graphs of the model before could not be removed: %s", type(error).__name__)
     return made

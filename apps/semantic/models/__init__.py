@@ -5,20 +5,20 @@ from apps.semantic.models.bridge import (
     BridgeAudit,
     Ingestion,
     IngestionStatus,
-    OnPrune,
-    PruneReason,
+    OnPruneChoices,
+    PruneReasonChoices,
     RoutingPolicy,
 )
-from apps.semantic.models.conflict import Conflict, Origin, Outcome, ReviewState
+from apps.semantic.models.conflict import Conflict, ConflictOutcome, Origin, ReviewState
 from apps.semantic.models.consolidation import Consolidation, ConsolidationMode
 from apps.semantic.models.memory import (
     MAX_TAG_CHARS,
+    DecayPolicyChoices,
     Memory,
     MemoryEmbedding,
     MemoryRevision,
     MemoryShard,
     MemoryStatus,
-    Policy,
     RevisionAction,
 )
 
@@ -27,8 +27,10 @@ __all__ = [
     "AuditAction",
     "BridgeAudit",
     "Conflict",
+    "ConflictOutcome",
     "Consolidation",
     "ConsolidationMode",
+    "DecayPolicyChoices",
     "Ingestion",
     "IngestionStatus",
     "Memory",
@@ -36,11 +38,9 @@ __all__ = [
     "MemoryRevision",
     "MemoryShard",
     "MemoryStatus",
-    "OnPrune",
+    "OnPruneChoices",
     "Origin",
-    "Outcome",
-    "Policy",
-    "PruneReason",
+    "PruneReasonChoices",
     "ReviewState",
     "RevisionAction",
     "RoutingPolicy",

@@ -13,7 +13,7 @@ from django.db.models import Q
 from apps.core.domain.scope import MAX_IDENTIFIER_CHARS, Scope
 from apps.episodic.domain.event import MAX_EVENT_TYPE_CHARS, MAX_SOURCE_CHARS
 from apps.semantic.domain import routing
-from apps.semantic.models.memory import MAX_TAG_CHARS, Memory, Policy
+from apps.semantic.models.memory import MAX_TAG_CHARS, DecayPolicyChoices, Memory
 from apps.semantic.querysets import IngestionQuerySet, ScopedQuerySet
 
 MAX_NAME_CHARS = 100
@@ -21,7 +21,7 @@ DEFAULT_TYPE, DEFAULT_SOURCE = "event", "inferred"
 DEFAULT_MIN_IMPORTANCE, DEFAULT_CONFIDENCE = 0.8, 0.8
 
 
-class OnPrune(models.TextChoices):
+class OnPruneChoices(models.TextChoices):
     """`routing.OnPrune` for forms and columns."""
 
     DEMOTE = routing.OnPrune.DEMOTE, "Demote: halve its importance and its confidence"
@@ -60,7 +60,9 @@ class RoutingPolicy(models.Model):
     memory_type = models.CharField(
         "type", max_length=MAX_TAG_CHARS, blank=True, default=DEFAULT_TYPE, help_text="The tag `type` of the memory."
     )
-    decay_policy = models.CharField(max_length=20, choices=Policy.choices, default=Policy.REINFORCEABLE)
+    decay_policy = models.CharField(
+        max_length=20, choices=DecayPolicyChoices.choices, default=DecayPolicyChoices.REINFORCEABLE
+    )
     source = models.CharField(
         max_length=MAX_SOURCE_CHARS,
         default=DEFAULT_SOURCE,
@@ -73,7 +75,7 @@ class RoutingPolicy(models.Model):
         "when its events are pruned.",
     )
     on_prune = models.CharField(
-        "when its events are pruned", max_length=10, choices=OnPrune.choices, default=OnPrune.DEMOTE
+        "when its events are pruned", max_length=10, choices=OnPruneChoices.choices, default=OnPruneChoices.DEMOTE
     )
     updated_at = models.DateTimeField(auto_now=True)
 
@@ -93,9 +95,9 @@ class RoutingPolicy(models.Model):
         return self.name
 
     @property
-    def rule(self) -> routing.Policy:
+    def rule(self) -> routing.RoutingCriteria:
         """What events are judged by."""
-        return routing.Policy(
+        return routing.RoutingCriteria(
             name=self.name,
             household_id=self.household_id,
             is_enabled=self.enabled,
@@ -116,7 +118,7 @@ class IngestionStatus(models.TextChoices):
     PRUNED = "pruned", "Event pruned"
 
 
-class PruneReason(models.TextChoices):
+class PruneReasonChoices(models.TextChoices):
     """Why events were removed for good."""
 
     RETENTION = "retention", "Retention"
@@ -156,7 +158,7 @@ class Ingestion(_Scoped):
     recorded_at = models.DateTimeField(null=True)
     # By name: it outlives the policy. What was to happen is kept beside it for then.
     policy = models.CharField(max_length=MAX_NAME_CHARS, blank=True, default="")
-    on_prune = models.CharField(max_length=10, choices=OnPrune.choices, default=OnPrune.DEMOTE)
+    on_prune = models.CharField(max_length=10, choices=OnPruneChoices.choices, default=OnPruneChoices.DEMOTE)
     status = models.CharField(max_length=10, choices=IngestionStatus.choices, default=IngestionStatus.PENDING)
     created_at = models.DateTimeField()
     tries = models.PositiveSmallIntegerField(default=0)
@@ -166,7 +168,7 @@ class Ingestion(_Scoped):
     memory = models.ForeignKey(Memory, null=True, on_delete=models.PROTECT, related_name="ingestions", db_index=False)
     conflict = models.UUIDField(null=True, help_text="The receipt of the decision, when memories disagreed.")
     came_from_events = models.BooleanField(default=False)
-    pruned_reason = models.CharField(max_length=10, choices=PruneReason.choices, blank=True, default="")
+    pruned_reason = models.CharField(max_length=10, choices=PruneReasonChoices.choices, blank=True, default="")
     pruned_by = models.CharField(max_length=200, blank=True, default="")
     ended_at = models.DateTimeField(null=True)
 
@@ -231,7 +233,7 @@ class BridgeAudit(_Scoped):
     memory = models.UUIDField(null=True)
     event_ids = ArrayField(models.UUIDField())
     policy = models.CharField(max_length=MAX_NAME_CHARS, blank=True, default="")
-    reason = models.CharField(max_length=10, choices=PruneReason.choices)
+    reason = models.CharField(max_length=10, choices=PruneReasonChoices.choices)
     actor = models.CharField(max_length=200)
     changes = models.JSONField(default=dict, help_text="Field -> [before, after].")
 

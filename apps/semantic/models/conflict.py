@@ -23,7 +23,7 @@ class Origin(models.TextChoices):
     REVERT = "revert", "Undoing a decision"
 
 
-class Outcome(models.TextChoices):
+class ConflictOutcome(models.TextChoices):
     """What was done. noticed: nothing, because the evidence was weak, so both memories stand."""
 
     NOTICED = "noticed", "Noticed"
@@ -58,7 +58,7 @@ class Conflict(models.Model):
     household_id = models.CharField(max_length=MAX_IDENTIFIER_CHARS, blank=True, default="")
     persona_id = models.CharField(max_length=MAX_IDENTIFIER_CHARS, blank=True, default="")
     origin = models.CharField(max_length=16, choices=Origin.choices)
-    outcome = models.CharField(max_length=24, choices=Outcome.choices)
+    outcome = models.CharField(max_length=24, choices=ConflictOutcome.choices)
     state = models.CharField(max_length=12, choices=ReviewState.choices, default=ReviewState.OPEN)
     candidate = models.ForeignKey(Memory, on_delete=models.CASCADE, related_name="conflicts_as_candidate")
     existing = models.ForeignKey(Memory, on_delete=models.CASCADE, related_name="conflicts_as_existing")

@@ -48,7 +48,7 @@ class MemoryStatus(models.TextChoices):
     DELETED = "deleted", "Deleted"
 
 
-class Policy(models.TextChoices):
+class DecayPolicyChoices(models.TextChoices):
     """`DecayPolicy` for forms and columns."""
 
     STABLE = DecayPolicy.STABLE, "Stable"
@@ -82,7 +82,9 @@ class Memory(models.Model):
     project = _tag()
     type = _tag()
     is_global = models.BooleanField("global", default=False)
-    decay_policy = models.CharField(max_length=20, choices=Policy.choices, default=Policy.STABLE)
+    decay_policy = models.CharField(
+        max_length=20, choices=DecayPolicyChoices.choices, default=DecayPolicyChoices.STABLE
+    )
     importance = models.FloatField(default=DEFAULT_IMPORTANCE)
     base_confidence = models.FloatField(default=1.0, help_text="What the writer claimed.")
     keywords = ArrayField(models.CharField(max_length=100), default=list, blank=True)

@@ -12,9 +12,14 @@ from apps.core.schemas.serializers import Problem, scope_of, validated
 from apps.semantic import selectors, services
 from apps.semantic.conflicts.review import Winner
 from apps.semantic.rest.memories import NOT_FILTERS
-from apps.semantic.rest.paging import Page, page_links
-from apps.semantic.schemas.conflict_inputs import ConflictListInput, OverrideInput
-from apps.semantic.schemas.conflict_outputs import ConflictOutput, ConflictPage, conflict_json
+from apps.semantic.schemas.conflicts import (
+    ConflictListInput,
+    ConflictOutput,
+    ConflictPage,
+    OverrideInput,
+    render_conflict,
+)
+from apps.semantic.schemas.paging import Page, page_links
 
 
 class ConflictsView(HubView):
@@ -31,7 +36,7 @@ class ConflictsView(HubView):
         filters = {name: value for name, value in data.items() if name not in NOT_FILTERS}
         receipts = selectors.conflict_list(self.access, scope_of(data), filters)
         page = Page(receipts, self.access, data.get("cursor"), data.get("limit"))
-        results = [conflict_json(receipt, self.access) for receipt in page.rows]
+        results = [render_conflict(receipt, self.access) for receipt in page.rows]
         return Response({**page_links(page, request), "results": results})
 
 
@@ -82,4 +87,4 @@ class OverrideView(HubView):
 
 def _answer(receipt: Any, view: HubView) -> Response:
     """A receipt as it stands now, with its memories as they are after the change."""
-    return Response(conflict_json(selectors.conflict_get(view.access, receipt.uuid), view.access))
+    return Response(render_conflict(selectors.conflict_get(view.access, receipt.uuid), view.access))

@@ -18,9 +18,9 @@ from apps.core.schemas.serializers import Problem, scope_of, validated
 from apps.semantic import selectors, services
 from apps.semantic.bridge.status import bridge_status
 from apps.semantic.domain.memory import MemoryDraft
-from apps.semantic.rest.paging import Page, page_links
-from apps.semantic.schemas import memory_outputs
-from apps.semantic.schemas.memories import BatchInput, ListInput, MemoryInput, SearchInput, draft_of, query_of
+from apps.semantic.schemas import memories as schemas
+from apps.semantic.schemas.memories import BatchInput, ListInput, MemoryInput, SearchInput, make_draft, make_query
+from apps.semantic.schemas.paging import Page, page_links
 from apps.semantic.search.search import memory_search
 
 NOT_FILTERS = {"user_id", "household_id", "persona_id", "limit", "cursor"}
@@ -32,7 +32,7 @@ class MemoriesView(HubView):
     query_methods = frozenset({"GET", "HEAD"})
 
     @extend_schema(
-        operation_id="memories_list", parameters=[ListInput], responses={200: memory_outputs.MemoryPage, 404: Problem}
+        operation_id="memories_list", parameters=[ListInput], responses={200: schemas.MemoryPage, 404: Problem}
     )
     def get(self, request: Request) -> Response:
         """List memories, the newest first."""
@@ -42,25 +42,25 @@ class MemoriesView(HubView):
         page = Page(memories, self.access, data.get("cursor"), data.get("limit"))
         now = utcnow(SYSTEM_CLOCK)
         return Response(
-            {**page_links(page, request), "results": [memory_outputs.memory_json(row, now) for row in page.rows]}
+            {**page_links(page, request), "results": [schemas.render_memory(row, now) for row in page.rows]}
         )
 
     @extend_schema(
         operation_id="memories_save",
         request=MemoryInput,
-        responses={201: memory_outputs.SaveOutput, 200: memory_outputs.SaveOutput},
+        responses={201: schemas.SaveOutput, 200: schemas.SaveOutput},
     )
     def post(self, request: Request) -> Response:
         """Save a memory. An exact duplicate in the same scope improves the stored one or is skipped."""
-        draft = draft_of(validated(MemoryInput, request.data))
+        draft = make_draft(validated(MemoryInput, request.data))
         result = services.memory_save(access=self.access, draft=draft)
-        return Response(memory_outputs.save_json(result, utcnow(SYSTEM_CLOCK)), status=_save_status(result))
+        return Response(schemas.render_save(result, utcnow(SYSTEM_CLOCK)), status=_save_status(result))
 
 
 class BatchView(HubView):
     """Save many memories."""
 
-    @extend_schema(operation_id="memories_save_batch", request=BatchInput, responses={200: memory_outputs.BatchOutput})
+    @extend_schema(operation_id="memories_save_batch", request=BatchInput, responses={200: schemas.BatchOutput})
     def post(self, request: Request) -> Response:
         """Save up to 1,000 memories in one transaction. One answer per item, in order; a bad item fails alone."""
         items = [_checked(item) for item in validated(BatchInput, request.data)["memories"]]
@@ -74,11 +74,11 @@ class BatchView(HubView):
 class MemoryView(HubView):
     """One memory."""
 
-    @extend_schema(operation_id="memories_retrieve", responses={200: memory_outputs.MemoryOutput})
+    @extend_schema(operation_id="memories_retrieve", responses={200: schemas.MemoryOutput})
     def get(self, request: Request, uuid: UUID) -> Response:
         """Show a memory."""
         memory = selectors.memory_get(self.access, uuid)
-        return Response(memory_outputs.memory_json(memory, utcnow(SYSTEM_CLOCK)))
+        return Response(schemas.render_memory(memory, utcnow(SYSTEM_CLOCK)))
 
     @extend_schema(operation_id="memories_delete", responses={204: None})
     def delete(self, request: Request, uuid: UUID) -> Response:
@@ -90,36 +90,32 @@ class MemoryView(HubView):
 class ReinforceView(HubView):
     """Reinforce a memory."""
 
-    @extend_schema(
-        operation_id="memories_reinforce", request=None, responses={200: memory_outputs.MemoryOutput, 409: Problem}
-    )
+    @extend_schema(operation_id="memories_reinforce", request=None, responses={200: schemas.MemoryOutput, 409: Problem})
     def post(self, request: Request, uuid: UUID) -> Response:
         """Start the decay of a reinforceable memory anew."""
         no_body(request)
         memory = services.memory_reinforce(access=self.access, uuid=uuid)
-        return Response(memory_outputs.memory_json(memory, utcnow(SYSTEM_CLOCK)))
+        return Response(schemas.render_memory(memory, utcnow(SYSTEM_CLOCK)))
 
 
 class RestoreView(HubView):
     """Restore a memory."""
 
-    @extend_schema(
-        operation_id="memories_restore", request=None, responses={200: memory_outputs.MemoryOutput, 409: Problem}
-    )
+    @extend_schema(operation_id="memories_restore", request=None, responses={200: schemas.MemoryOutput, 409: Problem})
     def post(self, request: Request, uuid: UUID) -> Response:
         """Undo a soft delete."""
         no_body(request)
         memory = services.memory_restore(access=self.access, uuid=uuid)
-        return Response(memory_outputs.memory_json(memory, utcnow(SYSTEM_CLOCK)))
+        return Response(schemas.render_memory(memory, utcnow(SYSTEM_CLOCK)))
 
 
 class HistoryView(HubView):
     """What happened to a memory."""
 
-    @extend_schema(operation_id="memories_history", responses={200: memory_outputs.HistoryOutput})
+    @extend_schema(operation_id="memories_history", responses={200: schemas.HistoryOutput})
     def get(self, request: Request, uuid: UUID) -> Response:
         """Show every change of a memory, deleted or not, the first one first."""
-        steps = [memory_outputs.revision_json(step) for step in selectors.memory_history(self.access, uuid)]
+        steps = [schemas.render_revision(step) for step in selectors.memory_history(self.access, uuid)]
         return Response({"results": steps, "count": len(steps)})
 
 
@@ -128,25 +124,23 @@ class SearchView(HubView):
 
     needed_permission = Permission.READ
 
-    @extend_schema(operation_id="search", request=SearchInput, responses={200: memory_outputs.SearchOutput})
+    @extend_schema(operation_id="search", request=SearchInput, responses={200: schemas.SearchOutput})
     def post(self, request: Request) -> Response:
         """Find memories by meaning and by words, the best first."""
-        query = query_of(validated(SearchInput, request.data))
+        query = make_query(validated(SearchInput, request.data))
         result = memory_search(self.access, query)
-        return Response(memory_outputs.search_json(result, utcnow(SYSTEM_CLOCK), query.explain))
+        return Response(schemas.render_search(result, utcnow(SYSTEM_CLOCK), query.explain))
 
 
 class StatusView(HubView):
     """The state of the store."""
 
-    @extend_schema(
-        operation_id="status", responses={200: memory_outputs.StatusOutput, 503: memory_outputs.StatusOutput}
-    )
+    @extend_schema(operation_id="status", responses={200: schemas.StatusOutput, 503: schemas.StatusOutput})
     def get(self, request: Request) -> Response:
         """Say whether the store answers, and how many memories this key can see."""
         report = selectors.store_status(self.access)
         if self.access.bound.named():
-            report = memory_outputs.without_cache(report)
+            report = schemas.without_cache(report)
         answer = report.as_json()
         if report.healthy and not self.access.bound.named():
             answer["bridge"] = bridge_status().as_json()
@@ -167,7 +161,7 @@ def _save_status(result: services.SaveResult) -> int:
 
 def _checked(item: Any) -> MemoryDraft | dict[str, Any]:
     try:
-        return draft_of(validated_item(MemoryInput, item))
+        return make_draft(validated_item(MemoryInput, item))
     except ItemRefusedError as refused:
         return refused.answer
 
@@ -175,4 +169,4 @@ def _checked(item: Any) -> MemoryDraft | dict[str, Any]:
 def _batch_answer(outcome: services.SaveOutcome, now: Any) -> dict[str, Any]:
     if isinstance(outcome, MemoryHubError):
         return refusal(outcome)
-    return {"status": _save_status(outcome), **memory_outputs.save_json(outcome, now)}
+    return {"status": _save_status(outcome), **schemas.render_save(outcome, now)}

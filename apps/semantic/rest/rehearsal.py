@@ -1,5 +1,6 @@
 """Rehearsing a change of a merge rule over REST (DESIGN section 5)."""
 
+from django.urls import path
 from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
@@ -10,8 +11,7 @@ from apps.core.rest.views import HubView
 from apps.core.schemas.serializers import Problem, scope_of, validated
 from apps.rules.domain.documents.problems import InvalidRuleError
 from apps.semantic.conflicts.rehearsal import rehearse
-from apps.semantic.schemas.rehearsal_inputs import RehearseInput
-from apps.semantic.schemas.rehearsal_outputs import RehearsalOutput, rehearsal_json
+from apps.semantic.schemas.rehearsal import RehearsalOutput, RehearseInput, render_rehearsal
 
 
 class RehearseView(HubView):
@@ -32,7 +32,7 @@ class RehearseView(HubView):
             include_neighbours=data["neighbours"],
             max_pairs=data["max_pairs"],
         )
-        return Response(rehearsal_json(self.access, rehearsal))
+        return Response(render_rehearsal(self.access, rehearsal))
 
     def handle_exception(self, exc: Exception) -> Response:
         """Bad changes are answered with all of their problems, each with the path of its field."""
@@ -40,3 +40,6 @@ class RehearseView(HubView):
             problems = exc.below("changes").problems
             exc = ValidationError({path: [message] for path, message in problems}, code=exc.code)
         return super().handle_exception(exc)
+
+
+urlpatterns = [path("rules/<str:name>/rehearse", RehearseView.as_view(), name="rule-rehearse")]

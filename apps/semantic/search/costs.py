@@ -31,7 +31,7 @@ def costs_path() -> Path:
     return path
 
 
-def search_costs(dimension: int) -> SearchCosts:
+def read_search_costs(dimension: int) -> SearchCosts:
     """What a search costs with vectors of this length. The file is read again when it has changed."""
     global _read
     changed = _changed_at()

@@ -25,14 +25,14 @@ _ONE_UNCHANGED = f"""
 """  # noqa: S608
 
 
-def active_memories(access: Access, ids: Sequence[int]) -> dict[int, Memory]:
+def fetch_active_memories(access: Access, ids: Sequence[int]) -> dict[int, Memory]:
     """Those of the memories that are active and inside the caller's bound, by id."""
     condition, bound = Memory.objects.visible_sql(access)
     rows = _select(condition, None).rows({"ids": _array(ids), **bound})
     return {memory.pk: memory for memory in rows}
 
 
-def unchanged_memories(
+def fetch_unchanged_memories(
     access: Access, ids: Sequence[int], versions: Mapping[str, int], space: EmbeddingSpace
 ) -> dict[int, Memory] | None:
     """The same, if the memories of these users stand at these versions and the space is the active one.

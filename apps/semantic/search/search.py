@@ -16,10 +16,10 @@ from apps.retrieval.domain.query import EMPTY_RANKING, Diagnostics, Hit, Ranking
 from apps.retrieval.domain.ranking import rank, terms_of
 from apps.retrieval.domain.rows import Shard
 from apps.semantic.conf import half_lives
-from apps.semantic.index.cache import shard_cache
+from apps.semantic.index.cache import index_cache
 from apps.semantic.models import Memory
-from apps.semantic.search.costs import search_costs
-from apps.semantic.search.fetch import active_memories, unchanged_memories
+from apps.semantic.search.costs import read_search_costs
+from apps.semantic.search.fetch import fetch_active_memories, fetch_unchanged_memories
 from apps.semantic.selectors import users_in
 from apps.semantic.store.embedding_space import current_space, embed, given_vector, with_current_space
 
@@ -88,7 +88,7 @@ def _inside(access: Access, scope: Scope, query: SearchQuery, clock: Clock) -> _
     terms = terms_of(query)
 
     def work(space: EmbeddingSpace) -> _Answer:
-        vector, costs = _query_vector(query, space), search_costs(space.dimension)
+        vector, costs = _query_vector(query, space), read_search_costs(space.dimension)
 
         def ranked(shards: Sequence[Shard]) -> Ranking:
             return rank(query, scope, vector, terms, shards, utcnow(clock), half_lives(), costs)
@@ -103,22 +103,22 @@ def _found_at_hand(access: Access, users: Sequence[str], space: EmbeddingSpace, 
 
     None where something has changed, or where nothing was found.
     """
-    with shard_cache().at_hand(users, space) as seen:
+    with index_cache().as_cached(users, space) as seen:
         if seen is None:
             return None
         ranking = ranked(seen.shards)
     if not ranking.hits:
         return None
-    memories = unchanged_memories(access, _ids(ranking), seen.versions, space)
+    memories = fetch_unchanged_memories(access, _ids(ranking), seen.versions, space)
     return None if memories is None else (ranking, _found(ranking, memories))
 
 
 def _found_afresh(access: Access, users: Sequence[str], space: EmbeddingSpace, ranked: _Ranked) -> _Answer:
     """What the shards say when they have been brought up to date."""
     for _ in range(_TRIES):
-        with shard_cache().fresh(users, space) as shards:
+        with index_cache().refreshed(users, space) as shards:
             ranking = ranked(shards)
-        found = _found(ranking, active_memories(access, _ids(ranking))) if ranking.hits else ()
+        found = _found(ranking, fetch_active_memories(access, _ids(ranking))) if ranking.hits else ()
         if len(found) == len(ranking.hits):  # else some were deleted meanwhile, and left their places to others
             break
     return ranking, found

@@ -21,7 +21,7 @@ from apps.retrieval.domain.rows import Shard
 from apps.retrieval.domain.vectors import graph
 from apps.retrieval.domain.vectors.graph import VectorGraph
 from apps.semantic.domain.memory import MemoryDraft
-from apps.semantic.index.cache import ShardCache
+from apps.semantic.index.cache import IndexCache
 from apps.semantic.index.snapshots import Snapshots
 from apps.semantic.models import Memory, MemoryEmbedding
 from apps.semantic.search.costs import write_search_costs
@@ -48,19 +48,19 @@ def save_things(access: Access, count: int = ROWS, first: int = 0) -> list[Memor
     return [outcome.memory for outcome in memory_save_many(access=access, drafts=drafts)]  # type: ignore[union-attr]
 
 
-def shard_of(cache: ShardCache, check: Callable[[Shard], Any]) -> Any:
+def shard_of(cache: IndexCache, check: Callable[[Shard], Any]) -> Any:
     """What is true of ana's shard as of now."""
-    with cache.fresh(["ana"], current_space()) as [shard]:
+    with cache.refreshed(["ana"], current_space()) as [shard]:
         return check(shard)
 
 
-def keep(cache: ShardCache) -> None:
+def keep(cache: IndexCache) -> None:
     """See to the graph of ana's shard."""
     shard_of(cache, len)
-    cache.keeper.see_to("ana", current_space())
+    cache.keeper.update("ana", current_space())
 
 
-def in_graph(cache: ShardCache) -> int | None:
+def in_graph(cache: IndexCache) -> int | None:
     """How many of ana's memories the graph knows; None without one."""
     return shard_of(cache, lambda shard: None if shard.graph is None else len(shard.graph))
 
@@ -143,7 +143,7 @@ def in_thread(work: Callable[[], Any], gate: Gate) -> Iterator[threading.Thread]
         raise failures[0]
 
 
-def wait_until_idle(cache: ShardCache) -> None:
+def wait_until_idle(cache: IndexCache) -> None:
     """Until its keeper has done all that it was asked for."""
     deadline = time.monotonic() + PATIENCE
     while not cache.keeper.is_idle:

@@ -17,10 +17,9 @@ from apps.events.models import Delivery
 from apps.events.services import drain, emit, emit_many
 from apps.semantic.bridge import batch as bridge_batch
 from apps.semantic.bridge import handlers, ingest, reconcile
-from apps.semantic.bridge.ingest import Ended, events_ingest
+from apps.semantic.bridge.ingest import IngestEnd, bridge_catch_up, events_ingest
 from apps.semantic.bridge.jobs import ingesting_alone
 from apps.semantic.bridge.reconcile import links_reconcile
-from apps.semantic.bridge.upkeep import bridge_catch_up
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.models import BridgeAudit, Ingestion, Memory
 from apps.semantic.services import memories_purge, memory_save
@@ -70,7 +69,7 @@ def test_a_run_that_has_no_time_left_asks_for_another() -> None:
     policy()
     tell(saved())
     OrmQ.objects.all().delete()
-    assert events_ingest(seconds=0).ended is Ended.TIME
+    assert events_ingest(seconds=0).ended is IngestEnd.TIME
     assert queued(INGEST) == 1
 
 
@@ -78,7 +77,7 @@ def test_a_run_that_has_done_everything_asks_for_nothing() -> None:
     policy()
     tell(saved())
     OrmQ.objects.all().delete()
-    assert events_ingest().ended is Ended.DONE
+    assert events_ingest().ended is IngestEnd.DONE
     assert queued(INGEST) == 0
 
 
@@ -137,7 +136,7 @@ def test_a_second_run_leaves_the_work_to_the_first() -> None:
     with ingesting_alone() as alone:
         assert alone
         [ended] = at_once(second)
-    assert ended is Ended.BUSY
+    assert ended is IngestEnd.BUSY
 
 
 def test_that_none_is_saved_twice_does_not_depend_on_the_lock(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -326,7 +325,7 @@ def test_an_event_becomes_a_memory_once_wherever_its_worker_is_killed(module: An
     events = [saved(f"event {n}") for n in range(5)]
     tell(*events)
     killed(module, step, events_ingest)
-    wait_until(lambda: events_ingest().ended is Ended.DONE)  # the lock of the dead one goes with its connection
+    wait_until(lambda: events_ingest().ended is IngestEnd.DONE)  # the lock of the dead one goes with its connection
     assert active() == sorted(event.content for event in events)
     assert set(Ingestion.objects.values_list("status", "action")) == {("linked", "inserted")}
     assert Memory.objects.count() == 5

@@ -19,7 +19,7 @@ from apps.episodic.store.quarantine import segment_quarantine
 from apps.events.models import Event
 from apps.events.services import drain
 from apps.semantic import tasks
-from apps.semantic.bridge.upkeep import bridge_catch_up
+from apps.semantic.bridge.ingest import bridge_catch_up
 from apps.semantic.models import BridgeAudit, Ingestion, Memory
 from tests.api import Api, api_for, contents
 from tests.integration.semantic.bridge_support import active, policy, recover, warn

@@ -12,7 +12,7 @@ from apps.core.domain.scope import Access, Scope
 from apps.events.models import Delivery
 from apps.retrieval.domain.query import SearchQuery
 from apps.semantic.bridge import batch
-from apps.semantic.bridge.ingest import MAX_TRIES, Ended, events_ingest
+from apps.semantic.bridge.ingest import MAX_TRIES, IngestEnd, events_ingest
 from apps.semantic.bridge.policies import policy_delete, policy_update
 from apps.semantic.memories import save
 from apps.semantic.models import Conflict, Ingestion, Memory, RoutingPolicy
@@ -260,7 +260,7 @@ def test_while_the_model_does_not_answer_events_wait(monkeypatch: pytest.MonkeyP
     with monkeypatch.context() as patch:
         patch.setattr(batch, "save_prepare", refuse)
         for _ in range(MAX_TRIES + 1):
-            assert events_ingest().ended is Ended.UNAVAILABLE
+            assert events_ingest().ended is IngestEnd.UNAVAILABLE
     assert (ingestion(event).status, ingestion(event).tries) == ("pending", 0)
     assert ingest() == {"inserted": 1}
 

@@ -18,11 +18,10 @@ from apps.episodic.domain.segment_state import SegmentState
 from apps.episodic.models import Segment
 from apps.events.services import emit
 from apps.semantic.bridge import batch
-from apps.semantic.bridge.drafts import Unusable
-from apps.semantic.bridge.ingest import events_ingest
+from apps.semantic.bridge.batch import Unusable
+from apps.semantic.bridge.ingest import MARGIN, bridge_catch_up, events_ingest, ingestions_retry, ingestions_trim
 from apps.semantic.bridge.policies import policy_create, policy_delete, policy_update
 from apps.semantic.bridge.status import bridge_status
-from apps.semantic.bridge.upkeep import MARGIN, bridge_catch_up, ingestions_retry, ingestions_trim
 from apps.semantic.models import Ingestion, RoutingPolicy
 from tests.api import Api, api_for
 from tests.integration.semantic.bridge_support import NOON, active, ingestion, policy, pruned, saved, tell, warn

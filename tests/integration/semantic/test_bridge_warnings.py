@@ -6,9 +6,8 @@ import pytest
 from prometheus_client import REGISTRY
 
 from apps.episodic.domain.warnings import HINTS, Severity, WarningKind
-from apps.semantic.bridge.ingest import Ended, events_ingest
+from apps.semantic.bridge.ingest import IngestEnd, bridge_catch_up, events_ingest
 from apps.semantic.bridge.reconcile import links_reconcile
-from apps.semantic.bridge.upkeep import bridge_catch_up
 from apps.semantic.models import Ingestion
 from tests.integration.semantic.bridge_support import active, deliver, policy, pruned, recover, saved, tell, warn
 
@@ -36,7 +35,7 @@ def test_warning_escalation(caplog: pytest.LogCaptureFixture) -> None:
     assert metric("warnings_total", **kind) == before + 1
     assert metric("suspended") == 1
     tell(saved("told while the warning was active"))
-    assert events_ingest().ended is Ended.SUSPENDED
+    assert events_ingest().ended is IngestEnd.SUSPENDED
     assert active() == []
     recover()
     deliver()
@@ -47,14 +46,18 @@ def test_warning_escalation(caplog: pytest.LogCaptureFixture) -> None:
 
 @pytest.mark.parametrize(
     ("severity", "ended"),
-    [(Severity.NOTICE, Ended.DONE), (Severity.WARNING, Ended.SUSPENDED), (Severity.CRITICAL, Ended.SUSPENDED)],
+    [
+        (Severity.NOTICE, IngestEnd.DONE),
+        (Severity.WARNING, IngestEnd.SUSPENDED),
+        (Severity.CRITICAL, IngestEnd.SUSPENDED),
+    ],
 )
-def test_from_a_warning_on_nothing_is_made_a_memory(severity: Severity, ended: Ended) -> None:
+def test_from_a_warning_on_nothing_is_made_a_memory(severity: Severity, ended: IngestEnd) -> None:
     policy()
     warn(severity)
     tell(saved())
     assert events_ingest().ended is ended
-    assert Ingestion.objects.pending().exists() == (ended is Ended.SUSPENDED)
+    assert Ingestion.objects.pending().exists() == (ended is IngestEnd.SUSPENDED)
 
 
 def test_it_goes_on_only_when_the_last_warning_is_over() -> None:
@@ -64,7 +67,7 @@ def test_it_goes_on_only_when_the_last_warning_is_over() -> None:
     tell(saved())
     recover()
     deliver()
-    assert events_ingest().ended is Ended.SUSPENDED
+    assert events_ingest().ended is IngestEnd.SUSPENDED
     recover(WarningKind.CAPACITY)
     assert events_ingest().outcomes == {"inserted": 1}
 
@@ -87,7 +90,7 @@ def test_a_warning_that_was_not_heard_of_yet_suspends_all_the_same() -> None:
     policy()
     tell(saved())
     warn()  # its event is not delivered
-    assert events_ingest().ended is Ended.SUSPENDED
+    assert events_ingest().ended is IngestEnd.SUSPENDED
 
 
 def test_pruned_events_are_looked_at_whatever_the_warnings() -> None:

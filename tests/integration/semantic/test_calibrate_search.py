@@ -11,7 +11,7 @@ from apps.llm.embedding.embedder import get_embedder
 from apps.retrieval.domain.planner import DEFAULT_COSTS
 from apps.semantic.search import calibration
 from apps.semantic.search.calibration import calibrate
-from apps.semantic.search.costs import costs_path, search_costs
+from apps.semantic.search.costs import costs_path, read_search_costs
 
 
 @pytest.fixture(autouse=True)
@@ -29,7 +29,7 @@ def test_what_is_measured_is_what_searches_count_with_from_then_on() -> None:
     dimension = get_embedder().space.dimension
     run()
     written = json.loads(costs_path().read_text())
-    costs = search_costs(dimension)
+    costs = read_search_costs(dimension)
     assert (written["scan"], written["dimension"]) == (costs.scan, dimension)
     assert costs != DEFAULT_COSTS.at(dimension)
 

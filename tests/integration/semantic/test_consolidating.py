@@ -33,7 +33,7 @@ from apps.semantic.consolidation.services import (
     consolidations_request,
 )
 from apps.semantic.domain.memory import MemoryDraft
-from apps.semantic.index.cache import shard_cache
+from apps.semantic.index.cache import index_cache
 from apps.semantic.models import Conflict, Consolidation, Memory, MemoryRevision
 from apps.semantic.schedules import SCHEDULES
 from apps.semantic.services import conflict_override, conflict_revert, memories_purge, memory_delete, memory_save
@@ -197,7 +197,7 @@ def test_memories_that_agree_get_no_receipt() -> None:
 
 def test_a_memory_without_a_vector_is_passed_by(disagreeing: list[Memory]) -> None:
     disagreeing[1].embeddings.all().delete()
-    shard_cache().clear()
+    index_cache().clear()
     assert run(order(mode="decide")).ended == "complete"
     assert active() == [LISBON, NOT_LISBON]
 
@@ -399,7 +399,7 @@ def test_a_run_that_fails_says_so_without_the_words_of_a_memory(
 )
 @given(sizes=st.lists(st.integers(1, 5), min_size=1, max_size=4), decisions=st.integers(1, 3), data=st.data())
 def test_however_a_pass_is_cut_it_comes_to_the_same(sizes: list[int], decisions: int, data: st.DataObject) -> None:
-    shard_cache().clear()
+    index_cache().clear()
     with transaction.atomic():
         with unnoticed():
             store(*data.draw(st.permutations(opposites(4))))

@@ -7,8 +7,8 @@ import pytest
 
 from apps.core.domain.scope import Access, Permission, Scope
 from apps.semantic.models import Memory, MemoryShard
-from apps.semantic.schemas.memory_outputs import memory_json
-from apps.semantic.search.fetch import active_memories, unchanged_memories
+from apps.semantic.schemas.memories import render_memory
+from apps.semantic.search.fetch import fetch_active_memories, fetch_unchanged_memories
 from apps.semantic.services import memory_delete
 from apps.semantic.store.embedding_space import current_space
 
@@ -34,16 +34,16 @@ def test_every_bound_sees_what_the_door_lets_it_see(memories: list[Memory]) -> N
     for scope in SCOPES:
         access = Access(scope, Permission.READ, "test")
         expected = Memory.objects.visible_to(access).active().in_bulk(ids)
-        assert active_memories(access, ids) == expected
-        assert unchanged_memories(access, ids, versions, space) == expected
-    assert len(expected) < len(active_memories(Access(Scope(), Permission.READ, "test"), ids)) == len(ids) - 2
+        assert fetch_active_memories(access, ids) == expected
+        assert fetch_unchanged_memories(access, ids, versions, space) == expected
+    assert len(expected) < len(fetch_active_memories(Access(Scope(), Permission.READ, "test"), ids)) == len(ids) - 2
 
 
 def test_a_memory_says_the_same_however_it_was_read(remember: Remember, access: Access) -> None:
     memory = remember("tea", metadata={"a": [1, {"b": None}]}, keywords=("green", "leaf"), importance=0.25)
     stored = Memory.objects.get(pk=memory.pk)
-    [read] = active_memories(access, [memory.pk]).values()
-    assert memory_json(read, stored.created_at) == memory_json(stored, stored.created_at)
+    [read] = fetch_active_memories(access, [memory.pk]).values()
+    assert render_memory(read, stored.created_at) == render_memory(stored, stored.created_at)
     assert read.lexemes == stored.lexemes
     assert read.content_hash == stored.content_hash
 
@@ -51,9 +51,9 @@ def test_a_memory_says_the_same_however_it_was_read(remember: Remember, access: 
 def test_nothing_is_given_of_other_versions_or_another_space(remember: Remember, access: Access) -> None:
     memory, space = remember("tea"), current_space()
     version = MemoryShard.objects.get(user_id="ana").version
-    assert unchanged_memories(access, [memory.pk], {"ana": version}, space) == {memory.pk: memory}
-    assert unchanged_memories(access, [memory.pk], {"ana": version - 1}, space) is None
-    assert unchanged_memories(access, [memory.pk], {"ana": version, "ben": 0}, space) == {memory.pk: memory}
-    assert unchanged_memories(access, [memory.pk], {"ana": version, "ben": 1}, space) is None
+    assert fetch_unchanged_memories(access, [memory.pk], {"ana": version}, space) == {memory.pk: memory}
+    assert fetch_unchanged_memories(access, [memory.pk], {"ana": version - 1}, space) is None
+    assert fetch_unchanged_memories(access, [memory.pk], {"ana": version, "ben": 0}, space) == {memory.pk: memory}
+    assert fetch_unchanged_memories(access, [memory.pk], {"ana": version, "ben": 1}, space) is None
     space.pk += 1
-    assert unchanged_memories(access, [memory.pk], {"ana": version}, space) is None
+    assert fetch_unchanged_memories(access, [memory.pk], {"ana": version}, space) is None

@@ -11,7 +11,7 @@ from apps.retrieval.domain.rows import Shard
 from apps.retrieval.domain.vectors.graph import VectorGraph
 from apps.semantic.index import graphs
 from apps.semantic.index import snapshots as index_snapshots
-from apps.semantic.index.cache import ShardCache
+from apps.semantic.index.cache import IndexCache
 from apps.semantic.index.graphs import GraphKeeper
 from apps.semantic.index.snapshots import KEPT, Snapshots
 from apps.semantic.models import Memory
@@ -46,7 +46,7 @@ def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, settings) -> None:
 def asked(monkeypatch: pytest.MonkeyPatch) -> Asked:
     """Whose graphs keepers are asked to see to; they do so when the test says."""
     asked: Asked = []
-    monkeypatch.setattr(GraphKeeper, "look_at", lambda self, user, space: asked.append(user))
+    monkeypatch.setattr(GraphKeeper, "request", lambda self, user, space: asked.append(user))
     return asked
 
 
@@ -56,13 +56,13 @@ def filled(access: Access) -> list[Memory]:
 
 
 @pytest.fixture
-def cache() -> ShardCache:
-    return ShardCache(1 << 30)
+def cache() -> IndexCache:
+    return IndexCache(1 << 30)
 
 
-def see_to(cache: ShardCache) -> Callable[[], None]:
+def see_to(cache: IndexCache) -> Callable[[], None]:
     space = current_space()
-    return lambda: cache.keeper.see_to("ana", space)
+    return lambda: cache.keeper.update("ana", space)
 
 
 def gated(monkeypatch: pytest.MonkeyPatch, target: Any, name: str) -> Gate:
@@ -76,8 +76,8 @@ def names() -> list[str]:
 
 
 def test_two_threads_that_see_to_one_shard_load_its_graph_once(filled, asked, monkeypatch) -> None:
-    keep(ShardCache(1 << 30))
-    cache = ShardCache(1 << 30)
+    keep(IndexCache(1 << 30))
+    cache = IndexCache(1 << 30)
     shard_of(cache, len)
     gate = gated(monkeypatch, VectorGraph, "load")
     with in_thread(see_to(cache), gate), in_thread(see_to(cache), gate):
@@ -139,7 +139,7 @@ def test_a_shard_that_is_emptied_while_its_graph_is_made_does_not_get_it(filled,
 def test_a_shard_that_is_emptied_while_its_graph_is_read_gets_neither_that_nor_an_empty_one(
     filled, asked, cache, monkeypatch
 ) -> None:
-    keep(ShardCache(1 << 30))
+    keep(IndexCache(1 << 30))
     before = names()
     shard_of(cache, len)
     entry = cache.peek("ana", current_space())
@@ -157,7 +157,7 @@ def test_a_graph_that_another_process_made_meanwhile_is_taken_instead_of_making_
 ) -> None:
     keep(cache)
     save_things(access, ROWS, first=ROWS)
-    keep(ShardCache(1 << 30))
+    keep(IndexCache(1 << 30))
     made = builds_counted(monkeypatch)
     keep(cache)
     assert (made, in_graph(cache)) == ([], 2 * ROWS)
@@ -199,7 +199,7 @@ def test_what_was_left_of_writing_is_removed_and_what_was_set_aside_kept_for_a_w
     for number in (2, 3, 4):
         for kind in ("graph", "json"):
             (place / f"0000000{number}.{kind}.bad").write_text("bad")
-    other = ShardCache(1 << 30)
+    other = IndexCache(1 << 30)
     keep(other)
     kept = [f"0000000{number}.{kind}.bad" for number in (3, 4) for kind in ("graph", "json")]
     assert names() == sorted([*good, *kept])
@@ -210,7 +210,7 @@ def test_no_snapshot_gets_the_number_of_one_that_was_set_aside(filled, asked, ca
     snapshots = snapshots_of_ana()
     [header] = snapshots.directory.glob("*.json")
     header.write_text("{")
-    keep(ShardCache(1 << 30))
+    keep(IndexCache(1 << 30))
     assert names() == ["00000001.graph.bad", "00000001.json.bad", "00000002.graph", "00000002.json"]
 
 
@@ -260,11 +260,11 @@ def test_what_another_machine_has_of_purged_memories_is_removed_as_soon_as_it_le
 
 def test_a_graph_from_before_a_purge_is_not_taken_into_use(filled, asked, access, monkeypatch) -> None:
     """The vectors of purged memories would stay in it."""
-    keep(ShardCache(1 << 30))
+    keep(IndexCache(1 << 30))
     Memory.objects.filter(pk__in=[memory.pk for memory in filled[:9]]).update(persona_id="gone")
     memories_purge(access=access, scope=Scope("ana", persona_id="gone"))
     with snapshots_of_ana().exclusive():  # so that nobody else may remove it
-        cache = ShardCache(1 << 30)
+        cache = IndexCache(1 << 30)
         keep(cache)
         assert in_graph(cache) is None
     keep(cache)
@@ -276,5 +276,5 @@ def test_a_purge_that_is_over_disturbs_no_later_graph(filled, asked, access, cac
     memories_purge(access=access, scope=Scope("ana", persona_id="nobody"))
     keep(cache)
     before = names()
-    keep(ShardCache(1 << 30))
+    keep(IndexCache(1 << 30))
     assert before == names() == ["00000001.graph", "00000001.json"]

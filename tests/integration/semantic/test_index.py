@@ -15,9 +15,9 @@ from apps.llm.services import space_activate, space_get_or_create
 from apps.retrieval.domain.query import SearchQuery
 from apps.retrieval.domain.rows import Shard
 from apps.semantic.domain.memory import MemoryDraft
-from apps.semantic.index import cache as index_cache
+from apps.semantic.index import cache as cache_module
 from apps.semantic.index import changes, health, warm_up
-from apps.semantic.index.cache import ShardCache, shard_cache
+from apps.semantic.index.cache import IndexCache, index_cache
 from apps.semantic.index.changes import changes_since
 from apps.semantic.models import Memory
 from apps.semantic.search import search
@@ -36,14 +36,14 @@ def found(access: Access) -> list[str]:
     return sorted(item.memory.content for item in result.found)
 
 
-def sizes(cache: ShardCache, *users: str) -> list[int]:
-    with cache.fresh(users, current_space()) as shards:
+def sizes(cache: IndexCache, *users: str) -> list[int]:
+    with cache.refreshed(users, current_space()) as shards:
         return [len(shard) for shard in shards]
 
 
 def one_shard(user: str) -> int:
     """The size of a cached user."""
-    cache = ShardCache(1 << 30)
+    cache = IndexCache(1 << 30)
     sizes(cache, user)
     return cache.nbytes
 
@@ -56,7 +56,7 @@ def test_what_is_cached_loads_only_what_changed_since_the_last_time(
     monkeypatch.setattr(Shard, "apply", lambda self, rows: (applied.append(len(rows)), original(self, rows))[1])
     for content in ("tea", "coffee"):
         remember(content)
-    cache = ShardCache(1 << 20)
+    cache = IndexCache(1 << 20)
     sizes(cache, "ana")
     remember("milk")
     applied.clear()
@@ -72,7 +72,7 @@ def test_rows_are_asked_for_only_when_a_version_has_changed(
     original = changes._changed_rows
     monkeypatch.setattr(changes, "_changed_rows", lambda seen: (asked.append(list(seen)), original(seen))[1])
     remember("tea")
-    cache = ShardCache(1 << 20)
+    cache = IndexCache(1 << 20)
     sizes(cache, "ana")
     asked.clear()
     assert sizes(cache, "ana") == [1]
@@ -82,7 +82,7 @@ def test_rows_are_asked_for_only_when_a_version_has_changed(
 
 
 def test_another_process_sees_every_committed_change(remember: Remember, access: Access) -> None:
-    other = ShardCache(1 << 20)
+    other = IndexCache(1 << 20)
     remember("tea")
     assert sizes(other, "ana") == [1]
     remember("milk")
@@ -94,7 +94,7 @@ def test_another_process_sees_every_committed_change(remember: Remember, access:
 def test_a_purge_and_a_save_that_follow_each_other_are_not_missed(remember: Remember, access: Access) -> None:
     for n in range(5):
         remember(f"old {n}")
-    cache = ShardCache(1 << 20)
+    cache = IndexCache(1 << 20)
     assert sizes(cache, "ana") == [5]
     memories_purge(access=access, scope=Scope("ana"))
     remember("new")
@@ -104,7 +104,7 @@ def test_a_purge_and_a_save_that_follow_each_other_are_not_missed(remember: Reme
 def test_a_database_that_has_gone_back_is_believed(remember: Remember) -> None:
     """As after a restore, or when a standby takes over that had not got everything."""
     remember("tea")
-    cache = ShardCache(1 << 20)
+    cache = IndexCache(1 << 20)
     with transaction.atomic():
         remember("milk")
         assert sizes(cache, "ana", "ben") == [2, 0]
@@ -116,12 +116,12 @@ def test_a_database_that_has_gone_back_is_believed(remember: Remember) -> None:
 
 def test_a_forked_process_begins_with_nothing_and_waits_for_nobody(remember: Remember) -> None:
     remember("tea")
-    with shard_cache().fresh(["ana"], current_space()), index_cache._cache_lock, health._guard_lock:
+    with index_cache().refreshed(["ana"], current_space()), cache_module._cache_lock, health._guard_lock:
         child = os.fork()
         if child == 0:
             signal.alarm(10)
-            known = index_cache._cache, warm_up._warm_up, health._guard
-            made = shard_cache() is not None and health.index_guard() is not None
+            known = cache_module._cache, warm_up._warm_up, health._guard
+            made = index_cache() is not None and health.index_guard() is not None
             os._exit(0 if known == (None, None, None) and made else 1)
     assert os.waitpid(child, 0)[1] == 0
 
@@ -142,7 +142,7 @@ def test_what_is_deleted_before_it_is_read_leaves_its_place_to_another(
 
         return deleting
 
-    for name in ("unchanged_memories", "active_memories"):
+    for name in ("fetch_unchanged_memories", "fetch_active_memories"):
         monkeypatch.setattr(search, name, before_reading(getattr(search, name)))
     assert len(found(access)) == 9
     assert not {memory.content for memory in deleted} & set(found(access))
@@ -160,8 +160,8 @@ def looks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
         return noting
 
-    monkeypatch.setattr(index_cache, "is_current", noted("changes", index_cache.is_current))
-    for name in ("unchanged_memories", "active_memories"):
+    monkeypatch.setattr(cache_module, "is_current", noted("changes", cache_module.is_current))
+    for name in ("fetch_unchanged_memories", "fetch_active_memories"):
         monkeypatch.setattr(search, name, noted(name, getattr(search, name)))
     return seen
 
@@ -171,7 +171,7 @@ def test_when_nothing_changes_a_search_asks_the_database_once(
 ) -> None:
     remember("tea")
     found(access)
-    for expected in (["changes", "active_memories"], ["unchanged_memories"], ["unchanged_memories"]):
+    for expected in (["changes", "fetch_active_memories"], ["fetch_unchanged_memories"], ["fetch_unchanged_memories"]):
         looks.clear()
         assert found(access) == ["tea"]
         assert looks == expected
@@ -183,13 +183,13 @@ def test_what_another_process_saved_is_found_although_the_shard_seemed_steady(
     remember("tea")
     for _ in range(3):
         found(access)
-    elsewhere = index_cache.shard_cache()
-    index_cache._begin_without()  # what another process does goes past this one's shards
+    elsewhere = cache_module.index_cache()
+    cache_module._begin_without()  # what another process does goes past this one's shards
     memory = remember("green tea")
-    index_cache._cache = elsewhere
+    cache_module._cache = elsewhere
     looks.clear()
     assert found(access) == ["green tea", "tea"]
-    assert looks == ["unchanged_memories", "changes", "active_memories"]
+    assert looks == ["fetch_unchanged_memories", "changes", "fetch_active_memories"]
     memory_delete(access=access, uuid=memory.uuid)
     assert found(access) == ["tea"]
 
@@ -212,17 +212,17 @@ def test_a_search_by_shards_at_hand_sees_that_another_space_is_in_use(
     EmbeddingSpace.objects.update(is_active=False)
     looks.clear()
     assert found(access) == ["tea"]  # in the space of the configured model, which is made active again
-    assert looks[:2] == ["unchanged_memories", "changes"]
+    assert looks[:2] == ["fetch_unchanged_memories", "changes"]
     assert EmbeddingSpace.objects.get(is_active=True).model == current_space().model
 
 
 def test_users_without_memories_do_not_disturb_those_with_some(remember: Remember) -> None:
     remember("tea")
-    cache = ShardCache(1 << 20)
+    cache = IndexCache(1 << 20)
     assert sizes(cache, "ana", "ben", "cem") == [1, 0, 0]
     remember("tea", scope=Scope("cem"))
     assert sizes(cache, "ana", "ben", "cem") == [1, 0, 1]
-    with cache.fresh([], current_space()) as shards:
+    with cache.refreshed([], current_space()) as shards:
         assert shards == []
 
 
@@ -244,7 +244,7 @@ def test_a_failure_while_a_shard_grows_is_forgotten_by_the_next_search(
         with pytest.raises(MemoryError):
             found(access)
     assert len(found(access)) == 10
-    assert sizes(shard_cache(), "ana") == [21]
+    assert sizes(index_cache(), "ana") == [21]
 
 
 def test_the_cache_keeps_to_its_size_even_after_a_search_over_everybody(remember: Remember) -> None:
@@ -252,7 +252,7 @@ def test_the_cache_keeps_to_its_size_even_after_a_search_over_everybody(remember
     for user in users:
         remember("tea", scope=Scope(user))
     limit = 5 * one_shard(users[0])
-    cache = ShardCache(limit)
+    cache = IndexCache(limit)
     assert sizes(cache, *users) == [1] * 40
     assert cache.nbytes <= limit
     assert 0 < cache.describe()["shards"] <= 5
@@ -276,7 +276,7 @@ def test_a_shard_that_is_loaded_gets_the_room_that_it_needs_at_once(
         make_room(shard, capacity)
 
     monkeypatch.setattr(Shard, "_make_room", noted)
-    cache = ShardCache(1 << 30)
+    cache = IndexCache(1 << 30)
     assert sizes(cache, "ana", "ben") == [64, 0]
     assert made == [68], "room for 64 and a few more"
 
@@ -298,25 +298,25 @@ def test_searches_of_shards_at_hand_do_without_graphs_when_they_have_to(
     remember("tea")
     for _ in range(3):
         found(access)
-    shard_cache().use_graphs = False
+    index_cache().use_graphs = False
     try:
         looks.clear()
         found(access)
-        cached = shard_cache().peek("ana", current_space())
+        cached = index_cache().peek("ana", current_space())
         assert cached is not None
-        assert (looks, cached.shard.use_graph) == (["unchanged_memories"], False)
+        assert (looks, cached.shard.use_graph) == (["fetch_unchanged_memories"], False)
     finally:
-        shard_cache().use_graphs = True
+        index_cache().use_graphs = True
 
 
 def test_a_graph_that_makes_its_shard_larger_drops_what_was_used_longest_ago(remember: Remember) -> None:
     remember("tea")
     remember("milk", scope=Scope("ben"))
-    cache = ShardCache(1 << 30)
+    cache = IndexCache(1 << 30)
     sizes(cache, "ana")
     sizes(cache, "ben")
     cache._max_bytes = cache.nbytes - 1
-    cache.keeper.see_to("ben", current_space())
+    cache.keeper.update("ben", current_space())
     assert cache.peek("ana", current_space()) is None
     assert cache.peek("ben", current_space()) is not None
 
@@ -327,7 +327,7 @@ def test_what_was_read_from_another_database_is_forgotten_before_anything_is_fou
     remember("tea")
     for _ in range(3):
         found(access)
-    shard_cache().peek("ana", current_space()).shard.ids[0] += 1_000_000  # type: ignore[union-attr]
+    index_cache().peek("ana", current_space()).shard.ids[0] += 1_000_000  # type: ignore[union-attr]
     monkeypatch.setattr(identity, "_known", ("1", "00000001", "1"))
     identity.look_at_new_connection(connection)
     looks.clear()

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from apps.semantic.index.cache import ShardCache
+from apps.semantic.index.cache import IndexCache
 from apps.semantic.models import Memory
 from apps.semantic.store.embedding_space import current_space, forget_space
 from tests.integration.semantic.graph_support import use_small_graphs
@@ -59,7 +59,7 @@ def test_every_answer_is_right_at_its_moment(notes: list[Notes]) -> None:
     assert short == 0
     assert all(way["hnsw"] for way in ways), "each searched by its graph"
     for user in USERS:
-        with ShardCache(1 << 30).fresh([user], current_space()) as [shard]:
+        with IndexCache(1 << 30).refreshed([user], current_space()) as [shard]:
             there = set(Memory.objects.active().filter(user_id=user).values_list("pk", flat=True))
             assert set(shard.ids[shard.alive].tolist()) == there
 

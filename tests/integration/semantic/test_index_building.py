@@ -10,9 +10,9 @@ from django.core.management import CommandError, call_command
 from apps.core.domain.scope import system_access
 from apps.retrieval.domain.vectors.graph import VectorGraph
 from apps.semantic.index import build
-from apps.semantic.index import cache as index_cache
-from apps.semantic.index.build import LargeUser, build_graph, large_users
-from apps.semantic.index.cache import ShardCache
+from apps.semantic.index import cache as cache_module
+from apps.semantic.index.build import LargeUser, build_graph, find_large_users
+from apps.semantic.index.cache import IndexCache
 from apps.semantic.index.snapshots import Snapshots
 from apps.semantic.selectors import store_status
 from apps.semantic.services import memory_delete, memory_save_many
@@ -38,7 +38,7 @@ ACCESS = system_access("test")
 def of_this_test(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, settings) -> Iterator[None]:
     use_small_graphs(monkeypatch, tmp_path, settings)
     forget_space()
-    monkeypatch.setattr(index_cache, "_cache", ShardCache(1 << 30))
+    monkeypatch.setattr(cache_module, "_cache", IndexCache(1 << 30))
     yield
     forget_space()
 
@@ -81,8 +81,8 @@ def test_a_process_takes_what_was_made(monkeypatch: pytest.MonkeyPatch) -> None:
     people()
     run("--user", "ana")
     made = builds_counted(monkeypatch)
-    keep(index_cache.shard_cache())
-    assert in_graph(index_cache.shard_cache()) == ROWS
+    keep(cache_module.index_cache())
+    assert in_graph(cache_module.index_cache()) == ROWS
     answers_are_exact(ACCESS)
     assert made == []
 
@@ -144,15 +144,15 @@ def test_a_graph_that_cannot_be_made_is_said(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_one_user_is_in_memory_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     people()
-    caches: list[ShardCache] = []
-    monkeypatch.setattr(build, "ShardCache", lambda size: caches.append(ShardCache(size)) or caches[-1])
+    caches: list[IndexCache] = []
+    monkeypatch.setattr(build, "IndexCache", lambda size: caches.append(IndexCache(size)) or caches[-1])
     run()
     assert [cache.describe()["shards"] for cache in caches] == [0, 0]
     for cache in caches:
         assert cache.keeper._thread is not None
         cache.keeper._thread.join(PATIENCE)
         assert not cache.keeper._thread.is_alive()
-    caches[0].keeper.look_at("ana", current_space())
+    caches[0].keeper.request("ana", current_space())
     assert caches[0].keeper.is_idle, "one that has ended begins nothing"
 
 
@@ -165,9 +165,9 @@ def test_what_cannot_be_removed_is_said(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_only_active_memories_count() -> None:
     people()
-    assert large_users() == [LargeUser("ana", ROWS), LargeUser("ben", 110)]
-    assert large_users("ben") == [LargeUser("ben", 110)]
-    assert large_users("cem") == []
+    assert find_large_users() == [LargeUser("ana", ROWS), LargeUser("ben", 110)]
+    assert find_large_users("ben") == [LargeUser("ben", 110)]
+    assert find_large_users("cem") == []
 
 
 def test_the_status_says_how_far_a_graph_is(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -181,7 +181,7 @@ def test_the_status_says_how_far_a_graph_is(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr("apps.retrieval.domain.vectors.graph._BUILD_CHUNK", 60)
     monkeypatch.setattr(VectorGraph, "add", add)
     assert store_status(ACCESS).index["making"] is None
-    keep(index_cache.shard_cache())
+    keep(cache_module.index_cache())
     assert {"done": 60, "of": ROWS} in seen
     assert store_status(ACCESS).index["making"] is None
 

@@ -14,7 +14,7 @@ from apps.retrieval.domain import planner
 from apps.semantic.domain.index_health import HARD_LATENCY, IndexLevel, IndexLimits, IndexReason
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.health import index_ready
-from apps.semantic.index.cache import ShardCache, shard_cache
+from apps.semantic.index.cache import IndexCache, index_cache
 from apps.semantic.index.health import DEGRADED_WRITES_PER_SECOND, IndexGuard
 from apps.semantic.index.warm_up import WarmUp
 from apps.semantic.services import memory_save, memory_save_many
@@ -29,7 +29,7 @@ NOON = 1_780_000_000_000
 @pytest.fixture
 def guard(monkeypatch: pytest.MonkeyPatch) -> IndexGuard:
     """A guard of this process's cache, which uses graphs again afterwards."""
-    cache = shard_cache()
+    cache = index_cache()
     monkeypatch.setattr(cache, "use_graphs", True)
     guard = IndexGuard(cache)
     monkeypatch.setattr("apps.semantic.memories.save.index_guard", lambda: guard)
@@ -71,7 +71,7 @@ def test_past_the_hard_limit_searches_do_without_graphs_and_saves_are_slowed_dow
 ) -> None:
     slow_writes(guard, clock, HARD_LATENCY + 1, settings)
     assert guard.check(clock=clock).level is IndexLevel.DEGRADED
-    assert not shard_cache().use_graphs
+    assert not index_cache().use_graphs
     save = [MemoryDraft("tea", scope=Scope("ana"))]
     for _ in range(int(DEGRADED_WRITES_PER_SECOND)):
         memory_save_many(access=access, drafts=save, clock=clock)
@@ -85,7 +85,7 @@ def test_it_recovers_by_itself_and_says_so(guard, clock, settings, access) -> No
     guard.check(clock=clock)
     clock.advance(61_000)
     assert guard.check(clock=clock).level is IndexLevel.OK
-    assert shard_cache().use_graphs
+    assert index_cache().use_graphs
     assert told() == [("ok", "degraded", ["write_latency"]), ("degraded", "ok", ["write_latency"])]
     memory_save(access=access, draft=MemoryDraft("tea", scope=Scope("ana")), clock=clock)
 
@@ -120,9 +120,9 @@ def test_memories_that_wait_for_a_graph_and_a_full_cache_are_signs_too(
     monkeypatch.setattr(planner, "GRAPH_ROWS", 10**9)
     drafts = [MemoryDraft(f"thing {n}", scope=Scope("ana")) for n in range(5)]
     memory_save_many(access=access, drafts=drafts)
-    with shard_cache().fresh(["ana"], current_space()):
+    with index_cache().refreshed(["ana"], current_space()):
         pass
-    assert shard_cache().describe()["backlog"] == 5
+    assert index_cache().describe()["backlog"] == 5
     monkeypatch.setattr("apps.semantic.index.health._limits", lambda: IndexLimits(4, 1, 1_000))
     health = guard.check(clock=clock)
     assert set(health.reasons) >= {IndexReason.CAPACITY}
@@ -147,7 +147,7 @@ def test_health_and_backpressure(guard, settings, api: Api) -> None:
 
 
 def test_before_the_index_is_loaded_saves_are_refused_and_the_hub_is_not_ready(access: Access, monkeypatch) -> None:
-    warm_up = WarmUp(ShardCache(1 << 20))
+    warm_up = WarmUp(IndexCache(1 << 20))
     monkeypatch.setattr("apps.semantic.index.warm_up._warm_up", warm_up)
     assert index_ready() is None
     warm_up._progress = (1, 3)

@@ -21,7 +21,7 @@ from apps.retrieval.domain.lexemes import LEXEMES_VERSION
 from apps.retrieval.domain.query import SearchMode, SearchQuery
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.health import embedding_ready
-from apps.semantic.index.cache import shard_cache
+from apps.semantic.index.cache import index_cache
 from apps.semantic.memories.reembed import reembed, reembed_needed, refresh_words
 from apps.semantic.models import Memory, MemoryEmbedding
 from apps.semantic.search.search import memory_search
@@ -199,7 +199,7 @@ def similarities(access: Access) -> list[float | None]:
 
 def test_a_vector_that_was_missing_is_searched_by_as_soon_as_it_is_made(three: None, access: Access) -> None:
     MemoryEmbedding.objects.filter(memory__content="tea").delete()
-    shard_cache().clear()
+    index_cache().clear()
     assert max(similarities(access)) < 1.0  # type: ignore[type-var]
     reembed(embedder=embedding_embedder.get_embedder())
     assert similarities(access)[0] == 1.0
@@ -214,7 +214,7 @@ def test_graphs_of_the_model_before_go_with_its_vectors(
         kept.append(space.model)
         raise PermissionError("read-only")
 
-    monkeypatch.setattr("apps.semantic.memories.reembed.forget_graphs_of_other_spaces", forget)
+    monkeypatch.setattr("apps.semantic.memories.reembed.delete_snapshots_of_other_spaces", forget)
     reembed(embedder=configured)
     assert kept == ["small"]
     assert "could not be removed: PermissionError" in caplog.text

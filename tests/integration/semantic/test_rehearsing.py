@@ -19,7 +19,7 @@ from apps.semantic.conflicts.rehearsal import Rehearsal, Replayed, rehearse, reh
 from apps.semantic.consolidation.run import RunLimits
 from apps.semantic.consolidation.services import consolidation_for, consolidation_run
 from apps.semantic.domain.memory import MemoryDraft
-from apps.semantic.index.cache import shard_cache
+from apps.semantic.index.cache import index_cache
 from apps.semantic.memories.writer import SaveResult
 from apps.semantic.models import Conflict, ConsolidationMode, Memory
 from apps.semantic.services import memory_delete, memory_save, memory_save_many
@@ -463,7 +463,7 @@ def test_right_after_the_decisions_nothing_differs_whatever_was_saved(
     drafts: list[dict[str, Any]], document: dict[str, Any], together: bool
 ) -> None:
     user, access = f"user{next(NUMBERS)}", system_access("test")
-    shard_cache().clear()
+    index_cache().clear()
     rule_register(document={"name": user, "priority": 5, "conditions": {"user_id": user}, **document}, actor="test")
     ready = [MemoryDraft(draft.pop("content"), scope=Scope(user), **draft) for draft in map(dict, drafts)]
     for some in [ready] if together else [[draft] for draft in ready]:

@@ -17,7 +17,7 @@ from apps.core.domain.scope import Scope, system_access
 from apps.rules.services import rule_register
 from apps.semantic.conflicts.review import Winner
 from apps.semantic.domain.memory import MemoryDraft
-from apps.semantic.index.cache import shard_cache
+from apps.semantic.index.cache import index_cache
 from apps.semantic.memories.writer import ALREADY_DECIDED, SaveResult
 from apps.semantic.models import Conflict, Memory
 from apps.semantic.services import (
@@ -131,7 +131,7 @@ class Deciding(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        shard_cache().clear()
+        index_cache().clear()
         self._atomic = transaction.atomic()
         self._atomic.__enter__()
         self._numbers = count(1)
@@ -241,7 +241,7 @@ def test_nothing_vanishes_and_every_step_can_be_undone_in_any_story() -> None:
 def test_undoing_all_decisions_newest_first_leaves_what_was_saved_without_any(
     name: str, batches: list[list[MemoryDraft]]
 ) -> None:
-    shard_cache().clear()
+    index_cache().clear()
     with transaction.atomic():
         set_rule(name, 1)
         made = [receipt for items in batches for receipt in save(items) if receipt.outcome != "noticed"]

@@ -15,7 +15,7 @@ from apps.core.domain.scope import Access, Scope
 from apps.rules.services import rule_register
 from apps.semantic.conflicts.review import Winner
 from apps.semantic.domain.memory import MemoryDraft
-from apps.semantic.index.cache import shard_cache
+from apps.semantic.index.cache import index_cache
 from apps.semantic.memories.writer import SaveResult
 from apps.semantic.models import Conflict, Memory
 from apps.semantic.services import conflict_override, conflict_revert, memory_save
@@ -225,4 +225,4 @@ def undone() -> Iterator[None]:
         yield
     finally:
         transaction.savepoint_rollback(point)
-        shard_cache().clear()
+        index_cache().clear()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from apps.retrieval.domain.planner import DEFAULT_COSTS
-from apps.semantic.search.costs import costs_path, search_costs, write_search_costs
+from apps.semantic.search.costs import costs_path, read_search_costs, write_search_costs
 
 MEASURED = replace(DEFAULT_COSTS, scan=31.5, dimension=64)
 
@@ -19,33 +19,33 @@ def place(settings, tmp_path: Path) -> None:
 
 
 def test_without_a_file_those_of_another_machine_are_assumed() -> None:
-    assert search_costs(384) == DEFAULT_COSTS
-    assert search_costs(768) == DEFAULT_COSTS.at(768)
+    assert read_search_costs(384) == DEFAULT_COSTS
+    assert read_search_costs(768) == DEFAULT_COSTS.at(768)
 
 
 def test_what_was_measured_counts_from_the_next_search_on() -> None:
-    assert search_costs(64) == DEFAULT_COSTS.at(64)
+    assert read_search_costs(64) == DEFAULT_COSTS.at(64)
     write_search_costs(MEASURED)
-    assert search_costs(64) == MEASURED
+    assert read_search_costs(64) == MEASURED
 
 
 def test_a_file_that_is_replaced_is_read_again() -> None:
     write_search_costs(MEASURED)
-    assert search_costs(64) == MEASURED
+    assert read_search_costs(64) == MEASURED
     os.utime(write_search_costs(replace(MEASURED, graph=7.5)), ns=(1, 1))
-    assert search_costs(64).graph == 7.5
+    assert read_search_costs(64).graph == 7.5
 
 
 def test_a_file_that_goes_is_forgotten() -> None:
     write_search_costs(MEASURED)
-    assert search_costs(64) == MEASURED
+    assert read_search_costs(64) == MEASURED
     costs_path().unlink()
-    assert search_costs(64) == DEFAULT_COSTS.at(64)
+    assert read_search_costs(64) == DEFAULT_COSTS.at(64)
 
 
 def test_measured_costs_are_scaled_to_the_vectors_of_a_search() -> None:
     write_search_costs(MEASURED)
-    assert search_costs(128) == MEASURED.at(128)
+    assert read_search_costs(128) == MEASURED.at(128)
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_nonsense_counts_for_nothing(content: str | dict[str, object]) -> None:
         content = json.dumps(json.loads(path.read_text()) | content)
     path.write_text(content)
     os.utime(path, ns=(2, 2))
-    assert search_costs(384) == DEFAULT_COSTS
+    assert read_search_costs(384) == DEFAULT_COSTS
 
 
 def test_a_directory_that_does_not_exist_is_made(settings) -> None:

@@ -15,11 +15,11 @@ from apps.llm.embedding.hashing import HashingEmbedder
 from apps.retrieval.domain.query import SearchMode, SearchQuery
 from apps.retrieval.domain.rows import Shard
 from apps.retrieval.domain.vectors.graph import VectorGraph
-from apps.semantic.index import cache as index_cache
+from apps.semantic.index import cache as cache_module
 from apps.semantic.index import changes, warm_up
-from apps.semantic.index.cache import ShardCache
+from apps.semantic.index.cache import IndexCache
 from apps.semantic.index.graphs import GraphKeeper
-from apps.semantic.index.snapshots import users_with_snapshots
+from apps.semantic.index.snapshots import find_users_with_snapshots
 from apps.semantic.index.warm_up import WarmUp
 from apps.semantic.search.costs import write_search_costs
 from apps.semantic.search.search import memory_search
@@ -65,7 +65,7 @@ def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, settings) -> None:
     """Memories of ana's, and a snapshot of their graph."""
     use_small_graphs(monkeypatch, tmp_path, settings)
     fill(made_up_scope("ana", ROWS, 1, current_space().dimension), current_space())
-    cache = ShardCache(1 << 30)
+    cache = IndexCache(1 << 30)
     keep(cache)
     wait_until_idle(cache)
 
@@ -73,9 +73,9 @@ def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, settings) -> None:
 @pytest.fixture
 def restarted(monkeypatch: pytest.MonkeyPatch) -> WarmUp:
     """What a process that starts now has: an empty cache, and a warm-up that has not begun."""
-    cache = ShardCache(1 << 30)
+    cache = IndexCache(1 << 30)
     warming = WarmUp(cache)
-    monkeypatch.setattr(index_cache, "_cache", cache)
+    monkeypatch.setattr(cache_module, "_cache", cache)
     monkeypatch.setattr(warm_up, "_warm_up", warming)
     return warming
 
@@ -109,7 +109,7 @@ def begin_up_to(gate: Gate, warming: WarmUp) -> Callable[[], None]:
         gate.opened.set()
         thread.join(PATIENCE)
         assert not thread.is_alive()
-        wait_until_idle(index_cache.shard_cache())
+        wait_until_idle(cache_module.index_cache())
 
     return finish
 
@@ -120,7 +120,7 @@ def test_snapshot_and_restore(monkeypatch: pytest.MonkeyPatch, restarted: WarmUp
     monkeypatch.setattr("apps.llm.embedding.embedder._embedder", HashingEmbedder(DIMENSION))
     data = made_up_scope("ana", LARGE, 20, DIMENSION)
     places = {uuid: place for place, (_, uuid) in enumerate(fill(data, current_space()))}
-    before = ShardCache(1 << 30)
+    before = IndexCache(1 << 30)
     keep(before)
     wait_until_idle(before)
     assert in_graph(before) == LARGE
@@ -149,11 +149,11 @@ def test_index_bootstrap(
     """Spec 000: without anything on the disk, the rows of the database are enough, and readiness says when."""
     use_small_graphs(monkeypatch, tmp_path, settings)
     fill(made_up_scope("ana", ROWS, 1, current_space().dimension), current_space())
-    assert index_cache.shard_cache().describe()["shards"] == 0
+    assert cache_module.index_cache().describe()["shards"] == 0
     restarted.begin().join(PATIENCE)
     assert ready() == (True, "ok")
     assert near(ACCESS, "tea") == (ANY, "exact")  # which loads the rows, and asks for the graph
-    wait_until_idle(index_cache.shard_cache())
+    wait_until_idle(cache_module.index_cache())
     all_is_well(api)
     assert snapshots_of_ana().directory.is_dir()
 
@@ -180,7 +180,7 @@ def answers(data: ScopeData, places: Mapping[str, int]) -> tuple[float, set[str]
 def all_is_well(api: Api) -> None:
     """Ready, and with a graph that knows every memory."""
     assert ready() == (True, "ok")
-    assert in_graph(index_cache.shard_cache()) == ROWS
+    assert in_graph(cache_module.index_cache()) == ROWS
     answers_are_exact(ACCESS)
     assert api.post(MEMORIES, {"content": "tea"}).status_code == 201
 
@@ -188,7 +188,7 @@ def all_is_well(api: Api) -> None:
 def test_without_snapshots_there_is_nothing_to_wait_for(restarted: WarmUp, api: Api) -> None:
     restarted.begin().join(PATIENCE)
     assert ready() == (True, "ok")
-    assert index_cache.shard_cache().describe()["shards"] == 0
+    assert cache_module.index_cache().describe()["shards"] == 0
 
 
 @pytest.mark.usefixtures("small")
@@ -254,7 +254,7 @@ def test_a_database_that_goes_away_while_it_loads_is_asked_again(
 def test_what_nobody_foresaw_ends_the_warm_up_and_nothing_else(
     monkeypatch: pytest.MonkeyPatch, restarted: WarmUp, api: Api
 ) -> None:
-    monkeypatch.setattr(GraphKeeper, "see_to", raising(MemoryError))
+    monkeypatch.setattr(GraphKeeper, "update", raising(MemoryError))
     restarted.begin().join(PATIENCE)
     assert ready() == (True, "ok")
     assert api.post(MEMORIES, {"content": "tea"}).status_code == 201
@@ -263,14 +263,14 @@ def test_what_nobody_foresaw_ends_the_warm_up_and_nothing_else(
 @pytest.mark.usefixtures("small")
 def test_no_more_is_loaded_than_there_is_room_for(restarted: WarmUp, settings) -> None:
     fill(made_up_scope("ben", ROWS, 1, current_space().dimension), current_space())
-    before = ShardCache(1 << 30)
-    with before.fresh(["ben"], current_space()):
+    before = IndexCache(1 << 30)
+    with before.refreshed(["ben"], current_space()):
         pass
-    before.keeper.see_to("ben", current_space())
+    before.keeper.update("ben", current_space())
     wait_until_idle(before)
-    assert users_with_snapshots(current_space()) == ["ben", "ana"], "the newest first"
+    assert find_users_with_snapshots(current_space()) == ["ben", "ana"], "the newest first"
     settings.MEMORYHUB = replace(settings.MEMORYHUB, index_cache_mb=0)
     restarted.begin().join(PATIENCE)
-    assert index_cache.shard_cache().peek("ben", current_space()) is not None
-    assert index_cache.shard_cache().peek("ana", current_space()) is None
+    assert cache_module.index_cache().peek("ben", current_space()) is not None
+    assert cache_module.index_cache().peek("ana", current_space()) is None
     assert restarted.missing is None

@@ -20,7 +20,7 @@ from apps.events.models import Delivery, Event
 from apps.events.subscribers import payload_class_of
 from apps.retrieval.domain import planner as planning
 from apps.retrieval.domain.vectors.graph import VectorGraph
-from apps.semantic.index.cache import shard_cache
+from apps.semantic.index.cache import index_cache
 from apps.semantic.store.embedding_space import current_space
 
 
@@ -89,12 +89,12 @@ def describe(status: JobStatus) -> dict[str, Any]:
 
 def take_graph(rows: int) -> dict[str, int]:
     """Take the graph of ana's memories into use; it comes from its snapshot, or this fails."""
-    cache, space = shard_cache(), current_space()
+    cache, space = index_cache(), current_space()
     with patch.object(planning, "GRAPH_ROWS", rows), no_graph_is_made():
-        with cache.fresh(["ana"], space):
+        with cache.refreshed(["ana"], space):
             pass
-        cache.keeper.see_to("ana", space)
-    with cache.fresh(["ana"], space) as [shard]:
+        cache.keeper.update("ana", space)
+    with cache.refreshed(["ana"], space) as [shard]:
         return {"memories": len(shard), "known": 0 if shard.graph is None else len(shard.graph)}
 
 

@@ -18,10 +18,10 @@ from apps.semantic.domain.extraction import (
     ConversationMessage,
     ExtractedMemory,
     Extraction,
-    Origin,
-    draft_of,
+    Provenance,
     extraction_request,
     harmless,
+    make_draft,
     readable,
 )
 
@@ -182,7 +182,7 @@ def test_a_memory_that_could_be_taken_for_a_request_to_run_a_tool_is_not_saved(c
 
 @pytest.mark.parametrize(("base", "merged"), [(None, 0.642857), (0.9, 0.9), (0.8, 0.847059), (0.0, 0.0)])
 def test_the_confidence_is_that_of_the_caller_and_the_model_merged(base, merged):
-    assert draft_of(extracted(), Origin(Scope("ana"), said("Hi."), base)).confidence == merged
+    assert make_draft(extracted(), Provenance(Scope("ana"), said("Hi."), base)).confidence == merged
 
 
 def test_a_memory_knows_the_messages_that_it_comes_from():
@@ -192,6 +192,6 @@ def test_a_memory_knows_the_messages_that_it_comes_from():
         ConversationMessage("c", "Bye."),
     ]
     memory = extracted(messages=[2, 1, 2, 0, 99, -1])
-    draft = draft_of(memory, Origin(Scope("ana"), messages, session_id="s", made_by={"model": "m"}))
+    draft = make_draft(memory, Provenance(Scope("ana"), messages, session_id="s", made_by={"model": "m"}))
     assert draft.metadata == {"extraction": {"model": "m", "messages": ["b", "a"]}}
     assert (draft.occurred_at, draft.source, draft.type, draft.session_id) == (NOON, "inferred", "preference", "s")

@@ -7,15 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.semantic.domain.routing import (
-    Decision,
     EventFacts,
-    Judgement,
     LinkedMemory,
     OnPrune,
-    Policy,
     Remedy,
+    RemedyReason,
+    RoutingCriteria,
+    RoutingDecision,
+    RoutingJudgement,
     RoutingTable,
-    Why,
     demoted,
     remedy,
     strictest,
@@ -26,7 +26,7 @@ def event(importance: float = 0.5, event_type: str = "message", household: str =
     return EventFacts(household, event_type, importance)
 
 
-def judged(facts: EventFacts, *policies: Policy) -> Decision:
+def judged(facts: EventFacts, *policies: RoutingCriteria) -> RoutingDecision:
     return RoutingTable(policies).judge(facts)
 
 
@@ -34,42 +34,48 @@ def judged(facts: EventFacts, *policies: Policy) -> Decision:
 
 
 def test_without_a_policy_nothing_becomes_a_memory() -> None:
-    assert judged(event(1.0)) == Decision(Judgement.NO_POLICY)
+    assert judged(event(1.0)) == RoutingDecision(RoutingJudgement.NO_POLICY)
 
 
 def test_the_threshold_itself_is_important_enough() -> None:
-    policy = Policy(name="p", min_importance=0.7)
-    assert judged(event(0.7), policy) == Decision(Judgement.ROUTED, policy)
-    assert judged(event(0.699), policy) == Decision(Judgement.UNIMPORTANT)
+    policy = RoutingCriteria(name="p", min_importance=0.7)
+    assert judged(event(0.7), policy) == RoutingDecision(RoutingJudgement.ROUTED, policy)
+    assert judged(event(0.699), policy) == RoutingDecision(RoutingJudgement.UNIMPORTANT)
 
 
 def test_an_empty_whitelist_means_every_type() -> None:
-    policy = Policy(name="p")
+    policy = RoutingCriteria(name="p")
     assert judged(event(event_type="anything"), policy).policy is policy
 
 
 def test_a_whitelist_means_these_types_exactly() -> None:
-    policy = Policy(name="p", event_types=frozenset({"decision", "promise"}))
+    policy = RoutingCriteria(name="p", event_types=frozenset({"decision", "promise"}))
     assert judged(event(event_type="promise"), policy).policy is policy
-    assert judged(event(event_type="Promise"), policy) == Decision(Judgement.OTHER_TYPE)
+    assert judged(event(event_type="Promise"), policy) == RoutingDecision(RoutingJudgement.OTHER_TYPE)
 
 
 def test_an_event_must_meet_both_conditions_of_one_policy() -> None:
     policies = (
-        Policy(name="a", min_importance=0.9),
-        Policy(name="b", event_types=frozenset({"promise"}), min_importance=0.3),
+        RoutingCriteria(name="a", min_importance=0.9),
+        RoutingCriteria(name="b", event_types=frozenset({"promise"}), min_importance=0.3),
     )
     assert judged(event(0.5, "promise"), *policies).policy is policies[1]
     assert judged(event(0.95, "message"), *policies).policy is policies[0]
-    assert judged(event(0.5, "message"), *policies) == Decision(Judgement.UNIMPORTANT)
+    assert judged(event(0.5, "message"), *policies) == RoutingDecision(RoutingJudgement.UNIMPORTANT)
 
 
 def test_a_policy_that_is_switched_off_wants_nothing() -> None:
-    assert judged(event(1.0), Policy(name="p", is_enabled=False)) == Decision(Judgement.NO_POLICY)
+    assert judged(event(1.0), RoutingCriteria(name="p", is_enabled=False)) == RoutingDecision(
+        RoutingJudgement.NO_POLICY
+    )
 
 
 def test_of_several_the_highest_priority_counts_then_the_first_name() -> None:
-    low, high, beside = Policy(name="a"), Policy(name="c", priority=5), Policy(name="b", priority=5)
+    low, high, beside = (
+        RoutingCriteria(name="a"),
+        RoutingCriteria(name="c", priority=5),
+        RoutingCriteria(name="b", priority=5),
+    )
     assert judged(event(), low, high, beside).policy is beside
 
 
@@ -77,17 +83,20 @@ def test_of_several_the_highest_priority_counts_then_the_first_name() -> None:
 
 
 def test_a_household_is_judged_by_its_own_policies_instead_of_the_global_ones() -> None:
-    everybody, home = Policy(name="everybody"), Policy(name="home", household_id="home", min_importance=0.9)
-    assert judged(event(0.5, household="home"), everybody, home) == Decision(Judgement.UNIMPORTANT)
+    everybody, home = (
+        RoutingCriteria(name="everybody"),
+        RoutingCriteria(name="home", household_id="home", min_importance=0.9),
+    )
+    assert judged(event(0.5, household="home"), everybody, home) == RoutingDecision(RoutingJudgement.UNIMPORTANT)
     assert judged(event(0.9, household="home"), everybody, home).policy is home
     assert judged(event(0.5, household="away"), everybody, home).policy is everybody
     assert judged(event(0.5), everybody, home).policy is everybody
 
 
 def test_a_household_whose_policy_is_off_is_left_out() -> None:
-    everybody = Policy(name="everybody")
-    off = Policy(name="home", household_id="home", is_enabled=False)
-    assert judged(event(1.0, household="home"), everybody, off) == Decision(Judgement.NO_POLICY)
+    everybody = RoutingCriteria(name="everybody")
+    off = RoutingCriteria(name="home", household_id="home", is_enabled=False)
+    assert judged(event(1.0, household="home"), everybody, off) == RoutingDecision(RoutingJudgement.NO_POLICY)
 
 
 names = st.sampled_from(["a", "b", "c", "d", "e"])
@@ -95,7 +104,7 @@ households = st.sampled_from(["", "home", "away"])
 types = st.sampled_from(["message", "promise", "decision"])
 shares = st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0])
 policies = st.builds(
-    Policy,
+    RoutingCriteria,
     name=names,
     household_id=households,
     is_enabled=st.booleans(),
@@ -108,7 +117,9 @@ policies = st.builds(
 @given(
     st.lists(policies, max_size=6, unique_by=lambda policy: policy.name), st.builds(event, shares, types, households)
 )
-def test_the_table_decides_as_a_plain_look_at_every_policy_would(known: list[Policy], facts: EventFacts) -> None:
+def test_the_table_decides_as_a_plain_look_at_every_policy_would(
+    known: list[RoutingCriteria], facts: EventFacts
+) -> None:
     own = [policy for policy in known if policy.household_id == facts.household_id != ""]
     asked = own or [policy for policy in known if policy.household_id == ""]
     wanting = [
@@ -120,7 +131,7 @@ def test_the_table_decides_as_a_plain_look_at_every_policy_would(known: list[Pol
     ]
     best = min(wanting, key=lambda policy: (-policy.priority, policy.name), default=None)
     assert judged(facts, *known).policy == best
-    assert (judged(facts, *known).judgement is Judgement.ROUTED) == (best is not None)
+    assert (judged(facts, *known).judgement is RoutingJudgement.ROUTED) == (best is not None)
 
 
 # Pruned events
@@ -141,35 +152,37 @@ def linked(**facts: object) -> LinkedMemory:
     [(OnPrune.DEMOTE, Remedy.DEMOTE), (OnPrune.DELETE, Remedy.DELETE), (OnPrune.KEEP, Remedy.KEEP)],
 )
 def test_the_policy_says_what_becomes_of_a_memory_whose_events_are_gone(on_prune: OnPrune, done: Remedy) -> None:
-    assert remedy(on_prune, linked()) == (done, Why.POLICY)
+    assert remedy(on_prune, linked()) == (done, RemedyReason.POLICY)
 
 
 @pytest.mark.parametrize("on_prune", OnPrune)
 @pytest.mark.parametrize(
     ("facts", "why"),
     [
-        ({"has_other_events": True}, Why.OTHER_EVENTS),
-        ({"came_from_events": False}, Why.WAS_THERE_BEFORE),
-        ({"saved_by_others": True}, Why.SAVED_BY_OTHERS),
-        ({"status": "deleted"}, Why.IS_DELETED),
+        ({"has_other_events": True}, RemedyReason.OTHER_EVENTS),
+        ({"came_from_events": False}, RemedyReason.WAS_THERE_BEFORE),
+        ({"saved_by_others": True}, RemedyReason.SAVED_BY_OTHERS),
+        ({"status": "deleted"}, RemedyReason.IS_DELETED),
     ],
 )
-def test_some_memories_are_kept_whatever_the_policy_says(on_prune: OnPrune, facts: dict[str, object], why: Why) -> None:
+def test_some_memories_are_kept_whatever_the_policy_says(
+    on_prune: OnPrune, facts: dict[str, object], why: RemedyReason
+) -> None:
     assert remedy(on_prune, linked(**facts)) == (Remedy.KEEP, why)
 
 
 def test_a_merged_memory_is_taken_out_of_what_it_went_into() -> None:
-    assert remedy(OnPrune.DELETE, linked(status="merged")) == (Remedy.SEPARATE, Why.POLICY)
+    assert remedy(OnPrune.DELETE, linked(status="merged")) == (Remedy.SEPARATE, RemedyReason.POLICY)
 
 
 @pytest.mark.parametrize("status", ["superseded", "rejected", "merged"])
 def test_there_is_nothing_to_demote_about_a_memory_that_does_not_stand(status: str) -> None:
-    assert remedy(OnPrune.DEMOTE, linked(status=status)) == (Remedy.KEEP, Why.NOT_STANDING)
+    assert remedy(OnPrune.DEMOTE, linked(status=status)) == (Remedy.KEEP, RemedyReason.NOT_STANDING)
 
 
 @pytest.mark.parametrize("status", ["superseded", "rejected"])
 def test_a_memory_that_has_lost_is_deleted_like_any_other(status: str) -> None:
-    assert remedy(OnPrune.DELETE, linked(status=status)) == (Remedy.DELETE, Why.POLICY)
+    assert remedy(OnPrune.DELETE, linked(status=status)) == (Remedy.DELETE, RemedyReason.POLICY)
 
 
 def test_of_two_policies_the_stricter_one_counts() -> None:

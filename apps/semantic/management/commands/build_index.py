@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from apps.core.domain.errors import UnavailableError
 from apps.core.terminal import progress_bar
 from apps.retrieval.domain import planner
-from apps.semantic.index.build import Built, GraphNotBuiltError, LargeUser, build_graph, large_users
+from apps.semantic.index.build import Built, GraphNotBuiltError, LargeUser, build_graph, find_large_users
 from apps.semantic.store.embedding_space import current_space
 
 
@@ -23,7 +23,7 @@ class Command(BaseCommand):
         parser.add_argument("--anew", action="store_true", help="Make those anew that are there, too.")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        users = large_users(options["user"])
+        users = find_large_users(options["user"])
         if not users:
             who = "Nobody has" if options["user"] is None else "This user does not have"
             self.stdout.write(f"{who} {planner.GRAPH_ROWS} memories, from which on a graph is made.")

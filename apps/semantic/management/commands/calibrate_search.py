@@ -10,7 +10,7 @@ from apps.core.terminal import progress_bar
 from apps.llm.services import get_embedder
 from apps.retrieval.domain.planner import RowCounts, SearchCosts, plan
 from apps.semantic.search.calibration import MIN_ROWS, ROWS, calibrate
-from apps.semantic.search.costs import search_costs, write_search_costs
+from apps.semantic.search.costs import read_search_costs, write_search_costs
 
 _SIZES = (1_000, 10_000, 50_000, 200_000, 1_000_000)
 _SHARES = (1.0, 0.1, 0.01, 0.001)
@@ -32,7 +32,7 @@ class Command(BaseCommand):
         if options["rows"] < MIN_ROWS:
             raise CommandError(f"--rows must be at least {MIN_ROWS}.")
         dimension = get_embedder().space.dimension
-        before = search_costs(dimension)
+        before = read_search_costs(dimension)
         with progress_bar("Making a graph", options["rows"], self.stderr) as advance:
             costs = calibrate(dimension, options["rows"], advance)
         console = Console(file=self.stdout, highlight=False, width=100)  # type: ignore[arg-type]

@@ -8,7 +8,7 @@ import pytest
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.scope import Scope
 from apps.semantic.models import Memory
-from apps.semantic.schemas.memory_outputs import MemoryOutput
+from apps.semantic.schemas.memories import MemoryOutput
 from tests.api import MEMORIES, Api, api_for
 
 pytestmark = pytest.mark.django_db

@@ -1,4 +1,4 @@
-"""What answers about receipts look like: shapes for the OpenAPI document, and plain functions that fill them."""
+"""Inputs and outputs of receipts."""
 
 from typing import Any
 
@@ -6,12 +6,46 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from apps.core.domain.scope import Access
-from apps.core.schemas.fields import JSONObjectField
+from apps.core.schemas.fields import AwareDateTimeField, IdentifierField, JSONObjectField, StrictChoiceField
+from apps.core.schemas.serializers import StrictSerializer
+from apps.rules.domain.documents.rule import MAX_NAME_CHARS
 from apps.rules.domain.engine.arbitration import SIDES
 from apps.rules.domain.engine.signals import SignalOutput
 from apps.rules.selectors import shown_version
-from apps.semantic.models import Conflict, Memory, MemoryStatus, Origin, Outcome, ReviewState
-from apps.semantic.schemas.memory_outputs import iso
+from apps.semantic.conflicts.review import Winner
+from apps.semantic.models import Conflict, ConflictOutcome, Memory, MemoryStatus, Origin, ReviewState
+from apps.semantic.schemas.memories import Fields, iso
+from apps.semantic.schemas.paging import CURSOR_PATTERN
+
+
+class ConflictListInput(StrictSerializer):
+    """The query string of a list of receipts; everything is a filter."""
+
+    user_id = IdentifierField(required=False)
+    household_id = IdentifierField(required=False)
+    persona_id = IdentifierField(required=False)
+    state = StrictChoiceField(choices=ReviewState.choices, required=False)
+    outcome = StrictChoiceField(choices=ConflictOutcome.choices, required=False)
+    origin = StrictChoiceField(choices=Origin.choices, required=False)
+    rule = serializers.CharField(required=False, max_length=MAX_NAME_CHARS, source="rule_name")
+    memory = serializers.UUIDField(required=False, help_text="Receipts in which this memory is one of the two.")
+    limit = serializers.IntegerField(required=False, min_value=1, max_value=200, help_text="Default 50.")
+    cursor = serializers.RegexField(CURSOR_PATTERN, required=False, help_text="From `next` or `previous`.")
+
+    def get_fields(self) -> Fields:
+        """`from` is a word of Python's, so the span of time is added by name; both ends are included."""
+        return {
+            **super().get_fields(),
+            "from": AwareDateTimeField(required=False, source="at__gte"),
+            "to": AwareDateTimeField(required=False, source="at__lte"),
+        }
+
+
+class OverrideInput(StrictSerializer):
+    """Which memory is to stand."""
+
+    winner = StrictChoiceField(choices=[winner.value for winner in Winner])
+
 
 AnySerializer = serializers.Serializer[Any]
 LOSER = {"candidate": "existing", "existing": "candidate"}
@@ -43,7 +77,7 @@ class ConflictOutput(AnySerializer):
     household_id = serializers.CharField(allow_null=True)
     persona_id = serializers.CharField(allow_null=True)
     origin = serializers.ChoiceField(choices=Origin.choices)
-    outcome = serializers.ChoiceField(choices=Outcome.choices)
+    outcome = serializers.ChoiceField(choices=ConflictOutcome.choices)
     state = serializers.ChoiceField(choices=ReviewState.choices)
     candidate = SideOutput(help_text="The memory that was saved, or the later one.")
     existing = SideOutput(help_text="The one that it was held against.")
@@ -79,7 +113,7 @@ class ConflictPage(AnySerializer):
     results = ConflictOutput(many=True)
 
 
-def conflict_json(receipt: Conflict, access: Access) -> dict[str, Any]:
+def render_conflict(receipt: Conflict, access: Access) -> dict[str, Any]:
     """A receipt as ConflictOutput describes it."""
     return {
         "id": str(receipt.uuid),

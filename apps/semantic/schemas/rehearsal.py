@@ -1,19 +1,58 @@
-"""What the answer to a rehearsal looks like: shapes for the OpenAPI document, and plain functions that fill them."""
+"""Inputs and outputs of rehearsals."""
 
 from collections.abc import Callable
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from apps.core.domain.scope import Access
+from apps.core.schemas.fields import StrictBooleanField, StrictIntegerField
+from apps.core.schemas.serializers import ScopeInput
+from apps.rules.domain.documents.json_schema import rule_schema
 from apps.rules.domain.engine.arbitration import Strategy
 from apps.rules.domain.engine.record import MemoryRecord
 from apps.rules.domain.engine.verdict import Outcome
 from apps.rules.selectors import is_visible
-from apps.semantic.conflicts.rehearsal import Difference, Rehearsal, Replayed
+from apps.semantic.conflicts.near_pairs import DEFAULT_PAIRS, MAX_PAIRS
+from apps.semantic.conflicts.rehearsal import DEFAULT_LIMIT, MAX_LIMIT, Difference, Rehearsal, Replayed
 from apps.semantic.domain.rehearsal import NO_CONFLICT, ReplayCase, ReplayCounts, ReplayedOutcome
 from apps.semantic.models import Origin, ReviewState
-from apps.semantic.schemas.memory_outputs import iso
+from apps.semantic.schemas.memories import iso
+
+
+@extend_schema_field({**rule_schema(leave_out=["name"]), "nullable": True})
+class ChangesField(serializers.Field[Any, Any, Any, Any]):
+    """Settings of a rule, as for changing it: null makes one inherit again. The service says what is wrong."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        return data
+
+
+class RehearseInput(ScopeInput):
+    """What to change, whose decisions to replay, and how many."""
+
+    changes = ChangesField(required=False, allow_null=True)
+    limit = StrictIntegerField(
+        required=False,
+        min_value=1,
+        max_value=MAX_LIMIT,
+        default=DEFAULT_LIMIT,
+        help_text="At most so many decisions, the newest first.",
+    )
+    neighbours = StrictBooleanField(
+        required=False,
+        default=False,
+        help_text="Compare the near neighbours among the active memories of a user, too.",
+    )
+    max_pairs = StrictIntegerField(
+        required=False,
+        min_value=1,
+        max_value=MAX_PAIRS,
+        default=DEFAULT_PAIRS,
+        help_text="At most so many pairs of neighbours.",
+    )
+
 
 AnySerializer = serializers.Serializer[Any]
 MAX_EXCERPT_CHARS = 200
@@ -107,7 +146,7 @@ class RehearsalOutput(AnySerializer):
     neighbours = NeighboursOutput(allow_null=True)
 
 
-def rehearsal_json(access: Access, rehearsal: Rehearsal) -> dict[str, Any]:
+def render_rehearsal(access: Access, rehearsal: Rehearsal) -> dict[str, Any]:
     """A rehearsal as RehearsalOutput describes it. Rules that the caller may not know of stay unnamed."""
     show = _shown_rules(access, rehearsal)
     decisions, neighbours = rehearsal.decisions, rehearsal.neighbours
@@ -118,12 +157,12 @@ def rehearsal_json(access: Access, rehearsal: Rehearsal) -> dict[str, Any]:
         "decisions": {
             **_summary(decisions, show),
             "due_to_change": decisions.tally.due_to_change,
-            "results": [decision_json(one, show) for one in decisions.differences],
+            "results": [render_decision(one, show) for one in decisions.differences],
         },
         "neighbours": neighbours
         and {
             **_summary(neighbours, show),
-            "results": [difference_json(one, show) for one in neighbours.differences],
+            "results": [render_difference(one, show) for one in neighbours.differences],
         },
     }
 
@@ -153,7 +192,7 @@ def _matched(tally: ReplayCounts, show: ShownRule) -> list[dict[str, Any]]:
     return [{"rule": name, "count": count} for name, count in counts.items()]
 
 
-def decision_json(difference: Difference, show: ShownRule) -> dict[str, Any]:
+def render_decision(difference: Difference, show: ShownRule) -> dict[str, Any]:
     """A recorded decision as DecisionOutput describes it."""
     receipt = difference.receipt
     assert receipt is not None
@@ -162,36 +201,36 @@ def decision_json(difference: Difference, show: ShownRule) -> dict[str, Any]:
         "at": iso(receipt.at),
         "origin": receipt.origin,
         "state": receipt.state,
-        **difference_json(difference, show),
-        "recorded": fate_json(difference.before, show),
+        **render_difference(difference, show),
+        "recorded": render_outcome(difference.before, show),
         "due_to_change": difference.is_due_to_change,
     }
 
 
-def difference_json(difference: Difference, show: ShownRule) -> dict[str, Any]:
+def render_difference(difference: Difference, show: ShownRule) -> dict[str, Any]:
     """A pair as DifferenceOutput describes it."""
-    existing = shown_partner(difference)
+    existing = find_shown_partner(difference)
     return {
-        "candidate": excerpt_json(difference.case.candidate),
-        "existing": excerpt_json(existing),
+        "candidate": render_excerpt(difference.case.candidate),
+        "existing": render_excerpt(existing),
         "similarity": difference.case.similarity(existing),
-        "current": fate_json(difference.current, show),
-        "changed": fate_json(difference.changed, show),
+        "current": render_outcome(difference.current, show),
+        "changed": render_outcome(difference.changed, show),
     }
 
 
-def shown_partner(difference: Difference) -> MemoryRecord:
+def find_shown_partner(difference: Difference) -> MemoryRecord:
     """Of several memories that the candidate conflicts with, that which decides under the change, else did before."""
     case: ReplayCase = difference.case
     return case.partner(difference.changed.existing or difference.before.existing)
 
 
-def excerpt_json(record: MemoryRecord) -> dict[str, str]:
+def render_excerpt(record: MemoryRecord) -> dict[str, str]:
     """A memory as ExcerptOutput describes it."""
     return {"id": record.key, "excerpt": record.content[:MAX_EXCERPT_CHARS]}
 
 
-def fate_json(fate: ReplayedOutcome, show: ShownRule) -> dict[str, Any]:
+def render_outcome(fate: ReplayedOutcome, show: ShownRule) -> dict[str, Any]:
     """What a decision comes to, as FateOutput describes it."""
     return {
         "outcome": fate.outcome,
