@@ -13,18 +13,18 @@ if TYPE_CHECKING:
     from apps.episodic.models import TimelineEvent  # noqa: F401
 
 
-class EventQuerySet(QuerySet["TimelineEvent"]):
+class TimelineEventQuerySet(QuerySet["TimelineEvent"]):
     """Events that are rows."""
 
-    def in_scope(self, scope: Scope) -> EventQuerySet:
+    def in_scope(self, scope: Scope) -> TimelineEventQuerySet:
         """Those that match every identifier that the scope names."""
         return self.filter(**scope.named())
 
-    def visible_to(self, access: Access) -> EventQuerySet:
+    def visible_to(self, access: Access) -> TimelineEventQuerySet:
         """Those that a caller may know of."""
         return self.in_scope(access.bound)
 
-    def that_count(self) -> EventQuerySet:
+    def readable(self) -> TimelineEventQuerySet:
         """Those of which no file has taken the place: the rows of a segment that are leaving are read no more."""
         from apps.episodic.models import Segment
 

@@ -78,7 +78,7 @@ def warning_end(*, kind: WarningKind, segment: Segment | None = None, clock: Clo
     return True
 
 
-def show_warnings() -> None:
+def refresh_warning_metrics() -> None:
     """Bring the metrics up to date: a process that starts knows nothing of what others reported."""
     counted = TimelineWarning.objects.filter(ended_at=None).values_list("kind").annotate(count=Count("id"))
     active = dict(counted.order_by())

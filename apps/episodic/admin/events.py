@@ -71,7 +71,7 @@ class TimelineEventAdmin(ReadOnly, ModelAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[TimelineEvent]:
         events = TimelineEvent.objects.visible_to(operator_access(request))
-        return events.that_count().select_related("segment")
+        return events.readable().select_related("segment")
 
     def get_ordering(self, request: HttpRequest) -> list[str]:
         """The newest first, as the index of what is listed has it: by time for an owner, else by arrival."""

@@ -14,7 +14,7 @@ from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import MAX_IDENTIFIER_CHARS, Scope
 from apps.episodic.admin.columns import event_row
 from apps.episodic.domain.event import EventRecord
-from apps.episodic.domain.window import MAX_EVENT_TYPES, Diagnostics, EventQuery, QueryResult, TextAccount
+from apps.episodic.domain.window import MAX_EVENT_TYPES, EventQuery, QueryDiagnostics, QueryResult, TextDiagnostics
 from apps.episodic.models import TimelineEvent
 from apps.episodic.queries.query import events_query
 from apps.retrieval.domain.query import Hit, SearchMode
@@ -145,11 +145,11 @@ def _rows(result: QueryResult) -> Iterator[dict[str, Any]]:
 
 def _pages(events: Iterable[EventRecord]) -> dict[int, str]:
     """The addresses of the pages of those that are rows."""
-    hot = TimelineEvent.objects.that_count().filter(pk__in=[event.arrival for event in events])
+    hot = TimelineEvent.objects.readable().filter(pk__in=[event.arrival for event in events])
     return {pk: reverse("admin:episodic_timelineevent_change", args=[pk]) for pk in hot.values_list("pk", flat=True)}
 
 
-def account_words(diagnostics: Diagnostics) -> Iterator[str]:
+def account_words(diagnostics: QueryDiagnostics) -> Iterator[str]:
     """How a query came to its events, in sentences whose numbers add up."""
     one = diagnostics
     yield f"{_events(one.scanned)} in this scope: {one.hot:,} as rows, {one.archived:,} in {_files(one)}."
@@ -164,13 +164,13 @@ def _events(count: int) -> str:
     return f"{count:,} event{'' if count == 1 else 's'}"
 
 
-def _files(diagnostics: Diagnostics) -> str:
+def _files(diagnostics: QueryDiagnostics) -> str:
     files = diagnostics.segments
     total = f"{files.total:,} archived segment{'' if files.total == 1 else 's'}"
     return f"{total}, of which {files.read:,} had to be read" if files.total else total
 
 
-def _text_words(account: TextAccount) -> str:
+def _text_words(account: TextDiagnostics) -> str:
     meaning = f"the meaning of {_events(account.compared_by_meaning)}"
     compared = {
         SearchMode.HYBRID: f"Compared by words, and {meaning}",

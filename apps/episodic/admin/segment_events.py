@@ -10,7 +10,7 @@ from apps.episodic.admin.columns import event_row, short
 from apps.episodic.domain.segment_file.format import SegmentDamagedError
 from apps.episodic.domain.segment_state import SegmentState
 from apps.episodic.models import Segment
-from apps.episodic.queries.segment_page import SegmentPage, segment_page
+from apps.episodic.queries.segment_page import SegmentFilePage, segment_page
 from apps.episodic.store.quarantine import segment_quarantine
 
 PER_PAGE = 50
@@ -53,7 +53,7 @@ def _shown(segment: Segment, number: int) -> dict[str, Any]:
     }
 
 
-def _sizes(segment: Segment, page: SegmentPage) -> str:
+def _sizes(segment: Segment, page: SegmentFilePage) -> str:
     share = 100 * segment.size_bytes / page.raw_bytes
     return (
         f"{segment.event_count:,} events; {filesize(page.raw_bytes)} as text, {filesize(segment.size_bytes)} in the "

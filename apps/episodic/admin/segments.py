@@ -29,7 +29,7 @@ from apps.episodic.admin.segment_events import WITH_FILE, segment_events_page
 from apps.episodic.admin.segment_jobs import SegmentWork
 from apps.episodic.domain.segment_state import ENDED, RowsState, SegmentState
 from apps.episodic.models import Segment, TimelineEvent
-from apps.episodic.models.segment import State
+from apps.episodic.models.segment import SegmentStateChoices
 
 IN_USE, ALL = "in_use", "all"
 # Their events are counted when they are sealed; until then the rows are.
@@ -37,19 +37,19 @@ UNCOUNTED = frozenset({SegmentState.OPEN, SegmentState.SEALING})
 SHOWN_REPLACED = 20
 
 
-class StateFilter(DropdownFilter):
+class SegmentStateFilter(DropdownFilter):
     """What holds events, unless something else is asked for."""
 
     title, parameter_name = "state", "state"
     all_option = None
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        states = [(str(state.value), str(state.label)) for state in State]
+        states = [(str(state.value), str(state.label)) for state in SegmentStateChoices]
         return [(IN_USE, "In use"), *states, (ALL, "All")]
 
     def value(self) -> str:
         given = super().value()
-        return given if given in {ALL, *State.values} else IN_USE
+        return given if given in {ALL, *SegmentStateChoices.values} else IN_USE
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Segment]) -> QuerySet[Segment]:
         if self.value() == ALL:
@@ -74,7 +74,11 @@ class SegmentAdmin(ReadOnly, SegmentWork, ModelAdmin):
 
     list_display = ["segment", "state_now", "events_held", "of_when", "file_size", "checks", "replaced"]
     list_display_links = ["segment"]
-    list_filter = [StateFilter, ("first_timestamp", RangeDateTimeFilter), ("last_timestamp", RangeDateTimeFilter)]
+    list_filter = [
+        SegmentStateFilter,
+        ("first_timestamp", RangeDateTimeFilter),
+        ("last_timestamp", RangeDateTimeFilter),
+    ]
     list_filter_submit = True
     list_fullwidth = True
     list_disable_select_all = True

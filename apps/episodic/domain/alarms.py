@@ -22,11 +22,11 @@ CRITICAL_SPACE = 0.25
 RELIEVED_SPACE = 1.25
 
 
-class Judgement(NamedTuple):
-    """severity: how bad it is, None within the limit. is_well: so far within it that a warning may end."""
+class Assessment(NamedTuple):
+    """severity: how bad it is, None within the limit. is_relieved: so far within it that a warning may end."""
 
     severity: Severity | None
-    is_well: bool
+    is_relieved: bool
 
 
 class RecentWrites:
@@ -57,7 +57,7 @@ class RecentWrites:
         return high if self._is_slow else None
 
 
-def judge_latency(high_ms: float, limit_ms: float) -> Severity:
+def assess_latency(high_ms: float, limit_ms: float) -> Severity:
     """How bad a percentile over the limit is."""
     return Severity.CRITICAL if high_ms > CRITICAL_LATENCY * limit_ms else Severity.WARNING
 
@@ -67,15 +67,15 @@ def is_quiet(last_seen_at: datetime, now: datetime) -> bool:
     return now - last_seen_at >= QUIET
 
 
-def judge_space(free_mb: float, min_free_mb: float) -> Judgement:
+def assess_space(free_mb: float, min_free_mb: float) -> Assessment:
     """What is left of the disk."""
     if free_mb >= min_free_mb:
-        return Judgement(None, free_mb >= RELIEVED_SPACE * min_free_mb)
-    return Judgement(Severity.CRITICAL if free_mb < CRITICAL_SPACE * min_free_mb else Severity.WARNING, False)
+        return Assessment(None, free_mb >= RELIEVED_SPACE * min_free_mb)
+    return Assessment(Severity.CRITICAL if free_mb < CRITICAL_SPACE * min_free_mb else Severity.WARNING, False)
 
 
-def judge_capacity(rows: int, max_rows: int) -> Judgement:
+def assess_capacity(rows: int, max_rows: int) -> Assessment:
     """How many events wait to be archived."""
     if rows <= max_rows:
-        return Judgement(None, rows <= RELIEVED_CAPACITY * max_rows)
-    return Judgement(Severity.CRITICAL if rows > CRITICAL_CAPACITY * max_rows else Severity.WARNING, False)
+        return Assessment(None, rows <= RELIEVED_CAPACITY * max_rows)
+    return Assessment(Severity.CRITICAL if rows > CRITICAL_CAPACITY * max_rows else Severity.WARNING, False)

@@ -31,7 +31,7 @@ _COLUMNS = (*SESSION_KEY, CANDIDATE)
 Vector = npt.NDArray[np.float32]
 
 
-class EventShard:
+class EventIndex:
     """Events, the newest first, in a shard. Which ones are in the running, and by what vectors, is said later."""
 
     def __init__(self, events: Sequence[EventRecord], dimension: int) -> None:

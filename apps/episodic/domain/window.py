@@ -25,10 +25,10 @@ class Window:
     start: datetime | None = None
     end: datetime | None = None
 
-    def holds(self, moment: datetime) -> bool:
+    def contains(self, moment: datetime) -> bool:
         return (self.start is None or self.start <= moment) and (self.end is None or moment <= self.end)
 
-    def meets(self, other: "Window") -> bool:
+    def overlaps(self, other: "Window") -> bool:
         """Whether some moment belongs to both."""
         begins = self.start is None or other.end is None or self.start <= other.end
         return begins and (self.end is None or other.start is None or other.start <= self.end)
@@ -64,18 +64,18 @@ class EventQuery:
 
 
 @dataclass(frozen=True)
-class Tally:
+class EventCounts:
     """How many events: of the scope, of those inside the window, and of those of the types asked for."""
 
     scanned: int = 0
     inside: int = 0
     wanted: int = 0
 
-    def __add__(self, other: "Tally") -> "Tally":
-        return Tally(self.scanned + other.scanned, self.inside + other.inside, self.wanted + other.wanted)
+    def __add__(self, other: "EventCounts") -> "EventCounts":
+        return EventCounts(self.scanned + other.scanned, self.inside + other.inside, self.wanted + other.wanted)
 
 
-class Newest:
+class TopEvents:
     """The newest `limit` of the events that it is shown; with `max_bytes` no more than have that much content.
 
     The event that crosses `max_bytes` (1 or more, of UTF-8) is the last one kept. What is kept depends on the events
@@ -91,7 +91,7 @@ class Newest:
         self._serial = count()
 
     def add(self, record: EventRecord) -> None:
-        if not self.missing and record.order < self._heap[0][0]:
+        if not self.free and record.order < self._heap[0][0]:
             return
         size = len(record.content.encode())
         heapq.heappush(self._heap, (record.order, next(self._serial), size, record))
@@ -100,52 +100,52 @@ class Newest:
             self._bytes -= heapq.heappop(self._heap)[2]
 
     @property
-    def missing(self) -> int:
+    def free(self) -> int:
         """How many more there may be room for."""
         return self._limit - len(self._heap) if self._bytes < self._max_bytes else 0
 
     def can_take(self, moment: datetime) -> bool:
         """Whether an event of this moment could be among the newest."""
-        return bool(self.missing) or moment >= self._heap[0][0][0]
+        return bool(self.free) or moment >= self._heap[0][0][0]
 
     def records(self) -> tuple[EventRecord, ...]:
         """The newest first."""
         return tuple(record for *_, record in sorted(self._heap, reverse=True))
 
 
-class Harvest:
+class QueryAccumulator:
     """Counts the events of a scope that it is shown, and keeps the newest that are wanted."""
 
     def __init__(self, window: Window, event_types: Iterable[str], limit: int, max_bytes: int | None = None) -> None:
         self.window = window
         self.event_types = frozenset(event_types)
-        self.newest = Newest(limit, max_bytes)
-        self.tally = Tally()
+        self.top = TopEvents(limit, max_bytes)
+        self.counts = EventCounts()
 
-    def count(self, tally: Tally) -> None:
+    def add_counts(self, counts: EventCounts) -> None:
         """Events that were counted elsewhere."""
-        self.tally += tally
+        self.counts += counts
 
-    def look_at(self, records: Iterable[EventRecord]) -> None:
+    def add_uncounted(self, records: Iterable[EventRecord]) -> None:
         """Events of the scope, of which nothing is known yet."""
         scanned = inside = wanted = 0
         for record in records:
             scanned += 1
-            if self.window.holds(record.timestamp):
+            if self.window.contains(record.timestamp):
                 inside += 1
                 if not self.event_types or record.event_type in self.event_types:
                     wanted += 1
-                    self.newest.add(record)
-        self.count(Tally(scanned, inside, wanted))
+                    self.top.add(record)
+        self.add_counts(EventCounts(scanned, inside, wanted))
 
-    def keep(self, records: Iterable[EventRecord]) -> None:
+    def add_counted(self, records: Iterable[EventRecord]) -> None:
         """Events that are wanted and counted already."""
         for record in records:
-            self.newest.add(record)
+            self.top.add(record)
 
 
 @dataclass(frozen=True)
-class Segments:
+class FileCounts:
     """Files: those with events of the scope, those of them that were read, and those of the hub that are damaged."""
 
     total: int = 0
@@ -154,7 +154,7 @@ class Segments:
 
 
 @dataclass(frozen=True)
-class TextAccount:
+class TextDiagnostics:
     """How a text was compared. fallback: why not in the mode asked for, where that was not possible."""
 
     mode: SearchMode
@@ -164,7 +164,7 @@ class TextAccount:
 
 
 @dataclass(frozen=True)
-class Diagnostics:
+class QueryDiagnostics:
     """How a query came to its events: scanned = returned + the sum of dropped = hot + archived.
 
     dropped: each event counts under the first reason. hot, archived: scanned events that are rows, and lines of files.
@@ -176,9 +176,9 @@ class Diagnostics:
     dropped: Mapping[str, int]
     hot: int
     archived: int
-    segments: Segments
+    segments: FileCounts
     took_ms: float
-    text: TextAccount | None = None
+    text: TextDiagnostics | None = None
 
     def as_json(self) -> dict[str, Any]:
         """The shape that the API answers with (DESIGN section 5)."""
@@ -201,14 +201,14 @@ class QueryResult:
     """The events found, the newest first; with a text the best first, and a hit for each of them."""
 
     events: tuple[EventRecord, ...]
-    diagnostics: Diagnostics
+    diagnostics: QueryDiagnostics
     hits: tuple[Hit, ...] = ()
 
 
-def window_drops(tally: Tally, kept: int, reason: str) -> dict[str, int]:
+def window_drops(counts: EventCounts, kept: int, reason: str) -> dict[str, int]:
     """Why events of the scope are not among the `kept` ones; those that were wanted fell for `reason`."""
     return {
-        "outside_window": tally.scanned - tally.inside,
-        "event_type": tally.inside - tally.wanted,
-        reason: tally.wanted - kept,
+        "outside_window": counts.scanned - counts.inside,
+        "event_type": counts.inside - counts.wanted,
+        reason: counts.wanted - kept,
     }

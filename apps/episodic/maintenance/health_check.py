@@ -3,11 +3,11 @@
 from django.conf import settings
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
-from apps.episodic.domain.alarms import Judgement, is_quiet, judge_capacity, judge_space
+from apps.episodic.domain.alarms import Assessment, assess_capacity, assess_space, is_quiet
 from apps.episodic.domain.warnings import WarningKind
 from apps.episodic.selectors import timeline_figures
 from apps.episodic.store.disk_space import free_mb
-from apps.episodic.warnings import active_warnings, show_warnings, warning_end, warning_report
+from apps.episodic.warnings import active_warnings, refresh_warning_metrics, warning_end, warning_report
 
 
 def health_check(*, clock: Clock = SYSTEM_CLOCK) -> None:
@@ -15,7 +15,7 @@ def health_check(*, clock: Clock = SYSTEM_CLOCK) -> None:
     _end_quiet_latency(clock)
     _check_space(clock)
     _check_capacity(clock)
-    show_warnings()
+    refresh_warning_metrics()
 
 
 def _end_quiet_latency(clock: Clock) -> None:
@@ -28,17 +28,17 @@ def _end_quiet_latency(clock: Clock) -> None:
 def _check_space(clock: Clock) -> None:
     free, wanted = free_mb(), settings.MEMORYHUB.timeline.min_free_mb
     detail = f"{free:.0f} MiB are free where the data directory lies; there should be {wanted} MiB."
-    _apply(WarningKind.DISK_NEARLY_FULL, judge_space(free, wanted), detail, clock)
+    _apply(WarningKind.DISK_NEARLY_FULL, assess_space(free, wanted), detail, clock)
 
 
 def _check_capacity(clock: Clock) -> None:
     rows, limit = timeline_figures().hot, settings.MEMORYHUB.timeline.max_rows
     detail = f"{rows} events wait to be archived; there should be at most {limit}."
-    _apply(WarningKind.CAPACITY, judge_capacity(rows, limit), detail, clock)
+    _apply(WarningKind.CAPACITY, assess_capacity(rows, limit), detail, clock)
 
 
-def _apply(kind: WarningKind, judgement: Judgement, detail: str, clock: Clock) -> None:
+def _apply(kind: WarningKind, judgement: Assessment, detail: str, clock: Clock) -> None:
     if judgement.severity is not None:
         warning_report(kind=kind, severity=judgement.severity, detail=detail, clock=clock)
-    elif judgement.is_well:
+    elif judgement.is_relieved:
         warning_end(kind=kind, clock=clock)

@@ -99,7 +99,7 @@ def events_remove(removal: Removal, candidates: QuerySet[Segment], work: Mainten
 
 def removal_preview(rows: Q, cutoff_of: CutoffOf, candidates: QuerySet[Segment], watch: Watch) -> RemovalReport:
     """What `events_remove` would remove; nothing is changed. Files that cannot be read are counted as damaged."""
-    report = RemovalReport(rows=TimelineEvent.objects.that_count().filter(rows).count())
+    report = RemovalReport(rows=TimelineEvent.objects.readable().filter(rows).count())
     archived = list(candidates.filter(state=SegmentState.ARCHIVED).order_by("first_timestamp", "id"))
     with watch("Looking into files", len(archived)) as advance:
         for segment in archived:
@@ -152,7 +152,7 @@ def _kept(file: SegmentFile, removal: Removal, gone: list[PrunedEvent]) -> Itera
 
 def _remove_rows(removal: Removal, work: MaintenanceRunner, report: RemovalReport) -> None:
     """Remove rows, each batch with what is told of it in a transaction of its own."""
-    rows = TimelineEvent.objects.that_count().filter(removal.rows)
+    rows = TimelineEvent.objects.readable().filter(removal.rows)
     total = rows.count()
     if not total:
         return

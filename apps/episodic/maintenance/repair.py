@@ -108,7 +108,7 @@ def find_duplicates(segment: Segment, identities: Iterable[UUID], clock: Clock) 
             segment_quarantine(segment_id=other.pk, error=damage, clock=clock)
     # Only now: the rows of one that has just left service may count again.
     for batch in _batches(wanted):
-        rows = TimelineEvent.objects.that_count().exclude(segment=segment).filter(identity__in=batch)
+        rows = TimelineEvent.objects.readable().exclude(segment=segment).filter(identity__in=batch)
         for identity, uuid in rows.values_list("identity", "uuid"):
             found[identity].add(uuid)
     return dict(found)
@@ -119,7 +119,7 @@ def find_duplicate_rows(segment: Segment, file: SegmentFile) -> list[DuplicateRo
     found: list[DuplicateRow] = []
     for batch in _batches((record.identity, record.uuid) for record in file.events()):
         ids = dict(batch)
-        rows = TimelineEvent.objects.that_count().exclude(segment=segment).filter(identity__in=ids)
+        rows = TimelineEvent.objects.readable().exclude(segment=segment).filter(identity__in=ids)
         for row in rows.order_by("pk"):
             gone = PrunedEvent.of(row.record) if row.uuid != ids[row.identity] else None
             found.append(DuplicateRow(row.pk, row.segment_id, gone))

@@ -16,7 +16,7 @@ from apps.episodic.domain.event import (
     ScopeKey,
 )
 from apps.episodic.models.segment import Segment
-from apps.episodic.querysets import EventQuerySet
+from apps.episodic.querysets import TimelineEventQuerySet
 
 
 class TimelineEvent(models.Model):
@@ -40,7 +40,7 @@ class TimelineEvent(models.Model):
     # The index on it would only serve sealing, which reads a whole segment; `episodic_event_segment` is that one.
     segment = models.ForeignKey(Segment, on_delete=models.PROTECT, related_name="events", db_index=False)
 
-    objects = EventQuerySet.as_manager()
+    objects = TimelineEventQuerySet.as_manager()
 
     class Meta:
         constraints: ClassVar[list[models.BaseConstraint]] = [

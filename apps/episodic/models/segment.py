@@ -31,7 +31,7 @@ class Catalogue(models.Model):
         return f"version {self.version}"
 
 
-class State(models.TextChoices):
+class SegmentStateChoices(models.TextChoices):
     """`SegmentState` for columns and filters."""
 
     OPEN = SegmentState.OPEN, "Open"
@@ -43,7 +43,7 @@ class State(models.TextChoices):
     PRUNED = SegmentState.PRUNED, "Pruned"
 
 
-class Rows(models.TextChoices):
+class RowsStateChoices(models.TextChoices):
     """`RowsState` for columns and filters."""
 
     COMPLETE = RowsState.COMPLETE, "Complete"
@@ -59,8 +59,8 @@ class Segment(models.Model):
     """
 
     uuid = models.UUIDField("id", default=uuid.uuid4, unique=True, editable=False)
-    state = models.CharField(max_length=12, choices=State.choices, default=State.OPEN)
-    rows = models.CharField(max_length=8, choices=Rows.choices, default=Rows.COMPLETE)
+    state = models.CharField(max_length=12, choices=SegmentStateChoices.choices, default=SegmentStateChoices.OPEN)
+    rows = models.CharField(max_length=8, choices=RowsStateChoices.choices, default=RowsStateChoices.COMPLETE)
     first_arrival = models.BigIntegerField(default=0)
     file_name = models.CharField(max_length=100, blank=True, default="")
     format_version = models.PositiveSmallIntegerField(default=0)

@@ -9,7 +9,7 @@ from apps.episodic.domain.warnings import Severity, WarningKind
 from apps.episodic.models.segment import Segment
 
 
-class Kind(models.TextChoices):
+class WarningKindChoices(models.TextChoices):
     """`WarningKind` for columns and filters."""
 
     WRITE_LATENCY = WarningKind.WRITE_LATENCY, "Write latency"
@@ -19,7 +19,7 @@ class Kind(models.TextChoices):
     MAINTENANCE_FAILED = WarningKind.MAINTENANCE_FAILED, "Maintenance failed"
 
 
-class Level(models.TextChoices):
+class SeverityChoices(models.TextChoices):
     """`Severity` for columns and filters."""
 
     NOTICE = Severity.NOTICE, "Notice"
@@ -30,8 +30,8 @@ class Level(models.TextChoices):
 class TimelineWarning(models.Model):
     """A warning: active until `ended_at`. Reporting it again only moves `last_seen_at`."""
 
-    kind = models.CharField(max_length=20, choices=Kind.choices)
-    severity = models.CharField(max_length=10, choices=Level.choices)
+    kind = models.CharField(max_length=20, choices=WarningKindChoices.choices)
+    severity = models.CharField(max_length=10, choices=SeverityChoices.choices)
     segment = models.ForeignKey(Segment, null=True, blank=True, on_delete=models.PROTECT)
     detail = models.CharField(max_length=500)
     began_at = models.DateTimeField()

@@ -12,7 +12,7 @@ from apps.episodic.domain.archive_index import Selection
 from apps.episodic.domain.event import EventRecord
 from apps.episodic.domain.segment_file.format import BLOCK_LINES, Array, SegmentDamagedError, moment_of
 from apps.episodic.domain.segment_file.reader import SegmentFile
-from apps.episodic.domain.window import Harvest, Newest, Tally
+from apps.episodic.domain.window import EventCounts, QueryAccumulator, TopEvents
 from apps.episodic.store.archived_segments import ArchivedFileDamagedError
 from apps.episodic.store.file_cache import ArchiveView
 
@@ -24,7 +24,7 @@ _RUNS_AT_ONCE = 16
 
 
 @dataclass(frozen=True)
-class Gathered:
+class ArchiveCounts:
     """events: archived ones of the scope. total: files with events of it near the window. read: those of them read."""
 
     events: int
@@ -32,25 +32,25 @@ class Gathered:
     read: int
 
 
-def gather(view: ArchiveView, scope: Scope, harvest: Harvest) -> Gathered:
-    """Show a harvest the archived events of a scope. Raises ArchivedFileDamagedError.
+def read_archived(view: ArchiveView, scope: Scope, accumulator: QueryAccumulator) -> ArchiveCounts:
+    """Add the archived events of a scope to a query. Raises ArchivedFileDamagedError.
 
     Without types to tell apart, runs that lie in the window as a whole are counted unread, and only those of them are
     read that may hold one of the newest events.
     """
-    selection = view.index.select(scope, harvest.window.start, harvest.window.end)
+    selection = view.index.select(scope, accumulator.window.start, accumulator.window.end)
     reader = _Reader(view)
-    harvest.count(Tally(scanned=selection.outside))
-    for records in reader.read(selection.runs if harvest.event_types else selection.partial):
-        harvest.look_at(records)
-    if not harvest.event_types:
+    accumulator.add_counts(EventCounts(scanned=selection.outside))
+    for records in reader.read(selection.runs if accumulator.event_types else selection.partial):
+        accumulator.add_uncounted(records)
+    if not accumulator.event_types:
         whole = selection.whole
         count = int(whole["count"].sum(dtype=np.int64))
-        harvest.count(Tally(count, count, count))
-        for batch in _while_promising(view, whole, harvest.newest):
+        accumulator.add_counts(EventCounts(count, count, count))
+        for batch in _while_promising(view, whole, accumulator.top):
             for records in reader.read(batch):
-                harvest.keep(records)
-    return Gathered(selection.total, len(np.unique(selection.runs["segment"])), len(reader.segments))
+                accumulator.add_counted(records)
+    return ArchiveCounts(selection.total, len(np.unique(selection.runs["segment"])), len(reader.segments))
 
 
 def read_in_order(view: ArchiveView, selection: Selection) -> list[Iterator[EventRecord]]:
@@ -61,13 +61,13 @@ def read_in_order(view: ArchiveView, selection: Selection) -> list[Iterator[Even
     return [chain.from_iterable(reader.read(runs)) for runs in runs_of]
 
 
-def _while_promising(view: ArchiveView, runs: Array, newest: Newest) -> Iterator[Array]:
+def _while_promising(view: ArchiveView, runs: Array, newest: TopEvents) -> Iterator[Array]:
     """Runs that may hold one of the newest events, in batches. runs: those that end latest first."""
     begin = 0
     while begin < len(runs):
         end = begin
-        if newest.missing:
-            end = begin + _enough(runs["count"][begin:], newest.missing)
+        if newest.free:
+            end = begin + _enough(runs["count"][begin:], newest.free)
             end = begin + _enough(_sizes(view, runs[begin:end]), BYTES_AT_ONCE)
         else:
             limit = min(begin + _RUNS_AT_ONCE, len(runs))

@@ -41,8 +41,8 @@ class _Wanted:
     window: Window
     event_types: tuple[str, ...]
 
-    def holds(self, event: EventRecord) -> bool:
-        return self.window.holds(event.timestamp) and (not self.event_types or event.event_type in self.event_types)
+    def contains(self, event: EventRecord) -> bool:
+        return self.window.contains(event.timestamp) and (not self.event_types or event.event_type in self.event_types)
 
 
 def events_export(access: Access, query: EventQuery, clock: Clock = SYSTEM_CLOCK) -> Iterator[EventRecord]:
@@ -104,4 +104,4 @@ def _rows(rows: list[Any], cursor: Any) -> Iterator[EventRecord]:
 
 def _files(view: ArchiveView, wanted: _Wanted) -> list[Iterator[EventRecord]]:
     selection = view.index.select(wanted.scope, wanted.window.start, wanted.window.end)
-    return [filter(wanted.holds, events) for events in read_in_order(view, selection)]
+    return [filter(wanted.contains, events) for events in read_in_order(view, selection)]

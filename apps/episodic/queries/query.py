@@ -14,9 +14,17 @@ from prometheus_client import Histogram
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.scope import Access, Scope
 from apps.episodic.domain.text_ranking import TEXT_BYTES, TEXT_LIMIT
-from apps.episodic.domain.window import Diagnostics, EventQuery, Harvest, QueryResult, Segments, Window, window_drops
-from apps.episodic.queries.archived import Gathered, gather
-from apps.episodic.queries.text_search import events_ranked
+from apps.episodic.domain.window import (
+    EventQuery,
+    FileCounts,
+    QueryAccumulator,
+    QueryDiagnostics,
+    QueryResult,
+    Window,
+    window_drops,
+)
+from apps.episodic.queries.archived import ArchiveCounts, read_archived
+from apps.episodic.queries.text_search import rank_events
 from apps.episodic.store.archived_segments import ArchivedFileDamagedError, unreadable
 from apps.episodic.store.file_cache import ArchiveView, archive_cache, catalogue_contention
 from apps.episodic.store.rows import RowsResult, query_rows
@@ -34,9 +42,9 @@ _TRIES = 50
 class _Found:
     """What rows and files hold of a query, before its text."""
 
-    harvest: Harvest
+    accumulator: QueryAccumulator
     hot: RowsResult
-    archived: Gathered
+    archived: ArchiveCounts
 
 
 def events_query(access: Access, query: EventQuery, clock: Clock = SYSTEM_CLOCK) -> QueryResult:
@@ -59,13 +67,13 @@ def _find(scope: Scope | None, window: Window, event_types: Sequence[str], limit
     """What is there, at one moment. Without a scope nothing is. limits: events, and bytes of their content."""
     for _ in range(_TRIES):
         hot = query_rows(scope, window, event_types, *limits)
-        harvest = Harvest(window, event_types, *limits)
-        harvest.count(hot.tally)
-        harvest.keep(hot.records)
+        accumulator = QueryAccumulator(window, event_types, *limits)
+        accumulator.add_counts(hot.counts)
+        accumulator.add_counted(hot.records)
         try:
             view = archive_cache().at(hot.version)
             if view is not None:
-                return _Found(harvest, hot, _gathered(view, scope, harvest))
+                return _Found(accumulator, hot, _read_archived(view, scope, accumulator))
             archive_cache().refresh()
         except ArchivedFileDamagedError as damage:
             damage.report()
@@ -74,31 +82,31 @@ def _find(scope: Scope | None, window: Window, event_types: Sequence[str], limit
     raise catalogue_contention()
 
 
-def _gathered(view: ArchiveView, scope: Scope | None, harvest: Harvest) -> Gathered:
-    return Gathered(0, 0, 0) if scope is None else gather(view, scope, harvest)
+def _read_archived(view: ArchiveView, scope: Scope | None, accumulator: QueryAccumulator) -> ArchiveCounts:
+    return ArchiveCounts(0, 0, 0) if scope is None else read_archived(view, scope, accumulator)
 
 
 def _newest(found: _Found) -> QueryResult:
-    events = found.harvest.newest.records()
-    dropped = window_drops(found.harvest.tally, len(events), "beyond_top_k")
+    events = found.accumulator.top.records()
+    dropped = window_drops(found.accumulator.counts, len(events), "beyond_top_k")
     return QueryResult(events, _diagnostics(found, dropped, len(events)))
 
 
 def _best(found: _Found, query: EventQuery, now: datetime) -> QueryResult:
-    events = found.harvest.newest.records()
-    ranked = events_ranked(events, query, now)
-    dropped = window_drops(found.harvest.tally, len(events), "beyond_text_limit") | ranked.dropped
+    events = found.accumulator.top.records()
+    ranked = rank_events(events, query, now)
+    dropped = window_drops(found.accumulator.counts, len(events), "beyond_text_limit") | ranked.dropped
     diagnostics = replace(_diagnostics(found, dropped, len(ranked.found)), text=ranked.account)
     return QueryResult(tuple(event for event, _ in ranked.found), diagnostics, tuple(hit for _, hit in ranked.found))
 
 
-def _diagnostics(found: _Found, dropped: dict[str, int], returned: int) -> Diagnostics:
-    return Diagnostics(
-        scanned=found.harvest.tally.scanned,
+def _diagnostics(found: _Found, dropped: dict[str, int], returned: int) -> QueryDiagnostics:
+    return QueryDiagnostics(
+        scanned=found.accumulator.counts.scanned,
         returned=returned,
         dropped=dropped,
-        hot=found.hot.tally.scanned,
+        hot=found.hot.counts.scanned,
         archived=found.archived.events,
-        segments=Segments(found.archived.total, found.archived.read, found.hot.quarantined),
+        segments=FileCounts(found.archived.total, found.archived.read, found.hot.quarantined),
         took_ms=0.0,
     )

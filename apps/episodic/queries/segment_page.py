@@ -10,7 +10,7 @@ from apps.episodic.store.verify import file_open
 
 
 @dataclass(frozen=True)
-class SegmentPage:
+class SegmentFilePage:
     """events: in the order of the file, by scope and then by time. number: of this page, from 1, of `count`.
 
     raw_bytes: the size of all events of the file before compression.
@@ -22,7 +22,7 @@ class SegmentPage:
     raw_bytes: int
 
 
-def segment_page(segment: Segment, number: int, size: int) -> SegmentPage:
+def segment_page(segment: Segment, number: int, size: int) -> SegmentFilePage:
     """A page of a segment that has a file; the nearest one there is. Raises SegmentDamagedError."""
     file = file_open(segment)
     ends = np.cumsum(file.runs["count"], dtype=np.int64)
@@ -34,4 +34,4 @@ def segment_page(segment: Segment, number: int, size: int) -> SegmentPage:
     runs = range(int(first), int(last) + 1)
     before = int(ends[first - 1]) if first else 0
     events = file.read_runs(runs)[start - before : end - before]
-    return SegmentPage(tuple(events), number, count, file.raw_bytes)
+    return SegmentFilePage(tuple(events), number, count, file.raw_bytes)

@@ -6,8 +6,8 @@ from datetime import datetime
 
 from apps.core.domain.errors import UnavailableError
 from apps.episodic.domain.event import EventRecord
-from apps.episodic.domain.text_ranking import CANDIDATE, EventShard
-from apps.episodic.domain.window import EventQuery, TextAccount
+from apps.episodic.domain.text_ranking import CANDIDATE, EventIndex
+from apps.episodic.domain.window import EventQuery, TextDiagnostics
 from apps.episodic.queries.vector_cache import vector_cache
 from apps.llm.domain.embedder import EmbeddingError
 from apps.llm.services import get_embedder
@@ -18,15 +18,15 @@ NO_MODEL = "embedding_unavailable"
 
 
 @dataclass(frozen=True)
-class Ranked:
+class RankedEvents:
     """Events with how well they answer, the best first, and why the others do not."""
 
     found: tuple[tuple[EventRecord, Hit], ...]
     dropped: dict[str, int]
-    account: TextAccount
+    account: TextDiagnostics
 
 
-def events_ranked(events: Sequence[EventRecord], query: EventQuery, now: datetime) -> Ranked:
+def rank_events(events: Sequence[EventRecord], query: EventQuery, now: datetime) -> RankedEvents:
     """Rank events by the text of a query. events: the newest first.
 
     Without an embedding model it goes by words alone and says so; in the mode `vector` that is an UnavailableError.
@@ -42,27 +42,29 @@ def events_ranked(events: Sequence[EventRecord], query: EventQuery, now: datetim
         return _by_words(events, replace(search, mode=SearchMode.KEYWORD), now, fallback=NO_MODEL)
 
 
-def _by_words(events: Sequence[EventRecord], search: SearchQuery, now: datetime, fallback: str | None = None) -> Ranked:
-    account = TextAccount(search.effective_mode, INDEX_NAME, 0, fallback)
+def _by_words(
+    events: Sequence[EventRecord], search: SearchQuery, now: datetime, fallback: str | None = None
+) -> RankedEvents:
+    account = TextDiagnostics(search.effective_mode, INDEX_NAME, 0, fallback)
     if not events:
-        return _ranked(EventShard([], 1), EMPTY_RANKING, account)
-    shard = EventShard(events, 1)
+        return _ranked(EventIndex([], 1), EMPTY_RANKING, account)
+    shard = EventIndex(events, 1)
     return _ranked(shard, shard.by_words(search, now), account)
 
 
-def _by_meaning(events: Sequence[EventRecord], search: SearchQuery, now: datetime) -> Ranked:
+def _by_meaning(events: Sequence[EventRecord], search: SearchQuery, now: datetime) -> RankedEvents:
     assert search.query is not None
-    shard = EventShard(events, get_embedder().space.dimension)
+    shard = EventIndex(events, get_embedder().space.dimension)
     compared = shard.to_compare(search)
     vector, *vectors = vector_cache().vectors([search.query, *(events[position].content for position in compared)])
     ranking = shard.by_meaning(search, vector, dict(zip(compared, vectors, strict=True)), now)
-    return _ranked(shard, ranking, TextAccount(search.effective_mode, INDEX_NAME, len(compared)))
+    return _ranked(shard, ranking, TextDiagnostics(search.effective_mode, INDEX_NAME, len(compared)))
 
 
-def _ranked(shard: EventShard, ranking: Ranking, account: TextAccount) -> Ranked:
+def _ranked(shard: EventIndex, ranking: Ranking, account: TextDiagnostics) -> RankedEvents:
     dropped = {
         "not_compared": ranking.filtered.get(CANDIDATE, 0),
         "no_match": ranking.filtered.get("no_common_word", 0),
         "beyond_top_k": ranking.matched - len(ranking.hits),
     }
-    return Ranked(tuple((shard.event(hit.id), hit) for hit in ranking.hits), dropped, account)
+    return RankedEvents(tuple((shard.event(hit.id), hit) for hit in ranking.hits), dropped, account)

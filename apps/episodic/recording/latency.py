@@ -8,7 +8,7 @@ from django.db import transaction
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock
 from apps.core.domain.latency import monotonic_ms
-from apps.episodic.domain.alarms import RecentWrites, judge_latency
+from apps.episodic.domain.alarms import RecentWrites, assess_latency
 from apps.episodic.domain.warnings import WarningKind
 from apps.episodic.metrics import WRITE_SECONDS
 from apps.episodic.warnings import warning_report
@@ -37,7 +37,7 @@ class WriteLatency:
             self._reported_at = now
         warning_report(
             kind=WarningKind.WRITE_LATENCY,
-            severity=judge_latency(high, limit),
+            severity=assess_latency(high, limit),
             detail=f"The 95th percentile of recent writes is {high:.0f} ms; the limit is {limit:.0f} ms.",
             clock=clock,
         )

@@ -53,7 +53,7 @@ class EventBatchView(HubView):
         return Response({"results": results, "count": len(results)})
 
 
-class StatusView(HubView):
+class TimelineStatusView(HubView):
     """The state of the timeline."""
 
     @extend_schema(

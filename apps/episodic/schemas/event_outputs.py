@@ -13,8 +13,8 @@ from apps.core.schemas.serializers import ProblemItem
 from apps.episodic.domain.event import EventRecord
 from apps.episodic.domain.warnings import HINTS, WarningKind
 from apps.episodic.models import Segment, TimelineWarning
-from apps.episodic.models.segment import Rows, State
-from apps.episodic.models.warning import Kind, Level
+from apps.episodic.models.segment import RowsStateChoices, SegmentStateChoices
+from apps.episodic.models.warning import SeverityChoices, WarningKindChoices
 from apps.episodic.recording.record import RecordAction, RecordResult
 from apps.episodic.selectors import TimelineStatus
 
@@ -93,8 +93,8 @@ class EventBatchOutput(AnySerializer):
 class WarningOutput(AnySerializer):
     """Something that is wrong with the timeline."""
 
-    kind = serializers.ChoiceField(choices=Kind.choices)
-    severity = serializers.ChoiceField(choices=Level.choices)
+    kind = serializers.ChoiceField(choices=WarningKindChoices.choices)
+    severity = serializers.ChoiceField(choices=SeverityChoices.choices)
     detail = serializers.CharField()
     hint = serializers.CharField(help_text="What to do about it.")
     segment_id = serializers.UUIDField(allow_null=True)
@@ -161,8 +161,8 @@ class SegmentOutput(AnySerializer):
     """A segment: a stretch of the timeline that is sealed, archived, merged and pruned as one."""
 
     id = serializers.UUIDField()
-    state = serializers.ChoiceField(choices=State.choices)
-    rows = serializers.ChoiceField(choices=Rows.choices, help_text="What is left of its rows.")
+    state = serializers.ChoiceField(choices=SegmentStateChoices.choices)
+    rows = serializers.ChoiceField(choices=RowsStateChoices.choices, help_text="What is left of its rows.")
     event_count = serializers.IntegerField()
     first_timestamp = serializers.DateTimeField(allow_null=True, help_text="Of its events, once it is sealed.")
     last_timestamp = serializers.DateTimeField(allow_null=True)

@@ -18,7 +18,7 @@ from apps.core.schemas.fields import (
 from apps.core.schemas.serializers import ScopeInput, StrictSerializer, scope_of
 from apps.episodic.domain.event import DEFAULT_IMPORTANCE, MAX_EVENT_TYPE_CHARS, MAX_SOURCE_CHARS, EventDraft
 from apps.episodic.domain.rules import EVENT_TYPE_HINT, EVENT_TYPE_PATTERN
-from apps.episodic.models.segment import State
+from apps.episodic.models.segment import SegmentStateChoices
 
 DEFAULT_PAGE = 100
 MAX_PAGE = 500
@@ -82,7 +82,7 @@ class EventBatchInput(StrictSerializer):
 class SegmentListInput(StrictSerializer):
     """The query string of the list of segments."""
 
-    state = StrictChoiceField(choices=State.choices, required=False)
+    state = StrictChoiceField(choices=SegmentStateChoices.choices, required=False)
     limit = serializers.IntegerField(
         required=False, min_value=1, max_value=MAX_PAGE, default=DEFAULT_PAGE, help_text=f"Default {DEFAULT_PAGE}."
     )

@@ -204,9 +204,9 @@ def _by_segment(moments: Mapping[UUID, datetime], listing: CatalogueListing) -> 
         return {}
     span = Window(min(moments.values()), max(moments.values()))
     places = {
-        segment: [identity for identity, moment in moments.items() if segment.span.holds(moment)]
+        segment: [identity for identity, moment in moments.items() if segment.span.contains(moment)]
         for segment in listing.segments
-        if segment.span.meets(span)
+        if segment.span.overlaps(span)
     }
     return {segment: identities for segment, identities in places.items() if identities}
 

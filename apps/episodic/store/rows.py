@@ -13,7 +13,7 @@ from django.db import connection
 
 from apps.core.domain.scope import Scope
 from apps.episodic.domain.event import EventRecord, ScopeKey
-from apps.episodic.domain.window import Tally, Window
+from apps.episodic.domain.window import EventCounts, Window
 
 EVENT_COLUMNS = (
     "id", "uuid", "user_id", "household_id", "persona_id", "timestamp", "event_type", "content",
@@ -26,14 +26,14 @@ VERSION = "coalesce((SELECT version FROM episodic_catalogue WHERE id = 1), 0)"
 _SQL = f"""
 SELECT {VERSION},
        (SELECT count(*) FROM episodic_segment WHERE state = 'quarantined'),
-       tally.scanned, tally.inside, tally.wanted,
+       counts.scanned, counts.inside, counts.wanted,
        {", ".join(f"found.{name}" for name in EVENT_COLUMNS)}
 FROM (
     SELECT count(*) AS scanned,
            count(*) FILTER (WHERE {{window}}) AS inside,
            count(*) FILTER (WHERE {{window}} AND {{types}}) AS wanted
     FROM episodic_timelineevent AS e WHERE {{scope}} AND {ROWS_COUNT}
-) AS tally
+) AS counts
 LEFT JOIN LATERAL (
     SELECT * FROM (
         SELECT newest.*,
@@ -55,7 +55,7 @@ class RowsResult:
 
     version: int
     quarantined: int
-    tally: Tally
+    counts: EventCounts
     records: tuple[EventRecord, ...]
 
 
@@ -72,7 +72,7 @@ def query_rows(
         answer = cursor.fetchall()
     version, quarantined, *counts = answer[0][:_FIRST_EVENT_COLUMN]
     found = [row[_FIRST_EVENT_COLUMN:] for row in answer if row[_FIRST_EVENT_COLUMN] is not None]
-    return RowsResult(version, quarantined, Tally(*counts), tuple(record_of(row) for row in found))
+    return RowsResult(version, quarantined, EventCounts(*counts), tuple(record_of(row) for row in found))
 
 
 def rows_where(

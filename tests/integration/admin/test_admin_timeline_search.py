@@ -15,7 +15,7 @@ from apps.core.domain.errors import UnavailableError
 from apps.core.domain.scope import Scope, system_access
 from apps.episodic.admin import search
 from apps.episodic.admin.search import DROPPED, account_words
-from apps.episodic.domain.window import Diagnostics, EventQuery, Segments, TextAccount
+from apps.episodic.domain.window import EventQuery, FileCounts, QueryDiagnostics, TextDiagnostics
 from apps.episodic.models import Segment, TimelineEvent
 from apps.episodic.queries.query import events_query
 from apps.retrieval.domain.query import SearchMode
@@ -201,13 +201,13 @@ def test_every_reason_for_which_an_event_is_left_out_has_its_words(operator: Cli
 
 # How the account is told
 
-ACCOUNT = Diagnostics(
+ACCOUNT = QueryDiagnostics(
     scanned=1_000,
     returned=20,
     dropped={"outside_window": 900, "event_type": 0, "beyond_top_k": 80},
     hot=100,
     archived=900,
-    segments=Segments(total=3, read=1, quarantined=0),
+    segments=FileCounts(total=3, read=1, quarantined=0),
     took_ms=1.25,
 )
 
@@ -221,7 +221,7 @@ def test_the_account_leaves_out_reasons_for_which_nothing_was_dropped() -> None:
 
 
 def test_the_account_of_nothing() -> None:
-    nothing = Diagnostics(0, 0, {}, 0, 0, Segments(), 0.04)
+    nothing = QueryDiagnostics(0, 0, {}, 0, 0, FileCounts(), 0.04)
     assert list(account_words(nothing)) == [
         "0 events in this scope: 0 as rows, 0 in 0 archived segments.",
         "0 shown; left out: none.",
@@ -232,14 +232,14 @@ def test_the_account_of_nothing() -> None:
 @pytest.mark.parametrize(
     ("account", "sentence"),
     [
-        (TextAccount(SearchMode.HYBRID, "exact", 256), "Compared by words, and the meaning of 256 events."),
-        (TextAccount(SearchMode.VECTOR, "exact", 1), "Compared the meaning of 1 event."),
-        (TextAccount(SearchMode.KEYWORD, "exact", 0), "Compared by words."),
+        (TextDiagnostics(SearchMode.HYBRID, "exact", 256), "Compared by words, and the meaning of 256 events."),
+        (TextDiagnostics(SearchMode.VECTOR, "exact", 1), "Compared the meaning of 1 event."),
+        (TextDiagnostics(SearchMode.KEYWORD, "exact", 0), "Compared by words."),
         (
-            TextAccount(SearchMode.KEYWORD, "exact", 0, "embedding_unavailable"),
+            TextDiagnostics(SearchMode.KEYWORD, "exact", 0, "embedding_unavailable"),
             "Compared by words: the embedding model does not answer.",
         ),
     ],
 )
-def test_the_account_says_how_a_text_was_compared(account: TextAccount, sentence: str) -> None:
+def test_the_account_says_how_a_text_was_compared(account: TextDiagnostics, sentence: str) -> None:
     assert sentence in account_words(replace(ACCOUNT, text=account))

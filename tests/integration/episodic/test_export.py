@@ -75,7 +75,7 @@ def test_a_scope_is_exported_without_the_others(timeline: Timeline, scope: Scope
 def test_a_window_and_types_narrow_an_export(timeline: Timeline) -> None:
     window = Window(NOW - timedelta(minutes=20), NOW - timedelta(minutes=3))
     fields: dict[str, Any] = {"start": window.start, "end": window.end, "event_types": ("visit",)}
-    expected = [event for event in timeline.model if window.holds(event.timestamp) and event.event_type == "visit"]
+    expected = [event for event in timeline.model if window.contains(event.timestamp) and event.event_type == "visit"]
     assert exported(**fields) == in_order(expected)
     assert events_count(SYSTEM, EventQuery(**fields)) == len(expected)
 
@@ -182,7 +182,7 @@ def test_the_command_takes_a_window_and_types(timeline: Timeline, tmp_path: Path
     window = Window(NOW - timedelta(minutes=20), NOW - timedelta(minutes=3))
     arguments = [f"--from={(NOW - timedelta(minutes=20)).isoformat()}", f"--to={window.end}", "--event-type=visit"]
     call_command("timeline", "export", str(target), *arguments)
-    expected = [event for event in timeline.model if window.holds(event.timestamp) and event.event_type == "visit"]
+    expected = [event for event in timeline.model if window.contains(event.timestamp) and event.event_type == "visit"]
     assert [decode_line(line) for line in target.read_bytes().splitlines()] == in_order(expected)
 
 

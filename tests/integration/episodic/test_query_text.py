@@ -16,7 +16,7 @@ from apps.episodic.domain.segment_file.reader import SegmentFile
 from apps.episodic.domain.window import EventQuery
 from apps.episodic.queries import archived, vector_cache
 from apps.episodic.queries import query as queries_query
-from apps.episodic.queries.text_search import Ranked, events_ranked
+from apps.episodic.queries.text_search import RankedEvents, rank_events
 from apps.episodic.queries.vector_cache import VectorCache
 from apps.episodic.store import rows as store_rows
 from apps.episodic.store.file_cache import archive_cache
@@ -91,11 +91,11 @@ def compared(monkeypatch: pytest.MonkeyPatch) -> list[EventRecord]:
     """What the last query compared with its text."""
     seen: list[EventRecord] = []
 
-    def spy(events: Sequence[EventRecord], query: EventQuery, now: datetime) -> Ranked:
+    def spy(events: Sequence[EventRecord], query: EventQuery, now: datetime) -> RankedEvents:
         seen[:] = events
-        return events_ranked(events, query, now)
+        return rank_events(events, query, now)
 
-    monkeypatch.setattr(queries_query, "events_ranked", spy)
+    monkeypatch.setattr(queries_query, "rank_events", spy)
     return seen
 
 

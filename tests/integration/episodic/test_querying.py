@@ -8,7 +8,7 @@ import pytest
 from apps.core.domain.errors import InvalidInputError
 from apps.core.domain.scope import Access, Permission, Scope
 from apps.episodic.domain.segment_state import SegmentState
-from apps.episodic.domain.window import EventQuery, Segments
+from apps.episodic.domain.window import EventQuery, FileCounts
 from apps.episodic.models import Segment
 from apps.episodic.queries.query import events_query
 from apps.episodic.store.file_cache import forget_archive
@@ -150,7 +150,7 @@ def test_a_late_event_stands_where_it_belongs(filled: Timeline) -> None:
 
 def test_an_empty_timeline_answers_with_zeros(timeline: Timeline) -> None:
     account = timeline.query().diagnostics
-    assert (account.scanned, account.hot, account.archived, account.segments) == (0, 0, 0, Segments())
+    assert (account.scanned, account.hot, account.archived, account.segments) == (0, 0, 0, FileCounts())
     assert set(account.dropped.values()) == {0}
 
 
@@ -186,7 +186,7 @@ def test_files_outside_the_window_are_counted_unread(timeline: Timeline) -> None
         timeline.record(draft(f"{hours}", timestamp=NOW - hours * HOUR))
         timeline.archive()
     account = timeline.query(end=NOW - 2 * HOUR).diagnostics
-    assert account.segments == Segments(total=1, read=1)
+    assert account.segments == FileCounts(total=1, read=1)
     assert account.scanned == 3
 
 
@@ -195,8 +195,8 @@ def test_of_files_inside_the_window_only_those_with_the_newest_events_are_read(t
         timeline.record(*[draft(f"{hours}:{n}", timestamp=NOW - hours * HOUR) for n in range(3)])
         timeline.archive()
     account = timeline.query(top_k=4).diagnostics
-    assert account.segments == Segments(total=4, read=2)
-    assert timeline.query(top_k=4, event_types=("visit",)).diagnostics.segments == Segments(total=4, read=4)
+    assert account.segments == FileCounts(total=4, read=2)
+    assert timeline.query(top_k=4, event_types=("visit",)).diagnostics.segments == FileCounts(total=4, read=4)
 
 
 def test_files_of_others_are_neither_read_nor_counted(timeline: Timeline) -> None:
@@ -204,7 +204,7 @@ def test_files_of_others_are_neither_read_nor_counted(timeline: Timeline) -> Non
     timeline.archive()
     timeline.record(draft("theirs", scope=Scope("ben")))
     timeline.archive()
-    assert timeline.query(scope=Scope("ana")).diagnostics.segments == Segments(total=1, read=1)
+    assert timeline.query(scope=Scope("ana")).diagnostics.segments == FileCounts(total=1, read=1)
 
 
 def damage(segment: Segment, timeline_dir: Any, how: str) -> None:

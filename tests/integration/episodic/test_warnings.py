@@ -12,7 +12,13 @@ from prometheus_client import REGISTRY
 from apps.core.domain.clock import DeterministicClock, to_datetime
 from apps.episodic.domain.warnings import HINTS, Severity, WarningKind
 from apps.episodic.models import Segment, TimelineWarning
-from apps.episodic.warnings import active_warnings, show_warnings, suspending_warnings, warning_end, warning_report
+from apps.episodic.warnings import (
+    active_warnings,
+    refresh_warning_metrics,
+    suspending_warnings,
+    warning_end,
+    warning_report,
+)
 from apps.events.models import Event
 from tests.threads import at_once
 
@@ -175,7 +181,7 @@ def test_the_metrics_show_how_many_are_active(report: Callable[..., bool], clock
     warning_end(kind=WarningKind.SEGMENT_DAMAGED, segment=Segment.objects.all()[0], clock=clock)
     assert gauge(WarningKind.SEGMENT_DAMAGED) == 1
     TimelineWarning.objects.update(ended_at=to_datetime(START) + timedelta(minutes=1))
-    show_warnings()
+    refresh_warning_metrics()
     assert gauge(WarningKind.SEGMENT_DAMAGED) == 0
 
 

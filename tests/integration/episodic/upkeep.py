@@ -68,7 +68,7 @@ def archive(segment: Segment) -> None:
 
 def hot() -> list[EventRecord]:
     """The rows that count."""
-    return [row.record for row in TimelineEvent.objects.that_count()]
+    return [row.record for row in TimelineEvent.objects.readable()]
 
 
 def archived() -> list[EventRecord]:

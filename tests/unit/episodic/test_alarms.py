@@ -11,12 +11,12 @@ from apps.episodic.domain.alarms import (
     MIN_SLOW_WRITES,
     QUIET,
     WINDOW_MS,
-    Judgement,
+    Assessment,
     RecentWrites,
+    assess_capacity,
+    assess_latency,
+    assess_space,
     is_quiet,
-    judge_capacity,
-    judge_latency,
-    judge_space,
 )
 from apps.episodic.domain.warnings import Severity
 
@@ -78,7 +78,7 @@ def test_a_warning_begins_and_ends_exactly_where_a_naive_look_at_the_last_minute
 
 @pytest.mark.parametrize(("high", "expected"), [(101, Severity.WARNING), (500, Severity.WARNING), (501, "critical")])
 def test_five_times_the_limit_is_critical(high: float, expected: str) -> None:
-    assert judge_latency(high, 100) == expected
+    assert assess_latency(high, 100) == expected
 
 
 def test_two_quiet_minutes_end_a_slow_spell() -> None:
@@ -89,27 +89,27 @@ def test_two_quiet_minutes_end_a_slow_spell() -> None:
 @pytest.mark.parametrize(
     ("free", "expected"),
     [
-        (24, Judgement(Severity.CRITICAL, False)),
-        (25, Judgement(Severity.WARNING, False)),
-        (99.9, Judgement(Severity.WARNING, False)),
-        (100, Judgement(None, False)),
-        (125, Judgement(None, True)),
+        (24, Assessment(Severity.CRITICAL, False)),
+        (25, Assessment(Severity.WARNING, False)),
+        (99.9, Assessment(Severity.WARNING, False)),
+        (100, Assessment(None, False)),
+        (125, Assessment(None, True)),
     ],
 )
-def test_a_disk_is_nearly_full_below_its_limit_and_well_a_quarter_above_it(free: float, expected: Judgement) -> None:
-    assert judge_space(free, 100) == expected
+def test_a_disk_is_nearly_full_below_its_limit_and_well_a_quarter_above_it(free: float, expected: Assessment) -> None:
+    assert assess_space(free, 100) == expected
 
 
 @pytest.mark.parametrize(
     ("rows", "expected"),
     [
-        (90, Judgement(None, True)),
-        (91, Judgement(None, False)),
-        (100, Judgement(None, False)),
-        (101, Judgement(Severity.WARNING, False)),
-        (200, Judgement(Severity.WARNING, False)),
-        (201, Judgement(Severity.CRITICAL, False)),
+        (90, Assessment(None, True)),
+        (91, Assessment(None, False)),
+        (100, Assessment(None, False)),
+        (101, Assessment(Severity.WARNING, False)),
+        (200, Assessment(Severity.WARNING, False)),
+        (201, Assessment(Severity.CRITICAL, False)),
     ],
 )
-def test_a_table_is_too_long_above_its_limit_and_well_a_tenth_below_it(rows: int, expected: Judgement) -> None:
-    assert judge_capacity(rows, 100) == expected
+def test_a_table_is_too_long_above_its_limit_and_well_a_tenth_below_it(rows: int, expected: Assessment) -> None:
+    assert assess_capacity(rows, 100) == expected

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from apps.core.domain.scope import Scope
 from apps.episodic.domain import text_ranking
 from apps.episodic.domain.event import EventRecord
-from apps.episodic.domain.text_ranking import CANDIDATE, EventShard
+from apps.episodic.domain.text_ranking import CANDIDATE, EventIndex
 from apps.retrieval.domain.lexemes import document_lexemes
 from apps.retrieval.domain.query import Ranking, SearchMode, SearchQuery
 from apps.retrieval.domain.ranking import rank, terms_of
@@ -42,13 +42,13 @@ def search(mode: SearchMode = SearchMode.HYBRID, text: str = TEXT) -> SearchQuer
     return SearchQuery(query=text, mode=mode, top_k=1000)
 
 
-def ranked(events: list[EventRecord], question: SearchQuery) -> tuple[EventShard, Ranking]:
-    shard = EventShard(events, DIMENSION)
+def ranked(events: list[EventRecord], question: SearchQuery) -> tuple[EventIndex, Ranking]:
+    shard = EventIndex(events, DIMENSION)
     vectors = {place: vector_of(events[place].content) for place in shard.to_compare(question)}
     return shard, shard.by_meaning(question, vector_of(TEXT), vectors, NOW)
 
 
-def contents(shard: EventShard, ranking: Ranking) -> list[str]:
+def contents(shard: EventIndex, ranking: Ranking) -> list[str]:
     return [shard.event(hit.id).content for hit in ranking.hits]
 
 
@@ -88,7 +88,7 @@ def test_a_few_events_are_ranked_as_memories_are(texts: list[str], mode: SearchM
 
 @given(CONTENTS)
 def test_by_words_alone_only_events_with_a_word_of_the_text_are_found(texts: list[str]) -> None:
-    shard = EventShard(events_of(*texts), 1)
+    shard = EventIndex(events_of(*texts), 1)
     ranking = shard.by_words(search(SearchMode.KEYWORD), NOW)
     expected = [text for text in texts if {"tea", "lake"} & set(text.split())]
     assert sorted(contents(shard, ranking)) == sorted(expected)
@@ -97,7 +97,7 @@ def test_by_words_alone_only_events_with_a_word_of_the_text_are_found(texts: lis
 
 def test_of_many_events_the_best_by_words_are_compared_then_the_newest(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(text_ranking, "MAX_COMPARED", 4)
-    shard = EventShard(events_of("train", "letter", "garden", "tea", "train", "tea by the lake", "letter"), DIMENSION)
+    shard = EventIndex(events_of("train", "letter", "garden", "tea", "train", "tea by the lake", "letter"), DIMENSION)
     assert shard.to_compare(search()) == [5, 3, 0, 1]
     assert shard.to_compare(search(SearchMode.VECTOR)) == [5, 3, 0, 1]
 
@@ -134,13 +134,13 @@ def test_in_vector_mode_only_compared_events_are_found(monkeypatch: pytest.Monke
 
 def test_of_equals_the_newer_one_is_the_better() -> None:
     older, newer = record(1, content="tea"), record(2, content="tea", timestamp=NOW + timedelta(minutes=1))
-    shard = EventShard([newer, replace(older, timestamp=newer.timestamp)], 1)
+    shard = EventIndex([newer, replace(older, timestamp=newer.timestamp)], 1)
     ranking = shard.by_words(search(SearchMode.KEYWORD), NOW)
     assert [shard.event(hit.id).arrival for hit in ranking.hits] == [2, 1]
 
 
 def test_the_day_of_an_event_is_found_by_its_words() -> None:
-    shard = EventShard([record(1, content="train"), record(2, content="train", timestamp=NOW - timedelta(90))], 1)
+    shard = EventIndex([record(1, content="train"), record(2, content="train", timestamp=NOW - timedelta(90))], 1)
     ranking = shard.by_words(search(SearchMode.KEYWORD, "in December 2025"), NOW)
     assert [shard.event(hit.id).arrival for hit in ranking.hits] == [2]
 

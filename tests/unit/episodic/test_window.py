@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from apps.core.domain.errors import InvalidInputError
 from apps.episodic.domain.event import EventRecord
-from apps.episodic.domain.window import EventQuery, Harvest, Newest, Tally, Window, window_drops
+from apps.episodic.domain.window import EventCounts, EventQuery, QueryAccumulator, TopEvents, Window, window_drops
 from tests.integration.episodic.records import NOW, record
 
 MOMENTS = st.integers(0, 20).map(lambda minutes: NOW + timedelta(minutes=minutes))
@@ -19,15 +19,15 @@ TYPES = ("message", "visit", "order")
 
 def test_both_ends_of_a_window_belong_to_it() -> None:
     window = Window(NOW, NOW + timedelta(hours=1))
-    assert window.holds(window.start or NOW)
-    assert window.holds(window.end or NOW)
-    assert not window.holds(NOW - timedelta(microseconds=1))
-    assert not window.holds(NOW + timedelta(hours=1, microseconds=1))
+    assert window.contains(window.start or NOW)
+    assert window.contains(window.end or NOW)
+    assert not window.contains(NOW - timedelta(microseconds=1))
+    assert not window.contains(NOW + timedelta(hours=1, microseconds=1))
 
 
 def test_a_window_without_ends_holds_everything() -> None:
-    assert Window().holds(datetime.min.replace(tzinfo=UTC))
-    assert Window().holds(datetime.max.replace(tzinfo=UTC))
+    assert Window().contains(datetime.min.replace(tzinfo=UTC))
+    assert Window().contains(datetime.max.replace(tzinfo=UTC))
 
 
 def test_the_last_days_begin_that_long_ago_and_have_no_end() -> None:
@@ -45,7 +45,7 @@ def test_a_window_does_not_end_before_it_begins() -> None:
     with pytest.raises(InvalidInputError) as refused:
         EventQuery(start=NOW, end=NOW - timedelta(microseconds=1)).window(NOW)
     assert refused.value.attr == "from"
-    assert EventQuery(start=NOW, end=NOW).window(NOW).holds(NOW)
+    assert EventQuery(start=NOW, end=NOW).window(NOW).contains(NOW)
 
 
 @st.composite
@@ -59,7 +59,7 @@ def record_lists(draw: st.DrawFn) -> list[EventRecord]:
 
 @given(record_lists(), st.integers(1, 8), st.randoms())
 def test_the_newest_are_those_of_a_sorted_list(records: list[EventRecord], limit: int, order: Random) -> None:
-    newest = Newest(limit)
+    newest = TopEvents(limit)
     shuffled = list(records)
     order.shuffle(shuffled)
     for one in shuffled:
@@ -80,7 +80,7 @@ def test_the_newest_within_a_size_are_those_before_a_list_crosses_it(
     drawn: list[tuple[datetime, str]], limit: int, max_bytes: int, order: Random
 ) -> None:
     records = [record(number, timestamp=moment, content=text) for number, (moment, text) in enumerate(drawn, 1)]
-    shown, newest = list(records), Newest(limit, max_bytes)
+    shown, newest = list(records), TopEvents(limit, max_bytes)
     order.shuffle(shown)
     for one in shown:
         before, could = newest.records(), newest.can_take(one.timestamp)
@@ -95,24 +95,24 @@ def test_the_newest_within_a_size_are_those_before_a_list_crosses_it(
 
 
 @given(record_lists(), MOMENTS, MOMENTS, st.lists(st.sampled_from(TYPES), max_size=2), st.integers(1, 8))
-def test_a_harvest_counts_what_a_list_would(
+def test_an_accumulator_counts_what_a_list_would(
     records: list[EventRecord], one: datetime, other: datetime, types: list[str], limit: int
 ) -> None:
     window = Window(min(one, other), max(one, other))
-    harvest = Harvest(window, types, limit)
-    harvest.look_at(records[::2])
-    harvest.look_at(records[1::2])
+    accumulator = QueryAccumulator(window, types, limit)
+    accumulator.add_uncounted(records[::2])
+    accumulator.add_uncounted(records[1::2])
     inside = [record for record in records if min(one, other) <= record.timestamp <= max(one, other)]
     wanted = [record for record in inside if not types or record.event_type in types]
-    assert harvest.tally == Tally(len(records), len(inside), len(wanted))
-    returned = harvest.newest.records()
-    drops = window_drops(harvest.tally, len(returned), "beyond_top_k")
+    assert accumulator.counts == EventCounts(len(records), len(inside), len(wanted))
+    returned = accumulator.top.records()
+    drops = window_drops(accumulator.counts, len(returned), "beyond_top_k")
     assert len(records) == len(returned) + sum(drops.values())
     assert drops["beyond_top_k"] == max(0, len(wanted) - limit)
 
 
 def test_two_events_of_one_moment_and_arrival_do_not_break_the_order() -> None:
-    newest = Newest(2)
+    newest = TopEvents(2)
     for one in (record(1), replace(record(1), content="again"), record(1)):
         newest.add(one)
     assert len(newest.records()) == 2
