@@ -8,6 +8,6 @@ class CoreConfig(AppConfig):
     verbose_name = "Core"
 
     def ready(self) -> None:
-        from apps.core.db.identity import look_at_new_connection
+        from apps.core.db.identity import check_new_connection
 
-        connection_created.connect(look_at_new_connection)
+        connection_created.connect(check_new_connection)

@@ -1,5 +1,11 @@
-"""The processes that `manage.py up` starts: grouped, marked, logged, and ended for certain."""
+"""The processes that `manage.py up` starts: grouped, marked, logged, and ended reliably.
 
+Run as `python -m memoryhub.process.children <pid of the supervisor> <program>...` this becomes a program that ends with
+the supervisor: on Linux the kernel sends SIGTERM when the supervisor dies, however it dies. Elsewhere the next
+`manage.py up` ends what is left.
+"""
+
+import ctypes
 import logging
 import logging.handlers
 import os
@@ -8,21 +14,25 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
 import psutil
 
-# Every process below the supervisor inherits it, so leftovers are known by it, grandchildren too, and a
-# process that merely got an old number is not.
+# Every process below the supervisor inherits it: it identifies leftovers, grandchildren too, and excludes a process
+# that merely got an old number.
 MARK = "MEMORYHUB_CHILD_OF"
 LOG_BYTES = 10 * 1024 * 1024
 LOG_FILES = 3
-# Killed processes are gone in milliseconds, but it is not ours to say when their zombies are collected.
+# Killed processes are gone in milliseconds, but when their zombies are collected is not up to this process.
 GONE_SECONDS = 0.5
+PR_SET_PDEATHSIG = 1
 
-Say = Callable[[str, str], None]
+
+def tied_command(command: list[str]) -> list[str]:
+    """Return the command line of a program that ends with this process."""
+    return [sys.executable, "-m", "memoryhub.process.children", str(os.getpid()), *command]
 
 
 class Child:
@@ -32,7 +42,14 @@ class Child:
     """
 
     def __init__(
-        self, name: str, command: list[str], *, cwd: Path, environment: Mapping[str, str], log: Path, say: Say
+        self,
+        name: str,
+        command: list[str],
+        *,
+        cwd: Path,
+        environment: Mapping[str, str],
+        log: Path,
+        say: Callable[[str, str], None],
     ) -> None:
         self.name = name
         self.command = command
@@ -40,24 +57,27 @@ class Child:
         self.environment = dict(environment)
         self.say = say
         self.started_at = 0.0
-        self._log = _log_file(log)
+        log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._log = logging.handlers.RotatingFileHandler(
+            log, maxBytes=LOG_BYTES, backupCount=LOG_FILES, encoding="utf-8"
+        )
         self._process: subprocess.Popen[str] | None = None
 
     @property
     def pid(self) -> int | None:
-        """The process id, None before the first start."""
+        """Return the process id, None before the first start."""
         return self._process.pid if self._process else None
 
     @property
     def returncode(self) -> int | None:
-        """How it ended (a negative number is a signal), None while it runs."""
+        """Return how it ended (a negative number is a signal), None while it runs."""
         return self._process.poll() if self._process else None
 
     def start(self) -> None:
         """Start the program; only the main thread may, because the kernel ties a child to that thread."""
         self.started_at = time.monotonic()
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "memoryhub.process.child", str(os.getpid()), *self.command],
+            tied_command(self.command),
             cwd=self.cwd,
             env=self.environment,
             stdin=subprocess.DEVNULL,
@@ -67,14 +87,14 @@ class Child:
             errors="replace",
             process_group=0,
         )
-        threading.Thread(target=self._pass_on, args=(self._process,), daemon=True).start()
+        threading.Thread(target=self._forward_output, args=(self._process,), daemon=True).start()
 
     def is_running(self) -> bool:
-        """True while the program itself lives."""
+        """Return whether the program itself is alive."""
         return self._process is not None and self._process.poll() is None
 
     def end(self, patience: float) -> None:
-        """Ask the program to end, and after `patience` seconds end it and all its group."""
+        """Ask the program to end, and after `patience` seconds kill it and all its group."""
         if self._process is None:
             return
         if self.is_running():
@@ -84,7 +104,7 @@ class Child:
         self.kill()
 
     def kill(self) -> None:
-        """End at once what is left of the program and its group, and wait until it is gone."""
+        """Kill what is left of the program and its group, and wait until it is gone."""
         if self._process is None:
             return
         deadline = time.monotonic() + GONE_SECONDS
@@ -96,7 +116,7 @@ class Child:
                 time.sleep(0.01)
         self._process.wait()
 
-    def _pass_on(self, process: "subprocess.Popen[str]") -> None:
+    def _forward_output(self, process: "subprocess.Popen[str]") -> None:
         for line in process.stdout or ():
             text = line.rstrip("\n")
             self._log.emit(logging.makeLogRecord({"msg": text}))
@@ -104,35 +124,35 @@ class Child:
 
 
 def end_leftovers(data_dir: Path, patience: float = 3.0) -> int:
-    """End the processes that a killed `up` of this data directory left; returns how many there were."""
-    left = [process for process in psutil.process_iter() if _is_marked(process, data_dir)]
-    end_all(left, patience)
-    return len(left)
+    """End the processes that a killed `up` of this data directory left; return their number.
 
-
-def end_all(processes: Iterable[psutil.Process], patience: float) -> None:
-    """Ask the processes to end, and after `patience` seconds end them."""
-    for process in (processes := list(processes)):
+    They are asked to end, and killed after `patience` seconds.
+    """
+    left = []
+    for process in psutil.process_iter():
+        with suppress(psutil.Error, OSError):
+            if process.pid != os.getpid() and process.environ().get(MARK) == str(data_dir):
+                left.append(process)
+    for process in left:
         with suppress(psutil.Error):
             process.terminate()
-    _, alive = psutil.wait_procs(processes, timeout=patience)
+    _, alive = psutil.wait_procs(left, timeout=patience)
     for process in alive:
         with suppress(psutil.Error):
             process.kill()
     psutil.wait_procs(alive, timeout=patience)
+    return len(left)
 
 
-def _is_marked(process: psutil.Process, data_dir: Path) -> bool:
-    if process.pid == os.getpid():
-        return False
-    try:
-        return process.environ().get(MARK) == str(data_dir)
-    except (psutil.Error, OSError):
-        return False
+def main(argv: list[str]) -> None:
+    """Tie this process to its parent and replace it with the program named in `argv`."""
+    parent, program = int(argv[1]), argv[2:]
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+    if os.getppid() != parent:
+        sys.exit("The supervisor has ended.")
+    os.execv(program[0], program)  # noqa: S606  (the supervisor's own command line)
 
 
-def _log_file(path: Path) -> logging.Handler:
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    handler = logging.handlers.RotatingFileHandler(path, maxBytes=LOG_BYTES, backupCount=LOG_FILES, encoding="utf-8")
-    handler.setFormatter(logging.Formatter("%(message)s"))
-    return handler
+if __name__ == "__main__":
+    main(sys.argv)

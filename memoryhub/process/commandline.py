@@ -1,4 +1,4 @@
-"""Run a management command with the embedded database at hand."""
+"""Run a management command with the embedded database running."""
 
 import os
 import sys
@@ -6,7 +6,7 @@ import sys
 # Background work gives way to requests and imports when the processors are busy.
 BACKGROUND_NICENESS = 10
 
-# Commands that never ask the database.
+# Commands that never use the database.
 WITHOUT_DATABASE = frozenset(
     {
         "bench",
@@ -30,14 +30,16 @@ WITHOUT_DATABASE = frozenset(
 def execute(argv: list[str]) -> None:
     """Run the command line `argv` (the program's name first).
 
-    A command that needs the embedded database starts it when it does not run, and stops it afterwards unless
-    somebody else uses it by then. Exits with 1 and a sentence when the configuration is wrong.
+    A command that needs the embedded database starts it when it does not run, and stops it afterwards unless another
+    process uses it by then. Exits with 1 and a sentence when the configuration is wrong.
     """
-    if sys.version_info < (3, 11):  # noqa: UP036  (an older Python must hear it from us, not from a traceback)
+    if sys.version_info < (3, 11):  # noqa: UP036  (on an older Python a sentence is better than a traceback)
         sys.exit(f"MemoryHub needs Python 3.11 or newer; this is {sys.version.split()[0]}.")
     from django.core.exceptions import ImproperlyConfigured
+    from django.core.management import execute_from_command_line
 
-    command = _command(argv)
+    # None when only help or the version is requested.
+    command = argv[1] if len(argv) > 1 and not {"-h", "--help", "--version"} & set(argv[1:]) else None
     try:
         if command == "up":
             from memoryhub.process.supervisor import run
@@ -45,19 +47,16 @@ def execute(argv: list[str]) -> None:
             sys.exit(run())
         if command == "qcluster":
             os.nice(BACKGROUND_NICENESS)
-        _execute_with_database(argv) if _needs_database(command, argv) else _execute(argv)
+        if needs_embedded_database(command, argv):
+            execute_with_database(argv)
+        else:
+            execute_from_command_line(argv)
     except ImproperlyConfigured as error:
         sys.exit(f"MemoryHub cannot start: {error}")
 
 
-def _command(argv: list[str]) -> str | None:
-    """The command's name; None when only help or the version is asked for."""
-    if len(argv) < 2 or {"-h", "--help", "--version"} & set(argv[1:]):
-        return None
-    return argv[1]
-
-
-def _needs_database(command: str | None, argv: list[str]) -> bool:
+def needs_embedded_database(command: str | None, argv: list[str]) -> bool:
+    """Return whether a command uses the database, and that is the embedded one."""
     if command is None or command in WITHOUT_DATABASE:
         return False
     if command == "check" and not any(argument.startswith("--database") for argument in argv):
@@ -67,15 +66,12 @@ def _needs_database(command: str | None, argv: list[str]) -> bool:
     return read_config().database_url is None
 
 
-def _execute(argv: list[str]) -> None:
-    from django.core.management import execute_from_command_line
-
-    execute_from_command_line(argv)
-
-
-def _execute_with_database(argv: list[str]) -> None:
+def execute_with_database(argv: list[str]) -> None:
+    """Run a command line while holding a lease of the embedded database."""
     import multiprocessing
     import signal
+
+    from django.core.management import execute_from_command_line
 
     from memoryhub.config.hub import read_config
     from memoryhub.postgres.lease import DatabaseLease
@@ -85,8 +81,8 @@ def _execute_with_database(argv: list[str]) -> None:
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     try:
         with lease:
-            _execute(argv)
-            # qcluster returns at once and lives on in its children.
+            execute_from_command_line(argv)
+            # qcluster returns at once and continues in its children.
             for child in multiprocessing.active_children():
                 child.join()
     except EmbeddedDatabaseError as error:

@@ -1,4 +1,4 @@
-"""What `manage.py up` makes sure of before anything slow: its data directory and its port are free."""
+"""The start of `manage.py up`: a free data directory, a free port, and the credentials of the first start."""
 
 import errno
 import fcntl
@@ -6,16 +6,45 @@ import os
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+
+from apps.core.terminal import say
 
 
 class StartError(Exception):
     """The hub cannot start; the text says why and what would help."""
 
 
+@dataclass(frozen=True)
+class Credentials:
+    """What the first start created; None for what existed before or came from the environment.
+
+    notice: something about the configured credentials that the operator should know.
+    """
+
+    admin_username: str | None = None
+    admin_password: str | None = None
+    api_key: str | None = None
+    notice: str | None = None
+
+    def print(self) -> None:
+        """Print the credentials, which cannot be read again later."""
+        if self.admin_password or self.api_key:
+            say("")
+            say("  First start. Keep these, they are shown only now:", "bold yellow")
+        if self.admin_password:
+            say(f"  Admin user         {self.admin_username}")
+            say(f"  Admin password     {self.admin_password}")
+        if self.api_key:
+            say(f"  Operator API key   {self.api_key}")
+        if self.notice:
+            say(f"  {self.notice}", "yellow")
+
+
 @contextmanager
 def hold_data_directory(data_dir: Path) -> Iterator[None]:
-    """Make `data_dir` and hold it for this process alone.
+    """Create `data_dir` if needed and lock it for this process.
 
     Raises StartError when another `up` has it (naming its process id) or it cannot be written.
     """
@@ -49,15 +78,15 @@ def require_free_port(host: str, port: int) -> None:
             probe.bind(address)
             probe.listen()
     except OSError as error:
-        raise StartError(_port_problem(host, port, error)) from error
-
-
-def _port_problem(host: str, port: int, error: OSError) -> str:
-    if error.errno == errno.EADDRINUSE:
-        return (
-            f"Port {port} of {host} is taken by another program. "
-            f"Set MEMORYHUB_PORT to another, for example MEMORYHUB_PORT={port + 1 if port < 65535 else 8000}."
-        )
-    if error.errno == errno.EACCES:
-        return f"This user may not listen on port {port}. Set MEMORYHUB_PORT to 1024 or more."
-    return f"MEMORYHUB_HOST={host} is no address to listen on here: {error.strerror or error}."
+        if error.errno == errno.EADDRINUSE:
+            other = port + 1 if port < 65535 else 8000
+            problem = (
+                f"Port {port} of {host} is taken by another program. "
+                f"Set MEMORYHUB_PORT to another, for example MEMORYHUB_PORT={other}."
+            )
+        elif error.errno == errno.EACCES:
+            problem = f"This user may not listen on port {port}. Set MEMORYHUB_PORT to 1024 or more."
+        else:
+            reason = error.strerror or error
+            problem = f"MEMORYHUB_HOST={host} is not an address on which this machine can listen: {reason}."
+        raise StartError(problem) from error

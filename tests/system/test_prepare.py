@@ -9,6 +9,7 @@ from django.conf import settings
 from apps.llm.pricing.defaults import KNOWN_PRICES
 from memoryhub.postgres.server import EmbeddedDatabase
 from memoryhub.process import prepare
+from memoryhub.process.startup import Credentials
 from tests.system.hub import Hub
 
 GIVEN_KEY = "given-by-the-operator-0123456789abcdef"
@@ -63,7 +64,7 @@ def test_random_credentials_are_returned_the_first_time_and_never_again():
     assert first.admin_username == "admin"
     assert len(first.admin_password) >= 16
     assert len(first.api_key) >= 32
-    assert prepare.first_credentials() == prepare.Credentials()
+    assert prepare.first_credentials() == Credentials()
 
 
 @pytest.mark.django_db
@@ -101,7 +102,7 @@ def test_two_that_prepare_the_same_database_wait_for_each_other(server):
     from django.db import connection
 
     name = connection.settings_dict["NAME"]
-    with prepare._one_at_a_time(), server.connect(dbname=name) as other:
+    with prepare.preparation_lock(), server.connect(dbname=name) as other:
         other.execute("SET lock_timeout = '100ms'")
         with pytest.raises(psycopg.errors.LockNotAvailable):
             other.execute("SELECT pg_advisory_lock(%s)", (prepare.PREPARATION_LOCK,))

@@ -1,8 +1,8 @@
 """Reads that nearly every request makes, prepared once per connection (docs/explain/vector-index.md).
 
-The ORM composes SQL anew each time and PostgreSQL plans it anew each time; for a handful of rows by their keys both
-take several times as long as reading them. Where statements cannot be prepared (`prepare_threshold` of the connection
-is None, as behind some poolers) these are sent as they are.
+The ORM composes SQL for each call and PostgreSQL plans it each time; for a handful of rows by their keys both take
+several times as long as reading them. Where statements cannot be prepared (`prepare_threshold` of the connection is
+None, as behind some poolers) these are sent as they are.
 """
 
 from collections.abc import Collection, Mapping
@@ -18,7 +18,7 @@ Row = tuple[Any, ...]
 
 
 def read_prepared(statement: str, parameters: Mapping[str, Any]) -> list[Row]:
-    """The rows of a statement that never changes, in the types of psycopg. Raises what Django's cursors do."""
+    """Return the rows of a constant statement, in the types of psycopg. Raises what Django's cursors do."""
     connection.validate_no_broken_transaction()
     connection.close_if_health_check_failed()
     connection.ensure_connection()
@@ -28,30 +28,28 @@ def read_prepared(statement: str, parameters: Mapping[str, Any]) -> list[Row]:
 
 
 class PreparedSelect(Generic[ModelT]):
-    """Instances of a model by a condition that never changes.
+    """Instances of a model by a constant condition.
 
-    where: SQL on the table's columns, with named placeholders. without: fields that are left for later, as by `defer`.
-    asking: an expression in SQL that is answered in the same statement, so as of the same moment.
+    where: SQL on the table's columns, with named placeholders. defer: fields that are not read, as by `defer()`.
+    extra: an SQL expression that is evaluated in the same statement, so in the same snapshot.
     """
 
-    def __init__(
-        self, model: type[ModelT], where: str, without: Collection[str] = (), asking: str | None = None
-    ) -> None:
-        self._model, self._where, self._without, self._asking = model, where, without, asking
+    def __init__(self, model: type[ModelT], where: str, defer: Collection[str] = (), extra: str | None = None) -> None:
+        self._model, self._where, self._defer, self._extra = model, where, defer, extra
 
     def rows(self, parameters: Mapping[str, Any]) -> list[ModelT]:
-        """What is there now, in no order."""
-        return self.answer(parameters)[1]
+        """Return the matching instances, unordered."""
+        return self.rows_with_extra(parameters)[1]
 
-    def answer(self, parameters: Mapping[str, Any]) -> tuple[Any, list[ModelT]]:
-        """What was asked, None where nothing is there, and what is there now, in no order."""
+    def rows_with_extra(self, parameters: Mapping[str, Any]) -> tuple[Any, list[ModelT]]:
+        """Return the value of `extra` (None without a matching row) and the matching instances, unordered."""
         found = read_prepared(self._statement, parameters)
         return (found[0][0] if found else None), [self._instance(row[1:]) for row in found]
 
     def _instance(self, row: Row) -> ModelT:
-        """As `Model.from_db` makes it, in a fifth of the time: what is read needs no defaults and no conversion.
+        """Build an instance as `Model.from_db` does, in a fifth of the time: no defaults, no conversion.
 
-        Nobody here hears `pre_init` and `post_init`, which this does not send.
+        Does not send `pre_init` and `post_init`, to which nothing here listens.
         """
         instance = self._model.__new__(self._model)
         instance._state = ModelState()
@@ -61,7 +59,7 @@ class PreparedSelect(Generic[ModelT]):
 
     @cached_property
     def _fields(self) -> "list[models.Field[Any, Any]]":
-        return [field for field in self._model._meta.concrete_fields if field.name not in self._without]
+        return [field for field in self._model._meta.concrete_fields if field.name not in self._defer]
 
     @cached_property
     def _names(self) -> list[str]:
@@ -72,4 +70,4 @@ class PreparedSelect(Generic[ModelT]):
         quote = connection.ops.quote_name
         columns = ", ".join(quote(str(field.column)) for field in self._fields)
         table = quote(self._model._meta.db_table)
-        return f"SELECT {self._asking or 'NULL'}, {columns} FROM {table} WHERE {self._where}"  # noqa: S608
+        return f"SELECT {self._extra or 'NULL'}, {columns} FROM {table} WHERE {self._where}"  # noqa: S608

@@ -26,14 +26,14 @@ from apps.core.schemas.serializers import (
     NoInput,
     highest,
     scope_of,
-    validated,
+    validate,
 )
 
 
 class HubView(APIView):
     """A view that acts as the caller of the request.
 
-    query_methods: the methods that take a query string, which the view checks with `validated_query`; with
+    query_methods: the methods that take a query string, which the view checks with `validate_query`; with
     any other a parameter is refused like an unknown field.
     """
 
@@ -45,7 +45,7 @@ class HubView(APIView):
         super().initial(request, *args, **kwargs)
         takes_none = request.method not in self.query_methods and hasattr(self, str(request.method).lower())
         if takes_none and request.query_params:
-            validated_query(NoInput, request)
+            validate_query(NoInput, request)
 
     @property
     def access(self) -> Access:
@@ -55,17 +55,17 @@ class HubView(APIView):
         return access
 
 
-def validated_query(serializer: type[BaseSerializer[Any]], request: Request) -> Any:
+def validate_query(serializer: type[BaseSerializer[Any]], request: Request) -> Any:
     """The checked query string, in which no parameter may stand twice."""
     repeated = [name for name, values in request.query_params.lists() if len(values) > 1]
     if repeated:
         raise ValidationError({printable(name): ["Given more than once."] for name in repeated[:10]}, code="repeated")
-    return validated(serializer, request.query_params.dict())
+    return validate(serializer, request.query_params.dict())
 
 
-def no_body(request: Request) -> None:
+def refuse_body(request: Request) -> None:
     """Refuse a body with fields where a call takes none."""
-    validated(NoInput, request.data)
+    validate(NoInput, request.data)
 
 
 class KeysView(HubView):
@@ -82,7 +82,7 @@ class KeysView(HubView):
     @extend_schema(operation_id="keys_create", request=KeyInput, responses={201: KeyCreatedOutput})
     def post(self, request: Request) -> Response:
         """Make a key. The answer is the only one that ever shows its secret."""
-        data = validated(KeyInput, request.data)
+        data = validate(KeyInput, request.data)
         key, secret = services.key_create(
             name=data["name"],
             scope=scope_of(data),

@@ -51,7 +51,7 @@ class ItemRefusedError(Exception):
         self.answer = answer
 
 
-def validated_item(serializer: type[StrictSerializer], item: Any) -> Answer:
+def validate_item(serializer: type[StrictSerializer], item: Any) -> Answer:
     """The checked item. Raises ItemRefusedError."""
     try:
         return cast("Answer", shared(serializer).run_validation(item))
@@ -63,7 +63,7 @@ def validated_item(serializer: type[StrictSerializer], item: Any) -> Answer:
         raise ItemRefusedError({"status": error.status_code, **body}) from None
 
 
-def refusal(error: MemoryHubError) -> Answer:
+def item_error(error: MemoryHubError) -> Answer:
     """What the sender of an item is told that the domain has refused."""
     status = status_of(error)
     kind = "validation_error" if status == 400 else "client_error"

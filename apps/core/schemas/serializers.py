@@ -41,7 +41,7 @@ def shared(kind: type[serializers.BaseSerializer[Any]]) -> serializers.BaseSeria
     return _shared.get(kind) or _shared.setdefault(kind, kind())
 
 
-def validated(serializer: type[serializers.BaseSerializer[Any]], data: Any) -> Any:
+def validate(serializer: type[serializers.BaseSerializer[Any]], data: Any) -> Any:
     """Return the checked input. Raises DRF's ValidationError, which names the fields at fault."""
     if data is not None:
         return shared(serializer).run_validation(data)

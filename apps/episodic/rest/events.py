@@ -11,9 +11,9 @@ from rest_framework.response import Response
 from rest_framework.utils.urls import replace_query_param
 
 from apps.core.domain.errors import MemoryHubError
-from apps.core.rest.views import HubView, validated_query
-from apps.core.schemas.batches import ItemRefusedError, refusal, validated_item
-from apps.core.schemas.serializers import Problem, validated
+from apps.core.rest.views import HubView, validate_query
+from apps.core.schemas.batches import ItemRefusedError, item_error, validate_item
+from apps.core.schemas.serializers import Problem, validate
 from apps.episodic import selectors, services
 from apps.episodic.domain.event import EventDraft
 from apps.episodic.domain.segment_state import SegmentState
@@ -33,7 +33,7 @@ class EventsView(HubView):
     )
     def post(self, request: Request) -> Response:
         """Record something that happened. The same event in the same scope is kept once, as it was told first."""
-        draft = draft_of(validated(EventInput, request.data))
+        draft = draft_of(validate(EventInput, request.data))
         result = services.event_record(access=self.access, draft=draft)
         return Response(event_outputs.record_json(result), status=_status_of(result))
 
@@ -46,7 +46,7 @@ class EventBatchView(HubView):
     )
     def post(self, request: Request) -> Response:
         """Record up to 1,000 events in one transaction. One answer per item, in order; a bad item fails alone."""
-        items = [_checked(item) for item in validated(EventBatchInput, request.data)["events"]]
+        items = [_checked(item) for item in validate(EventBatchInput, request.data)["events"]]
         drafts = [item for item in items if isinstance(item, EventDraft)]
         recorded = iter(services.events_record(access=self.access, drafts=drafts))
         results = [_answer(next(recorded)) if isinstance(item, EventDraft) else item for item in items]
@@ -85,7 +85,7 @@ class SegmentsView(HubView):
     )
     def get(self, request: Request) -> Response:
         """List segments, the newest first; for keys without a bound, as segments hold everybody's events."""
-        data = validated_query(SegmentListInput, request)
+        data = validate_query(SegmentListInput, request)
         state, cursor = data.get("state"), data.get("cursor")
         page = selectors.segment_list(
             self.access,
@@ -104,14 +104,14 @@ def _status_of(result: services.RecordResult) -> int:
 
 def _checked(item: Any) -> EventDraft | dict[str, Any]:
     try:
-        return draft_of(validated_item(EventInput, item))
+        return draft_of(validate_item(EventInput, item))
     except ItemRefusedError as refused:
         return refused.answer
 
 
 def _answer(outcome: services.RecordOutcome) -> dict[str, Any]:
     if isinstance(outcome, MemoryHubError):
-        return refusal(outcome)
+        return item_error(outcome)
     return {"status": _status_of(outcome), **event_outputs.record_json(outcome)}
 
 

@@ -6,7 +6,7 @@ from rest_framework.response import Response
 
 from apps.core.domain.scope import Permission
 from apps.core.rest.views import HubView
-from apps.core.schemas.serializers import validated
+from apps.core.schemas.serializers import validate
 from apps.episodic.queries.query import events_query
 from apps.episodic.schemas.queries import EventQueryInput, query_of
 from apps.episodic.schemas.query_outputs import EventQueryOutput, query_json
@@ -20,5 +20,5 @@ class EventQueryView(HubView):
     @extend_schema(operation_id="events_query", request=EventQueryInput, responses={200: EventQueryOutput})
     def post(self, request: Request) -> Response:
         """Find the events of a window, the newest first; with a `query` those that answer it best, the best first."""
-        query = query_of(validated(EventQueryInput, request.data))
+        query = query_of(validate(EventQueryInput, request.data))
         return Response(query_json(self.access, events_query(self.access, query), query.explain))

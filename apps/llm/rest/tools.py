@@ -6,7 +6,7 @@ from rest_framework.response import Response
 
 from apps.core.domain.scope import Permission
 from apps.core.rest.views import HubView
-from apps.core.schemas.serializers import validated
+from apps.core.schemas.serializers import validate
 from apps.llm.schemas import tool_inputs, tool_outputs
 from apps.llm.tools import requests
 
@@ -21,7 +21,7 @@ class ParseView(HubView):
     )
     def post(self, request: Request) -> Response:
         """Find the tool requests in the output of a model. Runs nothing."""
-        data = validated(tool_inputs.ToolTextInput, request.data)
+        data = validate(tool_inputs.ToolTextInput, request.data)
         mode = tool_inputs.mode_of(data)
         return Response(tool_outputs.parsed_json(requests.output_parse(text=data["text"], mode=mode), mode))
 
@@ -39,7 +39,7 @@ class ExecuteView(HubView):
 
         Whatever is wrong with what the model asks for is answered in `results`, with 200.
         """
-        data = validated(tool_inputs.ToolTextInput, request.data)
+        data = validate(tool_inputs.ToolTextInput, request.data)
         mode = tool_inputs.mode_of(data)
         executed = requests.output_execute(access=self.access, text=data["text"], mode=mode)
         return Response(tool_outputs.executed_json(executed, mode))

@@ -6,14 +6,14 @@ from typing import Any
 from rest_framework.exceptions import ValidationError
 from rest_framework.serializers import BaseSerializer
 
-from apps.core.schemas.serializers import validated
+from apps.core.schemas.serializers import validate
 from apps.llm.domain.tools import InvalidParametersError, ToolProblem
 
 
 def checked_parameters(serializer: type[BaseSerializer[Any]], parameters: Mapping[str, Any]) -> Any:
     """What the serializer of a request over REST makes of them. Raises InvalidParametersError."""
     try:
-        return validated(serializer, dict(parameters))
+        return validate(serializer, dict(parameters))
     except ValidationError as error:
         raise InvalidParametersError(_problems(error.detail)) from None
 

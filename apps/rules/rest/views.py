@@ -11,8 +11,8 @@ from rest_framework.response import Response
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.scope import Access, Permission
 from apps.core.rest.permissions import HasKeyPermission
-from apps.core.rest.views import HubView, validated_query
-from apps.core.schemas.serializers import Problem, validated
+from apps.core.rest.views import HubView, validate_query
+from apps.core.schemas.serializers import Problem, validate
 from apps.rules import selectors, services
 from apps.rules.domain.documents.problems import InvalidRuleError
 from apps.rules.evaluate import evaluate
@@ -49,7 +49,7 @@ class RulesView(RuleView):
     @extend_schema(operation_id="rules_list", parameters=[inputs.RawQuery], responses={200: outputs.RuleListOutput})
     def get(self, request: Request) -> Response:
         """List the rules in the order in which they are asked, each with all that it inherits."""
-        raw = validated_query(inputs.RawQuery, request).get("raw", False)
+        raw = validate_query(inputs.RawQuery, request).get("raw", False)
         rules = selectors.rules_visible(self.access)
         documents = [selectors.rule_get(self.access, rule.name) if raw else rule.to_document() for rule in rules]
         version = outputs.shown_version(self.access, selectors.registry_version())
@@ -75,7 +75,7 @@ class OneRuleView(RuleView):
     @extend_schema(operation_id="rules_retrieve", parameters=[inputs.RawQuery], responses={200: outputs.RuleOutput})
     def get(self, request: Request, name: str) -> Response:
         """Show a rule with all that it inherits, or with `raw` as it was given."""
-        if validated_query(inputs.RawQuery, request).get("raw", False):
+        if validate_query(inputs.RawQuery, request).get("raw", False):
             return Response(outputs.rule_json(self.access, selectors.rule_get(self.access, name)))
         return Response(outputs.resolved_json(self.access, selectors.rule_resolved(self.access, name)))
 
@@ -117,7 +117,7 @@ class LoadView(RuleView):
     def post(self, request: Request) -> Response:
         """Register all of these rules, or none. One that exists is replaced; the order does not matter."""
         data = {"rules": request.data} if isinstance(request.data, list) else request.data
-        documents = validated(inputs.LoadInput, data)["rules"]
+        documents = validate(inputs.LoadInput, data)["rules"]
         outcomes = services.rules_load(documents=documents, actor=self.access.actor)
         results = [outputs.resolved_json(self.access, outcome.rule) for outcome in outcomes]
         return Response({"results": results, "count": len(results), "version": outcomes[-1].version})
@@ -131,7 +131,7 @@ class MatchView(RuleView):
     @extend_schema(operation_id="rules_match", request=inputs.MatchInput, responses={200: outputs.MatchOutput})
     def post(self, request: Request) -> Response:
         """Find the rule for a conflict of two memories. The conditions of rules are about the candidate."""
-        data = validated(inputs.MatchInput, request.data)
+        data = validate(inputs.MatchInput, request.data)
         now = utcnow(SYSTEM_CLOCK)
         records = [inputs.record_of(key, data.get(key) or {}, self.access, now) for key in ("candidate", "existing")]
         found = selectors.find_matching_rule(records[0], records[1], self.access)
@@ -152,7 +152,7 @@ class EvaluateView(RuleView):
     )
     def post(self, request: Request) -> Response:
         """Say what would be decided about two memories. Changes nothing."""
-        data = validated(inputs.EvaluateInput, request.data)
+        data = validate(inputs.EvaluateInput, request.data)
         now = utcnow(SYSTEM_CLOCK)
         candidate, existing = (inputs.record_of(key, data[key], self.access, now) for key in ("candidate", "existing"))
         evaluation = evaluate(self.access, candidate, existing, rule=data.get("rule"), config=data.get("config"))
@@ -160,5 +160,5 @@ class EvaluateView(RuleView):
 
 
 def _expected_version(request: Request) -> int | None:
-    version: int | None = validated_query(inputs.VersionQuery, request).get("expected_version")
+    version: int | None = validate_query(inputs.VersionQuery, request).get("expected_version")
     return version

@@ -16,7 +16,7 @@ from django.conf import settings
 from django.db import connection
 from prometheus_client import Counter, Histogram
 
-from apps.core.db.identity import forget_with_database
+from apps.core.db.identity import on_database_change
 from apps.llm.selectors import EmbeddingSpace
 from apps.retrieval.domain.planner import GRAPH_ROWS, GraphNeed
 from apps.retrieval.domain.rows import Shard, ShardRow
@@ -280,4 +280,4 @@ def _forget_all() -> None:
     forget_space()
 
 
-forget_with_database(_forget_all)
+on_database_change(_forget_all)

@@ -7,8 +7,8 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.core.rest.views import HubView, no_body, validated_query
-from apps.core.schemas.serializers import Problem, scope_of, validated
+from apps.core.rest.views import HubView, refuse_body, validate_query
+from apps.core.schemas.serializers import Problem, scope_of, validate
 from apps.semantic import selectors, services
 from apps.semantic.conflicts.review import Winner
 from apps.semantic.rest.memories import NOT_FILTERS
@@ -32,7 +32,7 @@ class ConflictsView(HubView):
     )
     def get(self, request: Request) -> Response:
         """List what was decided about memories that disagree, the newest first."""
-        data = validated_query(ConflictListInput, request)
+        data = validate_query(ConflictListInput, request)
         filters = {name: value for name, value in data.items() if name not in NOT_FILTERS}
         receipts = selectors.conflict_list(self.access, scope_of(data), filters)
         page = Page(receipts, self.access, data.get("cursor"), data.get("limit"))
@@ -59,7 +59,7 @@ class RevertView(HubView):
         What the decision brought into being, the saved memory included, is soft-deleted. To keep both memories,
         override it with `both`.
         """
-        no_body(request)
+        refuse_body(request)
         return _answer(services.conflict_revert(access=self.access, uuid=uuid), self)
 
 
@@ -69,7 +69,7 @@ class AcceptView(HubView):
     @extend_schema(operation_id="conflicts_accept", request=None, responses={200: ConflictOutput, 409: Problem})
     def post(self, request: Request, uuid: UUID) -> Response:
         """Take a decision out of the queue of those that somebody should look at."""
-        no_body(request)
+        refuse_body(request)
         return _answer(services.conflict_accept(access=self.access, uuid=uuid), self)
 
 
@@ -81,7 +81,7 @@ class OverrideView(HubView):
     )
     def post(self, request: Request, uuid: UUID) -> Response:
         """Let the candidate, the existing memory, or both stand; answers the receipt of that."""
-        winner = Winner(validated(OverrideInput, request.data)["winner"])
+        winner = Winner(validate(OverrideInput, request.data)["winner"])
         return _answer(services.conflict_override(access=self.access, uuid=uuid, winner=winner), self)
 
 

@@ -12,9 +12,9 @@ from rest_framework.response import Response
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import Permission
-from apps.core.rest.views import HubView, no_body, validated_query
-from apps.core.schemas.batches import ItemRefusedError, refusal, validated_item
-from apps.core.schemas.serializers import Problem, scope_of, validated
+from apps.core.rest.views import HubView, refuse_body, validate_query
+from apps.core.schemas.batches import ItemRefusedError, item_error, validate_item
+from apps.core.schemas.serializers import Problem, scope_of, validate
 from apps.semantic import selectors, services
 from apps.semantic.bridge.status import bridge_status
 from apps.semantic.domain.memory import MemoryDraft
@@ -36,7 +36,7 @@ class MemoriesView(HubView):
     )
     def get(self, request: Request) -> Response:
         """List memories, the newest first."""
-        data = validated_query(ListInput, request)
+        data = validate_query(ListInput, request)
         filters = {name: value for name, value in data.items() if name not in NOT_FILTERS}
         memories = selectors.memory_list(self.access, scope_of(data), filters)
         page = Page(memories, self.access, data.get("cursor"), data.get("limit"))
@@ -52,7 +52,7 @@ class MemoriesView(HubView):
     )
     def post(self, request: Request) -> Response:
         """Save a memory. An exact duplicate in the same scope improves the stored one or is skipped."""
-        draft = make_draft(validated(MemoryInput, request.data))
+        draft = make_draft(validate(MemoryInput, request.data))
         result = services.memory_save(access=self.access, draft=draft)
         return Response(schemas.render_save(result, utcnow(SYSTEM_CLOCK)), status=_save_status(result))
 
@@ -63,7 +63,7 @@ class BatchView(HubView):
     @extend_schema(operation_id="memories_save_batch", request=BatchInput, responses={200: schemas.BatchOutput})
     def post(self, request: Request) -> Response:
         """Save up to 1,000 memories in one transaction. One answer per item, in order; a bad item fails alone."""
-        items = [_checked(item) for item in validated(BatchInput, request.data)["memories"]]
+        items = [_checked(item) for item in validate(BatchInput, request.data)["memories"]]
         drafts = [item for item in items if isinstance(item, MemoryDraft)]
         saved = iter(services.memory_save_many(access=self.access, drafts=drafts))
         now = utcnow(SYSTEM_CLOCK)
@@ -93,7 +93,7 @@ class ReinforceView(HubView):
     @extend_schema(operation_id="memories_reinforce", request=None, responses={200: schemas.MemoryOutput, 409: Problem})
     def post(self, request: Request, uuid: UUID) -> Response:
         """Start the decay of a reinforceable memory anew."""
-        no_body(request)
+        refuse_body(request)
         memory = services.memory_reinforce(access=self.access, uuid=uuid)
         return Response(schemas.render_memory(memory, utcnow(SYSTEM_CLOCK)))
 
@@ -104,7 +104,7 @@ class RestoreView(HubView):
     @extend_schema(operation_id="memories_restore", request=None, responses={200: schemas.MemoryOutput, 409: Problem})
     def post(self, request: Request, uuid: UUID) -> Response:
         """Undo a soft delete."""
-        no_body(request)
+        refuse_body(request)
         memory = services.memory_restore(access=self.access, uuid=uuid)
         return Response(schemas.render_memory(memory, utcnow(SYSTEM_CLOCK)))
 
@@ -127,7 +127,7 @@ class SearchView(HubView):
     @extend_schema(operation_id="search", request=SearchInput, responses={200: schemas.SearchOutput})
     def post(self, request: Request) -> Response:
         """Find memories by meaning and by words, the best first."""
-        query = make_query(validated(SearchInput, request.data))
+        query = make_query(validate(SearchInput, request.data))
         result = memory_search(self.access, query)
         return Response(schemas.render_search(result, utcnow(SYSTEM_CLOCK), query.explain))
 
@@ -161,12 +161,12 @@ def _save_status(result: services.SaveResult) -> int:
 
 def _checked(item: Any) -> MemoryDraft | dict[str, Any]:
     try:
-        return make_draft(validated_item(MemoryInput, item))
+        return make_draft(validate_item(MemoryInput, item))
     except ItemRefusedError as refused:
         return refused.answer
 
 
 def _batch_answer(outcome: services.SaveOutcome, now: Any) -> dict[str, Any]:
     if isinstance(outcome, MemoryHubError):
-        return refusal(outcome)
+        return item_error(outcome)
     return {"status": _save_status(outcome), **schemas.render_save(outcome, now)}

@@ -8,7 +8,7 @@ from rest_framework.response import Response
 
 from apps.core.domain.scope import Permission
 from apps.core.rest.views import HubView
-from apps.core.schemas.serializers import Problem, scope_of, validated
+from apps.core.schemas.serializers import Problem, scope_of, validate
 from apps.rules.domain.documents.problems import InvalidRuleError
 from apps.semantic.conflicts.rehearsal import rehearse
 from apps.semantic.schemas.rehearsal import RehearsalOutput, RehearseInput, render_rehearsal
@@ -22,7 +22,7 @@ class RehearseView(HubView):
     @extend_schema(operation_id="rules_rehearse", request=RehearseInput, responses={200: RehearsalOutput, 404: Problem})
     def post(self, request: Request, name: str) -> Response:
         """Replay recorded decisions under a changed rule, and answer which would differ. Changes nothing."""
-        data = validated(RehearseInput, request.data)
+        data = validate(RehearseInput, request.data)
         rehearsal = rehearse(
             self.access,
             name,

@@ -42,7 +42,7 @@ def fetch_unchanged_memories(
     condition, bound = Memory.objects.visible_sql(access)
     asking, seen = _asking(versions)
     parameters = {"ids": _array(ids), "space": space.pk, **seen, **bound}
-    unchanged, rows = _select(condition, asking).answer(parameters)
+    unchanged, rows = _select(condition, asking).rows_with_extra(parameters)
     return {memory.pk: memory for memory in rows} if unchanged else None
 
 
@@ -61,4 +61,4 @@ def _array(ids: Sequence[int]) -> str:
 @cache  # of eight conditions
 def _select(visible: str, asking: str | None) -> PreparedSelect[Memory]:
     where = f"id = ANY(%(ids)s::bigint[]) AND status = 'active' AND {visible}"
-    return PreparedSelect(Memory, where, without=_INTERNAL, asking=asking)
+    return PreparedSelect(Memory, where, defer=_INTERNAL, extra=asking)

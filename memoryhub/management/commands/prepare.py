@@ -9,14 +9,13 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from apps.llm.services import EmbeddingSpaceMismatchError
 from memoryhub.postgres.check import DatabaseUnfitError
-from memoryhub.process.prepare import Credentials, prepare
-from memoryhub.process.terminal import print_credentials
+from memoryhub.process.prepare import prepare
 
 
 class Command(BaseCommand):
     help = (
-        "Migrate the database, prepare the embedding model, collect static files, and make the first "
-        "credentials. `up` does this by itself; run it after an update when you start the servers yourself."
+        "Migrate the database, prepare the embedding model, collect static files, and create the first "
+        "credentials. `up` does this, too; run it after an update when you start the servers yourself."
     )
     requires_system_checks = ()
 
@@ -32,12 +31,8 @@ class Command(BaseCommand):
             credentials = prepare()
         except (DatabaseUnfitError, EmbeddingSpaceMismatchError) as error:
             raise CommandError(str(error)) from error
-        self._hand_over(credentials, options["credentials_fd"])
-
-    def _hand_over(self, credentials: Credentials, descriptor: int | None) -> None:
-        fields = dataclasses.asdict(credentials)
-        if descriptor is None:
-            print_credentials(**fields)
+        if options["credentials_fd"] is None:
+            credentials.print()
             return
-        with os.fdopen(descriptor, "w") as file:
-            json.dump(fields, file)
+        with os.fdopen(options["credentials_fd"], "w") as file:
+            json.dump(dataclasses.asdict(credentials), file)

@@ -7,7 +7,7 @@ from django.db import connection
 from django.db.backends.postgresql.base import DatabaseWrapper
 
 from apps.core.db import identity
-from apps.core.db.identity import identity_of, look_at_new_connection
+from apps.core.db.identity import check_new_connection, identity_of
 
 pytestmark = pytest.mark.django_db
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db
 def forgotten(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What was forgotten, by a process that knows this database."""
     calls: list[str] = []
-    monkeypatch.setattr(identity, "_forgetting", [lambda: calls.append("all")])
+    monkeypatch.setattr(identity, "_listeners", [lambda: calls.append("all")])
     monkeypatch.setattr(identity, "_known", identity_of(connection))
     return calls
 
@@ -40,7 +40,7 @@ def test_each_database_has_an_identity_of_its_own(forgotten: list[str]) -> None:
 
 
 def test_a_new_connection_to_the_same_database_forgets_nothing(forgotten: list[str]) -> None:
-    look_at_new_connection(connection)
+    check_new_connection(connection)
     assert forgotten == []
 
 
@@ -48,8 +48,8 @@ def test_a_new_connection_to_another_database_forgets_everything_once(
     forgotten: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(identity, "_known", ("1", "00000001", "1"))
-    look_at_new_connection(connection)
-    look_at_new_connection(connection)
+    check_new_connection(connection)
+    check_new_connection(connection)
     assert forgotten == ["all"]
     assert identity._known == identity_of(connection)
 
@@ -58,7 +58,7 @@ def test_the_first_connection_of_a_process_forgets_nothing(
     forgotten: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(identity, "_known", None)
-    look_at_new_connection(connection)
+    check_new_connection(connection)
     assert forgotten == []
 
 

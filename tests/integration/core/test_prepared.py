@@ -49,7 +49,7 @@ def test_a_row_can_be_changed_and_saved() -> None:
 
 def test_a_field_that_was_left_out_is_read_when_it_is_asked_for() -> None:
     key = make("one")
-    [row] = PreparedSelect(ApiKey, "id = %(id)s", without={"digest", "shown"}).rows({"id": key.pk})
+    [row] = PreparedSelect(ApiKey, "id = %(id)s", defer={"digest", "shown"}).rows({"id": key.pk})
     assert row.get_deferred_fields() == {"digest", "shown"}
     assert row.shown == key.shown
     assert row.get_deferred_fields() == {"digest"}
@@ -57,10 +57,10 @@ def test_a_field_that_was_left_out_is_read_when_it_is_asked_for() -> None:
 
 def test_what_is_asked_besides_is_answered_of_the_same_moment() -> None:
     key = make("one")
-    select = PreparedSelect(ApiKey, "id = %(id)s", asking="(SELECT count(*) FROM core_apikey WHERE name = %(name)s)")
-    assert select.answer({"id": key.pk, "name": "one"}) == (1, [key])
-    assert select.answer({"id": key.pk, "name": "two"}) == (0, [key])
-    assert select.answer({"id": 0, "name": "one"}) == (None, [])
+    select = PreparedSelect(ApiKey, "id = %(id)s", extra="(SELECT count(*) FROM core_apikey WHERE name = %(name)s)")
+    assert select.rows_with_extra({"id": key.pk, "name": "one"}) == (1, [key])
+    assert select.rows_with_extra({"id": key.pk, "name": "two"}) == (0, [key])
+    assert select.rows_with_extra({"id": 0, "name": "one"}) == (None, [])
 
 
 def test_errors_are_those_of_the_orm() -> None:

@@ -329,7 +329,7 @@ def test_what_was_read_from_another_database_is_forgotten_before_anything_is_fou
         found(access)
     index_cache().peek("ana", current_space()).shard.ids[0] += 1_000_000  # type: ignore[union-attr]
     monkeypatch.setattr(identity, "_known", ("1", "00000001", "1"))
-    identity.look_at_new_connection(connection)
+    identity.check_new_connection(connection)
     looks.clear()
     assert found(access) == ["tea"]
     assert "changes" in looks
