@@ -27,7 +27,7 @@ from apps.semantic.memories.comparison import compare, subjects_of
 from apps.semantic.memories.prepare import Candidate
 from apps.semantic.memories.save import save_prepare
 from apps.semantic.services import memories_purge
-from benchmarks.texts import made_up_texts
+from benchmarks.texts import synthetic_texts
 
 WARM_UP = 20
 DELIVERY_SECONDS = 120
@@ -107,7 +107,7 @@ class Measurement:
 
     def _fill(self, user: str, size: int) -> None:
         self.say(f"Filling a scope with {size} memories")
-        import_memories(system_access("bench"), _drafts(made_up_texts(size), user))
+        import_memories(system_access("bench"), _drafts(synthetic_texts(size), user))
 
     def _comparisons(self, user: str) -> dict[str, float]:
         """What detecting conflicts adds to a save: finding the neighbours of a memory and comparing it with them."""
@@ -120,7 +120,7 @@ class Measurement:
 
     def _new_texts(self) -> list[str]:
         """Texts that are in none of the scopes."""
-        return made_up_texts(self.calls + WARM_UP, seed=21)
+        return synthetic_texts(self.calls + WARM_UP, seed=21)
 
     def _embedder_and_import(self, user: str) -> dict[str, float]:
         """Texts a second: the bare embedder before and after the import of the same texts."""
@@ -142,13 +142,13 @@ class Measurement:
     def _searches(self, key: str, user: str) -> dict[str, float]:
         self.say("Searching over HTTP")
         client = HubClient(self.url, key)
-        queries = made_up_texts(self.calls + WARM_UP)
+        queries = synthetic_texts(self.calls + WARM_UP)
         times = [client.post("/api/semantic/search", {"query": q[-80:], "user_id": user}) for q in queries]
         return Figures(times[WARM_UP:]).as_json()
 
     def _many_clients(self, key: str, user: str) -> float:
         self.say("Searching with 16 clients")
-        queries = made_up_texts(self.calls)
+        queries = synthetic_texts(self.calls)
         share = [queries[n::16] for n in range(16)]
 
         def work(mine: Sequence[str]) -> None:

@@ -25,7 +25,7 @@ ENDINGS = (
 )  # fmt: skip
 
 
-def made_up_texts(count: int, seed: int = 20) -> list[str]:
+def synthetic_texts(count: int, seed: int = 20) -> list[str]:
     """Different texts of one to four sentences, the same for the same seed."""
     chance = random.Random(seed)  # noqa: S311
     texts: dict[str, None] = {}

@@ -21,7 +21,7 @@ from apps.episodic.selectors import timeline_figures
 from apps.episodic.services import events_record
 from apps.episodic.store.file_cache import archive_cache
 from benchmarks.api import Figures, HubClient, Say, bench_key
-from benchmarks.texts import made_up_texts
+from benchmarks.texts import synthetic_texts
 
 USERS = 1_000
 YEAR = timedelta(days=365)
@@ -69,7 +69,7 @@ class TimelineMeasurement:
 
     def _drafts(self, household: str) -> Iterator[EventDraft]:
         """In the order of time, one user after the other."""
-        texts = made_up_texts(5_000, seed=22)
+        texts = synthetic_texts(5_000, seed=22)
         step = YEAR / self.events
         for number in range(self.events):
             yield self._draft(household, number, self._now - YEAR + number * step, texts[number % len(texts)])
@@ -107,7 +107,7 @@ class TimelineMeasurement:
     def _record_late(self, household: str) -> dict[str, float]:
         """Events of a year ago, half of them recorded before: each has to be looked for among the archived ones."""
         self.say("Recording late events")
-        texts = made_up_texts(5_000, seed=22)
+        texts = synthetic_texts(5_000, seed=22)
         step = YEAR / self.events
         drafts = [
             self._draft(household, n, self._now - YEAR + n * step, texts[n % len(texts)] if n % 2 else "a late one")

@@ -8,9 +8,9 @@ from apps.core.domain.errors import InvalidInputError
 from apps.core.domain.scope import Access
 from apps.llm.domain.embedder import EmbeddingError, Vectors, normalise
 from apps.llm.services import embed_texts
-from apps.rules.domain.documents.problems import InvalidRuleError, Problem
-from apps.rules.domain.documents.rule import RuleConfig, deep_merge, rule_from_document, without_nulls
-from apps.rules.domain.documents.validate import checked_document
+from apps.rules.domain.documents.problems import InvalidRuleError, RuleProblem
+from apps.rules.domain.documents.rule import RuleConfig, deep_merge, drop_nulls, rule_from_document
+from apps.rules.domain.documents.validate import validate_document
 from apps.rules.domain.engine.arbitration import Action, ArbitrationResult, arbitrate
 from apps.rules.domain.engine.detection import cosine_of, detect
 from apps.rules.domain.engine.merge import MergeResult, merge
@@ -77,14 +77,14 @@ def _as_a_trial(config: Mapping[str, Any]) -> Mapping[str, Any]:
 def with_changes(rule: RuleConfig, config: Mapping[str, Any]) -> RuleConfig:
     """A rule with some settings changed. Raises InvalidRuleError, whose paths begin with `config`."""
     unknown = [
-        Problem(str(name), "Expected detection, arbitration or merge.") for name in config if name not in SECTIONS
+        RuleProblem(str(name), "Expected detection, arbitration or merge.") for name in config if name not in SECTIONS
     ]
     try:
         if unknown:
             raise InvalidRuleError(unknown)
-        changes = checked_document({**config, "name": "changes"})
+        changes = validate_document({**config, "name": "changes"})
         changes.pop("name")
-        return rule_from_document(deep_merge(without_nulls(rule.to_document()), changes))
+        return rule_from_document(deep_merge(drop_nulls(rule.to_document()), changes))
     except InvalidRuleError as error:
         raise error.below("config") from None
 

@@ -15,11 +15,11 @@ from apps.rules.domain.documents.rule import (
     SHAPE,
     Document,
     RuleConfig,
-    check_fit,
+    check_resolvable,
     resolve,
 )
 from apps.rules.domain.documents.shape import Setting
-from apps.rules.domain.documents.validate import checked_document
+from apps.rules.domain.documents.validate import validate_document
 from apps.rules.models import MergeRule
 from apps.rules.registry import active_rules
 
@@ -139,9 +139,9 @@ class _BaseRuleForm(forms.ModelForm):
         if self.errors:
             return cleaned
         try:
-            self.document = checked_document(self._document(cleaned))
+            self.document = validate_document(self._document(cleaned))
             documents = {**self.known.documents, self.document["name"]: self.document}
-            check_fit([self.document["name"]], documents)
+            check_resolvable([self.document["name"]], documents)
             resolve(self.document["name"], documents)
         except InvalidRuleError as error:
             for path, message in error.problems:

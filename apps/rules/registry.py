@@ -11,7 +11,7 @@ from django.db import connection
 from apps.rules.domain.documents.builtin import with_built_in
 from apps.rules.domain.documents.problems import InvalidRuleError
 from apps.rules.domain.documents.rule import DEFAULT_RULE, Document, RuleConfig, by_priority, match, resolve
-from apps.rules.domain.documents.validate import checked_document
+from apps.rules.domain.documents.validate import validate_document
 from apps.rules.domain.engine.record import MemoryRecord
 from apps.rules.models import MergeRule, RegistryVersion
 
@@ -83,7 +83,7 @@ def resolve_all(documents: Mapping[str, Any]) -> tuple[dict[str, RuleConfig], di
     sound = dict(documents)
     for name, document in documents.items():
         try:
-            checked_document(document)
+            validate_document(document)
         except InvalidRuleError as error:
             broken[name] = _sentence(error)
             del sound[name]

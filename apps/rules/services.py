@@ -18,9 +18,9 @@ from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import ConflictError, NotFoundError
 from apps.events.services import emit_many
 from apps.rules.domain.documents.builtin import BUILT_IN, with_built_in
-from apps.rules.domain.documents.problems import InvalidRuleError, Problem
-from apps.rules.domain.documents.rule import Document, RuleConfig, check_fit, deep_merge, resolve
-from apps.rules.domain.documents.validate import checked_document
+from apps.rules.domain.documents.problems import InvalidRuleError, RuleProblem
+from apps.rules.domain.documents.rule import Document, RuleConfig, check_resolvable, deep_merge, resolve
+from apps.rules.domain.documents.validate import validate_document
 from apps.rules.evaluate import Evaluation, evaluate
 from apps.rules.events import RuleChange, RuleDeleted, RuleRegistered, RuleUpdated
 from apps.rules.forms import EDIT_AGAIN, NEEDED_TO_REHEARSE, RuleForm
@@ -65,7 +65,7 @@ def rule_register(*, document: Any, actor: str, clock: Clock = SYSTEM_CLOCK) -> 
 
     Raises InvalidRuleError, or ConflictError when there is a rule of this name.
     """
-    checked = checked_document(document)
+    checked = validate_document(document)
     name: str = checked["name"]
     with _changing(actor, clock) as edit:
         if name in edit.documents:
@@ -85,11 +85,11 @@ def rule_update(
     with _changing(actor, clock) as edit:
         before = edit.current(name, expected_version)
         if not isinstance(changes, Mapping):
-            raise InvalidRuleError([Problem("", "Expected a JSON object.")])
+            raise InvalidRuleError([RuleProblem("", "Expected a JSON object.")])
         if changes.get("name", name) != name:
-            raise InvalidRuleError([Problem("name", "A rule keeps its name.")])
-        checked_document({**changes, "name": name})
-        edit.put(checked_document(deep_merge(before, changes)), RuleAction.UPDATED)
+            raise InvalidRuleError([RuleProblem("name", "A rule keeps its name.")])
+        validate_document({**changes, "name": name})
+        edit.put(validate_document(deep_merge(before, changes)), RuleAction.UPDATED)
     return edit.outcome(name)
 
 
@@ -97,7 +97,7 @@ def rule_replace(
     *, document: Any, actor: str, expected_version: int | None = None, clock: Clock = SYSTEM_CLOCK
 ) -> RuleOutcome:
     """Put a whole document in the place of a rule's. Raises as `rule_update` does."""
-    checked = checked_document(document)
+    checked = validate_document(document)
     with _changing(actor, clock) as edit:
         edit.current(checked["name"], expected_version)
         edit.put(checked, RuleAction.UPDATED)
@@ -129,7 +129,7 @@ def rules_load(*, documents: Sequence[Any], actor: str, clock: Clock = SYSTEM_CL
     names = [document["name"] for document in checked]
     for number, name in enumerate(names):
         if names.index(name) < number:
-            raise InvalidRuleError([Problem(f"rules.{number}.name", f"{name!r} is given more than once.")])
+            raise InvalidRuleError([RuleProblem(f"rules.{number}.name", f"{name!r} is given more than once.")])
     with _changing(actor, clock, names) as edit:
         for document in checked:
             known = document["name"] in edit.documents
@@ -147,7 +147,7 @@ def rule_restore(*, version: int, actor: str, clock: Clock = SYSTEM_CLOCK) -> Ru
         raise NotFoundError("There is no such change.")
     document = change.before if change.after is None else change.after
     with _changing(actor, clock) as edit:
-        edit.put(checked_document(document), RuleAction.RESTORED)
+        edit.put(validate_document(document), RuleAction.RESTORED)
     return edit.outcome(change.rule_name)
 
 
@@ -208,10 +208,10 @@ class _Edit:
         """Every rule still resolves. Raises InvalidRuleError; about loaded rules with their place in the list."""
         for number, name in enumerate(loaded):
             try:
-                check_fit([name], self.documents)
+                check_resolvable([name], self.documents)
             except InvalidRuleError as error:
                 raise error.below(f"rules.{number}") from None
-        check_fit({change.rule_name for change in self.history}, self.documents)
+        check_resolvable({change.rule_name for change in self.history}, self.documents)
 
     def write(self) -> None:
         for change in self.history:
@@ -256,6 +256,6 @@ def _changing(actor: str, clock: Clock, loaded: Sequence[str] = ()) -> Iterator[
 
 def _checked_item(number: int, document: Any) -> Document:
     try:
-        return checked_document(document)
+        return validate_document(document)
     except InvalidRuleError as error:
         raise error.below(f"rules.{number}") from None

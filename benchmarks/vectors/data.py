@@ -25,7 +25,7 @@ from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.memories.prepare import new_memory, word_columns
 from apps.semantic.models import Memory
 from apps.semantic.store.locks import lock_shards
-from benchmarks.texts import made_up_texts
+from benchmarks.texts import synthetic_texts
 
 SEED = 25
 _CHUNK = 2_000
@@ -153,11 +153,11 @@ def questions(data: ScopeData, each: Filter, top_k: int) -> list[Question]:
     return [Question.of(data, each, number, top_k) for number in range(len(data.queries))]
 
 
-def made_up_scope(user: str, rows: int, queries: int, dimension: int) -> ScopeData:
+def synthetic_scope(user: str, rows: int, queries: int, dimension: int) -> ScopeData:
     """A scope of clustered vectors, with texts that have nothing to do with them."""
     clusters = Clusters.for_rows(rows, dimension, SEED)
     stored, asked = clusters.draw(rows), clusters.draw(queries)
-    return ScopeData(user, made_up_texts(rows), stored.vectors, stored.clusters, asked.vectors, asked.clusters)
+    return ScopeData(user, synthetic_texts(rows), stored.vectors, stored.clusters, asked.vectors, asked.clusters)
 
 
 def real_scope(user: str, texts: Sequence[str], vectors: Vectors, rows: int, queries: int) -> ScopeData:

@@ -15,7 +15,7 @@ from apps.llm.models import EmbeddingSpace
 from apps.retrieval.domain.planner import GRAPH_ROWS
 from apps.retrieval.domain.query import Ranking, SearchMode, SearchQuery
 from apps.retrieval.domain.ranking import rank
-from apps.retrieval.domain.rows import Shard
+from apps.retrieval.domain.rows import RowStore
 from apps.semantic.conf import half_lives
 from apps.semantic.index.cache import IndexCache, index_cache
 from apps.semantic.models import Memory
@@ -76,7 +76,7 @@ class IndexWay:
             return [self._rows[hit.id] for hit in ranking_of(query_of(question), shards, self._space).hits]
 
 
-def ranking_of(query: SearchQuery, shards: Sequence[Shard], space: EmbeddingSpace) -> Ranking:
+def ranking_of(query: SearchQuery, shards: Sequence[RowStore], space: EmbeddingSpace) -> Ranking:
     """What `memory_search` asks of the shards."""
     now, costs = utcnow(SYSTEM_CLOCK), read_search_costs(space.dimension)
     return rank(query, query.scope, query.embedding, (), shards, now, half_lives(), costs)

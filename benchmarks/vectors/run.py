@@ -23,7 +23,7 @@ from apps.retrieval.domain.vectors.cosines import Vectors
 from apps.semantic.services import memories_purge
 from apps.semantic.store.embedding_space import current_space
 from benchmarks.api import HubClient, Say, bench_key, wait_for_deliveries
-from benchmarks.vectors.data import FILTERS, Filter, Question, ScopeData, fill, made_up_scope, questions, real_scope
+from benchmarks.vectors.data import FILTERS, Filter, Question, ScopeData, fill, questions, real_scope, synthetic_scope
 from benchmarks.vectors.figures import (
     Samples,
     best_way,
@@ -103,7 +103,7 @@ class VectorMeasurement:
         user = f"bench-{uuid4()}"
         if self.real is not None:
             return real_scope(user, self.real.texts, self.real.vectors, size, self.queries)
-        return made_up_scope(user, size, self.queries, space.dimension)
+        return synthetic_scope(user, size, self.queries, space.dimension)
 
     def _scope(self, key: str, space: EmbeddingSpace, data: ScopeData) -> dict[str, Any]:
         try:

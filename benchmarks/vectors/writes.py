@@ -17,7 +17,7 @@ from apps.retrieval.domain.vectors.synthetic import Clusters
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.services import memory_save
 from benchmarks.api import HubClient
-from benchmarks.texts import made_up_texts
+from benchmarks.texts import synthetic_texts
 from benchmarks.vectors.data import TAGGED, ScopeData
 from benchmarks.vectors.figures import Written
 from benchmarks.vectors.hub import CLIENTS, at_once
@@ -38,7 +38,7 @@ class NewRows:
     @classmethod
     def made(cls, count: int, dimension: int) -> "NewRows":
         """So many."""
-        texts = [f"{text} It cost {number} pounds." for number, text in enumerate(made_up_texts(count, _SEED))]
+        texts = [f"{text} It cost {number} pounds." for number, text in enumerate(synthetic_texts(count, _SEED))]
         return cls(texts, Clusters(count, dimension, _SEED).draw(count).vectors)
 
     def parts(self, count: int) -> Iterator["NewRows"]:

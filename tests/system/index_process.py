@@ -23,7 +23,7 @@ from django.db import connection  # noqa: E402
 
 from apps.core.domain.scope import system_access  # noqa: E402
 from apps.retrieval.domain import planner  # noqa: E402
-from apps.retrieval.domain.rows import Shard  # noqa: E402
+from apps.retrieval.domain.rows import RowStore  # noqa: E402
 from apps.retrieval.domain.vectors.graph import VectorGraph  # noqa: E402
 from apps.semantic.index import graphs, snapshots  # noqa: E402
 from apps.semantic.index.snapshots import Snapshots  # noqa: E402
@@ -33,14 +33,14 @@ ACCESS = system_access("test")
 CONTEXT = multiprocessing.get_context("forkserver")
 # Calls before which a process can be killed, besides the steps of writing a snapshot.
 PLACES: dict[str, tuple[Any, str]] = {
-    "take rows": (Shard, "apply"),
+    "take rows": (RowStore, "apply"),
     "add to graph": (VectorGraph, "add"),
-    "take graph into use": (Shard, "attach"),
+    "take graph into use": (RowStore, "attach"),
     "tidy first": (Snapshots, "tidy"),
     "look at checksum": (snapshots, "_fingerprint"),
-    "read rows": (snapshots, "stored_rows"),
+    "read rows": (snapshots, "read_graph_rows"),
     "read graph": (VectorGraph, "load"),
-    "cover": (Shard, "cover"),
+    "cover": (RowStore, "cover"),
     "move file": (os, "rename"),
 }
 

@@ -22,7 +22,7 @@ from apps.semantic.index.cache import IndexCache, index_cache
 from apps.semantic.index.snapshots import KEPT, SAVE_STEPS
 from apps.semantic.services import memory_delete, memory_save_many
 from apps.semantic.store.embedding_space import current_space, forget_space
-from benchmarks.vectors.data import fill, made_up_scope
+from benchmarks.vectors.data import fill, synthetic_scope
 from memoryhub.web.command import ask_ready, web_command
 from tests.integration.semantic.graph_support import (
     answers_are_exact,
@@ -73,7 +73,7 @@ def serve(command: list[str]) -> None:
 
 
 def rows_alone() -> None:
-    data = made_up_scope("ana", ROWS, 1, current_space().dimension)
+    data = synthetic_scope("ana", ROWS, 1, current_space().dimension)
     fill(data, current_space())
 
 

@@ -23,7 +23,7 @@ from apps.semantic.models import Memory
 from apps.semantic.search.costs import write_search_costs
 from apps.semantic.services import memory_save_many
 from apps.semantic.store.embedding_space import current_space
-from benchmarks.vectors.data import fill, made_up_scope
+from benchmarks.vectors.data import fill, synthetic_scope
 from memoryhub.postgres.server import EmbeddedDatabase, database_settings
 from tests.integration.semantic.graph_support import (
     FREE_GRAPHS,
@@ -84,7 +84,7 @@ def _on_server(work: Callable[[Server], None], place: Path) -> None:
     call_command("migrate", verbosity=0)
     write_search_costs(FREE_GRAPHS)
     if not Memory.objects.exists():
-        fill(made_up_scope("ana", ROWS, 1, current_space().dimension), current_space())
+        fill(synthetic_scope("ana", ROWS, 1, current_space().dimension), current_space())
     work(Server(place))
 
 

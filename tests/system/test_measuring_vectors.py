@@ -16,7 +16,7 @@ from apps.semantic.models import Memory
 from apps.semantic.store.embedding_space import current_space, forget_space
 from benchmarks import api
 from benchmarks.management.commands import bench_vectors
-from benchmarks.vectors.data import FILTERS, Question, ScopeData, fill, made_up_scope
+from benchmarks.vectors.data import FILTERS, Question, ScopeData, fill, synthetic_scope
 from benchmarks.vectors.figures import RAW_WAYS
 from benchmarks.vectors.plot import PlottingMissingError, check_plotting, plot_reads
 from benchmarks.vectors.precision import measure_precision
@@ -74,7 +74,7 @@ def measurement(url: str, **options: Any) -> VectorMeasurement:
 
 @pytest.fixture
 def scope() -> tuple[ScopeData, dict[int, int]]:
-    data = made_up_scope("ana", ROWS, 12, current_space().dimension)
+    data = synthetic_scope("ana", ROWS, 12, current_space().dimension)
     return data, {pk: row for row, (pk, _) in enumerate(fill(data, current_space()))}
 
 
@@ -110,7 +110,7 @@ class TestRawWays:
 
 
 def test_hnswlib_and_numpy_find_the_right_rows_whatever_the_filter() -> None:
-    data = made_up_scope("ana", ROWS, 12, 32)
+    data = synthetic_scope("ana", ROWS, 12, 32)
     ways = HnswlibWay(data), NumpyWay(data)
     for each in FILTERS:
         for number in range(12):
@@ -176,7 +176,7 @@ def test_scopes_can_be_made_of_real_texts(monkeypatch: pytest.MonkeyPatch) -> No
     seen: list[ScopeData] = []
     monkeypatch.setattr(ScopeMeasurement, "run", lambda self: (seen.append(self._data), {})[1])
     texts = [f"a real text, number {number}" for number in range(120)]
-    vectors = made_up_scope("x", 120, 1, current_space().dimension).vectors
+    vectors = synthetic_scope("x", 120, 1, current_space().dimension).vectors
     measurement("", sizes=[50, 1_000], real=RealTexts(texts, vectors)).run()
     assert [data.texts for data in seen] == [texts[:50], texts[: 120 - 8]]
     assert len({data.user for data in seen}) == 2

@@ -16,7 +16,7 @@ from apps.retrieval.domain.bm25 import keyword_scores
 from apps.retrieval.domain.lexemes import document_lexemes
 from apps.retrieval.domain.query import Ranking, SearchMode, SearchQuery
 from apps.retrieval.domain.ranking import rank, terms_of
-from apps.retrieval.domain.rows import Shard, ShardRow
+from apps.retrieval.domain.rows import IndexRow, RowStore
 from apps.retrieval.domain.sessions import SESSION_KEY
 from apps.retrieval.domain.substance import question_share
 
@@ -36,7 +36,7 @@ class EventIndex:
 
     def __init__(self, events: Sequence[EventRecord], dimension: int) -> None:
         self.events = events
-        self._shard = Shard(dimension, _COLUMNS)
+        self._shard = RowStore(dimension, _COLUMNS)
         self._rows = [_row(event, number) for number, event in zip(range(len(events), 0, -1), events, strict=True)]
         self._shard.apply(self._rows)
 
@@ -71,7 +71,7 @@ class EventIndex:
         """The event that a hit names."""
         return self.events[len(self.events) - number]
 
-    def _runner(self, position: int, vector: Vector | None) -> ShardRow:
+    def _runner(self, position: int, vector: Vector | None) -> IndexRow:
         row = self._rows[position]
         return row._replace(coded=(*row.coded[:-1], "yes"), vector=b"" if vector is None else vector.tobytes())
 
@@ -84,10 +84,10 @@ class EventIndex:
         return by_number[:0:-1]
 
 
-def _row(event: EventRecord, number: int) -> ShardRow:
+def _row(event: EventRecord, number: int) -> IndexRow:
     """An event as a row. number: higher for newer events, so that among equals the newer one is the better."""
     happened = event.timestamp.timestamp()
-    return ShardRow(
+    return IndexRow(
         id=number,
         active=True,
         coded=("", "", "", ""),

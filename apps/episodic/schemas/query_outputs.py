@@ -9,7 +9,7 @@ from apps.core.domain.scope import Access
 from apps.core.schemas.fields import JSONObjectField
 from apps.episodic.domain.window import QueryResult
 from apps.episodic.schemas.event_outputs import AnySerializer, EventOutput, event_json
-from apps.retrieval.domain.explain import explanation
+from apps.retrieval.domain.explain import explain_hit
 from apps.retrieval.domain.query import SearchMode
 
 
@@ -94,4 +94,4 @@ def _events(result: QueryResult, explain: bool) -> Iterator[dict[str, Any]]:
         return
     for event, hit in zip(result.events, result.hits, strict=True):
         found = {**event_json(event), "score": hit.score, "similarity": hit.similarity}
-        yield {**found, "explain": explanation(hit, text.mode)} if explain else found
+        yield {**found, "explain": explain_hit(hit, text.mode)} if explain else found

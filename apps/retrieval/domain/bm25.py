@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from apps.retrieval.domain.arrays import Bools, Floats
-from apps.retrieval.domain.rows import Shard
+from apps.retrieval.domain.postings import Bools, Floats
+from apps.retrieval.domain.rows import RowStore
 from apps.retrieval.domain.text.terms import term_hash
 
 K1 = 0.9
@@ -45,7 +45,7 @@ class TermDetail:
 
 
 def keyword_scores(
-    words: Sequence[str], shards: Sequence[Shard], visible: Sequence[Bools], keep_details: bool = False
+    words: Sequence[str], shards: Sequence[RowStore], visible: Sequence[Bools], keep_details: bool = False
 ) -> KeywordScores:
     """Score every visible slot of the shards for the terms of a query; the first MAX_QUERY_TERMS count."""
     documents = sum(int(mask.sum()) for mask in visible)
@@ -70,7 +70,7 @@ def inverse_document_frequency(documents: int, having: int) -> float:
     return float(np.log1p((documents - having + 0.5) / (having + 0.5)))
 
 
-def _length_norms(shards: Sequence[Shard], visible: Sequence[Bools], documents: int) -> list[Floats]:
+def _length_norms(shards: Sequence[RowStore], visible: Sequence[Bools], documents: int) -> list[Floats]:
     lengths = [shard.document_lengths() for shard in shards]
     total = sum(float(length[mask].sum()) for length, mask in zip(lengths, visible, strict=True))
     mean = total / documents if documents and total else 1.0

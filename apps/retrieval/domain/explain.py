@@ -7,7 +7,7 @@ from apps.retrieval.domain.query import Hit, SearchMode
 from apps.retrieval.domain.ranking import KEYWORD_WEIGHT, VECTOR_WEIGHT
 
 
-def explanation(hit: Hit, mode: SearchMode) -> dict[str, Any]:
+def explain_hit(hit: Hit, mode: SearchMode) -> dict[str, Any]:
     """Why a result stands where it stands.
 
     In hybrid mode the score is (vector contribution + keyword contribution) x substance.

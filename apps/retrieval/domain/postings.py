@@ -3,6 +3,9 @@
 import numpy as np
 import numpy.typing as npt
 
+# Arrays by slot: a position of a row in a RowStore.
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
 Terms = npt.NDArray[np.uint64]
 Slots = npt.NDArray[np.int64]
 Counts = npt.NDArray[np.float32]

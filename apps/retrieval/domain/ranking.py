@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from apps.core.domain.scope import Scope
-from apps.retrieval.domain.arrays import Bools, Floats, Slots
 from apps.retrieval.domain.bm25 import KeywordScores, keyword_scores
 from apps.retrieval.domain.planner import DEFAULT_COSTS, SearchCosts, SearchWay
+from apps.retrieval.domain.postings import Bools, Floats, Slots
 from apps.retrieval.domain.query import EMPTY_RANKING, Hit, Ranking, SearchMode, SearchQuery, TermShare
-from apps.retrieval.domain.rows import Shard
+from apps.retrieval.domain.rows import RowStore
 from apps.retrieval.domain.substance import BREVITY_CUT, QUESTION_CUT
 from apps.retrieval.domain.text.terms import query_terms
 from apps.retrieval.domain.vectors.cosines import cosines
@@ -48,7 +48,7 @@ def rank(
     scope: Scope,
     vector: npt.NDArray[np.float32] | None,
     terms: Sequence[str],
-    shards: Sequence[Shard],
+    shards: Sequence[RowStore],
     now: datetime,
     half_lives: HalfLives,
     costs: SearchCosts = DEFAULT_COSTS,
@@ -75,7 +75,7 @@ def rank(
 def _rank_nearest(
     query: SearchQuery,
     vector: npt.NDArray[np.float32],
-    shards: Sequence[Shard],
+    shards: Sequence[RowStore],
     visible: Sequence[Bools],
     now: datetime,
     half_lives: HalfLives,
@@ -109,7 +109,7 @@ def _near_hit(row: int, cosine: float, confidence: float) -> Hit:
     return Hit(id=row, score=cosine, similarity=cosine, keyword=None, substance=1.0, confidence=confidence)
 
 
-def visible_slots(shard: Shard, scope: Scope) -> Bools:
+def visible_slots(shard: RowStore, scope: Scope) -> Bools:
     """The living slots that match the household and the persona of the scope. Shape (size,)."""
     mask = shard.alive
     for name in ("household_id", "persona_id"):
@@ -127,7 +127,7 @@ def terms_of(query: SearchQuery) -> tuple[str, ...]:
 
 
 def _keyword_part(
-    query: SearchQuery, terms: Sequence[str], shards: Sequence[Shard], visible: Sequence[Bools]
+    query: SearchQuery, terms: Sequence[str], shards: Sequence[RowStore], visible: Sequence[Bools]
 ) -> KeywordScores | None:
     if query.effective_mode is SearchMode.VECTOR:
         return None
@@ -137,7 +137,7 @@ def _keyword_part(
 def _score(
     query: SearchQuery,
     vector: npt.NDArray[np.float32] | None,
-    shards: Sequence[Shard],
+    shards: Sequence[RowStore],
     words: KeywordScores | None,
     now: datetime,
     half_lives: HalfLives,
@@ -168,13 +168,13 @@ def fuse(mode: SearchMode, similarity: Floats | None, keyword: Floats | None, be
     return VECTOR_WEIGHT * similarity + KEYWORD_WEIGHT * relative
 
 
-def substances(shard: Shard) -> Floats:
+def substances(shard: RowStore) -> Floats:
     """By how much a hybrid score counts, by slot, in (0, 1]: less for questions and for interjections in a session."""
     brief = np.where(shard.sessions.have_neighbours(), 1 - shard.fullness, 0.0)
     return np.asarray((1 - QUESTION_CUT * shard.question_share) * (1 - BREVITY_CUT * brief))
 
 
-def confidences(shard: Shard, now: datetime, half_lives: HalfLives, slots: Slots | slice = slice(None)) -> Floats:
+def confidences(shard: RowStore, now: datetime, half_lives: HalfLives, slots: Slots | slice = slice(None)) -> Floats:
     """The confidence that a reader sees, of these slots or of all."""
     rates = {policy: 1 / half_life.total_seconds() for policy, half_life in half_lives.items() if half_life is not None}
     if not rates:
@@ -196,7 +196,7 @@ def _filter(filters: Sequence[_Filter], considered: Bools) -> tuple[Bools, int, 
     return remaining, counts[-1], {reason: count for (reason, _), count in zip(filters, fallen, strict=True)}
 
 
-def _filters(query: SearchQuery, shards: Sequence[Shard], scored: _Scored) -> list[_Filter]:
+def _filters(query: SearchQuery, shards: Sequence[RowStore], scored: _Scored) -> list[_Filter]:
     filters = _row_filters(query, shards)
     if query.min_confidence is not None:
         filters.append(_confidence_filter(query, scored.confidence))
@@ -207,7 +207,7 @@ def _filters(query: SearchQuery, shards: Sequence[Shard], scored: _Scored) -> li
     return filters
 
 
-def _row_filters(query: SearchQuery, shards: Sequence[Shard]) -> list[_Filter]:
+def _row_filters(query: SearchQuery, shards: Sequence[RowStore]) -> list[_Filter]:
     """Those that need no score."""
     filters = [
         (name, _joined([shard.codes(name) == shard.code(name, value) for shard in shards]))
@@ -223,7 +223,7 @@ def _confidence_filter(query: SearchQuery, confidence: Floats) -> _Filter:
     return "min_confidence", confidence >= query.min_confidence - _ROUNDING
 
 
-def _in_window(query: SearchQuery, shards: Sequence[Shard]) -> Bools:
+def _in_window(query: SearchQuery, shards: Sequence[RowStore]) -> Bools:
     happened = _joined([shard.happened for shard in shards])
     mask = np.ones(len(happened), dtype=np.bool_)
     if query.start is not None:

@@ -12,9 +12,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from apps.retrieval.domain.arrays import Bools, Floats, Slots
 from apps.retrieval.domain.lexemes import unpack
-from apps.retrieval.domain.postings import Postings
+from apps.retrieval.domain.postings import Bools, Floats, Postings, Slots
 from apps.retrieval.domain.sessions import SESSION_KEY, Sessions
 from apps.retrieval.domain.vectors.graph import VectorGraph
 from apps.retrieval.domain.vectors.graph_file import StoredRows
@@ -27,7 +26,7 @@ _COMPARED_AT_ONCE = 2_000
 _generations = count()
 
 
-class ShardRow(NamedTuple):
+class IndexRow(NamedTuple):
     """A changed row.
 
     coded: a value for each of the shard's columns, in their order. Times in seconds since the epoch; vector: float32
@@ -58,7 +57,7 @@ class GraphSource(NamedTuple):
     generation: int
 
 
-class Shard:
+class RowStore:
     """One user's active rows in one embedding space of `dimension`.
 
     columns: what rows can be filtered by, those of SESSION_KEY among them. version: of the user's rows that it stands
@@ -169,7 +168,7 @@ class Shard:
         """What rows had in a column, each in the place of its code."""
         return list(self._codes_of[self.columns.index(name)])
 
-    def apply(self, rows: Iterable[ShardRow]) -> None:
+    def apply(self, rows: Iterable[IndexRow]) -> None:
         """Take over changed rows; those that are not active any more leave."""
         rows = list({row.id: row for row in rows}.values())
         for row in rows:
@@ -183,7 +182,7 @@ class Shard:
         if dead > _PACK_AT_DEAD and dead > len(self._slot_of):
             self._pack()
 
-    def _append(self, rows: Sequence[ShardRow]) -> None:
+    def _append(self, rows: Sequence[IndexRow]) -> None:
         if not rows:
             return
         self._reserve(self._size + len(rows))
@@ -202,12 +201,12 @@ class Shard:
         self._index_words(slots, rows)
         self._size += len(rows)
 
-    def _matrix(self, rows: Sequence[ShardRow]) -> npt.NDArray[np.float32]:
+    def _matrix(self, rows: Sequence[IndexRow]) -> npt.NDArray[np.float32]:
         blank = bytes(4 * self.dimension)
         joined = b"".join(row.vector if len(row.vector) == len(blank) else blank for row in rows)
         return np.frombuffer(joined, dtype=np.float32).reshape(len(rows), self.dimension)
 
-    def _index_words(self, slots: Slots, rows: Sequence[ShardRow]) -> None:
+    def _index_words(self, slots: Slots, rows: Sequence[IndexRow]) -> None:
         records, sizes = unpack([row.lexemes for row in rows])
         owners = np.repeat(slots, sizes)
         counts = np.stack((records["own"], records["lent"]), axis=1).astype(np.float32)

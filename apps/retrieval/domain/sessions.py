@@ -5,11 +5,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from apps.retrieval.domain.arrays import Bools, Floats, Slots
-from apps.retrieval.domain.postings import Counts
+from apps.retrieval.domain.postings import Bools, Counts, Floats, Slots
 
 if TYPE_CHECKING:
-    from apps.retrieval.domain.rows import Shard
+    from apps.retrieval.domain.rows import RowStore
 
 # By what the rows of one session are known; every shard has these columns.
 SESSION_KEY = ("household_id", "persona_id", "session_id")
@@ -32,7 +31,7 @@ class Sessions:
         self.lengths = np.zeros(size)
 
     @classmethod
-    def of(cls, shard: "Shard") -> "Sessions":
+    def of(cls, shard: "RowStore") -> "Sessions":
         """The sessions of a shard's living rows."""
         in_session = shard.codes("session_id") != shard.code("session_id", "")
         slots = np.flatnonzero(shard.alive & in_session)

@@ -13,7 +13,7 @@ from apps.rules.domain.documents.rule import RuleConfig
 from apps.rules.domain.engine.detection import cosine_of
 from apps.rules.domain.engine.merge import MergeResult, merge
 from apps.rules.domain.engine.record import MemoryRecord
-from apps.rules.domain.engine.verdict import Outcome, Verdict, noticed
+from apps.rules.domain.engine.verdict import Verdict, VerdictOutcome, notice_only
 from apps.rules.selectors import RuleSet
 from apps.semantic.conflicts.merged_memory import merged_memory
 from apps.semantic.conflicts.receipts import build_receipt, complete_receipt, decided_event, merge_as_json
@@ -130,13 +130,13 @@ def decision_apply(unit: UnitOfWork, case: Case) -> Conflict:
 
 def _keep(unit: UnitOfWork, case: Case, receipt: UUID) -> tuple[Memory | None, list[Transition]]:
     match case.verdict.outcome:
-        case Outcome.SUPERSEDED_EXISTING:
+        case VerdictOutcome.SUPERSEDED_EXISTING:
             arrived = _settle(unit, case, MemoryStatus.ACTIVE, None, receipt)
             left = [_supersede(unit, one, case.candidate, receipt) for one in (case.existing, *case.also)]
             return case.candidate, arrived + left
-        case Outcome.KEPT_EXISTING:
+        case VerdictOutcome.KEPT_EXISTING:
             return case.existing, _settle(unit, case, MemoryStatus.SUPERSEDED, case.existing, receipt)
-        case Outcome.REJECTED:
+        case VerdictOutcome.REJECTED:
             return case.existing, _settle(unit, case, MemoryStatus.REJECTED, case.existing, receipt)
         case _:
             return None, _settle(unit, case, MemoryStatus.ACTIVE, None, receipt)
@@ -165,7 +165,7 @@ def _supersede(unit: UnitOfWork, memory: Memory, by: Memory, receipt: UUID) -> T
 
 
 def _merged(case: Case) -> MergeResult | None:
-    if case.verdict.outcome is not Outcome.MERGED:
+    if case.verdict.outcome is not VerdictOutcome.MERGED:
         return None
     existing = case.verdict.main.conflict.existing
     return merge(existing, case.record, cosine_of(case.record, existing), case.rule.merge)
@@ -209,6 +209,6 @@ def _vector_of(case: Case, text: str) -> Vector:
 def _noticed_for_length(verdict: Verdict) -> Verdict:
     """What is left to do when the merged text would be too long: nothing is merged, and nothing lost."""
     limit = settings.MEMORYHUB.max_content_chars
-    return noticed(
+    return notice_only(
         verdict, f"Merged, they would be longer than {limit:,} characters: the conflict is noticed, and both stand."
     )

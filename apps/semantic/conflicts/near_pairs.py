@@ -9,9 +9,9 @@ import numpy.typing as npt
 from apps.core.domain.errors import InvalidInputError
 from apps.core.domain.scope import Access, Scope
 from apps.llm.selectors import EmbeddingSpace, active_space
-from apps.retrieval.domain.arrays import Bools
+from apps.retrieval.domain.postings import Bools
 from apps.retrieval.domain.ranking import visible_slots
-from apps.retrieval.domain.rows import Shard
+from apps.retrieval.domain.rows import RowStore
 from apps.rules.domain.engine.record import MemoryRecord
 from apps.semantic.conflicts.records import RECORD_COLUMNS, record_from_row
 from apps.semantic.consolidation.candidates import decided_partners
@@ -97,7 +97,7 @@ def _near(records: Mapping[int, MemoryRecord], scope: Scope, space: EmbeddingSpa
 
 
 def _of_slot(
-    shard: Shard, visible: Bools, slot: int, cosines: npt.NDArray[np.float32], terms: Sequence[int]
+    shard: RowStore, visible: Bools, slot: int, cosines: npt.NDArray[np.float32], terms: Sequence[int]
 ) -> Iterator[_Near]:
     earlier = visible & (shard.ids < shard.ids[slot])
     for name in ("household_id", "persona_id"):

@@ -9,7 +9,7 @@ from apps.rules.domain.documents.rule import RuleConfig
 from apps.rules.domain.engine.detection import cosine_of
 from apps.rules.domain.engine.merge import MergeResult
 from apps.rules.domain.engine.record import MemoryRecord
-from apps.rules.domain.engine.verdict import Decided, Verdict
+from apps.rules.domain.engine.verdict import DecidedConflict, Verdict
 from apps.rules.selectors import RuleSet
 from apps.semantic.conflicts.records import record_as_json
 from apps.semantic.domain.state import Transition
@@ -58,7 +58,7 @@ def build_receipt(
     )
 
 
-def _decision_columns(main: Decided) -> dict[str, Any]:
+def _decision_columns(main: DecidedConflict) -> dict[str, Any]:
     result = main.result
     return {
         "action": result.action.value,
@@ -71,7 +71,7 @@ def _decision_columns(main: Decided) -> dict[str, Any]:
     }
 
 
-def _other(one: Decided, record: MemoryRecord, *, applied: bool) -> dict[str, Any]:
+def _other(one: DecidedConflict, record: MemoryRecord, *, applied: bool) -> dict[str, Any]:
     """A further conflict of the same candidate. applied: whether its memory left with that of the main one."""
     existing = one.conflict.existing
     return {

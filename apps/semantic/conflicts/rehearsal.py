@@ -16,8 +16,8 @@ from django.conf import settings
 from apps.core.domain.errors import NotFoundError
 from apps.core.domain.scope import Access, Scope
 from apps.rules.domain.documents.problems import InvalidRuleError
-from apps.rules.domain.documents.rule import Document, RuleConfig, check_fit, rule_from_document, without_nulls
-from apps.rules.domain.documents.validate import checked_document
+from apps.rules.domain.documents.rule import Document, RuleConfig, check_resolvable, drop_nulls, rule_from_document
+from apps.rules.domain.documents.validate import validate_document
 from apps.rules.selectors import NO_SUCH_RULE, RuleSet, active_rules, is_visible, resolve_all, rule_get
 from apps.semantic.conflicts.near_pairs import DEFAULT_PAIRS, NearPairs
 from apps.semantic.conflicts.records import record_from_json
@@ -130,7 +130,7 @@ def rehearse_document(
     max_pairs: int = DEFAULT_PAIRS,
 ) -> Rehearsal:
     """The same with a whole document in the place of a rule's, as `rule_replace` would do it."""
-    checked = checked_document(document)
+    checked = validate_document(document)
     rule_get(access, checked["name"])
     pairs = max_pairs if include_neighbours else None
     return _rehearse(access, checked["name"], checked, scope or Scope(), limit, pairs)
@@ -157,7 +157,7 @@ def _with_document(access: Access, known: RuleSet, document: Document) -> RuleSe
     """
     name = document["name"]
     visible = _visible_documents(access, known) | {name: document}
-    check_fit([name], visible)
+    check_resolvable([name], visible)
     documents = {**known.documents, name: document}
     rules, broken = resolve_all(documents)
     return replace(known, documents=documents, rules=rules, broken=broken)
@@ -234,7 +234,7 @@ def _before(receipt: Conflict, case: ReplayCase) -> ReplayedOutcome:
     if receipt.origin != Origin.CONSOLIDATION or recorded.outcome != ConflictOutcome.NOTICED:
         return recorded
     try:
-        return _fate(case, rule_from_document(without_nulls(receipt.rule)))
+        return _fate(case, rule_from_document(drop_nulls(receipt.rule)))
     except InvalidRuleError:
         return recorded
 

@@ -12,9 +12,9 @@ from django.db.models import Max
 from apps.core.domain.scope import Scope
 from apps.llm.selectors import EmbeddingSpace
 from apps.retrieval.domain.ranking import visible_slots
-from apps.retrieval.domain.rows import Shard
+from apps.retrieval.domain.rows import RowStore
 from apps.rules.domain.documents.rule import RuleConfig
-from apps.rules.domain.engine.arbitration import Conflict as Disagreement
+from apps.rules.domain.engine.arbitration import DetectedConflict
 from apps.rules.domain.engine.detection import detect
 from apps.rules.domain.engine.record import MemoryRecord
 from apps.rules.domain.engine.verdict import Verdict, decide
@@ -50,7 +50,7 @@ class Finding:
     record: MemoryRecord
     rule: RuleConfig
     memories: Mapping[str, Memory]
-    conflicts: Sequence[Disagreement]
+    conflicts: Sequence[DetectedConflict]
 
     def verdict(self) -> Verdict:
         """What the rule says."""
@@ -126,7 +126,7 @@ def finding_of(
         detection = detect(record, existing, rule.detection)
         if detection.is_conflict:
             memories[existing.key] = other
-            conflicts.append(Disagreement(existing, detection))
+            conflicts.append(DetectedConflict(existing, detection))
     return Finding(record, rule, memories, conflicts) if conflicts else None
 
 
@@ -161,7 +161,9 @@ def _neighbourhoods(memories: Sequence[Memory], space: EmbeddingSpace) -> Iterat
         yield from found
 
 
-def _in_shard(shard: Shard, memories: Sequence[Memory], terms: Mapping[int, Sequence[int]]) -> Iterator[Neighbourhood]:
+def _in_shard(
+    shard: RowStore, memories: Sequence[Memory], terms: Mapping[int, Sequence[int]]
+) -> Iterator[Neighbourhood]:
     """Copies of what is near, so that the shard may change afterwards. Memories without a vector have nothing near."""
     alive = np.flatnonzero(shard.alive)
     slots = dict(zip(shard.ids[alive].tolist(), alive.tolist(), strict=True))

@@ -16,7 +16,7 @@ from django.db import transaction
 
 from apps.core.domain.clock import Clock, utcnow
 from apps.llm.selectors import EmbeddingSpace
-from apps.rules.domain.engine.verdict import Outcome, Verdict, noticed
+from apps.rules.domain.engine.verdict import Verdict, VerdictOutcome, notice_only
 from apps.rules.selectors import RuleSet, active_rules
 from apps.semantic.conflicts.decisions import Case, Vectors, VectorsMissingError, decision_apply
 from apps.semantic.consolidation.candidates import (
@@ -38,10 +38,10 @@ CHUNK = 32
 PATIENCE_SECONDS = 5.0
 _TRIES = 5
 WOULD_HAVE = {
-    Outcome.SUPERSEDED_EXISTING: "superseded the existing memory",
-    Outcome.KEPT_EXISTING: "superseded the candidate",
-    Outcome.REJECTED: "rejected the candidate",
-    Outcome.MERGED: "merged both",
+    VerdictOutcome.SUPERSEDED_EXISTING: "superseded the existing memory",
+    VerdictOutcome.KEPT_EXISTING: "superseded the candidate",
+    VerdictOutcome.REJECTED: "rejected the candidate",
+    VerdictOutcome.MERGED: "merged both",
 }
 Progress = Callable[[int], None]
 
@@ -91,7 +91,7 @@ class RunReport:
     @property
     def noticed(self) -> int:
         """Receipts that changed nothing."""
-        return self.receipts[Outcome.NOTICED]
+        return self.receipts[VerdictOutcome.NOTICED]
 
     @property
     def decided(self) -> int:
@@ -197,7 +197,7 @@ class ConsolidationRun:
 
     def _decide_locked(
         self, chunk: Chunk, pk: int, space: EmbeddingSpace, rules: RuleSet, vectors: Vectors
-    ) -> Outcome | None:
+    ) -> VerdictOutcome | None:
         """The outcome; None if there is nothing to decide any more. Raises VectorsMissingError, SpaceChangedError."""
         unit = UnitOfWork(self._order.actor, utcnow(self._clock), lock_shards([chunk.users[pk]]))
         hold_space(space)
@@ -211,7 +211,7 @@ class ConsolidationRun:
         if vectors.missing:
             raise VectorsMissingError
         unit.write()
-        return Outcome(str(receipt.outcome))
+        return VerdictOutcome(str(receipt.outcome))
 
     @contextmanager
     def _holding(self) -> Iterator[Consolidation]:
@@ -224,13 +224,13 @@ class ConsolidationRun:
                 raise SteppedAsideError
             yield row
 
-    def _move(self, row: Consolidation, cursor: int, count: int, outcome: Outcome | None = None) -> None:
+    def _move(self, row: Consolidation, cursor: int, count: int, outcome: VerdictOutcome | None = None) -> None:
         row.cursor, row.looked_at = cursor, row.looked_at + count
-        row.noticed += outcome is Outcome.NOTICED
-        row.decided += outcome not in {None, Outcome.NOTICED}
+        row.noticed += outcome is VerdictOutcome.NOTICED
+        row.decided += outcome not in {None, VerdictOutcome.NOTICED}
         row.save(update_fields=["cursor", "looked_at", "noticed", "decided"])
 
-    def _moved(self, cursor: int, count: int, outcome: Outcome | None) -> None:
+    def _moved(self, cursor: int, count: int, outcome: VerdictOutcome | None) -> None:
         """What is to be said once a move is committed."""
         self._cursor = cursor
         self.report.looked_at += count
@@ -242,14 +242,14 @@ class ConsolidationRun:
 
 def only_noticed(verdict: Verdict) -> Verdict:
     """The same conflicts, of which none is acted on."""
-    if verdict.outcome is Outcome.NOTICED:
+    if verdict.outcome is VerdictOutcome.NOTICED:
         return verdict
     said = verdict.main.result
     reason = (
         "Only noticed, as this consolidation is set to; both memories stand. "
         f"The rule would have {WOULD_HAVE[verdict.outcome]}: {said.reason}"
     )
-    return noticed(verdict, reason)
+    return notice_only(verdict, reason)
 
 
 def _as_it_is_now(chunk: Chunk, pk: int, rules: RuleSet) -> Finding | None:

@@ -17,7 +17,7 @@ from prometheus_client import Counter
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import MemoryHubError, NotFoundError
 from apps.core.domain.scope import IDENTIFIERS, Scope
-from apps.rules.domain.engine.verdict import Outcome
+from apps.rules.domain.engine.verdict import VerdictOutcome
 from apps.rules.selectors import active_rules
 from apps.semantic.consolidation.candidates import Finding, examine, memories_between
 from apps.semantic.consolidation.run import (
@@ -164,15 +164,15 @@ def consolidation_preview(*, scope: Scope, progress: Progress | None = None) -> 
     return outcomes
 
 
-def _imagined(finding: Finding, gone: set[str]) -> Outcome | None:
+def _imagined(finding: Finding, gone: set[str]) -> VerdictOutcome | None:
     """What would be decided once those that are `gone` have left; adds those that would leave then."""
     left = [conflict for conflict in finding.conflicts if conflict.existing.key not in gone]
     if not left:
         return None
     verdict = Finding(finding.record, finding.rule, finding.memories, left).verdict()
-    if verdict.outcome in {Outcome.SUPERSEDED_EXISTING, Outcome.MERGED}:
+    if verdict.outcome in {VerdictOutcome.SUPERSEDED_EXISTING, VerdictOutcome.MERGED}:
         gone |= {one.conflict.existing.key for one in (verdict.main, *verdict.also)}
-    if verdict.outcome in {Outcome.KEPT_EXISTING, Outcome.REJECTED, Outcome.MERGED}:
+    if verdict.outcome in {VerdictOutcome.KEPT_EXISTING, VerdictOutcome.REJECTED, VerdictOutcome.MERGED}:
         gone.add(finding.record.key)
     return verdict.outcome
 

@@ -10,9 +10,9 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from apps.retrieval.domain.arrays import Bools, Floats
 from apps.retrieval.domain.bm25 import inverse_document_frequency
-from apps.retrieval.domain.rows import Shard
+from apps.retrieval.domain.postings import Bools, Floats
+from apps.retrieval.domain.rows import RowStore
 
 T = TypeVar("T")
 
@@ -32,7 +32,7 @@ class Near(NamedTuple):
     shared: float
 
 
-def nearest(shard: Shard, visible: Bools, cosines: npt.NDArray[np.float32], terms: Iterable[int]) -> list[Near]:
+def nearest(shard: RowStore, visible: Bools, cosines: npt.NDArray[np.float32], terms: Iterable[int]) -> list[Near]:
     """The memories to compare with, each once, in the order of their slots.
 
     visible: which slots may be compared. cosines: of the new memory with every slot; both of shape (shard.size,).
@@ -56,7 +56,7 @@ def best_of(found: Sequence[tuple[T, Near]]) -> list[T]:
     return [one for one, _ in found if id(one) in chosen]
 
 
-def _shared_words(shard: Shard, visible: Bools, terms: Iterable[int]) -> Floats:
+def _shared_words(shard: RowStore, visible: Bools, terms: Iterable[int]) -> Floats:
     """The sum of the weights (idf) of the words that each slot shares. Shape (size,)."""
     shared = np.zeros(shard.size)
     documents = int(np.count_nonzero(visible))

@@ -15,14 +15,14 @@ import numpy as np
 import numpy.typing as npt
 
 from apps.retrieval.domain.content import content_hash
-from apps.rules.domain.documents.problems import InvalidRuleError, Problem
+from apps.rules.domain.documents.problems import InvalidRuleError, RuleProblem
 from apps.rules.domain.documents.rule import Document, RuleConfig, deep_merge
-from apps.rules.domain.documents.validate import checked_document
-from apps.rules.domain.engine.arbitration import ArbitrationResult, Conflict, Strategy
+from apps.rules.domain.documents.validate import validate_document
+from apps.rules.domain.engine.arbitration import ArbitrationResult, DetectedConflict, Strategy
 from apps.rules.domain.engine.detection import detect
 from apps.rules.domain.engine.merge import merge
 from apps.rules.domain.engine.record import MemoryRecord
-from apps.rules.domain.engine.verdict import Outcome, Verdict, decide
+from apps.rules.domain.engine.verdict import Verdict, VerdictOutcome, decide
 
 Vector = npt.NDArray[np.float32]
 AXIS: Vector = np.array([1.0, 0.0], dtype=np.float32)
@@ -72,7 +72,7 @@ class ReplayedOutcome:
 
         Texts that the hub takes for the same memory (`content_hash`) are the same here.
         """
-        lost = self.existing if self.outcome in {Outcome.KEPT_EXISTING, Outcome.REJECTED} else None
+        lost = self.existing if self.outcome in {VerdictOutcome.KEPT_EXISTING, VerdictOutcome.REJECTED} else None
         return self.outcome, self.gone, lost, None if self.merged is None else content_hash(self.merged)
 
 
@@ -113,17 +113,19 @@ def replay_case(candidate: MemoryRecord, partners: Sequence[tuple[MemoryRecord, 
 
 def replay(case: ReplayCase, rule: RuleConfig, max_chars: int) -> ReplayedOutcome:
     """Decide a case under a rule, as a save would. max_chars: longer texts are not merged."""
-    conflicts = [Conflict(partner, detect(case.candidate, partner, rule.detection)) for partner in case.partners]
+    conflicts = [
+        DetectedConflict(partner, detect(case.candidate, partner, rule.detection)) for partner in case.partners
+    ]
     verdict = decide(case.candidate, conflicts, rule.arbitration)
     return ReplayedOutcome(NO_CONFLICT, rule.name) if verdict is None else _fate_of(case, verdict, rule, max_chars)
 
 
 def _fate_of(case: ReplayCase, verdict: Verdict, rule: RuleConfig, max_chars: int) -> ReplayedOutcome:
     existing, result = verdict.main.conflict.existing, verdict.main.result
-    merged = _merged(case, existing, rule) if verdict.outcome is Outcome.MERGED else None
+    merged = _merged(case, existing, rule) if verdict.outcome is VerdictOutcome.MERGED else None
     if merged is not None and len(merged) > max_chars:
         reason = f"Merged, they would be longer than {max_chars:,} characters: both stand."
-        return ReplayedOutcome(Outcome.NOTICED.value, rule.name, existing.key, reason=reason, **_how(result))
+        return ReplayedOutcome(VerdictOutcome.NOTICED.value, rule.name, existing.key, reason=reason, **_how(result))
     return ReplayedOutcome(
         outcome=verdict.outcome.value,
         rule=rule.name,
@@ -148,11 +150,11 @@ def _merged(case: ReplayCase, existing: MemoryRecord, rule: RuleConfig) -> str:
 def removed_ids(outcome: str, candidate: str, existing: str, also: Collection[str]) -> frozenset[str]:
     """The keys of the memories that do not stand after a decision. also: those that leave with the existing one."""
     match outcome:
-        case Outcome.SUPERSEDED_EXISTING:
+        case VerdictOutcome.SUPERSEDED_EXISTING:
             return frozenset((existing, *also))
-        case Outcome.MERGED:
+        case VerdictOutcome.MERGED:
             return frozenset((candidate, existing, *also))
-        case Outcome.KEPT_EXISTING | Outcome.REJECTED:
+        case VerdictOutcome.KEPT_EXISTING | VerdictOutcome.REJECTED:
             return frozenset((candidate,))
     return frozenset()
 
@@ -163,8 +165,8 @@ def changed_document(name: str, before: Mapping[str, Any], changes: Any) -> Docu
     Raises InvalidRuleError.
     """
     if not isinstance(changes, Mapping):
-        raise InvalidRuleError([Problem("", "Expected a JSON object.")])
+        raise InvalidRuleError([RuleProblem("", "Expected a JSON object.")])
     if changes.get("name", name) != name:
-        raise InvalidRuleError([Problem("name", "A rule keeps its name.")])
-    checked_document({**changes, "name": name})
-    return checked_document(deep_merge(before, changes))
+        raise InvalidRuleError([RuleProblem("name", "A rule keeps its name.")])
+    validate_document({**changes, "name": name})
+    return validate_document(deep_merge(before, changes))

@@ -19,7 +19,7 @@ from prometheus_client import Counter, Histogram
 from apps.core.db.identity import on_database_change
 from apps.llm.selectors import EmbeddingSpace
 from apps.retrieval.domain.planner import GRAPH_ROWS, GraphNeed
-from apps.retrieval.domain.rows import Shard, ShardRow
+from apps.retrieval.domain.rows import IndexRow, RowStore
 from apps.semantic.index.changes import CODED, active_counts, changes_in_parts, is_current
 from apps.semantic.index.graphs import GraphKeeper, need_of
 from apps.semantic.store.embedding_space import SpaceChangedError, forget_space
@@ -41,13 +41,13 @@ class _Cached:
 
     def reset(self) -> None:
         """Hold nothing, so that the next refresh loads everything."""
-        self.shard = Shard(self._dimension, CODED)
+        self.shard = RowStore(self._dimension, CODED)
         # Whether the last look at the database found nothing new.
         self.is_steady = False
         self.has_changed = False
         self.nbytes = self.shard.nbytes
 
-    def apply(self, rows: Sequence[ShardRow]) -> None:
+    def apply(self, rows: Sequence[IndexRow]) -> None:
         """Take over changed rows. A failure midway leaves nothing behind that could be read."""
         try:
             self.shard.apply(rows)
@@ -83,7 +83,7 @@ class IndexCache:
         self.use_graphs = True
 
     @contextmanager
-    def refreshed(self, users: Sequence[str], space: EmbeddingSpace) -> Iterator[list[Shard]]:
+    def refreshed(self, users: Sequence[str], space: EmbeddingSpace) -> Iterator[list[RowStore]]:
         """The shards of these users as of now, locked while the block runs. Raises SpaceChangedError."""
         connection.ensure_connection()  # A new one may turn out to lead to another database: before anything is taken.
         with ExitStack() as locks:
@@ -112,7 +112,7 @@ class IndexCache:
             is_steady = bool(entries) and all(entry.is_steady for entry in entries.values())
             yield Seen(self._handed_out(entries), _versions(entries)) if is_steady else None
 
-    def _handed_out(self, entries: Mapping[str, _Cached]) -> list[Shard]:
+    def _handed_out(self, entries: Mapping[str, _Cached]) -> list[RowStore]:
         """The shards of locked entries as searches are to use them now."""
         for entry in entries.values():
             entry.shard.use_graph = self.use_graphs
@@ -187,11 +187,11 @@ class IndexCache:
 class Seen(NamedTuple):
     """Shards, and the version at which each user's memories stood when they were last brought up to date."""
 
-    shards: list[Shard]
+    shards: list[RowStore]
     versions: dict[str, int]
 
 
-def _count(shard: Shard) -> tuple[int, int, int, int]:
+def _count(shard: RowStore) -> tuple[int, int, int, int]:
     """Memories, whether there is a graph, memories in it, and those that one should know and does not."""
     graph = shard.graph
     covered = 0 if graph is None else len(graph)

@@ -13,7 +13,7 @@ from psycopg import Cursor
 
 from apps.core.db.prepared import read_prepared
 from apps.llm.selectors import EmbeddingSpace
-from apps.retrieval.domain.rows import ShardRow
+from apps.retrieval.domain.rows import IndexRow
 from apps.semantic.models import Memory
 from apps.semantic.store.embedding_space import SpaceChangedError
 
@@ -25,7 +25,7 @@ CODED = (
 )  # fmt: skip
 
 # One statement, so one snapshot: versions and rows fit each other, and a batch for several users is seen whole.
-# After the versions the columns stand in the order of ShardRow, the coded ones in that of CODED.
+# After the versions the columns stand in the order of IndexRow, the coded ones in that of CODED.
 _CHANGES_SQL = """
 SELECT space.id, seen.user_id, coalesce(shard.version, 0), coalesce(shard.reset_version, 0),
        m.id, m.status = 'active',
@@ -70,7 +70,7 @@ class Changes:
 
     version: int
     reset_version: int
-    rows: list[ShardRow] = field(default_factory=list)
+    rows: list[IndexRow] = field(default_factory=list)
 
 
 def active_counts(users: Collection[str]) -> dict[str, int]:
@@ -115,8 +115,8 @@ def _parts(rows: Iterator[tuple[Any, ...]], space: EmbeddingSpace) -> Iterator[d
                 raise SpaceChangedError
             change = part.get(user) or part.setdefault(user, Changes(version, reset_version))
             if memory is not None:
-                # In the order of ShardRow's fields.
-                change.rows.append(ShardRow._make((memory, active, row[_CODED_COLUMNS], *row[_LAST_COLUMNS], vector)))
+                # In the order of IndexRow's fields.
+                change.rows.append(IndexRow._make((memory, active, row[_CODED_COLUMNS], *row[_LAST_COLUMNS], vector)))
         yield part
 
 

@@ -18,7 +18,7 @@ from prometheus_client import Counter
 
 from apps.llm.selectors import EmbeddingSpace
 from apps.retrieval.domain.planner import GraphNeed, graph_need
-from apps.retrieval.domain.rows import GraphSource, Shard
+from apps.retrieval.domain.rows import GraphSource, RowStore
 from apps.retrieval.domain.vectors.graph import VectorGraph
 from apps.semantic.index.snapshots import Snapshots
 from apps.semantic.models import MemoryShard
@@ -46,7 +46,7 @@ class Kept(Protocol):
     """A shard and the lock of whoever changes or reads it. purged_at: the version of the user's last purge."""
 
     lock: threading.RLock
-    shard: Shard
+    shard: RowStore
     purged_at: int
 
     def grown(self) -> None:
@@ -272,7 +272,7 @@ class GraphKeeper:
                 graph.release_removals()
 
 
-def need_of(shard: Shard) -> GraphNeed:
+def need_of(shard: RowStore) -> GraphNeed:
     """What the graph of a shard is in need of. Its lock is held."""
     if shard.graph is None:
         return graph_need(len(shard), None, 0, 0)

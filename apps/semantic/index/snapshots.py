@@ -19,7 +19,7 @@ from django.conf import settings
 from apps.core.steps import Step, no_step
 from apps.llm.selectors import EmbeddingSpace
 from apps.retrieval.domain.vectors.graph import VectorGraph
-from apps.retrieval.domain.vectors.graph_file import StoredRows, stored_rows
+from apps.retrieval.domain.vectors.graph_file import StoredRows, read_graph_rows
 
 FORMAT_VERSION = 1
 KEPT = 2
@@ -145,7 +145,7 @@ class Snapshots:
         path = self._graph(_number(header_path))
         if _fingerprint(path) != (header.size_bytes, header.sha256):
             raise BadSnapshotError("checksum")
-        rows = stored_rows(path, header.dimension)
+        rows = read_graph_rows(path, header.dimension)
         if sorted(header.removed) != sorted(rows.ids[rows.removed].tolist()):
             raise BadSnapshotError("removed")
         graph = VectorGraph.load(path, header.dimension, header.removed)

@@ -14,14 +14,14 @@ import numpy as np
 
 from apps.core.domain.scope import Scope
 from apps.llm.selectors import EmbeddingSpace
-from apps.retrieval.domain.arrays import Bools
+from apps.retrieval.domain.postings import Bools
 from apps.retrieval.domain.ranking import visible_slots
-from apps.retrieval.domain.rows import Shard, ShardRow
+from apps.retrieval.domain.rows import IndexRow, RowStore
 from apps.retrieval.domain.sessions import SESSION_KEY
 from apps.retrieval.domain.text.terms import query_terms, term_hash
 from apps.retrieval.domain.vectors.cosines import cosines_of_each
 from apps.rules.domain.documents.rule import RuleConfig
-from apps.rules.domain.engine.arbitration import Conflict
+from apps.rules.domain.engine.arbitration import DetectedConflict
 from apps.rules.domain.engine.detection import detect
 from apps.rules.domain.engine.record import MemoryRecord
 from apps.rules.selectors import RuleSet
@@ -85,7 +85,7 @@ class Comparison:
 
     subjects: Sequence[Subject]
     versions: Mapping[str, int]
-    found: Sequence[dict[str, Conflict]]
+    found: Sequence[dict[str, DetectedConflict]]
     ids: dict[str, int] = field(default_factory=dict)
 
 
@@ -124,7 +124,7 @@ def catch_up(comparison: Comparison, versions: Mapping[str, int], space: Embeddi
     behind = {user: seen for user, seen in comparison.versions.items() if versions[user] != seen + 1}
     if not behind:
         return
-    shards = {user: Shard(space.dimension, CODED) for user in behind}
+    shards = {user: RowStore(space.dimension, CODED) for user in behind}
     for user, changes in changes_since(behind, space).items():
         shards[user].apply(changes.rows)
     neighbours: _Neighbours = defaultdict(list)
@@ -132,7 +132,7 @@ def catch_up(comparison: Comparison, versions: Mapping[str, int], space: Embeddi
     _detect_all(comparison, neighbours)
 
 
-def _find_stored(neighbours: _Neighbours, subjects: Sequence[Subject], shards: Mapping[str, Shard]) -> None:
+def _find_stored(neighbours: _Neighbours, subjects: Sequence[Subject], shards: Mapping[str, RowStore]) -> None:
     for scope, places in _by_scope(subjects).items():
         shard = shards.get(scope.user_id or "")
         if shard is not None and len(shard):
@@ -153,7 +153,7 @@ def _by_scope(subjects: Sequence[Subject]) -> dict[Scope, list[int]]:
 
 
 def _slots_near(
-    subjects: Sequence[Subject], places: Sequence[int], shard: Shard, visible: Bools
+    subjects: Sequence[Subject], places: Sequence[int], shard: RowStore, visible: Bools
 ) -> Iterator[tuple[int, list[Near]]]:
     step = max(1, MAX_COSINES // shard.size)
     for start in range(0, len(places), step):
@@ -189,7 +189,7 @@ def _find_earlier_of_scope(neighbours: _Neighbours, subjects: Sequence[tuple[int
     groups = _that_say_the_same(subjects)
     firsts = [group[0] for group in groups]
     vectors = np.stack([_vector(subject) for _, subject in firsts])
-    shard = Shard(vectors.shape[1])
+    shard = RowStore(vectors.shape[1])
     shard.apply(_shard_row(place, subject) for place, subject in firsts)
     slots, arrived = np.arange(len(groups)), np.array([place for place, _ in firsts])
     for slot, group in enumerate(groups):
@@ -227,10 +227,10 @@ def _detect(comparison: Comparison, place: int, existing: MemoryRecord) -> None:
     subject = comparison.subjects[place]
     detection = detect(subject.record, existing, subject.rule.detection)
     if detection.is_conflict:
-        comparison.found[place][existing.key] = Conflict(existing, detection)
+        comparison.found[place][existing.key] = DetectedConflict(existing, detection)
 
 
-def _shard_row(place: int, subject: Subject) -> ShardRow:
+def _shard_row(place: int, subject: Subject) -> IndexRow:
     """A subject as a row of a shard of its own, of which only words and vector matter."""
     vector = _vector(subject).astype(np.float32).tobytes()
-    return ShardRow(place, True, ("",) * len(SESSION_KEY), 0.0, 0.0, 1.0, 0.0, 1.0, subject.lexemes, vector)
+    return IndexRow(place, True, ("",) * len(SESSION_KEY), 0.0, 0.0, 1.0, 0.0, 1.0, subject.lexemes, vector)

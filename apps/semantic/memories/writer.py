@@ -6,10 +6,10 @@ from typing import Any
 from uuid import UUID
 
 from apps.llm.selectors import EmbeddingSpace
-from apps.rules.domain.engine.arbitration import Conflict
+from apps.rules.domain.engine.arbitration import DetectedConflict
 from apps.rules.domain.engine.detection import detect
 from apps.rules.domain.engine.record import MemoryRecord
-from apps.rules.domain.engine.verdict import Outcome, Verdict, decide
+from apps.rules.domain.engine.verdict import Verdict, VerdictOutcome, decide
 from apps.rules.selectors import RuleSet
 from apps.semantic.conflicts.decisions import Arrival, Case, Vectors, VectorsMissingError, decision_apply
 from apps.semantic.conflicts.records import record_from_memory
@@ -111,7 +111,7 @@ class Writer:
     def _lost_before(self, memory: Memory, verdict: Verdict) -> Receipt | None:
         """The decision by which the same words lost to the same memory before. Repeating them adds nothing."""
         existing = self._memories[verdict.main.conflict.existing.key]
-        if verdict.outcome not in {Outcome.KEPT_EXISTING, Outcome.REJECTED} or existing.pk is None:
+        if verdict.outcome not in {VerdictOutcome.KEPT_EXISTING, VerdictOutcome.REJECTED} or existing.pk is None:
             return None
         before = Receipt.objects.in_force().filter(
             existing=existing,
@@ -139,15 +139,15 @@ class Writer:
             arrival=arrival,
         )
         receipt = decision_apply(self._ledger, case)
-        if receipt.outcome == Outcome.NOTICED:
+        if receipt.outcome == VerdictOutcome.NOTICED:
             return SaveResult("inserted", arrival.reason, receipt.candidate, receipt.uuid)
         assert receipt.result is not None
-        if receipt.outcome == Outcome.MERGED:
+        if receipt.outcome == VerdictOutcome.MERGED:
             self._merged.append(receipt.result)
             self._stored[duplicate_key(receipt.result)] = receipt.result
         return SaveResult(str(receipt.outcome), receipt.strategy, receipt.result, receipt.uuid)
 
-    def _conflicts(self, place: int, subject: Subject) -> list[Conflict]:
+    def _conflicts(self, place: int, subject: Subject) -> list[DetectedConflict]:
         """With the memories that still stand, with those that others left for, and with what was merged."""
         known = self._comparison.found[place]
         found = [conflict for key, conflict in known.items() if self._stands(key)]
@@ -157,21 +157,21 @@ class Writer:
     def _stands(self, key: str) -> bool:
         return key in self._memories and self._memories[key].status == MemoryStatus.ACTIVE
 
-    def _with_those_left_for(self, subject: Subject, known: Mapping[str, Conflict]) -> list[Conflict]:
+    def _with_those_left_for(self, subject: Subject, known: Mapping[str, DetectedConflict]) -> list[DetectedConflict]:
         """With what stands in the place of those that left: all that were compared may have gone in this batch."""
         left = (self._memories[key] for key in known if key in self._memories and not self._stands(key))
         standing = {str(_stand_in(memory).uuid) for memory in left} - known.keys()
         records = [self._records[key] for key in sorted(standing) if key in self._records and self._stands(key)]
-        pairs = [Conflict(record, detect(subject.record, record, subject.rule.detection)) for record in records]
+        pairs = [DetectedConflict(record, detect(subject.record, record, subject.rule.detection)) for record in records]
         return [pair for pair in pairs if pair.detection.is_conflict]
 
-    def _with_merged(self, subject: Subject) -> list[Conflict]:
+    def _with_merged(self, subject: Subject) -> list[DetectedConflict]:
         conflicts = []
         for memory in self._merged:
             if memory.status == MemoryStatus.ACTIVE and _is_of(memory, subject):
                 self._memories[str(memory.uuid)] = memory
                 record = record_from_memory(memory, self._writing.vectors.of(memory.content))
-                conflicts.append(Conflict(record, detect(subject.record, record, subject.rule.detection)))
+                conflicts.append(DetectedConflict(record, detect(subject.record, record, subject.rule.detection)))
         return conflicts
 
 

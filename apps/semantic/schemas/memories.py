@@ -23,7 +23,7 @@ from apps.core.schemas.fields import (
     VisibleTextField,
 )
 from apps.core.schemas.serializers import ProblemItem, ScopeInput, StrictSerializer, scope_of
-from apps.retrieval.domain.explain import explanation
+from apps.retrieval.domain.explain import explain_hit
 from apps.retrieval.domain.query import DEFAULT_TOP_K, MAX_TOP_K, SearchMode, SearchQuery
 from apps.semantic.domain.memory import TAGS, MemoryDraft
 from apps.semantic.memories.writer import SaveResult
@@ -403,7 +403,7 @@ def render_search(result: SearchResult, now: datetime, explain: bool) -> dict[st
             "confidence": found.hit.confidence,
         }
         if explain:
-            item["explain"] = explanation(found.hit, SearchMode(result.diagnostics.mode))
+            item["explain"] = explain_hit(found.hit, SearchMode(result.diagnostics.mode))
         results.append(item)
     return {"results": results, "count": len(results), "diagnostics": result.diagnostics.as_json()}
 

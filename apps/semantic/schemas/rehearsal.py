@@ -12,7 +12,7 @@ from apps.core.schemas.serializers import ScopeInput
 from apps.rules.domain.documents.json_schema import rule_schema
 from apps.rules.domain.engine.arbitration import Strategy
 from apps.rules.domain.engine.record import MemoryRecord
-from apps.rules.domain.engine.verdict import Outcome
+from apps.rules.domain.engine.verdict import VerdictOutcome
 from apps.rules.selectors import is_visible
 from apps.semantic.conflicts.near_pairs import DEFAULT_PAIRS, MAX_PAIRS
 from apps.semantic.conflicts.rehearsal import DEFAULT_LIMIT, MAX_LIMIT, Difference, Rehearsal, Replayed
@@ -56,7 +56,7 @@ class RehearseInput(ScopeInput):
 
 AnySerializer = serializers.Serializer[Any]
 MAX_EXCERPT_CHARS = 200
-OUTCOMES = [outcome.value for outcome in Outcome] + [NO_CONFLICT]
+OUTCOMES = [outcome.value for outcome in VerdictOutcome] + [NO_CONFLICT]
 STRATEGIES = ", ".join(strategy.value for strategy in Strategy)
 ShownRule = Callable[[str], str | None]
 

@@ -14,7 +14,7 @@ from apps.core.domain.scope import Access, Scope
 from apps.llm.selectors import EmbeddingSpace
 from apps.retrieval.domain.query import EMPTY_RANKING, Diagnostics, Hit, Ranking, SearchMode, SearchQuery
 from apps.retrieval.domain.ranking import rank, terms_of
-from apps.retrieval.domain.rows import Shard
+from apps.retrieval.domain.rows import RowStore
 from apps.semantic.conf import half_lives
 from apps.semantic.index.cache import index_cache
 from apps.semantic.models import Memory
@@ -44,7 +44,7 @@ class SearchResult:
 
 
 _Answer = tuple[Ranking, tuple[Found, ...]]
-_Ranked = Callable[[Sequence[Shard]], Ranking]
+_Ranked = Callable[[Sequence[RowStore]], Ranking]
 
 
 def memory_search(access: Access, query: SearchQuery, clock: Clock = SYSTEM_CLOCK) -> SearchResult:
@@ -90,7 +90,7 @@ def _inside(access: Access, scope: Scope, query: SearchQuery, clock: Clock) -> _
     def work(space: EmbeddingSpace) -> _Answer:
         vector, costs = _query_vector(query, space), read_search_costs(space.dimension)
 
-        def ranked(shards: Sequence[Shard]) -> Ranking:
+        def ranked(shards: Sequence[RowStore]) -> Ranking:
             return rank(query, scope, vector, terms, shards, utcnow(clock), half_lives(), costs)
 
         return _found_at_hand(access, users, space, ranked) or _found_afresh(access, users, space, ranked)

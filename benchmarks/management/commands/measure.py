@@ -12,7 +12,7 @@ from rich.table import Table
 from apps.semantic.imports.files import UnreadableFileError, read_memories
 from apps.semantic.imports.importer import PlacedDraft
 from benchmarks.api import Measurement
-from benchmarks.texts import made_up_texts
+from benchmarks.texts import synthetic_texts
 from benchmarks.timeline import TimelineMeasurement
 from memoryhub.web.command import local_url
 
@@ -70,7 +70,7 @@ def add_options(parser: CommandParser, timeline_events: int = 0) -> None:
 def read_texts(path: Path | None) -> list[str]:
     """The different texts of a file, or made-up ones. Raises CommandError."""
     if path is None:
-        return made_up_texts(2_000)
+        return synthetic_texts(2_000)
     try:
         _, items = read_memories(path)
     except UnreadableFileError as error:

@@ -16,13 +16,13 @@ from apps.semantic.models import Memory, MemoryEmbedding
 from apps.semantic.search.search import memory_search
 from apps.semantic.services import memory_save
 from apps.semantic.store.embedding_space import current_space, forget_space
-from benchmarks.vectors.data import FILTERS, Question, ScopeData, fill, made_up_scope, questions, real_scope
+from benchmarks.vectors.data import FILTERS, Question, ScopeData, fill, questions, real_scope, synthetic_scope
 
 ALL, TENTH, HUNDREDTH, THOUSANDTH, CLUSTERED = FILTERS
 
 
 def scope(rows: int = 300, dimension: int = 16, queries: int = 20) -> ScopeData:
-    return made_up_scope("ana", rows, queries, dimension)
+    return synthetic_scope("ana", rows, queries, dimension)
 
 
 @pytest.fixture(autouse=True)
@@ -122,7 +122,7 @@ def test_every_filter_finds_something_in_a_scope_of_any_size(rows) -> None:
 
 
 def test_real_texts_are_split_into_rows_and_queries() -> None:
-    vectors = made_up_scope("x", 500, 1, 16).vectors
+    vectors = synthetic_scope("x", 500, 1, 16).vectors
     texts = [f"text {number}" for number in range(500)]
     data = real_scope("ana", texts, vectors, 300, 40)
     assert data.texts == texts[:300]
@@ -135,7 +135,7 @@ def test_real_texts_are_split_into_rows_and_queries() -> None:
 
 @given(seed=st.integers(0, 1_000), top_k=st.integers(1, 30))
 def test_what_is_right_is_what_a_sort_finds(seed, top_k) -> None:
-    data = made_up_scope("ana", 60, 4, 8)
+    data = synthetic_scope("ana", 60, 4, 8)
     each, query = FILTERS[seed % len(FILTERS)], seed % 4
     rows = data.matching(each, query)
     best = rows[np.argsort(-(data.vectors[rows] @ data.queries[query]))][:top_k].tolist()

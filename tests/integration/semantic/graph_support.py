@@ -17,7 +17,7 @@ from apps.core.domain.scope import Access, Scope
 from apps.retrieval.domain import planner
 from apps.retrieval.domain.planner import DEFAULT_COSTS
 from apps.retrieval.domain.query import SearchMode, SearchQuery
-from apps.retrieval.domain.rows import Shard
+from apps.retrieval.domain.rows import RowStore
 from apps.retrieval.domain.vectors import graph
 from apps.retrieval.domain.vectors.graph import VectorGraph
 from apps.semantic.domain.memory import MemoryDraft
@@ -48,7 +48,7 @@ def save_things(access: Access, count: int = ROWS, first: int = 0) -> list[Memor
     return [outcome.memory for outcome in memory_save_many(access=access, drafts=drafts)]  # type: ignore[union-attr]
 
 
-def shard_of(cache: IndexCache, check: Callable[[Shard], Any]) -> Any:
+def shard_of(cache: IndexCache, check: Callable[[RowStore], Any]) -> Any:
     """What is true of ana's shard as of now."""
     with cache.refreshed(["ana"], current_space()) as [shard]:
         return check(shard)

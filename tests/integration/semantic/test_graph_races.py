@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from apps.core.domain.scope import Access, Scope
-from apps.retrieval.domain.rows import Shard
+from apps.retrieval.domain.rows import RowStore
 from apps.retrieval.domain.vectors.graph import VectorGraph
 from apps.semantic.index import graphs
 from apps.semantic.index import snapshots as index_snapshots
@@ -93,7 +93,7 @@ def test_no_row_is_put_into_a_graph_that_is_being_written(filled, asked, access,
     shard_of(cache, len)
     cache.keeper._unsaved["ana", current_space().pk] = current_space(), ROWS
     monkeypatch.setattr(graphs, "CLOSE_SECONDS", 0.01)
-    gate, saving = gated(monkeypatch, Shard, "cover"), gated(monkeypatch, Snapshots, "save")
+    gate, saving = gated(monkeypatch, RowStore, "cover"), gated(monkeypatch, Snapshots, "save")
     with in_thread(see_to(cache), gate):
         cache.keeper.close()
         assert saving.calls == 0

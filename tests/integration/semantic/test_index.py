@@ -13,7 +13,7 @@ from apps.llm.domain.embedder import EmbeddingSpaceId
 from apps.llm.models import EmbeddingSpace
 from apps.llm.services import space_activate, space_get_or_create
 from apps.retrieval.domain.query import SearchQuery
-from apps.retrieval.domain.rows import Shard
+from apps.retrieval.domain.rows import RowStore
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.index import cache as cache_module
 from apps.semantic.index import changes, health, warm_up
@@ -24,7 +24,7 @@ from apps.semantic.search import search
 from apps.semantic.search.search import memory_search
 from apps.semantic.services import memories_purge, memory_delete, memory_save_many
 from apps.semantic.store.embedding_space import SpaceChangedError, current_space
-from benchmarks.vectors.data import fill, made_up_scope
+from benchmarks.vectors.data import fill, synthetic_scope
 
 pytestmark = pytest.mark.django_db
 
@@ -52,8 +52,8 @@ def test_what_is_cached_loads_only_what_changed_since_the_last_time(
     remember: Remember, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     applied: list[int] = []
-    original = Shard.apply
-    monkeypatch.setattr(Shard, "apply", lambda self, rows: (applied.append(len(rows)), original(self, rows))[1])
+    original = RowStore.apply
+    monkeypatch.setattr(RowStore, "apply", lambda self, rows: (applied.append(len(rows)), original(self, rows))[1])
     for content in ("tea", "coffee"):
         remember(content)
     cache = IndexCache(1 << 20)
@@ -233,14 +233,14 @@ def test_a_failure_while_a_shard_grows_is_forgotten_by_the_next_search(
     assert found(access) == ["tea"]
     drafts = [MemoryDraft(f"tea number {n}", scope=Scope("ana")) for n in range(20)]
     memory_save_many(access=access, drafts=drafts)
-    original = Shard._allocate
+    original = RowStore._allocate
 
-    def out_of_memory(self: Shard, capacity: int) -> None:
+    def out_of_memory(self: RowStore, capacity: int) -> None:
         original(self, capacity)
         raise MemoryError
 
     with monkeypatch.context() as patch:
-        patch.setattr(Shard, "_allocate", out_of_memory)
+        patch.setattr(RowStore, "_allocate", out_of_memory)
         with pytest.raises(MemoryError):
             found(access)
     assert len(found(access)) == 10
@@ -269,13 +269,13 @@ def test_a_shard_that_is_loaded_gets_the_room_that_it_needs_at_once(
 ) -> None:
     memory_save_many(access=access, drafts=[MemoryDraft(f"thing {n}", scope=Scope("ana")) for n in range(64)])
     monkeypatch.setattr(changes, "_FETCH_SIZE", 10)
-    made, make_room = [], Shard._make_room
+    made, make_room = [], RowStore._make_room
 
-    def noted(shard: Shard, capacity: int) -> None:
+    def noted(shard: RowStore, capacity: int) -> None:
         made.append(capacity)
         make_room(shard, capacity)
 
-    monkeypatch.setattr(Shard, "_make_room", noted)
+    monkeypatch.setattr(RowStore, "_make_room", noted)
     cache = IndexCache(1 << 30)
     assert sizes(cache, "ana", "ben") == [64, 0]
     assert made == [68], "room for 64 and a few more"
@@ -283,7 +283,7 @@ def test_a_shard_that_is_loaded_gets_the_room_that_it_needs_at_once(
 
 def test_a_space_that_changed_before_a_large_shard_was_loaded_leaves_the_connection_free(access: Access) -> None:
     """Rows that have not been read yet would keep it: asking for the new space would wait for ever."""
-    fill(made_up_scope("ana", 2_500, 1, current_space().dimension), current_space())
+    fill(synthetic_scope("ana", 2_500, 1, current_space().dimension), current_space())
     before = current_space()
     space_activate(space=space_get_or_create(EmbeddingSpaceId("other", before.dimension)))
     with pytest.raises(SpaceChangedError) as raised:

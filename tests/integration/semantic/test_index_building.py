@@ -17,7 +17,7 @@ from apps.semantic.index.snapshots import Snapshots
 from apps.semantic.selectors import store_status
 from apps.semantic.services import memory_delete, memory_save_many
 from apps.semantic.store.embedding_space import current_space, forget_space
-from benchmarks.vectors.data import fill, made_up_scope
+from benchmarks.vectors.data import fill, synthetic_scope
 from tests.integration.semantic.graph_support import (
     PATIENCE,
     ROWS,
@@ -46,7 +46,7 @@ def of_this_test(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, settings) -> I
 def people() -> None:
     """Ana has most, ben enough for a graph, cem not."""
     for user, rows in (("ana", ROWS), ("ben", 110), ("cem", 90)):
-        fill(made_up_scope(user, rows, 1, current_space().dimension), current_space())
+        fill(synthetic_scope(user, rows, 1, current_space().dimension), current_space())
 
 
 def run(*options: str) -> tuple[str, str]:
@@ -104,7 +104,7 @@ def test_what_is_there_is_kept_and_brought_up_to_date_unless_it_is_to_be_made_an
 
 @pytest.mark.parametrize("options", [(), ("--user", "cem")])
 def test_without_large_users_it_says_from_when_on_there_are_graphs(options: tuple[str, ...]) -> None:
-    fill(made_up_scope("cem", 90, 1, current_space().dimension), current_space())
+    fill(synthetic_scope("cem", 90, 1, current_space().dimension), current_space())
     said, progress = run(*options)
     assert "100 memories, from which on a graph is made" in said
     assert progress == ""

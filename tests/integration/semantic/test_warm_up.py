@@ -13,7 +13,7 @@ from django.test import Client
 from apps.core.domain.scope import Scope, system_access
 from apps.llm.embedding.hashing import HashingEmbedder
 from apps.retrieval.domain.query import SearchMode, SearchQuery
-from apps.retrieval.domain.rows import Shard
+from apps.retrieval.domain.rows import RowStore
 from apps.retrieval.domain.vectors.graph import VectorGraph
 from apps.semantic.index import cache as cache_module
 from apps.semantic.index import changes, warm_up
@@ -24,7 +24,7 @@ from apps.semantic.index.warm_up import WarmUp
 from apps.semantic.search.costs import write_search_costs
 from apps.semantic.search.search import memory_search
 from apps.semantic.store.embedding_space import current_space, forget_space
-from benchmarks.vectors.data import FILTERS, ScopeData, fill, made_up_scope, questions
+from benchmarks.vectors.data import FILTERS, ScopeData, fill, questions, synthetic_scope
 from tests.api import MEMORIES, Api, api_for
 from tests.integration.semantic.graph_support import (
     FREE_GRAPHS,
@@ -64,7 +64,7 @@ def api() -> Api:
 def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, settings) -> None:
     """Memories of ana's, and a snapshot of their graph."""
     use_small_graphs(monkeypatch, tmp_path, settings)
-    fill(made_up_scope("ana", ROWS, 1, current_space().dimension), current_space())
+    fill(synthetic_scope("ana", ROWS, 1, current_space().dimension), current_space())
     cache = IndexCache(1 << 30)
     keep(cache)
     wait_until_idle(cache)
@@ -118,7 +118,7 @@ def test_snapshot_and_restore(monkeypatch: pytest.MonkeyPatch, restarted: WarmUp
     """Twelve thousand memories, as many as a graph takes. With so short vectors it is only worth it if it is free."""
     write_search_costs(FREE_GRAPHS)
     monkeypatch.setattr("apps.llm.embedding.embedder._embedder", HashingEmbedder(DIMENSION))
-    data = made_up_scope("ana", LARGE, 20, DIMENSION)
+    data = synthetic_scope("ana", LARGE, 20, DIMENSION)
     places = {uuid: place for place, (_, uuid) in enumerate(fill(data, current_space()))}
     before = IndexCache(1 << 30)
     keep(before)
@@ -148,7 +148,7 @@ def test_index_bootstrap(
 ) -> None:
     """Spec 000: without anything on the disk, the rows of the database are enough, and readiness says when."""
     use_small_graphs(monkeypatch, tmp_path, settings)
-    fill(made_up_scope("ana", ROWS, 1, current_space().dimension), current_space())
+    fill(synthetic_scope("ana", ROWS, 1, current_space().dimension), current_space())
     assert cache_module.index_cache().describe()["shards"] == 0
     restarted.begin().join(PATIENCE)
     assert ready() == (True, "ok")
@@ -237,7 +237,7 @@ def test_a_database_that_goes_away_while_it_loads_is_asked_again(
 ) -> None:
     monkeypatch.setattr(warm_up, "RETRY_SECONDS", 0.01)
     monkeypatch.setattr(changes, "_FETCH_SIZE", 20)
-    gate, failed = gated(monkeypatch, Shard, "apply"), gated(monkeypatch, warm_up, "forget_space")
+    gate, failed = gated(monkeypatch, RowStore, "apply"), gated(monkeypatch, warm_up, "forget_space")
     failed.opened.set()
     finish = begin_up_to(gate, restarted)
     with connection.cursor() as cursor:
@@ -262,7 +262,7 @@ def test_what_nobody_foresaw_ends_the_warm_up_and_nothing_else(
 
 @pytest.mark.usefixtures("small")
 def test_no_more_is_loaded_than_there_is_room_for(restarted: WarmUp, settings) -> None:
-    fill(made_up_scope("ben", ROWS, 1, current_space().dimension), current_space())
+    fill(synthetic_scope("ben", ROWS, 1, current_space().dimension), current_space())
     before = IndexCache(1 << 30)
     with before.refreshed(["ben"], current_space()):
         pass

@@ -17,7 +17,7 @@ from apps.episodic.domain.text_ranking import CANDIDATE, EventIndex
 from apps.retrieval.domain.lexemes import document_lexemes
 from apps.retrieval.domain.query import Ranking, SearchMode, SearchQuery
 from apps.retrieval.domain.ranking import rank, terms_of
-from apps.retrieval.domain.rows import Shard, ShardRow
+from apps.retrieval.domain.rows import IndexRow, RowStore
 from apps.retrieval.domain.substance import question_share
 from tests.integration.episodic.records import NOW, record
 
@@ -54,9 +54,9 @@ def contents(shard: EventIndex, ranking: Ranking) -> list[str]:
 
 def plain_ranking(events: list[EventRecord], question: SearchQuery) -> dict[int, float]:
     """What the ranking of memories says of the same texts: arrival and score."""
-    shard = Shard(DIMENSION)
+    shard = RowStore(DIMENSION)
     shard.apply(
-        ShardRow(
+        IndexRow(
             id=event.arrival,
             active=True,
             coded=("", "", ""),

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from apps.retrieval.domain.planner import DEFAULT_COSTS, SearchWay
-from apps.retrieval.domain.rows import Shard, ShardRow
+from apps.retrieval.domain.rows import IndexRow, RowStore
 from apps.retrieval.domain.vectors.graph import VectorGraph
-from apps.retrieval.domain.vectors.graph_file import stored_rows
+from apps.retrieval.domain.vectors.graph_file import read_graph_rows
 from apps.retrieval.domain.vectors.nearest import nearest_rows
 
 DIMENSION = 8
@@ -23,29 +23,29 @@ def unit(seed: int) -> np.ndarray:
     return vector / np.linalg.norm(vector)
 
 
-def row(number: int, seed: int, active: bool = True) -> ShardRow:
-    return ShardRow(number, active, ("", "", ""), 0.0, 0.0, 1.0, 0.0, 1.0, b"", unit(seed).tobytes())
+def row(number: int, seed: int, active: bool = True) -> IndexRow:
+    return IndexRow(number, active, ("", "", ""), 0.0, 0.0, 1.0, 0.0, 1.0, b"", unit(seed).tobytes())
 
 
-def filled(count: int) -> Shard:
-    shard = Shard(DIMENSION)
+def filled(count: int) -> RowStore:
+    shard = RowStore(DIMENSION)
     shard.apply([row(number, number) for number in range(count)])
     return shard
 
 
-def with_graph(shard: Shard) -> Shard:
+def with_graph(shard: RowStore) -> RowStore:
     source = shard.graph_source()
     shard.attach(VectorGraph.of(source.ids, source.vectors[source.slots], threads=1), source)
     return shard
 
 
-def ids_of(shard: Shard, vector: np.ndarray, matching: np.ndarray, top_k: int, costs=FREE_GRAPH) -> list[int]:
+def ids_of(shard: RowStore, vector: np.ndarray, matching: np.ndarray, top_k: int, costs=FREE_GRAPH) -> list[int]:
     near = nearest_rows(shard, vector, matching, top_k, costs)
     best = np.lexsort((-shard.ids[near.slots], -near.similarities))[:top_k]
     return [int(shard.ids[slot]) for slot in near.slots[best]]
 
 
-def naive(shard: Shard, vector: np.ndarray, matching: np.ndarray, top_k: int) -> list[int]:
+def naive(shard: RowStore, vector: np.ndarray, matching: np.ndarray, top_k: int) -> list[int]:
     slots = np.flatnonzero(matching)
     cosines = shard.vectors[slots] @ vector
     best = np.lexsort((-shard.ids[slots], -cosines))[:top_k]
@@ -188,7 +188,7 @@ def test_the_rows_of_a_graph_are_read_from_its_file(tmp_path):
     shard = with_graph(filled(200))
     shard.graph.remove([3, 4])
     shard.graph.save(tmp_path / "graph")
-    rows = stored_rows(tmp_path / "graph", DIMENSION)
+    rows = read_graph_rows(tmp_path / "graph", DIMENSION)
     order = np.argsort(rows.ids)
     assert rows.ids[order].tolist() == list(range(200))
     assert np.array_equal(rows.vectors[order], shard.vectors)
@@ -199,18 +199,18 @@ def test_the_rows_of_a_graph_are_read_from_its_file(tmp_path):
 def test_a_file_of_another_dimension_is_refused(tmp_path, dimension):
     with_graph(filled(20)).graph.save(tmp_path / "graph")
     with pytest.raises(ValueError, match="no graph"):
-        stored_rows(tmp_path / "graph", dimension)
+        read_graph_rows(tmp_path / "graph", dimension)
 
 
 def test_a_file_that_is_none_of_a_graph_is_refused(tmp_path):
     (tmp_path / "graph").write_bytes(b"nothing")
     with pytest.raises(ValueError, match="no graph"):
-        stored_rows(tmp_path / "graph", DIMENSION)
+        read_graph_rows(tmp_path / "graph", DIMENSION)
 
 
 def test_a_graph_without_rows_comes_back_without_any(tmp_path):
     VectorGraph(DIMENSION, 10).save(tmp_path / "graph")
-    assert len(stored_rows(tmp_path / "graph", DIMENSION).ids) == 0
+    assert len(read_graph_rows(tmp_path / "graph", DIMENSION).ids) == 0
 
 
 def test_a_graph_of_other_times_covers_the_rows_that_still_have_their_vectors(tmp_path):
@@ -220,7 +220,7 @@ def test_a_graph_of_other_times_covers_the_rows_that_still_have_their_vectors(tm
     graph = VectorGraph.load(tmp_path / "graph", DIMENSION, [3])
     shard = filled(60)
     shard.apply([row(7, seed=700), row(8, 8, active=False)])
-    shard.attach_known(graph, stored_rows(tmp_path / "graph", DIMENSION))
+    shard.attach_known(graph, read_graph_rows(tmp_path / "graph", DIMENSION))
     assert sorted(shard.ids[shard.outside_graph()]) == [3, 7, *range(50, 60)]
     assert len(graph) == 47
     for vector in (unit(3), unit(7), unit(8), unit(700)):

@@ -14,7 +14,7 @@ from apps.retrieval.domain import bm25
 from apps.retrieval.domain.lexemes import pack
 from apps.retrieval.domain.query import SearchMode, SearchQuery
 from apps.retrieval.domain.ranking import KEYWORD_WEIGHT, VECTOR_WEIGHT, rank, terms_of
-from apps.retrieval.domain.rows import Shard, ShardRow
+from apps.retrieval.domain.rows import IndexRow, RowStore
 from apps.retrieval.domain.sessions import NEIGHBOUR_WEIGHTS, SESSION_KEY
 from apps.retrieval.domain.text.terms import query_terms
 
@@ -37,11 +37,11 @@ class Doc:
     vector: tuple[float, ...] = (1.0, 0.0, 0.0, 0.0)
     active: bool = True
 
-    def row(self) -> ShardRow:
+    def row(self) -> IndexRow:
         coded = dict.fromkeys(COLUMNS, "")
         coded |= {"session_id": self.session, "persona_id": self.persona, "decay_policy": "stable"}
         vector = np.array(self.vector, dtype=np.float32).tobytes()
-        return ShardRow(
+        return IndexRow(
             self.id, self.active, tuple(coded.values()), self.at, 0.0, 1.0, 0.0, 1.0, pack(self.words), vector
         )
 
@@ -80,13 +80,13 @@ def naive_bm25(docs: list[Doc], query: str) -> dict[int, float]:
     return scores
 
 
-def filled(docs: list[Doc]) -> Shard:
-    index = Shard(DIMENSION, COLUMNS)
+def filled(docs: list[Doc]) -> RowStore:
+    index = RowStore(DIMENSION, COLUMNS)
     index.apply([doc.row() for doc in docs])
     return index
 
 
-def search(shards: list[Shard], scope: Scope | None = None, **fields: object) -> dict[int, float]:
+def search(shards: list[RowStore], scope: Scope | None = None, **fields: object) -> dict[int, float]:
     query = SearchQuery(**{"top_k": 100, **fields})  # type: ignore[arg-type]
     vector = np.array([1, 0, 0, 0], dtype=np.float32)
     ranking = rank(query, scope or Scope("ana"), vector, terms_of(query), shards, NOW, HALF_LIVES)
@@ -107,7 +107,7 @@ documents = st.builds(
 @settings(max_examples=150, deadline=None)
 @given(st.lists(st.lists(documents, max_size=12), min_size=1, max_size=5))
 def test_keyword_scores_are_those_of_the_naive_reference_after_any_changes(changes: list[list[Doc]]) -> None:
-    index = Shard(DIMENSION, COLUMNS)
+    index = RowStore(DIMENSION, COLUMNS)
     stored: dict[int, Doc] = {}
     for batch in changes:
         index.apply([doc.row() for doc in batch])
@@ -137,7 +137,7 @@ def test_two_shards_answer_as_one_when_sessions_are_not_split(docs: list[Doc], c
 
 
 def test_the_arrays_are_packed_when_most_slots_are_dead() -> None:
-    index = Shard(DIMENSION, COLUMNS)
+    index = RowStore(DIMENSION, COLUMNS)
     for round_ in range(4):
         index.apply([Doc(n, ("fork",), at=float(round_)).row() for n in range(600)])
     assert len(index) == 600
@@ -187,7 +187,7 @@ def test_the_persona_of_the_scope_bounds_the_statistics_too() -> None:
 
 def test_a_row_without_a_vector_has_no_similarity() -> None:
     row = Doc(1, ("fork",)).row()._replace(vector=b"")
-    index = Shard(DIMENSION, COLUMNS)
+    index = RowStore(DIMENSION, COLUMNS)
     index.apply([row])
     assert search([index], query="fork") == {1: KEYWORD_WEIGHT}
 
@@ -195,7 +195,7 @@ def test_a_row_without_a_vector_has_no_similarity() -> None:
 def test_confidence_decays_by_policy() -> None:
     coded = dict.fromkeys(COLUMNS, "") | {"decay_policy": "contextual"}
     row = Doc(1).row()._replace(coded=tuple(coded.values()), anchor=(NOW - timedelta(days=7)).timestamp())
-    index = Shard(DIMENSION, COLUMNS)
+    index = RowStore(DIMENSION, COLUMNS)
     index.apply([row])
     query = SearchQuery(query="x", min_confidence=0.5)
     ranking = rank(query, Scope("ana"), np.zeros(4, dtype=np.float32), terms_of(query), [index], NOW, HALF_LIVES)
@@ -203,7 +203,7 @@ def test_confidence_decays_by_policy() -> None:
 
 
 def test_a_shard_is_filtered_by_the_columns_that_its_owner_names() -> None:
-    index = Shard(DIMENSION, (*SESSION_KEY, "event_type"))
+    index = RowStore(DIMENSION, (*SESSION_KEY, "event_type"))
     index.apply([Doc(n).row()._replace(coded=("", "", "", kind)) for n, kind in enumerate(("visit", "meal", "visit"))])
     query = SearchQuery(query="x", tags={"event_type": "visit"})
     ranking = rank(query, Scope("ana"), np.zeros(4, dtype=np.float32), (), [index], NOW, {})
@@ -211,7 +211,7 @@ def test_a_shard_is_filtered_by_the_columns_that_its_owner_names() -> None:
 
 
 def test_rows_without_vectors_and_decay_are_ranked_by_their_words() -> None:
-    index = Shard(0)
+    index = RowStore(0)
     docs = [Doc(1, ("fork",)), Doc(2, ("fork", "river")), Doc(3, ("lamp",))]
     index.apply([doc.row()._replace(coded=("", "", ""), vector=b"") for doc in docs])
     query = SearchQuery(query="river fork", mode=SearchMode.KEYWORD)

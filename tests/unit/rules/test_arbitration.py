@@ -14,8 +14,8 @@ from apps.rules.domain.engine.arbitration import (
     ArbitrationConfig,
     ArbitrationResult,
     ArbitrationWeights,
-    Conflict,
     DefaultStrategy,
+    DetectedConflict,
     Strategy,
     arbitrate,
     arbitrate_most_severe,
@@ -95,7 +95,9 @@ def test_scenario_default_strategy_fallback(strategy: DefaultStrategy, action: A
 
 
 def test_scenario_multiple_conflict_resolution() -> None:
-    conflicts = [Conflict(record(key=str(score), importance=0.1), conflict(score=score)) for score in (0.5, 0.9, 0.7)]
+    conflicts = [
+        DetectedConflict(record(key=str(score), importance=0.1), conflict(score=score)) for score in (0.5, 0.9, 0.7)
+    ]
     found = arbitrate_most_severe(record(), conflicts, ArbitrationConfig(priority_importance=True))
     assert found is not None
     chosen, result = found
@@ -157,12 +159,12 @@ def test_a_difference_of_exactly_the_threshold_is_not_merged() -> None:
 
 
 def test_the_most_severe_conflict_does_not_depend_on_their_order() -> None:
-    tied = [Conflict(record(key=key, days=days), conflict()) for key, days in (("b", 0), ("a", 0), ("c", -1))]
+    tied = [DetectedConflict(record(key=key, days=days), conflict()) for key, days in (("b", 0), ("a", 0), ("c", -1))]
     assert {most_severe(order).existing.key for order in permutations(tied)} == {"a"}  # type: ignore[union-attr]
 
 
 def test_what_is_no_conflict_is_not_chosen_whatever_its_score() -> None:
-    assert most_severe([Conflict(record(), Detection((), False, 5.0))]) is None
+    assert most_severe([DetectedConflict(record(), Detection((), False, 5.0))]) is None
 
 
 # --- properties -------------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from apps.rules.domain.documents.rule import (
     rule_from_document,
 )
 from apps.rules.domain.documents.shape import Setting
-from apps.rules.domain.documents.validate import check_name, checked_document
+from apps.rules.domain.documents.validate import check_name, validate_document
 from apps.rules.domain.engine.arbitration import ArbitrationConfig, DefaultStrategy
 from apps.rules.domain.engine.merge import MergeConfig
 from apps.rules.domain.engine.signals import DetectionConfig, SignalType
@@ -33,7 +33,7 @@ def document(**sections: Any) -> dict[str, Any]:
 
 def problems(given: Any) -> dict[str, str]:
     with pytest.raises(InvalidRuleError) as caught:
-        rule_from_document(checked_document(given))
+        rule_from_document(validate_document(given))
     return dict(caught.value.problems)
 
 
@@ -138,7 +138,7 @@ def test_a_name_may_be_any_printable_text(name: str) -> None:
 
 
 def test_what_a_document_leaves_out_has_its_default() -> None:
-    rule = rule_from_document(checked_document({"name": "mine", "merge": {"boost_amount": 0.3}}))
+    rule = rule_from_document(validate_document({"name": "mine", "merge": {"boost_amount": 0.3}}))
     assert rule.merge == MergeConfig(boost_amount=0.3)
     assert rule.arbitration == ArbitrationConfig()
     assert rule.detection == DetectionConfig()
@@ -150,7 +150,7 @@ def test_every_setting_has_a_sentence_of_help_and_a_sound_default() -> None:
     assert len(settings) > 35
     for setting in settings:
         assert setting.help.endswith("."), setting.path
-    assert checked_document({**RuleConfig("mine").to_document()})
+    assert validate_document({**RuleConfig("mine").to_document()})
 
 
 def test_every_field_of_the_configurations_can_be_set() -> None:
@@ -190,8 +190,8 @@ def documents(draw: st.DrawFn) -> dict[str, Any]:
 
 @given(documents())
 def test_a_rule_written_as_a_document_reads_as_the_same_rule(given_document: dict[str, Any]) -> None:
-    rule = rule_from_document(checked_document(given_document))
-    assert rule_from_document(checked_document(rule.to_document())) == rule
+    rule = rule_from_document(validate_document(given_document))
+    assert rule_from_document(validate_document(rule.to_document())) == rule
 
 
 @given(documents(), documents(), documents())
@@ -208,7 +208,7 @@ def test_deep_merging_is_associative_and_changes_none_of_its_arguments(
 
 
 def family(**rules: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    return {name: checked_document({"name": name, **rule}) for name, rule in rules.items()}
+    return {name: validate_document({"name": name, **rule}) for name, rule in rules.items()}
 
 
 def test_scenario_rule_inheritance() -> None:
@@ -232,7 +232,7 @@ def test_what_a_rule_says_overrides_what_it_inherits() -> None:
 
 def test_an_inherited_condition_can_be_taken_away() -> None:
     rules = family(base={"conditions": {"user_id": "ana", "source": "skill"}}, leaf={"extends": "base"})
-    rules["leaf"] = checked_document({**rules["leaf"], "conditions": {"user_id": None}})
+    rules["leaf"] = validate_document({**rules["leaf"], "conditions": {"user_id": None}})
     assert resolve("leaf", rules).conditions.user_id is None
     assert resolve("leaf", rules).conditions.source == ("skill",)
 
@@ -317,14 +317,14 @@ def test_a_range_includes_both_ends() -> None:
 
 
 def test_the_built_in_rules_are_sound_and_the_default_is_made_of_the_defaults() -> None:
-    rules = {name: checked_document(dict(rule)) for name, rule in BUILT_IN.items()}
+    rules = {name: validate_document(dict(rule)) for name, rule in BUILT_IN.items()}
     default = resolve(DEFAULT_RULE, rules)
     assert replace(default, description="") == RuleConfig(DEFAULT_RULE)
     assert default.arbitration.default_strategy is DefaultStrategy.KEEP_CANDIDATE
 
 
 def test_what_was_inferred_is_never_decided_by_recency_against_a_better_source() -> None:
-    rules = {name: checked_document(dict(rule)) for name, rule in BUILT_IN.items()}
+    rules = {name: validate_document(dict(rule)) for name, rule in BUILT_IN.items()}
     found = match([resolve(name, rules) for name in rules], record(source="inferred"))
     assert found is not None
     assert found.name == INFERRED_RULE

@@ -8,11 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.rules.domain.engine.arbitration import ArbitrationConfig, Conflict, DefaultStrategy, Strategy, arbitrate
+from apps.rules.domain.engine.arbitration import (
+    ArbitrationConfig,
+    DefaultStrategy,
+    DetectedConflict,
+    Strategy,
+    arbitrate,
+)
 from apps.rules.domain.engine.record import MemoryRecord
 from apps.rules.domain.engine.signals import Detection, SignalType
 from apps.rules.domain.engine.sources import SOURCE_ORDER
-from apps.rules.domain.engine.verdict import Outcome, Verdict, decide, outcome_of
+from apps.rules.domain.engine.verdict import Verdict, VerdictOutcome, decide, outcome_of
 from tests.unit.rules.records import NOON, conflict, record
 
 CONTRADICTS = conflict(SignalType.CONTRADICTION)
@@ -20,13 +26,15 @@ NEWEST = record(days=1)
 UNDECIDED = {"priority_importance": False, "priority_recency": False, "priority_source": False}
 
 
-def against(key: str, *, score: float = 0.9, weak: bool = False, restates: bool = False, **fields: Any) -> Conflict:
+def against(
+    key: str, *, score: float = 0.9, weak: bool = False, restates: bool = False, **fields: Any
+) -> DetectedConflict:
     """A conflict with a stored memory."""
     kind = SignalType.SEMANTIC if restates else SignalType.CONTRADICTION
-    return Conflict(record(key=key, **fields), replace(conflict(kind, score=score), is_decisive=not weak))
+    return DetectedConflict(record(key=key, **fields), replace(conflict(kind, score=score), is_decisive=not weak))
 
 
-def verdict(candidate: MemoryRecord, *conflicts: Conflict, **config: Any) -> Verdict:
+def verdict(candidate: MemoryRecord, *conflicts: DetectedConflict, **config: Any) -> Verdict:
     found = decide(candidate, conflicts, ArbitrationConfig(**config))
     assert found is not None
     return found
@@ -41,22 +49,22 @@ def keys(decided: tuple[Any, ...]) -> list[str]:
 
 def test_without_conflicts_there_is_nothing_to_decide() -> None:
     assert decide(NEWEST, [], ArbitrationConfig()) is None
-    assert decide(NEWEST, [Conflict(record(), Detection((), False, 9.0))], ArbitrationConfig()) is None
+    assert decide(NEWEST, [DetectedConflict(record(), Detection((), False, 9.0))], ArbitrationConfig()) is None
 
 
 @pytest.mark.parametrize(
     ("found", "candidate", "config", "outcome"),
     [
-        (against("a"), record(days=1), {}, Outcome.SUPERSEDED_EXISTING),
-        (against("a"), record(days=-1), {}, Outcome.KEPT_EXISTING),
-        (against("a", weak=True), record(days=1), {}, Outcome.NOTICED),
-        (against("a", restates=True), record(), UNDECIDED, Outcome.MERGED),
-        (against("a"), record(), {"default_strategy": DefaultStrategy.REJECT}, Outcome.REJECTED),
-        (against("a"), record(), {"default_strategy": DefaultStrategy.KEEP_EXISTING}, Outcome.KEPT_EXISTING),
+        (against("a"), record(days=1), {}, VerdictOutcome.SUPERSEDED_EXISTING),
+        (against("a"), record(days=-1), {}, VerdictOutcome.KEPT_EXISTING),
+        (against("a", weak=True), record(days=1), {}, VerdictOutcome.NOTICED),
+        (against("a", restates=True), record(), UNDECIDED, VerdictOutcome.MERGED),
+        (against("a"), record(), {"default_strategy": DefaultStrategy.REJECT}, VerdictOutcome.REJECTED),
+        (against("a"), record(), {"default_strategy": DefaultStrategy.KEEP_EXISTING}, VerdictOutcome.KEPT_EXISTING),
     ],
 )
 def test_each_arbitration_comes_to_an_outcome(
-    found: Conflict, candidate: MemoryRecord, config: dict[str, Any], outcome: Outcome
+    found: DetectedConflict, candidate: MemoryRecord, config: dict[str, Any], outcome: VerdictOutcome
 ) -> None:
     assert verdict(candidate, found, **config).outcome is outcome
 
@@ -74,7 +82,7 @@ def test_the_others_that_the_candidate_wins_leave_with_the_first() -> None:
 
 def test_a_candidate_that_loses_one_conflict_does_not_stand_and_touches_nothing_else() -> None:
     found = verdict(NEWEST, against("older", score=0.9), against("newer", score=0.5, days=2))
-    assert found.outcome is Outcome.KEPT_EXISTING
+    assert found.outcome is VerdictOutcome.KEPT_EXISTING
     assert found.main.conflict.existing.key == "newer"
     assert (found.also, keys(found.others)) == ((), ["older"])
 
@@ -91,7 +99,7 @@ def test_what_is_only_noticed_comes_after_what_is_acted_on_and_stays() -> None:
 
 def test_where_all_is_weak_the_most_severe_is_noticed() -> None:
     found = verdict(NEWEST, against("a", score=0.4, weak=True), against("b", score=0.6, weak=True))
-    assert (found.outcome, found.main.conflict.existing.key) == (Outcome.NOTICED, "b")
+    assert (found.outcome, found.main.conflict.existing.key) == (VerdictOutcome.NOTICED, "b")
     assert keys(found.others) == ["a"]
 
 
@@ -99,14 +107,14 @@ def test_a_merge_takes_along_what_the_candidate_wins_and_leaves_other_merges_for
     restated = [against(key, score=score, restates=True) for key, score in (("a", 0.9), ("b", 0.8))]
     beaten = against("c", score=0.5, importance=0.0, source="inferred")
     found = verdict(record(importance=1.0), *restated, beaten, **UNDECIDED, merge_threshold=0.3)
-    assert (found.outcome, found.main.conflict.existing.key) == (Outcome.MERGED, "a")
+    assert (found.outcome, found.main.conflict.existing.key) == (VerdictOutcome.MERGED, "a")
     assert (keys(found.also), keys(found.others)) == (["c"], ["b"])
 
 
 def test_a_merge_gives_way_to_a_conflict_that_the_candidate_loses() -> None:
     winning = against("c", score=0.5, importance=1.0)
     found = verdict(record(importance=0.0), against("a", restates=True, importance=0.0), winning, **UNDECIDED)
-    assert (found.outcome, found.main.conflict.existing.key) == (Outcome.KEPT_EXISTING, "c")
+    assert (found.outcome, found.main.conflict.existing.key) == (VerdictOutcome.KEPT_EXISTING, "c")
 
 
 # --- properties -------------------------------------------------------------------------------------------
@@ -136,17 +144,18 @@ configs = st.builds(
 
 
 @st.composite
-def conflict_lists(draw: st.DrawFn) -> list[Conflict]:
+def conflict_lists(draw: st.DrawFn) -> list[DetectedConflict]:
     """Some conflicts with different memories."""
     count = draw(st.integers(1, 6))
     return [
-        Conflict(draw(st.builds(record, key=st.just(f"m{n}"), **fields)), draw(found_detections)) for n in range(count)
+        DetectedConflict(draw(st.builds(record, key=st.just(f"m{n}"), **fields)), draw(found_detections))
+        for n in range(count)
     ]
 
 
 @given(candidates, conflict_lists(), configs, st.randoms(use_true_random=False))
 def test_the_order_of_the_conflicts_makes_no_difference(
-    candidate: MemoryRecord, conflicts: list[Conflict], config: ArbitrationConfig, chance: Any
+    candidate: MemoryRecord, conflicts: list[DetectedConflict], config: ArbitrationConfig, chance: Any
 ) -> None:
     shuffled = list(conflicts)
     chance.shuffle(shuffled)
@@ -155,7 +164,7 @@ def test_the_order_of_the_conflicts_makes_no_difference(
 
 @given(candidates, conflict_lists(), configs)
 def test_every_conflict_is_told_of_once(
-    candidate: MemoryRecord, conflicts: list[Conflict], config: ArbitrationConfig
+    candidate: MemoryRecord, conflicts: list[DetectedConflict], config: ArbitrationConfig
 ) -> None:
     found = decide(candidate, conflicts, config)
     assert found is not None
@@ -166,21 +175,21 @@ def test_every_conflict_is_told_of_once(
 
 @given(candidates, conflict_lists(), configs)
 def test_a_candidate_stands_only_where_it_loses_nothing_that_is_acted_on(
-    candidate: MemoryRecord, conflicts: list[Conflict], config: ArbitrationConfig
+    candidate: MemoryRecord, conflicts: list[DetectedConflict], config: ArbitrationConfig
 ) -> None:
     found = decide(candidate, conflicts, config)
     assert found is not None
     results = [arbitrate(candidate, one.existing, one.detection, config) for one in conflicts]
     if any(result.loser == "candidate" for result in results):
-        assert found.outcome in {Outcome.KEPT_EXISTING, Outcome.REJECTED}
+        assert found.outcome in {VerdictOutcome.KEPT_EXISTING, VerdictOutcome.REJECTED}
         assert found.also == ()
         assert found.main.result.loser == "candidate"
-    if found.outcome is Outcome.SUPERSEDED_EXISTING:
+    if found.outcome is VerdictOutcome.SUPERSEDED_EXISTING:
         beaten = {
             one.existing.key for one, result in zip(conflicts, results, strict=True) if result.winner == "candidate"
         }
         assert set(keys((found.main, *found.also))) == beaten
-    if found.outcome is Outcome.NOTICED:
+    if found.outcome is VerdictOutcome.NOTICED:
         assert all(result.winner is None for result in results)
 
 
@@ -188,14 +197,14 @@ def test_a_candidate_stands_only_where_it_loses_nothing_that_is_acted_on(
 def test_swapping_candidate_and_existing_never_changes_which_memory_wins_a_keep(
     one: MemoryRecord, other: MemoryRecord, detection: Detection, config: ArbitrationConfig
 ) -> None:
-    forth, back = (decide(a, [Conflict(b, detection)], config) for a, b in ((one, other), (other, one)))
+    forth, back = (decide(a, [DetectedConflict(b, detection)], config) for a, b in ((one, other), (other, one)))
     assert forth is not None
     assert back is not None
     if forth.main.result.strategy is Strategy.DEFAULT:
         return
     swapped = {
-        Outcome.SUPERSEDED_EXISTING: Outcome.KEPT_EXISTING,
-        Outcome.KEPT_EXISTING: Outcome.SUPERSEDED_EXISTING,
+        VerdictOutcome.SUPERSEDED_EXISTING: VerdictOutcome.KEPT_EXISTING,
+        VerdictOutcome.KEPT_EXISTING: VerdictOutcome.SUPERSEDED_EXISTING,
     }
     assert back.outcome is swapped.get(forth.outcome, forth.outcome)
 
@@ -203,5 +212,5 @@ def test_swapping_candidate_and_existing_never_changes_which_memory_wins_a_keep(
 def test_two_memories_of_one_moment_are_told_apart_by_the_microsecond() -> None:
     later = record(key="later")
     later = replace(later, timestamp=NOON + timedelta(microseconds=1))
-    assert verdict(later, against("a")).outcome is Outcome.SUPERSEDED_EXISTING
-    assert verdict(record(), Conflict(later, CONTRADICTS)).outcome is Outcome.KEPT_EXISTING
+    assert verdict(later, against("a")).outcome is VerdictOutcome.SUPERSEDED_EXISTING
+    assert verdict(record(), DetectedConflict(later, CONTRADICTS)).outcome is VerdictOutcome.KEPT_EXISTING

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from apps.rules.domain.contradiction.evidence import Reason
 from apps.rules.domain.engine.signals import SignalType
-from apps.rules.domain.engine.verdict import Outcome as Decided
+from apps.rules.domain.engine.verdict import VerdictOutcome
 from apps.semantic.domain.receipt_words import OUTCOMES, REASONS, duration, signal_words
 
 CONTRADICTION = {
@@ -73,4 +73,4 @@ def test_every_signal_has_words_however_little_is_known(kind: str, score: float,
 
 def test_every_reason_and_every_outcome_has_a_sentence() -> None:
     assert REASONS.keys() >= {reason.value for reason in Reason}
-    assert OUTCOMES.keys() >= {outcome.value for outcome in Decided}
+    assert OUTCOMES.keys() >= {outcome.value for outcome in VerdictOutcome}

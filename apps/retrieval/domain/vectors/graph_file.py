@@ -28,7 +28,7 @@ class StoredRows(NamedTuple):
     removed: npt.NDArray[np.bool_]
 
 
-def stored_rows(path: Path, dimension: int) -> StoredRows:
+def read_graph_rows(path: Path, dimension: int) -> StoredRows:
     """What is in the file of a graph. Raises ValueError for a file of another layout, OSError without one."""
     with path.open("rb") as file:
         head = np.fromfile(file, dtype=_HEAD, count=1)

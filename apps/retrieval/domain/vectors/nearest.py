@@ -6,9 +6,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from apps.retrieval.domain.arrays import Bools, Floats, Slots
 from apps.retrieval.domain.planner import DEFAULT_COSTS, RowCounts, SearchCosts, SearchWay, plan
-from apps.retrieval.domain.rows import Shard
+from apps.retrieval.domain.postings import Bools, Floats, Slots
+from apps.retrieval.domain.rows import RowStore
 from apps.retrieval.domain.vectors.cosines import cosines, cosines_at
 
 Vector = npt.NDArray[np.float32]
@@ -23,7 +23,7 @@ class NearRows(NamedTuple):
 
 
 def nearest_rows(
-    shard: Shard, vector: Vector, matching: Bools, top_k: int, costs: SearchCosts = DEFAULT_COSTS
+    shard: RowStore, vector: Vector, matching: Bools, top_k: int, costs: SearchCosts = DEFAULT_COSTS
 ) -> NearRows:
     """The `top_k` nearest of the matching slots, or all of them if there are fewer. matching: of shape (size,)."""
     counts = _counts(shard, matching)
@@ -39,12 +39,12 @@ def nearest_rows(
     return _best(slots, cosines(shard.vectors, vector)[slots], top_k, SearchWay.SCAN)
 
 
-def _counts(shard: Shard, matching: Bools) -> RowCounts:
+def _counts(shard: RowStore, matching: Bools) -> RowCounts:
     in_graph = len(shard.graph) if shard.graph is not None and shard.use_graph else 0
     return RowCounts(shard.size, len(shard), int(np.count_nonzero(matching)), in_graph)
 
 
-def _by_graph(shard: Shard, vector: Vector, matching: Bools, wanted: int, asked: int) -> Slots | None:
+def _by_graph(shard: RowStore, vector: Vector, matching: Bools, wanted: int, asked: int) -> Slots | None:
     """The matching ones of what the graph gives, and every matching slot that it does not know.
 
     None when these are not known to hold the nearest: too few of the graph's rows match, since those that do lie

@@ -6,15 +6,15 @@ from typing import NamedTuple
 from apps.core.domain.errors import InvalidInputError
 
 
-class Problem(NamedTuple):
+class RuleProblem(NamedTuple):
     """path: of the offending field, with dots. message: what would be right."""
 
     path: str
     message: str
 
-    def below(self, prefix: str) -> "Problem":
+    def below(self, prefix: str) -> "RuleProblem":
         """The same problem, seen from outside."""
-        return Problem(f"{prefix}.{self.path}" if self.path else prefix, self.message)
+        return RuleProblem(f"{prefix}.{self.path}" if self.path else prefix, self.message)
 
 
 class InvalidRuleError(InvalidInputError):
@@ -22,7 +22,7 @@ class InvalidRuleError(InvalidInputError):
 
     code = "invalid_rule"
 
-    def __init__(self, problems: Sequence[Problem]) -> None:
+    def __init__(self, problems: Sequence[RuleProblem]) -> None:
         super().__init__(problems[0].message, attr=problems[0].path or None)
         self.problems = tuple(problems)
 

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from apps.rules.domain.documents.problems import InvalidRuleError, Problem
+from apps.rules.domain.documents.problems import InvalidRuleError, RuleProblem
 from apps.rules.domain.documents.shape import Group, Setting, as_json, group_of
 from apps.rules.domain.engine.arbitration import ArbitrationConfig
 from apps.rules.domain.engine.merge import MergeConfig
@@ -98,10 +98,10 @@ def deep_merge(base: Mapping[str, Any], changes: Mapping[str, Any]) -> Document:
     return merged
 
 
-def without_nulls(document: Mapping[str, Any]) -> Document:
+def drop_nulls(document: Mapping[str, Any]) -> Document:
     """A document in which what is null is missing, except under `conditions`."""
     return {
-        name: without_nulls(value) if isinstance(value, Mapping) and name != NULL_SAYS_SOMETHING else value
+        name: drop_nulls(value) if isinstance(value, Mapping) and name != NULL_SAYS_SOMETHING else value
         for name, value in document.items()
         if value is not None
     }
@@ -112,10 +112,10 @@ def lineage(name: str, documents: Mapping[str, Mapping[str, Any]]) -> list[str]:
     chain = [name]
     while (base := documents[chain[-1]].get("extends")) is not None:
         if base not in documents:
-            raise InvalidRuleError([Problem("extends", f"There is no rule {base!r}, which {chain[-1]!r} extends.")])
+            raise InvalidRuleError([RuleProblem("extends", f"There is no rule {base!r}, which {chain[-1]!r} extends.")])
         if base in chain:
             circle = " -> ".join([*chain, base])
-            raise InvalidRuleError([Problem("extends", f"The rules extend each other in a circle: {circle}.")])
+            raise InvalidRuleError([RuleProblem("extends", f"The rules extend each other in a circle: {circle}.")])
         chain.append(base)
     return chain
 
@@ -147,7 +147,7 @@ def heirs_of(names: Collection[str], documents: Mapping[str, Mapping[str, Any]])
     return heirs
 
 
-def check_fit(changed: Collection[str], documents: Mapping[str, Mapping[str, Any]]) -> None:
+def check_resolvable(changed: Collection[str], documents: Mapping[str, Mapping[str, Any]]) -> None:
     """That the changed rules, and those that extend them, can be resolved among all. Raises InvalidRuleError."""
     for name in sorted(set(changed) & set(documents)):
         resolve(name, documents)
@@ -157,7 +157,7 @@ def check_fit(changed: Collection[str], documents: Mapping[str, Mapping[str, Any
         except InvalidRuleError as error:
             path, message = error.problems[0]
             told = f"The rule {name!r}, which extends this one, could not be used any more: {message}"
-            raise InvalidRuleError([Problem(path, told)]) from None
+            raise InvalidRuleError([RuleProblem(path, told)]) from None
 
 
 def by_priority(rules: Iterable[RuleConfig]) -> list[RuleConfig]:
@@ -186,11 +186,11 @@ def _value(member: Setting | Group, value: Any) -> Any:
     return _made(member, value or {}) if isinstance(member, Group) else member.made(value)
 
 
-def _inconsistencies(rule: RuleConfig) -> Iterable[Problem]:
+def _inconsistencies(rule: RuleConfig) -> Iterable[RuleProblem]:
     span = rule.conditions.importance_range
     if span.min is not None and span.max is not None and span.min > span.max:
-        yield Problem("conditions.importance_range.min", f"Must not be above the maximum of {span.max:g}.")
+        yield RuleProblem("conditions.importance_range.min", f"Must not be above the maximum of {span.max:g}.")
     if not rule.arbitration.weights.total > 0:
-        yield Problem("arbitration.weights", "The weights must sum to a positive number.")
+        yield RuleProblem("arbitration.weights", "The weights must sum to a positive number.")
     if not sum(rule.detection.weights.values()) > 0:
-        yield Problem("detection.weights", "The weights must sum to a positive number.")
+        yield RuleProblem("detection.weights", "The weights must sum to a positive number.")

@@ -4,8 +4,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from apps.rules.domain.documents.problems import InvalidRuleError, Problem
-from apps.rules.domain.documents.rule import DEFAULT_RULE, MAX_NAME_CHARS, SHAPE, Document, without_nulls
+from apps.rules.domain.documents.problems import InvalidRuleError, RuleProblem
+from apps.rules.domain.documents.rule import DEFAULT_RULE, MAX_NAME_CHARS, SHAPE, Document, drop_nulls
 from apps.rules.domain.documents.shape import Group, Setting, is_storable, problem_with
 
 MAX_BYTES = 64 * 1024
@@ -17,7 +17,7 @@ RESERVED_NAMES = frozenset({"export", "load", "match", "evaluate", ".", ".."})
 FIXED_FOR_DEFAULT = ("extends", "conditions")
 
 
-def checked_document(document: Any) -> Document:
+def validate_document(document: Any) -> Document:
     """A document without nulls that is known to be sound in every field. Raises InvalidRuleError.
 
     What depends on other rules (`extends`) or on several fields together is left to `rules.resolve`.
@@ -25,58 +25,58 @@ def checked_document(document: Any) -> Document:
     problems = list(_problems(document))
     if problems:
         raise InvalidRuleError(problems[:MAX_PROBLEMS])
-    return without_nulls(document)
+    return drop_nulls(document)
 
 
-def check_name(name: Any) -> Iterator[Problem]:
+def check_name(name: Any) -> Iterator[RuleProblem]:
     """What is wrong with the name of a rule."""
     if not isinstance(name, str) or not 1 <= len(name) <= MAX_NAME_CHARS:
-        yield Problem("name", f"Expected 1 to {MAX_NAME_CHARS} characters.")
+        yield RuleProblem("name", f"Expected 1 to {MAX_NAME_CHARS} characters.")
     elif not name.isprintable() or name != name.strip() or "/" in name or not is_storable(name):
-        yield Problem("name", "A name is printable, has no slash, and neither begins nor ends with a space.")
+        yield RuleProblem("name", "A name is printable, has no slash, and neither begins nor ends with a space.")
     elif name in RESERVED_NAMES:
-        yield Problem("name", f"{name!r} is an address of the API; call the rule something else.")
+        yield RuleProblem("name", f"{name!r} is an address of the API; call the rule something else.")
 
 
-def check_setting(setting: Setting, value: Any) -> Iterator[Problem]:
+def check_setting(setting: Setting, value: Any) -> Iterator[RuleProblem]:
     """What is wrong with the value of one setting; null means that it is missing."""
     if value is not None and (message := problem_with(setting, value)):
-        yield Problem(setting.path, message)
+        yield RuleProblem(setting.path, message)
 
 
-def _problems(document: Any) -> Iterator[Problem]:
+def _problems(document: Any) -> Iterator[RuleProblem]:
     if not isinstance(document, Mapping):
-        yield Problem("", "A rule is a JSON object.")
+        yield RuleProblem("", "A rule is a JSON object.")
         return
     too_deep = _too_deep(document)
     if too_deep is not None:
-        yield Problem(too_deep, f"Nested too deeply: at most {MAX_DEPTH} levels.")
+        yield RuleProblem(too_deep, f"Nested too deeply: at most {MAX_DEPTH} levels.")
         return
     if _size(document) > MAX_BYTES:
-        yield Problem(_largest(document), f"The rule is too large: at most {MAX_BYTES // 1024} KB of JSON.")
+        yield RuleProblem(_largest(document), f"The rule is too large: at most {MAX_BYTES // 1024} KB of JSON.")
         return
     yield from check_name(document.get("name"))
     yield from _of_default(document)
     yield from _in_group(SHAPE, document, "")
 
 
-def _of_default(document: Mapping[str, Any]) -> Iterator[Problem]:
+def _of_default(document: Mapping[str, Any]) -> Iterator[RuleProblem]:
     if document.get("name") != DEFAULT_RULE:
         return
     reason = "The default rule applies where no other one does, so it needs no"
     for name in FIXED_FOR_DEFAULT:
         if document.get(name):
-            yield Problem(name, f"{reason} {name}.")
+            yield RuleProblem(name, f"{reason} {name}.")
     if document.get("enabled") is False:
-        yield Problem("enabled", "The default rule cannot be disabled: it applies where no other one does.")
+        yield RuleProblem("enabled", "The default rule cannot be disabled: it applies where no other one does.")
 
 
-def _in_group(group: Group, values: Mapping[Any, Any], path: str) -> Iterator[Problem]:
+def _in_group(group: Group, values: Mapping[Any, Any], path: str) -> Iterator[RuleProblem]:
     for name, value in values.items():
         where = f"{path}.{shown(name)}" if path else shown(name)
         member = group.members.get(name)
         if member is None:
-            yield Problem(where, "Unknown field.")
+            yield RuleProblem(where, "Unknown field.")
         elif where == "name" or value is None:
             continue
         elif isinstance(member, Setting):
@@ -84,7 +84,7 @@ def _in_group(group: Group, values: Mapping[Any, Any], path: str) -> Iterator[Pr
         elif isinstance(value, Mapping):
             yield from _in_group(member, value, where)
         else:
-            yield Problem(where, "Expected a JSON object.")
+            yield RuleProblem(where, "Expected a JSON object.")
 
 
 def shown(name: Any) -> str:

@@ -113,7 +113,7 @@ class ArbitrationResult:
     strategy: Strategy
 
 
-class Conflict(NamedTuple):
+class DetectedConflict(NamedTuple):
     """A stored memory with what the detector says of it and the candidate."""
 
     existing: MemoryRecord
@@ -139,7 +139,7 @@ def arbitrate(
     )
 
 
-def most_severe(conflicts: Iterable[Conflict]) -> Conflict | None:
+def most_severe(conflicts: Iterable[DetectedConflict]) -> DetectedConflict | None:
     """The conflict with the highest total signal score; None when none is a conflict.
 
     Of equal ones that with the newer memory, then that whose key comes first, whatever their order.
@@ -147,20 +147,20 @@ def most_severe(conflicts: Iterable[Conflict]) -> Conflict | None:
     return next(iter(by_severity(conflicts)), None)
 
 
-def by_severity(conflicts: Iterable[Conflict]) -> list[Conflict]:
+def by_severity(conflicts: Iterable[DetectedConflict]) -> list[DetectedConflict]:
     """Those that are conflicts, the most severe first, in the order of `most_severe`."""
     return sorted((conflict for conflict in conflicts if conflict.detection.is_conflict), key=_severity)
 
 
 def arbitrate_most_severe(
-    candidate: MemoryRecord, conflicts: Iterable[Conflict], config: ArbitrationConfig
-) -> tuple[Conflict, ArbitrationResult] | None:
+    candidate: MemoryRecord, conflicts: Iterable[DetectedConflict], config: ArbitrationConfig
+) -> tuple[DetectedConflict, ArbitrationResult] | None:
     """Decide the most severe of several conflicts (spec 000 "Multiple conflict resolution")."""
     worst = most_severe(conflicts)
     return worst and (worst, arbitrate(candidate, worst.existing, worst.detection, config))
 
 
-def _severity(conflict: Conflict) -> tuple[float, float, str]:
+def _severity(conflict: DetectedConflict) -> tuple[float, float, str]:
     existing = conflict.existing
     return -conflict.detection.total_score, -existing.timestamp.timestamp(), existing.key
 

@@ -14,7 +14,7 @@ from apps.rules.domain.engine.arbitration import (
     Action,
     ArbitrationConfig,
     ArbitrationResult,
-    Conflict,
+    DetectedConflict,
     Strategy,
     arbitrate,
     by_severity,
@@ -22,7 +22,7 @@ from apps.rules.domain.engine.arbitration import (
 from apps.rules.domain.engine.record import MemoryRecord
 
 
-class Outcome(StrEnum):
+class VerdictOutcome(StrEnum):
     """What a decision does. noticed: nothing, both memories stand. rejected: the candidate is refused."""
 
     NOTICED = "noticed"
@@ -33,10 +33,10 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True)
-class Decided:
+class DecidedConflict:
     """A conflict and what was decided about it."""
 
-    conflict: Conflict
+    conflict: DetectedConflict
     result: ArbitrationResult
 
 
@@ -48,52 +48,52 @@ class Verdict:
     others: those that change nothing.
     """
 
-    outcome: Outcome
-    main: Decided
-    also: tuple[Decided, ...] = ()
-    others: tuple[Decided, ...] = ()
+    outcome: VerdictOutcome
+    main: DecidedConflict
+    also: tuple[DecidedConflict, ...] = ()
+    others: tuple[DecidedConflict, ...] = ()
 
 
-def decide(candidate: MemoryRecord, conflicts: Sequence[Conflict], config: ArbitrationConfig) -> Verdict | None:
+def decide(candidate: MemoryRecord, conflicts: Sequence[DetectedConflict], config: ArbitrationConfig) -> Verdict | None:
     """What is done about a candidate and the memories that it conflicts with; None when there is no conflict.
 
     The order of the conflicts makes no difference.
     """
     decided = [
-        Decided(conflict, arbitrate(candidate, conflict.existing, conflict.detection, config))
+        DecidedConflict(conflict, arbitrate(candidate, conflict.existing, conflict.detection, config))
         for conflict in by_severity(conflicts)
     ]
     if not decided:
         return None
-    acting = [one for one in decided if outcome_of(one.result) is not Outcome.NOTICED]
+    acting = [one for one in decided if outcome_of(one.result) is not VerdictOutcome.NOTICED]
     main = _main(acting) if acting else decided[0]
     outcome = outcome_of(main.result)
-    also: tuple[Decided, ...] = ()
-    if outcome in {Outcome.SUPERSEDED_EXISTING, Outcome.MERGED}:
+    also: tuple[DecidedConflict, ...] = ()
+    if outcome in {VerdictOutcome.SUPERSEDED_EXISTING, VerdictOutcome.MERGED}:
         also = tuple(one for one in acting if one is not main and one.result.winner == "candidate")
     others = tuple(one for one in decided if one is not main and one not in also)
     return Verdict(outcome, main, also, others)
 
 
-def noticed(verdict: Verdict, reason: str) -> Verdict:
+def notice_only(verdict: Verdict, reason: str) -> Verdict:
     """The same conflicts, of which none is acted on. reason: why not, in a sentence."""
     said = verdict.main.result
     result = ArbitrationResult(Action.KEEP, None, None, said.confidence, reason, Strategy.NOTICED)
-    return Verdict(Outcome.NOTICED, replace(verdict.main, result=result), (), (*verdict.also, *verdict.others))
+    return Verdict(VerdictOutcome.NOTICED, replace(verdict.main, result=result), (), (*verdict.also, *verdict.others))
 
 
-def outcome_of(result: ArbitrationResult) -> Outcome:
+def outcome_of(result: ArbitrationResult) -> VerdictOutcome:
     """What one arbitration comes to. A keep without a winner, where both stand, is noticed."""
     if result.action is Action.MERGE:
-        return Outcome.MERGED
+        return VerdictOutcome.MERGED
     if result.action is Action.REJECT:
-        return Outcome.REJECTED
+        return VerdictOutcome.REJECTED
     if result.winner is None:
-        return Outcome.NOTICED
-    return Outcome.SUPERSEDED_EXISTING if result.winner == "candidate" else Outcome.KEPT_EXISTING
+        return VerdictOutcome.NOTICED
+    return VerdictOutcome.SUPERSEDED_EXISTING if result.winner == "candidate" else VerdictOutcome.KEPT_EXISTING
 
 
-def _main(acting: Sequence[Decided]) -> Decided:
+def _main(acting: Sequence[DecidedConflict]) -> DecidedConflict:
     """The most severe; or, if the candidate loses another one, the most severe of those that it loses."""
     lost = (one for one in acting if one.result.loser == "candidate")
     return next(lost, acting[0])
