@@ -12,7 +12,7 @@ from apps.llm.guards.status import BudgetStatus, budget_status, open_breakers
 from apps.llm.pricing.prices import prices_ensure
 from apps.llm.providers.configured import warm_up_chat_providers
 from apps.llm.status import ConfiguredModel, configured_models
-from apps.llm.tools.parameters import checked_parameters
+from apps.llm.tools.parameters import checked_parameters, tool_parameters
 
 __all__ = [
     "RESERVATION_MARGIN_MS",
@@ -31,5 +31,6 @@ __all__ = [
     "prices_ensure",
     "space_activate",
     "space_get_or_create",
+    "tool_parameters",
     "warm_up_chat_providers",
 ]

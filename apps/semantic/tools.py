@@ -1,7 +1,6 @@
-"""What a model may do with memories: save, search and reinforce, under the access of the caller it speaks to.
+"""The tools for memories: save, search and reinforce, under the access of the caller.
 
-The schemas tell a model what it can give. Parameters are then checked by the same serializers as requests over REST,
-so a tool takes nothing that REST refuses.
+Schemas and checks come from the serializers of the REST calls, so a tool takes nothing that REST refuses.
 """
 
 from collections.abc import Mapping
@@ -10,15 +9,10 @@ from uuid import UUID
 
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.scope import Access, Permission
-from apps.llm.domain.tools import MOMENT, SCOPE, UNIT, Json, Tool, object_schema
-from apps.llm.services import checked_parameters
-from apps.retrieval.domain.query import DEFAULT_TOP_K, MAX_TOP_K, SearchMode
+from apps.llm.domain.tools import Json, Tool, object_schema
+from apps.llm.services import checked_parameters, tool_parameters
 from apps.semantic import services
-from apps.semantic.domain.confidence import DecayPolicy
-from apps.semantic.models import MAX_TAG_CHARS
 from apps.semantic.schemas.memories import (
-    MAX_DAYS,
-    MAX_QUERY_CHARS,
     MemoryInput,
     SearchInput,
     make_draft,
@@ -30,13 +24,6 @@ from apps.semantic.schemas.memories import (
 from apps.semantic.search.search import memory_search
 
 _UUID = r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"
-_TAGS = {
-    **{
-        name: {"type": "string", "maxLength": MAX_TAG_CHARS}
-        for name in ("agent", "personality", "project", "type", "session_id")
-    },
-    "global": {"type": "boolean"},
-}
 
 
 def _save(access: Access, parameters: Mapping[str, Any]) -> Json:
@@ -59,21 +46,14 @@ MEMORY_SAVE = Tool(
     description="Save a fact worth remembering. The same content in the same scope is stored once.",
     permission=Permission.WRITE,
     handler=_save,
-    parameters=object_schema(
-        {
-            "content": {"type": "string", "minLength": 1, "description": "The fact, as one sentence."},
-            **SCOPE,
-            **_TAGS,
-            "decay_policy": {"type": "string", "enum": [policy.value for policy in DecayPolicy]},
-            "importance": {**UNIT, "description": "How much it matters. Default 0.5."},
-            "confidence": {**UNIT, "description": "How sure you are. Default 1."},
-            "keywords": {"type": "array", "maxItems": 50, "items": {"type": "string", "maxLength": 100}},
-            "source": {"type": "string", "maxLength": 64},
-            "occurred_at": MOMENT,
-            "context": {"type": "string", "description": "Circumstances, findable too."},
-            "metadata": {"type": "object"},
+    parameters=tool_parameters(
+        MemoryInput,
+        exclude=("embedding",),
+        descriptions={
+            "content": "The fact, as one sentence.",
+            "confidence": "How sure you are, 0 to 1. Default 1.0.",
+            "source": "Who says so: user, conversation, skill, system, inferred, or your own word.",
         },
-        required=("content",),
     ),
 )
 
@@ -82,27 +62,12 @@ MEMORY_SEARCH = Tool(
     description="Find memories by meaning and by words, the best first.",
     permission=Permission.READ,
     handler=_search,
-    parameters=object_schema(
-        {
-            "query": {"type": "string", "minLength": 1, "maxLength": MAX_QUERY_CHARS},
-            **SCOPE,
-            **_TAGS,
-            "top_k": {"type": "integer", "minimum": 1, "maximum": MAX_TOP_K, "default": DEFAULT_TOP_K},
-            "min_similarity": {"type": "number", "minimum": -1, "maximum": 1},
-            "min_confidence": UNIT,
-            "last_days": {"type": "number", "minimum": 0, "maximum": MAX_DAYS},
-            "time_window": object_schema({"from": MOMENT, "to": MOMENT}, required=()),
-            "source": {"type": "string", "maxLength": 64},
-            "mode": {"type": "string", "enum": [mode.value for mode in SearchMode]},
-            "explain": {"type": "boolean"},
-        },
-        required=("query",),
-    ),
+    parameters=tool_parameters(SearchInput, required=("query",), exclude=("embedding",)),
 )
 
 MEMORY_REINFORCE = Tool(
     name="memory_reinforce",
-    description="Say that a reinforceable memory still holds: its decay starts anew.",
+    description="Say that a reinforceable memory still holds: its decay restarts.",
     permission=Permission.WRITE,
     handler=_reinforce,
     parameters=object_schema({"id": {"type": "string", "pattern": _UUID}}, required=("id",)),

@@ -27,10 +27,6 @@ Schema = Mapping[str, Any]
 Json = dict[str, Any]
 Handler = Callable[[Access, Mapping[str, Any]], Json]
 
-MOMENT: Json = {"type": "string", "description": "ISO 8601 with an offset, for example 2023-05-08T13:56:00Z."}
-UNIT: Json = {"type": "number", "minimum": 0, "maximum": 1}
-SCOPE: Json = {name: {"type": "string", "maxLength": 200} for name in ("user_id", "household_id", "persona_id")}
-
 
 def object_schema(properties: Json, *, required: tuple[str, ...]) -> Json:
     """Return the schema of an object with these properties and no others."""
