@@ -13,7 +13,7 @@ from servestatic import ServeStaticASGI
 
 from apps.episodic.store.file_cache import archive_cache
 from apps.llm.services import warm_up_chat_providers
-from apps.semantic.index.warm_up import end_index, start_index
+from apps.semantic.services import end_index, start_index
 from memoryhub.web.handler import ThreadedASGIHandler
 from memoryhub.web.lifespan import WithEnd
 

@@ -24,19 +24,19 @@ from apps.core.domain.scope import Scope, system_access
 from apps.episodic.domain.event import DEFAULT_IMPORTANCE, DEFAULT_SOURCE, EventDraft
 from apps.episodic.retention.purge import events_purge
 from apps.episodic.services import RecordAction, events_record
-from apps.semantic.conflicts.review import Winner
 from apps.semantic.domain.confidence import DecayPolicy
 from apps.semantic.domain.memory import MemoryDraft
-from apps.semantic.models import Memory, MemoryStatus
-from apps.semantic.selectors import memory_list, store_status
+from apps.semantic.selectors import Memory, MemoryStatus, memory_list
 from apps.semantic.services import (
     SaveResult,
+    Winner,
     conflict_accept,
     conflict_override,
     conflict_revert,
     memories_purge,
     memory_reinforce,
     memory_save,
+    store_status,
 )
 
 FILES = Path(settings.BASE_DIR) / "fixtures" / "sample"

@@ -1,29 +1,33 @@
 """Reads of semantic memory. Every one takes the caller's access, so that none can forget it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.db import DatabaseError, connection
 from django.db.models import Q, QuerySet
 
 from apps.core.domain.errors import NotFoundError
 from apps.core.domain.scope import Access, Scope
-from apps.llm.selectors import active_space
-from apps.semantic.index.cache import index_cache
-from apps.semantic.index.health import index_guard
-from apps.semantic.models import Conflict, Memory, MemoryRevision
+from apps.semantic.models import Conflict, Memory, MemoryRevision, MemoryStatus
 from apps.semantic.querysets import ConflictQuerySet, MemoryQuerySet
+
+__all__ = [
+    "Memory",
+    "MemoryStatus",
+    "conflict_get",
+    "conflict_list",
+    "memory_get",
+    "memory_get_any",
+    "memory_history",
+    "memory_list",
+    "users_in",
+]
 
 NO_SUCH_MEMORY = "There is no such memory."
 NO_SUCH_CONFLICT = "There is no such receipt."
 _CONFLICT_MEMORIES = (
     "candidate", "candidate__superseded_by", "existing", "existing__superseded_by", "result", "result__superseded_by",
 )  # fmt: skip
-COLLECTION = Memory._meta.db_table
-# Which one answers a search its diagnostics say.
-INDEX_KIND = "exact or hnsw"
 
 
 def memory_get_any(access: Access, uuid: UUID) -> Memory:
@@ -78,65 +82,3 @@ def users_in(access: Access, scope: Scope) -> list[str]:
     """The users who have active memories there."""
     memories = Memory.objects.visible_to(access, scope).active()
     return list(memories.order_by("user_id").values_list("user_id", flat=True).distinct())
-
-
-@dataclass(frozen=True)
-class StoreStatus:
-    """How the store is. error: what is wrong, None when all is well."""
-
-    healthy: bool
-    host: str
-    name: str
-    count: int | None
-    index: Mapping[str, Any]
-    error: str | None = None
-
-    def as_json(self) -> dict[str, Any]:
-        """The shape that the API answers with (DESIGN section 5)."""
-        answer: dict[str, Any] = {
-            "status": "healthy" if self.healthy else "unhealthy",
-            "store": {"host": self.host, "name": self.name},
-            "collection": COLLECTION,
-            "count": self.count,
-            "index": dict(self.index),
-        }
-        return answer if self.error is None else {**answer, "error": self.error}
-
-
-def store_status(access: Access) -> StoreStatus:
-    """Whether the store answers, and how many active memories the caller can see (spec 004)."""
-    host, name = _store()
-    try:
-        count = Memory.objects.visible_to(access).active().count()
-        space = active_space()
-    except DatabaseError as error:
-        return unhealthy_status(error)
-    model = {"model": space.model, "dimension": space.dimension} if space else {}
-    return StoreStatus(True, host, name, count, _index_facts(model))
-
-
-def _index_facts(model: dict[str, Any]) -> dict[str, Any]:
-    """What this process holds in memory, and how it is."""
-    health, cache = index_guard().health, index_cache()
-    making = cache.keeper.making
-    return {
-        "kind": INDEX_KIND,
-        **model,
-        **cache.describe(),
-        "making": None if making is None else {"done": making[0], "of": making[1]},
-        "level": health.level.value,
-        "reasons": [reason.value for reason in health.reasons],
-    }
-
-
-def unhealthy_status(error: Exception) -> StoreStatus:
-    """What can be said when the database does not answer."""
-    host, name = _store()
-    detail = f"The database does not answer ({type(error).__name__})."
-    return StoreStatus(False, host, name, None, {}, detail)
-
-
-def _store() -> tuple[str, str]:
-    settings = connection.settings_dict
-    host = str(settings["HOST"])
-    return ("embedded" if host.startswith("/") else host), str(settings["NAME"])

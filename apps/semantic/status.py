@@ -1,11 +1,12 @@
-"""What the store holds, in numbers, for an operator's overview."""
+"""Status of the store, and figures for an operator's overview."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from typing import Any
 
 from django.conf import settings
-from django.db import connection
+from django.db import DatabaseError, connection
 from django.db.models import Count
 from django.db.models.functions import TruncDate
 from django.utils.timezone import localdate
@@ -13,12 +14,72 @@ from django.utils.timezone import localdate
 from apps.core.domain.scope import Access
 from apps.llm.selectors import EmbeddingSpace, active_space
 from apps.semantic.index.cache import index_cache
+from apps.semantic.index.health import index_guard
 from apps.semantic.models import Memory, MemoryEmbedding, MemoryRevision, MemoryStatus
+
+COLLECTION = Memory._meta.db_table
+# The diagnostics of a search say which of them answered it.
+INDEX_KIND = "exact or hnsw"
+
+
+@dataclass(frozen=True)
+class StoreStatus:
+    """The state of the store. error: what is wrong, None when it is healthy."""
+
+    healthy: bool
+    host: str
+    name: str
+    count: int | None
+    index: Mapping[str, Any]
+    error: str | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the shape that the API answers with (DESIGN section 5)."""
+        answer: dict[str, Any] = {
+            "status": "healthy" if self.healthy else "unhealthy",
+            "store": {"host": self.host, "name": self.name},
+            "collection": COLLECTION,
+            "count": self.count,
+            "index": dict(self.index),
+        }
+        return answer if self.error is None else {**answer, "error": self.error}
+
+
+def store_status(access: Access) -> StoreStatus:
+    """Check whether the store answers, and count the active memories that the caller can see (spec 004)."""
+    try:
+        count = Memory.objects.visible_to(access).active().count()
+        space = active_space()
+    except DatabaseError as error:
+        return unhealthy_status(error)
+    health, cache = index_guard().health, index_cache()
+    making = cache.keeper.making
+    index = {
+        "kind": INDEX_KIND,
+        **({"model": space.model, "dimension": space.dimension} if space else {}),
+        **cache.describe(),
+        "making": None if making is None else {"done": making[0], "of": making[1]},
+        "level": health.level.value,
+        "reasons": [reason.value for reason in health.reasons],
+    }
+    return StoreStatus(True, *store_address(), count, index)
+
+
+def unhealthy_status(error: Exception) -> StoreStatus:
+    """Return the status for when the database does not answer."""
+    detail = f"The database does not answer ({type(error).__name__})."
+    return StoreStatus(False, *store_address(), None, {}, detail)
+
+
+def store_address() -> tuple[str, str]:
+    """Return host and name of the database; the host of the embedded one is a directory, which is not shown."""
+    host = str(connection.settings_dict["HOST"])
+    return ("embedded" if host.startswith("/") else host), str(connection.settings_dict["NAME"])
 
 
 @dataclass(frozen=True)
 class MemoryCounts:
-    """by_status: every status -> memories. by_day: day -> saved, the oldest first. users: with active memories."""
+    """Counts of memories. by_day: day -> saved, the oldest first. users: with active memories."""
 
     by_status: Mapping[str, int]
     by_day: Mapping[date, int]
@@ -26,15 +87,15 @@ class MemoryCounts:
 
     @property
     def saved(self) -> int:
-        """How many were saved in those days."""
+        """Return how many were saved in those days."""
         return sum(self.by_day.values())
 
 
 @dataclass(frozen=True)
 class SearchStore:
-    """space: the one in use. missing: active memories without a vector in it. Sizes are in bytes.
+    """What searches work on. missing: active memories without a vector in the active space.
 
-    cache_bytes and cache_users: what this process has in memory. stored_bytes: memories, vectors and history on disk.
+    cache_bytes and cache_users: of the indexes in this process. stored_bytes: memories, vectors and history on disk.
     """
 
     space: EmbeddingSpace | None
@@ -46,46 +107,31 @@ class SearchStore:
 
 
 def memory_counts(access: Access, now: datetime, days: int = 7) -> MemoryCounts:
-    """The caller's memories by status, and those saved on each of the last `days` days, today included."""
+    """Count the caller's memories by status, and those saved on each of the last `days` days, today included."""
     memories = Memory.objects.visible_to(access)
-    found = dict(memories.order_by().values_list("status").annotate(Count("id")))
+    by_status = dict(memories.order_by().values_list("status").annotate(Count("id")))
+    recent = memories.filter(created_at__gte=now - timedelta(days=days)).order_by()
+    by_day = dict(recent.annotate(day=TruncDate("created_at")).values_list("day").annotate(Count("id")))
+    wanted = [localdate(now) - timedelta(days=back) for back in reversed(range(days))]
     return MemoryCounts(
-        by_status={status: found.get(status, 0) for status in MemoryStatus.values},
-        by_day=_saved_by_day(access, now, days),
+        by_status={status: by_status.get(status, 0) for status in MemoryStatus.values},
+        by_day={day: by_day.get(day, 0) for day in wanted},
         users=memories.active().aggregate(users=Count("user_id", distinct=True))["users"],
     )
 
 
-def _saved_by_day(access: Access, now: datetime, days: int) -> dict[date, int]:
-    today = localdate(now)
-    wanted = [today - timedelta(days=back) for back in reversed(range(days))]
-    recent = Memory.objects.visible_to(access).filter(created_at__gte=now - timedelta(days=days))
-    found = dict(recent.order_by().annotate(day=TruncDate("created_at")).values_list("day").annotate(Count("id")))
-    return {day: found.get(day, 0) for day in wanted}
-
-
 def search_store() -> SearchStore:
-    """What searches work on."""
+    """Return the figures of what searches work on."""
     space, cache = active_space(), index_cache().describe()
-    return SearchStore(
-        space=space,
-        missing=_without_vector(space),
-        cache_bytes=cache["bytes"],
-        cache_limit=settings.MEMORYHUB.index_cache_mb * 1024 * 1024,
-        cache_users=cache["shards"],
-        stored_bytes=_stored_bytes(),
-    )
-
-
-def _without_vector(space: EmbeddingSpace | None) -> int:
-    if space is None:
-        return 0
-    return Memory.objects.active().exclude(embeddings__space=space).count()
-
-
-def _stored_bytes() -> int:
     tables = [model._meta.db_table for model in (Memory, MemoryEmbedding, MemoryRevision)]
     with connection.cursor() as cursor:
         cursor.execute("SELECT sum(pg_total_relation_size(name::regclass)) FROM unnest(%s::text[]) AS name", [tables])
-        (size,) = cursor.fetchone()
-    return int(size)
+        (stored_bytes,) = cursor.fetchone()
+    return SearchStore(
+        space=space,
+        missing=0 if space is None else Memory.objects.active().exclude(embeddings__space=space).count(),
+        cache_bytes=cache["bytes"],
+        cache_limit=settings.MEMORYHUB.index_cache_mb * 1024 * 1024,
+        cache_users=cache["shards"],
+        stored_bytes=int(stored_bytes),
+    )

@@ -13,10 +13,17 @@ from apps.core.health import OK, readiness
 from apps.core.models import ApiKey
 from apps.core.selectors import usable_keys
 from apps.events.selectors import OutboxStatus, outbox_status
-from apps.semantic.bridge.status import BridgeStatus, bridge_status
-from apps.semantic.conflicts.counts import MAX_COUNTED, open_conflicts
-from apps.semantic.models import MemoryStatus
-from apps.semantic.status import MemoryCounts, SearchStore, memory_counts, search_store
+from apps.semantic.selectors import MemoryStatus
+from apps.semantic.services import (
+    MAX_COUNTED,
+    BridgeStatus,
+    MemoryCounts,
+    SearchStore,
+    bridge_status,
+    memory_counts,
+    open_conflicts,
+    search_store,
+)
 from memoryhub.admin.dashboard_models import model_tiles
 from memoryhub.admin.dashboard_timeline import timeline_parts
 from memoryhub.admin.navigation import may_view

@@ -10,7 +10,7 @@ from apps.core.domain.scope import system_access
 from apps.episodic.warnings import active_warnings
 from apps.events.selectors import outbox_status
 from apps.llm.services import open_breakers
-from apps.semantic.conflicts.counts import open_conflicts
+from apps.semantic.services import open_conflicts
 
 MAX_BADGE = 999
 

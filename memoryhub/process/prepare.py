@@ -20,7 +20,7 @@ from apps.core.models import ApiKey
 from apps.core.terminal import step
 from apps.events.services import schedules_ensure
 from apps.llm.services import ensure_space, get_embedder, prices_ensure
-from apps.semantic.memories.reembed import outdated_words, refresh_words
+from apps.semantic.services import outdated_words, refresh_words
 from memoryhub.postgres import check
 from memoryhub.process.startup import Credentials
 from memoryhub.schedules import SCHEDULES

@@ -24,6 +24,7 @@ from apps.semantic.bridge.jobs import request_reconcile
 from apps.semantic.bridge.policies import policies_named
 from apps.semantic.conflicts.review import Winner, conflict_override
 from apps.semantic.domain.routing import LinkedMemory, OnPrune, Remedy, demoted, remedy, strictest
+from apps.semantic.memories.lifecycle import memory_delete
 from apps.semantic.models import (
     AuditAction,
     Conflict,
@@ -34,7 +35,6 @@ from apps.semantic.models import (
     MemoryStatus,
     RevisionAction,
 )
-from apps.semantic.services import memory_delete
 from apps.semantic.store.locks import lock_shards
 from apps.semantic.store.unit_of_work import UnitOfWork
 

@@ -138,7 +138,7 @@ class StatusView(HubView):
     @extend_schema(operation_id="status", responses={200: schemas.StatusOutput, 503: schemas.StatusOutput})
     def get(self, request: Request) -> Response:
         """Say whether the store answers, and how many memories this key can see."""
-        report = selectors.store_status(self.access)
+        report = services.store_status(self.access)
         if self.access.bound.named():
             report = schemas.without_cache(report)
         answer = report.as_json()
@@ -149,7 +149,7 @@ class StatusView(HubView):
     def handle_exception(self, exc: Exception) -> Response:
         """Without a database not even the key can be checked; that is an answer here."""
         if isinstance(exc, DatabaseError | InterfaceError):
-            response = Response(selectors.unhealthy_status(exc).as_json(), status=503, headers={"Retry-After": "2"})
+            response = Response(services.unhealthy_status(exc).as_json(), status=503, headers={"Retry-After": "2"})
             response.exception = True
             return response
         return super().handle_exception(exc)

@@ -31,7 +31,7 @@ from apps.semantic.models import MAX_TAG_CHARS, DecayPolicyChoices, Memory, Memo
 from apps.semantic.schemas.bridge import BridgeOutput
 from apps.semantic.schemas.paging import CURSOR_PATTERN
 from apps.semantic.search.search import SearchResult
-from apps.semantic.selectors import StoreStatus
+from apps.semantic.status import StoreStatus
 
 MAX_QUERY_CHARS = 10_000
 MAX_CONTEXT_CHARS = 10_000

@@ -23,7 +23,7 @@ from apps.events.models import Event
 from apps.events.services import drain
 from apps.retrieval.domain.query import SearchQuery
 from apps.rules.selectors import rules_export
-from apps.semantic import selectors
+from apps.semantic import status
 from apps.semantic.bridge.ingest import events_ingest
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.models import BridgeAudit, Conflict, Ingestion, Memory, MemoryEmbedding, MemoryRevision
@@ -296,7 +296,7 @@ def test_a_database_that_does_not_answer_is_named(monkeypatch: pytest.MonkeyPatc
     def away() -> None:
         raise OperationalError
 
-    monkeypatch.setattr(selectors, "active_space", away)
+    monkeypatch.setattr(status, "active_space", away)
     for command in ("load_sample", "unload_sample"):
         assert "Start the hub with `manage.py up`" in fail(command)
     assert connection.is_usable()

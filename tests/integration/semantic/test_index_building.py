@@ -14,8 +14,7 @@ from apps.semantic.index import cache as cache_module
 from apps.semantic.index.build import LargeUser, build_graph, find_large_users
 from apps.semantic.index.cache import IndexCache
 from apps.semantic.index.snapshots import Snapshots
-from apps.semantic.selectors import store_status
-from apps.semantic.services import memory_delete, memory_save_many
+from apps.semantic.services import memory_delete, memory_save_many, store_status
 from apps.semantic.store.embedding_space import current_space, forget_space
 from benchmarks.vectors.data import fill, synthetic_scope
 from tests.integration.semantic.graph_support import (
