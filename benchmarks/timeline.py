@@ -15,10 +15,8 @@ from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.scope import Scope, system_access
 from apps.episodic.domain.event import EventDraft
 from apps.episodic.domain.window import EventQuery
-from apps.episodic.maintenance.run import timeline_maintain
-from apps.episodic.queries.query import events_query
-from apps.episodic.selectors import timeline_figures
-from apps.episodic.services import events_record
+from apps.episodic.selectors import events_query, timeline_figures
+from apps.episodic.services import events_record, timeline_maintain
 from apps.episodic.store.file_cache import archive_cache
 from benchmarks.api import Figures, HubClient, Say, bench_key
 from benchmarks.texts import synthetic_texts

@@ -11,7 +11,7 @@ django.setup(set_prefix=False)
 from django.conf import settings
 from servestatic import ServeStaticASGI
 
-from apps.episodic.store.file_cache import archive_cache
+from apps.episodic.selectors import warm_up_archive
 from apps.llm.services import warm_up_chat_providers
 from apps.semantic.services import end_index, start_index
 from memoryhub.web.handler import ThreadedASGIHandler
@@ -22,6 +22,6 @@ application = WithEnd(
 )
 # Each web process has indexes of its own, and begins to load them without being asked: the question whether the hub
 # is ready reaches only one of them.
-archive_cache().warm_up()
+warm_up_archive()
 start_index()
 warm_up_chat_providers()

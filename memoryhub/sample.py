@@ -22,8 +22,7 @@ from apps.core.domain.clock import SYSTEM_CLOCK, Clock, DeterministicClock, utcn
 from apps.core.domain.errors import ConflictError, MemoryHubError, UnavailableError
 from apps.core.domain.scope import Scope, system_access
 from apps.episodic.domain.event import DEFAULT_IMPORTANCE, DEFAULT_SOURCE, EventDraft
-from apps.episodic.retention.purge import events_purge
-from apps.episodic.services import RecordAction, events_record
+from apps.episodic.services import RecordAction, events_purge, events_record
 from apps.semantic.domain.confidence import DecayPolicy
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.selectors import Memory, MemoryStatus, memory_list

@@ -236,5 +236,5 @@ READINESS_CHECKS = {
     "migrations": "apps.core.health.migrations_ready",
     "embedding": "apps.semantic.health.embedding_ready",
     "index": "apps.semantic.health.index_ready",
-    "timeline": "apps.episodic.health.timeline_ready",
+    "timeline": "apps.episodic.selectors.timeline_ready",
 }

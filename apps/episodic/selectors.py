@@ -1,24 +1,55 @@
-"""Reads of the timeline as a whole: what is where, and how it is."""
+"""Reads of the timeline: queries, figures, status, segments and warnings."""
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
 from typing import NamedTuple
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import Count
+from django.db.models import Count, Q
+from django.db.models.functions import TruncDate
+from django.utils.timezone import localdate, make_aware
 
 from apps.core.domain.errors import ForbiddenError, NotFoundError, UnavailableError
 from apps.core.domain.scope import Access
 from apps.episodic.domain.segment_state import ENDED, HOT, RowsState, SegmentState
 from apps.episodic.domain.window import EventQuery
-from apps.episodic.health import timeline_ready
-from apps.episodic.models import Segment, TimelineEvent, TimelineWarning
+from apps.episodic.models import RetentionPolicy, Segment, TimelineEvent, TimelineWarning
+from apps.episodic.queries.export import events_count, events_export
 from apps.episodic.queries.query import events_query
+from apps.episodic.queries.segment_page import SegmentFilePage, segment_page
+from apps.episodic.store.file_cache import TimelineLoadingError, archive_cache
 from apps.episodic.warnings import active_warnings, suspending_warnings
 
-# Counted as rows where rows are the truth and nobody has counted them yet, else taken from the catalogue.
-_FIGURES_SQL = """
+__all__ = [
+    "EventKind",
+    "RecordedDays",
+    "SegmentFilePage",
+    "SegmentPage",
+    "TimelineFigures",
+    "TimelineStatus",
+    "active_warnings",
+    "enabled_retention_count",
+    "events_count",
+    "events_export",
+    "events_query",
+    "latest_kinds",
+    "recorded_by_day",
+    "segment_count",
+    "segment_list",
+    "segment_page",
+    "suspending_warnings",
+    "timeline_figures",
+    "timeline_ready",
+    "timeline_status",
+    "unreachable_status",
+    "warm_up_archive",
+]
+
+# Rows are counted where they are the truth and the catalogue has no count yet; other counts are the catalogue's.
+FIGURES_SQL = """
 SELECT s.state, count(*), coalesce(sum(s.size_bytes), 0), coalesce(sum(
     CASE WHEN s.rows = 'complete' AND s.state <> 'sealed'
          THEN (SELECT count(*) FROM episodic_timelineevent AS e WHERE e.segment_id = s.id)
@@ -28,12 +59,28 @@ FROM episodic_segment AS s GROUP BY s.state
 """
 
 
+def warm_up_archive() -> None:
+    """Begin to load the tables of archived files in the background, unless this process is already doing so."""
+    archive_cache().warm_up()
+
+
+def timeline_ready() -> str | None:
+    """Return why this process cannot answer queries yet, None when it can; asking makes it load the archived files."""
+    try:
+        archive_cache().refresh()
+    except TimelineLoadingError as error:
+        return error.progress
+    except UnavailableError as error:
+        return error.detail
+    return None
+
+
 @dataclass(frozen=True)
 class TimelineFigures:
-    """How much there is, at one moment.
+    """The size of the timeline at one moment.
 
-    hot: events that are rows. archived: events in files. unreadable: events in damaged files, answered by no query.
-    archive_bytes: the size of the archived files. segments: how many are in each state.
+    hot: events that are rows. archived: events in files. unreadable: events in damaged files, missing in every answer.
+    archive_bytes: the size of the archived files. segments: the number of them by state.
     """
 
     hot: int
@@ -44,9 +91,9 @@ class TimelineFigures:
 
 
 def timeline_figures() -> TimelineFigures:
-    """The figures of the whole timeline, whoever's events they are: for operators."""
+    """Return the figures of the whole timeline, of all users: for operators."""
     with connection.cursor() as cursor:
-        cursor.execute(_FIGURES_SQL)
+        cursor.execute(FIGURES_SQL)
         rows = {SegmentState(state): (int(count), int(size), int(events)) for state, count, size, events in cursor}
     nothing = (0, 0, 0)
     return TimelineFigures(
@@ -58,17 +105,12 @@ def timeline_figures() -> TimelineFigures:
     )
 
 
-def segment_count() -> int:
-    """How many segments there are: all but those that others have taken the place of and those pruned."""
-    return Segment.objects.exclude(state__in=[state.value for state in ENDED]).count()
-
-
 @dataclass(frozen=True)
 class TimelineStatus:
-    """How the timeline is. problem: why it answers no queries yet. healthy: events are made into memories.
+    """The state of the timeline. problem: why it answers no queries yet. healthy: events become memories.
 
-    total: the events that the caller can see, None while that is not known. figures and warnings are about everybody's
-    events, and None for a caller with a bound (DESIGN D1).
+    total: the number of events that the caller can see, None while it is not known. figures and warnings cover the
+    events of all users, and are None for a caller with a bound (DESIGN D1).
     """
 
     problem: str | None
@@ -79,32 +121,32 @@ class TimelineStatus:
 
 
 def timeline_status(access: Access) -> TimelineStatus:
-    """How the timeline is, and as much of how large it is as the caller may know."""
+    """Return the state of the timeline, and as many of its figures as the caller may know."""
     problem, healthy = timeline_ready(), not suspending_warnings().exists()
-    if access.bound.named():
-        total = _events_of(access) if problem is None else None
-        # How far the loading is tells how many segments there are.
-        return TimelineStatus("The timeline is being loaded." if total is None else None, healthy, total, None, None)
-    figures = timeline_figures()
-    return TimelineStatus(problem, healthy, figures.hot + figures.archived, figures, tuple(active_warnings()))
-
-
-def _events_of(access: Access) -> int | None:
-    """How many events a caller can see; None while that is not known."""
+    if not access.bound.named():
+        figures = timeline_figures()
+        return TimelineStatus(problem, healthy, figures.hot + figures.archived, figures, tuple(active_warnings()))
     try:
-        return events_query(access, EventQuery(top_k=1)).diagnostics.scanned
+        total = None if problem else events_query(access, EventQuery(top_k=1)).diagnostics.scanned
     except UnavailableError:
-        return None
+        total = None
+    # The progress of loading would reveal how many segments there are.
+    return TimelineStatus("The timeline is being loaded." if total is None else None, healthy, total, None, None)
 
 
 def unreachable_status(error: Exception) -> TimelineStatus:
-    """What can be said when the database does not answer."""
+    """Return the status to report when the database does not answer."""
     return TimelineStatus(f"The database does not answer ({type(error).__name__}).", False, None, None, None)
+
+
+def segment_count() -> int:
+    """Return the number of segments, without those that were compacted or pruned."""
+    return Segment.objects.exclude(state__in=[state.value for state in ENDED]).count()
 
 
 @dataclass(frozen=True)
 class SegmentPage:
-    """Segments, the newest first, each with the number of its events by now. cursor: where older ones begin."""
+    """Segments, the newest first, each with its present number of events. cursor: where older ones begin."""
 
     rows: list[tuple[Segment, int]]
     cursor: UUID | None
@@ -113,44 +155,32 @@ class SegmentPage:
 def segment_list(
     access: Access, *, state: SegmentState | None = None, cursor: UUID | None = None, limit: int
 ) -> SegmentPage:
-    """A page of segments. cursor: the segment after which the page begins.
+    """Return a page of segments. cursor: the segment after which the page begins.
 
-    Raises ForbiddenError for a caller with a bound, whose events share their segments with everybody's, and
-    NotFoundError for a cursor that names no segment.
+    Raises ForbiddenError for a caller with a bound, because segments hold the events of all users, and NotFoundError
+    for a cursor that names no segment.
     """
     if access.bound.named():
-        raise ForbiddenError("Segments hold everybody's events: only a key without a bound may list them.")
+        raise ForbiddenError("Segments hold the events of all users: only a key without a bound may list them.")
     segments = Segment.objects.select_related("replaced_by").order_by("-id")
     if state is not None:
         segments = segments.filter(state=state)
     if cursor is not None:
-        segments = segments.filter(pk__lt=_row_of(cursor))
-    rows = list(segments[: limit + 1])
-    counts = _live_counts(segment for segment in rows if _is_counted_live(segment))
-    page = [(segment, counts.get(segment.pk, segment.event_count)) for segment in rows[:limit]]
-    return SegmentPage(page, page[-1][0].uuid if len(rows) > limit else None)
-
-
-def _row_of(segment: UUID) -> int:
-    row = Segment.objects.filter(uuid=segment).values_list("pk", flat=True).first()
-    if row is None:
-        raise NotFoundError("There is no such segment.", attr="cursor")
-    return row
-
-
-def _is_counted_live(segment: Segment) -> bool:
-    return segment.rows == RowsState.COMPLETE and segment.state != SegmentState.SEALED
-
-
-def _live_counts(segments: Iterable[Segment]) -> dict[int, int]:
-    """The numbers of rows of segments, also of those that have none."""
-    numbers = {segment.pk: 0 for segment in segments}
-    rows = TimelineEvent.objects.filter(segment__in=numbers).order_by()
-    return numbers | dict(rows.values_list("segment").annotate(count=Count("pk")))
+        last = Segment.objects.filter(uuid=cursor).values_list("pk", flat=True).first()
+        if last is None:
+            raise NotFoundError("There is no such segment.", attr="cursor")
+        segments = segments.filter(pk__lt=last)
+    found = list(segments[: limit + 1])
+    # The catalogue counts the events of a segment when it is sealed; before that its rows are counted.
+    uncounted = [one.pk for one in found if one.rows == RowsState.COMPLETE and one.state != SegmentState.SEALED]
+    events = TimelineEvent.objects.filter(segment__in=uncounted).order_by()
+    counts = dict.fromkeys(uncounted, 0) | dict(events.values_list("segment").annotate(count=Count("pk")))
+    page = [(segment, counts.get(segment.pk, segment.event_count)) for segment in found[:limit]]
+    return SegmentPage(page, page[-1][0].uuid if len(found) > limit else None)
 
 
 class EventKind(NamedTuple):
-    """What routing looks at. household_id: the empty string for none."""
+    """What routing decides by. household_id: the empty string for none."""
 
     household_id: str
     event_type: str
@@ -158,6 +188,53 @@ class EventKind(NamedTuple):
 
 
 def latest_kinds(count: int) -> list[EventKind]:
-    """Of what kind the last events that are rows are, at most `count` of them; whoever's they are: for operators."""
+    """Return the kinds of the last events that are rows, at most `count`, of all users: for operators."""
     rows = TimelineEvent.objects.order_by("-pk").values_list(*EventKind._fields)[:count]
     return [EventKind(*row) for row in rows]
+
+
+def enabled_retention_count() -> int:
+    """Return the number of retention policies that are switched on."""
+    return RetentionPolicy.objects.filter(is_enabled=True).count()
+
+
+@dataclass(frozen=True)
+class RecordedDays:
+    """by_day: the number of events recorded on each day, the oldest first; deleted events still count.
+
+    is_rough: some segments that were open over midnight are files already, and count for the day that closed them.
+    """
+
+    by_day: Mapping[date, int]
+    is_rough: bool
+
+    @property
+    def total(self) -> int:
+        """Return the number of events of all days."""
+        return sum(self.by_day.values())
+
+
+def recorded_by_day(now: datetime, days: int = 7) -> RecordedDays:
+    """Return how many events were recorded on each of the last `days` days.
+
+    Takes the catalogue's count of segments that were open on one day only, and counts the rows of the others: about one
+    segment for each midnight, however many events there are.
+    """
+    today = localdate(now)
+    wanted = [today - timedelta(days=back) for back in reversed(range(days))]
+    start = make_aware(datetime.combine(wanted[0], time.min))
+    # A merged or rewritten segment holds no new event: those in which its events were recorded are counted.
+    recorded_in = Segment.objects.filter(Q(closed_at=None) | Q(closed_at__gte=start), replaces=None)
+    counts, is_rough, by_rows = Counter[date](), False, list[int]()
+    for segment in recorded_in:
+        last = localdate(segment.closed_at or segment.opened_at)
+        is_over_midnight = localdate(segment.opened_at) != last
+        is_uncounted = segment.state in (SegmentState.OPEN, SegmentState.SEALING)
+        if is_uncounted or (is_over_midnight and segment.rows == RowsState.COMPLETE):
+            by_rows.append(segment.pk)
+        else:
+            counts[last] += segment.event_count
+            is_rough |= is_over_midnight
+    rows = TimelineEvent.objects.filter(segment__in=by_rows, recorded_at__gte=start).order_by()
+    counts.update(dict(rows.annotate(day=TruncDate("recorded_at")).values_list("day").annotate(Count("id"))))
+    return RecordedDays({day: counts[day] for day in wanted}, is_rough)

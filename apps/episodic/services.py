@@ -1,16 +1,57 @@
-"""Writes of the timeline: what other parts of the hub may call."""
+"""Writes of the timeline: what other apps, the API, the admin and tasks call. Nothing inside the app imports this."""
 
 from apps.episodic.maintenance.health_check import health_check
+from apps.episodic.maintenance.jobs import (
+    JobKind,
+    JobMessage,
+    JobStatus,
+    MessageSeverity,
+    enqueue_job,
+    run_part,
+    run_status,
+)
+from apps.episodic.maintenance.run import MaintenanceReport, timeline_compact, timeline_maintain, timeline_seal
+from apps.episodic.maintenance.runner import MaintenanceRunningError
 from apps.episodic.recording.record import RecordAction, RecordOutcome, RecordResult, event_record, events_record
+from apps.episodic.retention.policies import (
+    RetentionPreview,
+    retention_create,
+    retention_delete,
+    retention_preview,
+    retention_update,
+)
+from apps.episodic.retention.prune import timeline_prune
+from apps.episodic.retention.purge import events_purge
+from apps.episodic.store.quarantine import segment_quarantine
 from apps.episodic.warnings import warning_end, warning_report
 
 __all__ = [
+    "JobKind",
+    "JobMessage",
+    "JobStatus",
+    "MaintenanceReport",
+    "MaintenanceRunningError",
+    "MessageSeverity",
     "RecordAction",
     "RecordOutcome",
     "RecordResult",
+    "RetentionPreview",
+    "enqueue_job",
     "event_record",
+    "events_purge",
     "events_record",
     "health_check",
+    "retention_create",
+    "retention_delete",
+    "retention_preview",
+    "retention_update",
+    "run_part",
+    "run_status",
+    "segment_quarantine",
+    "timeline_compact",
+    "timeline_maintain",
+    "timeline_prune",
+    "timeline_seal",
     "warning_end",
     "warning_report",
 ]

@@ -7,10 +7,7 @@ import logging
 from typing import Any
 
 from apps.episodic.jobs import request_maintenance, request_pruning
-from apps.episodic.maintenance import jobs
-from apps.episodic.maintenance.run import timeline_maintain
-from apps.episodic.maintenance.runner import MaintenanceRunningError
-from apps.episodic.retention.prune import timeline_prune
+from apps.episodic.services import MaintenanceRunningError, run_part, timeline_maintain, timeline_prune
 
 logger = logging.getLogger(__name__)
 
@@ -48,4 +45,4 @@ def prune(resume: bool = False) -> None:
 
 def work_part(*, kind: str, segment_ids: list[int], run: str, tries: int = 0) -> dict[str, Any]:
     """Do the next part of what a person asked for in the admin; return what came of it."""
-    return jobs.run_part(kind=kind, segment_ids=segment_ids, run=run, tries=tries)
+    return run_part(kind=kind, segment_ids=segment_ids, run=run, tries=tries)

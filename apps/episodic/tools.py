@@ -8,12 +8,12 @@ from typing import Any
 
 from apps.core.domain.scope import Access, Permission
 from apps.episodic.domain.rules import EVENT_TYPE_HINT
-from apps.episodic.queries.query import events_query
-from apps.episodic.recording.record import event_record
 from apps.episodic.schemas.event_outputs import record_json
 from apps.episodic.schemas.events import EventInput, draft_of
 from apps.episodic.schemas.queries import EventQueryInput, query_of
 from apps.episodic.schemas.query_outputs import query_json
+from apps.episodic.selectors import events_query
+from apps.episodic.services import event_record
 from apps.llm.domain.tools import Json, Tool
 from apps.llm.services import checked_parameters, tool_parameters
 

@@ -10,10 +10,14 @@ from django.urls import reverse
 from apps.core.admin.kit import filesize
 from apps.episodic.domain.segment_state import SegmentState
 from apps.episodic.domain.warnings import Severity
-from apps.episodic.models import RetentionPolicy
-from apps.episodic.overview import RecordedDays, recorded_by_day
-from apps.episodic.selectors import TimelineFigures, timeline_figures
-from apps.episodic.warnings import active_warnings
+from apps.episodic.selectors import (
+    RecordedDays,
+    TimelineFigures,
+    active_warnings,
+    enabled_retention_count,
+    recorded_by_day,
+    timeline_figures,
+)
 from memoryhub.admin.navigation import may_view
 from memoryhub.admin.tiles import Tile, bars
 
@@ -75,5 +79,5 @@ def _facts(figures: TimelineFigures) -> Iterator[tuple[str, str]]:
     yield "Events as rows", f"{figures.hot:,}"
     yield "Events in archived files", f"{figures.archived:,}"
     yield "Size of these files", filesize(figures.archive_bytes)
-    enabled = RetentionPolicy.objects.filter(is_enabled=True).count()
+    enabled = enabled_retention_count()
     yield "Retention", f"{enabled} {'policy deletes' if enabled == 1 else 'policies delete'}" if enabled else "off"

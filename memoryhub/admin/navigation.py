@@ -7,7 +7,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from apps.core.domain.scope import system_access
-from apps.episodic.warnings import active_warnings
+from apps.episodic.selectors import active_warnings
 from apps.events.selectors import outbox_status
 from apps.llm.services import open_breakers
 from apps.semantic.services import open_conflicts

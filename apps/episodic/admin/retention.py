@@ -16,7 +16,7 @@ from apps.core.admin.kit import CONFIRMED, NOTHING, found_or_404, moment
 from apps.core.domain.errors import NotFoundError
 from apps.episodic.domain.retention import GLOBAL_HOUSEHOLD, RetentionRule
 from apps.episodic.models import RetentionPolicy
-from apps.episodic.retention.policies import (
+from apps.episodic.services import (
     RetentionPreview,
     retention_create,
     retention_delete,

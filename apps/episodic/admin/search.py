@@ -16,7 +16,7 @@ from apps.episodic.admin.columns import event_row
 from apps.episodic.domain.event import EventRecord
 from apps.episodic.domain.window import MAX_EVENT_TYPES, EventQuery, QueryDiagnostics, QueryResult, TextDiagnostics
 from apps.episodic.models import TimelineEvent
-from apps.episodic.queries.query import events_query
+from apps.episodic.selectors import events_query
 from apps.retrieval.domain.query import Hit, SearchMode
 
 FIRST = ("user_id", "text", "last_days", "top_k")

@@ -10,8 +10,8 @@ from apps.episodic.admin.columns import event_row, short
 from apps.episodic.domain.segment_file.format import SegmentDamagedError
 from apps.episodic.domain.segment_state import SegmentState
 from apps.episodic.models import Segment
-from apps.episodic.queries.segment_page import SegmentFilePage, segment_page
-from apps.episodic.store.quarantine import segment_quarantine
+from apps.episodic.selectors import SegmentFilePage, segment_page
+from apps.episodic.services import segment_quarantine
 
 PER_PAGE = 50
 WITH_FILE = frozenset({SegmentState.SEALED, SegmentState.ARCHIVED})

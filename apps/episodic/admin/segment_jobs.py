@@ -16,8 +16,8 @@ from unfold.enums import ActionVariant
 from apps.core.admin.kit import after_dialog, found_or_404
 from apps.core.admin.lists import as_uuid
 from apps.episodic.domain.segment_state import SegmentState
-from apps.episodic.maintenance.jobs import JobKind, JobMessage, MessageSeverity, enqueue_job, run_status
 from apps.episodic.models import Segment
+from apps.episodic.services import JobKind, JobMessage, MessageSeverity, enqueue_job, run_status
 
 LOGGED = {JobKind.SEAL: "Sealing requested.", JobKind.VERIFY: "Verification requested."}
 TITLES = {

@@ -1,12 +1,14 @@
 """The rows of the timeline: the events that no file has taken over yet."""
 
+from __future__ import annotations
+
 import uuid
 from typing import ClassVar
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from apps.core.domain.scope import MAX_IDENTIFIER_CHARS
+from apps.core.domain.scope import MAX_IDENTIFIER_CHARS, Access, Scope
 from apps.episodic.domain.event import (
     DEFAULT_IMPORTANCE,
     DEFAULT_SOURCE,
@@ -15,8 +17,25 @@ from apps.episodic.domain.event import (
     EventRecord,
     ScopeKey,
 )
+from apps.episodic.domain.segment_state import RowsState
 from apps.episodic.models.segment import Segment
-from apps.episodic.querysets import TimelineEventQuerySet
+
+
+class TimelineEventQuerySet(QuerySet["TimelineEvent"]):
+    """Events that are rows."""
+
+    def in_scope(self, scope: Scope) -> TimelineEventQuerySet:
+        """Return those that match every identifier that the scope names."""
+        return self.filter(**scope.named())
+
+    def visible_to(self, access: Access) -> TimelineEventQuerySet:
+        """Return those that a caller may read."""
+        return self.in_scope(access.bound)
+
+    def readable(self) -> TimelineEventQuerySet:
+        """Return those that no file has replaced: the rows of a segment whose rows are leaving are not read."""
+        leaving = Segment.objects.filter(rows=RowsState.LEAVING, pk=OuterRef("segment"))
+        return self.exclude(Exists(leaving))
 
 
 class TimelineEvent(models.Model):

@@ -7,9 +7,9 @@ from rest_framework.response import Response
 from apps.core.domain.scope import Permission
 from apps.core.rest.views import HubView
 from apps.core.schemas.serializers import validate
-from apps.episodic.queries.query import events_query
 from apps.episodic.schemas.queries import EventQueryInput, query_of
 from apps.episodic.schemas.query_outputs import EventQueryOutput, query_json
+from apps.episodic.selectors import events_query
 
 
 class EventQueryView(HubView):

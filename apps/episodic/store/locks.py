@@ -7,14 +7,13 @@ released when their transaction or session ends, whatever became of the process.
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from django.db import connection, transaction
+from django.db import connection
 
 # With a segment's id as second key: shared by the writers of the segment until they commit. Sealing takes it alone,
 # once the segment is closed and they have gone; a writer that finds it taken asks which segment is open by now.
 SEGMENT_LOCKS = 0x6D68_7467
-# Keys of their own (one 64-bit number): maintenance, one at a time; changes of warnings, in line.
+# A key of its own (one 64-bit number): maintenance, one at a time.
 MAINTENANCE_LOCK = 0x6D68_746D
-WARNINGS_LOCK = 0x6D68_7477
 
 
 @contextmanager
@@ -33,11 +32,3 @@ def try_maintenance_lock() -> Iterator[bool]:
         if alone and connection.is_usable():
             with connection.cursor() as cursor:
                 cursor.execute("SELECT pg_advisory_unlock(%s)", [MAINTENANCE_LOCK])
-
-
-def lock_warnings() -> None:
-    """Put this transaction in the line of those that begin, raise or end a warning."""
-    if not transaction.get_connection().in_atomic_block:
-        raise RuntimeError("Change warnings inside transaction.atomic.")
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [WARNINGS_LOCK])

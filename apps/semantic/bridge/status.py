@@ -5,8 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
-from apps.episodic.selectors import segment_count
-from apps.episodic.warnings import suspending_warnings
+from apps.episodic.selectors import segment_count, suspending_warnings
 from apps.events.selectors import undelivered
 from apps.semantic.bridge import metrics
 from apps.semantic.models import Ingestion, IngestionStatus, RoutingPolicy

@@ -2,7 +2,8 @@
 
 import pytest
 
-from apps.episodic.store.locks import lock_warnings, try_maintenance_lock
+from apps.episodic.store.locks import try_maintenance_lock
+from apps.episodic.warnings import lock_warnings
 from tests.threads import at_once
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -9,8 +9,8 @@ from apps.core.domain.clock import DeterministicClock
 from apps.episodic.maintenance.archive import rows_drop, segment_archive
 from apps.episodic.maintenance.run import timeline_compact, timeline_seal
 from apps.episodic.models import RetentionPolicy, Segment
-from apps.episodic.overview import recorded_by_day
 from apps.episodic.retention.prune import timeline_prune
+from apps.episodic.selectors import recorded_by_day
 from tests.integration.episodic.upkeep import record
 
 pytestmark = pytest.mark.django_db

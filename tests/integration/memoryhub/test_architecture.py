@@ -17,6 +17,11 @@ PLANTED = [
     ("apps/llm/domain/embedder.py", "import psycopg", "The domain imports no framework"),
     ("memoryhub/urls.py", "import benchmarks.texts", "The product imports no benchmarks"),
     ("apps/llm/guards/rules.py", "import apps.llm.gateway.chat", "Packages of llm import only from the layers below"),
+    (
+        "apps/episodic/store/rows.py",
+        "import apps.episodic.queries.query",
+        "Packages of episodic import only from the layers below",
+    ),
     ("apps/core/health.py", "import memoryhub.config.hub", "Apps know nothing of the composition root"),
 ]
 
