@@ -90,7 +90,7 @@ class TimelineMeasurement:
                 break
         seconds = time.perf_counter() - started
         before = psutil.Process().memory_info().rss
-        loading = _seconds(lambda: archive_cache().refresh(patient=True))
+        loading = _seconds(lambda: archive_cache().refresh(wait=True))
         figures = timeline_figures()
         return {
             "seconds": round(seconds, 1),

@@ -82,11 +82,11 @@ def _remove_leftovers() -> None:
 @pytest.fixture(autouse=True)
 def _no_caches_of_other_tests() -> Iterator[None]:
     """A rolled-back test gives its versions of shards and files back, which no real database does."""
-    from apps.episodic.store.file_cache import forget_archive
+    from apps.episodic.store.file_cache import reset_archive_cache
     from apps.semantic.index.cache import index_cache
 
     index_cache().clear()
-    forget_archive()
+    reset_archive_cache()
     yield
     index_cache().clear()
-    forget_archive()
+    reset_archive_cache()

@@ -1,23 +1,24 @@
-"""How long events are kept: which policy counts for whom, and what it leaves (spec 000, Retention policy)."""
+"""How long events are kept: which policy counts for a household, and what it leaves (spec 000, Retention policy)."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from itertools import groupby, islice
+from itertools import groupby
 from typing import NamedTuple
 from uuid import UUID
 
+from apps.core.domain.batches import batched
 from apps.episodic.domain.event import EventRecord, ScopeKey
 
 # The household of the global policy.
 GLOBAL_HOUSEHOLD = ""
-# Of one message about what was removed.
+# Of one hub event about what was removed.
 MAX_PRUNED_IDS = 500
 
 
 @dataclass(frozen=True)
 class RetentionRule:
-    """Events of a household that are older than `days` are deleted, if it is switched on."""
+    """Events of a household that are older than `days` are removed, if it is switched on."""
 
     household_id: str
     days: int
@@ -31,45 +32,39 @@ class Cutoffs:
     moments: Mapping[str, datetime | None]
 
     def policy_of(self, household_id: str) -> str:
-        """The household whose policy counts: its own if there is one, even a switched-off one, else the global one."""
+        """Return the household whose policy counts: its own, even a switched-off one, else the global one."""
         return household_id if household_id in self.moments else GLOBAL_HOUSEHOLD
 
     def of(self, household_id: str) -> datetime | None:
-        """Before which moment the events of a household are expired; None when they are kept."""
+        """Return the moment before which the events of a household are expired; None when they are kept."""
         return self.moments.get(self.policy_of(household_id))
-
-    def is_expired(self, key: ScopeKey, timestamp: datetime) -> bool:
-        """Whether the policy that counts for a scope lets an event go."""
-        cutoff = self.of(key.household_id)
-        return cutoff is not None and timestamp < cutoff
 
     @property
     def latest(self) -> datetime | None:
-        """From this moment on nothing is expired, whoever it belongs to; None when nothing is at all."""
+        """Return the moment from which on no event of any household is expired; None when nothing expires at all."""
         return max((moment for moment in self.moments.values() if moment is not None), default=None)
 
     @property
     def common(self) -> datetime | None:
-        """Before this moment everything is expired, whoever it belongs to; None when somebody's events are kept."""
+        """Return the moment before which the events of every household are expired; None when some are kept."""
         moments = [moment for moment in self.moments.values() if moment is not None]
         keeps_some = GLOBAL_HOUSEHOLD not in self.moments or len(moments) < len(self.moments)
         return None if keeps_some else min(moments)
 
 
 def cutoffs_at(policies: Iterable[RetentionRule], now: datetime) -> Cutoffs:
-    """What is expired at a moment."""
-    return Cutoffs({policy.household_id: _cutoff(policy, now) for policy in policies})
-
-
-def _cutoff(policy: RetentionRule, now: datetime) -> datetime | None:
-    try:
-        return now - timedelta(days=policy.days) if policy.is_enabled else None
-    except OverflowError:
-        return None  # longer than the calendar: nothing is that old
+    """Return what is expired at a moment."""
+    moments: dict[str, datetime | None] = {}
+    for policy in policies:
+        try:
+            moments[policy.household_id] = now - timedelta(days=policy.days) if policy.is_enabled else None
+        except OverflowError:
+            moments[policy.household_id] = None  # longer than the calendar: nothing is that old
+    return Cutoffs(moments)
 
 
 class PrunedEvent(NamedTuple):
-    """What is told about an event that is gone."""
+    """What hub events say about an event that was removed."""
 
     key: ScopeKey
     uuid: UUID
@@ -77,11 +72,11 @@ class PrunedEvent(NamedTuple):
 
     @classmethod
     def of(cls, record: EventRecord) -> "PrunedEvent":
+        """Create it from an event."""
         return cls(record.key, record.uuid, record.identity)
 
 
 def pruned_batches(events: Iterable[PrunedEvent], size: int = MAX_PRUNED_IDS) -> Iterator[list[PrunedEvent]]:
-    """The events in batches of one scope and at most `size`, each scope in the order given."""
+    """Yield the events in batches of one scope and at most `size`, each scope in the given order."""
     for _, group in groupby(sorted(events, key=lambda event: event.key), key=lambda event: event.key):
-        while batch := list(islice(group, size)):
-            yield batch
+        yield from batched(group, size)

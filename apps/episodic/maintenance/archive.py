@@ -1,4 +1,4 @@
-"""A sealed segment's file takes the place of its rows (DESIGN D8)."""
+"""Archiving: the file of a sealed segment takes the place of its rows (DESIGN D8)."""
 
 from datetime import datetime
 
@@ -9,6 +9,7 @@ from apps.core.domain.clock import Clock, utcnow
 from apps.core.steps import Step, no_step
 from apps.episodic.domain.segment_file.format import Damage, SegmentDamagedError
 from apps.episodic.domain.segment_state import RowsState, SegmentState
+from apps.episodic.maintenance.runner import MaintenanceRunner
 from apps.episodic.models import Segment, TimelineEvent
 from apps.episodic.store.catalogue import StaleSegmentError, catalogue_bump, segment_step
 from apps.episodic.store.verify import file_verify
@@ -19,14 +20,14 @@ DROP_STEPS = ("archive: verify before dropping", "archive: drop rows", "archive:
 
 
 def segments_to_archive(before: datetime) -> QuerySet[Segment]:
-    """Sealed segments that were closed at this moment or earlier, the oldest first."""
+    """Return the sealed segments that were closed at this moment or earlier, the oldest first."""
     return Segment.objects.filter(state=SegmentState.SEALED, closed_at__lte=before).order_by("closed_at", "id")
 
 
 def segments_to_drop() -> QuerySet[Segment]:
-    """Segments whose rows do not count any more and are still there.
+    """Return the segments whose rows do not count any more and are not all removed.
 
-    Not those that are in quarantine: what is left of their rows may be all that is left of some events.
+    Not those in quarantine: what is left of their rows may be all that is left of some events.
     """
     return Segment.objects.filter(rows=RowsState.LEAVING).exclude(state=SegmentState.QUARANTINED).order_by("id")
 
@@ -34,7 +35,7 @@ def segments_to_drop() -> QuerySet[Segment]:
 def segment_archive(segment: Segment, *, clock: Clock, step: Step = no_step) -> None:
     """Let the file of a sealed segment count instead of its rows, which `rows_drop` then removes.
 
-    The file is read once more from end to end: it may have lain there for a week.
+    The file is read once more from end to end: it may be a week old.
     Raises SegmentDamagedError, and StaleSegmentError; then the rows count as before.
     """
     step("archive: verify")
@@ -50,11 +51,17 @@ def segment_archive(segment: Segment, *, clock: Clock, step: Step = no_step) -> 
     step("archive: flipped")
 
 
+def archived_rows_drop(runner: MaintenanceRunner) -> None:
+    """Remove the rows of all segments whose files count."""
+    segments = list(segments_to_drop())
+    runner.run_each("Removing archived rows", segments, lambda segment: rows_drop(segment, step=runner.step))
+
+
 def rows_drop(segment: Segment, *, step: Step = no_step) -> None:
     """Remove the rows of a segment whose file counts, in batches. Safe to repeat.
 
-    Raises SegmentDamagedError before the first is removed, StaleSegmentError when somebody finds the file damaged
-    meanwhile; then what is left of the rows stays.
+    Raises SegmentDamagedError before the first row is removed, StaleSegmentError when another process finds the file
+    damaged in between; then the remaining rows stay.
     """
     if segment.state == SegmentState.ARCHIVED:
         step("archive: verify before dropping")
@@ -62,14 +69,14 @@ def rows_drop(segment: Segment, *, step: Step = no_step) -> None:
     deleted = True
     while deleted:
         step("archive: drop rows")
-        deleted = _drop_batch(segment)
+        deleted = drop_batch(segment)
     step("archive: dropped")
 
 
 @transaction.atomic
-def _drop_batch(segment: Segment) -> bool:
-    """Remove some rows; False when there were none, and then the segment says so."""
-    # Whoever puts the segment into quarantine waits for this batch, and no further one follows.
+def drop_batch(segment: Segment) -> bool:
+    """Remove some rows. Return False when none was left, which the segment then notes."""
+    # A process that puts the segment into quarantine waits for this batch, and no further one follows.
     seen = Segment.objects.filter(pk=segment.pk, state=segment.state, rows=RowsState.LEAVING)
     if not seen.select_for_update(no_key=True).exists():
         raise StaleSegmentError(f"The rows of segment {segment.uuid} may not leave any more.")

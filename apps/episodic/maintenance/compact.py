@@ -1,7 +1,7 @@
 """Merging small archived segments into fewer, beside live writes (spec 000, Snapshot and compaction).
 
-Nothing that a writer needs is locked: the files are read and written outside any transaction, and the one that puts the
-new segment in the place of the old ones touches archived segments only.
+Nothing that a writer needs is locked: files are read and written outside any transaction, and the transaction that
+replaces the old segments by the new one touches archived segments only.
 """
 
 import heapq
@@ -24,7 +24,7 @@ MERGE_STEPS = ("merge: read",)
 
 
 class DamagedSourceError(Exception):
-    """One of the segments that were to be merged cannot be read."""
+    """A segment that was to be merged cannot be read."""
 
     def __init__(self, segment: Segment, damage: SegmentDamagedError) -> None:
         super().__init__(f"Segment {segment.uuid}: {damage}")
@@ -33,7 +33,7 @@ class DamagedSourceError(Exception):
 
 
 def merge_groups() -> list[list[Segment]]:
-    """The segments to merge, group by group."""
+    """Return the segments to merge, group by group."""
     archived = Segment.objects.filter(state=SegmentState.ARCHIVED, rows=RowsState.GONE)
     segments = {segment.pk: segment for segment in archived}
     sizes = [
@@ -46,24 +46,24 @@ def merge_groups() -> list[list[Segment]]:
 
 
 def segments_merge(group: Sequence[Segment], *, clock: Clock, step: Step = no_step) -> Segment | None:
-    """Merge archived segments into a new one, which takes their place at once.
+    """Merge archived segments into a new one, which replaces them at once.
 
     Raises DamagedSourceError, DiskNearlyFullError, OSError, StaleSegmentError; then nothing has changed.
     """
     require_room()
     step("merge: read")
-    streams = [_events_of(segment) for segment in group]
-    merged = heapq.merge(*streams, key=lambda record: record.archive_order)
+    merged = heapq.merge(*map(read_source, group), key=lambda record: record.archive_order)
     expected = sum(segment.event_count for segment in group)
 
     def check(count: int) -> None:
         if count != expected:
             raise RuntimeError(f"{count} events were merged, and there are {expected}.")
 
-    return segments_replace(group, merged, clock=clock, step=step, flipping=check)
+    return segments_replace(group, merged, clock=clock, step=step, on_replace=check)
 
 
-def _events_of(segment: Segment) -> Iterator[EventRecord]:
+def read_source(segment: Segment) -> Iterator[EventRecord]:
+    """Yield the events of an archived segment. Raises DamagedSourceError."""
     try:
         yield from file_open(segment).events()
     except SegmentDamagedError as damage:

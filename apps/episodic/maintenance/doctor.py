@@ -1,7 +1,7 @@
-"""Holding everything that is kept of the timeline against everything else, and repairing what can be repaired."""
+"""Comparing all that is kept of the timeline: catalogue, rows and files; and repairing what can be repaired."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import partial
 
@@ -11,13 +11,11 @@ from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import NotFoundError
 from apps.core.steps import Step, no_step
 from apps.episodic.domain.segment_file.format import SegmentDamagedError
-from apps.episodic.domain.segment_file.reader import SegmentFile
 from apps.episodic.domain.segment_state import ENDED, SegmentState
 from apps.episodic.maintenance.progress import Watch, no_progress
-from apps.episodic.maintenance.remove import DuplicateRow, rows_delete
-from apps.episodic.maintenance.repair import find_duplicate_rows, segment_repair
+from apps.episodic.maintenance.repair import RepairResult, delete_duplicate_rows, find_duplicate_rows, segment_repair
 from apps.episodic.maintenance.run import REMOVE_AFTER
-from apps.episodic.maintenance.runner import describe, maintenance_lock
+from apps.episodic.maintenance.runner import describe_error, maintenance_lock
 from apps.episodic.maintenance.seal import segment_seal
 from apps.episodic.models import Segment, TimelineEvent
 from apps.episodic.store.catalogue import segment_step
@@ -26,6 +24,7 @@ from apps.episodic.store.quarantine import remove_ended_file, segment_quarantine
 from apps.episodic.store.verify import file_verify
 
 WAIT_SECONDS = 60.0
+WITH_FILE = frozenset({SegmentState.SEALED, SegmentState.ARCHIVED})
 
 
 class FindingKind(StrEnum):
@@ -52,7 +51,7 @@ class DoctorFinding:
 
 @dataclass
 class DoctorReport:
-    """What was looked at, and what was wrong."""
+    """What was sound, and what was wrong."""
 
     segments: int = 0
     events: int = 0
@@ -61,13 +60,13 @@ class DoctorReport:
     failures: list[str] = field(default_factory=list)
 
     @property
-    def is_well(self) -> bool:
-        """Whether nothing is wrong (any more)."""
+    def is_healthy(self) -> bool:
+        """Return whether nothing is wrong (any more)."""
         return not self.failures and all(finding.repaired for finding in self.findings)
 
     @property
     def lost(self) -> int:
-        """Events that are lost for good, of what was repaired."""
+        """Return how many events are lost for good, of what was repaired."""
         return sum(finding.lost for finding in self.findings)
 
 
@@ -80,24 +79,24 @@ def timeline_doctor(
     watch: Watch = no_progress,
     wait_seconds: float = WAIT_SECONDS,
 ) -> DoctorReport:
-    """Verify every segment and every file; without `repair` nothing is changed but when a file was last verified.
+    """Verify every segment and every file. Without `repair`, only the time of the last verification is changed.
 
     Repairs: rows that are all there are sealed again; a damaged file is replaced by what can be read of it, and set
-    aside; one that is good again is put back in service; files that nobody knows are set aside; what killed processes
-    left is removed. give_up: with `repair`, also end segments of which nothing can be read.
+    aside; one that is good again is put back in service; unknown files are set aside; what killed processes left is
+    removed. give_up: with `repair`, also end segments of which nothing can be read.
     Raises MaintenanceRunningError.
     """
     with maintenance_lock(wait_seconds):
-        visit = _Visit(clock, step, watch, repair=repair, give_up=give_up)
-        visit.look_at_segments()
-        visit.look_at_files()
-    return visit.report
+        examination = Examination(clock, step, is_repairing=repair, give_up=give_up)
+        examination.examine_segments(watch)
+        examination.examine_files()
+    return examination.report
 
 
 def segment_verify(*, segment_id: int, clock: Clock = SYSTEM_CLOCK, wait_seconds: float = WAIT_SECONDS) -> Segment:
-    """Read a segment's file from end to end: out of service with a damaged one, and back with one that is good again.
+    """Read a segment's file from end to end: quarantine a damaged one, and put back one that is good again.
 
-    A segment that has no file, or whose file nobody reads, is left as it is; gives the segment as it is then.
+    A segment that has no file, or whose file is not read any more, is left as it is. Return the segment as it is then.
     Raises NotFoundError, MaintenanceRunningError.
     """
     with maintenance_lock(wait_seconds):
@@ -105,7 +104,7 @@ def segment_verify(*, segment_id: int, clock: Clock = SYSTEM_CLOCK, wait_seconds
         if segment is None:
             raise NotFoundError("There is no such segment.")
         try:
-            if segment.state in _WITH_FILE:
+            if segment.state in WITH_FILE:
                 file_verify(segment)
                 Segment.objects.filter(pk=segment.pk).update(checked_at=utcnow(clock))
             if segment.state == SegmentState.QUARANTINED:
@@ -116,130 +115,100 @@ def segment_verify(*, segment_id: int, clock: Clock = SYSTEM_CLOCK, wait_seconds
     return Segment.objects.get(pk=segment_id)
 
 
-_WITH_FILE = frozenset({SegmentState.SEALED, SegmentState.ARCHIVED})
+class Examination:
+    """One visit of the doctor, under the maintenance lock."""
 
-
-class _Visit:
-    def __init__(self, clock: Clock, step: Step, watch: Watch, *, repair: bool, give_up: bool) -> None:
-        self._clock, self._step, self._watch = clock, step, watch
-        self._repair, self._give_up = repair, give_up
+    def __init__(self, clock: Clock, step: Step, *, is_repairing: bool, give_up: bool) -> None:
+        self._clock, self._step = clock, step
+        self._is_repairing, self._give_up = is_repairing, give_up
         self.report = DoctorReport()
 
-    def look_at_segments(self) -> None:
-        """Each file against the catalogue and against the rows."""
-        states = [*_WITH_FILE, SegmentState.QUARANTINED]
+    def examine_segments(self, watch: Watch) -> None:
+        """Compare each file with the catalogue and with the rows."""
+        states = [*WITH_FILE, SegmentState.QUARANTINED]
         segments = list(Segment.objects.filter(state__in=states).order_by("first_timestamp", "id"))
-        with self._watch("Verifying", len(segments)) as advance:
+        with watch("Verifying", len(segments)) as advance:
             for segment in segments:
                 try:
-                    self._look_at(segment)
+                    self.examine_segment(segment)
                 except Exception as error:
-                    # One that cannot be looked at keeps no other from being looked at.
+                    # One that cannot be examined does not stop the others.
                     if not connection.is_usable():
                         raise
-                    self.report.failures.append(f"Segment {segment.uuid}: {describe(error)}")
+                    self.report.failures.append(f"Segment {segment.uuid}: {describe_error(error)}")
                 advance(1)
 
-    def _look_at(self, segment: Segment) -> None:
+    def examine_segment(self, segment: Segment) -> None:
+        """Compare one file with the catalogue and with the rows."""
+        subject, report = str(segment.uuid), self.report
         if segment.state == SegmentState.QUARANTINED:
-            self._find(FindingKind.DAMAGED, str(segment.uuid), segment.damage, lambda: self._mend(segment))
+            self.record(FindingKind.DAMAGED, subject, segment.damage, partial(self.repair, segment))
             return
         try:
             file = file_verify(segment)
-        except SegmentDamagedError as error:
-            damage = error
-            self._find(FindingKind.DAMAGED, str(segment.uuid), str(damage), lambda: self._replace(segment, damage))
+        except SegmentDamagedError as damage:
+            self.record(FindingKind.DAMAGED, subject, str(damage), partial(self.repair_damaged, segment, damage))
             return
-        self.report.segments += 1
-        self.report.events += file.summary.event_count
-        self.report.size_bytes += file.summary.size_bytes
+        report.segments += 1
+        report.events += file.summary.event_count
+        report.size_bytes += file.summary.size_bytes
         Segment.objects.filter(pk=segment.pk).update(checked_at=utcnow(self._clock))
         if segment.state == SegmentState.SEALED:
-            self._compare_rows(segment)
-        else:
-            self._look_for_rows(segment, file)
-
-    def _compare_rows(self, segment: Segment) -> None:
-        rows = TimelineEvent.objects.filter(segment=segment).count()
-        if rows != segment.event_count:
-            detail = f"It has {rows} rows, and its file {segment.event_count} events."
-            self._find(FindingKind.ROWS_DIFFER, str(segment.uuid), detail, lambda: self._seal_again(segment))
-
-    def _look_for_rows(self, segment: Segment, file: SegmentFile) -> None:
-        twice = find_duplicate_rows(segment, file)
-        if twice:
+            rows = TimelineEvent.objects.filter(segment=segment).count()
+            if rows != segment.event_count:
+                detail = f"It has {rows} rows, and its file {segment.event_count} events."
+                self.record(FindingKind.ROWS_DIFFER, subject, detail, partial(self.seal_again, segment))
+        elif twice := find_duplicate_rows(segment, file):
             detail = f"{len(twice)} of its events are there as rows, too."
-            self._find(FindingKind.RECORDED_TWICE, str(segment.uuid), detail, lambda: _delete(twice, self._clock))
+            delete = partial(delete_duplicate_rows, twice, self._clock)
+            self.record(FindingKind.RECORDED_TWICE, subject, detail, delete)
 
-    def _replace(self, segment: Segment, damage: SegmentDamagedError) -> int:
+    def examine_files(self) -> None:
+        """Find files that no segment has, files that are not needed any more, and files that are no segments."""
+        files = list_files()
+        known = {one.file_name: one for one in Segment.objects.filter(file_name__in=files.segments)}
+        removable = utcnow(self._clock) - REMOVE_AFTER
+        for name in files.segments:
+            segment = known.get(name)
+            if segment is None:
+                self.record(FindingKind.UNKNOWN_FILE, name, "No segment has this file.", partial(set_aside, name))
+            elif segment.state in ENDED and segment.ended_at is not None and segment.ended_at <= removable:
+                detail = f"Its segment was {segment.state}."
+                self.record(FindingKind.LEFT_OVER, name, detail, partial(remove_ended_file, segment))
+        for name in files.parts:
+            self.record(FindingKind.LEFT_OVER, name, "It was not finished.", remove_parts)
+        for name in files.others:
+            finding = DoctorFinding(FindingKind.STRANGE_FILE, name, "It is no segment; nothing reads it.")
+            self.report.findings.append(finding)
+
+    def record(self, kind: FindingKind, subject: str, detail: str, repair: Callable[[], object]) -> None:
+        """Add a finding to the report, after `repair` if this examination repairs."""
+        finding = DoctorFinding(kind, subject, detail)
+        try:
+            if self._is_repairing:
+                result = repair()
+                lost = result.lost if isinstance(result, RepairResult) else 0
+                finding = replace(finding, repaired=True, lost=lost)
+        except SegmentDamagedError as damage:
+            finding = replace(finding, detail=str(damage))
+        finally:
+            self.report.findings.append(finding)
+
+    def repair(self, segment: Segment) -> RepairResult:
+        """Put a segment in quarantine back in service, as far as it can be read."""
+        return segment_repair(segment, clock=self._clock, give_up=self._give_up, step=self._step)
+
+    def repair_damaged(self, segment: Segment, damage: SegmentDamagedError) -> RepairResult | None:
+        """Repair a segment that is found damaged: from its rows if they are all there."""
         segment_quarantine(segment_id=segment.pk, error=damage, clock=self._clock)
         segment.refresh_from_db()
-        if segment.state == SegmentState.SEALING:
-            segment_seal(segment, clock=self._clock, step=self._step)
-            return 0
-        return self._mend(segment)
+        if segment.state != SegmentState.SEALING:
+            return self.repair(segment)
+        segment_seal(segment, clock=self._clock, step=self._step)
+        return None
 
-    def _mend(self, segment: Segment) -> int:
-        return segment_repair(segment, clock=self._clock, give_up=self._give_up, step=self._step).lost
-
-    def _seal_again(self, segment: Segment) -> int:
+    def seal_again(self, segment: Segment) -> None:
+        """Write a new file from the rows of a sealed segment."""
         with transaction.atomic():
             segment_step(segment, SegmentState.SEALING, clock=self._clock, sha256="")
         segment_seal(segment, clock=self._clock, step=self._step)
-        return 0
-
-    def look_at_files(self) -> None:
-        """Files that nobody knows, that nobody needs any more, and that are none of ours."""
-        files = list_files()
-        known = {one.file_name: one for one in Segment.objects.filter(file_name__in=files.segments)}
-        for name in files.segments:
-            if name not in known:
-                self._find(FindingKind.UNKNOWN_FILE, name, "No segment has this file.", partial(_aside, name))
-            elif self._is_over(known[name]):
-                detail = f"Its segment was {known[name].state}."
-                self._find(FindingKind.LEFT_OVER, name, detail, partial(_clear, known[name]))
-        for name in files.parts:
-            self._find(FindingKind.LEFT_OVER, name, "It was not finished.", _remove_parts)
-        for name in files.others:
-            self.report.findings.append(
-                DoctorFinding(FindingKind.STRANGE_FILE, name, "It is no segment; nothing reads it.")
-            )
-
-    def _is_over(self, segment: Segment) -> bool:
-        ended = segment.ended_at
-        return segment.state in ENDED and ended is not None and ended <= utcnow(self._clock) - REMOVE_AFTER
-
-    def _find(self, kind: FindingKind, subject: str, detail: str, repair: Callable[[], int]) -> None:
-        """Note what is wrong, and with `repair` put it right; `repair` gives how many events are lost by it."""
-        if not self._repair:
-            self.report.findings.append(DoctorFinding(kind, subject, detail))
-            return
-        try:
-            lost = repair()
-        except SegmentDamagedError as damage:
-            self.report.findings.append(DoctorFinding(kind, subject, str(damage)))
-        except Exception:
-            self.report.findings.append(DoctorFinding(kind, subject, detail))
-            raise
-        else:
-            self.report.findings.append(DoctorFinding(kind, subject, detail, repaired=True, lost=lost))
-
-
-def _delete(rows: Sequence[DuplicateRow], clock: Clock) -> int:
-    rows_delete(rows, clock)
-    return 0
-
-
-def _aside(name: str) -> int:
-    set_aside(name)
-    return 0
-
-
-def _clear(segment: Segment) -> int:
-    remove_ended_file(segment)
-    return 0
-
-
-def _remove_parts() -> int:
-    remove_parts()
-    return 0

@@ -1,20 +1,19 @@
-"""Putting damaged segments back in service: their own file, when it is good again, or what can be read of it.
+"""Putting damaged segments back in service: their own file, if it is good again, or what can be read of it.
 
-While a segment is out of service nobody knows its events, so some may have been recorded again. Those are left out of
-what comes back, and what writers add in the very moment in which it comes back is taken out again: each event is there
-once.
+While a segment is out of service its events are unknown, so some may have been recorded again. These are left out of
+what comes back, and what writers add in the very moment in which it comes back is deleted: each event is there once.
 """
 
 import heapq
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
-from typing import TypeVar
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import Q
 
+from apps.core.domain.batches import batched
 from apps.core.domain.clock import Clock
 from apps.core.steps import Step, no_step
 from apps.episodic.domain.event import EventRecord
@@ -23,63 +22,77 @@ from apps.episodic.domain.segment_file.format import Damage, SegmentDamagedError
 from apps.episodic.domain.segment_file.reader import SegmentFile
 from apps.episodic.domain.segment_file.salvage import Salvage
 from apps.episodic.domain.segment_state import RowsState, SegmentState
-from apps.episodic.maintenance.remove import DuplicateRow, Removal, emit_pruned, rows_delete, tell_ids_gone
+from apps.episodic.events import PruneReason
+from apps.episodic.maintenance.remove import Removal, delete_rows, emit_pruned
 from apps.episodic.maintenance.replace import segments_replace
 from apps.episodic.maintenance.seal import rows_of, wait_for_writers
 from apps.episodic.models import Segment, TimelineEvent
 from apps.episodic.models.segment import MAX_DAMAGE_CHARS
 from apps.episodic.store.catalogue import catalogue_bump, segment_step
-from apps.episodic.store.files import segment_path
+from apps.episodic.store.files import remove_file, segment_path
 from apps.episodic.store.quarantine import clear_damage_warning, file_set_aside, segment_quarantine
 from apps.episodic.store.verify import file_open, file_verify
 
-_Item = TypeVar("_Item")
-_AT_ONCE = 1_000
+AT_ONCE = 1_000
 REPAIR_STEPS = ("repair: read", "repair: put back", "repair: set aside", "repair: wait for writers")
+# For ids that go while their events stay under others. Removes no event, so that no condition applies.
+REPLACED_IDS = Removal(Q(pk__in=[]), lambda _: None, PruneReason.REPAIR, "repair")
 
 
 @dataclass(frozen=True)
 class RepairResult:
-    """What became of a damaged segment. lost: events that could not be read. again: that had been recorded again."""
+    """The outcome of a repair. lost: events that could not be read. duplicates: that had been recorded again."""
 
     lost: int
-    again: int
+    duplicates: int
+
+
+@dataclass(frozen=True)
+class DuplicateRow:
+    """A row of an event that a file holds too. gone: what is removed with the row, unless the file has the same id."""
+
+    arrival: int
+    segment_id: int
+    gone: PrunedEvent | None
 
 
 def segment_repair(segment: Segment, *, clock: Clock, give_up: bool = False, step: Step = no_step) -> RepairResult:
-    """Put a segment in quarantine back in service, as far as it can be read, while nobody else changes segments.
+    """Put a segment in quarantine back in service, as far as it can be read, under the maintenance lock.
 
     give_up: also when nothing can be read; then its events are lost for good.
-    Raises SegmentDamagedError when there is nothing to do but to bring back the file, OSError, StaleSegmentError.
+    Raises SegmentDamagedError when only bringing back the file helps, OSError, StaleSegmentError.
     """
     step("repair: read")
-    damage = _damage_of(segment)
+    damage = find_damage(segment)
     if damage is not None and not give_up:
-        _require_own_file(segment, damage)
-    left = [record.identity for record in _survivors(segment, damage)]
+        require_own_file(segment, damage)
+    left = [record.identity for record in readable_events(segment, damage)]
     if damage is not None and not left and not give_up:
         raise damage
-    again = find_duplicates(segment, left, clock)
-    if damage is None and not again:
+    duplicates = find_duplicates(segment, left, clock)
+    lost = 0
+    if damage is None and not duplicates:
         step("repair: put back")
-        _put_back(segment, clock)
-        lost = 0
+        with transaction.atomic(durable=True):
+            catalogue_bump()
+            segment_step(segment, SegmentState.ARCHIVED, clock=clock, damage="")
+            clear_damage_warning(segment, clock)
     else:
-        lost = _replace(segment, damage, again, clock, step)
+        lost = replace_with_readable(segment, damage, duplicates, clock, step)
         step("repair: set aside")
         file_set_aside(segment.file_name)
     step("repair: wait for writers")
-    _take_back_what_came_meanwhile(segment, clock)
-    return RepairResult(lost, len(again))
+    delete_concurrent_duplicates(segment, clock)
+    return RepairResult(lost, len(duplicates))
 
 
 def segment_expire(segment: Segment, removal: Removal, *, clock: Clock, step: Step = no_step) -> int:
-    """End a segment in quarantine, of which every event is to be removed; gives of how many it is told.
+    """End a segment in quarantine of which every event is to be removed. Return for how many hub events are emitted.
 
-    Those are the ones that can still be read; nobody knows the others by name. Raises OSError, StaleSegmentError.
+    Those are the ones that can still be read; of the others no id is known. Raises OSError, StaleSegmentError.
     """
     step("repair: read")
-    gone = [PrunedEvent.of(record) for record in _survivors(segment, _damage_of(segment))]
+    gone = [PrunedEvent.of(record) for record in readable_events(segment, find_damage(segment))]
 
     def note(_: int) -> None:
         emit_pruned(gone, removal, clock)
@@ -87,12 +100,12 @@ def segment_expire(segment: Segment, removal: Removal, *, clock: Clock, step: St
         Segment.objects.filter(pk=segment.pk).update(lost_count=segment.event_count - len(gone), damage="")
         clear_damage_warning(segment, clock)
 
-    segments_replace([segment], iter(()), clock=clock, step=step, flipping=note)
+    segments_replace([segment], iter(()), clock=clock, step=step, on_replace=note)
     return len(gone)
 
 
-def find_duplicates(segment: Segment, identities: Iterable[UUID], clock: Clock) -> dict[UUID, set[UUID]]:
-    """Which of these are rows that count, not of this segment, or events of other files that count; with their ids.
+def find_duplicates(segment: Segment, identities: Collection[UUID], clock: Clock) -> dict[UUID, set[UUID]]:
+    """Return which events are also rows that count, or in other files that count, with the ids that they have there.
 
     A file that turns out to be damaged is taken out of service, and does not count any more.
     """
@@ -107,7 +120,7 @@ def find_duplicates(segment: Segment, identities: Iterable[UUID], clock: Clock) 
         except SegmentDamagedError as damage:
             segment_quarantine(segment_id=other.pk, error=damage, clock=clock)
     # Only now: the rows of one that has just left service may count again.
-    for batch in _batches(wanted):
+    for batch in batched(wanted, AT_ONCE):
         rows = TimelineEvent.objects.readable().exclude(segment=segment).filter(identity__in=batch)
         for identity, uuid in rows.values_list("identity", "uuid"):
             found[identity].add(uuid)
@@ -115,9 +128,9 @@ def find_duplicates(segment: Segment, identities: Iterable[UUID], clock: Clock) 
 
 
 def find_duplicate_rows(segment: Segment, file: SegmentFile) -> list[DuplicateRow]:
-    """The rows that count of events that a segment's file holds."""
+    """Return the rows that count of events that a segment's file holds."""
     found: list[DuplicateRow] = []
-    for batch in _batches((record.identity, record.uuid) for record in file.events()):
+    for batch in batched(((record.identity, record.uuid) for record in file.events()), AT_ONCE):
         ids = dict(batch)
         rows = TimelineEvent.objects.readable().exclude(segment=segment).filter(identity__in=ids)
         for row in rows.order_by("pk"):
@@ -126,7 +139,28 @@ def find_duplicate_rows(segment: Segment, file: SegmentFile) -> list[DuplicateRo
     return found
 
 
-def _damage_of(segment: Segment) -> SegmentDamagedError | None:
+def delete_duplicate_rows(rows: Sequence[DuplicateRow], clock: Clock) -> None:
+    """Delete rows of events that stay in a file, and emit hub events about the ids that go with them."""
+    with transaction.atomic():
+        unsealed = delete_rows([(row.arrival, row.segment_id) for row in rows], clock)
+        emit_pruned([row.gone for row in rows if row.gone], REPLACED_IDS, clock)
+    for name in unsealed:
+        remove_file(name)
+
+
+def delete_concurrent_duplicates(segment: Segment, clock: Clock) -> None:
+    """Delete what was recorded by writers that began before the segment was back, and so did not know its events."""
+    for writing in Segment.objects.filter(state__in=(SegmentState.OPEN, SegmentState.SEALING)):
+        wait_for_writers(writing)
+    back = Segment.objects.filter(pk=segment.pk).values_list("replaced_by", flat=True).first() or segment.pk
+    serving = Segment.objects.filter(pk=back, state=SegmentState.ARCHIVED).first()
+    if serving is not None:
+        # The event is still there, as it was recorded first: only the ids of the rows are gone.
+        delete_duplicate_rows(find_duplicate_rows(serving, file_open(serving)), clock)
+
+
+def find_damage(segment: Segment) -> SegmentDamagedError | None:
+    """Return what is wrong with the file of a segment."""
     try:
         file_verify(segment)
     except SegmentDamagedError as damage:
@@ -134,8 +168,8 @@ def _damage_of(segment: Segment) -> SegmentDamagedError | None:
     return None
 
 
-def _require_own_file(segment: Segment, damage: SegmentDamagedError) -> None:
-    """Raises `damage` for a file that is somebody else's, or of a version that only a newer hub can read."""
+def require_own_file(segment: Segment, damage: SegmentDamagedError) -> None:
+    """Raise `damage` for the file of another segment, or the damage of a version that only a newer hub can read."""
     try:
         owner = SegmentFile.open(segment_path(segment.file_name)).segment
     except SegmentDamagedError as found:
@@ -146,13 +180,12 @@ def _require_own_file(segment: Segment, damage: SegmentDamagedError) -> None:
         raise damage
 
 
-def _survivors(segment: Segment, damage: SegmentDamagedError | None) -> Iterator[EventRecord]:
-    """What can be read of a segment, in `archive_order`: of its file, and of its rows if they have not all left."""
-    path = segment_path(segment.file_name)
+def readable_events(segment: Segment, damage: SegmentDamagedError | None) -> Iterator[EventRecord]:
+    """Yield what can be read of a segment, in `archive_order`: of its file, and of its rows if not all have left."""
     if damage is None:
-        read: Iterator[EventRecord] = SegmentFile.open(path, segment.uuid).events()
+        read: Iterator[EventRecord] = SegmentFile.open(segment_path(segment.file_name), segment.uuid).events()
     else:
-        read = _salvaged(segment, Salvage(path, segment.event_count))
+        read = salvaged_events(segment)
     rows = rows_of(segment) if segment.rows == RowsState.LEAVING else iter(())
     last = None
     for record in heapq.merge(read, rows, key=lambda record: record.archive_order):
@@ -161,10 +194,11 @@ def _survivors(segment: Segment, damage: SegmentDamagedError | None) -> Iterator
         last = record.archive_order
 
 
-def _salvaged(segment: Segment, salvage: Salvage) -> Iterator[EventRecord]:
-    """The events that are the segment's by what the catalogue says of it; a file of anybody else's has others."""
+def salvaged_events(segment: Segment) -> Iterator[EventRecord]:
+    """Yield salvaged events that fit what the catalogue says of the segment, until one is found that does not."""
     first, last = segment.first_timestamp, segment.last_timestamp
     try:
+        salvage = Salvage(segment_path(segment.file_name), segment.event_count)
         for count, record in enumerate(salvage, start=1):
             if count > segment.event_count or not (first and last and first <= record.timestamp <= last):
                 raise SegmentDamagedError(Damage.MISMATCH, "It holds events that are not this segment's.")
@@ -174,53 +208,33 @@ def _salvaged(segment: Segment, salvage: Salvage) -> Iterator[EventRecord]:
             raise
 
 
-def _put_back(segment: Segment, clock: Clock) -> None:
-    with transaction.atomic(durable=True):
-        catalogue_bump()
-        segment_step(segment, SegmentState.ARCHIVED, clock=clock, damage="")
-        clear_damage_warning(segment, clock)
-
-
-def _replace(
-    segment: Segment, damage: SegmentDamagedError | None, again: Mapping[UUID, set[UUID]], clock: Clock, step: Step
+def replace_with_readable(
+    segment: Segment,
+    damage: SegmentDamagedError | None,
+    duplicates: Mapping[UUID, set[UUID]],
+    clock: Clock,
+    step: Step,
 ) -> int:
-    """Put what survived, without what was recorded again, in the place of a segment; gives how many are lost.
+    """Replace a segment by its readable events without duplicates. Return how many events are lost.
 
-    again: identity -> the ids under which it stays.
+    duplicates: identity -> the ids under which the event stays.
     """
     read, gone = 0, list[PrunedEvent]()
 
     def wanted() -> Iterator[EventRecord]:
         nonlocal read
-        for record in _survivors(segment, damage):
+        for record in readable_events(segment, damage):
             read += 1
-            if record.identity not in again:
+            if record.identity not in duplicates:
                 yield record
-            elif record.uuid not in again[record.identity]:
+            elif record.uuid not in duplicates[record.identity]:
                 gone.append(PrunedEvent.of(record))
 
     def note(_: int) -> None:
         found = str(damage or segment.damage)[:MAX_DAMAGE_CHARS]
         Segment.objects.filter(pk=segment.pk).update(lost_count=segment.event_count - read, damage=found)
-        tell_ids_gone(gone, clock)
+        emit_pruned(gone, REPLACED_IDS, clock)
         clear_damage_warning(segment, clock)
 
-    segments_replace([segment], wanted(), clock=clock, step=step, flipping=note)
+    segments_replace([segment], wanted(), clock=clock, step=step, on_replace=note)
     return segment.event_count - read
-
-
-def _take_back_what_came_meanwhile(segment: Segment, clock: Clock) -> None:
-    """Remove what writers recorded who began before the segment was back and so did not know its events."""
-    for writing in Segment.objects.filter(state__in=(SegmentState.OPEN, SegmentState.SEALING)):
-        wait_for_writers(writing)
-    back = Segment.objects.filter(pk=segment.pk).values_list("replaced_by", flat=True).first() or segment.pk
-    serving = Segment.objects.filter(pk=back, state=SegmentState.ARCHIVED).first()
-    if serving is not None:
-        # The event is still there, as it was recorded first: only the ids of the rows are gone.
-        rows_delete(find_duplicate_rows(serving, file_open(serving)), clock)
-
-
-def _batches(items: Iterable[_Item]) -> Iterator[Sequence[_Item]]:
-    remaining = iter(items)
-    while batch := list(islice(remaining, _AT_ONCE)):
-        yield batch

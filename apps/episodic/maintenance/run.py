@@ -1,12 +1,13 @@
-"""Looking after the timeline: what comes round by itself, and the same things asked for by a person.
+"""Maintenance of the timeline: what the schedule does, and the same when a person asks for it.
 
-One at a time, whoever asks. Each step is safe to repeat and leaves nothing half done that the next maintenance does not
-finish: a process may be killed anywhere (tests/episodic/test_killed_maintenance.py).
+One run at a time. Each step is safe to repeat, and leaves nothing half done that the next run does not finish: a
+process may be killed anywhere (tests/system/test_killed_maintenance.py).
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.conf import settings
 from django.db.models import QuerySet
@@ -16,7 +17,7 @@ from apps.core.domain.errors import NotFoundError
 from apps.core.steps import Step, no_step
 from apps.episodic.domain.rotation import archive_before
 from apps.episodic.domain.segment_state import ENDED, SegmentState, require_step
-from apps.episodic.maintenance.archive import rows_drop, segment_archive, segments_to_archive, segments_to_drop
+from apps.episodic.maintenance.archive import archived_rows_drop, segment_archive, segments_to_archive
 from apps.episodic.maintenance.compact import merge_groups, segments_merge
 from apps.episodic.maintenance.health_check import health_check
 from apps.episodic.maintenance.progress import Watch, no_progress
@@ -36,7 +37,7 @@ TIDY_STEPS = ("tidy: remove parts", "tidy: remove file")
 class MaintenanceReport:
     """What was done: numbers of segments, and of files removed. merged: how many became fewer.
 
-    finished: False when it stopped because it had gone on for long enough; then it should be called again.
+    finished: False when the run stopped because its time was over; then it should be called again.
     """
 
     closed: int = 0
@@ -57,18 +58,18 @@ def timeline_maintain(
     watch: Watch = no_progress,
     wait_seconds: float = 0.0,
 ) -> MaintenanceReport:
-    """Close, seal, archive and merge what is due, and clear away what is not needed any more.
+    """Close, seal, archive and merge what is due, and remove files that are not needed any more.
 
-    seconds: begin with nothing new after so long. step: is told the name of each step before it is taken.
-    Raises MaintenanceRunningError when another one is at work for longer than `wait_seconds`.
+    seconds: begin with nothing new after so long. step: called with the name of each step before it is taken.
+    Raises MaintenanceRunningError when another run does not end within `wait_seconds`.
     """
     with maintenance_lock(wait_seconds):
-        run = _Maintenance(MaintenanceRunner(clock=clock, seconds=seconds, step=step, watch=watch))
+        run = Maintenance(clock=clock, seconds=seconds, step=step, watch=watch)
         run.tidy()
-        run.rotate()
+        run.report.closed += rotate_if_due(clock=clock)
         run.seal(Segment.objects.all())
         run.archive(archive_before(utcnow(clock), settings.MEMORYHUB.timeline.archive_after_hours))
-        run.drop()
+        archived_rows_drop(run.runner)
         run.merge()
         health_check(clock=clock)
     return run.close()
@@ -82,16 +83,21 @@ def timeline_seal(
     watch: Watch = no_progress,
     wait_seconds: float = 0.0,
 ) -> MaintenanceReport:
-    """Close the open segment now unless it is empty, and seal it, and every other closed one; or only the one given.
+    """Close the open segment now unless it is empty, and seal it and every other closed one; or only `segment_id`.
 
     Raises NotFoundError, ConflictError for a segment that is sealed already, MaintenanceRunningError.
     """
     chosen = Segment.objects.all() if segment_id is None else Segment.objects.filter(pk=segment_id)
     with maintenance_lock(wait_seconds):
         if segment_id is not None:
-            _require_sealable(chosen)
-        run = _Maintenance(MaintenanceRunner(clock=clock, step=step, watch=watch))
-        run.close_now(chosen)
+            segment = chosen.first()
+            if segment is None:
+                raise NotFoundError("There is no such segment.")
+            if segment.state != SegmentState.OPEN:
+                require_step(SegmentState(segment.state), SegmentState.SEALED)
+        run = Maintenance(clock=clock, step=step, watch=watch)
+        for segment in chosen.filter(state=SegmentState.OPEN):
+            run.report.closed += close_unless_empty(segment, clock)
         run.seal(chosen)
     return run.close()
 
@@ -106,80 +112,62 @@ def timeline_compact(
 ) -> MaintenanceReport:
     """Merge small archived segments. Raises MaintenanceRunningError."""
     with maintenance_lock(wait_seconds):
-        run = _Maintenance(MaintenanceRunner(clock=clock, seconds=seconds, step=step, watch=watch))
-        run.drop()
+        run = Maintenance(clock=clock, seconds=seconds, step=step, watch=watch)
+        archived_rows_drop(run.runner)
         run.merge()
     return run.close()
 
 
-def _require_sealable(chosen: QuerySet[Segment]) -> None:
-    segment = chosen.first()
-    if segment is None:
-        raise NotFoundError("There is no such segment.")
-    if segment.state != SegmentState.OPEN:
-        require_step(SegmentState(segment.state), SegmentState.SEALED)
+class Maintenance:
+    """The kinds of work of a run, with the report that they fill."""
 
-
-class _Maintenance:
-    def __init__(self, work: MaintenanceRunner) -> None:
-        self._work = work
-        self._report = MaintenanceReport()
+    def __init__(self, **options: Any) -> None:
+        self.runner = MaintenanceRunner(**options)
+        self.report = MaintenanceReport()
 
     def close(self) -> MaintenanceReport:
-        """What was done."""
-        work, report = self._work, self._report
-        report.damaged, report.failures, report.finished = work.damaged, work.failures, work.finished
+        """Return what was done."""
+        runner, report = self.runner, self.report
+        report.damaged, report.failures, report.finished = runner.damaged, runner.failures, runner.finished
         return report
 
     def tidy(self) -> None:
         """Remove what killed processes left half written, and the files of segments that ended a while ago."""
+        runner = self.runner
 
         def remove(_: object) -> None:
-            self._work.step("tidy: remove parts")
-            self._report.removed += remove_parts()
-            for segment in self._ended_with_files():
-                self._work.step("tidy: remove file")
-                self._report.removed += remove_ended_file(segment)
+            runner.step("tidy: remove parts")
+            self.report.removed += remove_parts()
+            ended = Segment.objects.filter(state__in=ENDED, ended_at__lte=utcnow(runner.clock) - REMOVE_AFTER)
+            for segment in list(ended.filter(file_name__in=list_files().segments)):
+                runner.step("tidy: remove file")
+                self.report.removed += remove_ended_file(segment)
 
-        self._work.attempt("Clearing away", [], remove)
-
-    def _ended_with_files(self) -> list[Segment]:
-        ended = Segment.objects.filter(state__in=ENDED, ended_at__lte=utcnow(self._work.clock) - REMOVE_AFTER)
-        return list(ended.filter(file_name__in=list_files().segments))
-
-    def rotate(self) -> None:
-        self._report.closed += rotate_if_due(clock=self._work.clock)
-
-    def close_now(self, chosen: QuerySet[Segment]) -> None:
-        for segment in chosen.filter(state=SegmentState.OPEN):
-            self._report.closed += close_unless_empty(segment, self._work.clock)
+        runner.attempt("Clearing away", [], remove)
 
     def seal(self, chosen: QuerySet[Segment]) -> None:
-        work = self._work
+        """Seal those that are closed."""
+        runner = self.runner
         closed = list(chosen.filter(state=SegmentState.SEALING).order_by("closed_at", "id"))
-        self._report.sealed += work.each_one(
-            "Sealing", closed, lambda segment: segment_seal(segment, clock=work.clock, step=work.step)
+        self.report.sealed += runner.run_each(
+            "Sealing", closed, lambda segment: segment_seal(segment, clock=runner.clock, step=runner.step)
         )
 
     def archive(self, before: datetime) -> None:
-        work = self._work
-        self._report.archived += work.each_one(
+        """Archive sealed segments that were closed at this moment or earlier."""
+        runner = self.runner
+        self.report.archived += runner.run_each(
             "Archiving",
             list(segments_to_archive(before)),
-            lambda segment: segment_archive(segment, clock=work.clock, step=work.step),
-        )
-
-    def drop(self) -> None:
-        work = self._work
-        work.each_one(
-            "Removing archived rows", list(segments_to_drop()), lambda segment: rows_drop(segment, step=work.step)
+            lambda segment: segment_archive(segment, clock=runner.clock, step=runner.step),
         )
 
     def merge(self) -> None:
-        work = self._work
+        """Merge small neighbours."""
+        runner = self.runner
 
         def merge(group: Sequence[Segment]) -> None:
-            segments_merge(group, clock=work.clock, step=work.step)
-            self._report.merged += len(group)
+            segments_merge(group, clock=runner.clock, step=runner.step)
+            self.report.merged += len(group)
 
-        work.each("Merging", merge_groups(), merge)
+        runner.run_groups("Merging", merge_groups(), merge)

@@ -1,4 +1,4 @@
-"""MaintenanceRunner on many segments: bounded, one at a time, and no failing one keeps the others from their turn."""
+"""Running maintenance on many segments: bounded in time, one run at once, and a failing segment stops no other."""
 
 import logging
 import os
@@ -28,31 +28,31 @@ from apps.episodic.warnings import active_warnings, warning_end, warning_report
 
 logger = logging.getLogger(__name__)
 
-_POLL_SECONDS = 0.1
+POLL_SECONDS = 0.1
 
 
 class MaintenanceRunningError(UnavailableError):
-    """Only one maintenance is at work at a time."""
+    """Only one maintenance runs at a time."""
 
     code = "maintenance_running"
 
 
 @contextmanager
 def maintenance_lock(wait_seconds: float = 0.0) -> Iterator[None]:
-    """Be the only one who changes segments. Raises MaintenanceRunningError when another one does not end in time."""
+    """Hold the lock under which segments change. Raises MaintenanceRunningError when another run keeps it too long."""
     deadline = Deadline(wait_seconds)
     while True:
-        with try_maintenance_lock() as is_alone:
-            if is_alone:
+        with try_maintenance_lock() as is_held:
+            if is_held:
                 yield
                 return
         if deadline.expired:
             raise MaintenanceRunningError("Another maintenance of the timeline is at work.", retry_after=60)
-        time.sleep(_POLL_SECONDS)
+        time.sleep(POLL_SECONDS)
 
 
 class MaintenanceRunner:
-    """One piece of maintenance. finished: False when it stopped because it had gone on for long enough.
+    """One run of maintenance. finished: False when it stopped because its time was over.
 
     failures: what went wrong with which segment, without content. damaged: how many segments had damaged files.
     """
@@ -65,64 +65,70 @@ class MaintenanceRunner:
         self.failures: list[str] = []
         self.damaged = 0
         self._deadline = Deadline(seconds)
-        warned = active_warnings().filter(kind=WarningKind.MAINTENANCE_FAILED)
-        self._warned: set[int | None] = set(warned.values_list("segment_id", flat=True))
+        failing = active_warnings().filter(kind=WarningKind.MAINTENANCE_FAILED)
+        self._failing: set[int | None] = set(failing.values_list("segment_id", flat=True))
 
     @property
-    def is_over(self) -> bool:
-        """Whether to stop here; from then on the work counts as unfinished."""
+    def should_stop(self) -> bool:
+        """Return whether the time is over; from then on the run counts as unfinished."""
         self.finished = self.finished and not self._deadline.expired
         return not self.finished
 
-    def each(self, title: str, groups: Sequence[Sequence[Segment]], do: Callable[[Sequence[Segment]], None]) -> int:
-        """Do something with each group of segments; gives with how many it was done."""
+    def run_groups(
+        self, title: str, groups: Sequence[Sequence[Segment]], do: Callable[[Sequence[Segment]], None]
+    ) -> int:
+        """Do something with each group of segments. Return for how many groups it succeeded."""
         done = 0
         if not groups:
             return done
         with self.watch(title, len(groups)) as advance:
             for group in groups:
-                if self.is_over:
+                if self.should_stop:
                     break
                 try:
                     done += self.attempt(title, group, do)
                 except DiskNearlyFullError as error:
-                    self._no_room(title, error)
+                    logger.error("timeline: %s: %s", title, error.detail)
+                    self.failures.append(f"{title}: {error.detail}")
+                    health_check(clock=self.clock)
                     break
                 advance(1)
         return done
 
-    def each_one(self, title: str, segments: Sequence[Segment], do: Callable[[Segment], None]) -> int:
-        """The same with each segment by itself."""
-        return self.each(title, [[segment] for segment in segments], lambda group: do(group[0]))
+    def run_each(self, title: str, segments: Sequence[Segment], do: Callable[[Segment], None]) -> int:
+        """Do something with each segment. Return for how many it succeeded."""
+        return self.run_groups(title, [[segment] for segment in segments], lambda group: do(group[0]))
 
     def attempt(self, title: str, group: Sequence[Segment], do: Callable[[Sequence[Segment]], None]) -> bool:
-        """Do something; True if nothing went wrong. Raises DiskNearlyFullError, and what a lost database raises."""
+        """Do something; return whether it succeeded. Raises DiskNearlyFullError, and the error of a lost database."""
         try:
             do(group)
         except DiskNearlyFullError:
             raise
         except SegmentDamagedError as damage:
-            self._quarantine(group[0], damage)
+            self.quarantine(group[0], damage)
         except DamagedSourceError as source:
-            self._quarantine(source.segment, source.damage)
-        except StaleSegmentError as moved:
-            logger.info("timeline: %s: %s", title, moved.detail)
+            self.quarantine(source.segment, source.damage)
+        except StaleSegmentError as stale:
+            logger.info("timeline: %s: %s", title, stale.detail)
         except Exception as error:
             if not connection.is_usable():
                 raise
-            self._fail(title, group, error)
+            self.report_failure(title, group, error)
         else:
-            self._well(group)
+            self.clear_failures(group)
             return True
         return False
 
-    def _quarantine(self, segment: Segment, damage: SegmentDamagedError) -> None:
+    def quarantine(self, segment: Segment, damage: SegmentDamagedError) -> None:
+        """Take a segment with a damaged file out of service, and count it."""
         self.damaged += segment_quarantine(segment_id=segment.pk, error=damage, clock=self.clock)
         logger.error("timeline: segment %s is damaged: %s", segment.uuid, damage)
 
-    def _fail(self, title: str, group: Sequence[Segment], error: Exception) -> None:
+    def report_failure(self, title: str, group: Sequence[Segment], error: Exception) -> None:
+        """Log a failure, keep it for the report, and warn about the first segment of the group."""
         segment = group[0] if group else None
-        detail = f"{title}: {describe(error)}" + (f" (segment {segment.uuid})" if segment else "")
+        detail = f"{title}: {describe_error(error)}" + (f" (segment {segment.uuid})" if segment else "")
         logger.error("timeline: %s", detail)
         self.failures.append(detail)
         warning_report(
@@ -132,24 +138,20 @@ class MaintenanceRunner:
             segment=segment,
             clock=self.clock,
         )
-        self._warned.add(segment.pk if segment else None)
+        self._failing.add(segment.pk if segment else None)
 
-    def _well(self, group: Sequence[Segment]) -> None:
+    def clear_failures(self, group: Sequence[Segment]) -> None:
+        """End the warnings about segments of a group that failed before."""
         segments: list[Segment | None] = [*group] or [None]
         for segment in segments:
             pk = segment.pk if segment else None
-            if pk in self._warned:
+            if pk in self._failing:
                 warning_end(kind=WarningKind.MAINTENANCE_FAILED, segment=segment, clock=self.clock)
-                self._warned.discard(pk)
-
-    def _no_room(self, title: str, error: DiskNearlyFullError) -> None:
-        logger.error("timeline: %s: %s", title, error.detail)
-        self.failures.append(f"{title}: {error.detail}")
-        health_check(clock=self.clock)
+                self._failing.discard(pk)
 
 
-def describe(error: Exception) -> str:
-    """Type, place and, of an error of the system, its kind. What an error says may quote what somebody wrote."""
+def describe_error(error: Exception) -> str:
+    """Return type, place and kind of a system error. The message is left out: it may quote what a user wrote."""
     frames = traceback.extract_tb(error.__traceback__)
     place = f" at {PurePath(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
     kind = f": {os.strerror(error.errno)}" if isinstance(error, OSError) and error.errno else ""

@@ -1,4 +1,4 @@
-"""Writing the rows of a closed segment into its file (DESIGN D8)."""
+"""Sealing: the rows of a closed segment are written into its file (DESIGN D8)."""
 
 import time
 from collections.abc import Iterator
@@ -23,28 +23,29 @@ from apps.episodic.store.locks import SEGMENT_LOCKS
 from apps.episodic.store.quarantine import clear_damage_warning
 
 WRITERS_SECONDS = 30.0
-_POLL_SECONDS = 0.01
-_ROWS_AT_ONCE = 2_000
-# Besides those of `archive.write_segment`, which come after the third.
+POLL_SECONDS = 0.01
+ROWS_AT_ONCE = 2_000
+# Besides WRITE_STEPS, which come after the third.
 SEAL_STEPS = ("seal: wait for writers", "seal: remove older file", "seal: name file", "seal: note", "seal: sealed")
 
 
 class WritersAtWorkError(UnavailableError):
-    """Transactions that write to a closed segment do not come to an end."""
+    """Transactions that write to a closed segment do not end."""
 
     code = "writers_at_work"
 
 
 def segment_seal(segment: Segment, *, clock: Clock, step: Step = no_step) -> None:
-    """Write a closed segment's rows into a verified file; one that has no rows is ended. Safe to repeat.
+    """Write a closed segment's rows into a verified file; end a segment that has no rows. Safe to repeat.
 
-    The catalogue knows the name before the file is there, so a file of nobody's knowing is never ours.
+    The catalogue knows the name before the file exists, so a file that no segment has is never one of these.
     Raises DiskNearlyFullError, WritersAtWorkError, OSError, StaleSegmentError; then the rows are all there.
     """
     require_room()
     step("seal: wait for writers")
     wait_for_writers(segment)
-    if not TimelineEvent.objects.filter(segment=segment).exists():
+    rows = TimelineEvent.objects.filter(segment=segment)
+    if not rows.exists():
         segment_end_empty(segment, clock)
         return
     step("seal: remove older file")
@@ -56,7 +57,8 @@ def segment_seal(segment: Segment, *, clock: Clock, step: Step = no_step) -> Non
     summary = write_segment(segment.uuid, segment.file_name, rows_of(segment), step)
     step("seal: note")
     with transaction.atomic():
-        _require_all_rows(segment, summary)
+        if (count := rows.count()) != summary.event_count:
+            raise RuntimeError(f"Segment {segment.uuid} has {count} rows, and its file {summary.event_count} events.")
         if segment.damage:
             clear_damage_warning(segment, clock)
         segment_step(segment, SegmentState.SEALED, clock=clock, sealed_at=utcnow(clock), **file_columns(summary, clock))
@@ -66,7 +68,7 @@ def segment_seal(segment: Segment, *, clock: Clock, step: Step = no_step) -> Non
 def segment_end_empty(segment: Segment, clock: Clock) -> None:
     """End a segment that is being sealed and holds nothing.
 
-    All its events were removed, or it is a replacement of which the making was cut off.
+    All its events were removed, or it is a replacement whose creation was interrupted.
     """
     with transaction.atomic():
         segment_step(segment, SegmentState.PRUNED, clock=clock, rows=RowsState.GONE, ended_at=utcnow(clock))
@@ -75,40 +77,31 @@ def segment_end_empty(segment: Segment, clock: Clock) -> None:
 
 
 def file_columns(summary: SegmentSummary, clock: Clock) -> dict[str, Any]:
-    """What the catalogue keeps of a file that has just been written and read back."""
+    """Return what the catalogue keeps of a file that has just been written and read back."""
     return {**asdict(summary), "checked_at": utcnow(clock), "damage": ""}
 
 
 def rows_of(segment: Segment) -> Iterator[EventRecord]:
-    """The rows of a segment in `archive_order`, a part at a time.
+    """Yield the rows of a segment in `archive_order`, fetched in batches.
 
     The order is that of code points, which is Python's, whatever the database sorts by.
     """
     scope = [Collate(name, "C") for name in ("user_id", "household_id", "persona_id")]
     rows = TimelineEvent.objects.filter(segment=segment).order_by(*scope, "timestamp", "id")
-    return (row.record for row in rows.iterator(chunk_size=_ROWS_AT_ONCE))
+    return (row.record for row in rows.iterator(chunk_size=ROWS_AT_ONCE))
 
 
 def wait_for_writers(segment: Segment) -> None:
     """Wait until every transaction has ended that took the segment for the open one before this call.
 
-    Asks again and again instead of standing in the line of the lock, where others would stand behind.
+    Polls instead of waiting in the queue of the lock, where others would wait behind it.
     """
     deadline = Deadline(WRITERS_SECONDS)
-    while not _writers_are_gone(segment.pk):
+    while True:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SELECT pg_try_advisory_xact_lock(%s, %s)", [SEGMENT_LOCKS, segment.pk])
+            if cursor.fetchone()[0]:
+                return
         if deadline.expired:
             raise WritersAtWorkError(f"Segment {segment.uuid} is still being written to.")
-        time.sleep(_POLL_SECONDS)
-
-
-@transaction.atomic
-def _writers_are_gone(segment_id: int) -> bool:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_xact_lock(%s, %s)", [SEGMENT_LOCKS, segment_id])
-        return bool(cursor.fetchone()[0])
-
-
-def _require_all_rows(segment: Segment, summary: SegmentSummary) -> None:
-    count = TimelineEvent.objects.filter(segment=segment).count()
-    if count != summary.event_count:
-        raise RuntimeError(f"Segment {segment.uuid} has {count} rows, and its file {summary.event_count} events.")
+        time.sleep(POLL_SECONDS)

@@ -118,7 +118,7 @@ class _Reader:
         try:
             return self._view.index.file(segment).read_runs(runs)
         except SegmentDamagedError as error:
-            raise ArchivedFileDamagedError(self._view.listed(segment), error) from error
+            raise ArchivedFileDamagedError(self._view.segment(segment), error) from error
 
 
 def _parts(file: SegmentFile, runs: list[tuple[int, int]], at_once: int) -> Iterator[list[int]]:

@@ -14,7 +14,7 @@ from apps.episodic.domain.event import EventRecord, ScopeKey
 from apps.episodic.domain.window import EventQuery, Window
 from apps.episodic.queries.archived import read_in_order
 from apps.episodic.queries.query import events_query
-from apps.episodic.store.archived_segments import ArchivedFileDamagedError, unreadable
+from apps.episodic.store.archived_segments import ArchivedFileDamagedError, unreadable_error
 from apps.episodic.store.file_cache import ArchiveView, archive_cache, catalogue_contention
 from apps.episodic.store.rows import EVENT_COLUMNS, ROWS_COUNT, VERSION, record_of, rows_where
 
@@ -50,7 +50,7 @@ def events_export(access: Access, query: EventQuery, clock: Clock = SYSTEM_CLOCK
 
     top_k and text of the query are not looked at. Holds a block of each file in memory. Where files are replaced, or
     found damaged, under way, it goes on behind the last event that it gave; what damaged files held is missing
-    (`listing.damaged_count`). Raises InvalidInputError, UnavailableError.
+    (`listing.count_damaged`). Raises InvalidInputError, UnavailableError.
     """
     window, scope = query.window(utcnow(clock)), access.for_read(query.scope)
     if scope is None:
@@ -63,11 +63,11 @@ def events_export(access: Access, query: EventQuery, clock: Clock = SYSTEM_CLOCK
                 last, tries = event.archive_order, 0
                 yield event
         except _MovedOnError:
-            archive_cache().refresh(patient=True)
+            archive_cache().refresh(wait=True)
         except ArchivedFileDamagedError as damage:
             damage.report()
         except OSError as error:
-            raise unreadable(error) from error
+            raise unreadable_error(error) from error
         else:
             return
     raise catalogue_contention()
@@ -75,7 +75,7 @@ def events_export(access: Access, query: EventQuery, clock: Clock = SYSTEM_CLOCK
 
 def events_count(access: Access, query: EventQuery, clock: Clock = SYSTEM_CLOCK) -> int:
     """How many events an export of this moment would give."""
-    archive_cache().refresh(patient=True)
+    archive_cache().refresh(wait=True)
     account = events_query(access, replace(query, text=None, top_k=1), clock).diagnostics
     return account.returned + account.dropped["beyond_top_k"]
 

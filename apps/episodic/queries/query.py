@@ -25,7 +25,7 @@ from apps.episodic.domain.window import (
 )
 from apps.episodic.queries.archived import ArchiveCounts, read_archived
 from apps.episodic.queries.text_search import rank_events
-from apps.episodic.store.archived_segments import ArchivedFileDamagedError, unreadable
+from apps.episodic.store.archived_segments import ArchivedFileDamagedError, unreadable_error
 from apps.episodic.store.file_cache import ArchiveView, archive_cache, catalogue_contention
 from apps.episodic.store.rows import RowsResult, query_rows
 
@@ -78,7 +78,7 @@ def _find(scope: Scope | None, window: Window, event_types: Sequence[str], limit
         except ArchivedFileDamagedError as damage:
             damage.report()
         except OSError as error:
-            raise unreadable(error) from error
+            raise unreadable_error(error) from error
     raise catalogue_contention()
 
 

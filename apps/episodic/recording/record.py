@@ -173,7 +173,7 @@ def _archived(records: Sequence[EventRecord]) -> dict[UUID, EventRecord]:
     moments = {record.identity: record.timestamp for record in records}
     if not moments or not may_be_archived(min(moments.values())):
         return {}
-    return archive_cache().known(moments)
+    return archive_cache().find(moments)
 
 
 def _insert(records: Sequence[EventRecord], clock: Clock) -> tuple[OpenSegment, dict[UUID, int]]:

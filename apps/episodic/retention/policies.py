@@ -1,4 +1,4 @@
-"""Changing for how long events are kept, and what a change would delete (spec 000, Retention policy)."""
+"""Changes of retention policies, and what a change would remove (spec 000, Retention policy)."""
 
 from dataclasses import dataclass
 
@@ -14,14 +14,14 @@ from apps.episodic.retention.prune import prune_preview
 
 @dataclass(frozen=True)
 class RetentionPreview:
-    """What the next run would delete with a change, and how many events it would delete anyway."""
+    """What the next run would remove with a change, and how many events it would remove anyway."""
 
     removal: RemovalReport
     anyway: int
 
 
 def retention_create(*, household_id: str, days: int, is_enabled: bool) -> RetentionPolicy:
-    """A policy of a household, or the global one. Raises ValidationError, also where there is one already."""
+    """Create the policy of a household, or the global one. Raises ValidationError, also if there is one already."""
     policy = RetentionPolicy(household_id=household_id, days=days, is_enabled=is_enabled)
     policy.full_clean()
     policy.save(force_insert=True)
@@ -31,7 +31,7 @@ def retention_create(*, household_id: str, days: int, is_enabled: bool) -> Reten
 @transaction.atomic
 def retention_update(*, pk: int, days: int, is_enabled: bool) -> RetentionPolicy:
     """Change how long events are kept. Raises NotFoundError, ValidationError."""
-    policy = _locked(pk)
+    policy = lock_policy(pk)
     policy.days, policy.is_enabled = days, is_enabled
     policy.full_clean()
     policy.save(update_fields=["days", "is_enabled", "updated_at"])
@@ -41,7 +41,7 @@ def retention_update(*, pk: int, days: int, is_enabled: bool) -> RetentionPolicy
 @transaction.atomic
 def retention_delete(*, pk: int) -> None:
     """Let the global policy count for a household again. Raises NotFoundError; ConflictError for the global one."""
-    policy = _locked(pk)
+    policy = lock_policy(pk)
     if policy.household_id == GLOBAL_HOUSEHOLD:
         raise ConflictError("The global policy is not deleted; switch it off.", code="global_policy")
     policy.delete()
@@ -50,7 +50,7 @@ def retention_delete(*, pk: int) -> None:
 def retention_preview(
     *, household_id: str, policy: RetentionRule | None, clock: Clock = SYSTEM_CLOCK
 ) -> RetentionPreview:
-    """What the next run would delete if this were the policy of a household, or if it had none of its own."""
+    """Return what the next run would remove if this were the policy of a household, or if it had none of its own."""
     stored = RetentionPolicy.objects.values_list("household_id", "days", "is_enabled")
     policies = {values[0]: RetentionRule(*values) for values in stored}
     anyway = prune_preview(policies=policies.values(), clock=clock)
@@ -59,7 +59,8 @@ def retention_preview(
     return RetentionPreview(prune_preview(policies=changed, clock=clock), anyway.events)
 
 
-def _locked(pk: int) -> RetentionPolicy:
+def lock_policy(pk: int) -> RetentionPolicy:
+    """Return a policy, locked until the end of the transaction. Raises NotFoundError."""
     policy = RetentionPolicy.objects.select_for_update().filter(pk=pk).first()
     if policy is None:
         raise NotFoundError("There is no such policy.")

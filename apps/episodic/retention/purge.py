@@ -1,4 +1,4 @@
-"""Removing all events of a scope for good, at the wish of a person."""
+"""Removal of all events of a scope for good, because a person wants it."""
 
 from django.db.models import Q
 
@@ -6,7 +6,7 @@ from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import ConflictError
 from apps.core.domain.scope import Access, Scope
 from apps.core.steps import Step, no_step
-from apps.episodic.domain.removal import EveryEventOf
+from apps.episodic.domain.removal import cutoff_for_scope
 from apps.episodic.domain.segment_state import SegmentState
 from apps.episodic.events import EventSaved, PruneReason
 from apps.episodic.maintenance.progress import Watch, no_progress
@@ -38,18 +38,22 @@ def events_purge(
     """Remove every event of a scope for good: rows, archived events, and their content in the outbox.
 
     What is recorded while it runs stays. The files from which events were taken are removed by maintenance a minute
-    later; what doctor has set aside (`quarantined_files`) is for a person to remove. Safe to repeat.
-    seconds: begin with nothing new after so long; then the report says that it is not finished.
+    later; what the doctor has set aside (`quarantined_files`) is for a person to remove. Safe to repeat.
+    seconds: begin with nothing new after so long; then the report is not finished.
     Raises ForbiddenError outside the caller's bound, InvalidInputError when the scope names no user,
     MaintenanceRunningError, PurgeIncompleteError when a file that may hold events of the scope cannot be read.
     """
     scope, began = access.for_write(scope), utcnow(clock)
-    removal = Removal(Q(**scope.named()), EveryEventOf(scope), PruneReason.MANUAL, access.actor)
+    removal = Removal(Q(**scope.named()), cutoff_for_scope(scope), PruneReason.MANUAL, access.actor)
     with maintenance_lock(wait_seconds):
-        _require_readable()
+        if damaged := Segment.objects.filter(state=SegmentState.QUARANTINED).count():
+            raise PurgeIncompleteError(
+                f"{damaged} damaged segments may hold events of this scope, so nothing was removed. "
+                "Repair them with `manage.py timeline doctor --repair`, then purge again."
+            )
         payloads_redact(name=EventSaved.name, matching=scope.named(), fields=["content"], until=began)
-        work = MaintenanceRunner(clock=clock, seconds=seconds, step=step, watch=watch)
-        report = events_remove(removal, Segment.objects.all(), work)
+        runner = MaintenanceRunner(clock=clock, seconds=seconds, step=step, watch=watch)
+        report = events_remove(removal, Segment.objects.all(), runner)
     if report.damaged or report.failures:
         raise PurgeIncompleteError(
             f"{report.events} events were removed, but not all that there are: "
@@ -60,20 +64,11 @@ def events_purge(
 
 
 def purge_preview(*, access: Access, scope: Scope, watch: Watch = no_progress) -> RemovalReport:
-    """What `events_purge` would remove now; nothing is changed. Raises ForbiddenError, InvalidInputError."""
+    """Return what `events_purge` would remove now, and change nothing. Raises ForbiddenError, InvalidInputError."""
     scope = access.for_write(scope)
-    return removal_preview(Q(**scope.named()), EveryEventOf(scope), Segment.objects.all(), watch)
+    return removal_preview(Q(**scope.named()), cutoff_for_scope(scope), Segment.objects.all(), watch)
 
 
 def quarantined_files() -> tuple[str, ...]:
-    """The names of files that were taken out of service; they may still hold events of anybody."""
+    """Return the names of files that were taken out of service; they may still hold events of any scope."""
     return list_files().quarantined
-
-
-def _require_readable() -> None:
-    damaged = Segment.objects.filter(state=SegmentState.QUARANTINED).count()
-    if damaged:
-        raise PurgeIncompleteError(
-            f"{damaged} damaged segments may hold events of this scope, so nothing was removed. "
-            "Repair them with `manage.py timeline doctor --repair`, then purge again."
-        )

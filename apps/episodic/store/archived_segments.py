@@ -17,10 +17,10 @@ from apps.episodic.store.files import segment_path
 from apps.episodic.store.quarantine import segment_quarantine
 from apps.episodic.store.rows import VERSION
 
-_LISTED_SQL = f"""
+LISTING_SQL = f"""
 SELECT {VERSION}, s.id, s.uuid, s.file_name, s.sha256, s.size_bytes, s.event_count, s.first_timestamp, s.last_timestamp
 FROM (VALUES (1)) AS one LEFT JOIN episodic_segment AS s ON s.state = 'archived'
-"""  # noqa: S608  (put together from constants)
+"""  # noqa: S608  (built from constants)
 
 
 class ListedSegment(NamedTuple):
@@ -37,7 +37,7 @@ class ListedSegment(NamedTuple):
 
     @property
     def span(self) -> Window:
-        """From its earliest event to its latest."""
+        """Return the time from its earliest event to its latest."""
         return Window(self.first_timestamp, self.last_timestamp)
 
 
@@ -50,22 +50,22 @@ class CatalogueListing:
 
 
 def catalogue_listing() -> CatalogueListing:
-    """The archived segments of this moment."""
+    """Return the archived segments as they are now."""
     with connection.cursor() as cursor:
-        cursor.execute(_LISTED_SQL)
+        cursor.execute(LISTING_SQL)
         rows = cursor.fetchall()
     return CatalogueListing(rows[0][0], frozenset(ListedSegment(*row[1:]) for row in rows if row[1] is not None))
 
 
 def catalogue_version() -> int:
-    """The version of this moment."""
+    """Return the version of the catalogue as it is now."""
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT {VERSION}")
         return int(cursor.fetchone()[0])
 
 
-def damaged_count() -> int:
-    """How many segments are out of service because their files are damaged."""
+def count_damaged() -> int:
+    """Return how many segments are out of service because their files are damaged."""
     return Segment.objects.filter(state=SegmentState.QUARANTINED).count()
 
 
@@ -79,24 +79,24 @@ class ArchivedFileDamagedError(Exception):
 
     @property
     def is_in_service(self) -> bool:
-        """Whether the file still counts; one that has left may be gone."""
+        """Return whether the file still counts; one that has left may be gone."""
         return self.segment in catalogue_listing().segments
 
     def report(self) -> None:
-        """Take the file out of service, unless it has left meanwhile. Call it outside a transaction."""
+        """Take the file out of service, unless it has left already. Call it outside a transaction."""
         if self.is_in_service:
             segment_quarantine(segment_id=self.segment.id, error=self.damage)
 
 
-def open_listed(segment: ListedSegment) -> SegmentFile:
-    """The file of a segment. Raises SegmentDamagedError, also for a whole file that is not the catalogue's."""
+def open_archived(segment: ListedSegment) -> SegmentFile:
+    """Open the file of a segment. Raises SegmentDamagedError, also for an intact file that is not the catalogue's."""
     file = SegmentFile.open(segment_path(segment.file_name), segment.uuid)
     if (file.summary.event_count, file.summary.size_bytes) != (segment.event_count, segment.size_bytes):
         raise SegmentDamagedError(Damage.MISMATCH, "It is another file than the catalogue's.")
     return file
 
 
-def unreadable(error: OSError) -> UnavailableError:
-    """The system refuses to read files, which says nothing about them."""
+def unreadable_error(error: OSError) -> UnavailableError:
+    """Return the error for a system that refuses to read files, which says nothing about the files."""
     detail = f"The files of the timeline cannot be read: {error.strerror or type(error).__name__}."
     return UnavailableError(detail, code="timeline_unreadable")

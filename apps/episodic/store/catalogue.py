@@ -17,18 +17,18 @@ from apps.events.services import emit
 
 
 class StaleSegmentError(ConflictError):
-    """Another process changed the segment meanwhile."""
+    """Another process changed the segment since the caller read it."""
 
     code = "stale_segment"
 
 
 def catalogue_bump() -> int:
-    """Say, in the caller's transaction, that other files are read from its commit on; gives the new version.
+    """Increment the version, in the caller's transaction: other files are read from its commit on. Return the version.
 
-    That transaction has to be the outermost one (`atomic(durable=True)`), and must not look at the archive: a process
+    That transaction has to be the outermost one (`atomic(durable=True)`), and must not read the archive: a process
     that knew files by a version which is rolled back would take them for those of the next one of the same number.
-    Call it before any segment is changed or locked in the transaction: everybody takes these locks in this order, so
-    nobody waits in a circle.
+    Call it before any segment is changed or locked in the transaction: every process takes these locks in this order,
+    so no deadlock arises.
     """
     if not transaction.get_connection().in_atomic_block:
         raise RuntimeError("Change the catalogue inside transaction.atomic.")
@@ -41,27 +41,27 @@ def catalogue_bump() -> int:
 
 
 def segment_step(segment: Segment, state: SegmentState, *, clock: Clock, **changes: Any) -> None:
-    """Move a segment on, in the caller's transaction, and tell of it. changes: other columns of its row.
+    """Move a segment to a state, in the caller's transaction, and emit a hub event. changes: other columns of its row.
 
     `segment` is as the caller read it, and is brought up to date. Raises ConflictError for a step that the diagram does
     not have, StaleSegmentError when the segment is not any more what the caller saw.
     """
     before = SegmentState(segment.state)
     require_step(before, state)
-    # No lock but the update's own, which lets writers reference the segment meanwhile.
+    # No lock but the update's own, under which writers can still reference the segment.
     seen = Segment.objects.filter(pk=segment.pk, state=before, rows=segment.rows, sha256=segment.sha256)
     if not seen.update(state=state, **changes):
         raise StaleSegmentError(f"Segment {segment.uuid} is not {before} any more.")
     for name, value in {"state": state, **changes}.items():
         setattr(segment, name, value)
-    told = SegmentChanged(
+    changed = SegmentChanged(
         segment_id=segment.uuid, before=before, state=state, event_count=segment.event_count, at=utcnow(clock)
     )
-    emit(told, clock=clock)
+    emit(changed, clock=clock)
 
 
 def last_arrival() -> int:
-    """The arrival number that was given out last, whether or not its event can be seen yet; 0 before the first."""
+    """Return the last assigned arrival number, whether or not its event is visible yet; 0 before the first."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT last_value FROM episodic_timelineevent_id_seq WHERE is_called")
         row = cursor.fetchone()

@@ -17,12 +17,12 @@ class DiskNearlyFullError(UnavailableError):
 
 
 def free_mb() -> float:
-    """MiB that are free where segments are kept."""
+    """Return how many MiB are free where segments are kept."""
     return shutil.disk_usage(archive_dir()).free / _MIB
 
 
 def require_room() -> None:
-    """Raises DiskNearlyFullError when less than `min_free_mb` is free."""
+    """Raise DiskNearlyFullError when less than `min_free_mb` is free."""
     free, least = free_mb(), settings.MEMORYHUB.timeline.min_free_mb
     if free < least:
         raise DiskNearlyFullError(f"{free:.0f} MiB are free, and {least} MiB must stay so.", retry_after=600)

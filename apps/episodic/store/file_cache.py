@@ -1,12 +1,11 @@
 """The archived files that this process knows: small tables of what is where, never events (DESIGN D2, D8).
 
-A cache: made from the files when the process starts, brought to the catalogue's version by whoever reads, and lost
-without loss. What it holds is exact for one version of the catalogue. A version once made is never changed, so readers
-hold no lock, and the files of segments that end stay for a while for those who still read them.
+A cache: built from the files when the process starts, brought to the catalogue's version by every reader, and lost
+without loss. What it holds is exact for one version of the catalogue. A view is never changed once it is built, so
+readers hold no lock, and the files of segments that end stay for a while for readers that still use them.
 """
 
 import logging
-import os
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ from django.db import connection
 from prometheus_client import Counter, Histogram
 
 from apps.core.domain.errors import UnavailableError
+from apps.core.per_process import PerProcess
 from apps.episodic.domain.archive_index import ArchiveIndex
 from apps.episodic.domain.event import EventRecord
 from apps.episodic.domain.segment_file.format import SegmentDamagedError
@@ -28,8 +28,8 @@ from apps.episodic.store.archived_segments import (
     ListedSegment,
     catalogue_listing,
     catalogue_version,
-    open_listed,
-    unreadable,
+    open_archived,
+    unreadable_error,
 )
 
 LOAD_SECONDS = Histogram(
@@ -39,7 +39,7 @@ LOADED_FILES = Counter("memoryhub_timeline_archive_files_loaded", "Segment files
 # A process that has just started loads more files than this in the background, and refuses queries until it has them.
 LOAD_IN_REQUEST = 16
 RETRY_SECONDS = 2
-_TRIES = 20
+TRIES = 20
 logger = logging.getLogger(__name__)
 
 
@@ -51,7 +51,7 @@ class ArchiveView:
     index: ArchiveIndex = field(default_factory=ArchiveIndex)
 
     def with_files(self, listing: CatalogueListing, files: Mapping[ListedSegment, SegmentFile]) -> "ArchiveView":
-        """The same for another version. files: those that this one does not have."""
+        """Return a view of another version. files: those that this view does not have."""
         index = self.index.copy()
         for gone in self.listing.segments - listing.segments:
             index.remove(gone.id)
@@ -59,9 +59,19 @@ class ArchiveView:
             index.add(new.id, files[new])
         return ArchiveView(listing, index)
 
-    def listed(self, segment_id: int) -> ListedSegment:
-        """What the catalogue says of a segment of this view."""
+    def segment(self, segment_id: int) -> ListedSegment:
+        """Return what the catalogue says of a segment of this view."""
         return next(segment for segment in self.listing.segments if segment.id == segment_id)
+
+    def find(self, wanted: Mapping[ListedSegment, list[UUID]]) -> dict[UUID, EventRecord]:
+        """Return which of these identities are in the files of their segments. Raises ArchivedFileDamagedError."""
+        found: dict[UUID, EventRecord] = {}
+        for segment, identities in wanted.items():
+            try:
+                found |= self.index.file(segment.id).find(identities)
+            except SegmentDamagedError as error:
+                raise ArchivedFileDamagedError(segment, error) from error
+        return found
 
 
 class TimelineLoadingError(UnavailableError):
@@ -70,13 +80,13 @@ class TimelineLoadingError(UnavailableError):
     code = "timeline_loading"
 
     def __init__(self, progress: str) -> None:
-        # How many segments there are is nothing for a caller with a bound.
+        # A caller with a bound must not learn how many segments there are.
         super().__init__("The timeline is being loaded. Try again shortly.", retry_after=RETRY_SECONDS)
         self.progress = progress
 
 
 class ArchiveCache:
-    """The newest view of this process, and how it comes to a newer one."""
+    """The newest view of this process, and how it is brought to a newer version."""
 
     def __init__(self) -> None:
         self._view = ArchiveView()
@@ -88,57 +98,58 @@ class ArchiveCache:
 
     @property
     def nbytes(self) -> int:
-        """Memory that the index takes, by and large."""
+        """Return about how much memory the index takes."""
         return self._view.index.nbytes
 
-    @property
-    def _is_warm(self) -> bool:
-        """Whether it has known all files of some version."""
-        return self._view.listing.version >= 0
-
     def at(self, version: int) -> ArchiveView | None:
-        """The view of a version of the catalogue; None when this process stands at another one."""
+        """Return the view of a version of the catalogue; None when this process has another one."""
         view = self._view
         return view if view.listing.version == version else None
 
-    def known(self, moments: Mapping[UUID, datetime]) -> dict[UUID, EventRecord]:
-        """Which of these events are archived. moments: identity -> timestamp.
+    def find(self, moments: Mapping[UUID, datetime]) -> dict[UUID, EventRecord]:
+        """Return which of these events are archived. moments: identity -> timestamp.
 
         Sees every file that was in service before the call. Opens nothing for events that no file's span of time
         holds. Raises TimelineLoadingError while the files that could hold one are being loaded, and
         ArchivedFileDamagedError, which is to be reported once the caller's transaction is over.
         """
-        for _ in range(_TRIES):
+        for _ in range(TRIES):
             view = self._view
             listing = view.listing if catalogue_version() == view.listing.version else catalogue_listing()
-            wanted = _by_segment(moments, listing)
+            wanted = group_by_segment(moments, listing)
             if wanted.keys() <= view.listing.segments:
                 try:
-                    return _found_in(view, wanted)
+                    return view.find(wanted)
                 except ArchivedFileDamagedError as damage:
                     if damage.is_in_service:
                         raise
                 except OSError as error:
-                    raise unreadable(error) from error
+                    raise unreadable_error(error) from error
             else:
-                self.refresh(reports=False)
+                self.refresh(report_damage=False)
         raise catalogue_contention()
 
-    def refresh(self, *, patient: bool = False, reports: bool = True) -> None:
-        """Come to the catalogue's version. reports: False in a transaction: raise ArchivedFileDamagedError.
+    def refresh(self, *, wait: bool = False, report_damage: bool = True) -> None:
+        """Bring the view to the catalogue's version.
 
-        Raises TimelineLoadingError in a process that never knew a version and has more than LOAD_IN_REQUEST files to
-        load, which goes on in the background; patient callers, who answer nobody, load them themselves. A process
-        that knew one loads what is new while its caller waits, however much that is: it has said that it is ready.
+        report_damage: False in a transaction, where ArchivedFileDamagedError is raised instead. Raises
+        TimelineLoadingError in a process that never knew a version and has more than LOAD_IN_REQUEST files to load,
+        which goes on in the background; callers outside a request wait for them. A process that knew a version loads
+        new files while its caller waits, however many they are: it has said that it is ready.
         """
-        if not patient and not self._is_warm and len(catalogue_listing().segments) > LOAD_IN_REQUEST:
+        is_warm = self._view.listing.version >= 0
+        if not wait and not is_warm and len(catalogue_listing().segments) > LOAD_IN_REQUEST:
             self.warm_up()
-            raise self._still_loading()
+            number, total = self._progress
+            progress = f"loading segment {number} of {total}" if total else "beginning to load"
+            if self._failure:
+                progress = f"could not be loaded ({self._failure}); it is being tried again"
+            raise TimelineLoadingError(progress)
         with self._loading:
             try:
-                self._load(reports=reports)
+                self._load(report_damage=report_damage)
             except OSError as error:
-                raise unreadable(error) from error
+                raise unreadable_error(error) from error
 
     def warm_up(self) -> None:
         """Begin to load in the background, unless that is going on."""
@@ -147,25 +158,20 @@ class ArchiveCache:
                 self._thread = threading.Thread(target=self._load_in_background, name="timeline-warm-up", daemon=True)
                 self._thread.start()
 
-    def _still_loading(self) -> TimelineLoadingError:
-        number, total = self._progress
-        if self._failure:
-            return TimelineLoadingError(f"could not be loaded ({self._failure}); it is being tried again")
-        return TimelineLoadingError(f"loading segment {number} of {total}" if total else "beginning to load")
-
     def _load_in_background(self) -> None:
         try:
             with self._loading:
-                self._load()
+                self._load(report_damage=True)
             self._failure = ""
-        except Exception as error:  # noqa: BLE001  (whoever asks next starts it again, and is told)
+        except Exception as error:  # noqa: BLE001  (the next caller starts it again, and gets the error)
             self._failure = type(error).__name__
             logger.warning("the timeline could not be loaded: %s", self._failure)
         finally:
             self._progress = (0, 0)
             connection.close()
 
-    def _load(self, *, reports: bool = True) -> None:
+    def _load(self, *, report_damage: bool) -> None:
+        """Open the files that the view does not have, until the catalogue lists no further ones."""
         files: dict[ListedSegment, SegmentFile] = {}
         while True:
             listing = catalogue_listing()
@@ -175,31 +181,28 @@ class ArchiveCache:
             if not missing:
                 break
             with LOAD_SECONDS.time():
-                self._open_all(missing, files, reports=reports)
+                for number, segment in enumerate(missing, 1):
+                    self._progress = (number, len(missing))
+                    try:
+                        files[segment] = open_archived(segment)
+                    except SegmentDamagedError as error:
+                        damage = ArchivedFileDamagedError(segment, error)
+                        if not report_damage:
+                            raise damage from error
+                        damage.report()
+                    LOADED_FILES.inc()
         self._view = self._view.with_files(listing, files)
-
-    def _open_all(
-        self, missing: list[ListedSegment], files: dict[ListedSegment, SegmentFile], *, reports: bool
-    ) -> None:
-        for number, segment in enumerate(missing, 1):
-            self._progress = (number, len(missing))
-            try:
-                files[segment] = open_listed(segment)
-            except SegmentDamagedError as error:
-                damage = ArchivedFileDamagedError(segment, error)
-                if not reports:
-                    raise damage from error
-                damage.report()
-            LOADED_FILES.inc()
 
 
 def catalogue_contention() -> UnavailableError:
-    """The files changed whenever they were looked at."""
-    return UnavailableError("The files of the timeline change all the time. Try again.", code="catalogue_contention")
+    """Return the error for files that changed at every try to read them."""
+    return UnavailableError(
+        "The files of the timeline changed at every try to read them. Try again.", code="catalogue_contention"
+    )
 
 
-def _by_segment(moments: Mapping[UUID, datetime], listing: CatalogueListing) -> dict[ListedSegment, list[UUID]]:
-    """The identities that each segment may hold, by their timestamps; segments that may hold none are left out."""
+def group_by_segment(moments: Mapping[UUID, datetime], listing: CatalogueListing) -> dict[ListedSegment, list[UUID]]:
+    """Return the identities that each segment may hold, by their timestamps, for segments that may hold any."""
     if not moments:
         return {}
     span = Window(min(moments.values()), max(moments.values()))
@@ -211,29 +214,14 @@ def _by_segment(moments: Mapping[UUID, datetime], listing: CatalogueListing) -> 
     return {segment: identities for segment, identities in places.items() if identities}
 
 
-def _found_in(view: ArchiveView, wanted: Mapping[ListedSegment, list[UUID]]) -> dict[UUID, EventRecord]:
-    found: dict[UUID, EventRecord] = {}
-    for segment, identities in wanted.items():
-        try:
-            found |= view.index.file(segment.id).find(identities)
-        except SegmentDamagedError as error:
-            raise ArchivedFileDamagedError(segment, error) from error
-    return found
-
-
-_cache = ArchiveCache()
+_cache = PerProcess(ArchiveCache)
 
 
 def archive_cache() -> ArchiveCache:
-    """The cache of this process."""
-    return _cache
+    """Return the cache of this process."""
+    return _cache.get()
 
 
-def forget_archive() -> None:
-    """Begin anew, as a process does that has just started."""
-    global _cache
-    _cache = ArchiveCache()
-
-
-# A forked process has the threads and the locks of its parent only as they stood.
-os.register_at_fork(after_in_child=forget_archive)
+def reset_archive_cache() -> None:
+    """Begin with an empty cache, as a process does that has just started."""
+    _cache.forget()

@@ -1,7 +1,7 @@
 """The directory of segment files: `<data>/timeline` (DESIGN D8). Knows nothing of the catalogue.
 
-A file appears under its name only when it is whole, on the medium and verified. Names are made here and hold nothing
-of a user. OSErrors (a full disk, no permission) pass through.
+A file appears under its name only when it is complete, on the medium and verified. Names hold nothing of a
+user. OSErrors (a full disk, no permission) pass through.
 """
 
 import contextlib
@@ -39,19 +39,19 @@ class DirectoryListing:
 
 
 def archive_dir() -> Path:
-    """The directory of segment files, made if need be; for its owner only."""
+    """Return the directory of segment files, created if it is missing; for its owner only."""
     directory = Path(settings.TIMELINE_DIR)
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     return directory
 
 
 def new_file_name(segment_uuid: UUID, now: datetime) -> str:
-    """A name for a file of a segment. Another one each time: a process may still know the last one's tables."""
+    """Return a new name for a file of a segment: a process may still know the tables of the last one."""
     return f"{now.astimezone(UTC):%Y%m%dT%H%M%S%f}-{segment_uuid}{SUFFIX}"
 
 
 def segment_path(file_name: str) -> Path:
-    """Where a file lies. ValueError for what is no name of a segment file, such as one that leads elsewhere."""
+    """Return the path of a file. Raises ValueError for a name that is none of a segment file, such as a path."""
     if not _NAME.fullmatch(file_name):
         raise ValueError("That is no name of a segment file.")
     return archive_dir() / file_name
@@ -60,9 +60,9 @@ def segment_path(file_name: str) -> Path:
 def write_segment(
     segment_uuid: UUID, file_name: str, records: Iterable[EventRecord], step: Step = no_step
 ) -> SegmentSummary:
-    """Writes, syncs and reads back a file, which then appears under its name, in place of one that had it.
+    """Write, sync and read back a file, which then appears under its name, in place of one that had it.
 
-    records: at least one, in ascending `archive_order` (ValueError). step: is told before each of WRITE_STEPS.
+    records: at least one, in ascending `archive_order` (ValueError). step: called before each of WRITE_STEPS.
     Raises SegmentDamagedError when what was read back is not what was written. Leaves nothing behind when it fails;
     when the process is killed, perhaps a part (`remove_parts`).
     """
@@ -70,7 +70,7 @@ def write_segment(
     part = path.with_name(path.stem + PART_SUFFIX)
     try:
         step("create")
-        summary = _write_part(segment_uuid, part, records, step)
+        summary = write_part(segment_uuid, part, records, step)
         step("verify")
         SegmentFile.open(part, segment_uuid).verify(summary.sha256)
         step("rename")
@@ -80,24 +80,24 @@ def write_segment(
             part.unlink(missing_ok=True)
         raise
     step("fsync_directory")
-    _sync_directory(path.parent)
+    sync_directory(path.parent)
     step("done")
     return summary
 
 
 def remove_file(file_name: str) -> bool:
-    """Removes a file for good; False when it was not there."""
+    """Remove a file for good; return False when it was not there."""
     path = segment_path(file_name)
     try:
         path.unlink()
     except FileNotFoundError:
         return False
-    _sync_directory(path.parent)
+    sync_directory(path.parent)
     return True
 
 
 def remove_parts() -> int:
-    """Removes what killed processes left half written, and answers how many. Nobody else may be writing."""
+    """Remove what killed processes left half written; return how many. No other process may be writing."""
     names = list_files().parts
     for name in names:
         (archive_dir() / name).unlink(missing_ok=True)
@@ -105,22 +105,25 @@ def remove_parts() -> int:
 
 
 def set_aside(file_name: str) -> Path:
-    """Moves a file into the quarantine, and answers where it is now. SegmentDamagedError when it is not there."""
+    """Move a file into the quarantine; return its new path. Raises SegmentDamagedError when it is not there."""
     path = segment_path(file_name)
     quarantine = archive_dir() / QUARANTINE
     quarantine.mkdir(mode=0o700, exist_ok=True)
-    target = _free_name(quarantine / file_name)
+    target, number = quarantine / file_name, 1
+    while target.exists():
+        number += 1
+        target = quarantine / f"{path.stem}-{number}{SUFFIX}"
     try:
         path.rename(target)
     except FileNotFoundError as error:
         raise SegmentDamagedError(Damage.MISSING, "There is no such file.") from error
-    _sync_directory(quarantine)
-    _sync_directory(path.parent)
+    sync_directory(quarantine)
+    sync_directory(path.parent)
     return target
 
 
 def list_files() -> DirectoryListing:
-    """What lies in the directory."""
+    """Return what is in the directory."""
     names = sorted(entry.name for entry in archive_dir().iterdir() if entry.name != QUARANTINE)
     segments = tuple(name for name in names if _NAME.fullmatch(name))
     parts = tuple(name for name in names if name.endswith(PART_SUFFIX))
@@ -129,7 +132,8 @@ def list_files() -> DirectoryListing:
     return DirectoryListing(segments, parts, aside, tuple(sorted({*names} - {*segments} - {*parts})))
 
 
-def _write_part(segment_uuid: UUID, part: Path, records: Iterable[EventRecord], step: Step) -> SegmentSummary:
+def write_part(segment_uuid: UUID, part: Path, records: Iterable[EventRecord], step: Step) -> SegmentSummary:
+    """Write and sync a file under the name of its part."""
     descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     with os.fdopen(descriptor, "wb", buffering=1 << 20) as stream:
         step("write")
@@ -141,22 +145,13 @@ def _write_part(segment_uuid: UUID, part: Path, records: Iterable[EventRecord], 
         stream.flush()
         step("fsync")
         os.fsync(descriptor)
-        if hasattr(os, "posix_fadvise"):  # so that what is verified comes from the medium and not from memory
+        if hasattr(os, "posix_fadvise"):  # so that verification reads the medium and not memory
             os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
     return summary
 
 
-def _free_name(path: Path) -> Path:
-    number = 1
-    free = path
-    while free.exists():
-        number += 1
-        free = path.with_name(f"{path.stem}-{number}{SUFFIX}")
-    return free
-
-
-def _sync_directory(directory: Path) -> None:
-    """Makes names that appeared in it, or left it, last beyond a power failure."""
+def sync_directory(directory: Path) -> None:
+    """Make names that appeared in a directory, or left it, outlast a power failure."""
     descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)

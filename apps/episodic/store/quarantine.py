@@ -1,4 +1,4 @@
-"""Damaged segments: out of service at once, while everything else still answers (DESIGN D8)."""
+"""Damaged segments: out of service at once, while everything else is still answered (DESIGN D8)."""
 
 from django.db import transaction
 
@@ -15,10 +15,10 @@ from apps.episodic.warnings import warning_end, warning_report
 
 
 def segment_quarantine(*, segment_id: int, error: SegmentDamagedError, clock: Clock = SYSTEM_CLOCK) -> bool:
-    """Take a segment whose file cannot be read out of service, and warn; True if this call did it.
+    """Take a segment whose file cannot be read out of service, and warn. Return whether this call did it.
 
-    One that has all its rows loses nothing: they count again, and get a fresh file soon. Whoever finds the same damage
-    at the same time, or that of a file which has been replaced meanwhile, changes nothing. Call it outside of any
+    One that has all its rows loses nothing: they count again, and get a new file soon. A process that finds the same
+    damage at the same time, or that of a file which has been replaced, changes nothing. Call it outside of any
     transaction.
     """
     readable = Segment.objects.filter(pk=segment_id, state__in=(SegmentState.SEALED, SegmentState.ARCHIVED))
@@ -26,33 +26,30 @@ def segment_quarantine(*, segment_id: int, error: SegmentDamagedError, clock: Cl
         return False
     with transaction.atomic(durable=True):
         catalogue_bump()
-        # Whoever drops rows in batches takes the same lock: either it sees the quarantine, or the batch is over.
+        # What drops rows in batches takes the same lock: either it sees the quarantine, or the batch is over.
         segment = readable.select_for_update(no_key=True).first()
         if segment is None:
             return False
         damage = str(error)[:MAX_DAMAGE_CHARS]
-        has_rows = segment.state == SegmentState.SEALED or _has_all_rows(segment)
+        has_rows = (
+            segment.state == SegmentState.SEALED
+            or TimelineEvent.objects.filter(segment=segment).count() == segment.event_count
+        )
         if segment.state == SegmentState.ARCHIVED:
             segment_step(segment, SegmentState.QUARANTINED, clock=clock, damage=damage)
         if has_rows:
             back = {"rows": RowsState.COMPLETE, "sha256": "", "damage": damage}
             segment_step(segment, SegmentState.SEALING, clock=clock, **back)
-        _warn(segment, damage, has_rows=has_rows, clock=clock)
+        outcome = "its rows are still there" if has_rows else f"{segment.event_count} events are out of reach"
+        warning_report(
+            kind=WarningKind.SEGMENT_DAMAGED,
+            severity=Severity.NOTICE if has_rows else Severity.CRITICAL,
+            detail=f"Segment {segment.uuid}: {damage} ({outcome})"[:500],
+            segment=segment,
+            clock=clock,
+        )
         request_maintenance()
     return True
-
-
-def _has_all_rows(segment: Segment) -> bool:
-    return TimelineEvent.objects.filter(segment=segment).count() == segment.event_count
-
-
-def _warn(segment: Segment, damage: str, *, has_rows: bool, clock: Clock) -> None:
-    severity = Severity.NOTICE if has_rows else Severity.CRITICAL
-    state = "its rows are still there" if has_rows else f"{segment.event_count} events are out of reach"
-    detail = f"Segment {segment.uuid}: {damage} ({state})"
-    warning_report(
-        kind=WarningKind.SEGMENT_DAMAGED, severity=severity, detail=detail[:500], segment=segment, clock=clock
-    )
 
 
 def clear_damage_warning(segment: Segment, clock: Clock) -> None:
@@ -61,7 +58,7 @@ def clear_damage_warning(segment: Segment, clock: Clock) -> None:
 
 
 def file_set_aside(file_name: str) -> bool:
-    """Move a damaged file to where a person can look at it; False when it is not there any more."""
+    """Move a damaged file to where a person can examine it; return False when it is not there any more."""
     try:
         set_aside(file_name)
     except SegmentDamagedError as damage:
@@ -72,8 +69,8 @@ def file_set_aside(file_name: str) -> bool:
 
 
 def remove_ended_file(segment: Segment) -> bool:
-    """Take the file of a segment that ended out of the way; False when it is not there any more.
+    """Remove the file of a segment that ended; return False when it is not there any more.
 
-    A damaged one is set aside, as the repair would have done that was killed between ending its segment and that.
+    A damaged one is set aside, as the repair would have done that was killed after it ended the segment.
     """
     return file_set_aside(segment.file_name) if segment.damage else remove_file(segment.file_name)

@@ -1,11 +1,11 @@
 """The part of a query that rows answer, in one statement and so in one snapshot.
 
 The version of the catalogue is read with the rows: together with the files of that version they are every event,
-each once, whatever is sealed, archived or compacted meanwhile.
+each once, whatever is sealed, archived or compacted concurrently.
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,8 +45,8 @@ LEFT JOIN LATERAL (
         ) AS newest
     ) AS sized WHERE %(max_bytes)s::bigint IS NULL OR newer_bytes < %(max_bytes)s::bigint
 ) AS found ON TRUE
-"""  # noqa: S608  (put together from constants; values are parameters)
-_FIRST_EVENT_COLUMN = 5
+"""  # noqa: S608  (built from constants; values are parameters)
+FIRST_EVENT_COLUMN = 5
 
 
 @dataclass(frozen=True)
@@ -62,39 +62,35 @@ class RowsResult:
 def query_rows(
     scope: Scope | None, window: Window, event_types: Sequence[str], limit: int, max_bytes: int | None = None
 ) -> RowsResult:
-    """Count the rows of a scope and give the newest `limit` of those wanted; without a scope there are none.
+    """Count the rows of a scope, and return the newest `limit` of those wanted; without a scope there are none.
 
-    max_bytes: of content, beyond which no more rows are given; the one that crosses it is.
+    max_bytes: of content, beyond which no more rows are returned; the one that crosses it is.
     """
     conditions, values = rows_where(scope, window, event_types)
     with connection.cursor() as cursor:
         cursor.execute(_SQL.format(**conditions), {**values, "limit": limit, "max_bytes": max_bytes})
         answer = cursor.fetchall()
-    version, quarantined, *counts = answer[0][:_FIRST_EVENT_COLUMN]
-    found = [row[_FIRST_EVENT_COLUMN:] for row in answer if row[_FIRST_EVENT_COLUMN] is not None]
+    version, quarantined, *counts = answer[0][:FIRST_EVENT_COLUMN]
+    found = [row[FIRST_EVENT_COLUMN:] for row in answer if row[FIRST_EVENT_COLUMN] is not None]
     return RowsResult(version, quarantined, EventCounts(*counts), tuple(record_of(row) for row in found))
 
 
 def rows_where(
     scope: Scope | None, window: Window, event_types: Sequence[str]
 ) -> tuple[dict[str, str], dict[str, Any]]:
-    """The conditions `scope`, `window` and `types` on rows called `e`, and the values of their parameters."""
+    """Return the conditions `scope`, `window` and `types` on rows called `e`, and the values of their parameters."""
     named = {} if scope is None else scope.named()
     bounds = [(window.start, "e.timestamp >= %(start)s"), (window.end, "e.timestamp <= %(end)s")]
     conditions = {
-        "scope": "FALSE" if scope is None else _all(f"e.{name} = %({name})s" for name in named),
-        "window": _all(condition for bound, condition in bounds if bound is not None),
+        "scope": "FALSE" if scope is None else " AND ".join(f"e.{name} = %({name})s" for name in named) or "TRUE",
+        "window": " AND ".join(condition for bound, condition in bounds if bound is not None) or "TRUE",
         "types": "e.event_type = ANY (%(types)s)" if event_types else "TRUE",
     }
     return conditions, {**named, "start": window.start, "end": window.end, "types": list(event_types)}
 
 
-def _all(conditions: Iterable[str]) -> str:
-    return " AND ".join(conditions) or "TRUE"
-
-
 def record_of(row: Sequence[Any]) -> EventRecord:
-    """The event in a row of EVENT_COLUMNS, as a cursor of Django's gives it (JSON as text)."""
+    """Return the event of a row of EVENT_COLUMNS, as Django's cursor returns it (JSON as text)."""
     arrival, uuid, user, household, persona, timestamp, kind, content, importance, source, metadata, *rest = row
     identity, recorded_at = rest
     return EventRecord(

@@ -1,4 +1,4 @@
-"""Holding the file of a segment against its row in the catalogue."""
+"""Comparison of the file of a segment with its row in the catalogue."""
 
 from dataclasses import fields
 
@@ -9,7 +9,7 @@ from apps.episodic.store.files import segment_path
 
 
 def file_open(segment: Segment) -> SegmentFile:
-    """The file of a segment, its tables read and compared with the catalogue. Raises SegmentDamagedError."""
+    """Open the file of a segment, and compare its tables with the catalogue. Raises SegmentDamagedError."""
     file = SegmentFile.open(segment_path(segment.file_name), segment.uuid)
     for field in fields(SegmentFacts):
         if getattr(file.summary, field.name) != getattr(segment, field.name):
@@ -18,7 +18,7 @@ def file_open(segment: Segment) -> SegmentFile:
 
 
 def file_verify(segment: Segment) -> SegmentFile:
-    """The same, after every byte of the file was read and found right."""
+    """Open the file of a segment, and verify every byte of it. Raises SegmentDamagedError."""
     file = file_open(segment)
     file.verify(segment.sha256)
     return file

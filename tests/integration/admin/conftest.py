@@ -10,7 +10,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from apps.core.domain.scope import Scope, system_access
-from apps.episodic.store.file_cache import forget_archive
+from apps.episodic.store.file_cache import reset_archive_cache
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.models import Memory
 from apps.semantic.services import memory_save
@@ -62,6 +62,6 @@ def subscriber(settings: Settings) -> Iterator[None]:
 def timeline_dir(tmp_path: Path, settings: Settings) -> Iterator[Path]:
     """A directory of segment files of the test's own; the process knows nothing of any other."""
     settings.TIMELINE_DIR = tmp_path / "timeline"
-    forget_archive()
+    reset_archive_cache()
     yield settings.TIMELINE_DIR
-    forget_archive()
+    reset_archive_cache()

@@ -7,16 +7,16 @@ from typing import Any
 import pytest
 
 from apps.core.domain.scope import Access, system_access
-from apps.episodic.store.file_cache import forget_archive
+from apps.episodic.store.file_cache import reset_archive_cache
 
 
 @pytest.fixture(autouse=True)
 def timeline_dir(tmp_path: Path, settings: Any) -> Iterator[Path]:
     """A directory of segment files of the test's own; the process knows nothing of any other."""
     settings.TIMELINE_DIR = tmp_path / "timeline"
-    forget_archive()
+    reset_archive_cache()
     yield settings.TIMELINE_DIR
-    forget_archive()
+    reset_archive_cache()
 
 
 @pytest.fixture

@@ -103,7 +103,7 @@ def test_a_refresh_without_a_change_opens_nothing(
 ) -> None:
     archived(timeline, "one")
     cache.refresh()
-    monkeypatch.setattr(module, "open_listed", lambda segment: pytest.fail("opened"))
+    monkeypatch.setattr(module, "open_archived", lambda segment: pytest.fail("opened"))
     cache.refresh()
 
 
@@ -135,14 +135,14 @@ def test_damage_of_a_file_that_another_one_has_replaced_is_none(timeline: Timeli
 def test_threads_that_ask_at_once_load_each_file_once(timeline: Timeline, monkeypatch: pytest.MonkeyPatch) -> None:
     for content in ("one", "two", "three"):
         archived(timeline, content)
-    cache, original = ArchiveCache(), module.open_listed
+    cache, original = ArchiveCache(), module.open_archived
     opened: list[ListedSegment] = []
 
     def counted(segment: ListedSegment) -> SegmentFile:
         opened.append(segment)
         return original(segment)
 
-    monkeypatch.setattr(module, "open_listed", counted)
+    monkeypatch.setattr(module, "open_archived", counted)
     at_once(*[cache.refresh for _ in range(6)])
     assert sorted(opened) == sorted(catalogue_listing().segments)
 
@@ -163,7 +163,7 @@ def test_the_system_refusing_to_open_files_is_no_damage(
     cache.refresh()
     monkeypatch.setattr(SegmentFile, "find", too_many)
     with pytest.raises(UnavailableError):
-        cache.known(moments(events))
+        cache.find(moments(events))
     assert segments(SegmentState.QUARANTINED) == []
 
 
@@ -181,7 +181,7 @@ def test_a_forked_process_begins_anew() -> None:
 def test_archived_events_are_known(timeline: Timeline, cache: ArchiveCache) -> None:
     events = [*archived(timeline, "one", "two"), *archived(timeline, "three", timestamp=NOW - HOUR)]
     others = timeline.record(draft("four"))
-    assert cache.known(moments([*events, *others])) == {event.identity: event for event in events}
+    assert cache.find(moments([*events, *others])) == {event.identity: event for event in events}
 
 
 def test_nothing_is_opened_for_events_at_times_of_which_no_file_has_any(
@@ -189,17 +189,17 @@ def test_nothing_is_opened_for_events_at_times_of_which_no_file_has_any(
 ) -> None:
     archived(timeline, "one", timestamp=NOW - HOUR)
     archived(timeline, "two", timestamp=NOW - 3 * HOUR)
-    monkeypatch.setattr(module, "open_listed", lambda segment: pytest.fail("opened"))
+    monkeypatch.setattr(module, "open_archived", lambda segment: pytest.fail("opened"))
     new = [*timeline.record(draft("three")), *timeline.record(draft("four", timestamp=NOW - 2 * HOUR))]
-    assert cache.known(moments(new)) == {}
-    assert cache.known({}) == {}
+    assert cache.find(moments(new)) == {}
+    assert cache.find({}) == {}
 
 
 def test_what_was_archived_a_moment_ago_is_known(timeline: Timeline, cache: ArchiveCache) -> None:
     archived(timeline, "one")
     cache.refresh()
     events = archived(timeline, "two")
-    assert set(cache.known(moments(events))) == set(moments(events))
+    assert set(cache.find(moments(events))) == set(moments(events))
 
 
 def test_a_damaged_file_is_noticed_while_looking_for_known_events(
@@ -209,10 +209,10 @@ def test_a_damaged_file_is_noticed_while_looking_for_known_events(
     cache.refresh()
     (timeline_dir / segments(SegmentState.ARCHIVED)[0].file_name).unlink()
     with pytest.raises(ArchivedFileDamagedError) as found:
-        cache.known(moments([*gone, *kept]))
+        cache.find(moments([*gone, *kept]))
     assert segments(SegmentState.QUARANTINED) == [], "the caller's transaction may still be undone"
     found.value.report()
-    assert set(cache.known(moments([*gone, *kept]))) == set(moments(kept))
+    assert set(cache.find(moments([*gone, *kept]))) == set(moments(kept))
     assert len(segments(SegmentState.QUARANTINED)) == 1
 
 
@@ -233,5 +233,5 @@ def test_files_that_were_replaced_while_looking_are_looked_for_again(
         return original(self, identities)
 
     monkeypatch.setattr(SegmentFile, "find", find)
-    assert set(cache.known(moments(events))) == set(moments(events))
+    assert set(cache.find(moments(events))) == set(moments(events))
     assert segments(SegmentState.QUARANTINED) == []

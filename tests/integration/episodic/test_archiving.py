@@ -185,7 +185,7 @@ def test_files_are_not_put_in_or_out_of_service_in_a_transaction_that_may_still_
     changes = (
         lambda: segment_quarantine(segment_id=away.pk, error=error),
         lambda: segment_archive(sealed, clock=clock_at()),
-        lambda: segments_replace([away], iter(()), clock=clock_at(), flipping=lambda _: None),
+        lambda: segments_replace([away], iter(()), clock=clock_at(), on_replace=lambda _: None),
     )
     for change in changes:
         with pytest.raises(RuntimeError, match="durable"), transaction.atomic():

@@ -89,7 +89,7 @@ def test_nothing_is_found_where_nothing_is_wrong() -> None:
     a_sealed_segment(range(10, 15))
     record(range(15, 20))
     report = examine()
-    assert (report.is_well, report.findings, report.segments, report.events) == (True, [], 2, 15)
+    assert (report.is_healthy, report.findings, report.segments, report.events) == (True, [], 2, 15)
     assert report.size_bytes == sum(segment_path(name).stat().st_size for name in files())
     assert set(Segment.objects.exclude(state="open").values_list("checked_at", flat=True)) == {examined_at()}
 
@@ -111,7 +111,7 @@ def test_a_damaged_archived_segment_is_found_and_changed_only_on_request(
     assert problems(report) == [("damaged", False)]
     assert report.findings[0].subject == str(bad.uuid)
     assert report.findings[0].detail.startswith(f"{code}:")
-    assert not report.is_well
+    assert not report.is_healthy
     bad.refresh_from_db()
     assert bad.state == "archived"
 
@@ -138,7 +138,7 @@ def test_a_damaged_segment_that_still_has_its_rows_is_sealed_again(code: str, da
     segment = a_sealed_segment(range(50))
     damage(path_of(segment))
     report = repair()
-    assert (problems(report), report.lost, report.is_well) == ([("damaged", True)], 0, True)
+    assert (problems(report), report.lost, report.is_healthy) == ([("damaged", True)], 0, True)
     segment.refresh_from_db()
     assert (segment.state, segment.damage, len(files())) == ("sealed", "", 1)
     assert not active_warnings().exists()
@@ -153,7 +153,7 @@ def test_of_a_damaged_file_what_can_be_read_comes_back_and_the_rest_is_counted(d
     report = repair()
     assert problems(report) == [("damaged", True)]
     assert 0 < report.lost < len(MANY)
-    assert report.is_well
+    assert report.is_healthy
     left = contents()
     assert left.total() == len(MANY) - report.lost
     assert not left - expected(MANY), "each once, and nothing else"
@@ -169,7 +169,7 @@ def test_a_file_of_which_nothing_can_be_read_is_left_for_a_person(damage: Callab
     segment = an_archived_segment(MANY)
     damage(path_of(segment))
     report = repair()
-    assert (problems(report), report.is_well) == ([("damaged", False)], False)
+    assert (problems(report), report.is_healthy) == ([("damaged", False)], False)
     segment.refresh_from_db()
     assert segment.state == "quarantined"
     assert problems(repair()) == [("damaged", False)], "nor the next time"
@@ -199,7 +199,7 @@ def test_a_file_that_was_put_back_from_a_backup_is_in_service_again(code: str, d
     assert (back.state, back.damage) == (SegmentState.ARCHIVED, "")
     assert not active_warnings().exists()
     assert contents() == expected(MANY)
-    assert examine().is_well
+    assert examine().is_healthy
 
 
 def test_the_file_of_another_segment_is_not_taken_for_its_own() -> None:
@@ -228,7 +228,7 @@ def test_what_was_recorded_again_meanwhile_does_not_come_back_twice() -> None:
     an_archived_segment(range(5, 8))
     record(range(8, 10))
     path_of(segment).write_bytes(backup)
-    assert repair().is_well
+    assert repair().is_healthy
     assert contents() == expected(range(20))
     assert examine(2).findings == []
 
@@ -246,7 +246,7 @@ def test_what_is_recorded_in_the_very_moment_of_coming_back_is_taken_out_again(
         return found
 
     monkeypatch.setattr(maintenance_repair, "find_duplicates", look_too_early)
-    assert repair().is_well
+    assert repair().is_healthy
     assert contents() == expected(range(20))
     assert [event.content for event in archived()].count("event 1") == 1, "the first of the two stays"
 
@@ -275,7 +275,7 @@ def test_segments_of_the_same_days_are_repaired_at_once_however_many_are_damaged
     assert problems(report) == [("damaged", True), ("damaged", True)]
     assert report.failures == []
     assert len(contents()) == 400 - report.lost
-    assert examine(3).is_well
+    assert examine(3).is_healthy
 
 
 def test_an_event_that_is_both_a_row_and_archived_is_found_and_made_one() -> None:
@@ -354,7 +354,7 @@ def test_one_that_cannot_be_looked_at_keeps_no_other_from_it(monkeypatch: pytest
 
     monkeypatch.setattr(doctors, "file_verify", refuse)
     report = examine()
-    assert (report.segments, len(report.failures), report.is_well) == (1, 1, False)
+    assert (report.segments, len(report.failures), report.is_healthy) == (1, 1, False)
     assert "Permission denied" in report.failures[0]
     assert "words" not in report.failures[0]
 
@@ -384,7 +384,7 @@ def test_a_repair_tells_of_the_ids_of_events_that_stay_under_others() -> None:
     first = {event.content: str(event.uuid) for event in archived()}
     Segment.objects.filter(pk=segment.pk).update(state="quarantined")
     record(range(3))
-    assert repair().is_well
+    assert repair().is_healthy
     assert told_gone() == sorted((first[f"event {number}"], "repair") for number in range(3))
     assert not {uuid for uuid, _ in told_gone()} & {str(event.uuid) for event in [*hot(), *archived()]}
 
@@ -394,7 +394,7 @@ def test_a_repair_tells_of_the_ids_of_rows_that_give_way_to_a_file() -> None:
     Segment.objects.filter(pk=segment.pk).update(state="quarantined")
     second = record([1, 2, 7])
     Segment.objects.filter(pk=segment.pk).update(state="archived")
-    assert repair().is_well
+    assert repair().is_healthy
     assert told_gone() == sorted((str(uuid), "repair") for uuid in second[:2])
 
 

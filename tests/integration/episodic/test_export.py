@@ -21,7 +21,7 @@ from apps.episodic.domain.segment_state import RowsState, SegmentState
 from apps.episodic.domain.window import EventQuery, Window
 from apps.episodic.queries import export as queries_export
 from apps.episodic.queries.export import events_count, events_export
-from apps.episodic.store.file_cache import archive_cache, forget_archive
+from apps.episodic.store.file_cache import archive_cache, reset_archive_cache
 from tests.integration.episodic.records import NOW
 from tests.integration.episodic.timeline import SYSTEM, Timeline, draft, segments
 
@@ -149,7 +149,7 @@ def test_a_process_that_has_just_started_loads_all_it_needs(
     timeline: Timeline, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("apps.episodic.store.file_cache.LOAD_IN_REQUEST", 0)
-    forget_archive()
+    reset_archive_cache()
     assert exported() == in_order(timeline.model)
 
 

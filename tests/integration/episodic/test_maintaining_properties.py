@@ -26,7 +26,7 @@ from apps.episodic.recording.record import RecordAction, events_record
 from apps.episodic.recording.rotation import segment_close
 from apps.episodic.retention.prune import timeline_prune
 from apps.episodic.retention.purge import events_purge
-from apps.episodic.store.file_cache import forget_archive
+from apps.episodic.store.file_cache import reset_archive_cache
 from apps.events.models import Event
 from tests.integration.episodic.upkeep import ACCESS, START, archived, clock_at, hot
 
@@ -59,7 +59,7 @@ class Timeline(RuleBasedStateMachine):
         self._atomic._from_testcase = True  # type: ignore[attr-defined]
         self._atomic.__enter__()
         RetentionPolicy.objects.all().delete()
-        forget_archive()
+        reset_archive_cache()
         self.days = 0.0
         self.held: dict[int, str] = {}
         self.gone: list[str] = []
@@ -67,7 +67,7 @@ class Timeline(RuleBasedStateMachine):
     def teardown(self) -> None:
         transaction.set_rollback(True)
         self._atomic.__exit__(None, None, None)
-        forget_archive()
+        reset_archive_cache()
         self._directory.cleanup()
 
     @property
@@ -99,7 +99,7 @@ class Timeline(RuleBasedStateMachine):
 
     @rule()
     def restart(self) -> None:
-        forget_archive()
+        reset_archive_cache()
 
     # What maintenance does
 

@@ -20,7 +20,7 @@ from apps.episodic.models import RetentionPolicy
 from apps.episodic.recording.record import RecordResult, events_record
 from apps.episodic.retention.prune import timeline_prune
 from apps.episodic.retention.purge import events_purge
-from apps.episodic.store.file_cache import forget_archive
+from apps.episodic.store.file_cache import reset_archive_cache
 from tests.integration.episodic.records import NOW
 from tests.integration.episodic.timeline import SYSTEM, Timeline, segments
 
@@ -97,13 +97,13 @@ class TimelineMachine(RuleBasedStateMachine):
         self._undo._from_testcase = True  # type: ignore[attr-defined]
         self._undo.__enter__()
         RetentionPolicy.objects.all().delete()
-        forget_archive()
+        reset_archive_cache()
         self.timeline = Timeline()
 
     def teardown(self) -> None:
         transaction.set_rollback(True)
         self._undo.__exit__(None, None, None)
-        forget_archive()
+        reset_archive_cache()
 
     @rule(batch=st.lists(drafts, min_size=1, max_size=6))
     def record(self, batch: list[EventDraft]) -> None:
@@ -164,7 +164,7 @@ class TimelineMachine(RuleBasedStateMachine):
 
     @rule()
     def restart(self) -> None:
-        forget_archive()
+        reset_archive_cache()
 
     @rule(questions=st.lists(questions, min_size=1, max_size=6))
     def query(self, questions: list[Question]) -> None:

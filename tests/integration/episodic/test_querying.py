@@ -11,7 +11,7 @@ from apps.episodic.domain.segment_state import SegmentState
 from apps.episodic.domain.window import EventQuery, FileCounts
 from apps.episodic.models import Segment
 from apps.episodic.queries.query import events_query
-from apps.episodic.store.file_cache import forget_archive
+from apps.episodic.store.file_cache import reset_archive_cache
 from tests.integration.episodic.records import NOW
 from tests.integration.episodic.timeline import SYSTEM, Timeline, contents, draft, segments
 
@@ -235,7 +235,7 @@ def test_a_damaged_file_is_taken_out_of_service_and_the_rest_answers(
         timeline.archive()
     timeline.query(end=NOW - HOUR)
     if not known:
-        forget_archive()
+        reset_archive_cache()
     damage(segments(SegmentState.ARCHIVED)[1], timeline_dir, how)
     result = timeline.query()
     assert contents(result) == ["three", "one"]

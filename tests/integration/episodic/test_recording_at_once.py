@@ -21,7 +21,7 @@ from apps.episodic.recording.record import RecordResult, event_record, events_re
 from apps.episodic.recording.rotation import segment_close
 from apps.episodic.recording.rows import OpenSegment, insert_rows, take_open_segment
 from apps.episodic.store.archived_segments import ArchivedFileDamagedError, catalogue_version
-from apps.episodic.store.file_cache import archive_cache, forget_archive
+from apps.episodic.store.file_cache import archive_cache, reset_archive_cache
 from apps.episodic.store.files import segment_path
 from apps.episodic.store.locks import SEGMENT_LOCKS
 from apps.events.models import Event
@@ -212,7 +212,7 @@ def test_while_segments_are_archived_no_event_is_there_twice(access: Access) -> 
     _, *actions = at_once(archive, record_again, record_again, record_again)
     assert actions == [{"duplicate"}] * 3
     assert not TimelineEvent.objects.filter(identity__in=moments).exists()
-    assert {record.uuid for record in archive_cache().known(moments).values()} == first
+    assert {record.uuid for record in archive_cache().find(moments).values()} == first
 
 
 # --- damaged files ------------------------------------------------------------------------------------
@@ -236,7 +236,7 @@ def test_damage_that_recording_finds_is_reported_when_its_transaction_is_over(
     archive_cache().refresh()
     segment = an_archived_file_that_is_gone(access, drafts(3, "ben"))
     if not knows_it:
-        forget_archive()
+        reset_archive_cache()
     report, inside = ArchivedFileDamagedError.report, list[bool]()
 
     def watched(damage: ArchivedFileDamagedError) -> None:
@@ -272,6 +272,6 @@ def test_damage_stays_reported_when_the_recording_that_found_it_fails(
 def test_no_more_than_so_many_damaged_files_are_tried(access: Access, monkeypatch: pytest.MonkeyPatch) -> None:
     an_archived_file_that_is_gone(access, drafts(3))
     monkeypatch.setattr(ArchivedFileDamagedError, "report", lambda damage: None)
-    with pytest.raises(UnavailableError, match="change all the time"):
+    with pytest.raises(UnavailableError, match="changed at every try"):
         events_record(access=access, drafts=drafts(3))
     assert not TimelineEvent.objects.exists()

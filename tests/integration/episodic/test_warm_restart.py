@@ -17,7 +17,7 @@ from apps.episodic.domain.segment_file.reader import SegmentFile
 from apps.episodic.domain.segment_state import SegmentState
 from apps.episodic.store import file_cache as module
 from apps.episodic.store.archived_segments import ListedSegment
-from apps.episodic.store.file_cache import ArchiveCache, TimelineLoadingError, archive_cache, forget_archive
+from apps.episodic.store.file_cache import ArchiveCache, TimelineLoadingError, archive_cache, reset_archive_cache
 from tests.api import Api, api_for
 from tests.integration.episodic.records import NOW
 from tests.integration.episodic.timeline import Timeline, draft, segments
@@ -36,9 +36,9 @@ class Gate:
     def __init__(self) -> None:
         self.reached = threading.Event()
         self.opened = threading.Event()
-        self.original = module.open_listed
+        self.original = module.open_archived
 
-    def open_listed(self, segment: ListedSegment) -> SegmentFile:
+    def open_archived(self, segment: ListedSegment) -> SegmentFile:
         self.reached.set()
         assert self.opened.wait(PATIENCE)
         return self.original(segment)
@@ -60,8 +60,8 @@ def timeline(monkeypatch: pytest.MonkeyPatch) -> Timeline:
 def gate(timeline: Timeline, monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
     """A process that has just started, in which loading is held up."""
     gate = Gate()
-    monkeypatch.setattr(module, "open_listed", gate.open_listed)
-    forget_archive()
+    monkeypatch.setattr(module, "open_archived", gate.open_archived)
+    reset_archive_cache()
     yield gate
     gate.opened.set()
     finish_loading()
@@ -120,14 +120,14 @@ def test_outside_the_bound_nothing_is_answered_earlier(gate: Gate, api: Api) -> 
 
 def test_a_few_files_are_loaded_while_the_caller_waits(timeline: Timeline, api: Api) -> None:
     timeline.merge(segments(SegmentState.ARCHIVED)[:2])
-    forget_archive()
+    reset_archive_cache()
     answer = api.post(QUERY, {})
     assert answer.status_code == 200
     assert answer.json()["count"] == SEGMENTS + 1
 
 
 def test_a_process_that_knew_most_files_goes_on_answering(timeline: Timeline, api: Api) -> None:
-    archive_cache().refresh(patient=True)
+    archive_cache().refresh(wait=True)
     timeline.record(draft("one more"))
     timeline.archive()
     assert api.post(QUERY, {}).json()["count"] == SEGMENTS + 2
@@ -151,7 +151,7 @@ def test_a_process_that_was_ready_goes_on_answering_when_all_its_files_are_repla
     timeline: Timeline, timeline_dir: Path, api: Api
 ) -> None:
     archive_one_by_one(timeline, 9 * SEGMENTS)
-    archive_cache().refresh(patient=True)
+    archive_cache().refresh(wait=True)
     old = segments(SegmentState.ARCHIVED)
     for number in range(0, len(old), 2):
         timeline.merge(old[number : number + 2])
@@ -187,9 +187,9 @@ def test_loading_that_failed_is_said_and_tried_again(timeline: Timeline, monkeyp
     def refuse(segment: ListedSegment) -> SegmentFile:
         raise PermissionError
 
-    forget_archive()
+    reset_archive_cache()
     with monkeypatch.context() as patch:
-        patch.setattr(module, "open_listed", refuse)
+        patch.setattr(module, "open_archived", refuse)
         ready()
         finish_loading()
         assert "PermissionError" in ready().json()["checks"]["timeline"]
@@ -201,7 +201,7 @@ def test_loading_that_failed_is_said_and_tried_again(timeline: Timeline, monkeyp
 
 def test_a_damaged_file_does_not_keep_the_process_from_becoming_ready(timeline: Timeline, timeline_dir: Any) -> None:
     (timeline_dir / segments(SegmentState.ARCHIVED)[0].file_name).write_bytes(b"nonsense")
-    forget_archive()
+    reset_archive_cache()
     ready()
     finish_loading()
     assert ready().status_code == 200

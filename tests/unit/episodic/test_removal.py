@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from apps.core.domain.scope import Scope
 from apps.episodic.domain.event import ScopeKey
-from apps.episodic.domain.removal import EveryEventOf, runs_to_remove, should_remove
+from apps.episodic.domain.removal import cutoff_for_scope, runs_to_remove, should_remove
 from apps.episodic.domain.segment_file.format import RUN, microseconds
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -20,11 +20,11 @@ def day(number: float) -> datetime:
 
 
 def test_every_event_of_a_scope_is_doomed_whenever_it_was() -> None:
-    cutoff_of = EveryEventOf(Scope("ana"))
+    cutoff_of = cutoff_for_scope(Scope("ana"))
     assert should_remove(ANA, datetime.max.replace(tzinfo=UTC), cutoff_of)
     assert should_remove(ANA, datetime.min.replace(tzinfo=UTC), cutoff_of)
     assert not should_remove(BEN, START, cutoff_of)
-    assert not should_remove(ANA, START, EveryEventOf(Scope("ana", persona_id="clerk")))
+    assert not should_remove(ANA, START, cutoff_for_scope(Scope("ana", persona_id="clerk")))
 
 
 def test_an_event_at_the_cutoff_stays() -> None:
@@ -56,5 +56,5 @@ def test_every_run_of_a_scope_that_is_purged_is_doomed() -> None:
     table = np.zeros(2, dtype=RUN)
     table["scope"] = [0, 1]
     table["first"] = table["last"] = microseconds(datetime.max.replace(tzinfo=UTC))
-    some, whole = runs_to_remove((ANA, BEN), table, EveryEventOf(Scope(household_id="home")))
+    some, whole = runs_to_remove((ANA, BEN), table, cutoff_for_scope(Scope(household_id="home")))
     assert (list(some), list(whole)) == ([True, False], [True, False])

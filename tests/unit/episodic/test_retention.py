@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.episodic.domain.event import ScopeKey
+from apps.episodic.domain.removal import should_remove
 from apps.episodic.domain.retention import PrunedEvent, RetentionRule, cutoffs_at, pruned_batches
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
@@ -14,7 +15,10 @@ GLOBAL = RetentionRule("", 90, is_enabled=True)
 
 
 def expired(policies: list[RetentionRule], household: str, days: float) -> bool:
-    return cutoffs_at(policies, NOW).is_expired(ScopeKey("ana", household), NOW - timedelta(days=days))
+    cutoffs = cutoffs_at(policies, NOW)
+    return should_remove(
+        ScopeKey("ana", household), NOW - timedelta(days=days), lambda key: cutoffs.of(key.household_id)
+    )
 
 
 def test_nothing_expires_without_a_policy() -> None:

@@ -24,7 +24,7 @@ def _doctor(console: Console, options: Options) -> None:
         raise CommandError("--give-up goes with --repair.")
     report = timeline_doctor(repair=options["repair"], give_up=options["give_up"], watch=console.watch)
     _tell(console, report)
-    if not report.is_well:
+    if not report.is_healthy:
         raise CommandError("Something is wrong." if options["repair"] else "Something is wrong; --repair may help.")
 
 

@@ -14,7 +14,7 @@ from apps.episodic.domain.segment_file.lines import encode_line
 from apps.episodic.domain.window import EventQuery
 from apps.episodic.management.timeline.subcommand import Console, Options, Subcommand, counted
 from apps.episodic.queries.export import events_count, events_export
-from apps.episodic.store.archived_segments import damaged_count
+from apps.episodic.store.archived_segments import count_damaged
 
 _SHOWN_EVERY = 1_000
 
@@ -51,7 +51,7 @@ def _export(console: Console, options: Options) -> None:
                 advance(_SHOWN_EVERY)
         advance(written % _SHOWN_EVERY)
     console.say(f"{counted(written, 'event')} written to {options['file']}.")
-    if damaged := damaged_count():
+    if damaged := count_damaged():
         raise CommandError(
             f"{counted(damaged, 'damaged segment')} could not be read, and events may be missing. "
             "Repair with `manage.py timeline doctor --repair`, and export again."
