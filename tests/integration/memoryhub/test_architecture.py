@@ -33,6 +33,8 @@ def project(make_place) -> Path:
     for name in ("apps", "memoryhub", "benchmarks"):
         shutil.copytree(PROJECT / name, place / name, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(PROJECT / "pyproject.toml", place)
+    (place / "tests").mkdir()
+    shutil.copy(PROJECT / "tests" / "contracts.py", place / "tests")
     return place
 
 
