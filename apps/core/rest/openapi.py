@@ -1,8 +1,12 @@
 """What every operation of the OpenAPI document has in common."""
 
-from typing import Any, Literal
+from copy import copy
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, NotRequired, Union, get_args, get_origin, get_type_hints, is_typeddict
 
+from drf_spectacular.extensions import OpenApiSerializerExtension
 from drf_spectacular.openapi import AutoSchema as SpectacularAutoSchema
+from drf_spectacular.plumbing import append_meta, build_array_type, build_object_type, get_doc, resolve_type_hint
 from rest_framework import serializers
 
 from apps.core.schemas.fields import VISIBLE, StrictCharField, VisibleTextField
@@ -53,3 +57,51 @@ def text_pattern(field: serializers.CharField) -> str:
         return f"^{NO_NUL}*$"
     seen = VISIBLE if isinstance(field, VisibleTextField) else r"[^\s\u0000]"
     return f"^{NO_NUL}*{seen}{NO_NUL}*$"
+
+
+class TypedDictExtension(OpenApiSerializerExtension):
+    """Describe a TypedDict that a view answers with as a component of its name.
+
+    Its docstring is the description. A type may be Annotated with a text, which describes the key, and with a field of
+    a serializer, whose schema replaces that of the type: `Annotated[str, serializers.UUIDField(), "The event."]`.
+    """
+
+    @classmethod
+    def _matches(cls, target: Any) -> bool:
+        return is_typeddict(target)
+
+    def get_name(self, auto_schema: Any, direction: Any) -> str:
+        return str(self.target.__name__)
+
+    def map_serializer(self, auto_schema: Any, direction: Any) -> dict[str, Any]:
+        hints = get_type_hints(self.target, include_extras=True)
+        schema: dict[str, Any] = build_object_type(  # type: ignore[no-untyped-call]
+            properties={name: type_schema(hint, auto_schema, direction) for name, hint in hints.items()},
+            required=[name for name in hints if name in self.target.__required_keys__],
+            description=get_doc(self.target),
+        )
+        return schema
+
+
+def type_schema(hint: Any, auto_schema: Any, direction: Any) -> Any:
+    """Return the schema of the type of a TypedDict's key; a TypedDict in it becomes a component."""
+    origin, arguments = get_origin(hint), get_args(hint)
+    if is_typeddict(hint):
+        return auto_schema.resolve_serializer(hint, direction).ref
+    if origin is NotRequired:
+        return type_schema(arguments[0], auto_schema, direction)
+    if origin is list:
+        return build_array_type(type_schema(arguments[0], auto_schema, direction))
+    if origin in (Union, UnionType) and NoneType in arguments:
+        [kind] = [one for one in arguments if one is not NoneType]
+        return append_meta(type_schema(kind, auto_schema, direction), {"nullable": True})
+    if origin is not Annotated:
+        return resolve_type_hint(hint)  # type: ignore[no-untyped-call]
+    kind, *notes = arguments
+    texts = [note for note in notes if isinstance(note, str)]
+    fields = [note for note in notes if isinstance(note, serializers.BaseSerializer | serializers.Field)]
+    if fields:
+        field = copy(fields[-1])
+        field.help_text = texts[-1] if texts else field.help_text
+        return auto_schema._map_serializer_field(field, direction)
+    return append_meta(type_schema(kind, auto_schema, direction), {"description": texts[-1]} if texts else {})
