@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import count
-from typing import Any
 
 from apps.core.domain.errors import InvalidInputError
 from apps.core.domain.scope import Scope
@@ -179,21 +178,6 @@ class QueryDiagnostics:
     segments: FileCounts
     took_ms: float
     text: TextDiagnostics | None = None
-
-    def as_json(self) -> dict[str, Any]:
-        """The shape that the API answers with (DESIGN section 5)."""
-        shape: dict[str, Any] = {
-            "scanned": self.scanned,
-            "returned": self.returned,
-            "dropped": dict(self.dropped),
-            "hot": self.hot,
-            "archived": self.archived,
-            "segments": vars(self.segments),
-            "took_ms": round(self.took_ms, 3),
-        }
-        if self.text is not None:
-            shape |= vars(self.text)
-        return shape
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,12 @@
 
 from django.urls import path
 
-from apps.episodic.rest import events, queries
+from apps.episodic.rest import views
 
 urlpatterns = [
-    path("events", events.EventsView.as_view(), name="events"),
-    path("events/batch", events.EventBatchView.as_view(), name="events-batch"),
-    path("query", queries.EventQueryView.as_view(), name="events-query"),
-    path("status", events.TimelineStatusView.as_view(), name="timeline-status"),
-    path("segments", events.SegmentsView.as_view(), name="segments"),
+    path("events", views.EventsView.as_view(), name="events"),
+    path("events/batch", views.EventBatchView.as_view(), name="events-batch"),
+    path("query", views.EventQueryView.as_view(), name="events-query"),
+    path("status", views.TimelineStatusView.as_view(), name="timeline-status"),
+    path("segments", views.SegmentsView.as_view(), name="segments"),
 ]

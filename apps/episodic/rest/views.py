@@ -11,14 +11,29 @@ from rest_framework.response import Response
 from rest_framework.utils.urls import replace_query_param
 
 from apps.core.domain.errors import MemoryHubError
+from apps.core.domain.scope import Permission
 from apps.core.rest.views import HubView, validate_query
 from apps.core.schemas.batches import ItemRefusedError, item_error, validate_item
 from apps.core.schemas.serializers import Problem, validate
 from apps.episodic import selectors, services
 from apps.episodic.domain.event import EventDraft
 from apps.episodic.domain.segment_state import SegmentState
-from apps.episodic.schemas import event_outputs
-from apps.episodic.schemas.events import EventBatchInput, EventInput, SegmentListInput, draft_of
+from apps.episodic.schemas.events import (
+    EventBatchInput,
+    EventBatchOutput,
+    EventInput,
+    RecordOutput,
+    draft_of,
+    record_json,
+)
+from apps.episodic.schemas.queries import EventQueryInput, EventQueryOutput, query_json, query_of
+from apps.episodic.schemas.timeline import (
+    SegmentListInput,
+    SegmentPageOutput,
+    TimelineStatusOutput,
+    segment_json,
+    status_json,
+)
 
 RETRY_SECONDS = "2"
 
@@ -26,51 +41,71 @@ RETRY_SECONDS = "2"
 class EventsView(HubView):
     """Record an event."""
 
-    @extend_schema(
-        operation_id="events_record",
-        request=EventInput,
-        responses={201: event_outputs.RecordOutput, 200: event_outputs.RecordOutput},
-    )
+    @extend_schema(operation_id="events_record", request=EventInput, responses={201: RecordOutput, 200: RecordOutput})
     def post(self, request: Request) -> Response:
-        """Record something that happened. The same event in the same scope is kept once, as it was told first."""
+        """Record something that happened. The same event in the same scope is kept once, as it was recorded first."""
         draft = draft_of(validate(EventInput, request.data))
         result = services.event_record(access=self.access, draft=draft)
-        return Response(event_outputs.record_json(result), status=_status_of(result))
+        return Response(record_json(result), status=status_of(result))
 
 
 class EventBatchView(HubView):
     """Record many events."""
 
-    @extend_schema(
-        operation_id="events_record_batch", request=EventBatchInput, responses={200: event_outputs.EventBatchOutput}
-    )
+    @extend_schema(operation_id="events_record_batch", request=EventBatchInput, responses={200: EventBatchOutput})
     def post(self, request: Request) -> Response:
         """Record up to 1,000 events in one transaction. One answer per item, in order; a bad item fails alone."""
-        items = [_checked(item) for item in validate(EventBatchInput, request.data)["events"]]
+        items: list[EventDraft | dict[str, Any]] = []
+        for item in validate(EventBatchInput, request.data)["events"]:
+            try:
+                items.append(draft_of(validate_item(EventInput, item)))
+            except ItemRefusedError as refused:
+                items.append(refused.answer)
         drafts = [item for item in items if isinstance(item, EventDraft)]
-        recorded = iter(services.events_record(access=self.access, drafts=drafts))
-        results = [_answer(next(recorded)) if isinstance(item, EventDraft) else item for item in items]
+        outcomes = iter(services.events_record(access=self.access, drafts=drafts))
+        results: list[Any] = []
+        for item in items:
+            outcome: Any = next(outcomes) if isinstance(item, EventDraft) else item
+            if isinstance(outcome, MemoryHubError):
+                outcome = item_error(outcome)
+            elif isinstance(outcome, services.RecordResult):
+                outcome = {"status": status_of(outcome), **record_json(outcome)}
+            results.append(outcome)
         return Response({"results": results, "count": len(results)})
+
+
+class EventQueryView(HubView):
+    """Find events."""
+
+    needed_permission = Permission.READ
+
+    @extend_schema(operation_id="events_query", request=EventQueryInput, responses={200: EventQueryOutput})
+    def post(self, request: Request) -> Response:
+        """Find the events of a window, the newest first; with a `query` those that match it best, the best first."""
+        query = query_of(validate(EventQueryInput, request.data))
+        return Response(query_json(self.access, selectors.events_query(self.access, query), query.explain))
 
 
 class TimelineStatusView(HubView):
     """The state of the timeline."""
 
-    @extend_schema(
-        operation_id="timeline_status",
-        responses={200: event_outputs.TimelineStatusOutput, 503: event_outputs.TimelineStatusOutput},
-    )
+    @extend_schema(operation_id="timeline_status", responses={200: TimelineStatusOutput, 503: TimelineStatusOutput})
     def get(self, request: Request) -> Response:
         """Say whether the timeline answers queries, what is wrong, and how many events this key can see."""
-        return _status_answer(selectors.timeline_status(self.access))
+        return self.respond(selectors.timeline_status(self.access))
 
     def handle_exception(self, exc: Exception) -> Response:
-        """Without a database not even the key can be checked; that is an answer here."""
-        if isinstance(exc, DatabaseError | InterfaceError):
-            response = _status_answer(selectors.unreachable_status(exc))
-            response.exception = True
-            return response
-        return super().handle_exception(exc)
+        """Answer with a status when there is no database, without which not even the key can be checked."""
+        if not isinstance(exc, DatabaseError | InterfaceError):
+            return super().handle_exception(exc)
+        response = self.respond(selectors.unreachable_status(exc))
+        response.exception = True
+        return response
+
+    def respond(self, report: selectors.TimelineStatus) -> Response:
+        """Return 200 when the timeline is ready, else 503."""
+        body = status_json(report)
+        return Response(body) if report.problem is None else Response(body, 503, headers={"Retry-After": RETRY_SECONDS})
 
 
 class SegmentsView(HubView):
@@ -81,10 +116,10 @@ class SegmentsView(HubView):
     @extend_schema(
         operation_id="segments_list",
         parameters=[SegmentListInput],
-        responses={200: event_outputs.SegmentPageOutput, 404: Problem},
+        responses={200: SegmentPageOutput, 404: Problem},
     )
     def get(self, request: Request) -> Response:
-        """List segments, the newest first; for keys without a bound, as segments hold everybody's events."""
+        """List segments, the newest first; for keys without a bound, as segments hold the events of all users."""
         data = validate_query(SegmentListInput, request)
         state, cursor = data.get("state"), data.get("cursor")
         page = selectors.segment_list(
@@ -94,27 +129,10 @@ class SegmentsView(HubView):
             limit=data["limit"],
         )
         following = page.cursor and replace_query_param(request.build_absolute_uri(), "cursor", str(page.cursor))
-        return Response({"next": following, "results": [event_outputs.segment_json(*row) for row in page.rows]})
+        return Response({"next": following, "results": [segment_json(*row) for row in page.rows]})
 
 
-def _status_of(result: services.RecordResult) -> int:
+def status_of(result: services.RecordResult) -> int:
+    """Return the HTTP status of a recording."""
     is_new = result.action is services.RecordAction.RECORDED
     return status.HTTP_201_CREATED if is_new else status.HTTP_200_OK
-
-
-def _checked(item: Any) -> EventDraft | dict[str, Any]:
-    try:
-        return draft_of(validate_item(EventInput, item))
-    except ItemRefusedError as refused:
-        return refused.answer
-
-
-def _answer(outcome: services.RecordOutcome) -> dict[str, Any]:
-    if isinstance(outcome, MemoryHubError):
-        return item_error(outcome)
-    return {"status": _status_of(outcome), **event_outputs.record_json(outcome)}
-
-
-def _status_answer(report: selectors.TimelineStatus) -> Response:
-    body = event_outputs.status_json(report)
-    return Response(body) if report.problem is None else Response(body, 503, headers={"Retry-After": RETRY_SECONDS})

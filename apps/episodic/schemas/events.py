@@ -1,6 +1,6 @@
-"""What requests to the timeline may hold."""
+"""Inputs and outputs of the API for recording events."""
 
-from typing import Any
+from typing import Annotated, Any, NotRequired, TypedDict
 
 from django.conf import settings
 from drf_spectacular.utils import extend_schema_field
@@ -11,18 +11,23 @@ from apps.core.schemas.fields import (
     AwareDateTimeField,
     JSONObjectField,
     StrictCharField,
-    StrictChoiceField,
     StrictFloatField,
     VisibleTextField,
 )
-from apps.core.schemas.serializers import ScopeInput, StrictSerializer, scope_of
-from apps.episodic.domain.event import DEFAULT_IMPORTANCE, MAX_EVENT_TYPE_CHARS, MAX_SOURCE_CHARS, EventDraft
+from apps.core.schemas.outputs import JSONObject, Moment, Uuid, iso
+from apps.core.schemas.serializers import ProblemItem, ScopeInput, StrictSerializer, scope_of
+from apps.episodic.domain.event import (
+    DEFAULT_IMPORTANCE,
+    MAX_EVENT_TYPE_CHARS,
+    MAX_SOURCE_CHARS,
+    EventDraft,
+    EventRecord,
+)
 from apps.episodic.domain.rules import EVENT_TYPE_HINT, EVENT_TYPE_PATTERN
-from apps.episodic.models.segment import SegmentStateChoices
+from apps.episodic.recording.record import RecordAction, RecordResult
 
-DEFAULT_PAGE = 100
-MAX_PAGE = 500
-_UUID = r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
+RECORD_ACTIONS = tuple(action.value for action in RecordAction)
+RecordActionName = Annotated[str, serializers.ChoiceField(choices=RECORD_ACTIONS)]
 
 
 class EventTypeField(serializers.RegexField):
@@ -31,8 +36,8 @@ class EventTypeField(serializers.RegexField):
     default_error_messages = {"invalid": f"Expected {EVENT_TYPE_HINT}."}
 
     def __init__(self, **kwargs: Any) -> None:
-        given = {"max_length": MAX_EVENT_TYPE_CHARS, "trim_whitespace": False, **kwargs}
-        super().__init__(EVENT_TYPE_PATTERN, **given)
+        options = {"max_length": MAX_EVENT_TYPE_CHARS, "trim_whitespace": False, **kwargs}
+        super().__init__(EVENT_TYPE_PATTERN, **options)
 
     def to_internal_value(self, data: Any) -> str:
         if not isinstance(data, str):
@@ -58,11 +63,13 @@ class EventInput(ScopeInput):
 
 
 def draft_of(data: dict[str, Any]) -> EventDraft:
-    """The draft that validated EventInput describes."""
-    given = {name: data[name] for name in ("timestamp", "event_type", "content", "source", "metadata") if name in data}
+    """Return the draft that validated EventInput describes."""
+    names = ("timestamp", "event_type", "content", "source", "metadata")
     importance = data.get("importance")
     return EventDraft(
-        scope=scope_of(data), importance=DEFAULT_IMPORTANCE if importance is None else importance, **given
+        scope=scope_of(data),
+        importance=DEFAULT_IMPORTANCE if importance is None else importance,
+        **{name: data[name] for name in names if name in data},
     )
 
 
@@ -79,11 +86,63 @@ class EventBatchInput(StrictSerializer):
     events = EventsField()
 
 
-class SegmentListInput(StrictSerializer):
-    """The query string of the list of segments."""
+class EventOutput(TypedDict):
+    """An event."""
 
-    state = StrictChoiceField(choices=SegmentStateChoices.choices, required=False)
-    limit = serializers.IntegerField(
-        required=False, min_value=1, max_value=MAX_PAGE, default=DEFAULT_PAGE, help_text=f"Default {DEFAULT_PAGE}."
-    )
-    cursor = serializers.RegexField(_UUID, required=False, help_text="From `next`.")
+    id: Uuid
+    user_id: str
+    household_id: str | None
+    persona_id: str | None
+    timestamp: Annotated[Moment, "When it happened."]
+    event_type: str
+    content: str
+    importance: float
+    source: str
+    metadata: JSONObject
+    recorded_at: Annotated[Moment, "When the hub recorded it."]
+
+
+class RecordOutput(TypedDict):
+    """What recording did."""
+
+    action: RecordActionName
+    event: Annotated[EventOutput, "The event as it is kept; of a duplicate, as it was recorded first."]
+
+
+class EventBatchItemOutput(TypedDict):
+    """The answer for one item: as in recording one, or `errors`."""
+
+    status: Annotated[int, "The HTTP status that recording it alone would have had."]
+    action: NotRequired[RecordActionName]
+    event: NotRequired[EventOutput]
+    type: NotRequired[str]
+    errors: NotRequired[Annotated[list[dict[str, Any]], ProblemItem(many=True)]]
+
+
+class EventBatchOutput(TypedDict):
+    """One answer per item, in order."""
+
+    results: list[EventBatchItemOutput]
+    count: int
+
+
+def event_json(record: EventRecord) -> EventOutput:
+    """Return the answer that describes an event."""
+    return {
+        "id": str(record.uuid),
+        "user_id": record.key.user_id,
+        "household_id": record.key.household_id or None,
+        "persona_id": record.key.persona_id or None,
+        "timestamp": iso(record.timestamp),
+        "event_type": record.event_type,
+        "content": record.content,
+        "importance": record.importance,
+        "source": record.source,
+        "metadata": record.metadata,
+        "recorded_at": iso(record.recorded_at),
+    }
+
+
+def record_json(result: RecordResult) -> RecordOutput:
+    """Return the answer that reports a recording."""
+    return {"action": result.action.value, "event": event_json(result.record)}

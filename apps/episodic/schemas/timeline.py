@@ -1,109 +1,78 @@
-"""What answers of the timeline look like: the shapes for the OpenAPI document, and plain functions that fill them.
+"""Inputs and outputs of the API for the state of the timeline: its status, warnings and segments."""
 
-Functions, because a batch answers with a thousand events and DRF's field machinery would take longer than recording.
-"""
-
-from datetime import datetime
-from typing import Any
+from typing import Annotated, TypedDict
 
 from rest_framework import serializers
 
-from apps.core.schemas.fields import JSONObjectField
-from apps.core.schemas.serializers import ProblemItem
-from apps.episodic.domain.event import EventRecord
+from apps.core.schemas.fields import StrictChoiceField
+from apps.core.schemas.outputs import Moment, Url, Uuid, iso
+from apps.core.schemas.serializers import StrictSerializer
 from apps.episodic.domain.warnings import HINTS, WarningKind
 from apps.episodic.models import Segment, TimelineWarning
 from apps.episodic.models.segment import RowsStateChoices, SegmentStateChoices
 from apps.episodic.models.warning import SeverityChoices, WarningKindChoices
-from apps.episodic.recording.record import RecordAction, RecordResult
 from apps.episodic.selectors import TimelineStatus
 
-AnySerializer = serializers.Serializer[Any]
-RECORD_ACTIONS = tuple(action.value for action in RecordAction)
+DEFAULT_PAGE = 100
+MAX_PAGE = 500
 READINESS = ("ready", "not_ready")
+UUID_PATTERN = r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
 
 
-def iso(moment: datetime | None) -> str | None:
-    """ISO 8601 in UTC, with microseconds where there are any."""
-    return None if moment is None else moment.isoformat().replace("+00:00", "Z")
+class WarningOutput(TypedDict):
+    """Something that is wrong with the timeline."""
+
+    kind: Annotated[str, serializers.ChoiceField(choices=WarningKindChoices.choices)]
+    severity: Annotated[str, serializers.ChoiceField(choices=SeverityChoices.choices)]
+    detail: str
+    hint: Annotated[str, "What to do about it."]
+    segment_id: Uuid | None
+    began_at: Moment
+    last_seen_at: Moment
 
 
-class EventOutput(AnySerializer):
-    """An event."""
+class EventCountsOutput(TypedDict):
+    """How many events; all but `total` are null for a key with a bound."""
 
-    id = serializers.UUIDField()
-    user_id = serializers.CharField()
-    household_id = serializers.CharField(allow_null=True)
-    persona_id = serializers.CharField(allow_null=True)
-    timestamp = serializers.DateTimeField(help_text="When it happened.")
-    event_type = serializers.CharField()
-    content = serializers.CharField()
-    importance = serializers.FloatField()
-    source = serializers.CharField()
-    metadata = JSONObjectField()
-    recorded_at = serializers.DateTimeField(help_text="When the hub was told.")
+    total: Annotated[int | None, "That this key can see; null while it is loading."]
+    hot: Annotated[int | None, "In the database, as rows."]
+    archived: Annotated[int | None, "In segment files."]
+    unreadable: Annotated[int | None, "In damaged files, and missing in every answer."]
 
 
-def event_json(record: EventRecord) -> dict[str, Any]:
-    """An event as EventOutput describes it."""
+class TimelineStatusOutput(TypedDict):
+    """The state of the timeline. What covers the events of all users is null for a key with a bound."""
+
+    status: Annotated[str, serializers.ChoiceField(choices=READINESS)]
+    detail: Annotated[str | None, "Why it is not ready."]
+    healthy: Annotated[bool, "False while events are not made into memories."]
+    events: EventCountsOutput
+    segments: Annotated[dict[str, int] | None, "How many there are, by state."]
+    archive_bytes: Annotated[int | None, "The size of the files in service."]
+    warnings: list[WarningOutput] | None
+
+
+def status_json(status: TimelineStatus) -> TimelineStatusOutput:
+    """Return the answer that reports a status."""
+    figures = status.figures
     return {
-        "id": str(record.uuid),
-        "user_id": record.key.user_id,
-        "household_id": record.key.household_id or None,
-        "persona_id": record.key.persona_id or None,
-        "timestamp": iso(record.timestamp),
-        "event_type": record.event_type,
-        "content": record.content,
-        "importance": record.importance,
-        "source": record.source,
-        "metadata": record.metadata,
-        "recorded_at": iso(record.recorded_at),
+        "status": READINESS[0] if status.problem is None else READINESS[1],
+        "detail": status.problem,
+        "healthy": status.healthy,
+        "events": {
+            "total": status.total,
+            "hot": figures.hot if figures else None,
+            "archived": figures.archived if figures else None,
+            "unreadable": figures.unreadable if figures else None,
+        },
+        "segments": {state.value: count for state, count in figures.segments.items()} if figures else None,
+        "archive_bytes": figures.archive_bytes if figures else None,
+        "warnings": None if status.warnings is None else [warning_json(warning) for warning in status.warnings],
     }
 
 
-class RecordOutput(AnySerializer):
-    """What recording did."""
-
-    action = serializers.ChoiceField(choices=RECORD_ACTIONS)
-    event = EventOutput(help_text="The event as it is kept; of a duplicate, as it was recorded first.")
-
-
-def record_json(result: RecordResult) -> dict[str, Any]:
-    """A recording as RecordOutput describes it."""
-    return {"action": result.action.value, "event": event_json(result.record)}
-
-
-class EventBatchItemOutput(AnySerializer):
-    """What became of one item: as in recording one, or `errors`."""
-
-    status = serializers.IntegerField(help_text="The HTTP status that recording it alone would have had.")
-    action = serializers.ChoiceField(choices=RECORD_ACTIONS, required=False)
-    event = EventOutput(required=False)
-    type = serializers.CharField(required=False)
-    errors = ProblemItem(many=True, required=False)
-
-
-class EventBatchOutput(AnySerializer):
-    """One answer per item, in order."""
-
-    results = EventBatchItemOutput(many=True)
-    count = serializers.IntegerField()
-
-
-class WarningOutput(AnySerializer):
-    """Something that is wrong with the timeline."""
-
-    kind = serializers.ChoiceField(choices=WarningKindChoices.choices)
-    severity = serializers.ChoiceField(choices=SeverityChoices.choices)
-    detail = serializers.CharField()
-    hint = serializers.CharField(help_text="What to do about it.")
-    segment_id = serializers.UUIDField(allow_null=True)
-    began_at = serializers.DateTimeField()
-    last_seen_at = serializers.DateTimeField()
-
-
-def warning_json(warning: TimelineWarning) -> dict[str, Any]:
-    """A warning as WarningOutput describes it."""
+def warning_json(warning: TimelineWarning) -> WarningOutput:
+    """Return the answer that reports a warning."""
     return {
         "kind": warning.kind,
         "severity": warning.severity,
@@ -115,94 +84,67 @@ def warning_json(warning: TimelineWarning) -> dict[str, Any]:
     }
 
 
-class EventCountsOutput(AnySerializer):
-    """How many events; all but `total` are null for a key with a bound."""
+class SegmentListInput(StrictSerializer):
+    """The query string of the list of segments."""
 
-    total = serializers.IntegerField(allow_null=True, help_text="That this key can see; null while it is loading.")
-    hot = serializers.IntegerField(allow_null=True, help_text="Are rows.")
-    archived = serializers.IntegerField(allow_null=True, help_text="Are in segment files.")
-    unreadable = serializers.IntegerField(allow_null=True, help_text="Are in damaged files, and in no answer.")
-
-
-class TimelineStatusOutput(AnySerializer):
-    """How the timeline is. What is about everybody's events is null for a key with a bound."""
-
-    status = serializers.ChoiceField(choices=READINESS)
-    detail = serializers.CharField(allow_null=True, help_text="Why it is not ready.")
-    healthy = serializers.BooleanField(help_text="False while events are not made into memories.")
-    events = EventCountsOutput()
-    segments = serializers.DictField(
-        child=serializers.IntegerField(), allow_null=True, help_text="How many there are, by state."
+    state = StrictChoiceField(choices=SegmentStateChoices.choices, required=False)
+    limit = serializers.IntegerField(
+        required=False, min_value=1, max_value=MAX_PAGE, default=DEFAULT_PAGE, help_text=f"Default {DEFAULT_PAGE}."
     )
-    archive_bytes = serializers.IntegerField(allow_null=True, help_text="The size of the files in service.")
-    warnings = WarningOutput(many=True, allow_null=True)
+    cursor = serializers.RegexField(UUID_PATTERN, required=False, help_text="From `next`.")
 
 
-def status_json(status: TimelineStatus) -> dict[str, Any]:
-    """A status as TimelineStatusOutput describes it."""
-    figures = status.figures
-    return {
-        "status": READINESS[0] if status.problem is None else READINESS[1],
-        "detail": status.problem,
-        "healthy": status.healthy,
-        "events": {
-            "total": status.total,
-            "hot": figures and figures.hot,
-            "archived": figures and figures.archived,
-            "unreadable": figures and figures.unreadable,
-        },
-        "segments": figures and {state.value: count for state, count in figures.segments.items()},
-        "archive_bytes": figures and figures.archive_bytes,
-        "warnings": None if status.warnings is None else [warning_json(warning) for warning in status.warnings],
-    }
-
-
-class SegmentOutput(AnySerializer):
+class SegmentOutput(TypedDict):
     """A segment: a stretch of the timeline that is sealed, archived, merged and pruned as one."""
 
-    id = serializers.UUIDField()
-    state = serializers.ChoiceField(choices=SegmentStateChoices.choices)
-    rows = serializers.ChoiceField(choices=RowsStateChoices.choices, help_text="What is left of its rows.")
-    event_count = serializers.IntegerField()
-    first_timestamp = serializers.DateTimeField(allow_null=True, help_text="Of its events, once it is sealed.")
-    last_timestamp = serializers.DateTimeField(allow_null=True)
-    file_name = serializers.CharField(allow_null=True, help_text="In the directory `timeline`, without its ending.")
-    format_version = serializers.IntegerField(allow_null=True)
-    size_bytes = serializers.IntegerField()
-    sha256 = serializers.CharField(allow_null=True)
-    opened_at = serializers.DateTimeField()
-    closed_at = serializers.DateTimeField(allow_null=True)
-    sealed_at = serializers.DateTimeField(allow_null=True)
-    archived_at = serializers.DateTimeField(allow_null=True)
-    ended_at = serializers.DateTimeField(allow_null=True, help_text="When it was compacted or pruned.")
-    checked_at = serializers.DateTimeField(allow_null=True, help_text="When its file was last read from end to end.")
-    damage = serializers.CharField(allow_null=True, help_text="What is wrong with its file.")
-    lost_count = serializers.IntegerField(help_text="Events that could not be saved from a damaged file.")
-    replaced_by = serializers.UUIDField(allow_null=True, help_text="The segment that holds its events now.")
+    id: Uuid
+    state: Annotated[str, serializers.ChoiceField(choices=SegmentStateChoices.choices)]
+    rows: Annotated[str, serializers.ChoiceField(choices=RowsStateChoices.choices), "What is left of its rows."]
+    event_count: int
+    first_timestamp: Annotated[Moment | None, "Of its events, once it is sealed."]
+    last_timestamp: Moment | None
+    file_name: Annotated[str | None, "In the directory `timeline`, without its ending."]
+    format_version: int | None
+    size_bytes: int
+    sha256: str | None
+    opened_at: Moment
+    closed_at: Moment | None
+    sealed_at: Moment | None
+    archived_at: Moment | None
+    ended_at: Annotated[Moment | None, "When it was compacted or pruned."]
+    checked_at: Annotated[Moment | None, "When its file was last read from end to end."]
+    damage: Annotated[str | None, "What is wrong with its file."]
+    lost_count: Annotated[int, "Events that could not be saved from a damaged file."]
+    replaced_by: Annotated[Uuid | None, "The segment that holds its events now."]
 
 
-class SegmentPageOutput(AnySerializer):
+class SegmentPageOutput(TypedDict):
     """A page of segments, the newest first."""
 
-    next = serializers.URLField(allow_null=True)
-    results = SegmentOutput(many=True)
+    next: Url | None
+    results: list[SegmentOutput]
 
 
-def segment_json(segment: Segment, events: int) -> dict[str, Any]:
-    """A segment as SegmentOutput describes it. events: how many it has by now."""
-    moments = ("first_timestamp", "last_timestamp", "opened_at", "closed_at", "sealed_at", "archived_at", "ended_at",
-               "checked_at")  # fmt: skip
+def segment_json(segment: Segment, events: int) -> SegmentOutput:
+    """Return the answer that describes a segment. events: its present number of events."""
     return {
         "id": str(segment.uuid),
         "state": segment.state,
         "rows": segment.rows,
         "event_count": events,
+        "first_timestamp": iso(segment.first_timestamp),
+        "last_timestamp": iso(segment.last_timestamp),
         "file_name": segment.file_name or None,
         "format_version": segment.format_version or None,
         "size_bytes": segment.size_bytes,
         "sha256": segment.sha256 or None,
+        "opened_at": iso(segment.opened_at),
+        "closed_at": iso(segment.closed_at),
+        "sealed_at": iso(segment.sealed_at),
+        "archived_at": iso(segment.archived_at),
+        "ended_at": iso(segment.ended_at),
+        "checked_at": iso(segment.checked_at),
         "damage": segment.damage or None,
         "lost_count": segment.lost_count,
         "replaced_by": str(segment.replaced_by.uuid) if segment.replaced_by else None,
-        **{name: iso(getattr(segment, name)) for name in moments},
     }
