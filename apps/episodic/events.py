@@ -1,17 +1,14 @@
 """What the timeline tells the rest of the hub (spec 000, Episodic-Semantic Event Bridge)."""
 
-from dataclasses import dataclass
-from datetime import datetime
 from enum import StrEnum
 from typing import ClassVar
 from uuid import UUID
 
 from apps.episodic.domain.segment_state import SegmentState
 from apps.episodic.domain.warnings import Severity, WarningKind
-from apps.events.domain.payload import EventPayload
+from apps.events.domain.payload import EventPayload, Moment, Text
 
 
-@dataclass(frozen=True, kw_only=True)
 class EventSaved(EventPayload):
     """An event was recorded.
 
@@ -21,17 +18,17 @@ class EventSaved(EventPayload):
 
     name: ClassVar[str] = "memory:episodic:saved"
     event_id: UUID
-    user_id: str
-    household_id: str | None
-    persona_id: str | None
-    event_type: str
-    timestamp: datetime
+    user_id: Text
+    household_id: Text | None
+    persona_id: Text | None
+    event_type: Text
+    timestamp: Moment
     importance: float
-    content: str
-    source: str
+    content: Text
+    source: Text
     segment_id: UUID
-    recorded_at: datetime
-    actor: str
+    recorded_at: Moment
+    actor: Text
 
 
 class PruneReason(StrEnum):
@@ -42,47 +39,43 @@ class PruneReason(StrEnum):
     REPAIR = "repair"
 
 
-@dataclass(frozen=True, kw_only=True)
 class EventsPruned(EventPayload):
     """Events of one scope were removed for good. hashes: their identities in hex, in the order of event_ids."""
 
     name: ClassVar[str] = "memory:episodic:pruned"
-    user_id: str
-    household_id: str | None
-    persona_id: str | None
+    user_id: Text
+    household_id: Text | None
+    persona_id: Text | None
     event_ids: tuple[UUID, ...]
-    hashes: tuple[str, ...]
+    hashes: tuple[Text, ...]
     reason: PruneReason
-    actor: str
-    at: datetime
+    actor: Text
+    at: Moment
 
 
-@dataclass(frozen=True, kw_only=True)
 class TimelineWarned(EventPayload):
     """Something is wrong with the timeline. hint: what an operator can do about it."""
 
     name: ClassVar[str] = "memory:episodic:warning"
     kind: WarningKind
     severity: Severity
-    detail: str
-    hint: str
+    detail: Text
+    hint: Text
     segment_id: UUID | None
-    at: datetime
+    at: Moment
 
 
-@dataclass(frozen=True, kw_only=True)
 class TimelineHealthy(EventPayload):
     """A warning is over. is_healthy: no other one suspends the making of memories from events."""
 
     name: ClassVar[str] = "memory:episodic:healthy"
     kind: WarningKind
     segment_id: UUID | None
-    warned_at: datetime
+    warned_at: Moment
     is_healthy: bool
-    at: datetime
+    at: Moment
 
 
-@dataclass(frozen=True, kw_only=True)
 class SegmentChanged(EventPayload):
     """A segment took a step of its life."""
 
@@ -91,4 +84,4 @@ class SegmentChanged(EventPayload):
     before: SegmentState
     state: SegmentState
     event_count: int
-    at: datetime
+    at: Moment

@@ -1,4 +1,4 @@
-"""Events and their deliveries in the admin: to look at, and to deliver again."""
+"""Events and their deliveries in the admin: to inspect, and to deliver again."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -21,14 +21,14 @@ from apps.events.subscribers import all_event_names, all_subscribers
 STATUS_COLOURS = {"Pending": "info", "Delivered": "success", "Failed": "danger"}
 REDELIVER_DIALOG = ActionDialog(
     title="Deliver again?",
-    description="Subscribers know an event by its id: one that has done its work already does nothing more.",
+    description="Subscribers recognise an event by its id: one that has processed it already does nothing.",
     form_class=None,
     form_submit_text="Deliver again",
 )
 
 
-class _Choice(admin.SimpleListFilter):
-    """A filter over the values that code knows, so that no page scans the table for them."""
+class KnownValueFilter(admin.SimpleListFilter):
+    """Filter by values that the code knows, so that no page scans the table for them."""
 
     field = ""
     values: Any = None
@@ -40,28 +40,28 @@ class _Choice(admin.SimpleListFilter):
         return queryset.filter(**{self.field: self.value()}) if self.value() else queryset
 
 
-class EventNameFilter(_Choice):
+class EventNameFilter(KnownValueFilter):
     title, parameter_name, field, values = "name", "name", "name", staticmethod(all_event_names)
 
 
-class DeliveryNameFilter(_Choice):
+class DeliveryNameFilter(KnownValueFilter):
     title, parameter_name, field, values = "event name", "name", "event__name", staticmethod(all_event_names)
 
 
-class SubscriberFilter(_Choice):
+class SubscriberFilter(KnownValueFilter):
     title, parameter_name, field = "subscriber", "subscriber", "subscriber"
     values = staticmethod(all_subscribers)
 
 
-class Redelivering:
-    """Who may deliver again."""
+class RedeliverPermission:
+    """The permission to deliver again."""
 
     def has_redeliver_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return request.user.has_perm("events.redeliver_delivery")
 
 
 class DeliveryColumns:
-    """What lists and pages say about a delivery."""
+    """Columns of a delivery, for lists and pages."""
 
     @display(description="Status", ordering="status", label=STATUS_COLOURS)
     def status_badge(self, delivery: Delivery) -> str:
@@ -98,8 +98,8 @@ class DeliveryInline(ReadOnly, DeliveryColumns, TabularInline):
 
 
 @admin.register(Event)
-class EventAdmin(Redelivering, ReadOnly, ModelAdmin):
-    """What happened, newest first."""
+class EventAdmin(RedeliverPermission, ReadOnly, ModelAdmin):
+    """Emitted events, newest first."""
 
     list_display = ["name", "uuid", "state", "created", "delivered"]
     list_filter = [EventNameFilter, ("delivered_at", admin.EmptyFieldListFilter), "created_at"]
@@ -152,8 +152,8 @@ class EventAdmin(Redelivering, ReadOnly, ModelAdmin):
 
 
 @admin.register(Delivery)
-class DeliveryAdmin(Redelivering, ReadOnly, DeliveryColumns, ModelAdmin):
-    """What became of each event at each subscriber, newest first; failed ones are the dead letters."""
+class DeliveryAdmin(RedeliverPermission, ReadOnly, DeliveryColumns, ModelAdmin):
+    """Deliveries to each subscriber, newest first."""
 
     list_display = [
         "event_name", "subscriber", "status_badge", "attempts", "emitted", "next_try", "error",
@@ -205,16 +205,16 @@ class DeliveryAdmin(Redelivering, ReadOnly, DeliveryColumns, ModelAdmin):
 
 
 def worst_status(event: Event) -> str:
-    """The label of the state that needs most attention among an event's deliveries."""
+    """Return the label of the status that needs most attention among an event's deliveries."""
     states = {delivery.status for delivery in event.deliveries.all()}
     order = (Delivery.Status.FAILED, Delivery.Status.PENDING)
     return str(next((status.label for status in order if status in states), Delivery.Status.DELIVERED.label))
 
 
 def report_redelivery(request: HttpRequest, count: int) -> None:
-    """Say what an action did."""
+    """Show how many deliveries were queued again."""
     if count:
-        text = ngettext("%d delivery is on its way again.", "%d deliveries are on their way again.", count)
+        text = ngettext("%d delivery is queued again.", "%d deliveries are queued again.", count)
         messages.success(request, text % count)
     else:
-        messages.warning(request, "Nobody subscribes to these events: there was nothing to deliver.")
+        messages.warning(request, "These events have no subscribers: nothing was queued.")

@@ -1,41 +1,44 @@
-"""The drain: takes due deliveries and runs their handlers.
+"""The delivery of events: drains take due deliveries and run their handlers.
 
 A batch is first claimed in a short transaction of its own, then run and recorded in a second one, each handler
 in a savepoint. From inside the first until after the second, the drain's session holds an advisory lock on each
-of its deliveries (`locks`), which keeps other drains away between the two as well. The locks end with a killed
-worker, so what it had is due again at once, and the committed claim remains: a claimed delivery without a holder
-is one in which a worker died, or whose batch could not be recorded. Such a delivery is run alone from then on,
-and is given up after `RetryPolicy.max_claims` of these deaths instead of killing workers for ever.
+of its deliveries, which keeps other drains away between the two as well. The locks end with a killed worker, so
+what it had is due again at once, and the committed claim remains: a claimed delivery without a holder is one in
+which a worker died, or whose batch could not be recorded. Such a delivery is run alone from then on, and is given
+up after `RetryPolicy.max_claims` of these deaths instead of killing workers for ever.
 """
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from operator import attrgetter
-from typing import Any
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import F
 from django.utils.module_loading import import_string
 
-from apps.core.domain.clock import Clock, utcnow
-from apps.core.domain.randomness import RNG
+from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
+from apps.core.domain.randomness import RNG, SYSTEM_RNG
 from apps.events import metrics
 from apps.events.domain.envelope import Envelope, is_batch_handler
-from apps.events.domain.retry import RetryPolicy, describe_error
+from apps.events.domain.retry import DEFAULT_POLICY, RetryPolicy, describe_error
 from apps.events.jobs import request_drain
-from apps.events.locks import release_deliveries, try_hold_deliveries
 from apps.events.models import Delivery, Event
 from apps.events.subscribers import payload_class_of
 
 logger = logging.getLogger(__name__)
 
+DRAIN_LIMIT = 2_000
+# A stopping worker finishes its task first, so a drain is short and requests another one.
+DRAIN_SECONDS = 20.0
 BATCH_SIZE = 200
-# A batch holds its locks for about so long; what it did not reach goes back unharmed.
+# A batch holds its locks for about so long; what it did not reach is released unchanged.
 BATCH_MS = 5_000
+# First key of two, with a delivery's id as the second. Different from the first key of all other pairs of the project.
+DELIVERY_LOCKS = 0x6D68_6476
 
 
 class WorkerLostError(Exception):
@@ -43,12 +46,12 @@ class WorkerLostError(Exception):
 
 
 class LostWritesError(Exception):
-    """A handler swallowed a database error: its writes are undone, and yet it came back as if well."""
+    """A handler swallowed a database error: its writes are undone, although it returned without an error."""
 
 
 @dataclass(frozen=True)
 class DrainReport:
-    """Finished tries by what came of them; `more`: whether due deliveries were left for another drain."""
+    """Finished tries by their outcome; `more`: whether due deliveries were left for another drain."""
 
     delivered: int
     retried: int
@@ -57,9 +60,58 @@ class DrainReport:
 
 
 @dataclass(frozen=True)
-class _Attempt:
+class Attempt:
+    """One finished try. error: what the handler raised, None when it succeeded."""
+
     delivery: Delivery
     error: BaseException | None
+
+
+def drain(
+    *,
+    limit: int = DRAIN_LIMIT,
+    seconds: float = DRAIN_SECONDS,
+    clock: Clock = SYSTEM_CLOCK,
+    rng: RNG = SYSTEM_RNG,
+    policy: RetryPolicy = DEFAULT_POLICY,
+) -> DrainReport:
+    """Run the handlers of all due deliveries.
+
+    Stops when nothing is due, after `limit` tries or about `seconds`; in the latter cases it enqueues
+    another drain if something is still due. Safe beside other drains: none runs a delivery that another
+    one is running. Call it outside a transaction.
+    """
+    return Drain(clock, rng, policy).run(limit=limit, seconds=seconds)
+
+
+def sweep(*, clock: Clock = SYSTEM_CLOCK) -> bool:
+    """Enqueue a drain if anything is due: retries, and what a lost task left. Return whether it did."""
+    has_due = Delivery.objects.due(utcnow(clock)).exists()
+    if has_due:
+        request_drain()
+    return has_due
+
+
+def redeliver(*, delivery_ids: Collection[int], clock: Clock = SYSTEM_CLOCK) -> int:
+    """Make deliveries pending again, whatever their status, with all tries ahead of them.
+
+    Return their number. One that a drain is running at this moment is run again after it.
+    """
+    with transaction.atomic():
+        locked = Delivery.objects.filter(id__in=delivery_ids).order_by("id").select_for_update()
+        pairs = list(locked.values_list("id", "event_id"))
+        Delivery.objects.filter(id__in=[delivery for delivery, _ in pairs]).update(
+            status=Delivery.Status.PENDING,
+            attempts=0,
+            claims=0,
+            next_attempt_at=utcnow(clock),
+            last_error="",
+            delivered_at=None,
+        )
+        Event.objects.filter(id__in=[event for _, event in pairs]).update(delivered_at=None)
+        if pairs:
+            request_drain()
+    return len(pairs)
 
 
 @dataclass(frozen=True)
@@ -74,31 +126,29 @@ class Drain:
         """Deliver until nothing is due, `limit` tries are made or `seconds` have passed."""
         outcomes: Counter[str] = Counter()
         end = self.clock.now() + int(seconds * 1000)
-        while outcomes.total() < limit and self.clock.now() < end:
-            with self._claim(min(BATCH_SIZE, limit - outcomes.total())) as claimed:
-                if not claimed:
-                    return _report(outcomes, more=False)
-                outcomes += self._run_batch(claimed)
-        more = Delivery.objects.due(utcnow(self.clock)).exists()
-        if more:
-            request_drain()
-        return _report(outcomes, more=more)
+        is_finished = False
+        while not is_finished and outcomes.total() < limit and self.clock.now() < end:
+            with self.claim(min(BATCH_SIZE, limit - outcomes.total())) as claimed:
+                is_finished = not claimed
+                outcomes += self.run_batch(claimed) if claimed else Counter()
+        more = not is_finished and sweep(clock=self.clock)
+        return DrainReport(outcomes["delivered"], outcomes["retry"], outcomes["failed"], more)
 
     @contextmanager
-    def _claim(self, size: int) -> Iterator[list[int]]:
+    def claim(self, size: int) -> Iterator[list[int]]:
         """Claim due deliveries, or one abandoned delivery, and hold them until the end.
 
-        What is passed over because another drain holds it is not lost: that drain looks again after its batch,
-        and if it has ended, the sweep asks for another one.
+        A delivery that is skipped because another drain holds it is not lost: that drain looks again after its
+        batch, and if it has ended, the sweep requests another one.
         """
         held: list[int] = []
         try:
             with transaction.atomic():
                 due = Delivery.objects.due(utcnow(self.clock)).select_for_update(skip_locked=True)
-                held = try_hold_deliveries(due.fresh().values_list("id", flat=True)[:size])
+                held = try_hold_deliveries(due.filter(claims=0).values_list("id", flat=True)[:size])
                 if not held:
                     # Several candidates, because the first ones may have a living holder.
-                    held = try_hold_deliveries(due.abandoned().values_list("id", flat=True)[:BATCH_SIZE])
+                    held = try_hold_deliveries(due.filter(claims__gt=0).values_list("id", flat=True)[:BATCH_SIZE])
                     release_deliveries(held[1:])
                     held = held[:1]
                 Delivery.objects.filter(id__in=held).update(claims=F("claims") + 1)
@@ -106,52 +156,52 @@ class Drain:
         finally:
             release_deliveries(held)
 
-    def _run_batch(self, claimed: Sequence[int]) -> Counter[str]:
+    def run_batch(self, claimed: Sequence[int]) -> Counter[str]:
+        """Run the handlers of claimed deliveries and record the outcomes; return them counted."""
         with transaction.atomic():
             # Waits for row locks: other drains that look for abandoned deliveries, redeliver and trim have them but
             # briefly, and what was skipped here would look abandoned. In order of id, like those, against deadlocks.
             due = Delivery.objects.due(utcnow(self.clock)).filter(id__in=claimed).order_by("id")
             rows = due.select_for_update(of=("self",)).select_related("event")
             locked = sorted(rows, key=attrgetter("next_attempt_at", "id"))
-            attempts = self._attempt_all(locked)
+            attempts: list[Attempt] = []
+            end = self.clock.now() + BATCH_MS
+            for attempt in self.attempt_all(locked):
+                attempts.append(attempt)
+                if isinstance(attempt.error, SystemExit) or self.clock.now() >= end:
+                    break
             Delivery.objects.filter(id__in=[delivery.id for delivery in locked]).update(claims=0)
-            self._record(attempts)
-        outcomes = Counter(_observe(attempt) for attempt in attempts)
+            self.record(attempts)
+        outcomes = Counter(observe_attempt(attempt) for attempt in attempts)
         for attempt in attempts:
             if isinstance(attempt.error, SystemExit):
                 raise attempt.error
         return outcomes
 
-    def _attempt_all(self, deliveries: Sequence[Delivery]) -> list[_Attempt]:
-        attempts: list[_Attempt] = []
-        end = self.clock.now() + BATCH_MS
-        for group in _groups(deliveries):
-            for attempt in self._attempt_group(group):
-                attempts.append(attempt)
-                if isinstance(attempt.error, SystemExit) or self.clock.now() >= end:
-                    return attempts
-        return attempts
+    def attempt_all(self, deliveries: Sequence[Delivery]) -> Iterator[Attempt]:
+        """Deliver each group in one call, or, where that fails, each delivery of it alone.
 
-    def _attempt_group(self, group: Sequence[Delivery]) -> Iterator[_Attempt]:
-        """Deliver a group in one call, or, where that fails, each of it alone.
-
-        When the task was told to end in it, the first one takes the blame, and so is alone the next time.
+        When the task is ended during a group, its first delivery takes the blame, and so is alone the next time.
         """
-        error = self._attempt(group)
-        if error is None:
-            yield from (_Attempt(delivery, None) for delivery in group)
-        elif len(group) == 1 or isinstance(error, SystemExit):
-            yield _Attempt(group[0], error)
-        else:
-            for delivery in group:
-                yield _Attempt(delivery, self._attempt([delivery]))
+        for group in group_deliveries(deliveries):
+            error = self.attempt(group)
+            if error is None:
+                yield from (Attempt(delivery, None) for delivery in group)
+            elif len(group) == 1 or isinstance(error, SystemExit):
+                yield Attempt(group[0], error)
+            else:
+                for delivery in group:
+                    yield Attempt(delivery, self.attempt([delivery]))
 
-    def _attempt(self, group: Sequence[Delivery]) -> BaseException | None:
+    def attempt(self, group: Sequence[Delivery]) -> BaseException | None:
+        """Call the handler of a group in a savepoint; return what it raised."""
         if any(delivery.claims > self.policy.max_claims for delivery in group):
             return WorkerLostError(f"workers died in this handler {self.policy.max_claims} times")
         try:
             with transaction.atomic():
-                _hand_over(import_string(group[0].subscriber), [_envelope(delivery) for delivery in group])
+                handler = import_string(group[0].subscriber)
+                envelopes = [envelope_of(delivery) for delivery in group]
+                handler(envelopes if is_batch_handler(handler) else envelopes[0])
                 if transaction.get_rollback():
                     raise LostWritesError("a database error was swallowed and undid the handler's writes")
         # SystemExit is how django-q2 ends a task that runs too long: this handler's fault, so it counts.
@@ -159,7 +209,8 @@ class Drain:
             return error
         return None
 
-    def _record(self, attempts: Sequence[_Attempt]) -> None:
+    def record(self, attempts: Sequence[Attempt]) -> None:
+        """Store the outcomes of attempts."""
         now = utcnow(self.clock)
         delivered = [attempt.delivery for attempt in attempts if attempt.error is None]
         for delivery in delivered:
@@ -169,16 +220,16 @@ class Drain:
         )
         for attempt in attempts:
             if attempt.error is not None:
-                self._record_failure(attempt.delivery, attempt.error)
-        _complete_events({delivery.event_id for delivery in delivered}, self.clock)
+                self.record_failure(attempt.delivery, attempt.error)
+        complete_events({delivery.event_id for delivery in delivered}, self.clock)
 
-    def _record_failure(self, delivery: Delivery, error: BaseException) -> None:
+    def record_failure(self, delivery: Delivery, error: BaseException) -> None:
+        """Store a failed try: the delivery is retried later, or given up."""
         delivery.attempts += 1
         delivery.claims = 0
         delivery.last_error = describe_error(error, delivery.event.payload.values())
-        wait = None
-        if not isinstance(error, WorkerLostError):
-            wait = self.policy.retry_in_ms(delivery.attempts, self.rng)
+        is_final = isinstance(error, WorkerLostError)
+        wait = None if is_final else self.policy.retry_in_ms(delivery.attempts, self.rng)
         if wait is None:
             delivery.status = Delivery.Status.FAILED
         else:
@@ -186,38 +237,57 @@ class Drain:
         delivery.save(update_fields=["attempts", "claims", "last_error", "status", "next_attempt_at"])
 
 
-def _groups(deliveries: Sequence[Delivery]) -> Iterator[list[Delivery]]:
-    """What is handed over in one call: first tries of a subscriber that takes batches, everything else alone."""
+def try_hold_deliveries(ids: Iterable[int]) -> list[int]:
+    """Return those of `ids` whose advisory lock this session has obtained, in their order. Never waits.
+
+    The locks belong to the session, so that they span the transaction that claims and the one that records, and end
+    with the connection, whatever happens to the process. Locks that the session itself has are obtained once more, so
+    hold no delivery twice. PostgreSQL has room for 6,400 locks as installed (max_locks_per_transaction x
+    max_connections); a drain takes one for each delivery of its batch.
+    """
+    wanted = list(ids)
+    if not wanted:
+        return []
+    # Ids are wider than the second key. Of two that share a lock, one waits while another drain runs the other one.
+    sql = "SELECT id FROM unnest(%s::bigint[]) AS id WHERE pg_try_advisory_lock(%s, (id %% 2147483647)::int)"
+    with connection.cursor() as cursor:
+        cursor.execute(sql, [wanted, DELIVERY_LOCKS])
+        held = {row[0] for row in cursor.fetchall()}
+    return [delivery_id for delivery_id in wanted if delivery_id in held]
+
+
+def release_deliveries(ids: list[int]) -> None:
+    """Release advisory locks that this session holds."""
+    # A connection that broke has released its locks already.
+    if ids and connection.is_usable():
+        sql = "SELECT pg_advisory_unlock(%s, (id %% 2147483647)::int) FROM unnest(%s::bigint[]) AS id"
+        with connection.cursor() as cursor:
+            cursor.execute(sql, [DELIVERY_LOCKS, ids])
+
+
+def group_deliveries(deliveries: Sequence[Delivery]) -> Iterator[list[Delivery]]:
+    """Yield the deliveries of one call: first tries of a subscriber that takes batches, everything else alone."""
     batches: dict[str, list[Delivery]] = {}
     for delivery in deliveries:
-        if delivery.attempts == 0 and _takes_batches(delivery.subscriber):
+        takes_batches = False
+        if delivery.attempts == 0:
+            with suppress(ImportError):  # which the attempt will find out, too
+                takes_batches = is_batch_handler(import_string(delivery.subscriber))
+        if takes_batches:
             batches.setdefault(delivery.subscriber, []).append(delivery)
         else:
             yield [delivery]
     yield from batches.values()
 
 
-def _takes_batches(subscriber: str) -> bool:
-    with suppress(ImportError):  # which the attempt will find out, too
-        return is_batch_handler(import_string(subscriber))
-    return False
-
-
-def _hand_over(handler: Callable[[Any], None], envelopes: Sequence[Envelope]) -> None:
-    if is_batch_handler(handler):
-        handler(envelopes)
-    else:
-        [envelope] = envelopes
-        handler(envelope)
-
-
-def _envelope(delivery: Delivery) -> Envelope:
+def envelope_of(delivery: Delivery) -> Envelope:
+    """Return what the subscriber receives. Raises PayloadError."""
     event = delivery.event
     payload = payload_class_of(event.name).from_json(event.payload)
     return Envelope(event.uuid, event.name, payload, event.created_at, delivery.attempts + 1)
 
 
-def _complete_events(ids: Iterable[int], clock: Clock) -> None:
+def complete_events(ids: Iterable[int], clock: Clock) -> None:
     """Mark the events whose last delivery is done.
 
     Locked first and counted in a second statement: two drains that finish the last two deliveries of an
@@ -228,8 +298,8 @@ def _complete_events(ids: Iterable[int], clock: Clock) -> None:
     Event.objects.filter(id__in=locked).complete().update(delivered_at=utcnow(clock))
 
 
-def _observe(attempt: _Attempt) -> str:
-    """Count and log one try after its transaction; gives its outcome."""
+def observe_attempt(attempt: Attempt) -> str:
+    """Count and log one try after its transaction; return its outcome."""
     delivery, event = attempt.delivery, attempt.delivery.event
     outcome = "retry" if delivery.status == Delivery.Status.PENDING else str(delivery.status)
     metrics.DELIVERIES.labels(subscriber=delivery.subscriber, outcome=outcome).inc()
@@ -242,7 +312,3 @@ def _observe(attempt: _Attempt) -> str:
             event.uuid, event.name, delivery.subscriber, outcome, delivery.attempts, delivery.last_error,
         )  # fmt: skip
     return outcome
-
-
-def _report(outcomes: Counter[str], *, more: bool) -> DrainReport:
-    return DrainReport(outcomes["delivered"], outcomes["retry"], outcomes["failed"], more)

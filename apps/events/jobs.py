@@ -16,6 +16,19 @@ SCHEDULES_LOCK = 0x6D68_7363
 DRAIN_TASK = "apps.events.tasks.drain"
 
 
+@dataclass(frozen=True)
+class TaskRequest:
+    """Mark of a transaction, among its on-commit callbacks, that a task is requested; sends what is not sent yet."""
+
+    task: str
+    name: str
+    is_sent: bool
+
+    def __call__(self) -> None:
+        if not self.is_sent:
+            async_task(self.task, task_name=self.name, save=False)
+
+
 def request_drain() -> None:
     """Enqueue one drain task for the current transaction; see `request_once`."""
     request_once(DRAIN_TASK, "events.drain")
@@ -25,44 +38,26 @@ def request_once(task: str, name: str) -> None:
     """Enqueue a task without arguments for the current transaction, one however often this is called in it.
 
     task: dotted path. With the ORM broker on the same database it is a row of the transaction itself. With any other
-    broker it is sent after the commit; if the process dies in between it is lost, so something that comes round by
-    itself must see to what it would have done. A rolled back savepoint takes task and mark with it, so the next call
-    enqueues again. No result row is kept: the rows that the task works on tell what happened.
+    broker it is sent after the commit; if the process dies in between it is lost, so a schedule must do later what it
+    would have done. A rolled back savepoint takes task and mark with it, so the next call enqueues again. No result
+    row is kept: the rows that the task works on record the outcome.
     """
-    connection = transaction.get_connection()
-    if any(isinstance(mark, _Requested) and mark.task == task for _, mark, *_ in connection.run_on_commit):
+    current = transaction.get_connection()
+    if any(isinstance(mark, TaskRequest) and mark.task == task for _, mark, *_ in current.run_on_commit):
         return
-    shares = _shares_transaction(connection.alias)
-    if shares:
-        _enqueue(task, name)
-    transaction.on_commit(_Requested(task, name, is_sent=shares))
-
-
-@dataclass(frozen=True)
-class _Requested:
-    """Mark of a transaction, among its on-commit callbacks, that a task is requested; sends what is not sent yet."""
-
-    task: str
-    name: str
-    is_sent: bool
-
-    def __call__(self) -> None:
-        if not self.is_sent:
-            _enqueue(self.task, self.name)
-
-
-def _enqueue(task: str, name: str) -> None:
-    async_task(task, task_name=name, save=False)
-
-
-def _shares_transaction(alias: str) -> bool:
-    runs_inline = Conf.SYNC
-    return not runs_inline and alias == settings.Q_CLUSTER.get("orm") and isinstance(get_broker(), ORM)
+    shares_transaction = (
+        not Conf.SYNC  # which runs tasks inline
+        and current.alias == settings.Q_CLUSTER.get("orm")
+        and isinstance(get_broker(), ORM)
+    )
+    if shares_transaction:
+        async_task(task, task_name=name, save=False)
+    transaction.on_commit(TaskRequest(task, name, is_sent=shares_transaction))
 
 
 @dataclass(frozen=True)
 class ScheduleSpec:
-    """name: by which it is found again. task: dotted path. every: a `Schedule` type; minutes: for MINUTES."""
+    """name: by which it is found later. task: dotted path. every: a `Schedule` type; minutes: for MINUTES."""
 
     name: str
     task: str
@@ -81,16 +76,15 @@ def schedules_ensure(*, specs: Sequence[ScheduleSpec]) -> list[str]:
             cursor.execute("SELECT pg_advisory_xact_lock(%s)", [SCHEDULES_LOCK])
         existing = set(Schedule.objects.values_list("name", flat=True))
         missing = [spec for spec in specs if spec.name not in existing]
-        Schedule.objects.bulk_create(_row(spec) for spec in missing)
+        Schedule.objects.bulk_create(
+            Schedule(
+                name=spec.name,
+                func=spec.task,
+                schedule_type=spec.every,
+                minutes=spec.minutes,
+                # No result row for every sweep: they would push the interesting ones out of the kept 500.
+                kwargs="{'q_options': {'save': False}}",
+            )
+            for spec in missing
+        )
     return [spec.name for spec in missing]
-
-
-def _row(spec: ScheduleSpec) -> Schedule:
-    return Schedule(
-        name=spec.name,
-        func=spec.task,
-        schedule_type=spec.every,
-        minutes=spec.minutes,
-        # No result row for every sweep: they would push the interesting ones out of the kept 500.
-        kwargs="{'q_options': {'save': False}}",
-    )

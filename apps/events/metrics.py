@@ -5,7 +5,7 @@ from prometheus_client import Counter, Histogram
 EVENTS = Counter("memoryhub_events", "Events emitted.", ["name"])
 DELIVERIES = Counter(
     "memoryhub_event_deliveries",
-    "Finished tries to deliver, by what came of them: delivered, retry, or failed for good.",
+    "Finished tries to deliver, by outcome: delivered, retry, or failed for good.",
     ["subscriber", "outcome"],
 )
 DELIVERY_LAG = Histogram(

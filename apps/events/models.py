@@ -10,7 +10,7 @@ from apps.events.querysets import DeliveryQuerySet, EventQuerySet
 
 
 class Event(models.Model):
-    """Something that happened, written in the same transaction as the change it tells of.
+    """Something that happened, written in the same transaction as the change that it reports.
 
     Written by `services.emit_many` only, and never changed but for `delivered_at`.
     """
@@ -26,11 +26,11 @@ class Event(models.Model):
     class Meta:
         ordering = ["-id"]
         constraints = [
-            # Subscribers tell redeliveries by it, and the admin finds events by it.
+            # Subscribers recognise redeliveries by it, and the admin finds events by it.
             models.UniqueConstraint(fields=["uuid"], name="event_uuid_unique"),
         ]
         indexes = [
-            # What is still on its way: a handful of rows among many delivered ones.
+            # What is not delivered yet: a handful of rows among many delivered ones.
             models.Index(fields=["id"], condition=Q(delivered_at=None), name="event_pending"),
             # The daily trim walks the delivered ones from the oldest.
             models.Index(fields=["delivered_at"], condition=Q(delivered_at__isnull=False), name="event_delivered_at"),
@@ -43,7 +43,7 @@ class Event(models.Model):
 
 
 class Delivery(models.Model):
-    """The state of one event at one subscriber. Changed by `services` only.
+    """The state of one event at one subscriber. Changed through `services` only.
 
     attempts: finished tries. claims: tries begun since the last finished one; above zero while a worker
     runs the delivery, and after a worker died in it.
@@ -84,7 +84,7 @@ class Delivery(models.Model):
             ),
         ]
         indexes = [
-            # The drain and the sweep ask for the due ones all the time.
+            # The drain and the sweep select the due ones all the time.
             models.Index(fields=["next_attempt_at", "id"], condition=Q(status="pending"), name="delivery_due"),
             # The dead letters, few among many: the admin's filter and the status count.
             models.Index(fields=["id"], condition=Q(status="failed"), name="delivery_failed"),

@@ -13,11 +13,11 @@ class EventQuerySet(QuerySet["Event"]):
     """Filters over events."""
 
     def delivered_before(self, moment: datetime) -> "EventQuerySet":
-        """Events whose last delivery was done before `moment`."""
+        """Return events whose last delivery was done before `moment`."""
         return self.filter(delivered_at__lt=moment)
 
     def complete(self) -> "EventQuerySet":
-        """Events that no delivery keeps open."""
+        """Return events without a pending or failed delivery."""
         return self.exclude(deliveries__status__in=["pending", "failed"])
 
 
@@ -25,16 +25,9 @@ class DeliveryQuerySet(QuerySet["Delivery"]):
     """Filters over deliveries."""
 
     def pending(self) -> "DeliveryQuerySet":
+        """Return the deliveries that are not finished."""
         return self.filter(status="pending")
 
     def due(self, now: datetime) -> "DeliveryQuerySet":
-        """Pending ones whose time has come, the longest waiting first."""
+        """Return pending deliveries whose next try is due, the longest waiting first."""
         return self.pending().filter(next_attempt_at__lte=now).order_by("next_attempt_at", "id")
-
-    def fresh(self) -> "DeliveryQuerySet":
-        """Those that no worker has begun and left unfinished."""
-        return self.filter(claims=0)
-
-    def abandoned(self) -> "DeliveryQuerySet":
-        """Those that a worker has begun and not finished: it runs now, or it has died."""
-        return self.filter(claims__gt=0)

@@ -18,7 +18,7 @@ class OutboxStatus:
 
 
 def outbox_status(*, clock: Clock = SYSTEM_CLOCK) -> OutboxStatus:
-    """How far delivery is behind."""
+    """Return how many deliveries are open or failed, and how far delivery is behind."""
     now = utcnow(clock)
     pending, failed = Q(status=Delivery.Status.PENDING), Q(status=Delivery.Status.FAILED)
     found = Delivery.objects.filter(pending | failed).aggregate(
@@ -31,7 +31,7 @@ def outbox_status(*, clock: Clock = SYSTEM_CLOCK) -> OutboxStatus:
 
 
 def undelivered(subscriber: str, *, given_up: bool = True) -> QuerySet[Event]:
-    """The events that a subscriber has not got: those on their way, and with `given_up` the dead letters, too."""
+    """Return the events that a subscriber has not received: pending ones, and with `given_up` the failed ones, too."""
     states = [Delivery.Status.PENDING, Delivery.Status.FAILED] if given_up else [Delivery.Status.PENDING]
     waiting = Delivery.objects.filter(subscriber=subscriber, status__in=states)
     return Event.objects.filter(delivered_at=None, id__in=waiting.values("event_id"))

@@ -1,26 +1,25 @@
-"""Who hears what: reads the table that `settings.EVENT_SUBSCRIPTIONS` names."""
+"""The subscribers of events, as the table says that `settings.EVENT_SUBSCRIPTIONS` names."""
 
 from collections.abc import Mapping, Sequence
 
 from django.conf import settings
 from django.utils.module_loading import autodiscover_modules, import_string
 
-from apps.events.domain.codecs import PayloadError
-from apps.events.domain.payload import EventPayload, payload_class, registered_names
+from apps.events.domain.payload import EventPayload, PayloadError, payload_class, registered_names
 
 EVERY_EVENT = "*"
 
 
 def subscribers_of(name: str) -> list[str]:
-    """The dotted paths of the handlers of an event, each once, in the table's order."""
-    table = _table()
+    """Return the dotted paths of the handlers of an event, each once, in the table's order."""
+    table = subscription_table()
     return list(dict.fromkeys([*table.get(name, ()), *table.get(EVERY_EVENT, ())]))
 
 
 def payload_class_of(name: str) -> type[EventPayload]:
-    """The payload class of an event name; imports the `events` module of every app when it has to.
+    """Return the payload class of an event name; import the `events` module of every app when it is not known yet.
 
-    Raises PayloadError for a name that nobody registered.
+    Raises PayloadError for a name that is not registered.
     """
     found = payload_class(name)
     if found is None:
@@ -32,16 +31,17 @@ def payload_class_of(name: str) -> type[EventPayload]:
 
 
 def all_event_names() -> list[str]:
-    """The names of all events that any app can emit."""
+    """Return the names of all events that any app can emit."""
     autodiscover_modules("events")
     return sorted(registered_names())
 
 
 def all_subscribers() -> list[str]:
-    """The dotted paths of all handlers."""
-    return sorted({path for paths in _table().values() for path in paths})
+    """Return the dotted paths of all handlers."""
+    return sorted({path for paths in subscription_table().values() for path in paths})
 
 
-def _table() -> Mapping[str, Sequence[str]]:
+def subscription_table() -> Mapping[str, Sequence[str]]:
+    """Return the table of subscriptions: name of an event, or `*`, -> dotted paths."""
     table: Mapping[str, Sequence[str]] = import_string(settings.EVENT_SUBSCRIPTIONS)
     return table

@@ -1,4 +1,4 @@
-"""What django-q2 runs for the outbox."""
+"""The tasks of django-q2 for the outbox; schedules and the queue store their paths."""
 
 from apps.events import services
 
@@ -9,7 +9,7 @@ def drain() -> None:
 
 
 def sweep() -> None:
-    """Each minute: see that what is due gets drained."""
+    """Each minute: request a drain if a delivery is due."""
     services.sweep()
 
 

@@ -1,14 +1,11 @@
 """What the guards of calls to chat models tell the rest of the hub."""
 
-from dataclasses import dataclass
-from datetime import datetime
 from typing import ClassVar
 
-from apps.events.domain.payload import EventPayload
+from apps.events.domain.payload import EventPayload, Moment, Text
 from apps.llm.domain.breaker import Phase
 
 
-@dataclass(frozen=True, kw_only=True)
 class BudgetThresholdReached(EventPayload):
     """Spending reached a share of the day's budget: 70, 90 or 100 percent, once a day each.
 
@@ -17,19 +14,18 @@ class BudgetThresholdReached(EventPayload):
 
     name: ClassVar[str] = "llm:budget:threshold_reached"
     threshold: int
-    day: str
-    spent_usd: str
-    budget_usd: str
-    at: datetime
+    day: Text
+    spent_usd: Text
+    budget_usd: Text
+    at: Moment
 
 
-@dataclass(frozen=True, kw_only=True)
 class BreakerChanged(EventPayload):
     """The circuit breaker of a provider opened, half-opened or closed."""
 
     name: ClassVar[str] = "llm:breaker:changed"
-    provider: str
+    provider: Text
     phase: Phase
     previous: Phase
-    actor: str | None
-    at: datetime
+    actor: Text | None
+    at: Moment

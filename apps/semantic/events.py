@@ -1,12 +1,11 @@
 """What semantic memory tells the rest of the hub. Never the content: who needs it reads it under its own rights."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, ClassVar
 from uuid import UUID
 
-from apps.events.domain.payload import EventPayload
+from apps.events.domain.payload import EventPayload, Moment, Text
 from apps.semantic.domain.index_health import IndexLevel, IndexReason
 
 if TYPE_CHECKING:
@@ -20,16 +19,15 @@ class SaveAction(StrEnum):
     UPDATED = "updated"
 
 
-@dataclass(frozen=True, kw_only=True)
 class MemoryChange(EventPayload):
     """Whose memory changed, and when."""
 
     memory_id: UUID
-    user_id: str
-    household_id: str | None
-    persona_id: str | None
-    actor: str
-    at: datetime
+    user_id: Text
+    household_id: Text | None
+    persona_id: Text | None
+    actor: Text
+    at: Moment
 
 
 def change_fields(memory: "Memory", actor: str, at: datetime) -> dict[str, Any]:
@@ -44,7 +42,6 @@ def change_fields(memory: "Memory", actor: str, at: datetime) -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True, kw_only=True)
 class MemorySaved(MemoryChange):
     """A memory was stored, or an exact duplicate improved it."""
 
@@ -52,38 +49,33 @@ class MemorySaved(MemoryChange):
     action: SaveAction
 
 
-@dataclass(frozen=True, kw_only=True)
 class MemoryReinforced(MemoryChange):
     """The decay of a memory started anew."""
 
     name: ClassVar[str] = "memory:semantic:reinforced"
 
 
-@dataclass(frozen=True, kw_only=True)
 class MemoryDeleted(MemoryChange):
     """A memory was soft-deleted."""
 
     name: ClassVar[str] = "memory:semantic:deleted"
 
 
-@dataclass(frozen=True, kw_only=True)
 class MemoryRestored(MemoryChange):
     """A soft-deleted memory is active again."""
 
     name: ClassVar[str] = "memory:semantic:restored"
 
 
-@dataclass(frozen=True, kw_only=True)
 class MemoryStatusChanged(MemoryChange):
     """A decision, or its undoing, changed the status of a memory: `superseded`, `merged`, or `active` again."""
 
     name: ClassVar[str] = "memory:semantic:status_changed"
-    status: str
+    status: Text
     superseded_by: UUID | None
     conflict_id: UUID
 
 
-@dataclass(frozen=True, kw_only=True)
 class ConflictDecided(EventPayload):
     """Two memories disagree, and what was decided; with the outcome `noticed`, that both stand.
 
@@ -92,22 +84,21 @@ class ConflictDecided(EventPayload):
 
     name: ClassVar[str] = "memory:conflict:decided"
     conflict_id: UUID
-    user_id: str
-    household_id: str | None
-    persona_id: str | None
-    origin: str
-    outcome: str
+    user_id: Text
+    household_id: Text | None
+    persona_id: Text | None
+    origin: Text
+    outcome: Text
     candidate_id: UUID
     existing_id: UUID
     result_id: UUID | None
-    rule_name: str
+    rule_name: Text
     confidence: float
     about: UUID | None
-    actor: str
-    at: datetime
+    actor: Text
+    at: Moment
 
 
-@dataclass(frozen=True, kw_only=True)
 class IndexHealthChanged(EventPayload):
     """The vector index of a process warns, does with less, or is well again. reasons: worst first; of the end, of what.
 
@@ -118,19 +109,18 @@ class IndexHealthChanged(EventPayload):
     level: IndexLevel
     before: IndexLevel
     reasons: tuple[IndexReason, ...]
-    hints: tuple[str, ...]
-    instance: str
-    at: datetime
+    hints: tuple[Text, ...]
+    instance: Text
+    at: Moment
 
 
-@dataclass(frozen=True, kw_only=True)
 class MemoriesPurged(EventPayload):
     """All memories of a scope were removed for good."""
 
     name: ClassVar[str] = "memory:semantic:purged"
-    user_id: str
-    household_id: str | None
-    persona_id: str | None
+    user_id: Text
+    household_id: Text | None
+    persona_id: Text | None
     count: int
-    actor: str
-    at: datetime
+    actor: Text
+    at: Moment

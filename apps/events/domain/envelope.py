@@ -11,9 +11,9 @@ from apps.events.domain.payload import EventPayload
 
 @dataclass(frozen=True)
 class Envelope:
-    """One event on its way to one subscriber.
+    """One event, as it is delivered to one subscriber.
 
-    event_id: the same on every redelivery, so a subscriber with effects outside the database can tell.
+    event_id: the same on every redelivery, so that a subscriber with effects outside the database can recognise it.
     occurred_at: aware, when the event was emitted. attempt: 1 for the first try.
     """
 
@@ -29,7 +29,7 @@ _MARK = "takes_batches"
 
 
 def takes_batches(handler: BatchHandler) -> BatchHandler:
-    """Mark a handler that takes a sequence of envelopes: what is due for it at once, in one savepoint.
+    """Mark a handler that takes a sequence of envelopes: all that is due for it, in one savepoint.
 
     When it raises, each of them is tried alone, so that one bad event fails alone.
     """
@@ -38,5 +38,5 @@ def takes_batches(handler: BatchHandler) -> BatchHandler:
 
 
 def is_batch_handler(handler: Callable[..., Any]) -> bool:
-    """Whether a handler takes a sequence of envelopes."""
+    """Return whether a handler takes a sequence of envelopes."""
     return getattr(handler, _MARK, False) is True

@@ -1,4 +1,4 @@
-"""When a failed delivery is tried again, when it is given up, and what is noted about its error."""
+"""When a failed delivery is retried, when it is given up, and what is stored about its error."""
 
 import traceback
 from collections.abc import Iterable
@@ -24,7 +24,7 @@ class RetryPolicy:
     max_claims: int
 
     def retry_in_ms(self, attempts: int, rng: RNG) -> int | None:
-        """Milliseconds until the next try after `attempts` (1 or more) failed ones; None to give up."""
+        """Return the milliseconds until the next try after `attempts` (1 or more) failed ones; None to give up."""
         if attempts >= self.max_attempts:
             return None
         return self.backoff.delay_ms(attempts - 1, rng)
@@ -39,25 +39,18 @@ DEFAULT_POLICY = RetryPolicy(
 
 
 def describe_error(error: BaseException, values: Iterable[object]) -> str:
-    """Type, place and first line of an error, without any of the payload's `values`.
+    """Return type, place and first line of an error, without any of the payload's `values`.
 
-    A database error quotes the rows it stumbled over, so of those only the SQLSTATE is kept.
+    A database error quotes the rows that caused it, so of those only the SQLSTATE is kept.
     """
-    state = getattr(error.__cause__, "sqlstate", None)
-    text = f"SQLSTATE {state}" if state else _first_line(error, values)
-    return f"{type(error).__name__} at {_place(error)}: {text}"[:MAX_ERROR_CHARS].rstrip(": ")
-
-
-def _first_line(error: BaseException, values: Iterable[object]) -> str:
-    line = str(error).strip().split("\n", 1)[0]
-    texts = {value for value in values if isinstance(value, str) and len(value) >= MIN_REDACTED_CHARS}
-    for value in sorted(texts, key=len, reverse=True):
-        line = line.replace(value, "…")
-    return "".join(c if c.isprintable() else " " for c in line)
-
-
-def _place(error: BaseException) -> str:
     frames = traceback.extract_tb(error.__traceback__)
-    if not frames:
-        return "unknown place"
-    return f"{PurePath(frames[-1].filename).name}:{frames[-1].lineno}"
+    place = f"{PurePath(frames[-1].filename).name}:{frames[-1].lineno}" if frames else "unknown place"
+    if state := getattr(error.__cause__, "sqlstate", None):
+        text = f"SQLSTATE {state}"
+    else:
+        line = str(error).strip().split("\n", 1)[0]
+        private = {value for value in values if isinstance(value, str) and len(value) >= MIN_REDACTED_CHARS}
+        for value in sorted(private, key=len, reverse=True):
+            line = line.replace(value, "…")
+        text = "".join(c if c.isprintable() else " " for c in line)
+    return f"{type(error).__name__} at {place}: {text}"[:MAX_ERROR_CHARS].rstrip(": ")

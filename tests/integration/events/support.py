@@ -4,7 +4,6 @@ import os
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 from uuid import UUID, uuid4
@@ -14,7 +13,7 @@ from django_q.models import OrmQ, Schedule
 
 from apps.events import services
 from apps.events.domain.envelope import Envelope, takes_batches
-from apps.events.domain.payload import EventPayload
+from apps.events.domain.payload import EventPayload, Text
 
 TABLE: dict[str, tuple[str, ...]] = {}
 TABLE_PATH = "tests.integration.events.support.TABLE"
@@ -34,15 +33,13 @@ seen: list[Envelope] = []
 batches: list[int] = []
 
 
-@dataclass(frozen=True, kw_only=True)
 class Happened(EventPayload):
     name: ClassVar[str] = "test:outbox:happened"
 
     thing_id: UUID
-    note: str = ""
+    note: Text = ""
 
 
-@dataclass(frozen=True, kw_only=True)
 class Followed(EventPayload):
     name: ClassVar[str] = "test:outbox:followed"
 

@@ -17,9 +17,8 @@ from django_q.models import Schedule
 
 from apps.events import delivery as delivery_module
 from apps.events import services
-from apps.events.delivery import Drain
+from apps.events.delivery import Drain, try_hold_deliveries
 from apps.events.domain.retry import DEFAULT_POLICY
-from apps.events.locks import try_hold_deliveries
 from apps.events.models import Delivery, Event
 from apps.events.schedules import SCHEDULES
 from apps.events.services import schedules_ensure
@@ -46,7 +45,7 @@ def test_two_drains_at_once_never_run_a_delivery_twice(table):
 def test_two_drains_that_finish_an_event_together_leave_it_done(table, monkeypatch):
     table(support.RECORD, support.RECORD_TOO)
     emit()
-    complete = delivery_module._complete_events
+    complete = delivery_module.complete_events
     first_counted, second_counted = threading.Event(), threading.Event()
 
     def first_stays_open(ids, clock):
@@ -58,7 +57,7 @@ def test_two_drains_that_finish_an_event_together_leave_it_done(table, monkeypat
             first_counted.set()
             second_counted.wait(0.5)  # which it cannot, while this transaction holds the event
 
-    monkeypatch.setattr(delivery_module, "_complete_events", first_stays_open)
+    monkeypatch.setattr(delivery_module, "complete_events", first_stays_open)
 
     def second():
         first_counted.wait(PATIENCE)
@@ -122,7 +121,7 @@ def test_a_delivery_that_is_claimed_and_not_yet_running_is_left_alone_by_other_d
     table(support.RECORD)
     emit()
     claimed, others_ended = threading.Event(), threading.Event()
-    run = Drain._run_batch
+    run = Drain.run_batch
 
     def run_after_the_others(self, ids):
         if not claimed.is_set():
@@ -130,7 +129,7 @@ def test_a_delivery_that_is_claimed_and_not_yet_running_is_left_alone_by_other_d
             others_ended.wait(PATIENCE)
         return run(self, ids)
 
-    monkeypatch.setattr(Drain, "_run_batch", run_after_the_others)
+    monkeypatch.setattr(Drain, "run_batch", run_after_the_others)
 
     def others():
         claimed.wait(PATIENCE)
@@ -153,7 +152,7 @@ def test_drains_that_all_claim_before_one_runs_do_not_give_up_what_was_never_tri
     table(support.RECORD)
     emit()
     in_line, all_have_claimed = threading.Lock(), threading.Barrier(drains_beside)
-    claim, waited = Drain._claim, threading.local()
+    claim, waited = Drain.claim, threading.local()
 
     @contextmanager
     def claim_and_wait_for_all(self, size):
@@ -165,7 +164,7 @@ def test_drains_that_all_claim_before_one_runs_do_not_give_up_what_was_never_tri
                 all_have_claimed.wait(PATIENCE)
             yield ids
 
-    monkeypatch.setattr(Drain, "_claim", claim_and_wait_for_all)
+    monkeypatch.setattr(Drain, "claim", claim_and_wait_for_all)
     reports = at_once(*[services.drain] * drains_beside)
     assert (sum(report.delivered for report in reports), sum(report.failed for report in reports)) == (1, 0)
     delivery = Delivery.objects.get()
@@ -175,7 +174,7 @@ def test_drains_that_all_claim_before_one_runs_do_not_give_up_what_was_never_tri
 def test_a_row_that_is_locked_for_a_moment_is_waited_for_by_the_drain_that_claimed_it(table, monkeypatch):
     table(support.RECORD)
     emit()
-    run = Drain._run_batch
+    run = Drain.run_batch
     locked, claimed = threading.Event(), threading.Event()
 
     def run_while_the_row_is_locked(self, ids):
@@ -183,7 +182,7 @@ def test_a_row_that_is_locked_for_a_moment_is_waited_for_by_the_drain_that_claim
         locked.wait(PATIENCE)
         return run(self, ids)
 
-    monkeypatch.setattr(Drain, "_run_batch", run_while_the_row_is_locked)
+    monkeypatch.setattr(Drain, "run_batch", run_while_the_row_is_locked)
 
     def lock_row():
         claimed.wait(PATIENCE)
@@ -201,7 +200,7 @@ def test_a_row_that_is_locked_for_a_moment_is_waited_for_by_the_drain_that_claim
 def test_a_drain_whose_connection_dies_leaves_its_delivery_to_the_next_one_with_one_death(table, monkeypatch, moment):
     table(support.RECORD)
     emit()
-    run, claims_seen = Drain._run_batch, []
+    run, claims_seen = Drain.run_batch, []
 
     def lose_connection():
         with connection.cursor() as cursor, suppress(OperationalError):
@@ -218,7 +217,7 @@ def test_a_drain_whose_connection_dies_leaves_its_delivery_to_the_next_one_with_
             lose_connection()
         support.seen.append(envelope)
 
-    monkeypatch.setattr(Drain, "_run_batch", lose_connection_first)
+    monkeypatch.setattr(Drain, "run_batch", lose_connection_first)
     monkeypatch.setattr(support, "record", record)
     [failure] = outcomes_at_once(services.drain)
     assert isinstance(failure, DatabaseError | InterfaceError)

@@ -10,6 +10,7 @@ from apps.core.domain.backoff import Backoff
 from apps.core.domain.clock import utcnow
 from apps.core.domain.randomness import DeterministicRNG
 from apps.events import services
+from apps.events.delivery import Drain
 from apps.events.domain.retry import DEFAULT_POLICY, RetryPolicy, describe_error
 from apps.events.models import Delivery, Event
 from tests.integration.events import support
@@ -249,8 +250,8 @@ def test_a_delivery_that_killed_a_worker_waits_behind_the_others_and_runs_alone(
     first = Delivery.objects.earliest("id")
     Delivery.objects.filter(id=first.id).update(claims=1)
     batches = []
-    run = services.Drain._run_batch
-    monkeypatch.setattr(services.Drain, "_run_batch", lambda self, ids: batches.append(list(ids)) or run(self, ids))
+    run = Drain.run_batch
+    monkeypatch.setattr(Drain, "run_batch", lambda self, ids: batches.append(list(ids)) or run(self, ids))
     assert drain().delivered == 3
     assert len(batches) == 2
     assert batches[1] == [first.id]

@@ -10,7 +10,7 @@ from django_q.models import OrmQ
 from prometheus_client import REGISTRY
 
 from apps.events import services
-from apps.events.domain.codecs import PayloadError
+from apps.events.domain.payload import PayloadError
 from apps.events.models import Delivery, Event
 from tests.integration.events import support
 from tests.integration.events.support import drain_tasks, emit, happened
@@ -200,7 +200,7 @@ def test_events_are_counted_and_logged_by_name_and_ids_only_once_they_are_commit
         return REGISTRY.get_sample_value("memoryhub_events_total", {"name": "test:outbox:happened"}) or 0.0
 
     before = count()
-    with caplog.at_level(logging.DEBUG, "apps.events.services"):
+    with caplog.at_level(logging.DEBUG, "apps.events.outbox"):
         with rolled_back():
             services.emit(happened("my diary"))
         assert (count(), caplog.text) == (before, "")

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from apps.core.domain.clock import DeterministicClock, to_datetime
-from apps.events import services
+from apps.events import outbox, services
 from apps.events.models import Event
 from apps.events.services import payloads_redact
 from tests.integration.events import support
@@ -53,7 +53,7 @@ def test_what_is_emitted_later_stays(clock: DeterministicClock) -> None:
 
 
 def test_there_may_be_more_than_one_batch(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(services, "TRIM_BATCH", 2)
+    monkeypatch.setattr(outbox, "TRIM_BATCH", 2)
     support.emit(5, note="mine")
     assert redact() == 5
     assert notes() == [""] * 5
