@@ -9,13 +9,14 @@ import fcntl
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import django
 import psutil
 import pytest
 from django.conf import settings
+
+from tests.effort import load_profile
 
 PREFIX = "memoryhub-tests-"
 IS_WORKER = "PYTEST_XDIST_WORKER" in os.environ
@@ -36,6 +37,7 @@ def _prepare_environment() -> Path:
 DATA_DIR = Path(os.environ["MEMORYHUB_DATA_DIR"]) if IS_WORKER else _prepare_environment()
 STARTED = DATA_DIR / "started"
 django.setup()
+load_profile()
 # Nobody has collected the static files of a test run.
 settings.STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
 
@@ -77,16 +79,3 @@ def _remove_leftovers() -> None:
             with contextlib.suppress(Exception):
                 EmbeddedDatabase(place).stop()
             shutil.rmtree(place, ignore_errors=True)
-
-
-@pytest.fixture(autouse=True)
-def _no_caches_of_other_tests() -> Iterator[None]:
-    """A rolled-back test gives its versions of shards and files back, which no real database does."""
-    from apps.episodic.store.file_cache import reset_archive_cache
-    from apps.semantic.index.cache import index_cache
-
-    index_cache().clear()
-    reset_archive_cache()
-    yield
-    index_cache().clear()
-    reset_archive_cache()

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.caches import empty_caches as empty_caches
 from tests.hostile.world import World
 
 

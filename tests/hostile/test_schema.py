@@ -19,6 +19,7 @@ from schemathesis.specs.openapi.checks import positive_data_acceptance
 from apps.core.domain.scope import Permission, Scope
 from apps.core.services import key_create
 from tests.api import Api
+from tests.effort import examples
 
 pytestmark = pytest.mark.django_db
 
@@ -105,7 +106,7 @@ def _own_path(attr: str | None) -> str:
 
 @SCHEMA.parametrize()
 @hypothesis.settings(
-    max_examples=15,
+    max_examples=examples(15),
     deadline=None,
     derandomize=True,
     database=None,

@@ -16,8 +16,8 @@ from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.models import Memory
 from apps.semantic.services import memory_save, memory_save_many
 from apps.semantic.store.embedding_space import forget_space
+from tests.hostile.test_distinct_facts import KINDS
 from tests.threads import at_once
-from tests.unit.rules.test_distinct_facts import KINDS
 
 pytestmark = pytest.mark.django_db
 

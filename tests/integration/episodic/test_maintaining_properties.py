@@ -28,6 +28,7 @@ from apps.episodic.retention.prune import timeline_prune
 from apps.episodic.retention.purge import events_purge
 from apps.episodic.store.file_cache import reset_archive_cache
 from apps.events.models import Event
+from tests.effort import examples
 from tests.integration.episodic.upkeep import ACCESS, START, archived, clock_at, hot
 
 pytestmark = pytest.mark.django_db
@@ -184,7 +185,7 @@ def test_whatever_is_done_in_whatever_order_nothing_is_lost_or_doubled(small_par
     run_state_machine_as_test(
         Timeline,
         settings=rules(
-            max_examples=12,
+            max_examples=examples(12),
             stateful_step_count=30,
             deadline=None,
             suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],

@@ -21,6 +21,7 @@ from apps.episodic.recording.record import RecordResult, events_record
 from apps.episodic.retention.prune import timeline_prune
 from apps.episodic.retention.purge import events_purge
 from apps.episodic.store.file_cache import reset_archive_cache
+from tests.effort import examples
 from tests.integration.episodic.records import NOW
 from tests.integration.episodic.timeline import SYSTEM, Timeline, segments
 
@@ -199,6 +200,6 @@ def test_queries_answer_as_a_list_would(monkeypatch: pytest.MonkeyPatch) -> None
     run_state_machine_as_test(
         TimelineMachine,
         settings=settings(
-            max_examples=30, stateful_step_count=30, deadline=None, suppress_health_check=list(HealthCheck)
+            max_examples=examples(30), stateful_step_count=30, deadline=None, suppress_health_check=list(HealthCheck)
         ),
     )

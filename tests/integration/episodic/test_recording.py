@@ -22,6 +22,7 @@ from apps.episodic.recording.record import RecordAction, RecordResult, event_rec
 from apps.episodic.recording.rotation import segment_close
 from apps.episodic.warnings import warning_report
 from apps.events.models import Event
+from tests.effort import examples
 
 pytestmark = pytest.mark.django_db
 
@@ -247,7 +248,7 @@ batches = st.lists(
 )
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(batches)
 def test_whatever_the_batches_each_event_is_there_once_as_it_was_told_first(
     access: Access, batches: list[list[tuple[str, str, int, str | None]]]

@@ -10,6 +10,7 @@ from apps.episodic.domain.event import EventRecord
 from apps.episodic.domain.segment_file.format import SegmentDamagedError
 from apps.episodic.models import Segment
 from apps.episodic.queries.segment_page import segment_page
+from tests.effort import examples
 from tests.integration.episodic.upkeep import an_archived_segment, archived
 
 Stored = tuple[Segment, list[EventRecord]]
@@ -23,7 +24,7 @@ def stored() -> Stored:
     return segment, archived()
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(12), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(size=st.integers(1, 320))
 def test_all_pages_together_are_the_events_of_the_file_in_its_order(stored: Stored, size: int) -> None:
     segment, events = stored

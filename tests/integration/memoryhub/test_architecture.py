@@ -12,7 +12,7 @@ PROJECT = Path(__file__).resolve().parents[3]
 PLANTED = [
     ("apps/core/domain/clock.py", "import apps.semantic.conf", "An app imports only from the layers below it"),
     ("apps/events/tasks.py", "import apps.llm.models", "An app imports only from the layers below it"),
-    ("apps/retrieval/domain/shard.py", "import apps.events.models", "An app imports only from the layers below it"),
+    ("apps/retrieval/domain/rows.py", "import apps.events.models", "An app imports only from the layers below it"),
     ("apps/retrieval/domain/query.py", "import django", "The domain imports no framework"),
     ("apps/llm/domain/embedder.py", "import psycopg", "The domain imports no framework"),
     ("memoryhub/urls.py", "import benchmarks.texts", "The product imports no benchmarks"),

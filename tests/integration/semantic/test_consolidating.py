@@ -37,6 +37,7 @@ from apps.semantic.index.cache import index_cache
 from apps.semantic.models import Conflict, Consolidation, Memory, MemoryRevision
 from apps.semantic.schedules import SCHEDULES
 from apps.semantic.services import conflict_override, conflict_revert, memories_purge, memory_delete, memory_save
+from tests.effort import examples
 from tests.integration.semantic.opposites import DEAF, opposites, unnoticed
 
 pytestmark = pytest.mark.django_db
@@ -395,7 +396,9 @@ def test_a_run_that_fails_says_so_without_the_words_of_a_memory(
 
 
 @settings(
-    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=examples(12),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(sizes=st.lists(st.integers(1, 5), min_size=1, max_size=4), decisions=st.integers(1, 3), data=st.data())
 def test_however_a_pass_is_cut_it_comes_to_the_same(sizes: list[int], decisions: int, data: st.DataObject) -> None:

@@ -23,6 +23,7 @@ from apps.semantic.index.cache import index_cache
 from apps.semantic.memories.writer import SaveResult
 from apps.semantic.models import Conflict, ConsolidationMode, Memory
 from apps.semantic.services import memory_delete, memory_save, memory_save_many
+from tests.effort import examples
 from tests.hostile.support import stored
 
 pytestmark = pytest.mark.django_db
@@ -457,7 +458,9 @@ RULES = st.fixed_dictionaries(
 NUMBERS = count()
 
 
-@hypothesis_settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@hypothesis_settings(
+    max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(drafts=DRAFTS, document=RULES, together=st.booleans())
 def test_right_after_the_decisions_nothing_differs_whatever_was_saved(
     drafts: list[dict[str, Any]], document: dict[str, Any], together: bool

@@ -28,6 +28,7 @@ from apps.semantic.services import (
     memory_restore,
     memory_save_many,
 )
+from tests.effort import examples
 
 pytestmark = pytest.mark.django_db
 
@@ -228,7 +229,7 @@ class Deciding(RuleBasedStateMachine):
 
 def test_nothing_vanishes_and_every_step_can_be_undone_in_any_story() -> None:
     chosen = settings(
-        max_examples=8,
+        max_examples=examples(8),
         stateful_step_count=15,
         deadline=None,
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
@@ -236,7 +237,7 @@ def test_nothing_vanishes_and_every_step_can_be_undone_in_any_story() -> None:
     run_state_machine_as_test(Deciding, settings=chosen)
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(12), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(name=st.sampled_from(sorted(RULES)), batches=st.lists(st.lists(drafts, min_size=1, max_size=5), max_size=6))
 def test_undoing_all_decisions_newest_first_leaves_what_was_saved_without_any(
     name: str, batches: list[list[MemoryDraft]]

@@ -17,6 +17,7 @@ from apps.episodic.domain.archive_index import ArchiveIndex
 from apps.episodic.domain.event import EventRecord, ScopeKey
 from apps.episodic.domain.segment_file.format import microseconds
 from apps.episodic.domain.segment_file.reader import SegmentFile
+from tests.effort import examples
 from tests.integration.episodic.segments import START, some_records, write_file
 
 USERS = 4
@@ -98,7 +99,7 @@ def require_same(
         assert not all(is_within(record, start, end) for record in index.file(segment).read_runs([run]))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(scope=scopes, start=moments, end=moments)
 def test_a_window_holds_what_a_list_would_give(
     index: ArchiveIndex, archive: Archive, scope: Scope, start: datetime | None, end: datetime | None
@@ -259,7 +260,9 @@ def test_whatever_comes_and_goes_the_index_is_that_of_what_is_there(
     files: dict[int, SegmentFile], archive: Archive
 ) -> None:
     machine = type("ChangingHere", (Changing,), {"files": files, "archive": archive})
-    run_state_machine_as_test(machine, settings=settings(max_examples=25, stateful_step_count=15, deadline=None))
+    run_state_machine_as_test(
+        machine, settings=settings(max_examples=examples(25), stateful_step_count=15, deadline=None)
+    )
 
 
 def test_a_naive_end_of_a_window_is_refused(index: ArchiveIndex) -> None:

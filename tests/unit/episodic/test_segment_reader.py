@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from apps.episodic.domain.event import EventRecord
 from apps.episodic.domain.segment_file.format import PAGE_ENTRIES, Damage, SegmentDamagedError
 from apps.episodic.domain.segment_file.reader import SegmentFile
+from tests.effort import examples
 from tests.integration.episodic.segments import SEGMENT, some_records, write_file
 
 COUNT = PAGE_ENTRIES * 2 + 100
@@ -37,7 +38,7 @@ def lines_of(file: SegmentFile, records: list[EventRecord], run: int) -> list[Ev
     return records[before : before + int(file.runs["count"][run])]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(count=st.integers(1, COUNT), users=st.integers(1, 60), seed=st.integers(0, 2**32))
 def test_however_many_scopes_and_blocks_the_events_come_back(
     tmp_path_factory: pytest.TempPathFactory, count: int, users: int, seed: int
@@ -53,7 +54,7 @@ def test_however_many_scopes_and_blocks_the_events_come_back(
     assert file.find([record.identity for record in records]) == {record.identity: record for record in records}
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(data=st.data())
 def test_runs_are_read_in_the_order_in_which_they_are_asked_for(
     file: SegmentFile, records: list[EventRecord], data: st.DataObject
@@ -69,7 +70,7 @@ def test_a_run_says_when_it_begins_and_ends(file: SegmentFile, records: list[Eve
         assert (run["first"], run["last"]) == (times[0], times[-1])
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(known=st.lists(st.integers(0, COUNT - 1), max_size=30), unknown=st.lists(st.uuids(), max_size=30))
 def test_identities_are_found_when_they_are_there(
     file: SegmentFile, records: list[EventRecord], known: list[int], unknown: list[UUID]

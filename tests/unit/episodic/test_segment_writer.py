@@ -18,6 +18,7 @@ from apps.episodic.domain.segment_file.format import BLOCK_BYTES, BLOCK_LINES, F
 from apps.episodic.domain.segment_file.lines import encode_line
 from apps.episodic.domain.segment_file.reader import SegmentFile
 from apps.episodic.domain.segment_file.writer import SegmentWriter
+from tests.effort import examples
 from tests.integration.episodic.segments import SEGMENT, any_record, in_order, some_records, write_file
 
 MANY = some_records(3 * BLOCK_LINES + 7, users=6)
@@ -27,7 +28,7 @@ def ndjson(records: list[EventRecord]) -> bytes:
     return b"".join(encode_line(record) for record in records)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(any_record, min_size=1, max_size=12, unique_by=lambda record: record.archive_order))
 def test_any_events_come_back_as_they_were(
     tmp_path_factory: pytest.TempPathFactory, records: list[EventRecord]

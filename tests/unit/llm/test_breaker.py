@@ -25,6 +25,7 @@ from apps.llm.domain.breaker import (
     release,
     reset,
 )
+from tests.effort import examples
 
 START = 1_700_000_000_000
 CONFIG = DEFAULT_CIRCUIT_CONFIG
@@ -359,7 +360,7 @@ class Breaking(RuleBasedStateMachine):
 
 
 TestBreaking = Breaking.TestCase
-TestBreaking.settings = settings(max_examples=40, stateful_step_count=30, deadline=None)
+TestBreaking.settings = settings(max_examples=examples(40), stateful_step_count=30, deadline=None)
 
 
 def test_many_threads_at_once_get_exactly_the_probes_that_are_missing() -> None:

@@ -27,6 +27,7 @@ from apps.llm.domain.budget import (
     settle,
     window_start,
 )
+from tests.effort import examples
 
 
 def moment(*when: int) -> int:
@@ -291,7 +292,7 @@ class Spending(RuleBasedStateMachine):
 
 
 TestSpending = Spending.TestCase
-TestSpending.settings = settings(max_examples=40, stateful_step_count=25, deadline=None)
+TestSpending.settings = settings(max_examples=examples(40), stateful_step_count=25, deadline=None)
 
 
 def test_many_threads_at_once_spend_exactly_the_budget_and_no_cent_more() -> None:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from apps.llm.domain.json_repair.repair import repair_json
 from apps.llm.domain.json_repair.types import MAX_LENGTH, MAX_REPAIRS, RESPELLINGS, RepairRefusal
+from tests.effort import examples
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=8),
@@ -19,7 +20,7 @@ VALUES = st.recursive(
 SIGNS = st.sampled_from(
     [*"{}[]()\"'`“’\\,:;+-.#/=1a \n\x00\ufeff", "true", "/*", "*/", "```", "...", '"a":', "\\ud83d"]
 )
-SHORT = settings(max_examples=100, deadline=None)
+SHORT = settings(max_examples=examples(100), deadline=None)
 
 
 @given(VALUES, st.booleans())
@@ -38,7 +39,7 @@ def test_valid_json_cut_anywhere_is_repaired_or_refused(value, place):
 
 
 @given(st.lists(SIGNS, max_size=30).map("".join))
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=examples(250), deadline=None)
 def test_signs_in_any_order_are_repaired_or_refused(text):
     assert_is_sound(text)
 

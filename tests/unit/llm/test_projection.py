@@ -27,6 +27,7 @@ from apps.llm.domain.rate import (
     provider_limit,
     token_limit_for_window,
 )
+from tests.effort import examples
 
 NOW = 1_700_000_000_000
 MINUTE = 60_000
@@ -248,7 +249,7 @@ class Limiting(RuleBasedStateMachine):
 
 
 TestLimiting = Limiting.TestCase
-TestLimiting.settings = settings(max_examples=40, stateful_step_count=25, deadline=None)
+TestLimiting.settings = settings(max_examples=examples(40), stateful_step_count=25, deadline=None)
 
 
 def test_callers_at_once_pass_no_more_than_the_limit_holds() -> None:

@@ -23,6 +23,7 @@ from apps.llm.domain.stream_assembly import (
     StreamMetrics,
     assemble,
 )
+from tests.effort import examples
 
 START = StreamEvent("start")
 STOP = StreamEvent("stop")
@@ -217,7 +218,7 @@ def outcome(result: ProcessResult) -> tuple[object, ...]:
 
 
 @given(TEXTS, st.lists(st.integers(0, 60), max_size=8))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_any_chunks_give_the_result_of_one_chunk(text, cuts):
     places = [0, *sorted(min(cut, len(text)) for cut in cuts), len(text)]
     chunks = [text[start:end] for start, end in pairwise(places)]
@@ -225,13 +226,13 @@ def test_any_chunks_give_the_result_of_one_chunk(text, cuts):
 
 
 @given(TEXTS)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_single_characters_give_the_result_of_one_chunk(text):
     assert outcome(assembled(*text)) == outcome(assembled(text))
 
 
 @given(st.text(max_size=20).map(lambda text: json.dumps({"memories": [{"content": text}]})), st.data())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_a_stream_cut_anywhere_is_repaired_or_refused(text, data):
     cut = data.draw(st.integers(0, len(text)))
     result = assembled(text[:cut])
@@ -326,4 +327,4 @@ class AssemblyMachine(RuleBasedStateMachine):
 
 
 TestAssemblyMachine = AssemblyMachine.TestCase
-TestAssemblyMachine.settings = settings(max_examples=40, stateful_step_count=20, deadline=None)
+TestAssemblyMachine.settings = settings(max_examples=examples(40), stateful_step_count=20, deadline=None)

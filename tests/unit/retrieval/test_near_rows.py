@@ -13,6 +13,7 @@ from apps.retrieval.domain.rows import IndexRow, RowStore
 from apps.retrieval.domain.vectors.graph import VectorGraph
 from apps.retrieval.domain.vectors.graph_file import read_graph_rows
 from apps.retrieval.domain.vectors.nearest import nearest_rows
+from tests.effort import examples
 
 DIMENSION = 8
 FREE_GRAPH = replace(DEFAULT_COSTS, graph=0.0, fixed=0.0, scan=1e6, subset=1e6)
@@ -281,11 +282,11 @@ class GraphedShard(RuleBasedStateMachine):
 
 
 TestGraphedShard = GraphedShard.TestCase
-TestGraphedShard.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
+TestGraphedShard.settings = settings(max_examples=examples(60), stateful_step_count=30, deadline=None)
 
 
 @given(count=st.integers(1, 80), top_k=st.integers(1, 90), share=st.floats(0, 1))
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 def test_never_fewer_than_exist(count, top_k, share):
     shard = with_graph(filled(count))
     matching = shard.alive & (np.random.default_rng(2).random(shard.size) < share)

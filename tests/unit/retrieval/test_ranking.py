@@ -17,6 +17,7 @@ from apps.retrieval.domain.ranking import KEYWORD_WEIGHT, VECTOR_WEIGHT, rank, t
 from apps.retrieval.domain.rows import IndexRow, RowStore
 from apps.retrieval.domain.sessions import NEIGHBOUR_WEIGHTS, SESSION_KEY
 from apps.retrieval.domain.text.terms import query_terms
+from tests.effort import examples
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 WORDS = ("fork", "river", "chess", "lamp", "cloud")
@@ -104,7 +105,7 @@ documents = st.builds(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.lists(st.lists(documents, max_size=12), min_size=1, max_size=5))
 def test_keyword_scores_are_those_of_the_naive_reference_after_any_changes(changes: list[list[Doc]]) -> None:
     index = RowStore(DIMENSION, COLUMNS)
@@ -119,7 +120,7 @@ def test_keyword_scores_are_those_of_the_naive_reference_after_any_changes(chang
         assert found == {key: pytest.approx(score / best, abs=2e-6) for key, score in expected.items()}
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(documents, min_size=1, max_size=20, unique_by=lambda doc: doc.id))
 def test_packing_the_arrays_changes_no_answer(docs: list[Doc]) -> None:
     index = filled(docs)
@@ -129,7 +130,7 @@ def test_packing_the_arrays_changes_no_answer(docs: list[Doc]) -> None:
     assert len(index) == sum(doc.active for doc in docs)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(documents, min_size=1, max_size=20, unique_by=lambda doc: doc.id), st.integers(0, 20))
 def test_two_shards_answer_as_one_when_sessions_are_not_split(docs: list[Doc], cut: int) -> None:
     docs = [replace(doc, session="") for doc in docs]

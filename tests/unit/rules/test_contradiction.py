@@ -16,6 +16,7 @@ from apps.rules.domain.contradiction.swaps import swap
 from apps.rules.domain.contradiction.text import Kind, analysed
 from apps.rules.domain.contradiction.values import value
 from apps.rules.domain.engine.restatement import restated_share
+from tests.effort import examples
 
 NOTICED, DECISIVE = 0.5, 0.85
 
@@ -220,7 +221,7 @@ TEXTS = st.lists(st.sampled_from(WORDS.split()), max_size=14).map(" ".join)
 
 
 @given(TEXTS, TEXTS, st.one_of(st.none(), st.floats(-1, 1)))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_what_is_not_looked_for_is_not_there(first: str, second: str, similarity: float | None) -> None:
     one, other = analysed(first), analysed(second)
     every = (

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from apps.rules.domain.engine.detection import detect, keywords_of
 from apps.rules.domain.engine.signals import DetectionConfig, SignalType
+from tests.effort import examples
 from tests.unit.rules.records import NOON, record
 
 CONFIG = DetectionConfig()
@@ -176,7 +177,7 @@ def test_facts_that_follow_one_pattern_are_not_acted_on() -> None:
 
 
 @given(TEXTS, TEXTS, st.floats(0, 1), st.floats(-7, 7))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_swapping_the_sides_changes_neither_scores_nor_judgement(a: str, b: str, weight: float, angle: float) -> None:
     one = record(a, importance=weight, embedding=vector(0.0))
     other = record(b, days=weight / 100, embedding=vector(angle))
@@ -188,7 +189,7 @@ def test_swapping_the_sides_changes_neither_scores_nor_judgement(a: str, b: str,
 
 
 @given(TEXTS)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_a_text_never_contradicts_itself(text: str) -> None:
     everything = DetectionConfig(contradiction_threshold=0.0)
     detection = detect(record(text, embedding=vector(1)), record(text, embedding=vector(1)), everything)

@@ -26,6 +26,7 @@ from apps.llm.gateway.policy import GatewayPolicy
 from apps.llm.guards.budgets import budget_window
 from apps.llm.models import BudgetReservation, ModelCall, TokenUse
 from apps.llm.providers.scripted import Pause, ScriptedChat
+from tests.effort import examples
 from tests.integration.llm.gateway.support import CLEAR, QUESTION, Days, Weather
 from tests.integration.llm.guards.rules import noon, rules
 
@@ -62,7 +63,7 @@ POLICIES = st.builds(
 )
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     scripts=st.lists(st.lists(TURNS, min_size=1, max_size=4), min_size=1, max_size=2),
     schema=st.sampled_from([None, Weather, Days]),

@@ -27,6 +27,7 @@ from apps.llm.domain.rate import TokenUsage, decide_rate
 from apps.llm.guards.breakers import CallResult, breaker_admit, breaker_record, breaker_state
 from apps.llm.guards.budgets import budget_release, budget_reserve, budget_settle, budget_window
 from apps.llm.guards.rates import TokenRequest, tokens_release, tokens_reserve, tokens_settle
+from tests.effort import examples
 from tests.integration.llm.guards.rules import DAY, MINUTE, noon, rules
 
 pytestmark = pytest.mark.django_db
@@ -34,7 +35,7 @@ pytestmark = pytest.mark.django_db
 # A small window, so that few steps open the circuit. Reservations that outlive several days never expire here.
 RULES = rules(circuit=CircuitConfig(window_size=4), tokens_per_minute={"own": 1_000}, reservation_ms=30 * DAY)
 SHORT_LIVED = rules(reservation_ms=10 * MINUTE, tokens_per_minute={"own": 1_000})
-QUICK = settings(max_examples=30, stateful_step_count=25, deadline=None)
+QUICK = settings(max_examples=examples(30), stateful_step_count=25, deadline=None)
 pauses = st.sampled_from([1, 10_000, 30_000, MINUTE, 2 * MINUTE, DAY // 3, DAY])
 
 

@@ -19,6 +19,7 @@ from apps.llm.domain.chat import (
     Timeouts,
     Usage,
 )
+from tests.effort import examples
 from tests.integration.llm.chat_server import Reply
 from tests.integration.llm.providers.conftest import QUESTION
 
@@ -75,7 +76,7 @@ def test_an_answer_in_one_piece_says_the_same(server, connect, service):
 def test_the_text_and_the_usage_are_equal_however_the_answer_is_cut(connect, server, service):
     provider = connect(service)
 
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=examples(60), deadline=None)
     @given(
         text=st.text(st.characters(exclude_categories=["Cs"]), max_size=40),
         cuts=st.lists(st.integers(0, 40), max_size=8),

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from apps.retrieval.domain.text.normal import nfkc
 from apps.retrieval.domain.text.terms import query_terms, terms, words
+from tests.effort import examples
 
 LONG = 100_000
 NASTY = [
@@ -34,7 +35,7 @@ def test_no_long_text_takes_long(piece, end):
     assert_quick(piece * (LONG // len(piece)) + end)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(st.lists(st.sampled_from(NASTY), min_size=1, max_size=3), st.sampled_from(["", "a", "é", "1", "_", "'"]))
 def test_no_mixture_takes_long_either(pieces, end):
     piece = "".join(pieces)

@@ -21,12 +21,13 @@ from apps.episodic.domain.segment_file.format import (
 )
 from apps.episodic.domain.segment_file.reader import SegmentFile
 from apps.episodic.domain.segment_file.salvage import Salvage
+from tests.effort import examples
 from tests.integration.episodic.segments import some_records, write_file
 
 RECORDS = some_records(5 * BLOCK_LINES + 10)
 BLOCKS = [RECORDS[start : start + BLOCK_LINES] for start in range(0, len(RECORDS), BLOCK_LINES)]
 MAGIC = b"\x28\xb5\x2f\xfd"
-EDITS = settings(max_examples=100, deadline=None)
+EDITS = settings(max_examples=examples(100), deadline=None)
 
 
 @pytest.fixture(scope="module")

@@ -30,10 +30,11 @@ from apps.episodic.domain.segment_file.format import (
     short_digest,
 )
 from apps.episodic.domain.segment_file.reader import SegmentFile
+from tests.effort import examples
 from tests.integration.episodic.segments import some_records, write_file
 
 RECORDS = some_records(BLOCK_LINES + 10)
-EDITS = settings(max_examples=200, deadline=None)
+EDITS = settings(max_examples=examples(200), deadline=None)
 
 
 class Good:

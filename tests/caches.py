@@ -1,0 +1,18 @@
+"""Fixtures of tests that use the database of the process."""
+
+from collections.abc import Iterator
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def empty_caches() -> Iterator[None]:
+    """Empty what processes remember: a rolled-back test takes versions back, which no real database does."""
+    from apps.episodic.store.file_cache import reset_archive_cache
+    from apps.semantic.index.cache import index_cache
+
+    index_cache().clear()
+    reset_archive_cache()
+    yield
+    index_cache().clear()
+    reset_archive_cache()

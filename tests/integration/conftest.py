@@ -1,0 +1,3 @@
+"""Fixtures of all integration tests."""
+
+from tests.caches import empty_caches as empty_caches
