@@ -1,15 +1,14 @@
-"""The place in a damaged JSON text up to which it was read, what is open there, and what was written (pure).
+"""The position in a damaged JSON text, the containers open there, and the output written so far (pure).
 
-`Cursor` moves on, reads values and opens and closes containers; `json_repair_parser` decides which.
+`Cursor` moves on, reads values, and opens and closes containers; `Parser` decides which.
 """
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
-from apps.llm.domain.json_repair.output import Output
-from apps.llm.domain.json_repair.scalars import read_bare, read_call
-from apps.llm.domain.json_repair.source import QUOTES, Source
+from apps.llm.domain.json_repair.scalars import find_argument, read_bare_value
+from apps.llm.domain.json_repair.source import QUOTE_SIGNS, Source
 from apps.llm.domain.json_repair.strings import StringEnds, StringPlace, StringSpelling
 from apps.llm.domain.json_repair.types import RepairKind, RepairLog, RepairRefusal, RepairRefusedError
 
@@ -28,7 +27,7 @@ class Expects(Enum):
 
 
 @dataclass(slots=True)
-class Open:
+class OpenContainer:
     """What is not closed yet: a container, a function call or a brace too many; of these two nothing is written."""
 
     opener: str
@@ -38,200 +37,222 @@ class Open:
 
     @property
     def closer(self) -> str:
+        """Return the character that closes it."""
         return _CLOSERS[self.opener]
 
     @property
     def next_item(self) -> Expects:
+        """Return what should come after a comma."""
         return Expects.MEMBER if self.opener == "{" else Expects.ELEMENT
+
+
+@dataclass(slots=True)
+class RepairOutput:
+    """The repaired text while it is written: its pieces, with the white space at its end kept apart.
+
+    Every operation costs its own length, whatever was written before.
+    """
+
+    pieces: list[str] = field(default_factory=list)
+    space: list[str] = field(default_factory=list)
+
+    def put(self, text: str) -> None:
+        """Write after everything, white space included."""
+        self.pieces += self.space
+        self.space.clear()
+        self.pieces.append(text)
+
+    def insert(self, text: str) -> None:
+        """Write before the white space at the end: `{"a": 1` + newline gets its brace before the newline."""
+        self.pieces.append(text)
+
+    def ends_with(self, piece: str) -> bool:
+        """Return whether the last thing written, white space aside, is this piece."""
+        return bool(self.pieces) and self.pieces[-1] == piece
+
+    def take_back(self) -> None:
+        """Remove the last thing written; the white space after it stays."""
+        self.pieces.pop()
 
 
 class Cursor:
     """One reading of one text from one position."""
 
-    def __init__(self, source: Source, ledger: RepairLog, *, start: int, max_depth: int) -> None:
-        self._source = source
-        self._ledger = ledger
-        self._start = self._at = start
-        self._comma_at = start
-        self._max_depth = max_depth
-        self._output = Output()
-        self._stack: list[Open] = []
-        self._closers: Counter[str] = Counter()
-        self._ends = StringEnds(source)
-        self._spelling = StringSpelling(source.text, ledger)
+    def __init__(self, source: Source, log: RepairLog, *, start: int, max_depth: int) -> None:
+        self.source = source
+        self.log = log
+        self.start = self.at = start
+        self.comma_at = start
+        self.max_depth = max_depth
+        self.output = RepairOutput()
+        self.stack: list[OpenContainer] = []
+        self.open_closers: Counter[str] = Counter()
+        self.string_ends = StringEnds(source)
+        self.string_spelling = StringSpelling(source.text, log)
 
     # -- moving on
 
-    def _char(self) -> str:
-        return self._source.char(self._at)
+    def char(self) -> str:
+        """Return the character at the position, or nothing at the end."""
+        return self.source.char(self.at)
 
-    def _note(self, kind: RepairKind) -> None:
-        self._ledger.add(kind, self._at)
+    def note(self, kind: RepairKind) -> None:
+        """Log a repair at the position."""
+        self.log.add(kind, self.at)
 
-    def _drop(self, kind: RepairKind, length: int = 1) -> None:
-        self._note(kind)
-        self._at += length
+    def drop(self, kind: RepairKind, length: int = 1) -> None:
+        """Leave out the text at the position."""
+        self.note(kind)
+        self.at += length
 
-    def _space(self) -> None:
+    def keep_space(self) -> None:
         """Keep white space, spelled as JSON does, and leave out comments."""
         while True:
-            solid = self._source.solid(self._at)
-            if solid > self._at:
-                self._keep_space(self._source.text[self._at : solid])
-                self._at = solid
-            end = self._source.comment_end(self._at)
+            solid = self.source.skip_space(self.at)
+            if solid > self.at:
+                space = self.source.text[self.at : solid]
+                if space.strip(" \t\r\n"):
+                    self.note(RepairKind.WHITESPACE)
+                    space = "".join(char if char in " \t\r\n" else " " for char in space)
+                self.output.space.append(space)
+                self.at = solid
+            end = self.source.comment_end(self.at)
             if end is None:
                 return
-            self._drop(RepairKind.COMMENT, end - self._at)
+            self.drop(RepairKind.COMMENT, end - self.at)
 
-    def _keep_space(self, space: str) -> None:
-        if space.strip(" \t\r\n"):
-            self._note(RepairKind.WHITESPACE)
-            space = "".join(char if char in " \t\r\n" else " " for char in space)
-        self._output.put_space(space)
-
-    def _drop_noise(self) -> bool:
-        """Leave out an ellipsis with its comma, or end the text at a code fence."""
-        if self._source.text.startswith("...", self._at):
-            self._drop(RepairKind.ELLIPSIS, 3)
-            self._space()
-            self._at += self._char() == ","
+    def drop_noise(self) -> bool:
+        """Leave out an ellipsis with its comma, or end the text at a code fence; return whether there was one."""
+        if self.source.text.startswith("...", self.at):
+            self.drop(RepairKind.ELLIPSIS, 3)
+            self.keep_space()
+            self.at += self.char() == ","
             return True
-        return self._end_at_fence()
+        return self.end_at_fence()
 
-    def _end_at_fence(self) -> bool:
-        if not self._source.text.startswith("```", self._at):
+    def end_at_fence(self) -> bool:
+        """End the text at a code fence, or leave it out in an empty container; return whether there was one."""
+        if not self.source.text.startswith("```", self.at):
             return False
-        if self._stack and self._stack[-1].is_empty:
-            self._drop(RepairKind.FENCE, 3)
+        if self.stack and self.stack[-1].is_empty:
+            self.drop(RepairKind.FENCE, 3)
         else:
-            self._note(RepairKind.FENCE)
-            self._source.size = self._at
+            self.note(RepairKind.FENCE)
+            self.source.size = self.at
         return True
+
+    def has_member_ahead(self, position: int) -> bool:
+        """Return whether a comma and the name of a member follow."""
+        comma = self.source.skip_ahead(position)
+        if self.source.char(comma) != ",":
+            return False
+        name = self.source.skip_ahead(comma + 1)
+        if self.source.char(name) in QUOTE_SIGNS:
+            return self.source.is_quoted_key(name, sure=True)
+        return self.source.is_bare_key(name)
 
     # -- containers
 
-    def _open(self, opener: str) -> None:
-        if len(self._stack) >= self._max_depth:
+    def open_container(self, opener: str) -> None:
+        """Open a container, or a call, whose opener was read already."""
+        if len(self.stack) >= self.max_depth:
             raise RepairRefusedError(RepairRefusal.TOO_DEEP)
         first = {"{": Expects.MEMBER, "call": Expects.VALUE}.get(opener, Expects.ELEMENT)
-        container = Open(opener, first)
-        self._stack.append(container)
-        self._closers[container.closer] += 1
+        container = OpenContainer(opener, first)
+        self.stack.append(container)
+        self.open_closers[container.closer] += 1
         if opener != "call":
-            self._output.put(WRITTEN[opener][0])
-            self._at += 1
+            self.output.put(WRITTEN[opener][0])
+            self.at += 1
 
-    def _pop(self) -> Open:
-        container = self._stack.pop()
-        self._closers[container.closer] -= 1
+    def pop_container(self) -> OpenContainer:
+        """Forget the innermost container."""
+        container = self.stack.pop()
+        self.open_closers[container.closer] -= 1
         return container
 
-    def _close_unclosed(self, container: Open) -> None:
+    def write_missing_closer(self, container: OpenContainer) -> None:
+        """Close a container whose closer is missing; of a brace too many none is."""
         if container.opener != "extra":
-            self._note(RepairKind.UNCLOSED)
-            self._output.insert(WRITTEN[container.opener][1])
+            self.note(RepairKind.UNCLOSED)
+            self.output.insert(WRITTEN[container.opener][1])
 
-    def _strip_comma(self) -> None:
-        if not self._stack[-1].is_empty and self._output.ends_with(","):
-            self._ledger.add(RepairKind.TRAILING_COMMA, self._comma_at)
-            self._output.take_back()
-
-    def _is_member_ahead(self, position: int) -> bool:
-        """Whether a comma and the name of a member follow."""
-        comma = self._source.ahead(position)
-        if self._source.char(comma) != ",":
-            return False
-        name = self._source.ahead(comma + 1)
-        if self._source.char(name) in tuple(QUOTES):
-            return self._source.is_quoted_key(name, sure=True)
-        return self._source.is_bare_key(name)
+    def drop_trailing_comma(self) -> None:
+        """Take back the comma that was written last."""
+        if not self.stack[-1].is_empty and self.output.ends_with(","):
+            self.log.add(RepairKind.TRAILING_COMMA, self.comma_at)
+            self.output.take_back()
 
     # -- values
 
-    def _value(self, place: StringPlace) -> None:
-        char = self._char()
+    def read_value(self, place: StringPlace) -> None:
+        """Read a scalar, or open a container."""
+        char = self.char()
         if char in ("{", "["):
-            self._open(char)
+            self.open_container(char)
         elif char == "(":
-            self._note(RepairKind.TUPLE)
-            self._open(char)
-        elif char in tuple(QUOTES):
-            self._string(place)
+            self.note(RepairKind.TUPLE)
+            self.open_container(char)
+        elif char in QUOTE_SIGNS:
+            self.read_string(place)
         else:
-            self._bare(place)
+            self.read_unquoted(place)
 
-    def _bare(self, place: StringPlace) -> None:
-        argument = read_call(self._source, self._at)
+    def read_unquoted(self, place: StringPlace) -> None:
+        """Read a number, a keyword, words or the beginning of a call."""
+        argument = find_argument(self.source, self.at)
         if argument is not None:
-            self._drop(RepairKind.CALL, argument - self._at)
-            self._open("call")
+            self.drop(RepairKind.CALL, argument - self.at)
+            self.open_container("call")
             return
         in_object = place is StringPlace.VALUE
-        bare = read_bare(self._source, self._at, in_object=in_object, in_call=self._closers[")"] > 0)
-        if bare is None:
-            self._not_a_value(place)
-            return
-        if bare.kind is not None:
-            self._note(bare.kind)
-        self._output.put(bare.spelled)
-        self._at = bare.end
+        bare = read_bare_value(self.source, self.at, in_object=in_object, in_call=self.open_closers[")"] > 0)
+        if bare is not None:
+            if bare.kind is not None:
+                self.note(bare.kind)
+            self.output.put(bare.spelled)
+            self.at = bare.end
+        elif place is StringPlace.ROOT:
+            raise RepairRefusedError(RepairRefusal.UNREADABLE if self.stack else RepairRefusal.NO_JSON)
+        else:
+            # A sign that begins nothing is left out; what should be here is still expected.
+            self.drop(RepairKind.STRAY)
+            self.stack[-1].expects = Expects.VALUE if in_object else Expects.ELEMENT
 
-    def _not_a_value(self, place: StringPlace) -> None:
-        """A sign that begins nothing is left out; what should have stood here is still expected."""
-        if place is StringPlace.ROOT:
-            raise RepairRefusedError(RepairRefusal.UNREADABLE if self._stack else RepairRefusal.NO_JSON)
-        self._drop(RepairKind.STRAY)
-        self._stack[-1].expects = Expects.VALUE if place is StringPlace.VALUE else Expects.ELEMENT
+    def read_string(self, place: StringPlace) -> None:
+        """Read a string, joined with the strings that `+` appends to it."""
+        self.output.put('"' + self.read_string_content(place))
+        self.output.put('"')
+        while self.source.char(plus := self.source.skip_ahead(self.at)) == "+":
+            if self.source.char(self.source.skip_ahead(plus + 1)) not in QUOTE_SIGNS:
+                return
+            self.keep_space()
+            self.drop(RepairKind.CONCATENATION)
+            self.keep_space()
+            self.output.space.clear()
+            self.output.take_back()
+            self.output.put(self.read_string_content(place))
+            self.output.put('"')
 
-    def _string(self, place: StringPlace) -> None:
-        self._output.put('"' + self._string_content(place))
-        self._output.put('"')
-        while self._is_concatenated():
-            self._concatenate(place)
-
-    def _string_content(self, place: StringPlace) -> str:
-        opening = self._at
-        tripled = self._tripled_content(opening)
-        if tripled is not None:
-            return tripled
-        end = self._ends.find(opening, place, (container.closer for container in self._stack))
-        if self._source.text[opening] != '"':
-            self._note(RepairKind.QUOTES)
-        content = self._spelling.spell(opening + 1, end.content_end, at_end_of_text=end.at_end_of_text)
-        self._at = end.resume
+    def read_string_content(self, place: StringPlace) -> str:
+        """Return the content of the string at the position as JSON spells it, and move behind the string."""
+        source, opening = self.source, self.at
+        quote = source.text[opening]
+        if source.text.startswith(quote * 3, opening):  # as Python has them
+            closing = source.text.find(quote * 3, opening + 3, source.size)
+            if closing >= 0:
+                self.note(RepairKind.QUOTES)
+                self.at = closing + 3
+                return self.string_spelling.spell(opening + 3, closing, at_end_of_text=False)
+        end = self.string_ends.find(opening, place, (container.closer for container in self.stack))
+        if quote != '"':
+            self.note(RepairKind.QUOTES)
+        content = self.string_spelling.spell(opening + 1, end.content_end, at_end_of_text=end.at_end_of_text)
+        self.at = end.resume
         if not end.closed:
-            self._refuse_prose(opening, place)
-            self._note(RepairKind.UNCLOSED_STRING)
-            self._at = end.content_end
+            # Words in quotes at the start of a sentence are no JSON string whose end is missing.
+            if place is StringPlace.ROOT and not self.stack and source.closing_quote(opening) is not None:
+                raise RepairRefusedError(RepairRefusal.NO_JSON)
+            self.note(RepairKind.UNCLOSED_STRING)
+            self.at = end.content_end
         return content
-
-    def _tripled_content(self, opening: int) -> str | None:
-        """The content between triple quotes, as Python has them; None where there are none."""
-        quotes = self._source.text[opening] * 3
-        if not self._source.text.startswith(quotes, opening):
-            return None
-        end = self._source.text.find(quotes, opening + 3, self._source.size)
-        if end < 0:
-            return None
-        self._note(RepairKind.QUOTES)
-        self._at = end + 3
-        return self._spelling.spell(opening + 3, end, at_end_of_text=False)
-
-    def _refuse_prose(self, opening: int, place: StringPlace) -> None:
-        """Words in quotes at the start of a sentence are no JSON string whose end is missing."""
-        if place is StringPlace.ROOT and not self._stack and self._source.closing_quote(opening) is not None:
-            raise RepairRefusedError(RepairRefusal.NO_JSON)
-
-    def _is_concatenated(self) -> bool:
-        plus = self._source.ahead(self._at)
-        return self._source.char(plus) == "+" and self._source.char(self._source.ahead(plus + 1)) in tuple(QUOTES)
-
-    def _concatenate(self, place: StringPlace) -> None:
-        self._space()
-        self._drop(RepairKind.CONCATENATION)
-        self._space()
-        self._output.forget_space()
-        self._output.take_back()
-        self._output.put(self._string_content(place))
-        self._output.put('"')

@@ -2,10 +2,10 @@
 
 The spec's tokenizer drops keywords and escapes and turns apostrophes into quotes; DESIGN section 6 corrects it: the
 corpus is the requirement, valid JSON is never changed, and repair keeps the text that was there. So this is a reader
-of its own: it goes over the text once, keeps a list of what is open, and copies what it need not change.
+of its own: it reads the text once, keeps a list of what is open, and copies what need not change.
 
-No library stands behind it. json-repair 0.64 builds values and serialises them anew, needs time that grows with
-the square of the length where strings hold stray quotes, and raises RecursionError at some thousand brackets.
+No library is used. json-repair 0.64 builds values and serialises them again, needs time that grows with the
+square of the length where strings hold stray quotes, and raises RecursionError at some thousand brackets.
 
 Choices where the spec is silent:
 - Valid JSON is returned as it is, at any length; the limit of 50,000 characters is one on repairing.
@@ -25,7 +25,7 @@ from itertools import islice
 from typing import NoReturn
 
 from apps.llm.domain.json_repair.parser import Parser
-from apps.llm.domain.json_repair.scalars import read_call, spell_scalar
+from apps.llm.domain.json_repair.scalars import find_argument, spell_scalar
 from apps.llm.domain.json_repair.source import QUOTES, SPACE, Source
 from apps.llm.domain.json_repair.types import (
     DEFAULT_REPAIR_CONFIG,
@@ -38,10 +38,18 @@ from apps.llm.domain.json_repair.types import (
     RepairRefusedError,
 )
 
+_STRINGS_AND_BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*+"?|[\[{]|[\]}]', re.DOTALL)
+_ESCAPED_WHOLE = re.compile(r'[{\[](?:\s|\\[nrt])*\\"')
+_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_UNESCAPED = {"n": "\n", "r": "\r", "t": "\t", '"': '"', "\\": "\\", "/": "/"}
+_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+-"
+_FENCE = re.compile(r"```[\w+-]{0,40}\s{0,200}(?=[{\[\"'])")
+_OPENER = re.compile(r"[{\[]")
+
 
 @dataclass(frozen=True, slots=True)
 class RepairResult:
-    """What came of a text: `text` is JSON and `value` what it says, or `refusal` says why there is none."""
+    """The outcome for a text: `text` is JSON and `value` its value, or `refusal` says why there is none."""
 
     text: str | None
     value: object = None
@@ -50,45 +58,52 @@ class RepairResult:
 
     @property
     def ok(self) -> bool:
-        """Whether there is a value (which may be None: JSON's null)."""
+        """Return whether there is a value (which may be None: JSON's null)."""
         return self.refusal is None
 
     @property
     def was_valid(self) -> bool:
-        """Whether the text was JSON as given."""
+        """Return whether the text was JSON as given."""
         return self.ok and not self.repairs
 
 
 def repair_json(text: str, config: RepairConfig = DEFAULT_REPAIR_CONFIG) -> RepairResult:
-    """The JSON in `text`, repaired where that takes at most the configured number of repairs. Never raises."""
+    """Return the JSON in `text`, repaired where that takes at most the configured number of repairs. Never raises.
+
+    The first place that holds JSON, good or bad, counts: a bad one is not left for a fragment inside it.
+    """
     try:
         return RepairResult(text, load_strictly(text, max_depth=config.max_depth))
     except ValueError:
         pass
     if len(text) > config.max_length:
         return RepairResult(None, refusal=RepairRefusal.TOO_LONG)
-    return _first_success(text, config)
+    for start in islice(find_starts(Source(text)), MAX_STARTS):
+        result = repair_from(text, start, config)
+        if result.refusal is not RepairRefusal.NO_JSON:
+            return result
+    return RepairResult(None, refusal=RepairRefusal.NO_JSON)
 
 
 def load_strictly(text: str, *, max_depth: int = DEFAULT_REPAIR_CONFIG.max_depth) -> object:
-    """The value of a JSON text, exactly as RFC 8259 has it; ValueError for anything else and for deeper nesting."""
-    if _nests_deeper(text, max_depth):
+    """Return the value of a JSON text, exactly as RFC 8259 has it.
+
+    Raises ValueError for anything else and for deeper nesting.
+    """
+
+    def refuse(name: str) -> NoReturn:
+        raise ValueError(f"{name} is not JSON")
+
+    if nests_deeper(text, max_depth):
         raise ValueError(RepairRefusal.TOO_DEEP)
     try:
-        return json.loads(text, parse_constant=_refuse_constant)
+        return json.loads(text, parse_constant=refuse)
     except RecursionError as error:  # a caller that left little stack
         raise ValueError(RepairRefusal.TOO_DEEP) from error
 
 
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not JSON")
-
-
-_STRINGS_AND_BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*+"?|[\[{]|[\]}]', re.DOTALL)
-
-
-def _nests_deeper(text: str, limit: int) -> bool:
-    """Whether a valid text nests deeper than that; for others a guess, which only decides who reads them first."""
+def nests_deeper(text: str, limit: int) -> bool:
+    """Return whether a valid text nests deeper; for others a guess, which only decides who reads them first."""
     if text.count("[") + text.count("{") <= limit:
         return False
     depth = deepest = 0
@@ -99,98 +114,72 @@ def _nests_deeper(text: str, limit: int) -> bool:
     return deepest > limit
 
 
-def _first_success(text: str, config: RepairConfig) -> RepairResult:
-    """The first place that holds JSON, good or bad: a bad one is not left for a fragment inside it."""
-    for start in islice(_starts(Source(text)), MAX_STARTS):
-        result = _repaired_from(text, start, config)
-        if result.refusal is not RepairRefusal.NO_JSON:
-            return result
-    return RepairResult(None, refusal=RepairRefusal.NO_JSON)
-
-
-def _repaired_from(text: str, start: int, config: RepairConfig) -> RepairResult:
-    ledger = RepairLog(limit=config.max_repairs)
+def repair_from(text: str, start: int, config: RepairConfig) -> RepairResult:
+    """Repair the value that starts at `start`."""
+    log = RepairLog(limit=config.max_repairs)
     try:
-        _note_before(text, start, ledger)
-        repaired = _repaired_text(text, start, ledger, config)
-        return RepairResult(repaired, load_strictly(repaired, max_depth=config.max_depth), tuple(ledger.repairs))
+        log_text_before(text, start, log)
+        if _ESCAPED_WHOLE.match(text, start):
+            log.add(RepairKind.STRINGIFIED, start)
+            text = _ESCAPE.sub(lambda match: _UNESCAPED.get(match[1], match[0]), text[start:])
+            start = 0
+        scalar = spell_scalar(text[start:].strip(SPACE), is_cut=False)
+        if scalar is not None:
+            log.add(scalar[1] or RepairKind.WHITESPACE, start)
+            repaired = scalar[0]
+        else:
+            source = Source(text)
+            if text.rstrip(SPACE).endswith("```") and text[:start].rstrip(SPACE + _LETTERS).endswith("```"):
+                source.size = len(text[: text.rindex("```")].rstrip(SPACE))  # the value is in a fenced block
+            repaired = Parser(source, log, start=start, max_depth=config.max_depth).repaired()
+        return RepairResult(repaired, load_strictly(repaired, max_depth=config.max_depth), tuple(log.repairs))
     except RepairRefusedError as error:
         return RepairResult(None, refusal=error.refusal)
     except ValueError:
         return RepairResult(None, refusal=RepairRefusal.UNREADABLE)
 
 
-_ESCAPED_WHOLE = re.compile(r'[{\[](?:\s|\\[nrt])*\\"')
-_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
-_UNESCAPED = {"n": "\n", "r": "\r", "t": "\t", '"': '"', "\\": "\\", "/": "/"}
-
-
-def _repaired_text(text: str, start: int, ledger: RepairLog, config: RepairConfig) -> str:
-    if _ESCAPED_WHOLE.match(text, start):
-        ledger.add(RepairKind.STRINGIFIED, start)
-        text = _ESCAPE.sub(lambda match: _UNESCAPED.get(match[1], match[0]), text[start:])
-        start = 0
-    word = text[start:].strip(SPACE)
-    scalar = spell_scalar(word, is_cut=False)
-    if scalar is not None:
-        ledger.add(scalar[1] or RepairKind.WHITESPACE, start)
-        return scalar[0]
-    return Parser(_without_closing_fence(text, start), ledger, start=start, max_depth=config.max_depth).repaired()
-
-
-def _without_closing_fence(text: str, start: int) -> Source:
-    """The text up to the fence that ends it, if the value stands in a fenced block."""
+def log_text_before(text: str, start: int, log: RepairLog) -> None:
+    """Log what precedes the value: nothing, comments, a fence, or words."""
     source = Source(text)
-    if text.rstrip(SPACE).endswith("```") and text[:start].rstrip(SPACE + _LETTERS).endswith("```"):
-        source.size = len(text[: text.rindex("```")].rstrip(SPACE))
-    return source
-
-
-_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+-"
-_FENCE = re.compile(r"```[\w+-]{0,40}\s{0,200}(?=[{\[\"'])")
-_OPENER = re.compile(r"[{\[]")
-
-
-def _note_before(text: str, start: int, ledger: RepairLog) -> None:
-    """Note what stands before the value: nothing, comments, a fence, or words."""
-    source = Source(text)
-    here = source.solid(0)
+    here = source.skip_space(0)
     if text[:here].strip(" \t\r\n"):
-        ledger.add(RepairKind.WHITESPACE, 0)
+        log.add(RepairKind.WHITESPACE, 0)
     while here < start:
         end = source.comment_end(here)
         fence = _FENCE.match(text, here)
         if end is None and fence is None:
-            ledger.add(RepairKind.TEXT_BEFORE, here)
+            log.add(RepairKind.TEXT_BEFORE, here)
             return
-        ledger.add(RepairKind.COMMENT if end else RepairKind.FENCE, here)
-        here = source.solid(end or (fence.end() if fence else start))
+        log.add(RepairKind.COMMENT if end else RepairKind.FENCE, here)
+        here = source.skip_space(end or (fence.end() if fence else start))
 
 
-def _starts(source: Source) -> Iterator[int]:
-    """Positions at which the value may start, most likely first."""
-    here = source.solid(0)
+def find_starts(source: Source) -> Iterator[int]:
+    """Yield positions at which the value may start, most likely first."""
+    here = source.skip_space(0)
     while (end := source.comment_end(here)) is not None:
-        here = source.solid(end)
-    char = source.char(here)
-    if _may_be_root(source, here, char):
+        here = source.skip_space(end)
+    if may_be_root(source, here):
         yield here
         here += 1
     fence = _FENCE.search(source.text, here)
     if fence:
-        yield source.solid(fence.end())
+        yield source.skip_space(fence.end())
     yield from (match.start() for match in _OPENER.finditer(source.text, here))
 
 
-def _may_be_root(source: Source, here: int, char: str) -> bool:
+def may_be_root(source: Source, here: int) -> bool:
+    """Return whether a value may start here, before anything else of the text."""
+    char = source.char(here)
     if not char:
         return False
     if char in "{[":
         return True
     if char in QUOTES and not source.text.startswith("```", here):
         return source.closing_quote(here) is not None or not _OPENER.search(source.text, here)
-    argument = read_call(source, here)
+    argument = find_argument(source, here)
     if argument is not None:
-        return source.char(source.ahead(argument)) in ("{", "[", *QUOTES)
+        return source.char(source.skip_ahead(argument)) in ("{", "[", *QUOTES)
     word = source.text[here:].strip(SPACE)
     return word != "-" and spell_scalar(word, is_cut=False) is not None

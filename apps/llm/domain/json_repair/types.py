@@ -1,4 +1,4 @@
-"""What a repair of JSON reports: kinds of repairs, refusals, limits and the ledger that counts (pure).
+"""What a repair of JSON reports: kinds of repairs, refusals, limits and the log that counts (pure).
 
 Source: spec 002 section 7, as corrected by DESIGN section 6.
 """
@@ -13,11 +13,11 @@ MAX_REPAIRS = 10
 """Repairs beyond which a text is refused (spec 002 section 7, maxRepairs); see `RepairLog` for what counts."""
 
 MAX_DEPTH = 500
-"""Levels of nesting beyond which a text is refused: Python's own JSON reader gives up at about twice that, and
-whoever walks the value afterwards needs stack too. The spec is silent."""
+"""Levels of nesting beyond which a text is refused: Python's own JSON reader fails at about twice that, and
+code that walks the value afterwards needs stack too. The spec is silent."""
 
 MAX_STARTS = 3
-"""Places at which a text is tried as JSON, when words stand before it. The spec is silent."""
+"""Places at which a text is tried as JSON, when words precede it. The spec is silent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +128,7 @@ class RepairLog:
     _habits: set[RepairKind] = field(default_factory=set)
 
     def add(self, kind: RepairKind, position: int) -> None:
-        """Note one repair; RepairRefusedError beyond the limit."""
+        """Log one repair. Raises RepairRefusedError beyond the limit."""
         self.repairs.append(Repair(kind, position))
         if kind in RESPELLINGS:
             if kind in self._habits:
