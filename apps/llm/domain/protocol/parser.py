@@ -1,16 +1,15 @@
-"""From the output of a model to what it asks for: which blocks are meant, and which of them counts (spec 000).
+"""From the output of a model to what it requests: which blocks are meant, and which of them counts (spec 000).
 
-A block is meant when its marker stands in the model's own words: not in code, not on a quoted line, not between
+A block is meant when its marker is among the model's own words: not in code, not on a quoted line, not between
 quotation marks on its line, not inside a JSON object, and not in another block. Where a text can be read in two
-ways, and in one of them a block is somebody's data, it is not acted upon.
+ways, and in one of them a block is data, it is refused.
 """
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from apps.llm.domain.json_repair.repair import repair_json
-from apps.llm.domain.protocol.abp import read_abp, tool_name
+from apps.llm.domain.protocol.abp import clean_tool_name, read_abp
 from apps.llm.domain.protocol.objects import Repaired, RepairJson, StrictlyRead
 from apps.llm.domain.protocol.results import (
     Block,
@@ -23,7 +22,7 @@ from apps.llm.domain.protocol.results import (
     ToolRequest,
 )
 from apps.llm.domain.protocol.tokens import BEGINS, ENDS, Layout, OutputToken, TokenKind
-from apps.llm.domain.protocol.vcp import read_vcp
+from apps.llm.domain.protocol.vcp import VcpReader
 
 MAX_REFUSALS = 100
 # Of one output. Repairing takes far longer than reading, and no model writes that many damaged blocks.
@@ -39,69 +38,69 @@ _CLOSES_BEFORE = ".!?%)]}'\"”’»"
 def parse_output(
     text: str, *, mode: ProtocolMode = ProtocolMode.DUAL, repair: RepairJson = repair_json
 ) -> ParsedOutput:
-    """What a model asks for in its output. Never raises, in time linear in the length of `text`.
+    """Return what a model requests in its output. Never raises, in time linear in the length of `text`.
 
     mode: the protocols that are understood; the blocks of another one are plain text. repair: mends damaged JSON.
     """
-    blocks = [
-        block for block in _Scanner(text, _Budgeted(repair)).blocks() if mode in (ProtocolMode.DUAL, block.protocol)
-    ]
-    winner = _last(blocks, Protocol.ABP) or _last(blocks, Protocol.VCP)
+    repairs_left = MAX_REPAIRS
+
+    def limited_repair(damaged: str) -> Repaired:
+        nonlocal repairs_left
+        repairs_left -= 1
+        return repair(damaged) if repairs_left >= 0 else StrictlyRead(ok=False, value=None)
+
+    found = OutputScanner(text, limited_repair).scan()
+    blocks = [block for block in found if mode in (ProtocolMode.DUAL, block.protocol)]
+    requests = [block for block in blocks if isinstance(block, ToolRequest)]
+    abp_requests = [request for request in requests if request.protocol is Protocol.ABP]
+    winner = next(reversed(abp_requests or requests), None)
     refused = [
-        _superseded(block) if isinstance(block, ToolRequest) else block for block in blocks if block is not winner
+        RefusedBlock(block.protocol, block.name, block.span, RefusalReason.SUPERSEDED)
+        if isinstance(block, ToolRequest)
+        else block
+        for block in blocks
+        if block is not winner
     ]
+    meant = [block for block in refused if block.was_meant]
+    fallback = Protocol.TEXT if winner is None and meant else None
+    if winner is not None and winner.protocol is Protocol.VCP and mode is ProtocolMode.DUAL:
+        fallback = Protocol.VCP
+    taken_out = [block.span for block in blocks if isinstance(block, ToolRequest) or block.was_meant]
     return ParsedOutput(
         protocol=winner.protocol if winner else Protocol.TEXT,
         requests=(winner,) if winner else (),
-        text=_without(text, [block.span for block in blocks if _is_taken_out(block)]) if winner else text,
+        text=remove_spans(text, taken_out) if winner else text,
         refused=tuple(refused[:MAX_REFUSALS]),
         refused_count=len(refused),
-        fallback=_fallback(mode, winner, refused),
-        abp_failed=_failed(refused, Protocol.ABP) and _last(blocks, Protocol.ABP) is None,
+        fallback=fallback,
+        abp_failed=not abp_requests and any(block.protocol is Protocol.ABP for block in meant),
     )
 
 
-def _last(blocks: list[Block], protocol: Protocol) -> ToolRequest | None:
-    found = [block for block in blocks if isinstance(block, ToolRequest) and block.protocol is protocol]
-    return found[-1] if found else None
-
-
-def _superseded(request: ToolRequest) -> RefusedBlock:
-    return RefusedBlock(request.protocol, request.name, request.span, RefusalReason.SUPERSEDED)
-
-
-def _is_taken_out(block: Block) -> bool:
-    return isinstance(block, ToolRequest) or block.was_meant
-
-
-def _failed(refused: list[RefusedBlock], protocol: Protocol | None = None) -> bool:
-    return any(block.was_meant and protocol in (None, block.protocol) for block in refused)
-
-
-def _fallback(mode: ProtocolMode, winner: ToolRequest | None, refused: list[RefusedBlock]) -> Protocol | None:
-    """In dual mode every VCP request is a fallback; text is one where a block was meant but none can be used."""
-    if winner is None:
-        return Protocol.TEXT if _failed(refused) else None
-    return Protocol.VCP if mode is ProtocolMode.DUAL and winner.protocol is Protocol.VCP else None
-
-
-class _Budgeted:
-    """A repair that gives up after MAX_REPAIRS calls."""
-
-    def __init__(self, repair: RepairJson) -> None:
-        self._repair = repair
-        self._left = MAX_REPAIRS
-
-    def __call__(self, text: str) -> Repaired:
-        self._left -= 1
-        return self._repair(text) if self._left >= 0 else StrictlyRead(ok=False, value=None)
+def remove_spans(text: str, spans: list[Span]) -> str:
+    """Return the text without the spans; of the white space around one a paragraph, a line or a blank is kept."""
+    parts: list[str] = []
+    blank, position = "", 0
+    for start, end in [*spans, (len(text), len(text))]:
+        piece, position = text[position:start], end
+        words = piece.strip()
+        if not words:
+            blank += piece
+            continue
+        if parts:
+            blank += piece[: len(piece) - len(piece.lstrip())]
+            lines = blank.count("\n")
+            parts.append("\n\n" if lines > 2 else "\n" if lines else " " if blank else "")
+        parts.append(words)
+        blank = piece[len(piece.rstrip()) :]
+    return "".join(parts)
 
 
 # --- which blocks are meant -----------------------------------------------------------------------------------
 
 
 @dataclass
-class _Line:
+class LineState:
     """What the words before a place on its line open. cited: the line is a quotation; closer: of what is open."""
 
     cited: bool = False
@@ -109,62 +108,69 @@ class _Line:
 
     @property
     def refusal(self) -> RefusalReason | None:
+        """Return why a marker here is not meant; None for one that is."""
         if self.closer is not None and self.closer.startswith("`"):
             return RefusalReason.IN_CODE
         return RefusalReason.IN_QUOTE if self.cited or self.closer is not None else None
 
 
-class _Scanner:
+class OutputScanner:
     """Reads a text once, from marker to marker."""
 
     def __init__(self, text: str, repair: RepairJson) -> None:
-        self._layout = Layout(text)
-        self._repair = repair
-        self._line = _Line()
-        self._fence: str | None = None
-        self._blocks: list[Block] = []
+        self.layout = Layout(text)
+        self.repair = repair
+        self.line = LineState()
+        self.fence: str | None = None
+        self.blocks: list[Block] = []
 
-    def blocks(self) -> list[Block]:
-        """Every block and every marker that begins none, in order."""
+    def scan(self) -> list[Block]:
+        """Return every block and every marker that begins none, in order."""
         place = 0
-        if self._layout.markers:
-            while place < len(self._layout.tokens):
-                place = self._step(place)
-        return self._blocks
+        if self.layout.markers:
+            while place < len(self.layout.tokens):
+                place = self.step(place)
+        return self.blocks
 
-    def _step(self, place: int) -> int:
-        """Read the token at `place`; gives the place of the next one to read."""
-        token = self._layout.tokens[place]
+    def step(self, place: int) -> int:
+        """Read the token at `place`; return the place of the next one to read."""
+        token = self.layout.tokens[place]
         if token.kind in BEGINS:
-            return self._begin(place)
-        if self._fence is not None:
-            self._end_fence(token)
+            return self.read_block(place)
+        if self.fence is not None:
+            # A fence is closed by one of the same character that is at least as long, alone on its line.
+            is_fence = token.kind is TokenKind.FENCE and fence_run(token).startswith(self.fence)
+            if is_fence and _REST_IS_BLANK.match(self.layout.text, token.end):
+                self.fence = None
         elif token.kind in ENDS:
-            self._refuse(token, self._line.refusal or RefusalReason.STRAY_END)
-        elif token.kind is TokenKind.OPEN and not self._line.refusal:
-            return self._skip_object(place)
+            self.refuse(token, self.line.refusal or RefusalReason.STRAY_END)
+        elif token.kind is TokenKind.OPEN and not self.line.refusal:
+            return self.skip_object(place)
         else:
-            self._read(token)
+            self.read_prose(token)
         return place + 1
 
-    def _begin(self, place: int) -> int:
-        token = self._layout.tokens[place]
-        shown = RefusalReason.IN_CODE if self._fence is not None else self._line.refusal
+    def read_block(self, place: int) -> int:
+        """Read the block that begins at `place`, unless it is only shown; return the place after it."""
+        token = self.layout.tokens[place]
+        shown = RefusalReason.IN_CODE if self.fence is not None else self.line.refusal
         if shown is not None:
-            self._refuse(token, shown)
+            self.refuse(token, shown)
             return place + 1
-        is_abp = token.kind is TokenKind.ABP_BEGIN
-        read = read_abp(self._layout, place, self._repair) if is_abp else read_vcp(self._layout, place)
-        self._blocks.append(read.block)
-        self._line = _Line(cited=read.cut_inside)
-        return max(place + 1, self._layout.at(read.end))
+        if token.kind is TokenKind.ABP_BEGIN:
+            read = read_abp(self.layout, place, self.repair)
+        else:
+            read = VcpReader(self.layout, place).read()
+        self.blocks.append(read.block)
+        self.line = LineState(cited=read.cut_inside)
+        return max(place + 1, self.layout.at(read.end))
 
-    def _skip_object(self, place: int) -> int:
-        """Pass over a JSON object in the text: blocks inside it are its data.
+    def skip_object(self, place: int) -> int:
+        """Pass over a JSON object in the text: blocks inside it are its data. Return the place after it.
 
         So may be a block that begins inside the open string of an object that is cut.
         """
-        layout = self._layout
+        layout = self.layout
         closing, end = layout.closing.get(place), layout.next_marker(place)
         if closing is not None:
             following = closing + 1
@@ -174,87 +180,44 @@ class _Scanner:
             return place + 1
         for marker in layout.markers_between(place, following):
             if layout.tokens[marker].kind in BEGINS:
-                self._refuse(layout.tokens[marker], RefusalReason.IN_JSON)
-        self._line = _Line()
+                self.refuse(layout.tokens[marker], RefusalReason.IN_JSON)
+        self.line = LineState()
         return following
 
-    def _refuse(self, token: OutputToken, code: RefusalReason) -> None:
+    def refuse(self, token: OutputToken, reason: RefusalReason) -> None:
+        """Add a marker as refused."""
         is_abp = token.kind in (TokenKind.ABP_BEGIN, TokenKind.ABP_END)
-        name = tool_name(token.value) if token.kind is TokenKind.ABP_BEGIN else None
+        name = clean_tool_name(token.value) if token.kind is TokenKind.ABP_BEGIN else None
         protocol = Protocol.ABP if is_abp else Protocol.VCP
-        self._blocks.append(RefusedBlock(protocol, name, (token.start, token.end), code))
+        self.blocks.append(RefusedBlock(protocol, name, (token.start, token.end), reason))
 
-    def _end_fence(self, token: OutputToken) -> None:
-        """A fence is closed by one of the same character that is at least as long, alone on its line."""
-        if token.kind is not TokenKind.FENCE or self._fence is None:
-            return
-        run = _fence_run(token)
-        if run.startswith(self._fence) and _REST_IS_BLANK.match(self._layout.text, token.end):
-            self._fence = None
-
-    def _read(self, token: OutputToken) -> None:
+    def read_prose(self, token: OutputToken) -> None:
         """Keep account of what a token in prose opens and closes."""
-        line = self._line
+        line, text = self.line, self.layout.text
         if token.kind is TokenKind.NEWLINE:
-            self._line = _Line()
+            self.line = LineState()
         elif token.kind is TokenKind.FENCE:
-            self._fence = _fence_run(token)
+            self.fence = fence_run(token)
         elif token.kind is TokenKind.CITED:
             line.cited = True
         elif token.kind is TokenKind.CODE:
             line.closer = token.value if line.closer is None else None if line.closer == token.value else line.closer
-        elif token.kind in (TokenKind.QUOTE, TokenKind.OTHER_QUOTE):
-            self._read_quote(token)
-
-    def _read_quote(self, token: OutputToken) -> None:
-        line, text = self._line, self._layout.text
-        if line.closer is None:
-            if token.value in _CLOSING_QUOTE and _may_open(text[token.start - 1 : token.start]):
+        elif token.kind not in (TokenKind.QUOTE, TokenKind.OTHER_QUOTE):
+            return
+        elif line.closer is None:
+            if token.value in _CLOSING_QUOTE and may_open_quote(text[token.start - 1 : token.start]):
                 line.closer = _CLOSING_QUOTE[token.value]
         elif line.closer == token.value:
             is_apostrophe = token.value in _APOSTROPHES and text[token.end : token.end + 1].isalnum()
             line.closer = line.closer if is_apostrophe else None
 
 
-def _fence_run(token: OutputToken) -> str:
-    """The backticks or tildes of a fence, without what the line begins with."""
+def fence_run(token: OutputToken) -> str:
+    """Return the backticks or tildes of a fence, without what the line begins with."""
     return token.value[token.value.index("`" if "`" in token.value else "~") :]
 
 
-def _may_open(before: str) -> bool:
-    """Whether a quotation mark after this character opens something: the mark of 5" or of it's does not."""
+def may_open_quote(before: str) -> bool:
+    """Return whether a quotation mark after this character opens something: the mark of 5" or of it's does not."""
     is_letter = before.isalnum() and before < _FIRST_WITHOUT_BLANKS
     return not is_letter and (not before or before not in _CLOSES_BEFORE)
-
-
-# --- the text without the blocks --------------------------------------------------------------------------------
-
-
-def _without(text: str, spans: list[Span]) -> str:
-    """The text without the spans; where one stood, the white space around it is kept once."""
-    parts: list[str] = []
-    blank = ""
-    for piece in _pieces(text, spans):
-        words = piece.strip()
-        if not words:
-            blank += piece
-            continue
-        if parts:
-            parts.append(_parting(blank + piece[: piece.index(words[0])]))
-        parts.append(words)
-        blank = piece[len(piece.rstrip()) :]
-    return "".join(parts)
-
-
-def _pieces(text: str, spans: list[Span]) -> Iterator[str]:
-    position = 0
-    for start, end in spans:
-        yield text[position:start]
-        position = end
-    yield text[position:]
-
-
-def _parting(blank: str) -> str:
-    """What parts two texts between which a block stood: a paragraph, a line, a blank or nothing, as before."""
-    lines = blank.count("\n")
-    return "\n\n" if lines > 2 else "\n" if lines else " " if blank else ""

@@ -1,4 +1,4 @@
-"""What is found in the output of a model: requests to run a tool, and what was refused and why."""
+"""What the output of a model contains: requests to run a tool, and what was refused and why."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ Span = tuple[int, int]
 
 
 class Protocol(StrEnum):
-    """How a model asked for a tool; `text` when it asked for none."""
+    """How a model requested a tool; `text` when it requested none."""
 
     ABP = "abp"
     VCP = "vcp"
@@ -17,7 +17,7 @@ class Protocol(StrEnum):
 
 
 class ProtocolMode(StrEnum):
-    """Which protocols are understood. `dual`: ABP first, and VCP when ABP gives no request (spec 000)."""
+    """Which protocols are understood. `dual`: ABP first, and VCP when there is no request by ABP (spec 000)."""
 
     ABP = "abp"
     VCP = "vcp"
@@ -28,7 +28,7 @@ class Fix(StrEnum):
     """What was repaired or stripped on the way to a request."""
 
     MARKER = "marker"  # the marker was not written exactly: blanks, invisible characters, case, escapes
-    NOISE = "noise"  # words between the markers that belong to nothing
+    NOISE = "noise"  # words between the markers that are not part of the object
     SEVERAL_OBJECTS = "several_objects"  # more than one JSON object between the markers: the last valid one counts
     JSON = "json"  # the JSON itself was damaged
     HTML_ENTITIES = "html_entities"
@@ -57,7 +57,7 @@ class RefusalReason(StrEnum):
     SUPERSEDED = "superseded"
 
 
-# Not the model's own words to us, or no block at all: no failed try to use a protocol, and left where it stands.
+# Not the model's own words, or no block at all: no failed try to use a protocol, and kept in the text.
 NOT_MEANT = frozenset({RefusalReason.IN_CODE, RefusalReason.IN_QUOTE, RefusalReason.IN_JSON, RefusalReason.STRAY_END})
 
 DETAILS = {
@@ -79,7 +79,7 @@ DETAILS = {
 
 @dataclass(frozen=True)
 class ToolRequest:
-    """A tool that a model asks for. span: where its block stands in the output, [start, end).
+    """A tool that a model requests. span: the place of its block in the output, [start, end).
 
     parameters: JSON; every VCP value is text. fixes: what was repaired or stripped, each once.
     """
@@ -93,7 +93,7 @@ class ToolRequest:
 
 @dataclass(frozen=True)
 class RefusedBlock:
-    """A marker or block that is not acted upon. name: the tool that it names, where that can be read."""
+    """A marker or block that is ignored. name: the tool that it names, where that can be read."""
 
     protocol: Protocol
     name: str | None
@@ -102,12 +102,12 @@ class RefusedBlock:
 
     @property
     def detail(self) -> str:
-        """Why, as a sentence."""
+        """Return the reason as a sentence."""
         return DETAILS[self.code]
 
     @property
     def was_meant(self) -> bool:
-        """True for a block that a model meant to be acted upon."""
+        """Return whether the model meant it as a request."""
         return self.code not in NOT_MEANT
 
 
@@ -116,7 +116,7 @@ Block = ToolRequest | RefusedBlock
 
 @dataclass(frozen=True)
 class BlockRead:
-    """A block, and the position at which reading goes on.
+    """A block, and the position at which reading continues.
 
     cut_inside: it was cut inside its object or value, so what follows on its line may be more of that.
     """
@@ -128,12 +128,12 @@ class BlockRead:
 
 @dataclass(frozen=True)
 class ParsedOutput:
-    """What the output of a model asks for.
+    """What the output of a model requests.
 
     requests: at most one, because of several blocks the last valid one counts. protocol: the one it came by.
-    text: the output without its blocks; all of the output when nothing is asked for. refused: in the order of the
-    output, at most MAX_REFUSALS of `refused_count`. fallback: what answered instead of the protocol that goes
-    first, when that was tried in vain.
+    text: the output without its blocks; all of it when nothing is requested. refused: in the order of the
+    output, at most MAX_REFUSALS of `refused_count`. fallback: what was used instead of the preferred protocol,
+    when that was tried in vain.
     """
 
     protocol: Protocol

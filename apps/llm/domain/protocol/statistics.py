@@ -7,11 +7,11 @@ from apps.llm.domain.protocol.results import ParsedOutput, Protocol
 
 @dataclass(frozen=True)
 class ProtocolStatistics:
-    """Outputs by what came of them.
+    """Outputs by outcome.
 
     abp + vcp + text = outputs. abp_failed: with an ABP block that could not be used, and none that could.
-    fallback_to_vcp: answered by VCP because ABP gave nothing. fallback_to_text: a block was meant, and none could
-    be used. fixed: the request was repaired on the way. refused: markers and blocks that were not acted upon.
+    fallback_to_vcp: a request by VCP because there was none by ABP. fallback_to_text: a block was meant, and none
+    could be used. fixed: the request was repaired on the way. refused: markers and blocks that were ignored.
     """
 
     outputs: int = 0
@@ -26,17 +26,13 @@ class ProtocolStatistics:
 
     @property
     def asked(self) -> int:
-        """Outputs that asked for a tool, or meant to."""
+        """Return the number of outputs that requested a tool, or meant to."""
         return self.abp + self.vcp + self.fallback_to_text
 
     @property
     def fallback_rate(self) -> float:
-        """The share of `asked` in which the protocol that goes first was of no use, 0 to 1."""
+        """Return the share of `asked` in which the preferred protocol could not be used, 0 to 1."""
         return (self.fallback_to_vcp + self.fallback_to_text) / self.asked if self.asked else 0.0
-
-    def after(self, parsed: ParsedOutput) -> "ProtocolStatistics":
-        """The counters with one more output."""
-        return self + measure_output(parsed)
 
     def __add__(self, other: "ProtocolStatistics") -> "ProtocolStatistics":
         return ProtocolStatistics(**{name: getattr(self, name) + getattr(other, name) for name in COUNTERS})
@@ -46,7 +42,7 @@ COUNTERS = tuple(ProtocolStatistics.__dataclass_fields__)
 
 
 def measure_output(parsed: ParsedOutput) -> ProtocolStatistics:
-    """The counters of one output."""
+    """Return the counters of one output."""
     return ProtocolStatistics(
         outputs=1,
         abp=int(parsed.protocol is Protocol.ABP),

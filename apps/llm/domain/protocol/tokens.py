@@ -9,7 +9,7 @@ from bisect import bisect_left
 from enum import IntEnum
 from typing import NamedTuple
 
-# Characters that nobody sees: soft hyphen, joiners, fillers, direction marks, variation selectors, BOM, tags.
+# Invisible characters: soft hyphen, joiners, fillers, direction marks, variation selectors, BOM, tags.
 INVISIBLE = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
     "\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0000-\U000e007f"
@@ -57,11 +57,6 @@ _LEFT, _RIGHT = "(?:<|&lt;)", "(?:>|&gt;)"
 _NAME = rf'[^\[\]{{}}"\r\n]{{0,{MAX_MARKER_NAME_CHARS}}}+'
 
 
-def _spelled(word: str) -> str:
-    """An expression for a word whose letters may have characters between them that nobody sees."""
-    return _GAP.join(word)
-
-
 _ABP_LEFT = rf"\\?\[{_GAP}\[{_BLANK}"
 _ABP_RIGHT = rf"\]{_GAP}\]"
 _VCP_LEFT = rf"\\?{_GAP.join([_LEFT] * 3)}{_BLANK}\[{_BLANK}"
@@ -71,10 +66,10 @@ _LINE_START = rf"(?:^|(?<=\r))[ \t{INVISIBLE}]*+"
 _TOKEN = re.compile(
     "|".join(
         [
-            rf"(?P<ABP_BEGIN>{_ABP_LEFT}{_spelled('ABP_TOOL')}{_BLANK}[:：](?P<name>{_NAME}){_ABP_RIGHT})",
-            rf"(?P<ABP_END>{_ABP_LEFT}{_spelled('END_ABP_TOOL')}{_BLANK}(?:[:：]{_NAME})?+{_ABP_RIGHT})",
-            rf"(?P<VCP_BEGIN>{_VCP_LEFT}{_spelled('TOOL_REQUEST')}{_VCP_RIGHT})",
-            rf"(?P<VCP_END>{_VCP_LEFT}{_spelled('END_TOOL_REQUEST')}{_VCP_RIGHT})",
+            rf"(?P<ABP_BEGIN>{_ABP_LEFT}{_GAP.join('ABP_TOOL')}{_BLANK}[:：](?P<name>{_NAME}){_ABP_RIGHT})",
+            rf"(?P<ABP_END>{_ABP_LEFT}{_GAP.join('END_ABP_TOOL')}{_BLANK}(?:[:：]{_NAME})?+{_ABP_RIGHT})",
+            rf"(?P<VCP_BEGIN>{_VCP_LEFT}{_GAP.join('TOOL_REQUEST')}{_VCP_RIGHT})",
+            rf"(?P<VCP_END>{_VCP_LEFT}{_GAP.join('END_TOOL_REQUEST')}{_VCP_RIGHT})",
             rf"(?P<VALUE_BEGIN>「{_GAP}始{_GAP}」)",
             rf"(?P<VALUE_END>「{_GAP}末{_GAP}」)",
             rf"(?P<FENCE>{_LINE_START}(?:`{{3,}}+(?=[^`\r\n]*+(?:[\r\n]|\Z))|~{{3,}}+))",
@@ -92,7 +87,13 @@ _TOKEN = re.compile(
 )
 
 
-def _tokens(text: str) -> list[OutputToken]:
+_VISIBLE = re.compile(r"\S")
+_LINE_BEGIN = re.compile(r"(?:\A|[\r\n])[ \t]*+\Z")
+_LINE_END = re.compile(r"[\r\n]")
+
+
+def tokenize(text: str) -> list[OutputToken]:
+    """Return the tokens of a text; an escaped quote, brace or backslash is none."""
     found = []
     for match in _TOKEN.finditer(text):
         kind = match.lastgroup
@@ -104,29 +105,30 @@ def _tokens(text: str) -> list[OutputToken]:
 
 
 class Layout:
-    """A text with its tokens, and which brace closes which.
+    """A text with its tokens, and which brace closes which. A place is an index into the tokens.
 
-    Whether a brace stands inside a string depends on where one begins to read. There are only two readings, as an
-    odd or an even number of quotes lies before a place; every opening brace is matched in the one in which it
-    stands outside strings. So a stray quote in prose cannot hide what comes after it, and one pass is enough.
+    Whether a brace is inside a string depends on where one begins to read. There are only two readings, as an
+    odd or an even number of quotes precedes a place; every opening brace is matched in the one in which it
+    is outside strings. So a stray quote in prose cannot hide what comes after it, and one pass is enough.
     """
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.tokens = _tokens(text)
+        self.tokens = tokenize(text)
         self.starts = [token.start for token in self.tokens]
-        self.markers = self._places(MARKERS)
-        self.opens = self._places({TokenKind.OPEN})
-        self.quotes = self._places({TokenKind.QUOTE})
-        self.ends = self._places(ENDS)
-        self.closing = self._closing()
+        self.markers = self.places_of(MARKERS)
+        self.opens = self.places_of({TokenKind.OPEN})
+        self.quotes = self.places_of({TokenKind.QUOTE})
+        self.ends = self.places_of(ENDS)
+        self.closing = self.match_braces()
         self._proper: dict[int, bool] = {}
 
-    def _places(self, kinds: frozenset[TokenKind] | set[TokenKind]) -> list[int]:
+    def places_of(self, kinds: frozenset[TokenKind] | set[TokenKind]) -> list[int]:
+        """Return the places of all tokens of these kinds."""
         return [place for place, token in enumerate(self.tokens) if token.kind in kinds]
 
-    def _closing(self) -> dict[int, int]:
-        """Opening brace -> its closing one, as places in `tokens`."""
+    def match_braces(self) -> dict[int, int]:
+        """Return the place of the closing brace for each opening one that has one."""
         stacks: tuple[list[int], list[int]] = ([], [])
         odd, closing = 0, {}
         for place, token in enumerate(self.tokens):
@@ -139,72 +141,74 @@ class Layout:
         return closing
 
     def at(self, position: int) -> int:
-        """The place of the first token that begins at `position` of the text or later."""
+        """Return the place of the first token that begins at `position` of the text or later."""
         return bisect_left(self.starts, position)
 
     def next_open(self, place: int) -> int | None:
-        """The first opening brace at `place` or later."""
-        return _first_from(self.opens, place)
+        """Return the first opening brace at `place` or later."""
+        return first_from(self.opens, place)
 
     def next_marker(self, place: int) -> int | None:
-        """The first marker of either protocol at `place` or later."""
-        return _first_from(self.markers, place)
+        """Return the first marker of either protocol at `place` or later."""
+        return first_from(self.markers, place)
 
     def after_next_end(self, place: int) -> int:
-        """The position behind the line of the first end marker at `place` or later; the text's end for none."""
-        end = _first_from(self.ends, place)
-        if end is None:
-            return len(self.text)
-        line_end = _LINE_END.search(self.text, self.tokens[end].end)
+        """Return the position behind the line of the first end marker at `place` or later; for none the text's end."""
+        end = first_from(self.ends, place)
+        line_end = None if end is None else _LINE_END.search(self.text, self.tokens[end].end)
         return line_end.start() if line_end else len(self.text)
 
     def markers_between(self, place: int, end: int) -> list[int]:
-        """The markers after `place` and before `end`."""
+        """Return the markers after `place` and before `end`."""
         return self.markers[bisect_left(self.markers, place) : bisect_left(self.markers, end)]
 
     def in_string_of(self, brace: int, place: int) -> bool:
-        """Whether `place` stands inside a string, read from `brace` on."""
+        """Return whether `place` is inside a string, read from `brace` on."""
         return (bisect_left(self.quotes, place) - bisect_left(self.quotes, brace)) % 2 == 1
 
     def in_proper_string(self, place: int) -> bool:
-        """Whether the quotes around `place` stand where those of a JSON string do."""
+        """Return whether the quotes around `place` are where those of a JSON string can be."""
         after = bisect_left(self.quotes, place)
         if after not in self._proper:
-            self._proper[after] = 0 < after < len(self.quotes) and self._delimits(after - 1, after)
+            is_proper = 0 < after < len(self.quotes)
+            if is_proper:
+                opening, closing = self.tokens[self.quotes[after - 1]], self.tokens[self.quotes[after]]
+                before, behind = self.last_visible(opening.start), self.first_visible(closing.end)
+                is_proper = before in tuple("{[,:") and behind in tuple(",:}]")
+            self._proper[after] = is_proper
         return self._proper[after]
 
-    def _delimits(self, before: int, after: int) -> bool:
-        opening, closing = self.tokens[self.quotes[before]], self.tokens[self.quotes[after]]
-        return (
-            self.last_visible(0, opening.start) in tuple("{[,:") and self._first_visible(closing.end) in tuple(",:}]")
-        )  # fmt: skip
-
     def opens_json(self, brace: int) -> bool:
-        """Whether a quote follows an opening brace, as in an object of JSON."""
-        return self._first_visible(self.tokens[brace].end) == '"'
+        """Return whether a quote follows an opening brace, as in an object of JSON."""
+        return self.first_visible(self.tokens[brace].end) == '"'
 
     def begins_line(self, place: int) -> bool:
-        """Whether nothing stands before a token on its line."""
+        """Return whether a token is the first on its line."""
         return _LINE_BEGIN.search(self.text, max(0, self.starts[place] - MAX_INDENT), self.starts[place]) is not None
 
-    def last_visible(self, start: int, end: int) -> str:
-        """The last character of text[start:end] that is no white space; blank for none."""
-        while end > start:
+    def ends_paragraph(self, place: int) -> bool:
+        """Return whether an empty line begins at `place`."""
+        if self.tokens[place].kind is not TokenKind.NEWLINE or place + 1 == len(self.tokens):
+            return False
+        following = self.tokens[place + 1]
+        gap = self.text[self.tokens[place].end : following.start]
+        return following.kind is TokenKind.NEWLINE and not gap.strip()
+
+    def last_visible(self, end: int) -> str:
+        """Return the last character before `end` that is no white space; blank for none."""
+        while end > 0:
             end -= 1
             if not self.text[end].isspace():
                 return self.text[end]
         return ""
 
-    def _first_visible(self, start: int) -> str:
+    def first_visible(self, start: int) -> str:
+        """Return the first character from `start` on that is no white space; blank for none."""
         match = _VISIBLE.search(self.text, start)
         return match[0] if match else ""
 
 
-_VISIBLE = re.compile(r"\S")
-_LINE_BEGIN = re.compile(r"(?:\A|[\r\n])[ \t]*+\Z")
-_LINE_END = re.compile(r"[\r\n]")
-
-
-def _first_from(places: list[int], place: int) -> int | None:
+def first_from(places: list[int], place: int) -> int | None:
+    """Return the first of `places` at `place` or later."""
     found = bisect_left(places, place)
     return places[found] if found < len(places) else None

@@ -220,7 +220,7 @@ def test_outputs_are_counted_by_what_came_of_them() -> None:
     ]
     total = ProtocolStatistics()
     for text in outputs:
-        total = total.after(parse_output(text))
+        total += measure_output(parse_output(text))
     assert asdict(total) == {
         "outputs": 8,
         "abp": 3,
