@@ -2,41 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, Self
 
 from django.db import models
 
-from apps.core.domain.scope import Access, Scope
+from apps.core.db.scoped import ScopedQuerySet
+from apps.core.domain.scope import Scope
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from apps.semantic.models import Conflict, Ingestion, Memory  # noqa: F401
-
-M = TypeVar("M", bound=models.Model)
-
-
-class ScopedQuerySet(models.QuerySet[M]):
-    """The only door to rows with a scope: start every read with `visible_to`."""
-
-    def visible_to(self, access: Access, asked: Scope | None = None) -> Self:
-        """The rows inside the caller's bound that match every identifier asked for (DESIGN D1)."""
-        scope = access.for_read(asked or Scope())
-        return self.none() if scope is None else self.in_scope(scope)
-
-    def in_scope(self, scope: Scope) -> Self:
-        """The rows that match every identifier that the scope names."""
-        return self.filter(**scope.named())
-
-    @staticmethod
-    def visible_sql(access: Access) -> tuple[str, dict[str, str]]:
-        """The same as `visible_to` for statements that are written out: a condition and its named parameters."""
-        bound = access.bound.named()
-        return " AND ".join(["TRUE", *(f"{name} = %({name})s" for name in bound)]), bound
-
-    def newest_first(self) -> Self:
-        """In the order of lists; ids rise with arrival and are unique, so a cursor can stand on them."""
-        return self.order_by("-id")
+    from apps.semantic.models import BridgeAudit, Conflict, Ingestion, Memory  # noqa: F401
 
 
 class MemoryQuerySet(ScopedQuerySet["Memory"]):
@@ -93,3 +69,7 @@ class IngestionQuerySet(ScopedQuerySet["Ingestion"]):
         return self.filter(
             user_id=scope.user_id or "", household_id=scope.household_id or "", persona_id=scope.persona_id or ""
         )
+
+
+class AuditQuerySet(ScopedQuerySet["BridgeAudit"]):
+    """Filters over the audit records of the bridge."""

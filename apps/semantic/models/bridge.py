@@ -14,7 +14,7 @@ from apps.core.domain.scope import MAX_IDENTIFIER_CHARS, Scope
 from apps.episodic.domain.event import MAX_EVENT_TYPE_CHARS, MAX_SOURCE_CHARS
 from apps.semantic.domain import routing
 from apps.semantic.models.memory import MAX_TAG_CHARS, DecayPolicyChoices, Memory
-from apps.semantic.querysets import IngestionQuerySet, ScopedQuerySet
+from apps.semantic.querysets import AuditQuerySet, IngestionQuerySet
 
 MAX_NAME_CHARS = 100
 DEFAULT_TYPE, DEFAULT_SOURCE = "event", "inferred"
@@ -237,7 +237,7 @@ class BridgeAudit(_Scoped):
     actor = models.CharField(max_length=200)
     changes = models.JSONField(default=dict, help_text="Field -> [before, after].")
 
-    objects = ScopedQuerySet["BridgeAudit"].as_manager()
+    objects = AuditQuerySet.as_manager()
 
     class Meta:
         verbose_name = "audit record"

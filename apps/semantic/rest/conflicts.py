@@ -8,6 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.core.rest.views import HubView, refuse_body, validate_query
+from apps.core.schemas.paging import Page, page_links
 from apps.core.schemas.serializers import Problem, scope_of, validate
 from apps.semantic import selectors, services
 from apps.semantic.conflicts.review import Winner
@@ -19,7 +20,6 @@ from apps.semantic.schemas.conflicts import (
     OverrideInput,
     render_conflict,
 )
-from apps.semantic.schemas.paging import Page, page_links
 
 
 class ConflictsView(HubView):

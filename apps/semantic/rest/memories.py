@@ -14,13 +14,13 @@ from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import Permission
 from apps.core.rest.views import HubView, refuse_body, validate_query
 from apps.core.schemas.batches import ItemRefusedError, item_error, validate_item
+from apps.core.schemas.paging import Page, page_links
 from apps.core.schemas.serializers import Problem, scope_of, validate
 from apps.semantic import selectors, services
 from apps.semantic.bridge.status import bridge_status
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.schemas import memories as schemas
 from apps.semantic.schemas.memories import BatchInput, ListInput, MemoryInput, SearchInput, make_draft, make_query
-from apps.semantic.schemas.paging import Page, page_links
 from apps.semantic.search.search import memory_search
 
 NOT_FILTERS = {"user_id", "household_id", "persona_id", "limit", "cursor"}

@@ -7,6 +7,7 @@ from rest_framework import serializers
 
 from apps.core.domain.scope import Access
 from apps.core.schemas.fields import AwareDateTimeField, IdentifierField, JSONObjectField, StrictChoiceField
+from apps.core.schemas.paging import CURSOR_PATTERN
 from apps.core.schemas.serializers import StrictSerializer
 from apps.rules.domain.documents.rule import MAX_NAME_CHARS
 from apps.rules.domain.engine.arbitration import SIDES
@@ -15,7 +16,6 @@ from apps.rules.selectors import shown_version
 from apps.semantic.conflicts.review import Winner
 from apps.semantic.models import Conflict, ConflictOutcome, Memory, MemoryStatus, Origin, ReviewState
 from apps.semantic.schemas.memories import Fields, iso
-from apps.semantic.schemas.paging import CURSOR_PATTERN
 
 
 class ConflictListInput(StrictSerializer):

@@ -22,6 +22,7 @@ from apps.core.schemas.fields import (
     VectorField,
     VisibleTextField,
 )
+from apps.core.schemas.paging import CURSOR_PATTERN
 from apps.core.schemas.serializers import ProblemItem, ScopeInput, StrictSerializer, scope_of
 from apps.retrieval.domain.explain import explain_hit
 from apps.retrieval.domain.query import DEFAULT_TOP_K, MAX_TOP_K, SearchMode, SearchQuery
@@ -29,7 +30,6 @@ from apps.semantic.domain.memory import TAGS, MemoryDraft
 from apps.semantic.memories.writer import SaveResult
 from apps.semantic.models import MAX_TAG_CHARS, DecayPolicyChoices, Memory, MemoryRevision, MemoryStatus, RevisionAction
 from apps.semantic.schemas.bridge import BridgeOutput
-from apps.semantic.schemas.paging import CURSOR_PATTERN
 from apps.semantic.search.search import SearchResult
 from apps.semantic.status import StoreStatus
 

@@ -1,38 +1,46 @@
-"""Pages of memories or receipts, the newest first, that stay stable while more arrive."""
+"""Pages of rows with a scope, the newest first, that stay stable while more arrive."""
 
 from collections.abc import Sequence
 from typing import Any, Generic, TypeVar
 
+from django.db.models import Model
 from rest_framework.request import Request
 from rest_framework.utils.urls import replace_query_param
 
+from apps.core.db.scoped import ScopedQuerySet
 from apps.core.domain.errors import NotFoundError
 from apps.core.domain.scope import Access
-from apps.semantic.models import Conflict, Memory
-from apps.semantic.querysets import ScopedQuerySet
 
 DEFAULT_PAGE = 50
 OLDER, NEWER = "older", "newer"
 CURSOR_PATTERN = r"^(older|newer)-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
 
 
-Row = TypeVar("Row", Memory, Conflict)
+Row = TypeVar("Row", bound=Model)
 
 
 class Page(Generic[Row]):
     """One page: `rows`, and the cursors of the pages beside it, None at the ends.
 
-    A cursor names a row and a direction. It says nothing that the list itself does not say: row numbers would
-    tell how much others write.
+    A cursor names a row by its `uuid`, and a direction. It says nothing that the list itself does not say: row numbers
+    would say how much others write.
     """
 
     def __init__(self, listed: ScopedQuerySet[Row], access: Access, cursor: str | None, limit: int | None) -> None:
-        """Raises NotFoundError for a cursor that names no row of the caller's.
+        """Read one page of `listed`. cursor: matches CURSOR_PATTERN.
 
-        cursor: matches CURSOR_PATTERN.
+        Raises NotFoundError for a cursor that names no row of the caller's.
         """
         limit = limit or DEFAULT_PAGE
-        direction, start = _position(listed.model, access, cursor)
+        direction, start = OLDER, None
+        if cursor is not None:
+            direction, _, name = cursor.partition("-")
+            rows_of_caller: ScopedQuerySet[Row] = listed.model._default_manager.all().visible_to(access)  # type: ignore[attr-defined]
+            start = rows_of_caller.filter(uuid=name).values_list("pk", flat=True).first()
+            if start is None:
+                raise NotFoundError(
+                    "The row where this page begins is gone: start again without a cursor.", attr="cursor"
+                )
         backwards = direction == NEWER
         if start is not None:
             listed = listed.filter(pk__gt=start) if backwards else listed.filter(pk__lt=start)
@@ -45,7 +53,7 @@ class Page(Generic[Row]):
 
 
 def page_links(page: Page[Any], request: Request) -> dict[str, Any]:
-    """The addresses of the pages beside this one: next is the older one."""
+    """Return the addresses of the pages beside this one: `next` is the older one."""
     address = request.build_absolute_uri()
     return {
         name: cursor and replace_query_param(address, "cursor", cursor)
@@ -53,15 +61,5 @@ def page_links(page: Page[Any], request: Request) -> dict[str, Any]:
     }
 
 
-def _cursor(direction: str, rows: Sequence[Memory | Conflict]) -> str | None:
+def _cursor(direction: str, rows: Sequence[Any]) -> str | None:
     return f"{direction}-{rows[0].uuid}" if rows else None
-
-
-def _position(model: type[Memory | Conflict], access: Access, cursor: str | None) -> tuple[str, int | None]:
-    if cursor is None:
-        return OLDER, None
-    direction, _, name = cursor.partition("-")
-    start = model.objects.visible_to(access).filter(uuid=name).values_list("pk", flat=True).first()
-    if start is None:
-        raise NotFoundError("What stood where this page begins is gone: start anew.", attr="cursor")
-    return direction, start
