@@ -18,33 +18,33 @@ Check = Callable[[], str | None]
 
 @dataclass(frozen=True)
 class Readiness:
-    """What each check said: "ok", or why not."""
+    """The result of each check: "ok", or what is wrong."""
 
     checks: dict[str, str]
 
     @property
     def ready(self) -> bool:
-        """True when every check is content."""
+        """Return whether all checks passed."""
         return all(answer == OK for answer in self.checks.values())
 
 
 def readiness() -> Readiness:
-    """Run the checks of settings.READINESS_CHECKS: name -> dotted path of a function that says what is wrong."""
-    return Readiness({name: _run(import_string(path)) for name, path in settings.READINESS_CHECKS.items()})
-
-
-def _run(check: Check) -> str:
-    try:
-        return check() or OK
-    except Error as error:
-        return f"the database cannot be reached ({type(error).__name__})"
-    except Exception as error:  # noqa: BLE001  (a check that fails is an answer, whatever made it fail)
-        logger.warning("readiness check failed: %s", type(error).__name__)
-        return f"failed ({type(error).__name__})"
+    """Run the checks of settings.READINESS_CHECKS: name -> dotted path of a function that returns what is wrong."""
+    checks: dict[str, str] = {}
+    for name, path in settings.READINESS_CHECKS.items():
+        check: Check = import_string(path)
+        try:
+            checks[name] = check() or OK
+        except Error as error:
+            checks[name] = f"the database cannot be reached ({type(error).__name__})"
+        except Exception as error:  # noqa: BLE001  (a check that fails is a result, whatever made it fail)
+            logger.warning("readiness check failed: %s", type(error).__name__)
+            checks[name] = f"failed ({type(error).__name__})"
+    return Readiness(checks)
 
 
 def database_ready() -> str | None:
-    """Whether the database answers."""
+    """Check that the database answers."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1")
     return None
@@ -54,7 +54,7 @@ _migrated = False
 
 
 def migrations_ready() -> str | None:
-    """Whether the database has the tables of this version; asked until the answer is yes."""
+    """Check that the database has the tables of this version; no longer once it had."""
     global _migrated
     if not _migrated:
         executor = MigrationExecutor(connection)

@@ -14,9 +14,9 @@ from prometheus_client import (
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
 
-HTTP_REQUESTS = Counter("http_requests_total", "HTTP requests answered.", ["method", "route", "status"])
+HTTP_REQUESTS = Counter("memoryhub_http_requests", "HTTP requests answered.", ["method", "route", "status"])
 HTTP_SECONDS = Histogram(
-    "http_request_duration_seconds",
+    "memoryhub_http_request_duration_seconds",
     "Time from the first middleware to the answer.",
     ["method", "route"],
     buckets=(0.002, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.5, 1, 5, 30),
@@ -24,7 +24,7 @@ HTTP_SECONDS = Histogram(
 
 
 def exposition() -> bytes:
-    """All metrics in Prometheus' text format: of every process when they share PROMETHEUS_MULTIPROC_DIR."""
+    """Return all metrics in Prometheus' text format: of every process when they share PROMETHEUS_MULTIPROC_DIR."""
     if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
         return generate_latest(REGISTRY)
     registry = CollectorRegistry()

@@ -18,9 +18,9 @@ class PermissionLevel(models.TextChoices):
 
 
 class ApiKey(models.Model):
-    """A key that an application shows to use the API.
+    """A key with which an application uses the API.
 
-    Only the digest of the secret is stored; the secret is shown once, when the key is made. A key is
+    Only the digest of the secret is stored; the secret is shown once, when the key is created. A key is
     revoked, never deleted, so that the records of what it did keep their author.
     """
 
@@ -66,10 +66,10 @@ class ApiKey(models.Model):
 
     @property
     def scope(self) -> Scope:
-        """The bound of the key."""
+        """Return the bound of the key."""
         return Scope(self.user_id or None, self.household_id or None, self.persona_id or None)
 
     @property
     def access(self) -> Access:
-        """What the holder of the key may do."""
+        """Return what the holder of the key may do."""
         return Access(self.scope, Permission(self.permission), f"key:{self.name}")

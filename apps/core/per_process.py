@@ -1,4 +1,4 @@
-"""Things that a forked child must not share with its parent, such as clients with open connections."""
+"""Values that a forked child must not share with its parent, such as clients with open connections."""
 
 import os
 import threading
@@ -17,10 +17,10 @@ class PerProcess(Generic[T]):
         self._lock = threading.Lock()
         self._made: list[T] = []
         self._of_parents: list[T] = []
-        _all.add(self)
+        _instances.add(self)
 
     def get(self) -> T:
-        """The value of this process."""
+        """Return the value of this process."""
         made = self._made
         if not made:
             with self._lock:
@@ -30,25 +30,28 @@ class PerProcess(Generic[T]):
         return made[0]
 
     def forget(self) -> list[T]:
-        """Have the next use make it anew. The value that was made, if one was."""
+        """Have the next use make a new value; return the one that was made, if any."""
         with self._lock:
             forgotten, self._made = self._made, []
             return forgotten
 
-    def _start_anew_in_child(self) -> None:
-        """The parent's lock may be held by a thread that did not come along, and its value is kept unused:
-        destroying it would close what the parent works with.
+    def reset_in_child(self) -> None:
+        """Have a forked child make its own value.
+
+        The parent's lock may be held by a thread that was not forked, and its value is kept unused: destroying it
+        would close what the parent works with.
         """
         self._of_parents += self._made
         self._lock, self._made = threading.Lock(), []
 
 
-_all: "weakref.WeakSet[PerProcess[Any]]" = weakref.WeakSet()
+_instances: "weakref.WeakSet[PerProcess[Any]]" = weakref.WeakSet()
 
 
-def _start_all_anew() -> None:
-    for value in list(_all):
-        value._start_anew_in_child()
+def reset_all_in_child() -> None:
+    """Reset every value in a forked child."""
+    for value in list(_instances):
+        value.reset_in_child()
 
 
-os.register_at_fork(after_in_child=_start_all_anew)
+os.register_at_fork(after_in_child=reset_all_in_child)

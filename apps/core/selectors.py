@@ -10,34 +10,33 @@ from apps.core.domain import keys
 from apps.core.domain.errors import NotFoundError
 from apps.core.models import ApiKey
 
-
-def key_verify(secret: str, now: datetime) -> ApiKey | None:
-    """The valid key of this secret, or None when it is unknown, revoked or expired."""
-    if not keys.is_well_formed(secret):
-        return None
-    found = _USABLE_KEY.rows({"digest": keys.digest(secret), "now": now})
-    return found[0] if found else None
-
-
-# As `usable_keys` has it: every request asks for its key.
+# The condition of `usable_keys`, prepared: every request reads its key.
 _USABLE_KEY = PreparedSelect(
     ApiKey,
     where="digest = %(digest)s AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > %(now)s)",
 )
 
 
+def key_verify(secret: str, now: datetime) -> ApiKey | None:
+    """Return the valid key of this secret, or None when it is unknown, revoked or expired."""
+    if not keys.is_well_formed(secret):
+        return None
+    found = _USABLE_KEY.rows({"digest": keys.digest(secret), "now": now})
+    return found[0] if found else None
+
+
 def usable_keys(now: datetime) -> QuerySet[ApiKey]:
-    """The keys that open the door at this time."""
+    """Return the keys that are neither revoked nor expired."""
     return ApiKey.objects.filter(Q(expires_at=None) | Q(expires_at__gt=now), revoked_at=None)
 
 
 def key_list() -> QuerySet[ApiKey]:
-    """All keys, the newest first."""
+    """Return all keys, the newest first."""
     return ApiKey.objects.all()
 
 
 def key_get(uuid: UUID) -> ApiKey:
-    """One key. Raises NotFoundError."""
+    """Return one key. Raises NotFoundError."""
     key = ApiKey.objects.filter(uuid=uuid).first()
     if key is None:
         raise NotFoundError("There is no such key.")

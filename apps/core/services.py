@@ -1,4 +1,4 @@
-"""Writes of `core`: making, using and revoking API keys."""
+"""Writes of `core`: create, use and revoke API keys."""
 
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -25,7 +25,7 @@ def key_create(
     secret: str | None = None,
     clock: Clock = SYSTEM_CLOCK,
 ) -> tuple[ApiKey, str]:
-    """Make an API key and return it with its secret, which cannot be read again.
+    """Create an API key and return it with its secret, which cannot be read again.
 
     Raises InvalidInputError for an operator key with a bound, an expiry in the past, or a given secret
     that is malformed or in use.
@@ -56,7 +56,7 @@ def key_create(
 
 
 def key_revoke(*, uuid: UUID, clock: Clock = SYSTEM_CLOCK) -> None:
-    """End a key at once. Raises NotFoundError when there is none, or it was revoked before."""
+    """Revoke a key at once. Raises NotFoundError when there is none, or it was revoked before."""
     if not ApiKey.objects.filter(uuid=uuid, revoked_at=None).update(revoked_at=utcnow(clock)):
         raise NotFoundError("There is no such key.")
 

@@ -1,4 +1,4 @@
-"""Named steps of work on the disk: where it may end for good, and tests have it end."""
+"""Named steps of work on the disk, at which tests let the process die."""
 
 from collections.abc import Callable
 
@@ -6,4 +6,4 @@ Step = Callable[[str], None]
 
 
 def no_step(name: str) -> None:
-    """Nothing happens at a step; tests end the process there."""
+    """Do nothing; tests pass a function that ends the process at a step."""

@@ -1,5 +1,6 @@
 """API keys in the admin."""
 
+from contextlib import suppress
 from typing import Any
 
 from django import forms
@@ -24,10 +25,10 @@ STATE_COLOURS = {"Valid": "success", "Expired": "warning", "Revoked": "danger"}
 NEW_FIELDS = (
     (None, {"fields": ["name", "permission", "expires_at"]}),
     (
-        "What it may see",
+        "Bound",
         {
             "fields": list(IDENTIFIERS),
-            "description": "A key sees only what matches every field that is filled in. All empty: it sees everything.",
+            "description": "A key reaches only what matches every field that is filled in: all, if none is.",
         },
     ),
 )
@@ -38,7 +39,7 @@ SHOWN_FIELDS = (
 
 
 class ApiKeyForm(forms.ModelForm):  # type: ignore[type-arg]
-    """A new key. What it may do is settled when it is made."""
+    """A new key. Its permission and bound cannot be changed later."""
 
     class Meta:
         model = ApiKey
@@ -54,13 +55,13 @@ class ApiKeyForm(forms.ModelForm):  # type: ignore[type-arg]
 
 @admin.register(ApiKey)
 class ApiKeyAdmin(ModelAdmin):  # type: ignore[misc]
-    """Make and revoke keys. The secret is in one answer only: that to the form which made the key."""
+    """Create and revoke keys. The secret is in one answer only: that to the form which created the key."""
 
     form = ApiKeyForm
     list_display = ["name", "state", "level", "bound", "shown", "last_used", "expires", "created"]
     list_filter = ["permission", ("revoked_at", admin.EmptyFieldListFilter)]
     search_fields = ["name", "user_id", "household_id", "persona_id", "shown"]
-    search_help_text = "A name, what it is bound to, or how it begins"
+    search_help_text = "A name, a bound, or the first characters of a key"
     actions = ["revoke"]
     list_fullwidth = True
 
@@ -87,7 +88,7 @@ class ApiKeyAdmin(ModelAdmin):  # type: ignore[misc]
     @display(description="Bound to")
     def bound(self, key: ApiKey) -> str:
         named = key.scope.named()
-        return ", ".join(f"{name.removesuffix('_id')} {value}" for name, value in named.items()) or "nothing: sees all"
+        return ", ".join(f"{name.removesuffix('_id')} {value}" for name, value in named.items()) or "nothing"
 
     @display(description="Created at", ordering="created_at")
     def created(self, key: ApiKey) -> str:
@@ -116,21 +117,18 @@ class ApiKeyAdmin(ModelAdmin):  # type: ignore[misc]
             self,
             valid,
             title="Revoke API keys",
-            question="Revoke these keys? Whatever uses them is locked out at once, and it cannot be undone.",
+            question="Revoke these keys? Applications that use them lose access at once, and it cannot be undone.",
             button="Revoke",
         )
         if question is None:
-            count = sum(self._revoke(request, key) for key in valid)
+            count = 0
+            for key in valid:
+                with suppress(NotFoundError):  # revoked by another request since the list was read
+                    services.key_revoke(uuid=key.uuid)
+                    self.log_change(request, key, "Revoked.")
+                    count += 1
             messages.success(request, f"{count} {'key' if count == 1 else 'keys'} revoked.")
         return question
-
-    def _revoke(self, request: HttpRequest, key: ApiKey) -> bool:
-        try:
-            services.key_revoke(uuid=key.uuid)
-        except NotFoundError:
-            return False  # somebody else was faster
-        self.log_change(request, key, "Revoked.")
-        return True
 
     def save_model(self, request: HttpRequest, obj: ApiKey, form: Any, change: bool) -> None:
         key, secret = services.key_create(
@@ -145,7 +143,7 @@ class ApiKeyAdmin(ModelAdmin):  # type: ignore[misc]
         setattr(obj, SHOWN_ONCE, secret)
 
     def response_add(self, request: HttpRequest, obj: ApiKey, post_url_continue: str | None = None) -> HttpResponse:
-        """The page with the secret, in the answer itself: it reaches no session, message, address or log."""
+        """Return the page with the secret, in the answer itself: it reaches no session, message, address or log."""
         may_list = self.has_view_permission(request)
         context = {
             **self.admin_site.each_context(request),

@@ -1,4 +1,4 @@
-"""What the admin pages of all apps are built from: read-only models, badges, moments, questions before an action."""
+"""Shared parts of the admin pages of all apps: read-only models, badges, times, confirmations."""
 
 import json
 from collections.abc import Callable, Iterable
@@ -29,7 +29,7 @@ Found = TypeVar("Found", bound=Model)
 
 
 class ReadOnly:
-    """Nobody adds, changes or deletes by hand: `services` write."""
+    """No adding, changing or deleting in the admin: only `services` write."""
 
     def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False
@@ -42,55 +42,55 @@ class ReadOnly:
 
 
 def moment(value: datetime | None) -> str:
-    """A moment to the second, in the admin's time zone; a dash for none."""
+    """Format a time to the second, in the admin's time zone; a dash for none."""
     return date_format(localtime(value), "Y-m-d H:i:s") if value else NOTHING
 
 
 def badge(label: str, colour: str | None = None) -> str:
-    """The theme's badge, for pages; in lists its `display` decorator makes it."""
+    """Render the theme's badge, for pages; in lists its `display` decorator does."""
     return render_to_string("unfold/helpers/label.html", {"text": label, "type": colour})
 
 
 def pretty_json(document: object) -> SafeString:
-    """JSON to read."""
+    """Render JSON for people."""
     return preformatted(json.dumps(document, indent=2, ensure_ascii=False, sort_keys=True))
 
 
 def preformatted(text: str) -> SafeString:
-    """Text in which every space counts."""
+    """Render text in which every space counts."""
     return format_html('<pre class="mh-json" tabindex="0">{}</pre>', text)
 
 
 def excerpt(text: str) -> SafeString:
-    """Two lines of a text, for lists."""
+    """Render two lines of a text, for lists."""
     return format_html('<span class="mh-excerpt" title="{0}">{0}</span>', text)
 
 
 def plain_text(text: str) -> SafeString | str:
-    """Text with its own line breaks; a dash for none."""
+    """Render text with its own line breaks; a dash for none."""
     return format_html('<div class="mh-text">{}</div>', text) if text else NOTHING
 
 
 def two_lines(first: str, second: str) -> SafeString:
-    """A cell of a list: what matters, and below it, smaller, what goes with it."""
+    """Render a cell of a list: the main text, and below it, smaller, the second one."""
     lines = '<span class="mh-lines"><span class="mh-cell" title="{0}">{0}</span><span class="mh-sub">{1}</span></span>'
     return format_html(lines, first, second)
 
 
 def link(name: str, pk: Any, text: str) -> SafeString:
-    """A link to the page of an object. name: of the address, such as `admin:events_event_change`."""
+    """Render a link to the page of an object. name: of the address, such as `admin:events_event_change`."""
     return format_html('<a class="mh-link" href="{}">{}</a>', reverse(name, args=[pk]), text)
 
 
 def operator_access(request: HttpRequest) -> Access:
-    """What somebody in the admin may do: everything, under the name that the records keep."""
+    """Return the access of a user of the admin: everything, under the name that the records keep."""
     return system_access(f"admin:{request.user.get_username()}")
 
 
 def for_each(
     request: HttpRequest, uuids: Iterable[UUID], service: Callable[..., Any], *, noun: tuple[str, str], done: str
 ) -> None:
-    """Apply a service to each id; those that refuse are named with their reason. noun: for one, and for several."""
+    """Apply a service to each id; a refusal is shown with its reason. noun: for one, and for several."""
     count = 0
     for uuid in uuids:
         try:
@@ -103,7 +103,7 @@ def for_each(
 
 
 def filesize(size: int) -> str:
-    """Bytes for people, in binary units."""
+    """Format a number of bytes, in binary units."""
     value, units = float(size), ("bytes", "KB", "MB", "GB", "TB")
     for unit in units[:-1]:
         if value < 1024:
@@ -132,7 +132,7 @@ def took(milliseconds: float) -> str:
 def confirmation(
     request: HttpRequest, model_admin: Any, chosen: Iterable[Model], **words: str
 ) -> TemplateResponse | None:
-    """A page that asks before an action that cannot be undone; None once the answer was yes.
+    """Return a page that asks before an action that cannot be undone; None once it was confirmed.
 
     words: `title`, `question`, `button`. The name of the action is taken from the request.
     """
@@ -152,14 +152,14 @@ def confirmation(
 
 
 def found_or_404(found: Found | None) -> Found:
-    """The object of a page's action. Raises Http404 where there is none."""
+    """Return the object of a page's action. Raises Http404 where there is none."""
     if found is None:
         raise Http404
     return found
 
 
 def after_dialog(request: HttpRequest, url: str) -> HttpResponse:
-    """Go to a page after the form of a dialog was sent; htmx wants to be told by a header."""
+    """Redirect to a page after the form of a dialog was sent; htmx needs a header for that."""
     if request.headers.get("HX-Request"):
         return HttpResponse(headers={"HX-Redirect": url})
     return HttpResponseRedirect(url)

@@ -1,4 +1,4 @@
-"""Lists of the admin whose pages cost the same with many rows: what they filter by, and how far they count."""
+"""Filters and paginator of lists in the admin whose pages cost the same with many rows."""
 
 from functools import cached_property
 from typing import Any, ClassVar
@@ -9,12 +9,12 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from unfold.contrib.filters.admin import TextFilter
 
-# More than a person looks through: a bigger number says nothing new, and costs time on every page.
+# More than a person reads: counting further would cost time on every page.
 MAX_COUNTED = 10_000
 
 
 class BoundedPaginator(Paginator):  # type: ignore[type-arg]
-    """Counts no further than anybody turns pages; beyond that filters find more."""
+    """Counts up to MAX_COUNTED; beyond that filters find more."""
 
     counted_by: ClassVar[tuple[str, ...]] = ()
 
@@ -25,7 +25,7 @@ class BoundedPaginator(Paginator):  # type: ignore[type-arg]
 
 
 class IdentifierFilter(TextFilter):  # type: ignore[misc]
-    """A whole identifier, as an index finds it."""
+    """Filter by a whole identifier, which uses an index."""
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         value = comparable(self.value())
@@ -45,12 +45,12 @@ class PersonaFilter(IdentifierFilter):
 
 
 def comparable(value: str | None) -> str:
-    """Text as a database can compare it, without what a person did not mean to type."""
+    """Return text that a database can compare, without NUL characters and outer white space."""
     return (value or "").replace("\x00", "").strip()
 
 
 def as_uuid(term: str) -> UUID | None:
-    """The id that a text is, if it is one."""
+    """Return the UUID of a text, None when it is not one."""
     try:
         return UUID(term)
     except ValueError:

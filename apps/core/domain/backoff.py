@@ -11,7 +11,7 @@ class Backoff:
     """How long to wait before each further try.
 
     base_ms: the first delay. multiplier: growth per attempt. max_ms: cap before jitter.
-    jitter_ms: up to this much is added or taken away.
+    jitter_ms: up to this much is added or subtracted.
     """
 
     base_ms: int
@@ -20,12 +20,10 @@ class Backoff:
     jitter_ms: int = 0
 
     def delay_ms(self, attempt: int, rng: RNG) -> int:
-        """Milliseconds to wait after attempt number `attempt` (0 for the first) failed; never negative."""
+        """Return the milliseconds to wait after attempt number `attempt` (0 for the first) failed; never negative."""
         jitter = int(rng.next_float() * (self.jitter_ms * 2 + 1)) - self.jitter_ms
-        return max(0, int(min(self._exponential_ms(attempt), self.max_ms)) + jitter)
-
-    def _exponential_ms(self, attempt: int) -> float:
         try:
-            return self.base_ms * math.pow(self.multiplier, attempt)
+            delay = self.base_ms * math.pow(self.multiplier, attempt)
         except OverflowError:
-            return self.max_ms if self.base_ms else 0
+            delay = self.max_ms if self.base_ms else 0
+        return max(0, int(min(delay, self.max_ms)) + jitter)

@@ -9,7 +9,7 @@ class Clock(Protocol):
     """Where the time comes from."""
 
     def now(self) -> int:
-        """Milliseconds since 1970-01-01T00:00:00Z."""
+        """Return the milliseconds since 1970-01-01T00:00:00Z."""
         ...
 
 
@@ -21,7 +21,7 @@ class SystemClock:
 
 
 class DeterministicClock:
-    """A clock that stands still until it is told to move; for tests and rehearsals."""
+    """A clock that moves only when it is set; for tests and rehearsals."""
 
     def __init__(self, initial: int) -> None:
         self._now = initial
@@ -34,18 +34,18 @@ class DeterministicClock:
         self._now = value
 
     def advance(self, milliseconds: int) -> None:
-        """Move the time on by `milliseconds`."""
+        """Advance the time by `milliseconds`."""
         self._now += milliseconds
 
 
 def to_datetime(milliseconds: int) -> datetime:
-    """The aware UTC datetime of a Clock reading."""
+    """Return the aware UTC datetime of a Clock reading."""
     seconds, rest = divmod(milliseconds, 1000)
     return datetime.fromtimestamp(seconds, UTC).replace(microsecond=rest * 1000)
 
 
 def utcnow(clock: Clock) -> datetime:
-    """The present as an aware UTC datetime, to the millisecond."""
+    """Return the current time as an aware UTC datetime, to the millisecond."""
     return to_datetime(clock.now())
 
 

@@ -1,4 +1,4 @@
-"""The one root of the errors that callers are meant to see; the REST layer gives each its status (DESIGN D12)."""
+"""Errors for callers, with one root; `schemas.errors` has the HTTP status of each (DESIGN D12)."""
 
 
 class MemoryHubError(Exception):
@@ -35,7 +35,7 @@ class InvalidInputError(MemoryHubError):
 
 
 class ConflictError(MemoryHubError):
-    """The present state of the thing does not allow this."""
+    """The current state does not allow this."""
 
     code = "conflict"
 

@@ -1,4 +1,4 @@
-"""API keys as secrets: how they are made, recognised and kept."""
+"""API keys as secrets: creation, format and digest."""
 
 import hashlib
 import secrets
@@ -9,12 +9,12 @@ MIN_CHARS, MAX_CHARS = 32, 200
 
 
 def generate_secret() -> str:
-    """A new key with 256 random bits."""
+    """Return a new key with 256 random bits."""
     return PREFIX + secrets.token_urlsafe(32)
 
 
 def digest(secret: str) -> str:
-    """What is stored of a key: the hex SHA-256 of its UTF-8 bytes.
+    """Return what is stored of a key: the hex SHA-256 of its UTF-8 bytes.
 
     A key is random and long, so a plain digest cannot be reversed by guessing.
     """
@@ -22,10 +22,10 @@ def digest(secret: str) -> str:
 
 
 def shown_part(secret: str) -> str:
-    """The few first characters by which people tell keys apart."""
+    """Return the first characters, by which people distinguish keys."""
     return secret[:SHOWN_CHARS]
 
 
 def is_well_formed(secret: str) -> bool:
-    """True for 32 to 200 printable ASCII characters without spaces."""
+    """Return whether a text has 32 to 200 printable ASCII characters without spaces."""
     return MIN_CHARS <= len(secret) <= MAX_CHARS and all("!" <= c <= "~" for c in secret)

@@ -1,6 +1,6 @@
-"""How long calls take: measuring, percentiles, and what a sample must be like (spec 002 section 11).
+"""Latency of calls: measurements, percentiles, and the quality of samples (spec 002 section 11).
 
-Durations are milliseconds by a monotonic clock, as floats: the `Clock` of section 10 tells the time of day to the
+Durations are milliseconds by a monotonic clock, as floats: the `Clock` of section 10 returns the time of day to the
 millisecond, which is too coarse here and may go back.
 """
 
@@ -33,7 +33,7 @@ class PercentileSummary:
 
 
 def percentile(ordered: Sequence[float], p: float) -> float:
-    """The smallest value that at least `p` percent of the values do not exceed (nearest rank); 0 without values.
+    """Return the smallest value that at least `p` percent of the values do not exceed (nearest rank); 0 without values.
 
     ordered: ascending. p: 0 to 100; 0 is the smallest value. The rank is computed in fractions of the decimal `p`,
     because in floats 55% of 100 values is a little more than 55 of them.
@@ -45,8 +45,8 @@ def percentile(ordered: Sequence[float], p: float) -> float:
 
 
 def summarise(durations_ms: Sequence[float]) -> PercentileSummary:
-    """All of `durations_ms`, in any order. Raises ValueError for one that is negative or not finite."""
-    ordered = sorted(round(duration, PRECISION) for duration in _checked(durations_ms))
+    """Return the percentiles of `durations_ms`, in any order. Raises ValueError for a negative or not finite one."""
+    ordered = sorted(round(duration, PRECISION) for duration in checked(durations_ms))
     p50, p90, p95, p99 = (percentile(ordered, p) for p in (50, 90, 95, 99))
     return PercentileSummary(p50, p90, p95, p99, percentile(ordered, 0), percentile(ordered, 100), len(ordered))
 
@@ -86,32 +86,28 @@ class Measurement:
 
 
 def measure(durations_ms: Sequence[float], rules: SamplingRules = DEFAULT_SAMPLING_RULES) -> Measurement:
-    """`durations_ms` (in the order in which they were measured) summarised by the sampling rules.
+    """Summarise `durations_ms`, in the order in which they were measured, by the sampling rules.
 
-    The quality goes by the samples left after the warm-up and before trimming. The number of trimmed samples is
+    The quality depends on the samples left after the warm-up and before trimming. The number of trimmed samples is
     rounded down, so below a hundred none is. Raises ValueError as `summarise` does.
     """
-    warm = sorted(_checked(durations_ms)[rules.warmup :])
+    warm = sorted(checked(durations_ms)[rules.warmup :])
     trimmed = len(warm) * rules.trim_percent // 100
+    quality = SampleQuality.PREFERRED if len(warm) >= rules.preferred else SampleQuality.SUFFICIENT
     return Measurement(
         summary=summarise(warm[: len(warm) - trimmed]),
-        quality=_quality(len(warm), rules),
+        quality=SampleQuality.INSUFFICIENT if len(warm) < rules.minimum else quality,
         warmup=len(durations_ms) - len(warm),
         trimmed=trimmed,
     )
 
 
-def _checked(durations_ms: Sequence[float]) -> Sequence[float]:
+def checked(durations_ms: Sequence[float]) -> Sequence[float]:
+    """Return the durations. Raises ValueError for a negative or not finite one."""
     for duration in durations_ms:
         if not (math.isfinite(duration) and duration >= 0):
             raise ValueError(f"A duration is finite and 0 or more, not {duration}.")
     return durations_ms
-
-
-def _quality(count: int, rules: SamplingRules) -> SampleQuality:
-    if count < rules.minimum:
-        return SampleQuality.INSUFFICIENT
-    return SampleQuality.PREFERRED if count >= rules.preferred else SampleQuality.SUFFICIENT
 
 
 @dataclass(frozen=True)
@@ -129,14 +125,14 @@ class LatencyMeasurement:
 
 
 def monotonic_ms() -> float:
-    """Milliseconds by the machine's monotonic clock, from an arbitrary start."""
+    """Return milliseconds by the machine's monotonic clock, from an arbitrary start."""
     return time.perf_counter_ns() / 1_000_000
 
 
 class PerformanceTracker:
     """Times operations that start in one place and end in another; safe to use from several threads.
 
-    emit: is given each finished measurement. Nothing of it is kept.
+    emit: called with each finished measurement, which is not kept here.
     """
 
     def __init__(
@@ -148,12 +144,12 @@ class PerformanceTracker:
         self._started: dict[str, tuple[str, float]] = {}
 
     def start_operation(self, operation_id: str, operation: str) -> None:
-        """Begin to time; an id that is still being timed starts again."""
+        """Start to time an operation; an id that is still being timed starts again."""
         with self._lock:
             self._started[operation_id] = (operation, self._monotonic())
 
     def end_operation(self, operation_id: str, labels: Mapping[str, str] | None = None) -> float:
-        """The duration in milliseconds. Raises KeyError for an id that is not being timed."""
+        """Stop timing; return the duration in milliseconds. Raises KeyError for an id that is not being timed."""
         end = self._monotonic()
         with self._lock:
             if operation_id not in self._started:
@@ -174,7 +170,7 @@ class BatchPerformanceProfile:
     throughput: float
 
     def is_met_by(self, summary: PercentileSummary) -> bool:
-        """Whether batches of this size were as fast as expected."""
+        """Return whether batches of this size were as fast as expected."""
         return summary.p50 <= self.median_latency_ms and summary.p95 <= self.p95_latency_ms
 
 
@@ -188,5 +184,5 @@ EXPECTED_PERFORMANCE = (
 
 
 def throughput(batch_size: int, median_latency_ms: float) -> float:
-    """Items a second when one batch follows another; infinite when a batch takes no time."""
+    """Return the items a second when one batch follows another; infinite when a batch takes no time."""
     return math.inf if median_latency_ms == 0 else batch_size * 1_000 / median_latency_ms

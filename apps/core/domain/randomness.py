@@ -13,7 +13,7 @@ class RNG(Protocol):
     """Where random numbers come from."""
 
     def next_float(self) -> float:
-        """A number in [0, 1), uniformly distributed."""
+        """Return a number in [0, 1), uniformly distributed."""
         ...
 
 

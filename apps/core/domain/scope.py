@@ -1,4 +1,4 @@
-"""Whose memories: scopes, and what the holder of a key may touch (DESIGN D1)."""
+"""Scopes, and what the holder of a key may access (DESIGN D1)."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -32,7 +32,7 @@ class Scope:
     persona_id: str | None = None
 
     def intersect(self, other: "Scope") -> "Scope | None":
-        """The scope of the rows that match both; None when no row can."""
+        """Return the scope of the rows that match both; None when no row can."""
         merged: dict[str, str | None] = {}
         for name in IDENTIFIERS:
             mine, theirs = getattr(self, name), getattr(other, name)
@@ -42,7 +42,7 @@ class Scope:
         return Scope(**merged)
 
     def named(self) -> dict[str, str]:
-        """The identifiers that are set."""
+        """Return the identifiers that are set."""
         return {name: value for name in IDENTIFIERS if (value := getattr(self, name)) is not None}
 
 
@@ -55,15 +55,15 @@ class Access:
     actor: str
 
     def allows(self, needed: Permission) -> bool:
-        """True when the caller's permission includes `needed`."""
+        """Return whether the caller's permission includes `needed`."""
         return PERMISSION_ORDER.index(self.permission) >= PERMISSION_ORDER.index(needed)
 
     def for_read(self, asked: Scope) -> Scope | None:
-        """The scope to read in; None when it is outside the bound, so that nothing is visible."""
+        """Return the scope to read in; None when it is outside the bound, so that nothing is visible."""
         return asked.intersect(self.bound)
 
     def for_write(self, asked: Scope, default_user: str | None = None) -> Scope:
-        """The scope of a new row (DESIGN D1).
+        """Return the scope of a new row (DESIGN D1).
 
         Raises ForbiddenError for an identifier outside the bound, and InvalidInputError when neither the
         caller, nor its key, nor the configuration says whose row it is.
@@ -81,5 +81,5 @@ class Access:
 
 
 def system_access(actor: str = "system") -> Access:
-    """The access of the hub itself: management commands, background tasks, the admin."""
+    """Return the access of the hub itself: management commands, background tasks, the admin."""
     return Access(Scope(), Permission.OPERATOR, actor)

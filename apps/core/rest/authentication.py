@@ -15,7 +15,7 @@ from apps.core.services import key_touch
 
 @dataclass(frozen=True)
 class Caller:
-    """Who calls: the stand-in for a user in REST requests."""
+    """The caller of a REST request, in place of a Django user."""
 
     access: Access
     is_authenticated: bool = True
@@ -41,7 +41,7 @@ class ApiKeyAuthentication(BaseAuthentication):
 
 
 class ApiKeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
-    """How the OpenAPI document describes the key."""
+    """The description of the key in the OpenAPI document."""
 
     target_class = ApiKeyAuthentication
     name = "ApiKey"

@@ -33,63 +33,56 @@ class BodyTooLarge(APIException):
 
 
 def handle_exception(exception: Exception, context: dict[str, Any]) -> Response | None:
-    """DRF's exception handler: errors of the domain and of the database become answers, the rest is DRF's."""
-    if isinstance(exception, errors.MemoryHubError):
-        return _domain_answer(exception)
-    if isinstance(exception, OperationalError | InterfaceError):
-        logger.warning("database unavailable: %s", type(exception).__name__)
-        return _logged(database_unavailable())
+    """Turn errors of the domain and of the database into answers, and leave the rest to DRF.
+
+    503 for the database means that it cannot be reached just now; nothing was written.
+    """
     if isinstance(exception, RequestDataTooBig):
         exception = BodyTooLarge()
-    return exception_handler(exception, cast("Any", context))
-
-
-def _domain_answer(error: errors.MemoryHubError) -> Response:
-    code = status_of(error)
+    if isinstance(exception, OperationalError | InterfaceError):
+        logger.warning("database unavailable: %s", type(exception).__name__)
+        body = problem("server_error", "unavailable", "The database cannot be reached. Try again shortly.")
+        return unavailable(body, status.HTTP_503_SERVICE_UNAVAILABLE, DATABASE_RETRY_SECONDS)
+    if not isinstance(exception, errors.MemoryHubError):
+        return exception_handler(exception, cast("Any", context))
+    code = status_of(exception)
     kind = "server_error" if code >= 500 else "validation_error" if code == 400 else "client_error"
-    response = Response(problem(kind, error.code, error.detail, error.attr), status=code)
-    if isinstance(error, errors.UnavailableError):
-        logger.warning("unavailable: %s", error.code)
-        response["Retry-After"] = str(error.retry_after)
-        return _logged(response)
-    return response
+    body = problem(kind, exception.code, exception.detail, exception.attr)
+    if isinstance(exception, errors.UnavailableError):
+        logger.warning("unavailable: %s", exception.code)
+        return unavailable(body, code, exception.retry_after)
+    return Response(body, status=code)
 
 
-def _logged(response: Response) -> Response:
-    """Django logs an ERROR for every answer of 500 and above that nobody has logged."""
+def unavailable(body: dict[str, Any], code: int, retry_after: int) -> Response:
+    """Return an answer with Retry-After that Django does not log as an ERROR, as it does from 500 on."""
+    response = Response(body, status=code, headers={"Retry-After": str(retry_after)})
     response._has_been_logged = True  # type: ignore[attr-defined]
     return response
 
 
-def database_unavailable() -> Response:
-    """503 with Retry-After: the database cannot be reached just now; nothing was written."""
-    body = problem("server_error", "unavailable", "The database cannot be reached. Try again shortly.")
-    response = Response(body, status=status.HTTP_503_SERVICE_UNAVAILABLE)
-    response["Retry-After"] = str(DATABASE_RETRY_SECONDS)
-    return response
-
-
 def too_large() -> HttpResponse:
-    """413 for a body that nobody reads to its end, which is why the connection cannot be used again."""
+    """Return 413 for a body that is not read to its end, which is why the connection cannot be used again."""
     error = BodyTooLarge()
     body = problem("client_error", error.default_code, str(error.detail))
     return JsonResponse(body, status=error.status_code, headers={"Connection": "close"})
 
 
 def overloaded() -> HttpResponse:
-    """503 with Retry-After: too many requests are waiting already; nothing was done."""
+    """Return 503 with Retry-After: too many requests are waiting already; nothing was done."""
     body = problem("server_error", "overloaded", "Too many requests are waiting. Try again shortly.")
     headers = {"Retry-After": str(OVERLOAD_RETRY_SECONDS)}
     return JsonResponse(body, status=status.HTTP_503_SERVICE_UNAVAILABLE, headers=headers)
 
 
-def _wants_json(request: HttpRequest) -> bool:
+def is_api(request: HttpRequest) -> bool:
+    """Return whether the address is one of the API, whose errors are JSON."""
     return request.path.startswith("/api/")
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Django's own 400 (for example a suspicious host), in our shape under /api/."""
-    if not _wants_json(request):
+    """Return Django's own 400 (for example for a suspicious host), as JSON under /api/."""
+    if not is_api(request):
         return defaults.bad_request(request, exception)
     detail = "The request cannot be read."
     if isinstance(exception, TooManyFieldsSent):
@@ -98,21 +91,21 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Django's own 403, in our shape under /api/."""
-    if not _wants_json(request):
+    """Return Django's own 403, as JSON under /api/."""
+    if not is_api(request):
         return defaults.permission_denied(request, exception)
     return JsonResponse(problem("client_error", "permission_denied", "Not permitted."), status=403)
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """An address that does not exist, in our shape under /api/."""
-    if not _wants_json(request):
+    """Return 404 for an address that does not exist, as JSON under /api/."""
+    if not is_api(request):
         return defaults.page_not_found(request, exception)
     return JsonResponse(problem("client_error", "not_found", "There is nothing at this address."), status=404)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """An error of ours, in our shape under /api/."""
-    if not _wants_json(request):
+    """Return 500 for a fault of the hub, as JSON under /api/."""
+    if not is_api(request):
         return defaults.server_error(request)
     return JsonResponse(problem("server_error", "error", "Something went wrong here."), status=500)

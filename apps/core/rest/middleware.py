@@ -1,4 +1,4 @@
-"""What happens around every request."""
+"""Middleware: metrics of every request."""
 
 import time
 from collections.abc import Callable
@@ -13,7 +13,7 @@ METHODS = {"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"}
 
 
 def count_request(method: str, route: str, status: int) -> str:
-    """Count an answer; gives the method as its label says it."""
+    """Count an answer; return the method as its label has it."""
     label = method if method in METHODS else "other"
     HTTP_REQUESTS.labels(label, route, status).inc()
     return label
@@ -22,8 +22,8 @@ def count_request(method: str, route: str, status: int) -> str:
 class RequestMetricsMiddleware:
     """Counts each answer and its time by route template, so that no identifier becomes a label.
 
-    It is the first to see a request, so it also refuses a query string of too many parameters: whoever looks at
-    one later takes what Django raises for a mistake of ours.
+    It is the first to see a request, so it also refuses a query string of too many parameters: code that reads one
+    later would take what Django raises for a fault of the hub.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
@@ -31,15 +31,13 @@ class RequestMetricsMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         started = time.perf_counter()
-        response = self._answer(request)
+        try:
+            _ = request.GET
+            response = None
+        except TooManyFieldsSent as error:
+            response = bad_request(request, error)
+        response = response or self.get_response(request)
         route = request.resolver_match.route if request.resolver_match else "unknown"
         method = count_request(request.method or "", route, response.status_code)
         HTTP_SECONDS.labels(method, route).observe(time.perf_counter() - started)
         return response
-
-    def _answer(self, request: HttpRequest) -> HttpResponse:
-        try:
-            _ = request.GET
-        except TooManyFieldsSent as error:
-            return bad_request(request, error)
-        return self.get_response(request)

@@ -1,4 +1,4 @@
-"""What every operation of the OpenAPI document has in common."""
+"""The OpenAPI document: what all operations have in common."""
 
 from copy import copy
 from types import NoneType, UnionType
@@ -16,7 +16,7 @@ NO_NUL = r"[^\u0000]"
 
 
 class AutoSchema(SpectacularAutoSchema):
-    """Adds the error answers that each operation may give (DESIGN D12), and how strict its input is."""
+    """Adds the error answers that each operation may return (DESIGN D12), and how strict its input is."""
 
     def _map_basic_serializer(self, serializer: Any, direction: Any) -> dict[str, Any]:
         schema: dict[str, Any] = super()._map_basic_serializer(serializer, direction)  # type: ignore[no-untyped-call]
@@ -31,28 +31,23 @@ class AutoSchema(SpectacularAutoSchema):
 
     def _get_response_bodies(self, direction: Literal["request", "response"] = "response") -> dict[str, Any]:
         bodies: dict[str, Any] = super()._get_response_bodies(direction)
-        for code in self._error_statuses():
+        statuses: list[str] = []
+        if self.view.get_authenticators():
+            statuses += ["400", "401", "403", "503"]
+            statuses += ["413", "415"] if self.method in {"POST", "PUT", "PATCH"} else []
+            statuses += ["404"] if "{" in self.path else []
+        for code in statuses:
             if code not in bodies:
                 bodies[code] = self._get_response_for_code(Problem, code, direction=direction)  # type: ignore[no-untyped-call]
         return bodies
 
-    def _error_statuses(self) -> list[str]:
-        if not self.view.get_authenticators():
-            return []
-        statuses = ["400", "401", "403", "503"]
-        if self.method in {"POST", "PUT", "PATCH"}:
-            statuses += ["413", "415"]
-        if "{" in self.path:
-            statuses.append("404")
-        return statuses
-
     def get_tags(self) -> list[str]:
-        """The first part of the path after /api/."""
+        """Return the first part of the path after /api/."""
         return [self.path.split("/")[2]]
 
 
 def text_pattern(field: serializers.CharField) -> str:
-    """What a text must look like, as a regular expression of JSON Schema."""
+    """Return the regular expression of JSON Schema that a text must match."""
     if field.allow_blank:
         return f"^{NO_NUL}*$"
     seen = VISIBLE if isinstance(field, VisibleTextField) else r"[^\s\u0000]"

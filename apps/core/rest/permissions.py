@@ -1,4 +1,4 @@
-"""What a key's permission lets it call."""
+"""The permission that a call needs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class HasKeyPermission(BasePermission):
 
 
 def needed_permission(method: str, view: APIView) -> Permission:
-    """The permission that a call of this method needs."""
+    """Return the permission that a call of this method needs."""
     declared: Permission | None = getattr(view, "needed_permission", None)
     if declared is not None:
         return declared

@@ -24,7 +24,7 @@ from apps.core.schemas.serializers import (
     KeyListOutput,
     KeyOutput,
     NoInput,
-    highest,
+    highest_permission,
     scope_of,
     validate,
 )
@@ -49,14 +49,14 @@ class HubView(APIView):
 
     @property
     def access(self) -> Access:
-        """What the caller may do."""
+        """Return what the caller may do."""
         access = self.request.auth
         assert isinstance(access, Access)
         return access
 
 
 def validate_query(serializer: type[BaseSerializer[Any]], request: Request) -> Any:
-    """The checked query string, in which no parameter may stand twice."""
+    """Return the checked query string, in which no parameter may occur twice."""
     repeated = [name for name, values in request.query_params.lists() if len(values) > 1]
     if repeated:
         raise ValidationError({printable(name): ["Given more than once."] for name in repeated[:10]}, code="repeated")
@@ -81,12 +81,12 @@ class KeysView(HubView):
 
     @extend_schema(operation_id="keys_create", request=KeyInput, responses={201: KeyCreatedOutput})
     def post(self, request: Request) -> Response:
-        """Make a key. The answer is the only one that ever shows its secret."""
+        """Create a key. The answer is the only one that ever shows its secret."""
         data = validate(KeyInput, request.data)
         key, secret = services.key_create(
             name=data["name"],
             scope=scope_of(data),
-            permission=highest(data.get("permissions")),
+            permission=highest_permission(data.get("permissions")),
             expires_at=data.get("expires_at"),
             actor=self.access.actor,
         )
@@ -112,13 +112,13 @@ class KeyView(HubView):
 
 @require_safe
 def healthz(request: HttpRequest) -> HttpResponse:
-    """200 while this process answers at all."""
+    """Answer 200 while this process answers at all."""
     return JsonResponse(health.ALIVE)
 
 
 @require_safe
 def readyz(request: HttpRequest) -> HttpResponse:
-    """200 when everything that requests need is ready; else 503 that names what is not."""
+    """Answer 200 when everything that requests need is ready; else 503, which names what is not."""
     report = health.readiness()
     if report.ready:
         return JsonResponse({"status": "ready", "checks": report.checks})
@@ -129,7 +129,7 @@ def readyz(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def prometheus(request: HttpRequest) -> HttpResponse:
-    """The metrics of all processes together, in Prometheus' text format."""
+    """Answer with the metrics of all processes together, in Prometheus' text format."""
     token = settings.MEMORYHUB.metrics_token
     if token and not hmac.compare_digest(request.headers.get("Authorization", "").encode(), f"Bearer {token}".encode()):
         return JsonResponse({"status": "unauthorized"}, status=401)

@@ -16,7 +16,7 @@ Answer = dict[str, Any]
 
 
 def items_schema(component: str) -> Answer:
-    """What a list of items looks like in the OpenAPI document. component: the name of an item's schema."""
+    """Return the schema of a list of items for the OpenAPI document. component: the name of an item's schema."""
     return {
         "type": "array",
         "minItems": 1,
@@ -44,7 +44,7 @@ class ItemsField(serializers.Field[list[Any], Any, list[Any], Any]):
 
 
 class ItemRefusedError(Exception):
-    """An item of a batch cannot be used. answer: what its sender is told."""
+    """An item of a batch cannot be used. answer: its error, as the sender receives it."""
 
     def __init__(self, answer: Answer) -> None:
         super().__init__()
@@ -52,11 +52,11 @@ class ItemRefusedError(Exception):
 
 
 def validate_item(serializer: type[StrictSerializer], item: Any) -> Answer:
-    """The checked item. Raises ItemRefusedError."""
+    """Return the checked item. Raises ItemRefusedError."""
     try:
         return cast("Answer", shared(serializer).run_validation(item))
     except ValidationError as refused:
-        # Of nothing at all, the serializer says no field; as the only item of a request it would have said this.
+        # For an item that is no object the serializer names no field; as the body of a request it would.
         is_about_fields = isinstance(refused.detail, dict)
         error = refused if is_about_fields else ValidationError({api_settings.NON_FIELD_ERRORS_KEY: refused.detail})
         body = ExceptionFormatter(error, cast("Any", {}), error).run()
@@ -64,7 +64,7 @@ def validate_item(serializer: type[StrictSerializer], item: Any) -> Answer:
 
 
 def item_error(error: MemoryHubError) -> Answer:
-    """What the sender of an item is told that the domain has refused."""
+    """Return the error of an item that the domain has refused."""
     status = status_of(error)
     kind = "validation_error" if status == 400 else "client_error"
     return {"status": status, **problem(kind, error.code, error.detail, error.attr)}

@@ -15,8 +15,8 @@ from rest_framework import serializers
 MAX_JSON_DEPTH = 20
 MAX_JSON_CHARS = 20_000
 MAX_ECHOED_CHARS = 100
-# Text with something to see in it, as a pattern that Python and JSON Schema read alike: no white space, no control
-# character, nothing that Unicode calls ignorable by default (fillers of Hangul among them), no empty Braille cell.
+# A visible character, as a pattern that Python and JSON Schema read alike: no white space, no control character,
+# nothing that Unicode calls ignorable by default (fillers of Hangul among them), no empty Braille cell.
 VISIBLE = (
     r"[^\s\u0000-\u001f\u007f-\u00a0\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
     r"\u2028-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8]"
@@ -26,7 +26,7 @@ _VISIBLE = re.compile(VISIBLE[:-1] + "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a
 
 
 def printable(text: str) -> str:
-    """A caller's text, short and safe to send back."""
+    """Return a caller's text, short and safe to send back."""
     return text[:MAX_ECHOED_CHARS].encode("utf-8", "replace").decode()
 
 
@@ -99,7 +99,7 @@ class StrictBooleanField(serializers.BooleanField):
 
 
 class AwareDateTimeField(serializers.DateTimeField):
-    """ISO 8601 with an offset; a naive datetime is refused (DESIGN D13). Gives UTC."""
+    """ISO 8601 with an offset; a naive datetime is refused (DESIGN D13). Returns UTC."""
 
     default_error_messages = {
         "naive": "A datetime needs an offset, for example 2023-05-08T13:56:00Z.",
@@ -139,7 +139,7 @@ class JSONObjectField(serializers.Field[dict[str, Any], Any, dict[str, Any], Any
         if not isinstance(data, dict):
             self.fail("not_an_object")
         size = 0
-        for depth, leaf in _nodes(data, 1):
+        for depth, leaf in walk(data, 1):
             text = str(leaf)
             size += len(text) + 1
             if depth > MAX_JSON_DEPTH:
@@ -148,7 +148,7 @@ class JSONObjectField(serializers.Field[dict[str, Any], Any, dict[str, Any], Any
                 self.fail("too_large", limit=MAX_JSON_CHARS)
             if isinstance(leaf, float) and not math.isfinite(leaf):
                 self.fail("not_finite")
-            if not _storable(text):
+            if "\x00" in text or any("\ud800" <= c <= "\udfff" for c in text):
                 self.fail("characters")
         return data
 
@@ -156,8 +156,8 @@ class JSONObjectField(serializers.Field[dict[str, Any], Any, dict[str, Any], Any
         return value
 
 
-def _nodes(value: Any, depth: int) -> Iterator[tuple[int, Any]]:
-    """Every name and value with its depth, from above; an object or a list stands as an empty text."""
+def walk(value: Any, depth: int) -> Iterator[tuple[int, Any]]:
+    """Yield every name and value with its depth, from the top; an object or a list as an empty text."""
     if not isinstance(value, dict | list):
         yield depth, value
         return
@@ -165,11 +165,7 @@ def _nodes(value: Any, depth: int) -> Iterator[tuple[int, Any]]:
     if isinstance(value, dict):
         yield from ((depth, name) for name in value)
     for item in value.values() if isinstance(value, dict) else value:
-        yield from _nodes(item, depth + 1)
-
-
-def _storable(text: str) -> bool:
-    return "\x00" not in text and not any("\ud800" <= c <= "\udfff" for c in text)
+        yield from walk(item, depth + 1)
 
 
 @extend_schema_field(
@@ -182,7 +178,7 @@ def _storable(text: str) -> bool:
     }
 )
 class VectorField(serializers.Field["npt.NDArray[np.float32]", Any, list[float], Any]):
-    """A list of finite numbers, not all zero; gives float32 of shape (n,). Its length is checked by the service."""
+    """A list of finite numbers, not all zero; returns float32 of shape (n,). Its length is checked by the service."""
 
     default_error_messages = {
         "not_a_list": "Expected a list of numbers.",

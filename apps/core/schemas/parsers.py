@@ -1,4 +1,4 @@
-"""Reading request bodies without surprises."""
+"""Parsing of JSON request bodies."""
 
 import json
 from collections.abc import Mapping
@@ -11,40 +11,36 @@ from rest_framework.parsers import JSONParser
 
 from apps.core.schemas.fields import printable
 
-MAX_DEPTH_DETAIL = "JSON parse error - nested too deeply."
-
 
 class StrictJSONParser(JSONParser):
     """JSON in UTF-8 whose failures are always a 400, or a 413 beyond DATA_UPLOAD_MAX_MEMORY_SIZE.
 
     Refused are broken text, another encoding, NaN and Infinity, nesting too deep for the parser, and an object
-    that names a member twice, of which one would be lost.
+    that has a member twice, of which one would be lost.
     """
 
     def parse(
         self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
     ) -> Any:
+        """Return the parsed body."""
+        body: bytes = stream.read(settings.DATA_UPLOAD_MAX_MEMORY_SIZE + 1)
+        if len(body) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
+            raise RequestDataTooBig
         try:
-            return json.loads(_text(stream), parse_constant=_refuse_constant, object_pairs_hook=_members)
+            return json.loads(body.decode(), parse_constant=refuse_constant, object_pairs_hook=unique_members)
         except RecursionError as error:
-            raise ParseError(MAX_DEPTH_DETAIL) from error
+            raise ParseError("JSON parse error - nested too deeply.") from error
         except ValueError as error:
             raise ParseError(f"JSON parse error - {error}") from error
 
 
-def _text(stream: IO[Any]) -> str:
-    limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
-    body: bytes = stream.read(limit + 1)
-    if len(body) > limit:
-        raise RequestDataTooBig
-    return body.decode()
-
-
-def _refuse_constant(name: str) -> None:
+def refuse_constant(name: str) -> None:
+    """Raise ValueError for NaN and Infinity, which Python's parser would accept."""
     raise ValueError(f"{name} is not JSON.")
 
 
-def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def unique_members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the members of an object. Raises ValidationError for a name that occurs twice."""
     members: dict[str, Any] = {}
     for name, value in pairs:
         if name in members:

@@ -18,7 +18,7 @@ from apps.core.schemas.fields import (
 
 
 class StrictSerializer(serializers.Serializer[Any]):
-    """Input of which every field is known; the answer names the ones that are not."""
+    """Input whose fields are all known; the error names the unknown ones."""
 
     def to_internal_value(self, data: Any) -> Any:
         if isinstance(data, Mapping):
@@ -34,9 +34,9 @@ _shared: dict[type[serializers.BaseSerializer[Any]], serializers.BaseSerializer[
 
 
 def shared(kind: type[serializers.BaseSerializer[Any]]) -> serializers.BaseSerializer[Any]:
-    """The one serializer of a kind, for `run_validation`, which leaves nothing behind in it.
+    """Return the one serializer of a kind, for `run_validation`, which keeps no state in it.
 
-    A new one copies every field: that takes longer than checking what a request holds.
+    A new one copies every field: that takes longer than checking the input of a request.
     """
     return _shared.get(kind) or _shared.setdefault(kind, kind())
 
@@ -45,7 +45,7 @@ def validate(serializer: type[serializers.BaseSerializer[Any]], data: Any) -> An
     """Return the checked input. Raises DRF's ValidationError, which names the fields at fault."""
     if data is not None:
         return shared(serializer).run_validation(data)
-    instance = serializer(data=data)  # whose words for this are made of the data of an instance
+    instance = serializer(data=data)  # its error for a missing body needs an instance with data
     instance.is_valid(raise_exception=True)
     return instance.validated_data
 
@@ -63,7 +63,7 @@ class ScopeInput(StrictSerializer):
 
 
 def scope_of(data: Mapping[str, Any]) -> Scope:
-    """The scope that validated input names."""
+    """Return the scope that validated input names."""
     return Scope(data.get("user_id"), data.get("household_id"), data.get("persona_id"))
 
 
@@ -90,7 +90,7 @@ class PermissionsField(serializers.ListField):
 
 
 class KeyInput(ScopeInput):
-    """A key to be made."""
+    """A key to be created."""
 
     name = StrictCharField(max_length=100)
     permissions = PermissionsField(
@@ -100,8 +100,8 @@ class KeyInput(ScopeInput):
     expires_at = AwareDateTimeField(required=False, allow_null=True)
 
 
-def highest(permissions: list[str] | None) -> Permission:
-    """The level that a list of permissions amounts to; write when none is given."""
+def highest_permission(permissions: list[str] | None) -> Permission:
+    """Return the highest of a list of permissions; write when there is none."""
     if not permissions:
         return Permission.WRITE
     return max((Permission(p) for p in permissions), key=PERMISSION_ORDER.index)
@@ -111,9 +111,9 @@ class KeyOutput(serializers.ModelSerializer[ApiKey]):
     """A key, without its secret."""
 
     id = serializers.UUIDField(source="uuid")
-    user_id = serializers.SerializerMethodField()
-    household_id = serializers.SerializerMethodField()
-    persona_id = serializers.SerializerMethodField()
+    user_id = serializers.CharField(source="scope.user_id", read_only=True, allow_null=True)
+    household_id = serializers.CharField(source="scope.household_id", read_only=True, allow_null=True)
+    persona_id = serializers.CharField(source="scope.persona_id", read_only=True, allow_null=True)
     permissions = serializers.SerializerMethodField()
 
     class Meta:
@@ -123,15 +123,6 @@ class KeyOutput(serializers.ModelSerializer[ApiKey]):
             "created_at", "created_by", "expires_at", "last_used_at", "revoked_at",
         ]  # fmt: skip
         read_only_fields = fields
-
-    def get_user_id(self, key: ApiKey) -> str | None:
-        return key.scope.user_id
-
-    def get_household_id(self, key: ApiKey) -> str | None:
-        return key.scope.household_id
-
-    def get_persona_id(self, key: ApiKey) -> str | None:
-        return key.scope.persona_id
 
     def get_permissions(self, key: ApiKey) -> list[str]:
         return [p.value for p in PERMISSION_ORDER[: PERMISSION_ORDER.index(Permission(key.permission)) + 1]]

@@ -95,11 +95,11 @@ def sample(exposition: str, name: str, **labels: str) -> float:
 @pytest.mark.django_db
 def test_requests_are_counted_by_route_and_never_by_id() -> None:
     labels = {"method": "GET", "route": "api/semantic/memories/<uuid:uuid>", "status": "401"}
-    before = sample(Client().get("/metrics").content.decode(), "http_requests_total", **labels)
+    before = sample(Client().get("/metrics").content.decode(), "memoryhub_http_requests_total", **labels)
     for last in "12":
         Api().get(f"/api/semantic/memories/00000000-0000-4000-8000-00000000000{last}")
     exposition = Client().get("/metrics").content.decode()
-    assert sample(exposition, "http_requests_total", **labels) == before + 2
+    assert sample(exposition, "memoryhub_http_requests_total", **labels) == before + 2
     assert "00000000-0000" not in exposition
 
 
@@ -110,7 +110,10 @@ def test_addresses_and_methods_that_do_not_exist_share_a_label() -> None:
     after = Client().get("/metrics").content.decode()
     for method in ("GET", "other"):
         labels = {"method": method, "route": "unknown", "status": "404"}
-        assert sample(after, "http_requests_total", **labels) == sample(before, "http_requests_total", **labels) + 1
+        assert (
+            sample(after, "memoryhub_http_requests_total", **labels)
+            == sample(before, "memoryhub_http_requests_total", **labels) + 1
+        )
     assert "zanzibar" not in after
     assert "BREW" not in after
 
@@ -135,5 +138,5 @@ def test_metrics_are_those_of_all_processes_together(tmp_path: Path) -> None:
     reader = process("/healthz", "/metrics")
     exposition = reader.communicate(timeout=60)[0].decode()
     labels = {"method": "GET", "route": "healthz", "status": "200"}
-    assert sample(exposition, "http_requests_total", **labels) == 8
-    assert sample(exposition, "http_request_duration_seconds_count", method="GET", route="healthz") == 8
+    assert sample(exposition, "memoryhub_http_requests_total", **labels) == 8
+    assert sample(exposition, "memoryhub_http_request_duration_seconds_count", method="GET", route="healthz") == 8

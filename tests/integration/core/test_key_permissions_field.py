@@ -2,7 +2,7 @@
 
 import pytest
 
-from apps.core.schemas.serializers import KeyInput, highest
+from apps.core.schemas.serializers import KeyInput, highest_permission
 
 
 @pytest.mark.parametrize(
@@ -13,7 +13,7 @@ def test_the_highest_level_counts(given: object, level: str) -> None:
     data = {"name": "x"} if given is None else {"name": "x", "permissions": given}
     serializer = KeyInput(data=data)
     assert serializer.is_valid(), serializer.errors
-    assert highest(serializer.validated_data.get("permissions")) == level
+    assert highest_permission(serializer.validated_data.get("permissions")) == level
 
 
 @pytest.mark.parametrize("given", ["all", "", [], ["read", "all"], [["read"]], 7, {"read": True}, None])
