@@ -1,1 +1,1 @@
-"""Chat models: through OpenAI's wire format, through Anthropic's, and out of a script."""
+"""Chat models: through OpenAI's wire format, through Anthropic's, and from a script."""

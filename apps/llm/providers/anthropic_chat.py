@@ -9,10 +9,11 @@ import anthropic
 import httpx2
 
 from apps.llm.domain.chat import MAX_MODELS, ChatRequest, FinishReason
-from apps.llm.providers.answers import Delta, tokens
+from apps.llm.providers.answers import AnswerDelta, model_name, token_count
 from apps.llm.providers.sdk_chat import SdkChat
 
 ANTHROPIC_BASE_URL = "https://api.anthropic.com"
+CACHE_COUNTS = ("cache_creation_input_tokens", "cache_read_input_tokens")
 FINISH_REASONS: Mapping[str, FinishReason] = {
     "end_turn": FinishReason.STOP,
     "stop_sequence": FinishReason.STOP,
@@ -26,7 +27,7 @@ logging.getLogger("anthropic._base_client").setLevel(logging.INFO)
 
 
 class AnthropicChat(SdkChat[anthropic.Anthropic]):
-    """A ChatProvider for one model behind `/v1/messages`; base_url is what stands before that.
+    """A ChatProvider for one model behind `/v1/messages`; base_url is what comes before that.
 
     A request's temperature is not sent: since its version of 2026-10-21 the API refuses any, and the SDK knows none.
     JSON is asked for in words only, because the API's JSON mode wants a schema.
@@ -35,36 +36,37 @@ class AnthropicChat(SdkChat[anthropic.Anthropic]):
     sdk: ClassVar[ModuleType] = anthropic
     sdk_error: ClassVar[type[Exception]] = anthropic.AnthropicError
 
-    def _new_client(self) -> anthropic.Anthropic:
+    def _new_client(self, http: httpx2.Client) -> anthropic.Anthropic:
         key = self.endpoint.key
         return anthropic.Anthropic(
             api_key=key,
             base_url=self.endpoint.base_url or ANTHROPIC_BASE_URL,
             max_retries=0,
-            http_client=self._http.get(),
+            http_client=http,
             default_headers={"Authorization": f"Bearer {key}"},  # before one of ANTHROPIC_CUSTOM_HEADERS
             open_telemetry=False,
         )
 
-    def _deltas(self, request: ChatRequest, timeout: httpx2.Timeout) -> Generator[Delta, None, None]:
-        parameters = self._parameters(request)
-        with self._client.get().messages.create(**parameters, stream=True, timeout=timeout) as events:
+    def _deltas(
+        self, client: anthropic.Anthropic, request: ChatRequest, timeout: httpx2.Timeout
+    ) -> Generator[AnswerDelta, None, None]:
+        with client.messages.create(**self._parameters(request), stream=True, timeout=timeout) as events:
             for event in events:
-                yield _delta(event)
+                yield _delta_of(event)
 
-    def _whole(self, request: ChatRequest, timeout: httpx2.Timeout) -> Delta:
-        answer: Any = self._client.get().messages.create(**self._parameters(request), timeout=timeout)
+    def _whole(self, client: anthropic.Anthropic, request: ChatRequest, timeout: httpx2.Timeout) -> AnswerDelta:
+        answer: Any = client.messages.create(**self._parameters(request), timeout=timeout)
         blocks = [block.text for block in answer.content if block.type == "text"]
-        return Delta(
+        return AnswerDelta(
             "".join(blocks),
             _finish(answer.stop_reason) or FinishReason.OTHER,
             input_tokens=_input_tokens(answer.usage),
-            output_tokens=tokens(getattr(answer.usage, "output_tokens", None)),
-            model=_name(answer),
+            output_tokens=token_count(answer.usage, "output_tokens"),
+            model=model_name(answer),
         )
 
-    def _first_page_of_models(self, timeout: httpx2.Timeout) -> Any:
-        return self._client.get().models.list(limit=MAX_MODELS, timeout=timeout)
+    def _first_page_of_models(self, client: anthropic.Anthropic, timeout: httpx2.Timeout) -> Any:
+        return client.models.list(limit=MAX_MODELS, timeout=timeout)
 
     def _parameters(self, request: ChatRequest) -> dict[str, Any]:
         messages = [{"role": message.role.value, "content": message.content} for message in request.messages]
@@ -72,23 +74,22 @@ class AnthropicChat(SdkChat[anthropic.Anthropic]):
         return asked | ({"system": request.instructions} if request.instructions else {})
 
 
-def _delta(event: Any) -> Delta:
-    """What an event adds. Other blocks than text, such as the model's thinking, are no part of the answer."""
+def _delta_of(event: Any) -> AnswerDelta:
+    """Return what an event adds. Other blocks than text, such as the model's thinking, are no part of the answer."""
     match getattr(event, "type", None):
         case "message_start":
             # It counts output too, but only what there is so far.
-            return Delta(input_tokens=_input_tokens(event.message.usage), model=_name(event.message))
+            return AnswerDelta(input_tokens=_input_tokens(event.message.usage), model=model_name(event.message))
         case "content_block_start":
-            return Delta(_text(event.content_block, "text"))
+            return AnswerDelta(_text(event.content_block, "text"))
         case "content_block_delta":
-            return Delta(_text(event.delta, "text_delta"))
+            return AnswerDelta(_text(event.delta, "text_delta"))
         case "message_delta":
-            return Delta(
-                finish=_finish(event.delta.stop_reason),
-                output_tokens=tokens(getattr(event.usage, "output_tokens", None)),
+            return AnswerDelta(
+                finish=_finish(event.delta.stop_reason), output_tokens=token_count(event.usage, "output_tokens")
             )
         case _:
-            return Delta()
+            return AnswerDelta()
 
 
 def _text(part: Any, kind: str) -> str:
@@ -101,14 +102,8 @@ def _finish(reason: object) -> FinishReason | None:
 
 
 def _input_tokens(usage: Any) -> int | None:
-    """All that was read: what came from, or went into, a cache of the provider's is counted apart."""
-    counts = [tokens(getattr(usage, name, None)) for name in ("input_tokens", *_CACHED)]
-    return None if counts[0] is None else sum(count or 0 for count in counts)
-
-
-_CACHED = ("cache_creation_input_tokens", "cache_read_input_tokens")
-
-
-def _name(message: Any) -> str | None:
-    model = getattr(message, "model", None)
-    return model if isinstance(model, str) and model else None
+    """Return all tokens that were read: those that came from, or went into, the provider's cache are counted apart."""
+    read = token_count(usage, "input_tokens")
+    if read is None:
+        return None
+    return read + sum(token_count(usage, name) or 0 for name in CACHE_COUNTS)

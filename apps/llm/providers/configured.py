@@ -1,4 +1,4 @@
-"""The chat providers of the settings, made at their first use."""
+"""The chat providers of the settings, created at their first use."""
 
 import threading
 from enum import StrEnum
@@ -19,9 +19,9 @@ class ModelRole(StrEnum):
 
 
 def chat_providers() -> tuple[ChatProvider, ...]:
-    """The providers to ask, in this order: the primary one and its fallback. Empty when no chat model is configured.
+    """Return the primary provider and its fallback, in this order; nothing when no chat model is configured.
 
-    Always the same objects in one process.
+    The same objects for the whole life of a process.
     """
     return _providers.get()
 
@@ -32,7 +32,7 @@ def configured_roles() -> list[tuple[ModelRole, ChatProvider]]:
 
 
 def warm_up_chat_providers() -> None:
-    """Make the providers in the background: the first one who asks a model need not wait for the SDKs' import."""
+    """Create the providers in the background, so that the first call need not wait for the import of the SDKs."""
     if settings.MEMORYHUB.chat.primary is not None:
         threading.Thread(target=chat_providers, name="chat-warm-up", daemon=True).start()
 
@@ -42,12 +42,12 @@ def reset_chat_providers() -> None:
     _providers.forget()
 
 
-def _configured() -> tuple[ChatProvider, ...]:
+def _build_configured() -> tuple[ChatProvider, ...]:
     chat = settings.MEMORYHUB.chat
-    return tuple(_provider(config) for config in (chat.primary, chat.fallback) if config is not None)
+    return tuple(_build_provider(config) for config in (chat.primary, chat.fallback) if config is not None)
 
 
-def _provider(config: Any) -> ChatProvider:
+def _build_provider(config: Any) -> ChatProvider:
     endpoint = Endpoint(
         service=config.provider,
         model=config.model,
@@ -70,4 +70,4 @@ def _provider(config: Any) -> ChatProvider:
             raise ValueError(f"{endpoint.settings}_PROVIDER is {unknown!r}; it must be none, openai or anthropic.")
 
 
-_providers = PerProcess(_configured)
+_providers = PerProcess(_build_configured)

@@ -1,4 +1,4 @@
-"""Where a chat model is, and what it takes to reach it."""
+"""The address of a chat model, with its key and timeouts."""
 
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
@@ -13,7 +13,7 @@ NO_KEY = "none"
 class Endpoint:
     """One model at one service.
 
-    service: `openai` or `anthropic`, whose wire format is spoken. base_url: None for the service's own address.
+    service: `openai` or `anthropic`, whose wire format is used. base_url: None for the service's own address.
     api_key: None where the server asks for none. settings: what the names of its environment variables begin with.
     """
 
@@ -26,10 +26,10 @@ class Endpoint:
 
     @property
     def name(self) -> str:
-        """The service, and the address where it is not the service's own; see `ChatProvider.name`."""
+        """Return the service, and the address where it is not the service's own; see `ChatProvider.name`."""
         return f"{self.service}@{urlsplit(self.base_url).netloc}" if self.base_url else self.service
 
     @property
     def key(self) -> str:
-        """What is sent as the key."""
+        """Return what is sent as the key."""
         return self.api_key or NO_KEY

@@ -1,11 +1,10 @@
-"""What the errors of the SDKs, and of the HTTP client below them, mean.
+"""Errors of the SDKs, and of the HTTP client below them, as ChatErrors.
 
-The SDKs' errors hold the request with its key, and servers repeat what they were told. So nothing of an error is
-kept but its meaning.
+The SDKs' errors hold the request with its key, and servers quote what they received. So nothing of an error is kept
+but its meaning.
 """
 
 import re
-import time
 from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
@@ -27,7 +26,7 @@ from apps.llm.domain.chat import (
     Usage,
 )
 from apps.llm.domain.retry import parse_retry_after
-from apps.llm.providers.answers import Answer
+from apps.llm.providers.answers import AnswerBuilder
 from apps.llm.providers.endpoint import Endpoint
 
 NO_CREDIT = frozenset({"insufficient_quota", "billing_error", "billing_not_active", "billing_hard_limit_reached"})
@@ -53,11 +52,11 @@ _ERROR_STATUS = re.compile(r"[45][0-9]{2}")
 _NEVER_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.ProxyError)
 
 UNREADABLE = (ValueError, TypeError, AttributeError, LookupError, RecursionError)
-"""What the SDKs raise about an answer that is none, depending on how far they got with it."""
+"""What the SDKs raise for an answer that is none, depending on how far they got with it."""
 
 
-class Failures:
-    """The meaning of errors at one endpoint. sdk: the module of the SDK; all have the same names for their errors."""
+class ErrorTranslator:
+    """Translates the errors of calls to one endpoint. sdk: the SDK's module; all SDKs name their errors alike."""
 
     def __init__(self, endpoint: Endpoint, sdk: ModuleType, base: type[Exception], clock: Clock) -> None:
         self._endpoint = endpoint
@@ -67,67 +66,70 @@ class Failures:
         self.raised = (base, httpx2.HTTPError, httpx2.StreamError, OSError, *UNREADABLE)
         """Everything that a call through the SDK may raise."""
 
-    def meaning_of(self, error: Exception, *, began: bool, deadline: float, used: Usage) -> ChatError:
-        """The ChatError for what a call raised.
+    def translate(self, error: Exception, *, has_begun: bool, is_late: bool, used: Usage) -> ChatError:
+        """Return the ChatError for what a call raised.
 
-        began: whether a part of the answer had come. deadline: when the call had to be over, by `time.monotonic`.
-        used: what it probably cost if the provider had begun to work on it.
+        has_begun: whether a part of the answer had come. is_late: whether the call had to be over by then. used: what
+        it probably cost if the provider had begun to work on it.
         """
         sdk = self._sdk
         if isinstance(error, sdk.APIStatusError):
-            return self._of_answer(error.status_code, error.body, error.response.headers, used if began else None)
-        if isinstance(error, sdk.APIConnectionError):
-            return self._of_network(error.__cause__ or error, began, deadline, used)
+            return self._of_answer(error.status_code, error.body, error.response.headers, used if has_begun else None)
+        is_of_network = isinstance(error, sdk.APIConnectionError)
+        cause = error.__cause__ or error if is_of_network else error
+        if is_late:
+            # At the deadline the connection is shut down, which may look like any other failure.
+            return self._too_late(None if isinstance(cause, _NEVER_SENT) else used)
+        if is_of_network or isinstance(error, httpx2.HTTPError | httpx2.StreamError | OSError):
+            return self._of_network(cause, has_begun, used)
         if isinstance(error, sdk.APIError) and not isinstance(error, sdk.APIResponseValidationError):
-            return self._of_answer(200, error.body, {}, used if began else None)
-        if isinstance(error, httpx2.HTTPError | httpx2.StreamError | OSError):
-            return self._of_network(error, began, deadline, used)
+            return self._of_answer(200, error.body, {}, used if has_begun else None)
         if isinstance(error, UnicodeEncodeError):
             return ChatBadRequestError("The conversation holds a lone surrogate, which no encoding can carry.")
-        return self.unreadable(used)
+        return self._unreadable(used)
 
-    def of_stream(self, error: Exception | None, answer: Answer, deadline: float) -> ChatError:
-        """The ChatError for a stream without an end, which `error` broke off if there was one."""
+    def translate_stream(self, error: Exception | None, answer: AnswerBuilder, *, is_late: bool) -> ChatError:
+        """Return the ChatError for a stream without an end, which `error` broke off if there was one."""
         if error is not None:
-            return self.meaning_of(error, began=answer.began, deadline=deadline, used=answer.usage)
-        return self.cut_off(answer.usage) if answer.began else self.unreadable(answer.usage)
+            return self.translate(error, has_begun=answer.has_begun, is_late=is_late, used=answer.usage)
+        if is_late:
+            return self._too_late(answer.usage)
+        return self._cut_off(answer.usage) if answer.has_begun else self._unreadable(answer.usage)
 
-    def unreadable(self, used: Usage) -> ChatBadResponseError:
-        return ChatBadResponseError(f"{self._who} gave an answer that cannot be read.", usage=used)
+    def _too_late(self, used: Usage | None) -> ChatTimeoutError:
+        text = f"{self._who} took longer than the call may take in all."
+        return ChatTimeoutError(text, phase=TimeoutPhase.TOTAL, usage=used)
 
-    def cut_off(self, used: Usage) -> ChatCutOffError:
+    def _unreadable(self, used: Usage) -> ChatBadResponseError:
+        return ChatBadResponseError(f"{self._who} sent an answer that cannot be read.", usage=used)
+
+    def _cut_off(self, used: Usage) -> ChatCutOffError:
         return ChatCutOffError(f"The answer of {self._endpoint.name} ended before its end.", usage=used)
 
-    def _of_network(self, error: BaseException, began: bool, deadline: float, used: Usage) -> ChatError:
+    def _of_network(self, error: BaseException, has_begun: bool, used: Usage) -> ChatError:
         never_sent = isinstance(error, _NEVER_SENT)
         usage = None if never_sent else used
+        if isinstance(error, httpx2.ConnectTimeout | httpx2.PoolTimeout):
+            return ChatTimeoutError(f"{self._who} was not reached in time.", phase=TimeoutPhase.CONNECT, usage=usage)
         if isinstance(error, httpx2.TimeoutException):
-            return self._timeout(error, deadline, usage)
+            return ChatTimeoutError(f"{self._who} sent nothing for too long.", phase=TimeoutPhase.IDLE, usage=usage)
         if isinstance(error, httpx2.DecodingError):
-            return self.unreadable(used)
-        if began:
-            return self.cut_off(used)
+            return self._unreadable(used)
+        if has_begun:
+            return self._cut_off(used)
         happened = "cannot be reached" if never_sent else "hung up before it had answered"
         return ChatConnectionError(f"{self._who} {happened}.", usage=usage)
 
-    def _timeout(self, error: httpx2.TimeoutException, deadline: float, usage: Usage | None) -> ChatTimeoutError:
-        if time.monotonic() >= deadline:
-            return ChatTimeoutError(
-                f"{self._who} took longer than the call may take in all.", phase=TimeoutPhase.TOTAL, usage=usage
-            )
-        if isinstance(error, httpx2.ConnectTimeout | httpx2.PoolTimeout):
-            return ChatTimeoutError(f"{self._who} was not reached in time.", phase=TimeoutPhase.CONNECT, usage=usage)
-        return ChatTimeoutError(f"{self._who} sent nothing for too long.", phase=TimeoutPhase.IDLE, usage=usage)
-
     def _of_answer(self, status: int, body: object, headers: Mapping[str, str], used: Usage | None) -> ChatError:
-        """The error that the server itself told of, by HTTP status or inside a stream."""
-        types = _types(body)
+        """Return the error that the server itself reported, by HTTP status or inside a stream."""
+        types = _error_types(body)
+        settings = self._endpoint.settings
         if 200 <= status < 300:
-            status = next((STATUS_OF_TYPE[name] for name in types if name in STATUS_OF_TYPE), _code(body))
+            status = next((STATUS_OF_TYPE[name] for name in types if name in STATUS_OF_TYPE), _status_in(body))
         if status in {401, 402, 403} or NO_CREDIT.intersection(types):
             return ChatAuthError(
                 f"{self._who} refused the key, or its account has nothing left to spend ({status}): "
-                f"check {self._endpoint.settings}_API_KEY and the account.",
+                f"check {settings}_API_KEY and the account.",
                 status=status,
                 usage=used,
             )
@@ -135,17 +137,16 @@ class Failures:
             busy = ChatRateLimitedError if status == 429 else ChatOverloadedError
             wait = _retry_after_ms(headers, self._clock)
             return busy(f"{self._who} answered {status}.", status=status, retry_after_ms=wait, usage=used)
-        return ChatBadRequestError(self._refusal(status), status=status, usage=used)
+        refusal = f"{self._who} refused the request ({status})."
+        if status == 404 or status < 400:
+            refusal = (
+                f"{self._who} has no such address or model ({status}): check {settings}_BASE_URL and {settings}_MODEL."
+            )
+        return ChatBadRequestError(refusal, status=status, usage=used)
 
-    def _refusal(self, status: int) -> str:
-        if status != 404 and status >= 400:
-            return f"{self._who} refused the request ({status})."
-        settings = self._endpoint.settings
-        return f"{self._who} has no such address or model ({status}): check {settings}_BASE_URL and {settings}_MODEL."
 
-
-def _types(body: object) -> list[str]:
-    """The words by which the server calls its error, the more exact one first.
+def _error_types(body: object) -> list[str]:
+    """Return the words by which the server calls its error, the more exact one first.
 
     OpenAI has them beside the message, Anthropic a level below.
     """
@@ -155,13 +156,13 @@ def _types(body: object) -> list[str]:
     return [value for value in (inner.get("code"), inner.get("type")) if isinstance(value, str)]
 
 
-def _code(body: object) -> int:
-    """The HTTP status that some servers put into an error inside a stream; 500 where there is none."""
+def _status_in(body: object) -> int:
+    """Return the HTTP status that some servers put into an error inside a stream; 500 where there is none."""
     code = str(body.get("code")) if isinstance(body, Mapping) else ""
     return int(code) if _ERROR_STATUS.fullmatch(code) else 500
 
 
 def _retry_after_ms(headers: Mapping[str, str], clock: Clock) -> int | None:
-    """Retry-After, or the header in milliseconds that OpenAI and Azure send beside it, which is more exact."""
+    """Return Retry-After, or the header in milliseconds that OpenAI and Azure send beside it, which is more exact."""
     exact = headers.get("retry-after-ms", "").strip()
     return int(exact) if _MILLISECONDS.fullmatch(exact) else parse_retry_after(headers.get("retry-after"), clock.now())

@@ -3,7 +3,7 @@
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from weakref import WeakKeyDictionary
 
@@ -30,44 +30,40 @@ class ModelList:
     asked_at: datetime | None = None
 
 
-class _Kept:
-    """What one provider said."""
+@dataclass
+class _CachedList:
+    """What one provider said. lock: held while it is asked."""
 
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.list = ModelList(problem=BEING_ASKED)
-        self.fresh_until = float("-inf")
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    list: ModelList = ModelList(problem=BEING_ASKED)
+    fresh_until: float = float("-inf")
 
 
 class ModelLists:
-    """Asks each provider at most once in a while, however many callers want to know; safe for several threads."""
+    """Asks each provider at most once in a while, however many callers there are; safe for several threads."""
 
     def __init__(self, clock: Clock = SYSTEM_CLOCK, monotonic: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._monotonic = monotonic
         self._lock = threading.Lock()
-        self._kept: WeakKeyDictionary[ChatProvider, _Kept] = WeakKeyDictionary()
+        self._cached: WeakKeyDictionary[ChatProvider, _CachedList] = WeakKeyDictionary()
 
-    def of(self, provider: ChatProvider) -> ModelList:
-        """The models of a provider. Takes no longer than LIST_TIMEOUTS; never raises ChatError.
+    def get(self, provider: ChatProvider) -> ModelList:
+        """Return the models of a provider. Takes no longer than LIST_TIMEOUTS; never raises ChatError.
 
-        One caller asks and waits. Others are meanwhile told what was known before: waiting callers would hold the
-        threads of the web server as long as a provider stalls.
+        One caller asks and waits. Others get what was known before: waiting callers would hold the threads of the web
+        server as long as a provider stalls.
         """
         with self._lock:
-            kept = self._kept.setdefault(provider, _Kept())
-        if kept.lock.acquire(blocking=False):
+            cached = self._cached.setdefault(provider, _CachedList())
+        if cached.lock.acquire(blocking=False):
             try:
-                self._refresh(provider, kept)
+                if self._monotonic() >= cached.fresh_until:
+                    cached.list = self._ask(provider, cached.list)
+                    cached.fresh_until = self._monotonic() + (FAILED_SECONDS if cached.list.problem else LISTED_SECONDS)
             finally:
-                kept.lock.release()
-        return kept.list
-
-    def _refresh(self, provider: ChatProvider, kept: _Kept) -> None:
-        if self._monotonic() < kept.fresh_until:
-            return
-        kept.list = self._ask(provider, kept.list)
-        kept.fresh_until = self._monotonic() + (FAILED_SECONDS if kept.list.problem else LISTED_SECONDS)
+                cached.lock.release()
+        return cached.list
 
     def _ask(self, provider: ChatProvider, before: ModelList) -> ModelList:
         try:
@@ -79,8 +75,8 @@ class ModelLists:
 
 
 def model_list(provider: ChatProvider) -> ModelList:
-    """The models of a provider, as this process knows them."""
-    return _lists.get().of(provider)
+    """Return the models of a provider, as this process knows them."""
+    return _lists.get().get(provider)
 
 
 _lists = PerProcess(ModelLists)

@@ -1,7 +1,7 @@
 """Chat models behind OpenAI's wire format: OpenAI itself, vLLM, Ollama, LM Studio and many more.
 
-Servers differ in what they take, and say so with a 400 that names the parameter. Such a parameter is left out and the
-question put again, once; if that helps, it is left out from then on.
+Servers differ in what they accept, and say so with a 400 that names the parameter. The request is sent again without
+such a parameter; if that helps, it is left out from then on.
 """
 
 import logging
@@ -15,14 +15,14 @@ import openai
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock
 from apps.llm.domain.chat import ChatRequest, FinishReason
-from apps.llm.providers.answers import Delta, tokens
+from apps.llm.providers.answers import AnswerDelta, model_name, token_count
 from apps.llm.providers.endpoint import Endpoint
 from apps.llm.providers.sdk_chat import SdkChat
 
 OPENAI_BASE_URL = "https://api.openai.com/v1"
 OLD_LIMIT = "max_tokens"
 NEW_LIMIT = "max_completion_tokens"
-DISPENSABLE = ("response_format", "stream_options", "temperature")
+OPTIONAL_PARAMETERS = ("response_format", "stream_options", "temperature")
 FINISH_REASONS: Mapping[str, FinishReason] = {
     "stop": FinishReason.STOP,
     "length": FinishReason.LENGTH,
@@ -35,10 +35,10 @@ logging.getLogger("openai._base_client").setLevel(logging.INFO)
 
 
 class OpenAIChat(SdkChat[openai.OpenAI]):
-    """A ChatProvider for one model behind `/chat/completions`; base_url is what stands before that.
+    """A ChatProvider for one model behind `/chat/completions`; base_url is what comes before that.
 
-    OpenAI's models take `max_completion_tokens` and some of them no longer `max_tokens`; elsewhere the latter is what
-    every server knows (Ollama ignores the former, and would answer without a limit).
+    OpenAI's models accept `max_completion_tokens`, and some of them `max_tokens` no longer; every other server knows
+    the latter (Ollama ignores the former, and would answer without a limit).
     """
 
     sdk: ClassVar[ModuleType] = openai
@@ -49,44 +49,47 @@ class OpenAIChat(SdkChat[openai.OpenAI]):
         self._always_refused = frozenset() if endpoint.base_url else frozenset({OLD_LIMIT})
         self._refused: dict[str, frozenset[str]] = {}
 
-    def _new_client(self) -> openai.OpenAI:
+    def _new_client(self, http: httpx2.Client) -> openai.OpenAI:
         key = self.endpoint.key
         client = openai.OpenAI(
             api_key=key,
             base_url=self.endpoint.base_url or OPENAI_BASE_URL,
             max_retries=0,
-            http_client=self._http.get(),
+            http_client=http,
             default_headers={"Authorization": f"Bearer {key}"},  # before one of OPENAI_CUSTOM_HEADERS
         )
-        # What it took from its own environment variables belongs to another account than the key.
+        # What the SDK took from its own environment variables belongs to another account than the key.
         client.organization = client.project = client.admin_api_key = None
         return client
 
-    def _deltas(self, request: ChatRequest, timeout: httpx2.Timeout) -> Generator[Delta, None, None]:
-        with self._ask(request, timeout, stream=True) as events:
+    def _deltas(
+        self, client: openai.OpenAI, request: ChatRequest, timeout: httpx2.Timeout
+    ) -> Generator[AnswerDelta, None, None]:
+        with self._ask(client, request, timeout, stream=True) as events:
             for event in events:
-                yield _delta(event)
+                yield _delta_of(event)
 
-    def _whole(self, request: ChatRequest, timeout: httpx2.Timeout) -> Delta:
-        answer = self._ask(request, timeout, stream=False)
+    def _whole(self, client: openai.OpenAI, request: ChatRequest, timeout: httpx2.Timeout) -> AnswerDelta:
+        answer = self._ask(client, request, timeout, stream=False)
         choice = answer.choices[0]
         text = choice.message.content or ""
         if not isinstance(text, str):
             raise TypeError("The content of the answer is no text.")
         return _with_counts(answer, text, _finish(choice) or FinishReason.OTHER)
 
-    def _first_page_of_models(self, timeout: httpx2.Timeout) -> Any:
-        return self._client.get().models.list(timeout=timeout)
+    def _first_page_of_models(self, client: openai.OpenAI, timeout: httpx2.Timeout) -> Any:
+        return client.models.list(timeout=timeout)
 
-    def _ask(self, request: ChatRequest, timeout: httpx2.Timeout, *, stream: bool) -> Any:
+    def _ask(self, client: openai.OpenAI, request: ChatRequest, timeout: httpx2.Timeout, *, stream: bool) -> Any:
+        """Ask, again without the parameters that the server refuses; what helped is remembered for the model."""
         model = request.model or self.model
         known = refused = self._refused.get(model, self._always_refused)
         while True:
             parameters = _parameters(request, model, refused, stream=stream)
             try:
-                answer = self._client.get().chat.completions.create(**parameters, timeout=timeout)
+                answer = client.chat.completions.create(**parameters, timeout=timeout)
             except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
-                more = _named(error, parameters)
+                more = _refused_parameters(error, parameters)
                 if not more:
                     raise
                 refused |= more
@@ -112,17 +115,17 @@ def _parameters(request: ChatRequest, model: str, refused: frozenset[str], *, st
     return {"model": model, "messages": messages, limit: request.max_tokens, "stream": stream, **wanted}
 
 
-def _named(error: openai.APIStatusError, parameters: Mapping[str, Any]) -> frozenset[str]:
-    """Which of the parameters a refusal names that can be left out, or said otherwise."""
+def _refused_parameters(error: openai.APIStatusError, parameters: Mapping[str, Any]) -> frozenset[str]:
+    """Return which parameters a refusal names, of those that can be left out or sent in another way."""
     body = error.body
     said = f"{body.get('param')} {body.get('message')}" if isinstance(body, Mapping) else str(body)
     words = frozenset(re.findall(r"\w+", said))
-    named = words.intersection(DISPENSABLE, parameters)
+    named = words.intersection(OPTIONAL_PARAMETERS, parameters)
     return named | {OLD_LIMIT} if NEW_LIMIT in words and OLD_LIMIT in parameters else named
 
 
-def _delta(event: Any) -> Delta:
-    """What an event adds. The last one has the usage and no choices, and some servers send others without any."""
+def _delta_of(event: Any) -> AnswerDelta:
+    """Return what an event adds. The last one has the usage and no choices; some servers send others without any."""
     choices = getattr(event, "choices", None)
     if not isinstance(choices, list) or not choices:
         return _with_counts(event, "", None)
@@ -135,13 +138,12 @@ def _finish(choice: Any) -> FinishReason | None:
     return FINISH_REASONS.get(str(reason), FinishReason.OTHER) if reason else None
 
 
-def _with_counts(answer: Any, text: str, finish: FinishReason | None) -> Delta:
+def _with_counts(answer: Any, text: str, finish: FinishReason | None) -> AnswerDelta:
     usage = getattr(answer, "usage", None)
-    model = getattr(answer, "model", None)
-    return Delta(
+    return AnswerDelta(
         text,
         finish,
-        input_tokens=tokens(getattr(usage, "prompt_tokens", None)),
-        output_tokens=tokens(getattr(usage, "completion_tokens", None)),
-        model=model if isinstance(model, str) and model else None,
+        input_tokens=token_count(usage, "prompt_tokens"),
+        output_tokens=token_count(usage, "completion_tokens"),
+        model=model_name(answer),
     )

@@ -1,4 +1,4 @@
-"""A chat model that says what a script tells it, for tests and rehearsals."""
+"""A chat model that answers from a script, for tests and rehearsals."""
 
 import math
 import threading
@@ -25,26 +25,26 @@ from apps.llm.domain.chat import (
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """A time, in seconds, in which the model says nothing."""
+    """Silence of the model, in seconds."""
 
     seconds: float
 
 
-Line = str | Pause | ChatError | EndChunk
-Turn = str | tuple[Line, ...]
+ScriptLine = str | Pause | ChatError | EndChunk
+Turn = str | tuple[ScriptLine, ...]
 """One answer: its pieces of text, pauses between them, and at last an error to raise or an end. A turn with neither
-ends as a model would that says all it wanted to say; a bare text is a turn of one piece.
+ends as an answer does that is whole; a bare text is a turn of one piece.
 """
 
 
 class ScriptExhaustedError(Exception):
-    """The script has no answer left; a mistake of whoever wrote it."""
+    """The script has no answer left: it was written too short."""
 
 
 class ScriptedChat:
     """A ChatProvider that answers each call with the next turn of a script, which may be endless.
 
-    sleep: waits for a pause (seconds). requests: what it was asked, oldest first.
+    sleep: wait for a pause (seconds). requests: what it was asked, oldest first.
     """
 
     def __init__(
@@ -68,7 +68,12 @@ class ScriptedChat:
         """See `ChatProvider.stream`. Raises ScriptExhaustedError as well."""
         timeouts = timeouts or self.timeouts
         said, left, soon = "", timeouts.total, math.inf
-        for line in self._next_turn(request):
+        with self._lock:
+            self.requests.append(request)
+            turn = next(self._turns, None)
+        if turn is None:
+            raise ScriptExhaustedError(f"The script of {self.name} is at its end.")
+        for line in (turn,) if isinstance(turn, str) else turn:
             match line:
                 case "":
                     continue
@@ -77,7 +82,11 @@ class ScriptedChat:
                     seconds = yield TextChunk(line)
                     soon = math.inf if seconds is None else seconds
                 case Pause(seconds):
-                    self._wait(seconds, timeouts.idle, min(left, soon))
+                    allowed = min(left, soon)
+                    self._sleep(min(seconds, timeouts.idle, allowed))
+                    if seconds > min(timeouts.idle, allowed):
+                        phase = TimeoutPhase.TOTAL if seconds > allowed <= timeouts.idle else TimeoutPhase.IDLE
+                        raise ChatTimeoutError(f"The script of {self.name} pauses for too long.", phase=phase)
                     left, soon = left - seconds, soon - seconds
                 case EndChunk():
                     yield line
@@ -94,19 +103,3 @@ class ScriptedChat:
     def models(self, timeouts: Timeouts | None = None) -> tuple[str, ...]:
         """See `ChatProvider.models`."""
         return (self.model,)
-
-    def _next_turn(self, request: ChatRequest) -> tuple[Line, ...]:
-        with self._lock:
-            self.requests.append(request)
-            turn = next(self._turns, None)
-        if turn is None:
-            raise ScriptExhaustedError(f"The script of {self.name} is at its end.")
-        return (turn,) if isinstance(turn, str) else turn
-
-    def _wait(self, seconds: float, idle: float, left: float) -> None:
-        """Wait for a pause, or as long as the timeouts allow."""
-        self._sleep(min(seconds, idle, left))
-        if seconds > left and left <= idle:
-            raise ChatTimeoutError(f"The script of {self.name} pauses for too long.", phase=TimeoutPhase.TOTAL)
-        if seconds > idle:
-            raise ChatTimeoutError(f"The script of {self.name} pauses for too long.", phase=TimeoutPhase.IDLE)

@@ -2,30 +2,36 @@
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Generator
-from contextlib import closing
+from collections.abc import Generator, Iterator
+from contextlib import closing, contextmanager
 from types import ModuleType
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import httpx2
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock
 from apps.core.per_process import PerProcess
 from apps.llm.domain.chat import ChatRequest, ChatStream, Completion, TextChunk, Timeouts, Usage
-from apps.llm.providers.answers import Answer, Delta, model_names
-from apps.llm.providers.connections import http_client
-from apps.llm.providers.deadlines import bounded, deadline_of, set_deadline
+from apps.llm.providers.answers import AnswerBuilder, AnswerDelta, listed_models
+from apps.llm.providers.connections import CallConnection, http_timeout
 from apps.llm.providers.endpoint import Endpoint
-from apps.llm.providers.failures import Failures
+from apps.llm.providers.failures import ErrorTranslator
 
 C = TypeVar("C")
 NOTHING = Usage(0, 0)
 
 
-class SdkChat(ABC, Generic[C]):
-    """A ChatProvider that asks through an SDK's client `C`, which is made at the first call, once in each process.
+class BorrowedClient(NamedTuple, Generic[C]):
+    """An SDK's client over a connection of its own."""
 
-    The SDK never tries again by itself, and takes no address, key or account from its own environment variables.
+    client: C
+    connection: CallConnection
+
+
+class SdkChat(ABC, Generic[C]):
+    """A ChatProvider that asks through an SDK's clients `C`: one for each call under way, used again afterwards.
+
+    The SDK never tries again, and takes no address, key or account from its own environment variables.
     """
 
     sdk: ClassVar[ModuleType]
@@ -36,45 +42,49 @@ class SdkChat(ABC, Generic[C]):
         self.name = endpoint.name
         self.model = endpoint.model
         self.timeouts = endpoint.timeouts
-        self._failures = Failures(endpoint, self.sdk, self.sdk_error, clock)
-        self._http = PerProcess(http_client)
-        self._client = PerProcess(self._new_client)
+        self._errors = ErrorTranslator(endpoint, self.sdk, self.sdk_error, clock)
+        self._idle: PerProcess[list[BorrowedClient[C]]] = PerProcess(list)
 
     @abstractmethod
-    def _new_client(self) -> C:
-        """The SDK's client for the endpoint, over `self._http`."""
+    def _new_client(self, http: httpx2.Client) -> C:
+        """Create the SDK's client for the endpoint, over `http`."""
 
     @abstractmethod
-    def _deltas(self, request: ChatRequest, timeout: httpx2.Timeout) -> Generator[Delta, None, None]:
-        """Ask, and give what each event of the answer adds. Raises the SDK's errors; hangs up when it is closed."""
+    def _deltas(self, client: C, request: ChatRequest, timeout: httpx2.Timeout) -> Generator[AnswerDelta, None, None]:
+        """Ask, and yield what each event of the answer adds. Raises the SDK's errors; hangs up when it is closed."""
 
     @abstractmethod
-    def _whole(self, request: ChatRequest, timeout: httpx2.Timeout) -> Delta:
-        """Ask, and give the whole answer at once. Raises the SDK's errors, and those of an answer that is none."""
+    def _whole(self, client: C, request: ChatRequest, timeout: httpx2.Timeout) -> AnswerDelta:
+        """Ask, and return the whole answer at once. Raises the SDK's errors, and those of an answer that is none."""
 
     @abstractmethod
-    def _first_page_of_models(self, timeout: httpx2.Timeout) -> Any:
-        """Ask for the server's models, and give what the SDK made of the answer. Raises as `_whole` does."""
+    def _first_page_of_models(self, client: C, timeout: httpx2.Timeout) -> Any:
+        """Ask for the server's models, and return what the SDK made of the answer. Raises as `_whole` does."""
 
     def stream(self, request: ChatRequest, timeouts: Timeouts | None = None) -> ChatStream:
         """See `ChatProvider.stream`."""
         timeouts = timeouts or self.timeouts
         deadline = time.monotonic() + timeouts.total
-        timeout = bounded(timeouts, deadline, streams=True)
-        answer = Answer(request, request.model or self.model)
+        limit = deadline
+        answer = AnswerBuilder(request, request.model or self.model)
         failed: Exception | None = None
-        with closing(self._deltas(request, timeout)) as deltas:
+        with (
+            self._borrow(deadline) as (client, connection),
+            closing(self._deltas(client, request, http_timeout(timeouts, streams=True))) as deltas,
+        ):
             try:
                 for delta in deltas:
                     answer.add(delta)
                     if delta.text:
+                        connection.deadline = deadline
                         seconds = yield TextChunk(delta.text)
-                        set_deadline(timeout, deadline if seconds is None else min(deadline, _in(seconds)))
-            except self._failures.raised as error:
+                        limit = deadline if seconds is None else min(deadline, time.monotonic() + seconds)
+                        connection.deadline = limit
+            except self._errors.raised as error:
                 failed = error
         # Outside of `except`, so that the error does not hang on the SDK's, which holds the key.
         if answer.finish is None:
-            raise self._failures.of_stream(failed, answer, deadline_of(timeout))
+            raise self._errors.translate_stream(failed, answer, is_late=time.monotonic() >= limit)
         # Whatever failed after the last word of the answer has not harmed it.
         yield answer.end()
 
@@ -82,36 +92,54 @@ class SdkChat(ABC, Generic[C]):
         """See `ChatProvider.complete`."""
         timeouts = timeouts or self.timeouts
         deadline = time.monotonic() + timeouts.total
-        answer = Answer(request, request.model or self.model)
+        answer = AnswerBuilder(request, request.model or self.model)
         failed: Exception | None = None
-        try:
-            answer.add(self._whole(request, bounded(timeouts, deadline, streams=False)))
-        except self._failures.raised as error:
-            failed = error
+        with self._borrow(deadline) as (client, _):
+            try:
+                answer.add(self._whole(client, request, http_timeout(timeouts, streams=False)))
+            except self._errors.raised as error:
+                failed = error
         if failed is not None:
-            raise self._failures.meaning_of(failed, began=False, deadline=deadline, used=answer.usage)
+            is_late = time.monotonic() >= deadline
+            raise self._errors.translate(failed, has_begun=False, is_late=is_late, used=answer.usage)
         return answer.completion()
 
     def models(self, timeouts: Timeouts | None = None) -> tuple[str, ...]:
         """See `ChatProvider.models`."""
         timeouts = timeouts or self.timeouts
         deadline = time.monotonic() + timeouts.total
-        failed: Exception | None = None
         names: tuple[str, ...] = ()
-        try:
-            names = model_names(self._first_page_of_models(bounded(timeouts, deadline, streams=False)))
-        except self._failures.raised as error:
-            failed = error
+        failed: Exception | None = None
+        with self._borrow(deadline) as (client, _):
+            try:
+                names = listed_models(self._first_page_of_models(client, http_timeout(timeouts, streams=False)))
+            except self._errors.raised as error:
+                failed = error
         if failed is not None:
-            raise self._failures.meaning_of(failed, began=False, deadline=deadline, used=NOTHING)
+            is_late = time.monotonic() >= deadline
+            raise self._errors.translate(failed, has_begun=False, is_late=is_late, used=NOTHING)
         return names
 
     def close(self) -> None:
-        """Close the connections of this process; the next call opens new ones."""
-        self._client.forget()
-        for http in self._http.forget():
-            http.close()
+        """Close the idle connections of this process; the next call opens new ones."""
+        for idle in self._idle.forget():
+            for _, connection in idle:
+                connection.http.close()
 
-
-def _in(seconds: float) -> float:
-    return time.monotonic() + seconds
+    @contextmanager
+    def _borrow(self, deadline: float) -> Iterator[BorrowedClient[C]]:
+        """Lend a client to a call that must be over at `deadline`; afterwards it serves others, or is closed."""
+        idle = self._idle.get()
+        try:
+            borrowed = idle.pop()
+        except IndexError:
+            connection = CallConnection()
+            borrowed = BorrowedClient(self._new_client(connection.http), connection)
+        try:
+            with borrowed.connection.watch(deadline):
+                yield borrowed
+        finally:
+            if borrowed.connection.is_interrupted:
+                borrowed.connection.http.close()
+            else:
+                idle.append(borrowed)

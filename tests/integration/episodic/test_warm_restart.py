@@ -236,7 +236,7 @@ def test_a_web_process_begins_to_load_without_being_asked(
     monkeypatch.setattr(ArchiveCache, "warm_up", lambda self: begun.append(self))
     # What else begins there is tested where it belongs, and must not go on behind the tests that follow.
     monkeypatch.setattr("apps.semantic.index.warm_up.start_index", lambda: None)
-    monkeypatch.setattr("apps.llm.providers.configured.warm_up", lambda: None, raising=False)
+    monkeypatch.setattr("apps.llm.services.warm_up_chat_providers", lambda: None)
     monkeypatch.delitem(sys.modules, "memoryhub.asgi", raising=False)
     importlib.import_module("memoryhub.asgi")
     del sys.modules["memoryhub.asgi"]

@@ -59,30 +59,30 @@ def lists(watch: Callable[[], float]) -> ModelLists:
 
 def test_a_list_is_asked_for_with_a_short_timeout_and_kept(lists: ModelLists, watch: Stopwatch) -> None:
     provider = Listing(("a", "b"), ("c",))
-    assert lists.of(provider) == ModelList(("a", "b"), None, NOON)
+    assert lists.get(provider) == ModelList(("a", "b"), None, NOON)
     watch.seconds += LISTED_SECONDS - 1
-    assert lists.of(provider).names == ("a", "b")
+    assert lists.get(provider).names == ("a", "b")
     watch.seconds += 1
-    assert lists.of(provider).names == ("c",)
+    assert lists.get(provider).names == ("c",)
     assert provider.asked == [LIST_TIMEOUTS, LIST_TIMEOUTS]
 
 
 def test_trouble_is_told_and_what_was_known_stays(lists: ModelLists, watch: Stopwatch) -> None:
     provider = Listing(("a",), DOWN, DOWN, ("b",))
-    lists.of(provider)
+    lists.get(provider)
     watch.seconds += LISTED_SECONDS
-    assert lists.of(provider) == ModelList(("a",), str(DOWN), NOON)
+    assert lists.get(provider) == ModelList(("a",), str(DOWN), NOON)
     watch.seconds += FAILED_SECONDS
-    assert lists.of(provider).problem == str(DOWN)
+    assert lists.get(provider).problem == str(DOWN)
     watch.seconds += FAILED_SECONDS
-    assert lists.of(provider) == ModelList(("b",), None, NOON)
+    assert lists.get(provider) == ModelList(("b",), None, NOON)
 
 
 def test_trouble_is_not_asked_for_again_at_once(lists: ModelLists, watch: Stopwatch) -> None:
     provider = Listing(DOWN, ("a",))
-    assert lists.of(provider) == ModelList((), str(DOWN), None)
+    assert lists.get(provider) == ModelList((), str(DOWN), None)
     watch.seconds += FAILED_SECONDS - 1
-    assert lists.of(provider).problem == str(DOWN)
+    assert lists.get(provider).problem == str(DOWN)
     assert len(provider.asked) == 1
 
 
@@ -90,12 +90,12 @@ def test_trouble_is_not_asked_for_again_at_once(lists: ModelLists, watch: Stopwa
     ("status", "told"), [(404, NO_LIST), (405, NO_LIST), (501, NO_LIST), (400, "refused"), (None, "refused")]
 )
 def test_a_server_without_a_list_is_told_as_such(lists: ModelLists, status: int | None, told: str) -> None:
-    assert lists.of(Listing(ChatBadRequestError("refused", status=status))).problem == told
+    assert lists.get(Listing(ChatBadRequestError("refused", status=status))).problem == told
 
 
 def test_each_provider_has_its_own_list(lists: ModelLists) -> None:
     one, other = Listing(("a",)), Listing(("b",))
-    assert (lists.of(one).names, lists.of(other).names) == (("a",), ("b",))
+    assert (lists.get(one).names, lists.get(other).names) == (("a",), ("b",))
 
 
 class Slow(Listing):
@@ -117,11 +117,11 @@ def asked_while_asking(lists: ModelLists, provider: Slow) -> list[ModelList]:
     def meanwhile() -> ModelList:
         provider.begun.wait(10)
         try:
-            return lists.of(provider)
+            return lists.get(provider)
         finally:
             provider.may_answer.set()
 
-    return at_once(lambda: lists.of(provider), meanwhile)
+    return at_once(lambda: lists.get(provider), meanwhile)
 
 
 def test_callers_at_once_ask_once_and_only_one_of_them_waits(lists: ModelLists) -> None:
@@ -135,7 +135,7 @@ def test_callers_at_once_ask_once_and_only_one_of_them_waits(lists: ModelLists) 
 def test_while_a_provider_is_asked_again_the_models_known_before_are_told(lists: ModelLists, watch: Stopwatch) -> None:
     provider = Slow(("a",), ("b",))
     provider.may_answer.set()
-    known = lists.of(provider)
+    known = lists.get(provider)
     watch.seconds += LISTED_SECONDS
     provider.begun.clear()
     provider.may_answer.clear()
@@ -154,11 +154,11 @@ def test_a_mistake_of_ours_does_not_lock_the_list(lists: ModelLists) -> None:
 
     provider = Broken(("a",))
     with pytest.raises(RuntimeError):
-        lists.of(provider)
-    assert lists.of(provider).names == ("a",)
+        lists.get(provider)
+    assert lists.get(provider).names == ("a",)
 
 
 def test_the_moment_of_an_answer_is_that_of_the_clock(watch: Stopwatch) -> None:
     clock = noon()
     clock.advance(5_000)
-    assert ModelLists(clock, watch).of(Listing(())).asked_at == to_datetime(clock.now())
+    assert ModelLists(clock, watch).get(Listing(())).asked_at == to_datetime(clock.now())

@@ -1,128 +1,153 @@
+import socket
+import threading
 import time
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterator
 
 import httpcore2
 import pytest
 
-from apps.llm.domain.chat import ChatTimeoutError, TimeoutPhase, Timeouts
-from apps.llm.providers.deadlines import Seconds, _Backend, bounded
+from apps.llm.domain.chat import ChatMessage, ChatRequest, ChatTimeoutError, MessageRole, TimeoutPhase, Timeouts
+from apps.llm.providers.connections import CallConnection, http_timeout
 from tests.integration.llm.chat_server import Reply
 from tests.integration.llm.providers.conftest import QUESTION
 
+# Far below the time for which servers stall, far above every deadline here.
+SOON = 20.0
 
-class Network(httpcore2.NetworkBackend, httpcore2.NetworkStream):
-    """A network, and its one connection, that note how long each operation may take."""
 
-    def __init__(self) -> None:
-        self.allowed: list[float | None] = []
-        self.written: list[bytes] = []
-        self.closed = False
+class OpenStream(httpcore2.NetworkStream):
+    """What httpcore reports when a connection is open."""
 
-    def connect_tcp(
-        self,
-        host: str,
-        port: int,
-        timeout: float | None = None,
-        local_address: str | None = None,
-        socket_options: Iterable[Any] | None = None,
-    ) -> httpcore2.NetworkStream:
-        self.allowed.append(timeout)
-        return self
+    def __init__(self, opened: socket.socket) -> None:
+        self.opened = opened
 
-    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        self.allowed.append(timeout)
-        return b"x"
-
-    def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        self.allowed.append(timeout)
-        self.written.append(buffer)
-
-    def start_tls(self, ssl_context, server_hostname=None, timeout=None) -> httpcore2.NetworkStream:
-        self.allowed.append(timeout)
-        return self
-
-    def get_extra_info(self, info: str) -> str:
-        return info
-
-    def close(self) -> None:
-        self.closed = True
+    def get_extra_info(self, info: str) -> socket.socket:
+        assert info == "socket"
+        return self.opened
 
 
 @pytest.fixture
-def network() -> Network:
-    return Network()
+def ends() -> Iterator[tuple[socket.socket, socket.socket]]:
+    """Two ends of a connection, whose reads fail the test rather than block it for ever."""
+    ours, theirs = socket.socketpair()
+    ours.settimeout(SOON)
+    with ours, theirs:
+        yield ours, theirs
 
 
 @pytest.fixture
-def connection(network) -> httpcore2.NetworkStream:
-    """Encrypted, as most are: what comes after the handshake must keep to the deadline too."""
-    plain = _Backend(network).connect_tcp("example.org", 443, 1.0)
-    encrypted = plain.start_tls(None, "example.org", 1.0)
-    network.allowed.clear()
-    return encrypted
+def silent_server() -> Iterator[int]:
+    """The port of a server that takes connections, and neither reads nor writes."""
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        server.listen()
+        yield server.getsockname()[1]
 
 
-def in_(seconds: float) -> float:
-    return time.monotonic() + seconds
+def timeout_of(provider, request: ChatRequest = QUESTION) -> ChatTimeoutError:
+    began = time.monotonic()
+    with pytest.raises(ChatTimeoutError) as caught:
+        list(provider.stream(request))
+    assert time.monotonic() - began < SOON
+    return caught.value
 
 
-def test_an_operation_may_take_its_timeout_while_the_deadline_is_far(network, connection):
-    connection.read(1, Seconds(5, in_(100)))
-    connection.write(b"x", Seconds(6, in_(100)))
-    assert network.allowed == [5, 6]
+@pytest.mark.parametrize("event", ["connection.connect_tcp.complete", "connection.start_tls.complete"])
+def test_a_read_ends_when_the_deadline_passes(ends, event):
+    connection = CallConnection()
+    connection._trace(event, {"return_value": OpenStream(ends[0])})
+    with connection.watch(time.monotonic() + 0.2):
+        assert ends[0].recv(1) == b""
+    assert connection.is_interrupted
 
 
-def test_an_operation_may_take_what_is_left_where_that_is_less(network, connection):
-    connection.read(1, Seconds(100, in_(5)))
-    connection.write(b"x", Seconds(100, in_(5)))
-    assert all(0 < seconds <= 5 for seconds in network.allowed)
+@pytest.mark.parametrize("event", ["connection.connect_tcp.complete", "connection.start_tls.complete"])
+def test_a_connection_opened_after_the_deadline_is_useless(ends, event):
+    connection = CallConnection()
+    with connection.watch(time.monotonic()):
+        until = time.monotonic() + SOON
+        while not connection.is_interrupted and time.monotonic() < until:
+            time.sleep(0.01)
+    connection._trace(event, {"return_value": OpenStream(ends[0])})
+    assert ends[0].recv(1) == b""
 
 
-def test_after_the_deadline_nothing_is_begun(network, connection):
-    late = Seconds(100, in_(-1))
-    with pytest.raises(httpcore2.ReadTimeout):
-        connection.read(1, late)
-    with pytest.raises(httpcore2.WriteTimeout):
-        connection.write(b"x", late)
-    with pytest.raises(httpcore2.ConnectTimeout):
-        connection.start_tls(None, "example.org", late)
-    with pytest.raises(httpcore2.ConnectTimeout):
-        _Backend(network).connect_tcp("example.org", 443, late)
-    assert network.allowed == []
+def test_a_call_that_is_over_is_not_interrupted(ends):
+    connection = CallConnection()
+    connection._trace("connection.connect_tcp.complete", {"return_value": OpenStream(ends[0])})
+    with connection.watch(time.monotonic() + 0.1):
+        pass
+    time.sleep(0.3)
+    ends[1].send(b"x")
+    assert ends[0].recv(1) == b"x"
+    assert not connection.is_interrupted
 
 
-def test_other_timeouts_are_left_as_they_are(network, connection):
-    connection.read(1, 5.0)
-    connection.read(1, None)
-    assert network.allowed == [5.0, None]
+def test_a_deadline_may_be_moved_while_the_call_is_under_way(ends):
+    connection = CallConnection()
+    connection._trace("connection.connect_tcp.complete", {"return_value": OpenStream(ends[0])})
+    with connection.watch(time.monotonic() + 600):
+        connection.deadline = time.monotonic() + 0.1
+        assert ends[0].recv(1) == b""
 
 
-def test_a_long_request_is_written_whole_and_in_order(network, connection):
-    sent = bytes(range(256)) * 1_000
-    connection.write(sent, Seconds(5, in_(100)))
-    assert b"".join(network.written) == sent
-    assert len(network.written) == 4
-
-
-def test_everything_else_is_the_networks(network, connection):
-    assert connection.get_extra_info("server_addr") == "server_addr"
-    connection.close()
-    assert network.closed
-
-
-def test_a_stream_may_stand_still_for_the_idle_time_and_another_answer_for_all_of_it():
+def test_a_stream_may_pause_for_the_idle_time_and_another_answer_for_all_of_it():
     timeouts = Timeouts(connect=1, idle=2, total=3)
-    assert bounded(timeouts, in_(3), streams=True).as_dict() == {"connect": 1, "read": 2, "write": 2, "pool": 1}
-    assert bounded(timeouts, in_(3), streams=False).read == 3
+    assert http_timeout(timeouts, streams=True).as_dict() == {"connect": 1, "read": 2, "write": 2, "pool": 1}
+    assert http_timeout(timeouts, streams=False).read == 3
+    assert http_timeout(timeouts.within(0.5), streams=True).connect == 0.5
+
+
+def test_headers_that_trickle_over_a_used_connection_end_at_the_deadline(server, connect, service):
+    server.say(Reply(), Reply(header_delay=0.02))
+    provider = connect(service, Timeouts(idle=60, total=1.5))
+    provider.complete(QUESTION)
+    assert timeout_of(provider).phase is TimeoutPhase.TOTAL
+    assert len({received.connection for received in server.received}) == 1
+
+
+def test_a_request_that_the_server_does_not_read_ends_at_the_deadline(silent_server, connect):
+    address = f"http://127.0.0.1:{silent_server}/v1"
+    provider = connect("openai", Timeouts(idle=60, total=0.5), base_url=address)
+    request = ChatRequest((ChatMessage(MessageRole.USER, "x" * 32_000_000),), max_tokens=5)
+    assert timeout_of(provider, request).phase is TimeoutPhase.TOTAL
+
+
+def test_a_tls_handshake_that_stalls_ends_at_the_timeout_for_connecting(silent_server, connect):
+    address = f"https://127.0.0.1:{silent_server}/v1"
+    error = timeout_of(connect("openai", Timeouts(connect=0.3), base_url=address))
+    assert (error.phase, error.usage) == (TimeoutPhase.CONNECT, None)
+
+
+def test_a_call_at_its_deadline_does_not_disturb_others(server, connect, service):
+    slow = ChatRequest((ChatMessage(MessageRole.USER, "slow"),), max_tokens=5)
+    long, stalled = Reply(chunks=("word ",) * 40, delay=0.05), Reply(stall_after=1)
+    server.choose = lambda _, received: long if received.body["messages"][0]["content"] == "slow" else stalled
+    provider = connect(service, Timeouts(idle=60, total=60))
+    answers: list[str] = []
+    thread = threading.Thread(target=lambda: answers.append(provider.complete(slow).text), daemon=True)
+    thread.start()
+    with pytest.raises(ChatTimeoutError):
+        list(provider.stream(QUESTION, provider.timeouts.within(0.3)))
+    thread.join(SOON)
+    assert answers == ["word " * 40]
+
+
+def test_an_interrupted_connection_is_not_used_again(server, connect, service):
+    server.say(Reply(stall_after=1), Reply())
+    provider = connect(service, Timeouts(idle=60, total=60))
+    with pytest.raises(ChatTimeoutError):
+        list(provider.stream(QUESTION, provider.timeouts.within(0.3)))
+    assert provider.complete(QUESTION).text == "Hello there"
+    assert len({received.connection for received in server.received}) == 2
 
 
 def test_a_proxy_of_the_environment_is_used_and_cannot_stretch_a_deadline_either(server, connect, monkeypatch):
     monkeypatch.setenv("HTTP_PROXY", server.address)
-    provider = connect("openai", Timeouts(idle=60, total=0.5), base_url="http://models.example.org/v1")
+    provider = connect("openai", Timeouts(idle=60, total=SOON), base_url="http://models.example.org/v1")
     assert provider.complete(QUESTION).text == "Hello there"
     assert server.received[0].path == "http://models.example.org/v1/chat/completions"
     server.say(Reply(stall_after=1))
     with pytest.raises(ChatTimeoutError) as caught:
-        list(provider.stream(QUESTION))
+        list(provider.stream(QUESTION, provider.timeouts.within(0.5)))
     assert caught.value.phase is TimeoutPhase.TOTAL
