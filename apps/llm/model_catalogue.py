@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock
 from apps.llm.models import Price
-from apps.llm.pricing.price_list import PriceTable, price_of, prices_in_force
+from apps.llm.pricing.price_list import PriceTable, find_prices, prices_in_force
 from apps.llm.providers.configured import ModelRole, configured_roles
 from apps.llm.providers.model_lists import ModelList, model_list
 
@@ -59,4 +59,4 @@ def _ordered(configured: dict[Key, ModelRole], named: dict[Key, None]) -> Iterat
 
 def _model(key: Key, role: ModelRole | None, is_listed: bool, table: PriceTable) -> ListedModel:
     provider, name = key
-    return ListedModel(name, provider, role, is_listed, price_of(table, provider, name))
+    return ListedModel(name, provider, role, is_listed, find_prices(table, provider, name))

@@ -15,7 +15,7 @@ from apps.llm.admin.charts import gauge, spending_chart
 from apps.llm.admin.kit import models_context
 from apps.llm.domain.breaker import Phase
 from apps.llm.domain.rate import THROTTLE_PERCENT, Projection
-from apps.llm.guards.call_statistics import failure_reasons, spent_days
+from apps.llm.guards.calls import failure_reasons, spent_days
 from apps.llm.guards.rules import GuardRules, guard_rules
 from apps.llm.guards.status import BreakerStatus, BudgetStatus, breaker_statuses, budget_status, token_windows
 from apps.llm.status import ConfiguredModel, configured_models

@@ -9,7 +9,7 @@ from django.urls import reverse
 from apps.core.admin.kit import took
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.latency import Measurement, SampleQuality
-from apps.llm.guards.call_statistics import RECENT, recent_latencies
+from apps.llm.guards.calls import RECENT, recent_latencies
 from apps.llm.models import CallOutcome, ModelCall
 
 TONES = {

@@ -9,7 +9,7 @@ from typing import Any
 from apps.core.admin.kit import dollars
 from apps.llm.domain.budget import WARNING_THRESHOLDS
 from apps.llm.domain.protocol.statistics import ProtocolStatistics
-from apps.llm.guards.call_statistics import SpentDay
+from apps.llm.guards.calls import SpentDay
 from apps.llm.guards.status import BudgetStatus
 
 # A bar lower than that, in percent of the chart, would not be seen.

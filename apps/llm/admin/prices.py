@@ -20,7 +20,7 @@ from apps.llm.admin.kit import models_context
 from apps.llm.domain.pricing import ANY_MODEL
 from apps.llm.guards.rules import guard_rules
 from apps.llm.models import Price
-from apps.llm.pricing.price_list import PriceTable, is_old, known_since, old_prices, price_of, prices_in_force
+from apps.llm.pricing.price_list import PriceTable, confirmed_on, find_prices, is_old, old_prices, prices_in_force
 from apps.llm.pricing.prices import COMES_WITH_THE_HUB, price_save
 from apps.llm.status import ConfiguredModel, configured_models
 
@@ -150,7 +150,7 @@ class PriceAdmin(ModelAdmin):
             '<span class="mh-lines"><span class="mh-cell" title="{}">{}</span><span class="mh-sub">{}</span></span>',
             price.source,
             source_link(price.source),
-            f"{by}, {known_since(price).isoformat()}",
+            f"{by}, {confirmed_on(price).isoformat()}",
         )
 
     @display(description="Last saved")
@@ -194,4 +194,4 @@ def _old(table: PriceTable, configured: list[ConfiguredModel]) -> dict[str, Any]
 
 
 def _charged(table: PriceTable, model: ConfiguredModel) -> Iterator[Price]:
-    yield from price_of(table, model.provider, model.model)
+    yield from find_prices(table, model.provider, model.model)

@@ -1,4 +1,4 @@
-"""Which prices hold today, for people to read; calls look theirs up by `prices`, in the same way."""
+"""The prices that hold today, for people to read; calls look theirs up by `prices`, in the same way."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -15,36 +15,36 @@ PriceTable = Mapping[tuple[str, str], tuple[Price, ...]]
 
 
 def prices_in_force(*, clock: Clock = SYSTEM_CLOCK) -> PriceTable:
-    """The newest prices of each model that are valid. A day without a price for short prompts is none."""
+    """Return the newest valid prices of each model. A day without a price for short prompts does not count."""
     days: defaultdict[tuple[str, str], dict[date, list[Price]]] = defaultdict(dict)
     valid = Price.objects.filter(valid_from__lte=utcnow(clock).date())
     for price in valid.order_by("valid_from", "above_input_tokens"):
         days[price.provider, price.model].setdefault(price.valid_from, []).append(price)
-    return {model: prices for model, by_day in days.items() if (prices := _newest(by_day))}
+    table = {}
+    for model, by_day in days.items():
+        whole = [day for day, prices in by_day.items() if prices[0].above_input_tokens == 0]
+        if whole:
+            table[model] = tuple(by_day[max(whole)])
+    return table
 
 
-def price_of(table: PriceTable, provider: str, model: str) -> tuple[Price, ...]:
-    """The prices of a model, as a call would find them; empty where none is known."""
+def find_prices(table: PriceTable, provider: str, model: str) -> tuple[Price, ...]:
+    """Return the prices of a model, as a call would find them; empty where none is known."""
     return next((table[provider, name] for name in list_price_names(model) if (provider, name) in table), ())
 
 
-def known_since(price: Price) -> date:
-    """The last day on which somebody said that a price is right: who edited it, or its source."""
+def confirmed_on(price: Price) -> date:
+    """Return the last day on which a price was confirmed: by an edit, or by its source."""
     if price.edited_by == COMES_WITH_THE_HUB:
         return price.valid_from
     return max(price.valid_from, price.edited_at.date())
 
 
 def is_old(price: Price, today: date) -> bool:
-    """Whether nobody has looked at a price for half a year."""
-    return today - known_since(price) > OLD_AFTER
+    """Return whether a price was not confirmed for half a year."""
+    return today - confirmed_on(price) > OLD_AFTER
 
 
 def old_prices(table: PriceTable, today: date) -> Iterator[Price]:
-    """Those that hold, and at which nobody has looked for half a year."""
+    """Return the prices that hold and were not confirmed for half a year."""
     return (price for prices in table.values() for price in prices if is_old(price, today))
-
-
-def _newest(by_day: Mapping[date, list[Price]]) -> tuple[Price, ...]:
-    whole = [day for day, prices in by_day.items() if prices[0].above_input_tokens == 0]
-    return tuple(by_day[max(whole)]) if whole else ()

@@ -1,14 +1,11 @@
-"""What models cost: looking it up, and the rows that come with the hub.
+"""Prices of models: lookup, and the rows that come with the hub.
 
 A model is looked up by its own name, then without the date of its snapshot, then as any model (`*`) of its provider.
 Where nothing is found the price is unknown: the guards then refuse a call as long as there is a budget, because they
 could not say what it may cost, and make it without a known cost when there is none (docs/decisions/0016).
 """
 
-from collections.abc import Iterable
-from datetime import datetime
 from itertools import groupby
-from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
@@ -17,66 +14,63 @@ from apps.core.db.statements import Result, Statement, run
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.llm.domain.pricing import Tariff, TokenPrice, list_price_names
 from apps.llm.models import Price
-from apps.llm.pricing.defaults import KNOWN_PRICES, KnownPrice
+from apps.llm.pricing.defaults import KNOWN_PRICES
 
 COMES_WITH_THE_HUB = "comes with the hub"
-_PRICES = """
+PRICES_SQL = """
 SELECT model, valid_from, above_input_tokens, input_per_million, output_per_million FROM llm_price
 WHERE provider = %s AND model = ANY(%s) AND valid_from <= %s
 """
 
 
 def tariff_of(provider: str, model: str, *, clock: Clock = SYSTEM_CLOCK) -> Tariff | None:
-    """What the model costs today (UTC); None where no price is known."""
-    [result] = run(question(provider, model, clock=clock))
-    return tariff_in(result, model)
+    """Return what the model costs today (UTC); None where no price is known."""
+    [result] = run(select_prices(provider, model, clock=clock))
+    return parse_tariff(result, model)
 
 
-def question(provider: str, model: str, *, clock: Clock = SYSTEM_CLOCK) -> Statement:
-    """The statement whose result `tariff_in` reads."""
-    return Statement(_PRICES, [provider, list(list_price_names(model)), utcnow(clock).date()])
+def select_prices(provider: str, model: str, *, clock: Clock = SYSTEM_CLOCK) -> Statement:
+    """Return the statement whose result `parse_tariff` reads."""
+    return Statement(PRICES_SQL, [provider, list(list_price_names(model)), utcnow(clock).date()])
 
 
-def tariff_in(result: Result, model: str) -> Tariff | None:
-    """What the model costs; None where no price is known."""
-    newest = _newest_of(result.rows)
-    return next((newest[name] for name in list_price_names(model) if name in newest), None)
+def parse_tariff(result: Result, model: str) -> Tariff | None:
+    """Return the newest price of the model; None where no price is known.
 
-
-def _newest_of(rows: Iterable[tuple[Any, ...]]) -> dict[str, Tariff]:
-    """The newest tariff of each model. A day without a price for short prompts is no tariff, so an older one holds."""
+    A day without a price for short prompts is no tariff, so an older one holds.
+    """
     newest: dict[str, Tariff] = {}
-    for (model, _), same_day in groupby(sorted(rows), key=lambda row: row[:2]):
+    for (name, _), same_day in groupby(sorted(result.rows), key=lambda row: row[:2]):
         prices = tuple(TokenPrice(dollars_in, dollars_out, above) for _, _, above, dollars_in, dollars_out in same_day)
         if prices[0].above_input_tokens == 0:
-            newest[model] = Tariff(prices)
-    return newest
+            newest[name] = Tariff(prices)
+    return next((newest[name] for name in list_price_names(model) if name in newest), None)
 
 
 @transaction.atomic
 def prices_ensure(*, clock: Clock = SYSTEM_CLOCK) -> int:
-    """Add the prices that come with the hub where they are missing; gives how many were. Each start does it.
+    """Add the prices that come with the hub where they are missing; return how many were. Each start does it.
 
     A row that exists for the same model and day is never changed, so what an operator edited stays; one that was
     deleted comes back.
     """
     now, before = utcnow(clock), Price.objects.count()
-    Price.objects.bulk_create([_row(known, now) for known in KNOWN_PRICES], ignore_conflicts=True)
+    rows = [
+        Price(
+            provider=known.provider,
+            model=known.model,
+            above_input_tokens=known.price.above_input_tokens,
+            input_per_million=known.price.input_per_million,
+            output_per_million=known.price.output_per_million,
+            valid_from=known.valid_from,
+            source=known.source,
+            edited_by=COMES_WITH_THE_HUB,
+            edited_at=now,
+        )
+        for known in KNOWN_PRICES
+    ]
+    Price.objects.bulk_create(rows, ignore_conflicts=True)
     return Price.objects.count() - before
-
-
-def _row(known: KnownPrice, now: datetime) -> Price:
-    return Price(
-        provider=known.provider,
-        model=known.model,
-        above_input_tokens=known.price.above_input_tokens,
-        input_per_million=known.price.input_per_million,
-        output_per_million=known.price.output_per_million,
-        valid_from=known.valid_from,
-        source=known.source,
-        edited_by=COMES_WITH_THE_HUB,
-        edited_at=now,
-    )
 
 
 @transaction.atomic

@@ -13,11 +13,11 @@ from apps.core.domain.scope import Access, Permission, Scope
 from apps.llm.domain.breaker import Phase
 from apps.llm.guards.breakers import CallResult, breaker_admit, breaker_record, breaker_reset
 from apps.llm.guards.budgets import budget_reserve, budget_reset, budget_settle
-from apps.llm.guards.call_statistics import RECENT, SAMPLED_CALLS, failure_reasons, recent_latencies, spent_days
+from apps.llm.guards.calls import RECENT, SAMPLED_CALLS, failure_reasons, recent_latencies, spent_days
 from apps.llm.guards.rates import TokenRequest, tokens_reserve, tokens_settle
 from apps.llm.guards.status import breaker_status, breaker_statuses, budget_status, open_breakers
 from apps.llm.models import ModelCall
-from apps.llm.pricing.price_list import OLD_AFTER, is_old, known_since, old_prices, price_of, prices_in_force
+from apps.llm.pricing.price_list import OLD_AFTER, confirmed_on, find_prices, is_old, old_prices, prices_in_force
 from apps.llm.pricing.prices import COMES_WITH_THE_HUB, prices_ensure, tariff_of
 from apps.llm.providers.configured import ModelRole
 from apps.llm.status import Availability, models_status
@@ -223,7 +223,7 @@ def test_people_read_the_prices_that_calls_are_charged(provider: str, model: str
     price(provider="openai@127.0.0.1:11434", model="*", input_per_million=0, output_per_million=0)
     price(valid_from=date(2026, 2, 1), input_per_million=Decimal("1.1"))
     tariff = tariff_of(provider, model)
-    shown = price_of(prices_in_force(), provider, model)
+    shown = find_prices(prices_in_force(), provider, model)
     charged = [] if tariff is None else [
         (one.above_input_tokens, one.input_per_million, one.output_per_million) for one in tariff.prices
     ]  # fmt: skip
@@ -233,10 +233,10 @@ def test_people_read_the_prices_that_calls_are_charged(provider: str, model: str
 def test_a_price_is_old_when_nobody_looked_at_it_for_half_a_year() -> None:
     today = NOON.date()
     listed = price(edited_by=COMES_WITH_THE_HUB, valid_from=today - OLD_AFTER)
-    assert (known_since(listed), is_old(listed, today)) == (today - OLD_AFTER, False)
+    assert (confirmed_on(listed), is_old(listed, today)) == (today - OLD_AFTER, False)
     assert is_old(listed, today + timedelta(days=1))
     edited = price(model="b", valid_from=date(2020, 1, 1))
-    assert (known_since(edited), is_old(edited, today)) == (today, False)
+    assert (confirmed_on(edited), is_old(edited, today)) == (today, False)
     ahead = price(model="c", valid_from=date(2027, 1, 1))
     assert not is_old(ahead, today)
 
