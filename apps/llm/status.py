@@ -10,7 +10,7 @@ from apps.core.domain.scope import Access
 from apps.llm.domain.breaker import Phase
 from apps.llm.domain.chat import ChatProvider
 from apps.llm.domain.rate import Projection
-from apps.llm.guards.call_statistics import recent_latencies
+from apps.llm.guards.calls import recent_latencies
 from apps.llm.guards.rules import GuardRules, guard_rules
 from apps.llm.guards.status import BreakerStatus, BudgetStatus, breaker_status, budget_status, token_windows
 from apps.llm.pricing import prices

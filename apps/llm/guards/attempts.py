@@ -16,10 +16,10 @@ from uuid import UUID
 
 from django.db import transaction
 
-from apps.core.db.statements import Result, Statement, run, run_groups
+from apps.core.db.statements import Statement, run, run_groups
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock
 from apps.llm import metrics
-from apps.llm.domain.breaker import Admission, BreakerState, Phase, Ticket, admit
+from apps.llm.domain.breaker import Admission, Phase, Ticket, admit
 from apps.llm.domain.budget import BudgetDecision
 from apps.llm.domain.chat import Usage
 from apps.llm.domain.pricing import Tariff
@@ -27,7 +27,7 @@ from apps.llm.guards import breakers, budgets, calls, rates
 from apps.llm.guards.breakers import CallResult
 from apps.llm.guards.budgets import BudgetGrant
 from apps.llm.guards.calls import NOTHING_USED, CallRecord
-from apps.llm.guards.rates import TokenGrant, TokenRequest
+from apps.llm.guards.rates import TokenRequest
 from apps.llm.guards.rules import GuardRules
 from apps.llm.models import CallGuard
 from apps.llm.pricing import prices
@@ -35,14 +35,12 @@ from apps.llm.pricing import prices
 PRICE_UNKNOWN = "price_unknown"
 # A reservation matters as long as its caller lives. If the server's machine dies in the second after it, most likely
 # the caller died as well; what was spent is waited for, in `attempt_settle`, until it is on the disk.
-_COMMIT_WITHOUT_WAITING = Statement("SET LOCAL synchronous_commit = off")
-Found = dict[str, list[Result]]
-Writes = list[Statement]
+COMMIT_WITHOUT_WAITING = Statement("SET LOCAL synchronous_commit = off")
 
 
 @dataclass(frozen=True, kw_only=True)
 class AttemptPlan:
-    """What is about to be called. input_tokens, output_tokens: the most that it is expected to use."""
+    """A call that is about to be made. input_tokens, output_tokens: the most that it is expected to use."""
 
     provider: str
     model: str
@@ -64,12 +62,12 @@ class Permit:
     tokens: UUID | None = None
 
     def cost(self, usage: Usage) -> Decimal | None:
-        """What `usage` costs; None when the price is unknown."""
+        """Return what `usage` costs; None when the price is unknown."""
         return None if self.tariff is None else self.tariff.cost(usage.input_tokens, usage.output_tokens)
 
 
 @dataclass(frozen=True)
-class Refusal:
+class AttemptRefusal:
     """Which guard refused an attempt, and why.
 
     reason: `budget_exceeded` or `price_unknown`, `open` or `half_open`, `throttled`, `full` or `too_large`.
@@ -86,7 +84,7 @@ class AttemptAdmission:
     """Either a permit or a refusal. warning: with a permit, when nothing of the budget is left after it."""
 
     permit: Permit | None = None
-    refusal: Refusal | None = None
+    refusal: AttemptRefusal | None = None
     warning: str | None = None
 
 
@@ -99,12 +97,12 @@ class AttemptSettlement:
     alerts: tuple[int, ...] = ()
 
 
-class _RefusedError(Exception):
+class AttemptRefusedError(Exception):
     """Rolls back what has been done until a guard refused."""
 
     def __init__(self, guard: CallGuard, reason: str | None, retry_after_ms: int | None) -> None:
         super().__init__(reason)
-        self.refusal = Refusal(guard, reason or guard.value, retry_after_ms)
+        self.refusal = AttemptRefusal(guard, reason or guard.value, retry_after_ms)
 
 
 def attempt_admit(
@@ -114,11 +112,10 @@ def attempt_admit(
 
     queue_depth: calls that wait for this provider, this one among them.
     """
-    tokens = TokenRequest(plan.provider, plan.model, plan.input_tokens + plan.output_tokens, queue_depth)
     try:
         with transaction.atomic(durable=True):
-            return _admitted(plan, tokens, rules, clock)
-    except _RefusedError as refused:
+            return _reserve(plan, rules, queue_depth, clock)
+    except AttemptRefusedError as refused:
         metrics.REFUSALS.labels(refused.refusal.guard.value, refused.refusal.reason).inc()
         return AttemptAdmission(refusal=refused.refusal)
 
@@ -132,96 +129,74 @@ def attempt_settle(
     record: CallRecord | None = None,
     clock: Clock = SYSTEM_CLOCK,
 ) -> AttemptSettlement:
-    """Hand a permit back: what it set aside is released, and what was used is recorded.
+    """Hand a permit back: release what it set aside, and record what was used.
 
     usage: of this attempt; None when nothing can have been used. record: of the whole call, with its last attempt.
     Raises UnknownReservationError, and changes nothing, for a permit that had set something aside and was handed back
     before.
     """
-    used, now, provider = usage or NOTHING_USED, clock.now(), permit.plan.provider
+    used, now, plan = usage or NOTHING_USED, clock.now(), permit.plan
     cost = permit.cost(used)
+    statements = {
+        "budget": [budgets.settle_sql(permit.money, cost, rules)] if permit.money and cost is not None else [],
+        "rate": [rates.settle_sql(permit.tokens, used.total_tokens, now)] if permit.tokens is not None else [],
+        "record": [calls.record_sql(record, rules)[1]] if record is not None else [],
+        "breaker": [breakers.select_breaker(plan.provider)],
+    }
     with transaction.atomic(durable=True):
-        found = run_groups(_settling(permit, used, cost, record, rules, now))
-        spent = [budgets.settlement_of(row, cost, rules, clock) for row in found["budget"] if cost is not None]
+        found = run_groups(statements)
+        spent = [budgets.apply_settlement(row, cost, rules, clock) for row in found["budget"] if cost is not None]
         for row in found["rate"]:
             rates.require_settled(row)
-        recording = breakers.recording(permit.ticket, result, rules, now)
-        phase = breakers.apply(provider, breakers.state_of(found["breaker"][0], now), recording, now)
+        seen = breakers.parse_breaker(found["breaker"][0], now)
+        recording = breakers.record_transition(permit.ticket, result, rules, now)
+        phase = breakers.change_breaker(plan.provider, seen, recording, now)
     for settlement in spent:
-        budgets.show(settlement)
-    _show(permit.plan, used, cost, record)
+        budgets.observe(settlement)
+    metrics.TOKENS.labels(plan.provider, "input").inc(used.input_tokens)
+    metrics.TOKENS.labels(plan.provider, "output").inc(used.output_tokens)
+    metrics.SPEND.labels(plan.provider, plan.model).inc(float(cost or 0))
+    if record is not None:
+        calls.observe(record)
     return AttemptSettlement(cost, phase, spent[0].alerts if spent else ())
 
 
-def _admitted(plan: AttemptPlan, asking: TokenRequest, rules: GuardRules, clock: Clock) -> AttemptAdmission:
-    """Everything is read in one round trip, under the locks, and written in another one."""
+def _reserve(plan: AttemptPlan, rules: GuardRules, queue_depth: int, clock: Clock) -> AttemptAdmission:
+    """Read everything in one round trip, under the locks, and write it in another one."""
     now, provider = clock.now(), plan.provider
-    groups = {
-        "settings": [_COMMIT_WITHOUT_WAITING],
-        "price": [prices.question(provider, plan.model, clock=clock)],
-        "budget": budgets.holding(now),
-        "breaker": [breakers.question(provider)],
-        "rate": rates.holding(provider, rules.rate_limit(provider), now),
-    }
-    found = run_groups(groups)
-    tariff = prices.tariff_in(found["price"][0], plan.model)
-    money, money_writes = _money(plan, tariff, found, rules, now)
-    seen = breakers.state_of(found["breaker"][0], now)
-    _require_breaker(admit(seen, now, rules.circuit)[1])
-    tokens, token_writes = _tokens(asking, found, rules, now)
-    ticket = _ticket(provider, seen, rules, now)
+    found = run_groups(
+        {
+            "settings": [COMMIT_WITHOUT_WAITING],
+            "price": [prices.select_prices(provider, plan.model, clock=clock)],
+            "budget": budgets.lock_budget(now),
+            "breaker": [breakers.select_breaker(provider)],
+            "rate": rates.lock_rate(provider, rules.rate_limit(provider), now),
+        }
+    )
+    tariff = prices.parse_tariff(found["price"][0], plan.model)
+    if tariff is None and rules.budget.is_enforced:
+        raise AttemptRefusedError(CallGuard.BUDGET, PRICE_UNKNOWN, None)
+    money, money_writes = BudgetGrant(BudgetDecision()), list[Statement]()
+    if tariff is not None:
+        cost = tariff.cost(plan.input_tokens, plan.output_tokens)
+        money, money_writes = budgets.grant_budget(budgets.parse_window(found["budget"], now), cost, rules, now)
+        if money.reservation_id is None:
+            raise AttemptRefusedError(CallGuard.BUDGET, money.decision.reason, money.decision.retry_after_ms)
+    seen = breakers.parse_breaker(found["breaker"][0], now)
+    _require_ticket(admit(seen, now, rules.circuit)[1])
+    asking = TokenRequest(provider, plan.model, plan.input_tokens + plan.output_tokens, queue_depth)
+    tokens, token_writes = rates.grant_tokens(asking, found["rate"], rules, now)
+    if not tokens.decision.allowed:
+        raise AttemptRefusedError(CallGuard.RATE, tokens.decision.verdict.value, tokens.decision.retry_after_ms)
+    # Last, because taking a probe is a change; another caller may have taken the last one since.
+    admission = breakers.change_breaker(provider, seen, breakers.admit_transition(rules, now), now)
+    ticket = _require_ticket(admission)
     run(*money_writes, *token_writes)
     permit = Permit(plan, ticket, tariff, money.reservation_id, tokens.reservation_id)
     return AttemptAdmission(permit, warning=money.decision.warning)
 
 
-def _money(
-    plan: AttemptPlan, tariff: Tariff | None, found: Found, rules: GuardRules, now: int
-) -> tuple[BudgetGrant, Writes]:
-    if tariff is None and rules.budget.is_enforced:
-        raise _RefusedError(CallGuard.BUDGET, PRICE_UNKNOWN, None)
-    if tariff is None:
-        return BudgetGrant(BudgetDecision()), []
-    cost = tariff.cost(plan.input_tokens, plan.output_tokens)
-    grant, writes = budgets.grant_of(budgets.window_of(found["budget"], now), cost, rules, now)
-    if grant.reservation_id is None:
-        raise _RefusedError(CallGuard.BUDGET, grant.decision.reason, grant.decision.retry_after_ms)
-    return grant, writes
-
-
-def _tokens(asking: TokenRequest, found: Found, rules: GuardRules, now: int) -> tuple[TokenGrant, Writes]:
-    grant, writes = rates.grant_of(asking, found["rate"], rules, now)
-    if not grant.decision.allowed:
-        raise _RefusedError(CallGuard.RATE, grant.decision.verdict.value, grant.decision.retry_after_ms)
-    return grant, writes
-
-
-def _ticket(provider: str, seen: BreakerState, rules: GuardRules, now: int) -> Ticket:
-    """Asked for last, because a probe that is taken is a change; another caller may have taken the last one since."""
-    return _require_breaker(breakers.apply(provider, seen, breakers.admitting(rules, now), now))
-
-
-def _require_breaker(admission: Admission) -> Ticket:
+def _require_ticket(admission: Admission) -> Ticket:
     if admission.ticket is None:
-        raise _RefusedError(CallGuard.BREAKER, admission.phase.value, admission.retry_after_ms)
+        raise AttemptRefusedError(CallGuard.BREAKER, admission.phase.value, admission.retry_after_ms)
     return admission.ticket
-
-
-def _settling(
-    permit: Permit, used: Usage, cost: Decimal | None, record: CallRecord | None, rules: GuardRules, now: int
-) -> dict[str, Writes]:
-    money, tokens = permit.money, permit.tokens
-    return {
-        "budget": [] if money is None or cost is None else [budgets.settling(money, cost, rules)],
-        "rate": [] if tokens is None else [rates.settling(tokens, used.total_tokens, now)],
-        "record": [] if record is None else [calls.storing(record, rules)[1]],
-        "breaker": [breakers.question(permit.plan.provider)],
-    }
-
-
-def _show(plan: AttemptPlan, used: Usage, cost: Decimal | None, record: CallRecord | None) -> None:
-    metrics.TOKENS.labels(plan.provider, "input").inc(used.input_tokens)
-    metrics.TOKENS.labels(plan.provider, "output").inc(used.output_tokens)
-    metrics.SPEND.labels(plan.provider, plan.model).inc(float(cost or 0))
-    if record is not None:
-        calls.show(record)

@@ -1,7 +1,7 @@
 """Circuit breakers in the database: one row for each provider that ever failed (spec 002 section 4).
 
 The row is read without a lock first. Usually nothing would change, and that was all; only where something does is the
-row locked, read again and written. So a provider that is well costs one small query.
+row locked, read again and written. So a provider that works costs one small query.
 """
 
 import json
@@ -16,7 +16,7 @@ from apps.core.domain.clock import SYSTEM_CLOCK, Clock, to_datetime
 from apps.events.services import emit
 from apps.llm import metrics
 from apps.llm.domain import breaker
-from apps.llm.domain.breaker import Admission, Attempt, BreakerState, CircuitConfig, Phase, Probe, Ticket
+from apps.llm.domain.breaker import Admission, Attempt, BreakerState, Phase, Probe, Ticket
 from apps.llm.events import BreakerChanged
 from apps.llm.guards.moments import milliseconds
 from apps.llm.guards.rules import GuardRules
@@ -24,7 +24,7 @@ from apps.llm.models import Breaker
 
 T = TypeVar("T")
 Transition = Callable[[BreakerState], tuple[BreakerState, T]]
-_READ = """
+READ_SQL = """
 SELECT phase, changed_at, term, attempts, successful_probes, probes, last_probe FROM llm_breaker WHERE provider = %s
 """
 
@@ -38,43 +38,45 @@ class CallResult(StrEnum):
 
 
 def breaker_admit(*, provider: str, rules: GuardRules, clock: Clock = SYSTEM_CLOCK) -> Admission:
-    """Whether a call to `provider` may be made now. A ticket must be handed back to `breaker_record`."""
+    """Decide whether a call to `provider` may be made now. Hand its ticket back to `breaker_record`."""
     now = clock.now()
-    return apply(provider, _read(provider, now), admitting(rules, now), now)
+    return change_breaker(provider, breaker_state(provider, clock=clock), admit_transition(rules, now), now)
 
 
 def breaker_record(
     *, provider: str, ticket: Ticket, result: CallResult, rules: GuardRules, clock: Clock = SYSTEM_CLOCK
 ) -> Phase:
-    """Hand a ticket back with what became of its call; gives the phase since then.
+    """Hand a ticket back with the result of its call; return the phase since then.
 
     A ticket handed back twice decides nothing the second time, but counts as another attempt.
     """
     now = clock.now()
-    return apply(provider, _read(provider, now), recording(ticket, result, rules, now), now)
+    transition = record_transition(ticket, result, rules, now)
+    return change_breaker(provider, breaker_state(provider, clock=clock), transition, now)
 
 
 def breaker_reset(*, provider: str, actor: str, clock: Clock = SYSTEM_CLOCK) -> None:
     """Close the circuit and forget what failed, because an operator says so."""
     now = clock.now()
     with transaction.atomic(savepoint=False):
-        before = _locked(provider, now)
-        _write(provider, before, breaker.reset(before, now), now, actor)
-    _show(provider, Phase.CLOSED)
+        before = lock_breaker(provider, now)
+        write_breaker(provider, before, breaker.reset(before, now), now, actor)
+    observe(provider, Phase.CLOSED)
 
 
 def breaker_state(provider: str, *, clock: Clock = SYSTEM_CLOCK) -> BreakerState:
-    """What is remembered of a provider; of one that never failed, that it is closed."""
-    return _read(provider, clock.now())
+    """Return what is remembered of a provider; a provider that never failed is closed."""
+    [result] = run(select_breaker(provider))
+    return parse_breaker(result, clock.now())
 
 
-def question(provider: str, lock: str = "") -> Statement:
-    """The statement whose result `state_of` reads."""
-    return Statement(_READ + lock, [provider])
+def select_breaker(provider: str, lock: str = "") -> Statement:
+    """Return the statement whose result `parse_breaker` reads."""
+    return Statement(READ_SQL + lock, [provider])
 
 
-def state_of(result: Result, now: int) -> BreakerState:
-    """The state in a row; a new one when there is none."""
+def parse_breaker(result: Result, now: int) -> BreakerState:
+    """Return the state in a row; a new one when there is none."""
     if result.row is None:
         return BreakerState(changed_at=now)
     phase, changed_at, term, attempts, successful_probes, probes, last_probe = result.row
@@ -89,57 +91,50 @@ def state_of(result: Result, now: int) -> BreakerState:
     )
 
 
-def admitting(rules: GuardRules, now: int) -> Transition[Admission]:
-    """Asking to be let through."""
+def admit_transition(rules: GuardRules, now: int) -> Transition[Admission]:
+    """Return the transition of a call that asks to be let through."""
     return lambda state: breaker.admit(state, now, rules.circuit)
 
 
-def recording(ticket: Ticket, result: CallResult, rules: GuardRules, now: int) -> Transition[Phase]:
-    """Handing back a ticket."""
+def record_transition(ticket: Ticket, result: CallResult, rules: GuardRules, now: int) -> Transition[Phase]:
+    """Return the transition of a ticket that is handed back."""
 
-    def recorded(state: BreakerState) -> tuple[BreakerState, Phase]:
-        after = _recorded(state, ticket, result, now, rules.circuit)
+    def transition(state: BreakerState) -> tuple[BreakerState, Phase]:
+        if result is CallResult.SUCCEEDED:
+            after = breaker.record_success(state, ticket, now, rules.circuit)
+        elif result is CallResult.FAILED:
+            after = breaker.record_failure(state, ticket, now, rules.circuit)
+        else:
+            after = breaker.release(state, ticket)
         return after, after.phase
 
-    return recorded
+    return transition
 
 
-def apply(provider: str, seen: BreakerState, transition: Transition[T], now: int) -> T:
+def change_breaker(provider: str, seen: BreakerState, transition: Transition[T], now: int) -> T:
     """Make a transition of the state that was `seen` without a lock, and store it if it changes anything."""
     after, answer = transition(seen)
     if after is not seen:
         with transaction.atomic(savepoint=False):
-            before = _locked(provider, now)
+            before = lock_breaker(provider, now)
             after, answer = transition(before)
             if after is not before:
-                _write(provider, before, after, now)
-    _show(provider, after.phase)
+                write_breaker(provider, before, after, now)
+    observe(provider, after.phase)
     return answer
 
 
-def _recorded(state: BreakerState, ticket: Ticket, result: CallResult, now: int, config: CircuitConfig) -> BreakerState:
-    if result is CallResult.SUCCEEDED:
-        return breaker.record_success(state, ticket, now, config)
-    if result is CallResult.FAILED:
-        return breaker.record_failure(state, ticket, now, config)
-    return breaker.release(state, ticket)
-
-
-def _read(provider: str, now: int) -> BreakerState:
-    [result] = run(question(provider))
-    return state_of(result, now)
-
-
-def _locked(provider: str, now: int) -> BreakerState:
-    """The state, held until the transaction ends. Its row is made at the first failure of a provider."""
-    [result] = run(question(provider, "FOR UPDATE"))
+def lock_breaker(provider: str, now: int) -> BreakerState:
+    """Return the state, locked until the transaction ends. Its row is created at the first failure of a provider."""
+    [result] = run(select_breaker(provider, "FOR UPDATE"))
     if result.row is None:
         Breaker.objects.bulk_create([Breaker(provider=provider, changed_at=to_datetime(now))], ignore_conflicts=True)
-        [result] = run(question(provider, "FOR UPDATE"))
-    return state_of(result, now)
+        [result] = run(select_breaker(provider, "FOR UPDATE"))
+    return parse_breaker(result, now)
 
 
-def _write(provider: str, before: BreakerState, after: BreakerState, now: int, actor: str | None = None) -> None:
+def write_breaker(provider: str, before: BreakerState, after: BreakerState, now: int, actor: str | None = None) -> None:
+    """Store a state, and notify of a change of phase."""
     Breaker.objects.filter(provider=provider).update(
         phase=after.phase.value,
         changed_at=to_datetime(after.changed_at),
@@ -154,5 +149,6 @@ def _write(provider: str, before: BreakerState, after: BreakerState, now: int, a
         emit(BreakerChanged(provider=provider, phase=after.phase, previous=before.phase, actor=actor, at=at))
 
 
-def _show(provider: str, phase: Phase) -> None:
+def observe(provider: str, phase: Phase) -> None:
+    """Set the metric of a breaker."""
     metrics.CIRCUIT_STATE.labels(provider).set(phase.metric_value)

@@ -1,13 +1,12 @@
 """The budget in the database: one row for each day, one for each call under way (spec 002 section 6).
 
-Who reserves or settles holds the row of the day, so spenders come one after another and none decides by what another
-one is about to change. What is reserved is added up anew each time, out of the rows that have not expired: expired ones
-need no sweep to come back.
+A reservation or settlement locks the row of the day, so spenders come one after another and none decides by what
+another one is about to change. What is reserved is added up each time, from the rows that have not expired: expired
+ones need no sweep to come back.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
 from decimal import Decimal
 from uuid import UUID, uuid4
 
@@ -19,24 +18,24 @@ from apps.core.domain.clock import SYSTEM_CLOCK, Clock, to_datetime, utcnow
 from apps.events.services import emit_many
 from apps.llm import metrics
 from apps.llm.domain import budget as decisions
-from apps.llm.domain.budget import Budget, BudgetDecision, BudgetWindow, Settlement
+from apps.llm.domain.budget import BudgetDecision, BudgetWindow, Settlement
 from apps.llm.events import BudgetThresholdReached
 from apps.llm.guards.moments import day_of, midnight
 from apps.llm.guards.rules import GuardRules
 from apps.llm.models import BudgetDay, BudgetReservation
 
 ZERO = Decimal(0)
-_ENSURE_DAY = """
+ENSURE_DAY_SQL = """
 INSERT INTO llm_budgetday (day, spent_usd, waived_usd, warned, reset_by) VALUES (%s, 0, 0, '{}', '')
 ON CONFLICT DO NOTHING
 """
-_DAY = "SELECT spent_usd, waived_usd, warned FROM llm_budgetday WHERE day = %s "
-_RESERVED = "SELECT coalesce(sum(amount_usd), 0) FROM llm_budgetreservation WHERE day_id = %s AND expires_at > %s"
-_RESERVE = """
+DAY_SQL = "SELECT spent_usd, waived_usd, warned FROM llm_budgetday WHERE day = %s "
+RESERVED_SQL = "SELECT coalesce(sum(amount_usd), 0) FROM llm_budgetreservation WHERE day_id = %s AND expires_at > %s"
+RESERVE_SQL = """
 INSERT INTO llm_budgetreservation (id, day_id, amount_usd, reserved_at, expires_at) VALUES (%s, %s, %s, %s, %s)
 """
-# Whoever deletes the reservation adds what it cost, so it is added once.
-_SETTLE = """
+# The statement that deletes the reservation adds what it cost, so it is added once.
+SETTLE_SQL = """
 WITH taken AS (DELETE FROM llm_budgetreservation WHERE id = %s RETURNING day_id)
 UPDATE llm_budgetday SET spent_usd = spent_usd + %s, limit_usd = %s FROM taken WHERE day = taken.day_id
 RETURNING day, spent_usd, waived_usd, warned
@@ -62,8 +61,7 @@ def budget_reserve(*, amount: Decimal, rules: GuardRules, clock: Clock = SYSTEM_
     """
     now, amount = clock.now(), decisions.check_amount(amount)
     with transaction.atomic(savepoint=False):
-        held = window_of(run(*holding(now)), now)
-        grant, writes = grant_of(held, amount, rules, now)
+        grant, writes = grant_budget(parse_window(run(*lock_budget(now)), now), amount, rules, now)
         run(*writes)
     return grant
 
@@ -75,11 +73,11 @@ def budget_settle(
 
     Raises UnknownReservationError for one that was settled or released before, InvalidAmountError.
     """
-    statement = settling(reservation_id, actual, rules)
+    statement = settle_sql(reservation_id, actual, rules)
     with transaction.atomic(savepoint=False):
         [result] = run(statement)
-        settlement = settlement_of(result, actual, rules, clock)
-    show(settlement)
+        settlement = apply_settlement(result, actual, rules, clock)
+    observe(settlement)
     return settlement
 
 
@@ -90,13 +88,13 @@ def budget_release(*, reservation_id: UUID) -> None:
 
 
 def budget_reset(*, actor: str, clock: Clock = SYSTEM_CLOCK) -> Decimal:
-    """Have what was spent today not count any more, because an operator says so; gives how much that is.
+    """Waive what was spent today, because an operator says so; return how much that is.
 
-    What was spent stays on record. Thresholds are warned of anew. What is reserved still counts.
+    What was spent stays on record. Warnings of thresholds begin again. What is reserved still counts.
     """
     now = clock.now()
     with transaction.atomic(savepoint=False):
-        waived = window_of(run(*holding(now)), now).spent
+        waived = parse_window(run(*lock_budget(now)), now).spent
         BudgetDay.objects.filter(day=day_of(now)).update(
             waived_usd=F("spent_usd"), warned=[], reset_by=actor, reset_at=to_datetime(now)
         )
@@ -105,46 +103,56 @@ def budget_reset(*, actor: str, clock: Clock = SYSTEM_CLOCK) -> Decimal:
 
 
 def budget_window(*, clock: Clock = SYSTEM_CLOCK) -> BudgetWindow:
-    """What is spent and reserved today."""
+    """Return what is spent and reserved today."""
     now = clock.now()
-    return window_of(run(*_looking(now)), now)
+    return parse_window(run(*select_budget(now)), now)
 
 
-def holding(now: int) -> list[Statement]:
-    """Statements that hold today's row until the transaction ends, for `window_of`.
+def select_budget(now: int) -> tuple[Statement, Statement]:
+    """Return the statements that read today's row and what is reserved."""
+    return Statement(DAY_SQL, [day_of(now)]), Statement(RESERVED_SQL, [day_of(now), to_datetime(now)])
 
-    What is reserved is asked for in a statement of its own: only one that begins after the row was got sees what the
-    holder before has done.
+
+def lock_budget(now: int) -> list[Statement]:
+    """Return the statements that lock today's row until the transaction ends, for `parse_window`.
+
+    What is reserved is read by a statement of its own: only one that begins after the row was locked sees what the
+    one that held it before has done.
     """
-    day, reserved = _looking(now)
-    return [Statement(_ENSURE_DAY, day.parameters), Statement(day.text + "FOR UPDATE", day.parameters), reserved]
+    day, reserved = select_budget(now)
+    return [Statement(ENSURE_DAY_SQL, day.parameters), Statement(day.text + "FOR UPDATE", day.parameters), reserved]
 
 
-def window_of(results: Sequence[Result], now: int) -> BudgetWindow:
-    """Today's window, out of the last two results."""
+def parse_window(results: Sequence[Result], now: int) -> BudgetWindow:
+    """Return today's window, from the last two results."""
     day, reserved = results[-2:]
     spent, waived, warned = day.row or (ZERO, ZERO, ())
     return BudgetWindow(midnight(day_of(now)), spent - waived, reserved.rows[0][0], frozenset(warned))
 
 
-def grant_of(held: BudgetWindow, amount: Decimal, rules: GuardRules, now: int) -> tuple[BudgetGrant, list[Statement]]:
-    """The decision, and the statements that make it hold; none when it is refused."""
-    _, decision = decisions.reserve(held, amount, rules.budget, now)
+def grant_budget(
+    window: BudgetWindow, amount: Decimal, rules: GuardRules, now: int
+) -> tuple[BudgetGrant, list[Statement]]:
+    """Return the decision, and the statements that store it; none when it is refused."""
+    _, decision = decisions.reserve(window, amount, rules.budget, now)
     if decision.reservation is None:
         return BudgetGrant(decision), []
     grant, expires_at = BudgetGrant(decision, uuid4()), to_datetime(now + rules.reservation_ms)
     parameters = [grant.reservation_id, day_of(now), decision.reservation.amount, to_datetime(now), expires_at]
-    return grant, [Statement(_RESERVE, parameters)]
+    return grant, [Statement(RESERVE_SQL, parameters)]
 
 
-def settling(reservation_id: UUID, actual: Decimal, rules: GuardRules) -> Statement:
-    """The statement whose result `settlement_of` reads. Raises InvalidAmountError."""
+def settle_sql(reservation_id: UUID, actual: Decimal, rules: GuardRules) -> Statement:
+    """Return the statement whose result `apply_settlement` reads. Raises InvalidAmountError."""
     limit = rules.budget.usd if rules.budget.is_enforced else None
-    return Statement(_SETTLE, [reservation_id, decisions.check_amount(actual), limit])
+    return Statement(SETTLE_SQL, [reservation_id, decisions.check_amount(actual), limit])
 
 
-def settlement_of(result: Result, actual: Decimal, rules: GuardRules, clock: Clock) -> Settlement:
-    """What settling reached, which is told to others in the same transaction. Raises UnknownReservationError."""
+def apply_settlement(result: Result, actual: Decimal, rules: GuardRules, clock: Clock) -> Settlement:
+    """Return what settling reached; thresholds are stored and notified in the same transaction.
+
+    Raises UnknownReservationError.
+    """
     if result.row is None:
         raise UnknownReservationError("There is no such reservation of money to settle.")
     day, spent, waived, warned = result.row
@@ -153,30 +161,24 @@ def settlement_of(result: Result, actual: Decimal, rules: GuardRules, clock: Clo
     after, settlement = decisions.record_spend(before, actual, rules.budget)
     if settlement.alerts:
         BudgetDay.objects.filter(day=day).update(warned=sorted(after.warned))
-        _warn(day, after, settlement.alerts, rules.budget, utcnow(clock))
+        at, spent_usd, budget_usd = utcnow(clock), str(after.spent), str(rules.budget.usd)
+        emit_many(
+            BudgetThresholdReached(
+                threshold=threshold, day=day.isoformat(), spent_usd=spent_usd, budget_usd=budget_usd, at=at
+            )
+            for threshold in settlement.alerts
+        )
     return settlement
 
 
-def show(settlement: Settlement) -> None:
-    """Put a settlement that was committed into the metrics."""
+def observe(settlement: Settlement) -> None:
+    """Set the metrics of the budget after a settlement was committed."""
     metrics.BUDGET_UTILIZATION.set(float(settlement.utilization_percent))
     for threshold in settlement.alerts:
         metrics.BUDGET_ALERTS.labels(str(threshold)).inc()
 
 
-def budget_show(*, rules: GuardRules, clock: Clock = SYSTEM_CLOCK) -> None:
-    """Put today into the metrics, which else say what was true when somebody last spent something."""
+def budget_observe(*, rules: GuardRules, clock: Clock = SYSTEM_CLOCK) -> None:
+    """Set the metric of today's budget, which else says what was true at the last settlement."""
     spent = budget_window(clock=clock).spent
     metrics.BUDGET_UTILIZATION.set(float(rules.budget.utilization_percent(spent)))
-
-
-def _looking(now: int) -> tuple[Statement, Statement]:
-    return Statement(_DAY, [day_of(now)]), Statement(_RESERVED, [day_of(now), to_datetime(now)])
-
-
-def _warn(day: date, window: BudgetWindow, alerts: Sequence[int], budget: Budget, at: datetime) -> None:
-    spent, limit = str(window.spent), str(budget.usd)
-    emit_many(
-        BudgetThresholdReached(threshold=threshold, day=day.isoformat(), spent_usd=spent, budget_usd=limit, at=at)
-        for threshold in alerts
-    )

@@ -1,20 +1,31 @@
-"""The record of calls to chat models."""
+"""Records of calls to chat models, and what recent ones say: how long they took, what they cost, how they ended."""
 
+from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from uuid import UUID, uuid4
 
+from django.db.models import Count
+
 from apps.core.db.statements import Statement, run
-from apps.core.domain.clock import to_datetime
+from apps.core.domain.clock import SYSTEM_CLOCK, Clock, to_datetime, utcnow
+from apps.core.domain.latency import Measurement, measure
 from apps.llm import metrics
 from apps.llm.domain.chat import Usage
 from apps.llm.guards.rules import GuardRules
-from apps.llm.models import CallGuard, CallOutcome
+from apps.llm.models import BudgetDay, CallGuard, CallOutcome, ModelCall
 from apps.llm.models.call import MAX_PURPOSE_CHARS
 from apps.llm.models.fields import MAX_ACTOR_CHARS, MAX_MODEL_CHARS, MAX_PROVIDER_CHARS, MAX_REASON_CHARS
 
 NO_PROVIDER = "none"
 NOTHING_USED = Usage(0, 0)
+RECENT = timedelta(days=1)
+SAMPLED_CALLS = 2_000
+SHOWN_REASONS = 3
+# Failures that led a breaker to open happened within its window; a call itself may take minutes.
+BEFORE_OPENING = timedelta(minutes=10)
 
 
 @dataclass(frozen=True)
@@ -51,15 +62,15 @@ class CallRecord:
 
 
 def call_record(*, record: CallRecord, rules: GuardRules) -> UUID:
-    """Store the record of a call; gives its id. Raises IntegrityError where guard and outcome contradict each other."""
-    uuid, statement = storing(record, rules)
+    """Store the record of a call; return its id. Raises IntegrityError where guard and outcome do not agree."""
+    uuid, statement = record_sql(record, rules)
     run(statement)
-    show(record)
+    observe(record)
     return uuid
 
 
-def storing(record: CallRecord, rules: GuardRules) -> tuple[UUID, Statement]:
-    """The id that a record will have, and the statement that stores it."""
+def record_sql(record: CallRecord, rules: GuardRules) -> tuple[UUID, Statement]:
+    """Return the id that a record will have, and the statement that stores it."""
     uuid, content = uuid4(), record.content if rules.keeps_content else None
     columns = {
         "uuid": uuid,
@@ -77,19 +88,63 @@ def storing(record: CallRecord, rules: GuardRules) -> tuple[UUID, Statement]:
         "guard": record.guard.value if record.guard else "",
         "reason": record.reason[:MAX_REASON_CHARS],
         "started_at": to_datetime(record.started_at),
-        "prompt": _storable(content.prompt) if content else None,
-        "answer": _storable(content.answer) if content else None,
+        "prompt": make_storable(content.prompt) if content else None,
+        "answer": make_storable(content.answer) if content else None,
     }
     places = ", ".join(["%s"] * len(columns))
     text = f"INSERT INTO llm_modelcall ({', '.join(columns)}) VALUES ({places})"  # noqa: S608  (names of ours)
     return uuid, Statement(text, list(columns.values()))
 
 
-def show(record: CallRecord) -> None:
+def observe(record: CallRecord) -> None:
     """Count a call whose record was committed."""
     metrics.CALLS.labels(record.provider or NO_PROVIDER, record.outcome.value).inc()
 
 
-def _storable(text: str) -> str:
-    """`text` with a mark for each character that PostgreSQL cannot store: NUL, and halves of a surrogate pair."""
+def make_storable(text: str) -> str:
+    """Replace each character that PostgreSQL cannot store: NUL, and halves of a surrogate pair."""
     return text.replace("\x00", "\ufffd").encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+@dataclass(frozen=True)
+class SpentDay:
+    """What was spent in a day of UTC. waived: the part of it that an operator waived. limit: None without one."""
+
+    day: date
+    spent: Decimal
+    waived: Decimal
+    limit: Decimal | None
+
+
+def recent_latencies(*, clock: Clock = SYSTEM_CLOCK) -> Mapping[str, Measurement]:
+    """Return by provider how long its last successful calls took, with waits and all tries (spec 002 section 11).
+
+    Of the last day, at most SAMPLED_CALLS of all providers together; none for a provider without any.
+    """
+    calls = ModelCall.objects.filter(started_at__gte=utcnow(clock) - RECENT, outcome=CallOutcome.SUCCEEDED)
+    newest = calls.order_by("-started_at", "-id").values_list("provider", "latency_ms")[:SAMPLED_CALLS]
+    durations: defaultdict[str, list[float]] = defaultdict(list)
+    for provider, latency_ms in reversed(newest):
+        durations[provider].append(latency_ms)
+    return {provider: measure(measured) for provider, measured in durations.items()}
+
+
+def spent_days(days: int, *, clock: Clock = SYSTEM_CLOCK) -> list[SpentDay]:
+    """Return the last `days` days, oldest first, today among them."""
+    today = utcnow(clock).date()
+    since = today - timedelta(days=days - 1)
+    rows = {row.day: row for row in BudgetDay.objects.filter(day__range=(since, today))}
+    spent = []
+    for day in (since + timedelta(days=number) for number in range(days)):
+        row = rows.get(day) or BudgetDay(day=day)
+        spent.append(SpentDay(day, Decimal(row.spent_usd), Decimal(row.waived_usd), row.limit_usd))
+    return spent
+
+
+def failure_reasons(provider: str, before: datetime) -> list[tuple[str, int]]:
+    """Return why calls to a provider failed shortly before a moment, the most frequent first: a code, and how often."""
+    failed = ModelCall.objects.filter(
+        provider=provider, outcome=CallOutcome.FAILED, started_at__range=(before - BEFORE_OPENING, before)
+    )
+    counted = failed.order_by().values_list("reason").annotate(count=Count("pk")).order_by("-count", "reason")
+    return [(reason, count) for reason, count in counted[:SHOWN_REASONS]]

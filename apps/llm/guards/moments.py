@@ -9,15 +9,15 @@ _MILLISECOND = timedelta(milliseconds=1)
 
 
 def milliseconds(moment: datetime) -> int:
-    """The reading of a Clock at `moment`."""
+    """Return the reading of a Clock at `moment`."""
     return (moment - _EPOCH) // _MILLISECOND
 
 
 def day_of(now: int) -> date:
-    """The day in UTC."""
+    """Return the day in UTC."""
     return to_datetime(now).date()
 
 
 def midnight(day: date) -> int:
-    """The first millisecond of a day in UTC."""
+    """Return the first millisecond of a day in UTC."""
     return milliseconds(datetime.combine(day, time(), UTC))

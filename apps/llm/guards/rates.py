@@ -1,7 +1,7 @@
 """The token rate in the database: one row for each call that is under way or was a minute ago (spec 002 section 3).
 
-Who reserves holds a lock of the provider, so callers come one after another. Rows that nobody settled stop counting
-when they expire, and settled ones when they have left the window; neither needs a sweep for that.
+A reservation locks the provider, so callers come one after another. Rows that were never settled stop counting when
+they expire, and settled ones when they have left the window; neither needs a sweep for that.
 """
 
 from collections.abc import Sequence
@@ -17,18 +17,18 @@ from apps.llm.guards.budgets import UnknownReservationError
 from apps.llm.guards.rules import GuardRules
 
 # Any number that no other pair of advisory locks of this project has. There may be no row yet that could be locked.
-_RATE_LOCK = 0x7261_7465
-_HOLD = "SELECT pg_advisory_xact_lock(%s, hashtext(%s))"
+RATE_LOCK = 0x7261_7465
+LOCK_SQL = "SELECT pg_advisory_xact_lock(%s, hashtext(%s))"
 # Moments as numbers, because reading a timestamp takes 0.01 ms.
-_HISTORY = """
+HISTORY_SQL = """
 SELECT (extract(epoch FROM settled_at) * 1000)::bigint, tokens FROM llm_tokenuse
 WHERE provider = %s AND (settled_at >= %s OR (settled_at IS NULL AND expires_at > %s))
 """
-_RESERVE = """
+RESERVE_SQL = """
 INSERT INTO llm_tokenuse (id, provider, model, tokens, reserved_at, expires_at) VALUES (%s, %s, %s, %s, %s, %s)
 """
-_SETTLE = "UPDATE llm_tokenuse SET tokens = %s, settled_at = %s WHERE id = %s AND settled_at IS NULL"
-_RELEASE = "DELETE FROM llm_tokenuse WHERE id = %s AND settled_at IS NULL"
+SETTLE_SQL = "UPDATE llm_tokenuse SET tokens = %s, settled_at = %s WHERE id = %s AND settled_at IS NULL"
+RELEASE_SQL = "DELETE FROM llm_tokenuse WHERE id = %s AND settled_at IS NULL"
 
 
 @dataclass(frozen=True)
@@ -58,13 +58,13 @@ class TokenGrant:
 def tokens_reserve(*, request: TokenRequest, rules: GuardRules, clock: Clock = SYSTEM_CLOCK) -> TokenGrant:
     """Set aside the most tokens that a call may use, if the provider's minute has room for them.
 
-    A provider without a limit is not asked about.
+    For a provider without a limit the database is not asked.
     """
     limit, now = rules.rate_limit(request.provider), clock.now()
     if limit.tokens_per_minute is None:
-        return grant_of(request, [], rules, now)[0]
+        return grant_tokens(request, [], rules, now)[0]
     with transaction.atomic(savepoint=False):
-        grant, writes = grant_of(request, run(*holding(request.provider, limit, now)), rules, now)
+        grant, writes = grant_tokens(request, run(*lock_rate(request.provider, limit, now)), rules, now)
         run(*writes)
     return grant
 
@@ -74,62 +74,66 @@ def tokens_settle(*, reservation_id: UUID, total_tokens: int, clock: Clock = SYS
 
     A call that used none leaves no row, as it says nothing about what a call uses.
     """
-    [result] = run(settling(reservation_id, total_tokens, clock.now()))
+    [result] = run(settle_sql(reservation_id, total_tokens, clock.now()))
     require_settled(result)
 
 
 def tokens_release(*, reservation_id: UUID) -> None:
     """Give back the tokens of a call that was not made. Raises UnknownReservationError."""
-    [result] = run(Statement(_RELEASE, [reservation_id]))
+    [result] = run(Statement(RELEASE_SQL, [reservation_id]))
     require_settled(result)
 
 
 def token_window(provider: str, *, rules: GuardRules, clock: Clock = SYSTEM_CLOCK) -> Projection:
-    """What a provider's minute holds, calls under way among it."""
+    """Return what a provider's minute holds, calls under way among it."""
     limit, now = rules.rate_limit(provider), clock.now()
-    settled, reserved = _usage(run(_looking(provider, limit, now)), now)
+    settled, reserved = parse_usage(run(select_usage(provider, limit, now)), now)
     return project_token_usage([*settled, *reserved], 0, limit, now)
 
 
-def holding(provider: str, limit: RateLimit, now: int) -> list[Statement]:
-    """Statements that hold the provider's minute until the transaction ends, for `grant_of`; none without a limit."""
+def select_usage(provider: str, limit: RateLimit, now: int) -> Statement:
+    """Return the statement whose result `parse_usage` reads."""
+    return Statement(HISTORY_SQL, [provider, to_datetime(now - limit.window_ms), to_datetime(now)])
+
+
+def lock_rate(provider: str, limit: RateLimit, now: int) -> list[Statement]:
+    """Return the statements that lock a provider until the transaction ends, for `grant_tokens`.
+
+    Without a limit there are none.
+    """
     if limit.tokens_per_minute is None:
         return []
-    return [Statement(_HOLD, [_RATE_LOCK, provider]), _looking(provider, limit, now)]
+    return [Statement(LOCK_SQL, [RATE_LOCK, provider]), select_usage(provider, limit, now)]
 
 
-def grant_of(
+def parse_usage(results: Sequence[Result], now: int) -> tuple[Sequence[TokenUsage], Sequence[TokenUsage]]:
+    """Return the usage of settled calls and the estimates of calls under way, from the last result."""
+    rows = results[-1].rows if results else []
+    settled = [TokenUsage(settled_at, tokens) for settled_at, tokens in rows if settled_at is not None]
+    return settled, [TokenUsage(now, tokens) for settled_at, tokens in rows if settled_at is None]
+
+
+def grant_tokens(
     request: TokenRequest, results: Sequence[Result], rules: GuardRules, now: int
 ) -> tuple[TokenGrant, list[Statement]]:
-    """The decision, and the statements that make it hold; none when it is refused, or there is no limit."""
-    limit, (settled, reserved) = rules.rate_limit(request.provider), _usage(results, now)
+    """Return the decision, and the statements that store it; none when it is refused, or there is no limit."""
+    limit, (settled, reserved) = rules.rate_limit(request.provider), parse_usage(results, now)
     decision = decide_rate(settled, reserved, request.estimated_tokens, limit, now, request.queue_depth)
     if limit.tokens_per_minute is None or not decision.allowed:
         return TokenGrant(decision), []
     grant, expires_at = TokenGrant(decision, uuid4()), to_datetime(now + rules.reservation_ms)
     use = [request.provider, request.model, request.estimated_tokens]
-    return grant, [Statement(_RESERVE, [grant.reservation_id, *use, to_datetime(now), expires_at])]
+    return grant, [Statement(RESERVE_SQL, [grant.reservation_id, *use, to_datetime(now), expires_at])]
 
 
-def settling(reservation_id: UUID, total_tokens: int, now: int) -> Statement:
-    """The statement whose result `require_settled` checks."""
+def settle_sql(reservation_id: UUID, total_tokens: int, now: int) -> Statement:
+    """Return the statement whose result `require_settled` checks."""
     if total_tokens == 0:
-        return Statement(_RELEASE, [reservation_id])
-    return Statement(_SETTLE, [total_tokens, to_datetime(now), reservation_id])
+        return Statement(RELEASE_SQL, [reservation_id])
+    return Statement(SETTLE_SQL, [total_tokens, to_datetime(now), reservation_id])
 
 
 def require_settled(result: Result) -> None:
-    """Raises UnknownReservationError when nothing was settled."""
+    """Raise UnknownReservationError when nothing was settled."""
     if not result.count:
         raise UnknownReservationError("There is no such reservation of tokens to settle.")
-
-
-def _looking(provider: str, limit: RateLimit, now: int) -> Statement:
-    return Statement(_HISTORY, [provider, to_datetime(now - limit.window_ms), to_datetime(now)])
-
-
-def _usage(results: Sequence[Result], now: int) -> tuple[Sequence[TokenUsage], Sequence[TokenUsage]]:
-    """The usage of settled calls in the window and the estimates of calls under way, out of the last result."""
-    rows = results[-1].rows if results else []
-    settled = [TokenUsage(settled_at, tokens) for settled_at, tokens in rows if settled_at is not None]
-    return settled, [TokenUsage(now, tokens) for settled_at, tokens in rows if settled_at is None]

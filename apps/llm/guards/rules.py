@@ -1,4 +1,4 @@
-"""The rules by which calls are guarded, out of the settings."""
+"""The rules of the guards, from the settings."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,9 +17,9 @@ RESERVATION_MS = 900_000
 
 @dataclass(frozen=True)
 class GuardRules:
-    """budget: of a day. tokens_per_minute: by provider, 0 for no limit; the spec's for those that are not named.
+    """budget: of a day. tokens_per_minute: by provider, 0 for no limit; the spec's for those that have none.
 
-    reservation_ms: after that long a reservation that nobody settled does not count any more; longer than any call.
+    reservation_ms: how long a reservation counts that is not settled; longer than any call.
     keeps_content: whether calls are recorded with what was asked and answered.
     """
 
@@ -30,13 +30,13 @@ class GuardRules:
     keeps_content: bool = False
 
     def rate_limit(self, provider: str) -> RateLimit:
-        """How many tokens a minute the provider takes."""
+        """Return how many tokens a minute the provider takes."""
         spec = TOKENS_PER_MINUTE.get(SPEC_NAMES.get(provider, provider))
         return RateLimit(self.tokens_per_minute.get(provider, spec) or None)
 
 
 def guard_rules() -> GuardRules:
-    """The operator's."""
+    """Return the rules of the settings."""
     config = settings.MEMORYHUB.guards
     return GuardRules(
         budget=Budget(config.daily_budget_usd),

@@ -1,4 +1,4 @@
-"""What the guards of calls hold at present: for the status over REST and for pages of the admin."""
+"""The present state of the guards: for the status over REST and for pages of the admin."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from datetime import date, datetime
 from decimal import Decimal
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, to_datetime
-from apps.llm.domain.breaker import BreakerState, Phase
+from apps.llm.domain.breaker import Phase
 from apps.llm.domain.budget import DAY_MS, WARNING_THRESHOLDS
 from apps.llm.domain.rate import Projection
 from apps.llm.guards.breakers import breaker_state
@@ -23,7 +23,7 @@ ZERO = Decimal(0)
 class BreakerStatus:
     """The circuit breaker of a provider.
 
-    since: when its phase began, None of one that never failed. retry_at: while it is open, when calls pass again.
+    since: when its phase began, None if it never failed. retry_at: while it is open, when calls pass again.
     failures: those within the window before it opened; of a closed one, within the window until now.
     """
 
@@ -34,7 +34,7 @@ class BreakerStatus:
     failures: int
 
     def passes(self, now: datetime) -> bool:
-        """Whether a call may get through."""
+        """Return whether a call may get through."""
         return self.phase is not Phase.OPEN or self.retry_at is None or now >= self.retry_at
 
 
@@ -58,56 +58,60 @@ class BudgetStatus:
 
     @property
     def percent(self) -> float:
-        """What is spent, of the limit; 0 without one."""
+        """Return what is spent, in percent of the limit; 0 without one."""
         return float(self.spent * 100 / self.limit) if self.limit else 0.0
 
     @property
     def reserved_percent(self) -> float:
-        """What is reserved, of the limit; 0 without one."""
+        """Return what is reserved, in percent of the limit; 0 without one."""
         return float(self.reserved * 100 / self.limit) if self.limit else 0.0
 
     @property
     def tone(self) -> str:
-        """How bad it is that so much is spent: good, warn or bad, by the first two warnings."""
+        """Return how bad it is that so much is spent: good, warn or bad, by the first two warnings."""
         warning, last_warning, _ = WARNING_THRESHOLDS
         return "bad" if self.percent >= last_warning else "warn" if self.percent >= warning else "good"
 
     @property
     def remaining(self) -> Decimal | None:
-        """What may still be reserved; None without a limit."""
+        """Return what may still be reserved; None without a limit."""
         return None if self.limit is None else max(ZERO, self.limit - self.spent - self.reserved)
 
 
 def breaker_status(provider: str, *, rules: GuardRules, clock: Clock = SYSTEM_CLOCK) -> BreakerStatus:
-    """The breaker of one provider. Changes nothing: what would half-open with the next call is still open."""
+    """Return the breaker of one provider. Changes nothing: what would half-open with the next call is still open."""
     state = breaker_state(provider, clock=clock)
     known = state.term > 0 or bool(state.attempts)
+    # What led to the phase, or what would count now.
+    moment = clock.now() if state.phase is Phase.CLOSED else state.changed_at
+    begin = moment - rules.circuit.window_ms
+    recent = state.attempts[-rules.circuit.window_size :]
     cooled_down = to_datetime(state.changed_at + rules.circuit.cooldown_ms)
     return BreakerStatus(
         provider=provider,
         phase=state.phase,
         since=to_datetime(state.changed_at) if known else None,
         retry_at=cooled_down if state.phase is Phase.OPEN else None,
-        failures=_failures(state, rules, clock.now()),
+        failures=sum(attempt.failed and attempt.at > begin for attempt in recent),
     )
 
 
 def breaker_statuses(
     providers: Iterable[str] = (), *, rules: GuardRules, clock: Clock = SYSTEM_CLOCK
 ) -> list[BreakerStatus]:
-    """The breakers of these providers, and after them those of all others that ever failed."""
+    """Return the breakers of these providers, and after them those of all others that ever failed."""
     remembered = Breaker.objects.values_list("provider", flat=True)
     names = dict.fromkeys([*providers, *remembered])
     return [breaker_status(name, rules=rules, clock=clock) for name in names]
 
 
 def open_breakers() -> int:
-    """How many breakers are not closed."""
+    """Return how many breakers are not closed."""
     return Breaker.objects.exclude(phase=Phase.CLOSED.value).count()
 
 
 def budget_status(*, rules: GuardRules, clock: Clock = SYSTEM_CLOCK) -> BudgetStatus:
-    """Today's budget."""
+    """Return today's budget."""
     today = day_of(clock.now())
     window = budget_window(clock=clock)
     row = BudgetDay.objects.filter(day=today).first()
@@ -127,12 +131,5 @@ def budget_status(*, rules: GuardRules, clock: Clock = SYSTEM_CLOCK) -> BudgetSt
 def token_windows(
     providers: Iterable[str], *, rules: GuardRules, clock: Clock = SYSTEM_CLOCK
 ) -> Mapping[str, Projection]:
-    """What the minute of each provider holds. Of one without a limit nothing is counted."""
+    """Return what the minute of each provider holds; nothing is counted for one without a limit."""
     return {name: token_window(name, rules=rules, clock=clock) for name in dict.fromkeys(providers)}
-
-
-def _failures(state: BreakerState, rules: GuardRules, now: int) -> int:
-    """What led to the phase, or what would count now."""
-    moment = now if state.phase is Phase.CLOSED else state.changed_at
-    begin = moment - rules.circuit.window_ms
-    return sum(attempt.failed and attempt.at > begin for attempt in state.attempts[-rules.circuit.window_size :])

@@ -1,12 +1,12 @@
-"""Removing what the guards need no more. Nothing waits for it: what has expired has stopped counting by itself."""
+"""Remove what the guards need no more. Nothing waits for it: what has expired does not count."""
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from django.conf import settings
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
-from apps.llm.guards.budgets import budget_show
+from apps.llm.guards.budgets import budget_observe
 from apps.llm.guards.rules import guard_rules
 from apps.llm.models import BudgetReservation, ModelCall, TokenUse
 
@@ -16,30 +16,26 @@ BATCH = 1_000
 
 
 @dataclass(frozen=True)
-class Swept:
-    """How many rows were removed. lost: reservations of money that nobody ever settled."""
+class SweptRows:
+    """How many rows were removed. lost: reservations of money that were never settled."""
 
     lost: int
     token_uses: int
     calls: int
 
 
-def guards_sweep(*, clock: Clock = SYSTEM_CLOCK, batch: int = BATCH) -> Swept:
+def guards_sweep(*, clock: Clock = SYSTEM_CLOCK, batch: int = BATCH) -> SweptRows:
     """Remove expired reservations and token uses a day later, and records of calls after their retention.
 
-    Also has the metrics say what is spent of today's budget: after midnight maybe nobody spends anything for hours.
+    Also sets the metric of today's budget: after midnight there may be no settlement for hours. Calls are removed in
+    batches, each in a transaction of its own.
     """
     now = utcnow(clock)
-    budget_show(rules=guard_rules(), clock=clock)
+    budget_observe(rules=guard_rules(), clock=clock)
     lost, _ = BudgetReservation.objects.filter(expires_at__lt=now - KEPT_AFTER_EXPIRY).delete()
     uses, _ = TokenUse.objects.filter(expires_at__lt=now - KEPT_AFTER_EXPIRY).delete()
-    return Swept(lost, uses, _trim_calls(now - timedelta(days=settings.MEMORYHUB.guards.call_retention_days), batch))
-
-
-def _trim_calls(before: datetime, batch: int) -> int:
-    """Each batch is a transaction of its own."""
-    removed = 0
-    old = ModelCall.objects.filter(started_at__lt=before).order_by("started_at")
+    before = now - timedelta(days=settings.MEMORYHUB.guards.call_retention_days)
+    old, calls = ModelCall.objects.filter(started_at__lt=before).order_by("started_at"), 0
     while ids := list(old.values_list("pk", flat=True)[:batch]):
-        removed += ModelCall.objects.filter(pk__in=ids).delete()[0]
-    return removed
+        calls += ModelCall.objects.filter(pk__in=ids).delete()[0]
+    return SweptRows(lost, uses, calls)

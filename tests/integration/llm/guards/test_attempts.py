@@ -12,9 +12,9 @@ from apps.llm.domain.breaker import Phase
 from apps.llm.domain.chat import Usage
 from apps.llm.guards.attempts import (
     AttemptPlan,
+    AttemptRefusal,
     AttemptSettlement,
     Permit,
-    Refusal,
     attempt_admit,
     attempt_settle,
 )
@@ -48,7 +48,7 @@ def permitted(clock: DeterministicClock, plan: AttemptPlan = PLAN, ours: GuardRu
     return permit
 
 
-def refused(clock: DeterministicClock, plan: AttemptPlan = PLAN, ours: GuardRules = RULES) -> Refusal:
+def refused(clock: DeterministicClock, plan: AttemptPlan = PLAN, ours: GuardRules = RULES) -> AttemptRefusal:
     admission = attempt_admit(plan=plan, rules=ours, clock=clock)
     assert admission.permit is None
     assert admission.refusal is not None
@@ -122,20 +122,20 @@ def test_the_budget_is_asked_first() -> None:
     clock = noon()
     open_circuit(clock)
     dear = replace(PLAN, output_tokens=5_000)
-    assert refused(clock, dear) == Refusal(CallGuard.BUDGET, "budget_exceeded", None)
+    assert refused(clock, dear) == AttemptRefusal(CallGuard.BUDGET, "budget_exceeded", None)
 
 
 def test_the_rest_of_a_day_is_waited_for() -> None:
     clock = noon()
     for _ in range(5):
         permitted(clock)
-    assert refused(clock) == Refusal(CallGuard.BUDGET, "budget_exceeded", 43_200_000)
+    assert refused(clock) == AttemptRefusal(CallGuard.BUDGET, "budget_exceeded", 43_200_000)
 
 
 def test_an_open_circuit_refuses_and_leaves_the_money() -> None:
     clock = noon()
     open_circuit(clock)
-    assert refused(clock) == Refusal(CallGuard.BREAKER, "open", 30_000)
+    assert refused(clock) == AttemptRefusal(CallGuard.BREAKER, "open", 30_000)
     assert nothing_is_set_aside(clock)
 
 
@@ -145,7 +145,7 @@ def test_the_token_rate_refuses_and_leaves_money_and_probe() -> None:
     clock.advance(30_000)
     tokens_reserve(request=TokenRequest("own", "llama", 99_000), rules=RULES, clock=clock)
     events = Event.objects.count()
-    assert refused(clock) == Refusal(CallGuard.RATE, "throttled", 1_000)
+    assert refused(clock) == AttemptRefusal(CallGuard.RATE, "throttled", 1_000)
     assert BudgetReservation.objects.count() == 0
     assert breaker_state("own").phase is Phase.OPEN
     assert Event.objects.count() == events
@@ -153,7 +153,7 @@ def test_the_token_rate_refuses_and_leaves_money_and_probe() -> None:
 
 def test_a_call_larger_than_any_minute_is_not_asked_again() -> None:
     large = replace(PLAN, model="llama", output_tokens=1, input_tokens=200_000)
-    assert refused(noon(), large, rules(1_000, tokens_per_minute={"own": 100_000})) == Refusal(
+    assert refused(noon(), large, rules(1_000, tokens_per_minute={"own": 100_000})) == AttemptRefusal(
         CallGuard.RATE, "too_large", None
     )
 
@@ -163,13 +163,13 @@ def test_half_open_as_many_attempts_pass_as_probes_are_missing() -> None:
     open_circuit(clock)
     clock.advance(30_000)
     probes = [permitted(clock) for _ in range(3)]
-    assert refused(clock) == Refusal(CallGuard.BREAKER, "half_open", 1_000)
+    assert refused(clock) == AttemptRefusal(CallGuard.BREAKER, "half_open", 1_000)
     phases = [settled(probe, clock).phase for probe in probes]
     assert phases == [Phase.HALF_OPEN, Phase.HALF_OPEN, Phase.CLOSED]
 
 
 def test_a_model_without_a_price_is_refused_while_there_is_a_budget() -> None:
-    assert refused(noon(), replace(PLAN, model="new")) == Refusal(CallGuard.BUDGET, "price_unknown", None)
+    assert refused(noon(), replace(PLAN, model="new")) == AttemptRefusal(CallGuard.BUDGET, "price_unknown", None)
 
 
 def test_a_model_without_a_price_is_called_without_a_known_cost_while_there_is_no_budget() -> None:

@@ -11,11 +11,11 @@ from apps.llm.domain.budget import BUDGET_EXCEEDED, EXHAUSTS_WARNING, InvalidAmo
 from apps.llm.guards.budgets import (
     BudgetGrant,
     UnknownReservationError,
+    budget_observe,
     budget_release,
     budget_reserve,
     budget_reset,
     budget_settle,
-    budget_show,
     budget_window,
 )
 from apps.llm.models import BudgetDay, BudgetReservation
@@ -162,7 +162,7 @@ def test_the_metrics_show_the_new_day_although_nobody_spends_anything() -> None:
     clock = noon()
     spend("7.5", clock)
     clock.advance(DAY)
-    budget_show(rules=RULES, clock=clock)
+    budget_observe(rules=RULES, clock=clock)
     assert metrics.BUDGET_UTILIZATION._value.get() == 0
 
 

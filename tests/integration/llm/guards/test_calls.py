@@ -11,7 +11,7 @@ from apps.llm.domain.chat import Usage
 from apps.llm.guards.budgets import budget_reserve
 from apps.llm.guards.calls import CallContent, CallRecord, call_record
 from apps.llm.guards.rates import TokenRequest, tokens_reserve
-from apps.llm.guards.sweep import Swept, guards_sweep
+from apps.llm.guards.sweep import SweptRows, guards_sweep
 from apps.llm.models import BudgetDay, BudgetReservation, CallGuard, CallOutcome, ModelCall, TokenUse
 from apps.llm.tasks import sweep_guards
 from tests.integration.llm.guards.rules import CENT, DAY, NOON, noon, rules
@@ -74,9 +74,9 @@ def test_a_sweep_removes_expired_reservations_a_day_later_and_leaves_the_days() 
     budget_reserve(amount=CENT, rules=ours, clock=clock)
     tokens_reserve(request=TokenRequest("own", "m", 10), rules=ours, clock=clock)
     clock.advance(DAY + ours.reservation_ms)
-    assert guards_sweep(clock=clock) == Swept(0, 0, 0)
+    assert guards_sweep(clock=clock) == SweptRows(0, 0, 0)
     clock.advance(1)
-    assert guards_sweep(clock=clock) == Swept(1, 1, 0)
+    assert guards_sweep(clock=clock) == SweptRows(1, 1, 0)
     assert (BudgetReservation.objects.count(), TokenUse.objects.count()) == (0, 0)
     assert BudgetDay.objects.count() == 1
 
@@ -87,7 +87,7 @@ def test_a_sweep_removes_old_records_of_calls_in_batches(settings) -> None:
     for _ in range(5):
         stored(started_at=old)
     stored(started_at=young)
-    assert guards_sweep(clock=DeterministicClock(NOON), batch=2) == Swept(0, 0, 5)
+    assert guards_sweep(clock=DeterministicClock(NOON), batch=2) == SweptRows(0, 0, 5)
     assert ModelCall.objects.get().started_at == to_datetime(NOON) - timedelta(days=kept_days)
 
 
