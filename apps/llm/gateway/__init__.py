@@ -1,1 +1,1 @@
-"""The one way to a chat model (docs/guides/chat-models.md): everything that asks one does it by `chat.chat`."""
+"""The one way to a chat model (docs/guides/chat-models.md): everything that asks one calls `chat.chat`."""

@@ -1,4 +1,4 @@
-"""Asking a chat model (spec 002, DESIGN D11)."""
+"""Ask a chat model (spec 002, DESIGN D11)."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -13,8 +13,8 @@ from apps.core.domain.randomness import RNG, SYSTEM_RNG
 from apps.llm.domain.answers import Expectation
 from apps.llm.domain.chat import ChatProvider, ChatRequest
 from apps.llm.domain.outcome import NO_MODEL, AnswerPiece, ChatFailure, ChatResult, Stop, StoppedBy
-from apps.llm.gateway.call import Call, Order, Surroundings
-from apps.llm.gateway.policy import GatewayPolicy, gateway_policy
+from apps.llm.gateway.call import Call
+from apps.llm.gateway.context import CallContext, CallRequest, GatewayPolicy, gateway_policy
 from apps.llm.guards.rules import GuardRules, guard_rules
 from apps.llm.providers.configured import chat_providers
 
@@ -79,36 +79,27 @@ def chat(
     """Ask the configured model, or its fallback, under the guards. A ChatFailure says what stopped it.
 
     actor: who wants it; purpose: what for, a short code; both for the record. schema: with one, JSON is expected and
-    the answer's `value` is an instance. partial_ok: see `Expectation`. on_piece: is given the answer as it comes in;
-    what it raises ends the call and is raised. providers, rules, policy: None for the configured ones. sleep: waits,
-    in seconds.
+    the answer's `value` is an instance. partial_ok: see `Expectation`. on_piece: called with the answer as it comes in;
+    what it raises ends the call and is raised. providers, rules, policy: None for the configured ones. sleep: wait, in
+    seconds.
 
     Blocks until there is an answer, at most for the policy's deadline. Raises OpenTransactionError inside a
     transaction: a call may take minutes. What is set aside of budget and rate is handed back on every way out.
     """
-    _require_no_transaction()
-    asked = chat_providers() if providers is None else tuple(providers)
-    if not asked:
-        return ChatFailure((Stop(StoppedBy.CONFIGURATION, NO_MODEL),))
-    expected = Expectation(schema, request.expects_json or schema is not None, partial_ok)
-    order = Order(
-        actor=actor,
-        purpose=purpose,
-        request=replace(request, expects_json=expected.json),
-        expected=expected,
-        on_piece=on_piece,
-    )
-    surroundings = Surroundings(
-        rules=rules or guard_rules(), policy=policy or gateway_policy(), clock=clock, rng=rng, sleep=sleep
-    )
-    return Call(order, asked, surroundings).run()
-
-
-def _require_no_transaction() -> None:
     for connection in connections.all(initialized_only=True):
         # Django's tests run in transactions of their own, as `atomic(durable=True)` knows.
         if connection.atomic_blocks and not getattr(connection.atomic_blocks[-1], "_from_testcase", False):
             raise OpenTransactionError(
                 "A chat model was asked inside transaction.atomic(): its locks and its connection would be held for as "
-                "long as the model takes. Ask before the transaction, and write what came of it in one."
+                "long as the model takes. Ask before the transaction, and write the result in one."
             )
+    asked = chat_providers() if providers is None else tuple(providers)
+    if not asked:
+        return ChatFailure((Stop(StoppedBy.CONFIGURATION, NO_MODEL),))
+    expected = Expectation(schema, request.expects_json or schema is not None, partial_ok)
+    question = replace(request, expects_json=expected.json)
+    return Call(
+        CallRequest(actor=actor, purpose=purpose, question=question, expected=expected, on_piece=on_piece),
+        asked,
+        CallContext(rules=rules or guard_rules(), policy=policy or gateway_policy(), clock=clock, rng=rng, sleep=sleep),
+    ).run()

@@ -1,4 +1,4 @@
-"""A permit while its call is under way: it is handed back whatever happens."""
+"""A permit while its attempt is under way: it is handed back whatever happens."""
 
 import logging
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from django.db import DatabaseError, InterfaceError, OperationalError, connectio
 
 from apps.core.domain.clock import Clock
 from apps.llm.domain.chat import Usage
-from apps.llm.guards.attempts import AttemptSettlement, Permit, attempt_settle
+from apps.llm.guards.attempts import Permit, attempt_settle
 from apps.llm.guards.breakers import CallResult
 from apps.llm.guards.budgets import UnknownReservationError
 from apps.llm.guards.calls import CallRecord, call_record
@@ -45,33 +45,33 @@ class HeldPermit:
             self.settle(CallResult.NOT_MADE, *self._abandoned())
         except DatabaseError as failed:
             logger.error(
-                "An attempt at %s could not be handed back (%s); what it set aside comes back by itself.",
+                "An attempt at %s could not be handed back (%s); its reservations expire later.",
                 self.permit.plan.provider,
                 type(failed).__name__,
             )
 
     def settle(self, result: CallResult, usage: Usage | None, record: CallRecord | None = None) -> None:
-        """Hand the permit back with what became of it, once. Raises DatabaseError."""
+        """Hand the permit back with the result of its attempt, once. Raises DatabaseError."""
         try:
-            settlement = self._settle(result, usage, record)
+            self._settle_once(result, usage, record)
         except (OperationalError, InterfaceError):
             if connection.in_atomic_block:
                 raise
             # The server may have closed a connection that was idle for minutes; a new one need not fail.
             connection.close()
-            settlement = self._settle(result, usage, record)
+            self._settle_once(result, usage, record)
         self._is_settled = True
-        for threshold in settlement.alerts if settlement else ():
-            logger.warning("%s%% of the day's budget for models are spent.", threshold)
 
-    def _settle(self, result: CallResult, usage: Usage | None, record: CallRecord | None) -> AttemptSettlement | None:
+    def _settle_once(self, result: CallResult, usage: Usage | None, record: CallRecord | None) -> None:
         try:
-            return attempt_settle(
+            settlement = attempt_settle(
                 permit=self.permit, result=result, usage=usage, rules=self._rules, record=record, clock=self._clock
             )
         except UnknownReservationError:
             # Settled before, and only the answer was lost; or reserved a moment before the database crashed.
             logger.warning("The reservation of an attempt at %s is gone.", self.permit.plan.provider)
-        if record is not None:
-            call_record(record=record, rules=self._rules)
-        return None
+            if record is not None:
+                call_record(record=record, rules=self._rules)
+            return
+        for threshold in settlement.alerts:
+            logger.warning("%s%% of the day's budget for models are spent.", threshold)

@@ -1,4 +1,4 @@
-"""Reading an answer as it comes in: assembly, its limits, and what is left when it breaks off (spec 002 section 8)."""
+"""An answer as it comes in: assembly, its limits, and what is left when it breaks off (spec 002 section 8)."""
 
 from collections.abc import Callable
 from contextlib import closing
@@ -29,21 +29,21 @@ from apps.llm.domain.stream_assembly import (
 
 
 @dataclass(frozen=True)
-class Reading:
-    """What came of one attempt.
+class StreamResult:
+    """The result of one attempt.
 
     usage: None where nothing can have been used. model: as the provider calls it, "" where it has not said. error: what
     broke the stream off; the answer may be whole all the same.
     """
 
-    heard: StreamedAnswer
+    answer: StreamedAnswer
     usage: Usage | None
     model: str = ""
     error: ChatError | None = None
 
 
-class Reader:
-    """Reads one answer. What was heard is there at any time, also after an exception."""
+class StreamReader:
+    """Reads one answer. Its text so far is available at any time, also after an exception."""
 
     def __init__(
         self, request: ChatRequest, clock: Clock, config: AssemblyConfig, on_text: Callable[[str], None]
@@ -60,34 +60,35 @@ class Reader:
 
     @property
     def text(self) -> str:
+        """Return what has come so far."""
         return "".join(self._texts)
 
     def probable_usage(self) -> Usage:
-        """What has probably been used so far."""
+        """Estimate what has been used so far."""
         return estimate_usage(self._request, self.text)
 
-    def read(self, stream: ChatStream) -> Reading:
-        """The answer, with the error that broke it off. Hangs up whatever happens; raises what `on_text` raises."""
+    def read(self, stream: ChatStream) -> StreamResult:
+        """Read the answer, with the error that broke it off. Hangs up in any case; raises what `on_text` raises."""
         self._assembler.process_chunk(StreamEvent("start"))
         error: ChatError | None = None
         end: EndChunk | None = None
         with closing(stream):
             try:
-                end = self._follow(stream)
+                end = self.read_pieces(stream)
             except ChatError as raised:
                 error = raised
         if end is not None:
-            return Reading(self._heard(end.finish), end.usage, end.model)
+            return StreamResult(self.build_answer(end.finish), end.usage, end.model)
         if error is None and self._whole is None and not self._is_too_long:
             error = ChatCutOffError("The answer ended before its end.", usage=self.probable_usage())
-        return Reading(self._heard(None), error.usage if error else self.probable_usage(), error=error)
+        return StreamResult(self.build_answer(None), error.usage if error else self.probable_usage(), error=error)
 
-    def _follow(self, stream: ChatStream) -> EndChunk | None:
-        """Take in pieces until the end; None where there is no end to wait for."""
+    def read_pieces(self, stream: ChatStream) -> EndChunk | None:
+        """Read pieces until the end; None where there is no end to wait for."""
         chunk = next(stream, None)
         while isinstance(chunk, TextChunk):
             self._on_text(chunk.text)
-            if not self._take(chunk.text):
+            if not self.take(chunk.text):
                 return None
             try:
                 chunk = stream.send(self._close_seconds if self._whole else None)
@@ -95,8 +96,8 @@ class Reader:
                 return None
         return chunk
 
-    def _take(self, text: str) -> bool:
-        """Whether there may be more to listen to."""
+    def take(self, text: str) -> bool:
+        """Add a piece; return whether to read on."""
         self._texts.append(text)
         self._size += len(text)
         if not self._request.expects_json:
@@ -110,16 +111,15 @@ class Reader:
         self._is_too_long = result.error is AssemblyError.BUFFER_OVERFLOW
         return result.type != "error"
 
-    def _heard(self, finish: FinishReason | None) -> StreamedAnswer:
-        return StreamedAnswer(self.text, finish, self._document(finish), self._is_too_long)
-
-    def _document(self, finish: FinishReason | None) -> RepairResult | None:
-        """The JSON of an answer that came to its end, or of which only the end is missing."""
+    def build_answer(self, finish: FinishReason | None) -> StreamedAnswer:
+        """Return the answer, with its JSON if it came to its end or only its end is missing."""
+        document = None
         if self._whole is not None:
-            return RepairResult(self._whole.buffer, self._whole.value)
-        if finish is None or not self._request.expects_json or not self.text.strip():
-            return None
-        done = self._assembler.process_chunk(StreamEvent("stop"))
-        if done.type == "complete":
-            return RepairResult(done.buffer, done.value, done.repairs)
-        return RepairResult(None, refusal=done.refusal)
+            document = RepairResult(self._whole.buffer, self._whole.value)
+        elif finish is not None and self._request.expects_json and self.text.strip():
+            done = self._assembler.process_chunk(StreamEvent("stop"))
+            if done.type == "complete":
+                document = RepairResult(done.buffer, done.value, done.repairs)
+            else:
+                document = RepairResult(None, refusal=done.refusal)
+        return StreamedAnswer(self.text, finish, document, self._is_too_long)

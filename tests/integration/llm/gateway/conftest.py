@@ -10,7 +10,7 @@ from apps.core.domain.clock import DeterministicClock
 from apps.core.domain.randomness import DeterministicRNG
 from apps.llm.domain.outcome import ChatResult
 from apps.llm.gateway.chat import chat
-from apps.llm.gateway.policy import GatewayPolicy
+from apps.llm.gateway.context import GatewayPolicy
 from apps.llm.guards.rules import GuardRules
 from apps.llm.models import BudgetReservation, Price, TokenUse
 from apps.llm.pricing.prices import price_save

@@ -25,7 +25,7 @@ from apps.llm.domain.chat import (
 from apps.llm.domain.outcome import AnswerPiece, ChatFailure, Stop, StoppedBy
 from apps.llm.gateway import permit
 from apps.llm.gateway.chat import OpenTransactionError, chat
-from apps.llm.gateway.policy import GatewayPolicy
+from apps.llm.gateway.context import GatewayPolicy
 from apps.llm.guards.breakers import breaker_state
 from apps.llm.guards.budgets import budget_window
 from apps.llm.guards.rates import TokenRequest, tokens_release, tokens_reserve

@@ -22,7 +22,7 @@ from apps.llm.domain.chat import (
 from apps.llm.domain.outcome import ChatAnswer, ChatFailure
 from apps.llm.domain.retry import CallRetryPolicy
 from apps.llm.gateway.chat import chat
-from apps.llm.gateway.policy import GatewayPolicy
+from apps.llm.gateway.context import GatewayPolicy
 from apps.llm.guards.budgets import budget_window
 from apps.llm.models import BudgetReservation, ModelCall, TokenUse
 from apps.llm.providers.scripted import Pause, ScriptedChat

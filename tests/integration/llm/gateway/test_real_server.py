@@ -19,7 +19,7 @@ from apps.llm.domain.chat import ChatMessage, ChatRequest, MessageRole, Timeouts
 from apps.llm.domain.outcome import ChatAnswer, StoppedBy
 from apps.llm.domain.retry import CallRetryPolicy
 from apps.llm.domain.stream_assembly import AssemblyConfig
-from apps.llm.gateway.policy import GatewayPolicy
+from apps.llm.gateway.context import GatewayPolicy
 from apps.llm.guards.breakers import breaker_state
 from apps.llm.guards.budgets import budget_window
 from apps.llm.models import BudgetDay, ModelCall, Price
