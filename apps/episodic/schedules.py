@@ -1,4 +1,4 @@
-"""The background work of the timeline that comes round by itself."""
+"""The schedules of the timeline's background work."""
 
 from django_q.models import Schedule
 

@@ -1,4 +1,4 @@
-"""What django-q2 runs for the timeline by itself: bounded in time, and asked for again when there is more to do.
+"""Background tasks of the timeline: bounded in time, and requested again when there is more to do.
 
 Queued tasks hold these paths: a function here is neither moved nor renamed.
 """
@@ -13,14 +13,14 @@ logger = logging.getLogger(__name__)
 
 # A stopping worker finishes its task first.
 SECONDS = 60.0
-# For another maintenance that is at work, which mostly comes to its end sooner.
+# For another maintenance, which mostly ends sooner.
 WAIT_SECONDS = 30.0
 
 
 def maintain() -> None:
-    """Each minute, and when a segment was closed: close, seal, archive, merge and clear away what is due.
+    """Close, seal, archive, merge and clear away what is due: each minute, and when a segment was closed.
 
-    Leaves when another maintenance is at work: the next minute sees to what that leaves.
+    Does nothing while another maintenance runs: the run of the next minute does what that one leaves.
     """
     try:
         finished = timeline_maintain(seconds=SECONDS).finished
@@ -32,7 +32,7 @@ def maintain() -> None:
 
 
 def prune(resume: bool = False) -> None:
-    """Each day: remove what is expired. resume: the run before did not finish. Waits for its turn."""
+    """Remove what is expired: each day. resume: the run before did not finish. Waits for another maintenance."""
     try:
         finished = timeline_prune(seconds=SECONDS, resume=resume, wait_seconds=WAIT_SECONDS).finished
     except MaintenanceRunningError as running:
@@ -44,5 +44,5 @@ def prune(resume: bool = False) -> None:
 
 
 def work_part(*, kind: str, segment_ids: list[int], run: str, tries: int = 0) -> dict[str, Any]:
-    """Do the next part of what a person asked for in the admin; return what came of it."""
+    """Do the next part of work that a person asked for in the admin; return its outcome."""
     return run_part(kind=kind, segment_ids=segment_ids, run=run, tries=tries)

@@ -19,8 +19,7 @@ from apps.episodic.domain.segment_file.format import (
     Footer,
     SegmentDamagedError,
 )
-from apps.episodic.domain.segment_file.reader import SegmentFile
-from apps.episodic.domain.segment_file.salvage import Salvage
+from apps.episodic.domain.segment_file.salvage import salvage_events
 from tests.effort import examples
 from tests.integration.episodic.segments import some_records, write_file
 
@@ -51,8 +50,8 @@ def bad(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def salvaged(path: Path) -> tuple[list[EventRecord], int]:
-    salvage = Salvage(path, len(RECORDS))
-    return list(salvage), salvage.lost
+    events = list(salvage_events(path))
+    return events, len(RECORDS) - len(events)
 
 
 def whole_blocks(places: list[tuple[int, int]], damaged: range) -> list[EventRecord]:
@@ -63,9 +62,8 @@ def whole_blocks(places: list[tuple[int, int]], damaged: range) -> list[EventRec
 
 def test_all_events_come_out_of_a_good_file(content: bytes, bad: Path) -> None:
     bad.write_bytes(content)
-    salvage = SegmentFile.open(bad).salvage()
 
-    assert (list(salvage), salvage.lost) == (RECORDS, 0)
+    assert list(salvage_events(bad)) == RECORDS
 
 
 @EDITS
@@ -181,6 +179,6 @@ def test_nothing_comes_out_of_what_is_no_segment(bad: Path, junk: bytes) -> None
 
 def test_a_missing_file_is_said(tmp_path: Path) -> None:
     with pytest.raises(SegmentDamagedError) as caught:
-        list(Salvage(tmp_path / "none.segment", 7))
+        list(salvage_events(tmp_path / "none.segment"))
 
     assert caught.value.code is Damage.MISSING

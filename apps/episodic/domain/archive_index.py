@@ -25,7 +25,7 @@ SELECTED = np.dtype(
         ("is_whole", np.bool_),
     ]
 )
-_ENDLESS = np.iinfo(np.int64)
+INT64 = np.iinfo(np.int64)
 
 
 @dataclass(frozen=True)
@@ -42,62 +42,63 @@ class Selection:
 
     @property
     def whole(self) -> Array:
-        """The runs that lie in the window as a whole: every event of theirs counts, unread."""
+        """Return the runs that lie in the window as a whole: each of their events counts, unread."""
         return np.asarray(self.runs[self.runs["is_whole"]])
 
     @property
     def partial(self) -> Array:
-        """The runs that begin before the window or end after it: which of their events count, only reading tells."""
+        """Return the runs that begin before the window or end after it: they have to be read to count their events."""
         return np.asarray(self.runs[~self.runs["is_whole"]])
 
     def by_segment(self) -> dict[int, list[int]]:
-        """The numbers of all its runs, by segment, as `SegmentFile.read_runs` takes them."""
+        """Return the numbers of all its runs, by segment, as `SegmentFile.read_runs` takes them."""
         numbers: dict[int, list[int]] = {}
         for segment, run in zip(self.runs["segment"].tolist(), self.runs["run"].tolist(), strict=True):
             numbers.setdefault(segment, []).append(run)
         return numbers
 
 
-class _Scopes:
-    """Numbers for scopes, and which of them match a scope that is asked for. Only grows."""
+class ScopeNumbers:
+    """Numbers for scopes, and which of them match a requested scope. Only grows."""
 
     def __init__(self) -> None:
         self._keys: list[ScopeKey] = []
         self._numbers: dict[ScopeKey, int] = {}
-        self._holding: dict[str, dict[str, list[int]]] = {name: {} for name in IDENTIFIERS}
+        self._with_identifier: dict[str, dict[str, list[int]]] = {name: {} for name in IDENTIFIERS}
 
     def __len__(self) -> int:
         return len(self._keys)
 
     def number(self, key: ScopeKey) -> int:
+        """Return the number of a scope; a new scope gets the next one."""
         known = self._numbers.get(key)
         if known is not None:
             return known
         number = self._numbers[key] = len(self._keys)
         self._keys.append(key)
         for name in IDENTIFIERS:
-            self._holding[name].setdefault(getattr(key, name), []).append(number)
+            self._with_identifier[name].setdefault(getattr(key, name), []).append(number)
         return number
 
     def matching(self, scope: Scope) -> list[int] | None:
-        """Ascending; None for all."""
-        holding = [self._holding[name].get(value, []) for name, value in scope.named().items()]
-        if not holding:
+        """Return the numbers of matching scopes, ascending; None for all."""
+        candidates = [self._with_identifier[name].get(value, []) for name, value in scope.named().items()]
+        if not candidates:
             return None
-        fewest = min(holding, key=len)
-        return fewest if len(holding) == 1 else [number for number in fewest if self._keys[number].is_in(scope)]
+        fewest = min(candidates, key=len)
+        return fewest if len(candidates) == 1 else [number for number in fewest if self._keys[number].is_in(scope)]
 
 
 @dataclass(frozen=True)
-class _Part:
-    """What one segment brings. scopes: the numbers of the file's scopes here."""
+class IndexedFile:
+    """The file of one segment. scopes: the numbers of the file's scopes in the index."""
 
     file: SegmentFile
     scopes: Array
 
 
 @dataclass(frozen=True)
-class _Table:
+class RunTable:
     """All runs, those of one scope together: the runs of scope s are starts[s] to starts[s + 1]."""
 
     starts: Array
@@ -107,82 +108,111 @@ class _Table:
     first: Array
     last: Array
 
-    def __len__(self) -> int:
-        return len(self.segment)
+    @classmethod
+    def build(cls, parts: dict[int, IndexedFile], scope_count: int) -> "RunTable":
+        """Create the table of files by segment."""
+        if not parts:
+            nothing = np.empty(0, dtype=np.int64)
+            return cls(np.zeros(scope_count + 1, dtype=np.int64), nothing, nothing, nothing, nothing, nothing)
+        runs = [part.file.runs for part in parts.values()]
+        scopes = np.concatenate([part.scopes[part.file.runs["scope"]] for part in parts.values()])
+        order = np.argsort(scopes, kind="stable")
+        counts = np.bincount(scopes, minlength=scope_count)
+        return cls(
+            starts=np.concatenate([[0], np.cumsum(counts)]),
+            segment=np.repeat(np.fromiter(parts, dtype=np.int64), [len(its) for its in runs])[order],
+            run=np.concatenate([np.arange(len(its), dtype=np.int32) for its in runs])[order],
+            count=np.concatenate([its["count"] for its in runs])[order],
+            first=np.concatenate([its["first"] for its in runs])[order],
+            last=np.concatenate([its["last"] for its in runs])[order],
+        )
 
     @property
     def nbytes(self) -> int:
+        """Return how much memory it takes."""
         columns = (self.starts, self.segment, self.run, self.count, self.first, self.last)
         return sum(column.nbytes for column in columns)
 
+    def rows(self, numbers: list[int] | None) -> Array | slice:
+        """Return the rows of scopes by their numbers; None for all."""
+        if numbers is None:
+            return slice(None)
+        # A scope that was numbered after the table was built has no runs in it.
+        spans = [(self.starts[number], self.starts[number + 1]) for number in numbers if number < len(self.starts) - 1]
+        if len(spans) == 1:
+            return slice(*spans[0])
+        return np.concatenate([np.arange(*span) for span in spans]) if spans else slice(0)
+
 
 class ArchiveIndex:
-    """The runs of many files. Any thread may ask while another adds; `copy` makes one to be changed on the side."""
+    """The runs of many files. Any thread may read while another adds; `copy` creates one to be changed separately."""
 
     def __init__(self) -> None:
-        self._parts: dict[int, _Part] = {}
-        self._scopes = _Scopes()
-        self._table: _Table | None = None
+        self._parts: dict[int, IndexedFile] = {}
+        self._scopes = ScopeNumbers()
+        self._table: RunTable | None = None
         self._lock = Lock()
 
     def add(self, segment_id: int, file: SegmentFile) -> None:
-        """Takes up a file, in place of what it had for that segment."""
+        """Add a file, in place of the segment's former one."""
         keys = file.scopes
         with self._lock:
             numbers = np.array([self._scopes.number(key) for key in keys], dtype=np.int32)
-            self._parts[segment_id] = _Part(file, numbers)
+            self._parts[segment_id] = IndexedFile(file, numbers)
             self._table = None
 
     def remove(self, segment_id: int) -> None:
-        """Forgets a segment; without effect when it is not there."""
+        """Remove a segment; without effect when it is not there."""
         with self._lock:
             if self._parts.pop(segment_id, None) is not None:
                 self._table = None
 
     def copy(self) -> "ArchiveIndex":
-        """Another index with the same files. Forgets scopes that no file has any more when they are the most."""
+        """Return another index with the same files. Drops scopes that no file has any more when they are the most."""
         other = ArchiveIndex()
         with self._lock:
             parts = dict(self._parts)
-            other._table = self._table
-            other._scopes = self._scopes
-            other._lock = self._lock
             used = len(np.unique(np.concatenate([part.scopes for part in parts.values()]))) if parts else 0
-        if 2 * used < len(self._scopes):
-            return _rebuilt(parts)
-        other._parts = parts
+            if 2 * used >= len(self._scopes):
+                other._parts, other._table = parts, self._table
+                other._scopes, other._lock = self._scopes, self._lock
+                return other
+        for segment_id, part in parts.items():
+            other.add(segment_id, part.file)
         return other
 
     @property
     def segment_ids(self) -> frozenset[int]:
+        """Return the segments whose files it has."""
         return frozenset(self._parts)
 
     def file(self, segment_id: int) -> SegmentFile:
-        """The file of a segment. KeyError when it is not there."""
+        """Return the file of a segment. Raises KeyError when it is not there."""
         return self._parts[segment_id].file
 
     @property
     def event_count(self) -> int:
+        """Return how many events its files hold."""
         return sum(part.file.summary.event_count for part in list(self._parts.values()))
 
     @property
     def last_timestamp(self) -> datetime | None:
-        """Of the latest archived event."""
+        """Return the time of the latest archived event."""
         return max((part.file.summary.last_timestamp for part in list(self._parts.values())), default=None)
 
     @property
     def nbytes(self) -> int:
-        """Memory of the index and of the files' tables, without the names of scopes."""
+        """Return how much memory the index and the files' tables take, without the names of scopes."""
         parts = list(self._parts.values())
-        return self._current().nbytes + sum(part.file.nbytes + part.scopes.nbytes for part in parts)
+        return self._current_table().nbytes + sum(part.file.nbytes + part.scopes.nbytes for part in parts)
 
     def select(self, scope: Scope, start: datetime | None, end: datetime | None) -> Selection:
-        """The runs of the scope with events from start to end, both included; None for no limit. Reads no file."""
-        table = self._current()
-        rows = self._rows(table, scope)
+        """Return the runs of the scope with events from start to end, both included; None: no limit. Reads no file."""
+        table = self._current_table()
+        rows = table.rows(self._scopes.matching(scope))
         first, last = table.first[rows], table.last[rows]
-        begin = _ENDLESS.min if start is None else microseconds(start)
-        finish = _ENDLESS.max if end is None else microseconds(end)
+        begin = INT64.min if start is None else microseconds(start)
+        finish = INT64.max if end is None else microseconds(end)
         reaches = (first <= finish) & (last >= begin)
         counts = table.count[rows]
         runs = np.empty(int(np.count_nonzero(reaches)), dtype=SELECTED)
@@ -193,47 +223,11 @@ class ArchiveIndex:
         outside = total - int(runs["count"].sum(dtype=np.int64))
         return Selection(total, outside, runs[np.argsort(-runs["last"], kind="stable")])
 
-    def _rows(self, table: _Table, scope: Scope) -> Array | slice:
-        numbers = self._scopes.matching(scope)
-        if numbers is None:
-            return slice(None)
-        # A scope that was numbered after the table was made has no runs in it.
-        spans = [
-            (table.starts[number], table.starts[number + 1]) for number in numbers if number < len(table.starts) - 1
-        ]
-        if len(spans) == 1:
-            return slice(*spans[0])
-        return np.concatenate([np.arange(*span) for span in spans]) if spans else slice(0)
-
-    def _current(self) -> _Table:
+    def _current_table(self) -> RunTable:
         table = self._table
         if table is None:
             with self._lock:
-                table = self._table if self._table is not None else _table_of(self._parts, len(self._scopes))
-                self._table = table
+                table = self._table
+                if table is None:
+                    table = self._table = RunTable.build(self._parts, len(self._scopes))
         return table
-
-
-def _rebuilt(parts: dict[int, _Part]) -> ArchiveIndex:
-    index = ArchiveIndex()
-    for segment_id, part in parts.items():
-        index.add(segment_id, part.file)
-    return index
-
-
-def _table_of(parts: dict[int, _Part], scope_count: int) -> _Table:
-    if not parts:
-        nothing = np.empty(0, dtype=np.int64)
-        return _Table(np.zeros(scope_count + 1, dtype=np.int64), nothing, nothing, nothing, nothing, nothing)
-    runs = [part.file.runs for part in parts.values()]
-    scopes = np.concatenate([part.scopes[part.file.runs["scope"]] for part in parts.values()])
-    order = np.argsort(scopes, kind="stable")
-    counts = np.bincount(scopes, minlength=scope_count)
-    return _Table(
-        starts=np.concatenate([[0], np.cumsum(counts)]),
-        segment=np.repeat(np.fromiter(parts, dtype=np.int64), [len(its) for its in runs])[order],
-        run=np.concatenate([np.arange(len(its), dtype=np.int32) for its in runs])[order],
-        count=np.concatenate([its["count"] for its in runs])[order],
-        first=np.concatenate([its["first"] for its in runs])[order],
-        last=np.concatenate([its["last"] for its in runs])[order],
-    )

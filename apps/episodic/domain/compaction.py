@@ -1,4 +1,4 @@
-"""Which segments are merged: small ones that are neighbours in time (DESIGN D8)."""
+"""The plan of which segments are merged: small ones that are neighbours in time (DESIGN D8)."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -18,27 +18,23 @@ class SegmentSize:
 
 
 def is_small(event_count: int, capacity: int) -> bool:
-    """Fewer than half of what a segment may hold: two such neighbours fit into one."""
+    """Return whether it has fewer than half of the events that a segment may hold: two such neighbours fit into one."""
     return event_count * 2 < capacity
 
 
 def merge_plan(segments: Iterable[SegmentSize], capacity: int) -> list[tuple[int, ...]]:
-    """The ids to merge, group by group, each of two to MAX_MERGED neighbours with at most `capacity` events together.
+    """Return the ids to merge, in groups of two to MAX_MERGED neighbours with at most `capacity` events together.
 
-    Neighbours are neighbours by their first event among all the segments given, so a big one between two small ones
-    keeps them apart. Once the groups are merged, no two neighbours are small, but for what MAX_MERGED put off.
+    Neighbours are neighbours by their first event among all of `segments`, so a big one between two small ones
+    separates them. Once the groups are merged, no two neighbours are small, except for what MAX_MERGED left.
     """
     groups: list[list[SegmentSize]] = [[]]
     for segment in sorted(segments, key=lambda one: (one.first_timestamp, one.id)):
         if not is_small(segment.event_count, capacity):
             groups.append([])
             continue
-        if not _has_room(groups[-1], segment, capacity):
+        together = sum(one.event_count for one in groups[-1]) + segment.event_count
+        if len(groups[-1]) == MAX_MERGED or together > capacity:
             groups.append([])
         groups[-1].append(segment)
     return [tuple(segment.id for segment in group) for group in groups if len(group) > 1]
-
-
-def _has_room(group: list[SegmentSize], segment: SegmentSize, capacity: int) -> bool:
-    together = sum(one.event_count for one in group) + segment.event_count
-    return len(group) < MAX_MERGED and together <= capacity

@@ -9,7 +9,7 @@
                             |                          salvage|            v                        |
                             |                                 +------ QUARANTINED ------------------+
                             |                                              |   lost, or expired
-                            +----------------------------------------------+   (mended: ARCHIVED again)
+                            +----------------------------------------------+   (repaired: ARCHIVED again)
                                  its rows are still all there
 
 The open segment takes the writes; there is one at a time. Which copy of a segment's events counts is a fact of its
@@ -22,7 +22,7 @@ from apps.core.domain.errors import ConflictError
 
 
 class SegmentState(StrEnum):
-    """Where a segment stands."""
+    """The state of a segment in the diagram."""
 
     OPEN = "open"
     SEALING = "sealing"
@@ -41,7 +41,7 @@ class RowsState(StrEnum):
     GONE = "gone"
 
 
-_NEXT: dict[SegmentState, frozenset[SegmentState]] = {
+NEXT_STATES: dict[SegmentState, frozenset[SegmentState]] = {
     SegmentState.OPEN: frozenset({SegmentState.SEALING}),
     SegmentState.SEALING: frozenset({SegmentState.SEALED, SegmentState.PRUNED}),
     SegmentState.SEALED: frozenset({SegmentState.SEALING, SegmentState.ARCHIVED, SegmentState.QUARANTINED}),
@@ -57,12 +57,7 @@ ENDED = frozenset({SegmentState.COMPACTED, SegmentState.PRUNED})
 HOT = frozenset({SegmentState.OPEN, SegmentState.SEALING, SegmentState.SEALED})
 
 
-def may_become(state: SegmentState, target: SegmentState) -> bool:
-    """Whether the diagram has an arrow from one state to the other."""
-    return target in _NEXT[state]
-
-
 def require_step(state: SegmentState, target: SegmentState) -> None:
-    """Raises ConflictError for a step that the diagram does not have."""
-    if not may_become(state, target):
+    """Raise ConflictError for a step that the diagram does not have."""
+    if target not in NEXT_STATES[state]:
         raise ConflictError(f"A segment that is {state} cannot become {target}.", code="wrong_segment_state")

@@ -20,7 +20,7 @@ from apps.episodic.domain.event import EventRecord
 from apps.episodic.domain.retention import PrunedEvent
 from apps.episodic.domain.segment_file.format import Damage, SegmentDamagedError
 from apps.episodic.domain.segment_file.reader import SegmentFile
-from apps.episodic.domain.segment_file.salvage import Salvage
+from apps.episodic.domain.segment_file.salvage import salvage_events
 from apps.episodic.domain.segment_state import RowsState, SegmentState
 from apps.episodic.events import PruneReason
 from apps.episodic.maintenance.remove import Removal, delete_rows, emit_pruned
@@ -198,8 +198,7 @@ def salvaged_events(segment: Segment) -> Iterator[EventRecord]:
     """Yield salvaged events that fit what the catalogue says of the segment, until one is found that does not."""
     first, last = segment.first_timestamp, segment.last_timestamp
     try:
-        salvage = Salvage(segment_path(segment.file_name), segment.event_count)
-        for count, record in enumerate(salvage, start=1):
+        for count, record in enumerate(salvage_events(segment_path(segment.file_name)), start=1):
             if count > segment.event_count or not (first and last and first <= record.timestamp <= last):
                 raise SegmentDamagedError(Damage.MISMATCH, "It holds events that are not this segment's.")
             yield record

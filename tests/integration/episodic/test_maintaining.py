@@ -284,7 +284,9 @@ def test_pruning_by_hand_can_be_rehearsed(capsys: pytest.CaptureFixture[str]) ->
     record(range(5))
     assert command("prune", capsys=capsys) == "No retention policy is switched on: every event is kept.\n"
     RetentionPolicy.objects.update(is_enabled=True, days=1)
-    assert "5 events (5 rows, 0 in 0 files) would go. Nothing changed." in command("prune", "--dry-run", capsys=capsys)
+    assert "5 events (5 rows, 0 in 0 files) would be removed. Nothing changed." in command(
+        "prune", "--dry-run", capsys=capsys
+    )
     assert contents() == expected(range(5))
     assert command("prune", capsys=capsys) == "5 events (5 rows, 0 in 0 files) removed.\n"
 

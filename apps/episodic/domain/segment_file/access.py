@@ -1,4 +1,4 @@
-"""Bytes and blocks of a segment file. Whatever is wrong with them is a SegmentDamagedError.
+"""Bytes and blocks of a segment file. Anything wrong with them is a SegmentDamagedError.
 
 Other errors of the system (too many open files, no permission) say nothing about the file and pass through.
 """
@@ -19,11 +19,11 @@ from apps.episodic.domain.segment_file.lines import decode_line
 
 @contextmanager
 def opened(path: Path) -> Iterator[int]:
-    """A descriptor of a regular file."""
+    """Open a regular file, and yield its descriptor."""
     try:
         if not stat.S_ISREG(path.stat().st_mode):
             raise SegmentDamagedError(Damage.NOT_A_SEGMENT, "It is not a regular file.")
-        # Should it be a pipe after all, nobody waits until somebody writes into it.
+        # Without waiting for a writer, in case it has just become a pipe.
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except (FileNotFoundError, NotADirectoryError) as error:
         raise SegmentDamagedError(Damage.MISSING, "There is no such file.") from error
@@ -34,17 +34,22 @@ def opened(path: Path) -> Iterator[int]:
 
 
 def size_of(descriptor: int) -> int:
-    """The file's size in bytes."""
+    """Return the file's size in bytes."""
     return os.fstat(descriptor).st_size
 
 
 def read_at(descriptor: int, offset: int, size: int) -> bytes:
-    """Exactly these bytes. Nothing is allocated for bytes that the file does not have."""
+    """Read exactly these bytes. Nothing is allocated for bytes that the file does not have."""
     if offset + size > size_of(descriptor):
         raise SegmentDamagedError(Damage.TRUNCATED, f"It ends before byte {offset + size}.")
     parts: list[bytes] = []
     while size > 0:
-        part = _read(descriptor, size, offset)
+        try:
+            part = os.pread(descriptor, size, offset)
+        except OSError as error:
+            if error.errno == errno.EIO:
+                raise SegmentDamagedError(Damage.UNREADABLE, f"The medium fails at byte {offset}.") from error
+            raise
         if not part:
             raise SegmentDamagedError(Damage.TRUNCATED, f"It ends before byte {offset + size}.")
         parts.append(part)
@@ -52,17 +57,8 @@ def read_at(descriptor: int, offset: int, size: int) -> bytes:
     return b"".join(parts)
 
 
-def _read(descriptor: int, size: int, offset: int) -> bytes:
-    try:
-        return os.pread(descriptor, size, offset)
-    except OSError as error:
-        if error.errno == errno.EIO:
-            raise SegmentDamagedError(Damage.UNREADABLE, f"The medium fails at byte {offset}.") from error
-        raise
-
-
 def read_lines(descriptor: int, blocks: Array, number: int) -> list[bytes]:
-    """The lines of one block, held against its digest, its size and its number of lines."""
+    """Read the lines of one block, and check its digest, its size and its number of lines."""
     offset, size, raw_size, line_count, digest = blocks[number].item()
     frame = read_at(descriptor, offset, size)
     if short_digest(frame) != digest:
@@ -74,7 +70,7 @@ def read_lines(descriptor: int, blocks: Array, number: int) -> list[bytes]:
 
 
 def decompress(frame: bytes, raw_size: int) -> bytes:
-    """The content of one frame of data, which must be `raw_size` bytes, as the frame says itself, with a checksum.
+    """Return the content of one frame of data, which must be `raw_size` bytes by its own header, with a checksum.
 
     The size that a frame claims is what gets allocated for it.
     """
@@ -88,7 +84,7 @@ def decompress(frame: bytes, raw_size: int) -> bytes:
 
 
 def decode_lines(lines: list[bytes], number: int) -> list[EventRecord]:
-    """The events of lines of a block."""
+    """Return the events of lines of a block."""
     try:
         return [decode_line(line) for line in lines]
     except (ValueError, KeyError, TypeError) as error:

@@ -1,4 +1,4 @@
-"""What a segment file looks like, byte by byte (DESIGN D8, docs/decisions/0014-segment-files.md).
+"""The format of a segment file, byte by byte (DESIGN D8, docs/decisions/0014-segment-files.md).
 
     header      skippable frame: {"format", "version", "segment"} as JSON
     data        zstandard frames, each a block of at most BLOCK_LINES lines or BLOCK_BYTES of NDJSON
@@ -102,6 +102,7 @@ class Section(NamedTuple):
 
     @property
     def end(self) -> int:
+        """Return the offset after its last byte."""
         return self.offset + self.size
 
 
@@ -124,11 +125,11 @@ class Footer:
 
     @property
     def sections(self) -> tuple[Section, ...]:
-        """In the order of the file."""
+        """Return the sections in the order of the file."""
         return self.identities, self.blocks, self.runs, self.scopes, self.pages
 
     def pack(self) -> bytes:
-        """The whole frame."""
+        """Return the whole frame."""
         places = [number for section in self.sections for number in section]
         times = (self.event_count, self.first, self.last)
         checksums = (self.data_sha256, self.tables_sha256)
@@ -138,7 +139,7 @@ class Footer:
 
     @classmethod
     def unpack(cls, frame: bytes) -> "Footer | None":
-        """The footer in the last bytes of a file; None when they are none, or a damaged one."""
+        """Return the footer in the last bytes of a file; None when they are none, or a damaged one."""
         if len(frame) != FOOTER_SIZE or hashlib.sha256(frame[:-_DIGEST_SIZE]).digest() != frame[-_DIGEST_SIZE:]:
             return None
         values = _FOOTER.unpack(frame[FRAME_SIZE:-_DIGEST_SIZE])
@@ -146,24 +147,13 @@ class Footer:
         if marker != _MARKER:
             return None
         identities, blocks, runs, scopes, pages = (Section(*values[place : place + 2]) for place in range(6, 16, 2))
-        return cls(
-            UUID(bytes=segment),
-            event_count,
-            first,
-            last,
-            identities,
-            blocks,
-            runs,
-            scopes,
-            pages,
-            data_sha256=values[16],
-            tables_sha256=values[17],
-            version=version,
-        )
+        checksums = {"data_sha256": values[16], "tables_sha256": values[17]}
+        times = (event_count, first, last)
+        return cls(UUID(bytes=segment), *times, identities, blocks, runs, scopes, pages, **checksums, version=version)
 
 
 def header_frame(segment: UUID) -> bytes:
-    """The first bytes of a file of this version."""
+    """Return the first bytes of a file of this version."""
     text = f'{{"format":"{FORMAT_NAME}","version":{FORMAT_VERSION},"segment":"{segment}"}}\n'.encode()
     return _FRAME.pack(_HEADER_MAGIC, len(text)) + text
 
@@ -172,39 +162,42 @@ HEADER_SIZE = len(header_frame(UUID(int=0)))
 
 
 def header_version(head: bytes) -> int | None:
-    """The format version that the first bytes of a file state; None when they are not those of a segment."""
+    """Return the format version that the first bytes of a file state; None when they are not those of a segment."""
     found = _HEADER.match(head)
     return int(found[1]) if found else None
 
 
 def section_frame(size: int) -> bytes:
-    """The 8 bytes before a section."""
+    """Return the 8 bytes before a section."""
     return _FRAME.pack(_SECTION_MAGIC, size)
 
 
 def looks_like_footer(frame: bytes) -> bool:
-    """Whether the last bytes of a file are a footer, be it damaged. One damaged byte leaves one of its marks whole."""
+    """Return whether the last bytes of a file are a footer, even a damaged one.
+
+    One damaged byte leaves one of its marks intact.
+    """
     mark = _FRAME.pack(_FOOTER_MAGIC, _FOOTER.size + _DIGEST_SIZE)
     return frame[:FRAME_SIZE] == mark or frame[FRAME_SIZE : FRAME_SIZE + len(_MARKER)] == _MARKER
 
 
 def short_digest(data: bytes | memoryview) -> int:
-    """The first 8 bytes of the sha256 as a number, as tables keep it."""
+    """Return the first 8 bytes of the sha256 as a number, as tables keep it."""
     return int.from_bytes(hashlib.sha256(data).digest()[:8], "little")
 
 
 def identity_prefix(identity: UUID) -> int:
-    """The first 64 bits of an identity."""
+    """Return the first 64 bits of an identity."""
     return identity.int >> 64
 
 
 def microseconds(moment: datetime) -> int:
-    """Microseconds since the epoch, exactly. ValueError for a naive one."""
+    """Return the microseconds since the epoch, exactly. Raises ValueError for a naive time."""
     if moment.tzinfo is None:
         raise ValueError("A timestamp of the timeline has an offset.")
     return (moment - _EPOCH) // _MICROSECOND
 
 
 def moment_of(number: int) -> datetime:
-    """The time in UTC of microseconds since the epoch. OverflowError beyond the years 1 to 9999."""
+    """Return the time in UTC of microseconds since the epoch. Raises OverflowError beyond the years 1 to 9999."""
     return _EPOCH + number * _MICROSECOND

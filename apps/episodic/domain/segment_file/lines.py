@@ -13,31 +13,31 @@ _decode = json.JSONDecoder().decode
 
 
 def event_document(record: EventRecord) -> dict[str, Any]:
-    """An event as a JSON object. Identifiers that it does not have are null, times are ISO 8601 in UTC."""
+    """Return an event as a JSON object. Identifiers that it does not have are null, times are ISO 8601 in UTC."""
     return {
         "arrival": record.arrival,
         "id": str(record.uuid),
         "user_id": record.key.user_id,
         "household_id": record.key.household_id or None,
         "persona_id": record.key.persona_id or None,
-        "timestamp": _moment(record.timestamp),
+        "timestamp": utc_text(record.timestamp),
         "event_type": record.event_type,
         "content": record.content,
         "importance": record.importance,
         "source": record.source,
         "metadata": record.metadata,
         "identity": str(record.identity),
-        "recorded_at": _moment(record.recorded_at),
+        "recorded_at": utc_text(record.recorded_at),
     }
 
 
 def encode_line(record: EventRecord) -> bytes:
-    """One line with its end. ValueError for what JSON in UTF-8 cannot hold: lone surrogates, infinite numbers."""
+    """Return one line with its end. Raises ValueError for what JSON cannot hold: lone surrogates, infinite numbers."""
     return _encode(event_document(record)).encode() + b"\n"
 
 
 def decode_line(line: bytes) -> EventRecord:
-    """The event of a line. ValueError, KeyError or TypeError for a line that `encode_line` does not write."""
+    """Return the event of a line. Raises ValueError, KeyError or TypeError if `encode_line` would not write it."""
     document = _decode(line.decode())
     metadata = document["metadata"]
     if not isinstance(metadata, dict):
@@ -57,5 +57,6 @@ def decode_line(line: bytes) -> EventRecord:
     )
 
 
-def _moment(moment: datetime) -> str:
+def utc_text(moment: datetime) -> str:
+    """Return a time as ISO 8601 in UTC."""
     return (moment if moment.tzinfo is UTC else moment.astimezone(UTC)).isoformat()

@@ -1,4 +1,4 @@
-"""Reads segment files (`segment_format`). Nothing that comes out of here has not been held against a checksum."""
+"""Reading segment files (`format`). Everything that is returned has been compared with a checksum."""
 
 import hashlib
 from collections import defaultdict
@@ -11,6 +11,7 @@ import numpy as np
 
 from apps.episodic.domain.event import EventRecord, ScopeKey
 from apps.episodic.domain.segment_file.access import decode_lines, opened, read_at, read_lines, size_of
+from apps.episodic.domain.segment_file.contents import SegmentContents, read_contents
 from apps.episodic.domain.segment_file.format import (
     ENTRY,
     PAGE_ENTRIES,
@@ -21,22 +22,19 @@ from apps.episodic.domain.segment_file.format import (
     identity_prefix,
     short_digest,
 )
-from apps.episodic.domain.segment_file.opening import Contents, read_contents
-from apps.episodic.domain.segment_file.salvage import Salvage
 from apps.episodic.domain.segment_file.tables import TableBuilder, decode_scopes
 
-_CHUNK = 1 << 20
-_Places = dict[int, list[UUID]]  # identities that may be in a line, by the number of the line
+CHUNK = 1 << 20
 
 
 class SegmentFile:
     """A file whose footer and tables have been read. Keeps no descriptor open, and never changes: any thread may read.
 
-    summary: its figures, without the checksum of the whole. runs: array of `segment_format.RUN`.
+    summary: its figures, without the checksum of the whole. runs: array of `format.RUN`.
     Everything that reads raises SegmentDamagedError when the file is no longer what it was.
     """
 
-    def __init__(self, path: Path, contents: Contents) -> None:
+    def __init__(self, path: Path, contents: SegmentContents) -> None:
         self.path = path
         self.segment: UUID = contents.footer.segment
         self.summary: SegmentFacts = contents.facts
@@ -45,7 +43,7 @@ class SegmentFile:
 
     @classmethod
     def open(cls, path: Path, segment: UUID | None = None) -> "SegmentFile":
-        """Reads header, footer and tables. segment: whose file it must be.
+        """Read header, footer and tables. segment: whose file it must be.
 
         Raises SegmentDamagedError, with `mismatch` for the file of another segment.
         """
@@ -56,28 +54,28 @@ class SegmentFile:
 
     @property
     def scopes(self) -> tuple[ScopeKey, ...]:
-        """Whose events it holds, ascending; `runs["scope"]` counts in it. Made anew from bytes each time."""
+        """Return the scopes of its events, ascending; `runs["scope"]` counts in it. Decoded from bytes each time."""
         return decode_scopes(self._contents.scopes)
 
     @property
     def nbytes(self) -> int:
-        """Memory that it takes, by and large."""
+        """Return about how much memory it takes."""
         contents = self._contents
         return contents.blocks.nbytes + contents.runs.nbytes + contents.pages.nbytes + len(contents.scopes)
 
     @property
     def raw_bytes(self) -> int:
-        """The size of its events as NDJSON, which compression made smaller."""
+        """Return the size of its events as NDJSON, before compression."""
         return int(self._contents.blocks["raw_size"].sum(dtype=np.int64))
 
     def bytes_of(self, runs: Array) -> Array:
-        """About the size of some runs as NDJSON, by their numbers: as if the lines of a block were of one length."""
+        """Return about the size of runs as NDJSON, by their numbers: as if the lines of a block were of one length."""
         its = self.runs[runs]
         blocks = self._contents.blocks[its["block"]]
         return np.asarray(blocks["raw_size"].astype(np.int64) * its["count"] // blocks["lines"])
 
     def read_runs(self, runs: Sequence[int]) -> list[EventRecord]:
-        """The events of some runs, by their numbers: run after run as asked. Each block is read once."""
+        """Return the events of runs, by their numbers, in the order of `runs`. Each block is read once."""
         wanted: dict[int, list[int]] = defaultdict(list)
         for run in runs:
             wanted[int(self.runs["block"][run])].append(run)
@@ -91,32 +89,34 @@ class SegmentFile:
         return [record for run in runs for record in found[run]]
 
     def events(self) -> Iterator[EventRecord]:
-        """All events in `archive_order`, with one block in memory."""
+        """Yield all events in `archive_order`, with one block in memory."""
         with opened(self.path) as descriptor:
             for block in range(len(self._contents.blocks)):
                 yield from decode_lines(read_lines(descriptor, self._contents.blocks, block), block)
 
-    def salvage(self) -> Salvage:
-        """All events that can still be read; see `segment_salvage`."""
-        return Salvage(self.path, self.summary.event_count)
-
     def digest(self) -> str:
-        """The sha256 of the whole file, in hex."""
+        """Return the sha256 of the whole file, in hex."""
         checksum = hashlib.sha256()
         with opened(self.path) as descriptor:
             size = size_of(descriptor)
-            for offset in range(0, size, _CHUNK):
-                checksum.update(read_at(descriptor, offset, min(_CHUNK, size - offset)))
+            for offset in range(0, size, CHUNK):
+                checksum.update(read_at(descriptor, offset, min(CHUNK, size - offset)))
         return checksum.hexdigest()
 
     def verify(self, sha256: str) -> None:
-        """Reads everything. sha256: what the catalogue says of the whole file, in hex."""
+        """Read everything, and build the tables again to compare them. sha256: the catalogue's of the file, in hex."""
         if self.digest() != sha256:
             raise SegmentDamagedError(Damage.CHECKSUM, "The file is not the one that was sealed.")
         builder = TableBuilder()
         with opened(self.path) as descriptor:
             for block in range(len(self._contents.blocks)):
-                self._rebuild(builder, decode_lines(read_lines(descriptor, self._contents.blocks, block), block))
+                records = decode_lines(read_lines(descriptor, self._contents.blocks, block), block)
+                try:
+                    for record in records:
+                        builder.add(record)
+                except ValueError as error:
+                    raise SegmentDamagedError(Damage.MISMATCH, "Its events are not in order.") from error
+                builder.end_block()
             entries = read_at(descriptor, *self._contents.footer.identities)
         tables = builder.tables()
         footer = self._contents.footer
@@ -131,77 +131,66 @@ class SegmentFile:
             raise SegmentDamagedError(Damage.MISMATCH, "Its tables do not say what its events say.")
 
     def find(self, identities: Sequence[UUID]) -> dict[UUID, EventRecord]:
-        """The events with these identities; those that the file does not hold are left out."""
+        """Return the events with these identities; those that the file does not hold are left out."""
         if not identities:
             return {}
         with opened(self.path) as descriptor:
-            places = self._places(descriptor, identities)
-            return self._confirmed(descriptor, places) if places else {}
+            candidates = self._candidate_lines(descriptor, identities)
+            return self._matching_events(descriptor, candidates) if candidates else {}
 
     @cached_property
     def _lines_before(self) -> Array:
-        """How many lines come before each block."""
+        """Return how many lines come before each block."""
         lines = self._contents.blocks["lines"]
         return np.asarray(np.cumsum(lines, dtype=np.int64) - lines)
 
-    def _places(self, descriptor: int, identities: Sequence[UUID]) -> _Places:
-        """By the prefixes alone."""
+    def _candidate_lines(self, descriptor: int, identities: Sequence[UUID]) -> dict[int, list[UUID]]:
+        """Return the identities that may be in a line, by the number of the line: those whose prefixes are there."""
         prefixes = np.array([identity_prefix(identity) for identity in identities], dtype=np.uint64)
-        entries = self._read_pages(descriptor, self._pages_for(prefixes))
+        # The pages in which these prefixes would be: one each, or more where a page begins with it.
+        firsts = self._contents.pages["prefix"]
+        starts = np.maximum(np.searchsorted(firsts, prefixes, "left") - 1, 0)
+        ends = np.searchsorted(firsts, prefixes, "right")
+        pages = {page for start, end in zip(starts, ends, strict=True) for page in range(start, end)}
+        entries = self._read_pages(descriptor, sorted(pages))
         lefts = np.searchsorted(entries["prefix"], prefixes, "left")
         rights = np.searchsorted(entries["prefix"], prefixes, "right")
-        places: _Places = defaultdict(list)
+        candidates: dict[int, list[UUID]] = defaultdict(list)
         for number in np.flatnonzero(lefts < rights).tolist():
             for line in entries["line"][lefts[number] : rights[number]]:
-                places[int(line)].append(identities[number])
-        return places
-
-    def _pages_for(self, prefixes: Array) -> list[int]:
-        """The pages in which these prefixes would be, ascending: one each, or more where a page begins with it."""
-        firsts = self._contents.pages["prefix"]
-        lefts = np.maximum(np.searchsorted(firsts, prefixes, "left") - 1, 0)
-        rights = np.searchsorted(firsts, prefixes, "right")
-        return sorted({page for left, right in zip(lefts, rights, strict=True) for page in range(left, right)})
+                candidates[int(line)].append(identities[number])
+        return candidates
 
     def _read_pages(self, descriptor: int, pages: list[int]) -> Array:
-        """Their entries, ascending. Pages that lie side by side are read at once."""
+        """Return the entries of ascending pages. Consecutive pages are read at once."""
         section, step = self._contents.footer.identities, PAGE_ENTRIES * ENTRY.itemsize
         parts: list[memoryview] = []
-        for first, last in _stretches(pages):
+        for first, last in consecutive_ranges(pages):
             end = min((last + 1) * step, section.size)
-            stretch = memoryview(read_at(descriptor, section.offset + first * step, end - first * step))
-            parts += [stretch[start : start + step] for start in range(0, len(stretch), step)]
+            content = memoryview(read_at(descriptor, section.offset + first * step, end - first * step))
+            parts += [content[start : start + step] for start in range(0, len(content), step)]
         for page, part in zip(pages, parts, strict=True):
             if short_digest(part) != int(self._contents.pages["digest"][page]):
                 raise SegmentDamagedError(Damage.CHECKSUM, f"Page {page} of its identities is not as it was written.")
         return np.frombuffer(b"".join(parts), dtype=ENTRY)
 
-    def _confirmed(self, descriptor: int, places: _Places) -> dict[UUID, EventRecord]:
-        """Of those whose prefix is there, those that are there."""
+    def _matching_events(self, descriptor: int, candidates: dict[int, list[UUID]]) -> dict[UUID, EventRecord]:
+        """Return the events of candidate lines whose whole identity matches."""
         found: dict[UUID, EventRecord] = {}
-        lines = sorted(places)
+        lines = sorted(candidates)
         blocks = np.searchsorted(self._lines_before, lines, "right") - 1
         for block in np.unique(blocks):
             read = read_lines(descriptor, self._contents.blocks, int(block))
             for line in (line for line, its in zip(lines, blocks, strict=True) if its == block):
                 in_block = line - int(self._lines_before[block])
                 for record in decode_lines(read[in_block : in_block + 1], int(block)):
-                    if record.identity in places[line]:
+                    if record.identity in candidates[line]:
                         found[record.identity] = record
         return found
 
-    @staticmethod
-    def _rebuild(builder: TableBuilder, records: list[EventRecord]) -> None:
-        try:
-            for record in records:
-                builder.add(record)
-        except ValueError as error:
-            raise SegmentDamagedError(Damage.MISMATCH, "Its events are not in order.") from error
-        builder.end_block()
 
-
-def _stretches(numbers: list[int]) -> Iterator[tuple[int, int]]:
-    """The first and the last of each stretch of consecutive numbers; `numbers` ascend."""
+def consecutive_ranges(numbers: list[int]) -> Iterator[tuple[int, int]]:
+    """Yield the first and the last of each range of consecutive numbers; `numbers` ascend."""
     start = 0
     for place in range(1, len(numbers) + 1):
         if place == len(numbers) or numbers[place] != numbers[place - 1] + 1:

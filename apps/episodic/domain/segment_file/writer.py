@@ -1,4 +1,4 @@
-"""Writes segment files (`segment_format`)."""
+"""Writing segment files (`format`)."""
 
 import hashlib
 from typing import BinaryIO
@@ -46,9 +46,9 @@ class SegmentWriter:
         self._write(header_frame(segment))
 
     def add(self, record: EventRecord) -> None:
-        """The next event in `archive_order`.
+        """Add the next event in `archive_order`.
 
-        ValueError for one that does not come after the one before it, and for what JSON cannot hold (`encode_line`).
+        Raises ValueError for one that does not come after the one before it, and for what JSON cannot hold.
         """
         line = encode_line(record)
         if len(line) > MAX_BLOCK_BYTES:
@@ -62,22 +62,11 @@ class SegmentWriter:
             self._end_block()
 
     def finish(self) -> SegmentSummary:
-        """Writes what comes after the data. ValueError when there were no events."""
+        """Write what comes after the data. Raises ValueError when there were no events."""
         if not len(self._tables):
             raise ValueError("A segment has at least one event.")
         if self._lines:
             self._end_block()
-        self._write_ends()
-        return SegmentSummary(
-            event_count=len(self._tables),
-            first_timestamp=moment_of(self._tables.first),
-            last_timestamp=moment_of(self._tables.last),
-            size_bytes=self._size,
-            format_version=FORMAT_VERSION,
-            sha256=self._sha256.hexdigest(),
-        )
-
-    def _write_ends(self) -> None:
         tables = self._tables.tables()
         identities = self._write_section(tables.entries.tobytes())
         data_sha256 = self._sha256.digest()
@@ -86,19 +75,27 @@ class SegmentWriter:
         checksum = hashlib.sha256(b"".join(section_frame(len(content)) + content for content in contents))
         blocks_at, runs_at, scopes_at, pages_at = (self._write_section(content) for content in contents)
         footer = Footer(
-            self._segment,
-            len(self._tables),
-            self._tables.first,
-            self._tables.last,
-            identities,
-            blocks_at,
-            runs_at,
-            scopes_at,
-            pages_at,
-            data_sha256,
-            checksum.digest(),
+            segment=self._segment,
+            event_count=len(self._tables),
+            first=self._tables.first,
+            last=self._tables.last,
+            identities=identities,
+            blocks=blocks_at,
+            runs=runs_at,
+            scopes=scopes_at,
+            pages=pages_at,
+            data_sha256=data_sha256,
+            tables_sha256=checksum.digest(),
         )
         self._write(footer.pack())
+        return SegmentSummary(
+            event_count=len(self._tables),
+            first_timestamp=moment_of(self._tables.first),
+            last_timestamp=moment_of(self._tables.last),
+            size_bytes=self._size,
+            format_version=FORMAT_VERSION,
+            sha256=self._sha256.hexdigest(),
+        )
 
     def _end_block(self) -> None:
         frame = self._compressor.compress(b"".join(self._lines))

@@ -1,11 +1,11 @@
-"""Look after the timeline by hand."""
+"""Maintain the timeline by hand."""
 
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from apps.core.domain.errors import MemoryHubError
-from apps.episodic.management.timeline.examine import DOCTOR, VERIFY
+from apps.episodic.management.timeline.doctor import DOCTOR, VERIFY
 from apps.episodic.management.timeline.export import EXPORT
 from apps.episodic.management.timeline.maintain import COMPACT, MAINTAIN, SEAL
 from apps.episodic.management.timeline.remove import PRUNE, PURGE
@@ -15,7 +15,7 @@ SUBCOMMANDS = (DOCTOR, VERIFY, MAINTAIN, SEAL, COMPACT, PRUNE, PURGE, EXPORT)
 
 
 class Command(BaseCommand):
-    help = "Look after the timeline: its segments, their files, and what is removed or exported from it."
+    help = "Maintain the timeline: its segments, their files, and what is removed or exported from it."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parts = parser.add_subparsers(dest="subcommand", required=True, metavar="subcommand")

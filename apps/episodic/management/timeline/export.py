@@ -12,71 +12,76 @@ from django.core.management.base import CommandError, CommandParser
 from apps.core.domain.scope import Scope, system_access
 from apps.episodic.domain.segment_file.lines import encode_line
 from apps.episodic.domain.window import EventQuery
-from apps.episodic.management.timeline.subcommand import Console, Options, Subcommand, counted
+from apps.episodic.management.timeline.subcommand import Console, Options, Subcommand, count_of
 from apps.episodic.queries.export import events_count, events_export
 from apps.episodic.store.archived_segments import count_damaged
 
-_SHOWN_EVERY = 1_000
+SHOWN_EVERY = 1_000
 
 
-def _moment(text: str) -> datetime:
+def parse_moment(text: str) -> datetime:
+    """Return a time. Raises ValueError for a text that is none, or has no offset."""
     moment = datetime.fromisoformat(text)
     if moment.tzinfo is None:
         raise ValueError
     return moment
 
 
-_moment.__name__ = "moment (ISO 8601 with an offset)"
+# What argparse calls a wrong value.
+parse_moment.__name__ = "moment (ISO 8601 with an offset)"
 
 
-def _add_arguments(parser: CommandParser) -> None:
+def add_export_arguments(parser: CommandParser) -> None:
+    """Add the file, and the filters."""
     parser.add_argument("file", type=Path, help="Where to write them; it must not exist yet.")
     parser.add_argument("--user-id", help="Only those of this user; without an identifier all events are written.")
     parser.add_argument("--household-id", help="Only those of this household.")
     parser.add_argument("--persona-id", help="Only those of this persona.")
-    parser.add_argument("--from", dest="start", type=_moment, help="Only those that happened then or later.")
-    parser.add_argument("--to", dest="end", type=_moment, help="Only those that happened then or before.")
+    parser.add_argument("--from", dest="start", type=parse_moment, help="Only those that happened then or later.")
+    parser.add_argument("--to", dest="end", type=parse_moment, help="Only those that happened then or before.")
     parser.add_argument("--event-type", action="append", default=[], help="Only those of this type; may be repeated.")
 
 
-def _export(console: Console, options: Options) -> None:
+def run_export(console: Console, options: Options) -> None:
+    """Write events to a new file. Raises CommandError when some could not be read."""
     scope = Scope(*(options[name] or None for name in ("user_id", "household_id", "persona_id")))
     query = EventQuery(scope, options["start"], options["end"], event_types=tuple(options["event_type"]))
     access = system_access("export")
-    with console.watch("Exporting", events_count(access, query)) as advance, _new_file(options["file"]) as file:
+    with console.watch("Exporting", events_count(access, query)) as advance, new_file(options["file"]) as file:
         written = 0
         for written, event in enumerate(events_export(access, query), 1):
             file.write(encode_line(event))
-            if written % _SHOWN_EVERY == 0:
-                advance(_SHOWN_EVERY)
-        advance(written % _SHOWN_EVERY)
-    console.say(f"{counted(written, 'event')} written to {options['file']}.")
+            if written % SHOWN_EVERY == 0:
+                advance(SHOWN_EVERY)
+        advance(written % SHOWN_EVERY)
+    console.say(f"{count_of(written, 'event')} written to {options['file']}.")
     if damaged := count_damaged():
         raise CommandError(
-            f"{counted(damaged, 'damaged segment')} could not be read, and events may be missing. "
+            f"{count_of(damaged, 'damaged segment')} could not be read, and events may be missing. "
             "Repair with `manage.py timeline doctor --repair`, and export again."
         )
 
 
 @contextmanager
-def _new_file(path: Path) -> Iterator[BinaryIO]:
-    """A new file for its owner only; when something goes wrong, none is left."""
+def new_file(path: Path) -> Iterator[BinaryIO]:
+    """Create a file for its owner only; when something goes wrong, none is left."""
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except OSError as error:
-        raise _unwritable(path, error) from error
+        raise unwritable(path, error) from error
     try:
         with os.fdopen(descriptor, "wb") as file:
             yield file
     except BaseException as error:
         path.unlink(missing_ok=True)
         if isinstance(error, OSError):
-            raise _unwritable(path, error) from error
+            raise unwritable(path, error) from error
         raise
 
 
-def _unwritable(path: Path, error: OSError) -> CommandError:
+def unwritable(path: Path, error: OSError) -> CommandError:
+    """Return the error for a file that the system refuses to write."""
     return CommandError(f"{path} cannot be written: {error.strerror or type(error).__name__}.")
 
 
-EXPORT = Subcommand("export", "Write events to a file, one JSON object a line.", _export, _add_arguments)
+EXPORT = Subcommand("export", "Write events to a file, one JSON object a line.", run_export, add_export_arguments)

@@ -1,69 +1,58 @@
 """`timeline maintain`, `seal` and `compact`."""
 
-from collections.abc import Callable
-
-from django.core.exceptions import ValidationError
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandError
 
 from apps.episodic.maintenance.run import MaintenanceReport, timeline_compact, timeline_maintain, timeline_seal
-from apps.episodic.management.timeline.subcommand import Console, Options, Subcommand, counted
-from apps.episodic.models import Segment
+from apps.episodic.management.timeline.subcommand import (
+    Console,
+    Options,
+    Subcommand,
+    count_of,
+    find_segment,
+    optional_segment,
+)
 
 WAIT_SECONDS = 10.0
 
 
-def tell(console: Console, report: MaintenanceReport) -> None:
-    """What was done. Raises CommandError where something failed."""
+def print_report(console: Console, report: MaintenanceReport) -> None:
+    """Print what was done. Raises CommandError where something failed."""
     done = [
         (report.closed, "closed"), (report.sealed, "sealed"), (report.archived, "archived"), (report.merged, "merged"),
     ]  # fmt: skip
-    told = [f"{counted(number, 'segment')} {what}" for number, what in done if number]
+    parts = [f"{count_of(number, 'segment')} {what}" for number, what in done if number]
     if report.removed:
-        told.append(f"{counted(report.removed, 'file')} removed")
-    console.say(", ".join(told) + "." if told else "Nothing was due.")
+        parts.append(f"{count_of(report.removed, 'file')} removed")
+    console.say(", ".join(parts) + "." if parts else "Nothing was due.")
     for failure in report.failures:
         console.warn(failure)
     if report.damaged:
-        console.warn(f"{counted(report.damaged, 'segment')} damaged; see `timeline doctor`.")
+        console.warn(f"{count_of(report.damaged, 'segment')} damaged; see `timeline doctor`.")
     if report.failures or report.damaged:
         raise CommandError("Not everything could be done.")
 
 
-def _maintain(console: Console, options: Options) -> None:
-    tell(console, timeline_maintain(watch=console.watch, wait_seconds=WAIT_SECONDS))
+def run_maintain(console: Console, options: Options) -> None:
+    """Do what is due."""
+    print_report(console, timeline_maintain(watch=console.watch, wait_seconds=WAIT_SECONDS))
 
 
-def _compact(console: Console, options: Options) -> None:
-    tell(console, timeline_compact(watch=console.watch, wait_seconds=WAIT_SECONDS))
+def run_compact(console: Console, options: Options) -> None:
+    """Merge small segments."""
+    print_report(console, timeline_compact(watch=console.watch, wait_seconds=WAIT_SECONDS))
 
 
-def _seal(console: Console, options: Options) -> None:
-    segment = found(options["segment"]).pk if options["segment"] else None
-    tell(console, timeline_seal(segment_id=segment, watch=console.watch, wait_seconds=WAIT_SECONDS))
+def run_seal(console: Console, options: Options) -> None:
+    """Seal one segment, or all that can be sealed."""
+    segment_id = find_segment(options["segment"]).pk if options["segment"] else None
+    print_report(console, timeline_seal(segment_id=segment_id, watch=console.watch, wait_seconds=WAIT_SECONDS))
 
 
-def found(uuid: str) -> Segment:
-    """The segment of an id. Raises CommandError."""
-    try:
-        return Segment.objects.get(uuid=uuid)
-    except (Segment.DoesNotExist, ValidationError) as error:
-        raise CommandError(f"There is no segment {uuid}.") from error
-
-
-def optional_segment(help_text: str) -> Callable[[CommandParser], None]:
-    """An argument for the id of a segment."""
-
-    def add(parser: CommandParser) -> None:
-        parser.add_argument("segment", nargs="?", help=help_text)
-
-    return add
-
-
-MAINTAIN = Subcommand("maintain", "Close, seal, archive and merge what is due, as the schedule does.", _maintain)
-COMPACT = Subcommand("compact", "Merge small archived segments into fewer.", _compact)
+MAINTAIN = Subcommand("maintain", "Close, seal, archive and merge what is due, as the schedule does.", run_maintain)
+COMPACT = Subcommand("compact", "Merge small archived segments into fewer.", run_compact)
 SEAL = Subcommand(
     "seal",
     "Close the open segment now, and write every closed one into its file.",
-    _seal,
+    run_seal,
     optional_segment("The id of the one to seal; default: all that can be."),
 )

@@ -1,14 +1,16 @@
-"""What a part of `manage.py timeline` is, and what it tells people with."""
+"""The parts of `manage.py timeline`, and the console that they write to."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
-from django.core.management.base import CommandParser
+from django.core.exceptions import ValidationError
+from django.core.management.base import CommandError, CommandParser
 
 from apps.core.terminal import progress_bar
 from apps.episodic.maintenance.progress import Advance
+from apps.episodic.models import Segment
 
 Options = dict[str, Any]
 
@@ -22,12 +24,8 @@ class Console:
     stream: Any
 
     def watch(self, title: str, total: int) -> AbstractContextManager[Advance]:
-        """A progress bar on a terminal, a line now and then elsewhere."""
+        """Show a progress bar on a terminal, a line now and then elsewhere."""
         return progress_bar(title, total, self.stream)
-
-
-def no_arguments(parser: CommandParser) -> None:
-    """There is nothing to choose."""
 
 
 @dataclass(frozen=True)
@@ -37,9 +35,26 @@ class Subcommand:
     name: str
     help: str
     run: Callable[[Console, Options], None]
-    add_arguments: Callable[[CommandParser], None] = no_arguments
+    add_arguments: Callable[[CommandParser], None] = lambda _: None
 
 
-def counted(number: int, word: str) -> str:
-    """1 event, 2 events."""
+def count_of(number: int, word: str) -> str:
+    """Return a number with a word in the singular or the plural: 1 event, 2 events."""
     return f"{number:,} {word}" if number == 1 else f"{number:,} {word}s"
+
+
+def find_segment(uuid: str) -> Segment:
+    """Return the segment of an id. Raises CommandError."""
+    try:
+        return Segment.objects.get(uuid=uuid)
+    except (Segment.DoesNotExist, ValidationError) as error:
+        raise CommandError(f"There is no segment {uuid}.") from error
+
+
+def optional_segment(help_text: str) -> Callable[[CommandParser], None]:
+    """Return what adds an argument for the id of a segment."""
+
+    def add(parser: CommandParser) -> None:
+        parser.add_argument("segment", nargs="?", help=help_text)
+
+    return add

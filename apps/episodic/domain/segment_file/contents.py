@@ -1,4 +1,4 @@
-"""Opens a segment file: reads its footer and its tables, and holds everything against everything."""
+"""The footer and the tables of a segment file, read and checked against each other."""
 
 import hashlib
 from dataclasses import dataclass
@@ -32,8 +32,8 @@ from apps.episodic.domain.segment_file.tables import decode_scopes
 
 
 @dataclass(frozen=True)
-class Contents:
-    """What opening reads. Arrays of BLOCK, RUN and PAGE; scopes as they are in the file."""
+class SegmentContents:
+    """What is read when a file is opened. Arrays of BLOCK, RUN and PAGE; scopes as they are in the file."""
 
     footer: Footer
     facts: SegmentFacts
@@ -43,22 +43,37 @@ class Contents:
     pages: Array
 
 
-def read_contents(path: Path) -> Contents:
-    """Reads some 60 bytes per run, whatever the number of events. Raises SegmentDamagedError."""
+def read_contents(path: Path) -> SegmentContents:
+    """Read some 60 bytes per run, whatever the number of events. Raises SegmentDamagedError."""
     with opened(path) as descriptor:
-        footer = _read_footer(descriptor)
+        footer = read_footer(descriptor)
         size = size_of(descriptor)
-        _check_places(footer, size)
-        tables = read_at(descriptor, footer.identities.end, size - FOOTER_SIZE - footer.identities.end)
+        check_places(footer, size)
+        base = footer.identities.end
+        tables = read_at(descriptor, base, size - FOOTER_SIZE - base)
     if hashlib.sha256(tables).digest() != footer.tables_sha256:
         raise SegmentDamagedError(Damage.CHECKSUM, "Its tables are not as they were written.")
-    contents = _contents(footer, tables, size)
-    _check_tables(contents)
-    _check_scopes(contents)
+    try:
+        first, last = moment_of(footer.first), moment_of(footer.last)
+    except OverflowError as error:
+        raise SegmentDamagedError(Damage.MISMATCH, "Its timestamps lie beyond the calendar.") from error
+    blocks, runs, scopes, pages = (
+        tables[section.offset - base : section.end - base] for section in footer.sections[1:]
+    )
+    contents = SegmentContents(
+        footer,
+        SegmentFacts(footer.event_count, first, last, size, footer.version),
+        np.frombuffer(blocks, dtype=BLOCK),
+        np.frombuffer(runs, dtype=RUN),
+        scopes,
+        np.frombuffer(pages, dtype=PAGE),
+    )
+    check_tables(contents)
     return contents
 
 
-def _read_footer(descriptor: int) -> Footer:
+def read_footer(descriptor: int) -> Footer:
+    """Read the footer, and check the header. Raises SegmentDamagedError."""
     size = size_of(descriptor)
     head = read_at(descriptor, 0, min(size, HEADER_SIZE))
     tail = read_at(descriptor, max(0, size - FOOTER_SIZE), min(size, FOOTER_SIZE))
@@ -69,22 +84,18 @@ def _read_footer(descriptor: int) -> Footer:
         if number not in (None, FORMAT_VERSION):
             raise SegmentDamagedError(Damage.UNKNOWN_VERSION, f"Its format has version {number}.")
     if footer is None:
-        raise _without_footer(head, tail, stated)
+        if looks_like_footer(tail):
+            raise SegmentDamagedError(Damage.CHECKSUM, "Its footer is not as it was written.")
+        if stated is None and len(head) == HEADER_SIZE:
+            raise SegmentDamagedError(Damage.NOT_A_SEGMENT, "It neither begins nor ends like a segment.")
+        raise SegmentDamagedError(Damage.TRUNCATED, "It does not end with a footer.")
     if head != header_frame(footer.segment):
         raise SegmentDamagedError(Damage.CHECKSUM, "Its header is not as it was written.")
     return footer
 
 
-def _without_footer(head: bytes, tail: bytes, stated: int | None) -> SegmentDamagedError:
-    if looks_like_footer(tail):
-        return SegmentDamagedError(Damage.CHECKSUM, "Its footer is not as it was written.")
-    if stated is None and len(head) == HEADER_SIZE:
-        return SegmentDamagedError(Damage.NOT_A_SEGMENT, "It neither begins nor ends like a segment.")
-    return SegmentDamagedError(Damage.TRUNCATED, "It does not end with a footer.")
-
-
-def _check_places(footer: Footer, size: int) -> None:
-    """Each section follows the one before it, and the footer the last."""
+def check_places(footer: Footer, size: int) -> None:
+    """Check that each section follows the one before it, and the footer the last. Raises SegmentDamagedError."""
     places = [section.offset for section in footer.sections] + [size - FOOTER_SIZE + FRAME_SIZE]
     ends = [section.end for section in footer.sections]
     follows = all(place == end + FRAME_SIZE for end, place in zip(ends, places[1:], strict=True))
@@ -98,46 +109,29 @@ def _check_places(footer: Footer, size: int) -> None:
         raise SegmentDamagedError(Damage.MISMATCH, "Its sections do not lie where its footer says.")
 
 
-def _contents(footer: Footer, tables: bytes, size: int) -> Contents:
-    base = footer.identities.end
-    blocks, runs, scopes, pages = (
-        tables[section.offset - base : section.end - base] for section in footer.sections[1:]
-    )
-    try:
-        first, last = moment_of(footer.first), moment_of(footer.last)
-    except OverflowError as error:
-        raise SegmentDamagedError(Damage.MISMATCH, "Its timestamps lie beyond the calendar.") from error
-    return Contents(
-        footer,
-        SegmentFacts(footer.event_count, first, last, size, footer.version),
-        np.frombuffer(blocks, dtype=BLOCK),
-        np.frombuffer(runs, dtype=RUN),
-        scopes,
-        np.frombuffer(pages, dtype=PAGE),
-    )
+def check_tables(contents: SegmentContents) -> None:
+    """Check that the blocks fill the data, the runs fill the blocks, and both hold the events of the footer.
 
-
-def _check_tables(contents: Contents) -> None:
-    """The blocks fill the data, the runs fill the blocks, and both hold as many events as the footer says."""
+    Raises SegmentDamagedError, also for scopes that cannot be read.
+    """
     footer, blocks, runs = contents.footer, contents.blocks, contents.runs
     ends = blocks["offset"] + blocks["size"]
     starts = np.append(blocks["offset"], footer.identities.offset - FRAME_SIZE)
     fills = len(blocks) > 0 and starts[0] == HEADER_SIZE and np.array_equal(ends, starts[1:])
-    bearable = fills and int(blocks["raw_size"].max()) <= MAX_BLOCK_BYTES
-    if not (bearable and int(blocks["lines"].sum(dtype=np.uint64)) == footer.event_count and _runs_fit(blocks, runs)):
+    is_bearable = fills and int(blocks["raw_size"].max()) <= MAX_BLOCK_BYTES
+    has_all = is_bearable and int(blocks["lines"].sum(dtype=np.uint64)) == footer.event_count
+    if not (has_all and runs_fit(blocks, runs)):
         raise SegmentDamagedError(Damage.MISMATCH, "Its tables do not fit together.")
-
-
-def _check_scopes(contents: Contents) -> None:
     try:
         scopes = decode_scopes(contents.scopes)
     except (ValueError, TypeError) as error:
         raise SegmentDamagedError(Damage.MISMATCH, "Its scopes cannot be read.") from error
-    if int(contents.runs["scope"].max()) >= len(scopes):
+    if int(runs["scope"].max()) >= len(scopes):
         raise SegmentDamagedError(Damage.MISMATCH, "It has runs of no scope.")
 
 
-def _runs_fit(blocks: Array, runs: Array) -> bool:
+def runs_fit(blocks: Array, runs: Array) -> bool:
+    """Return whether the runs follow each other through all lines, each within its block."""
     if not len(runs) or int(runs["block"].max()) >= len(blocks):
         return False
     lines_before = np.concatenate([[0], np.cumsum(blocks["lines"], dtype=np.int64)])
