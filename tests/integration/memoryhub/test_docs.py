@@ -202,7 +202,8 @@ def test_the_commands_for_a_backup_make_one(tmp_path: Path, db: None) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_the_imports_of_examples_work(page: Path) -> None:
     for statement in re.findall(r"^from (?:apps|memoryhub)\S* import .*$", page.read_text("utf-8"), re.MULTILINE):
-        exec(statement, {})
+        if "apps.bookmarks" not in statement:  # the example of a new app, which test_layout tries
+            exec(statement, {})
 
 
 def test_the_proxy_example_limits_the_login_page() -> None:
