@@ -1,4 +1,4 @@
-"""A damaged segment file is told from a good one, whatever happened to it, and never yields a wrong event."""
+"""A damaged segment file is recognised, whatever happened to it, and never yields a wrong event."""
 
 import hashlib
 import os
@@ -180,7 +180,7 @@ def test_an_overwritten_stretch_never_yields_a_wrong_event(
 @example(b"\x50\x2a\x4d\x18\xff\xff\xff\xff" * 40)
 @example(b"\x28\xb5\x2f\xfd" * 400)
 @example(b"\x00" * 4_096)
-def test_a_foreign_file_is_told_apart(bad: Path, content: bytes) -> None:
+def test_a_foreign_file_is_recognised(bad: Path, content: bytes) -> None:
     bad.write_bytes(content)
 
     code = code_of(lambda: SegmentFile.open(bad))
@@ -231,9 +231,7 @@ def test_a_missing_file_is_said_whenever_it_is_missed(good: Good, bad: Path) -> 
     assert {code_of(call) for call in calls} == {Damage.MISSING}
 
 
-def test_a_directory_a_pipe_and_a_socket_are_no_segments_and_nobody_waits_for_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_directories_pipes_and_sockets_are_refused_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     os.mkfifo(tmp_path / "pipe")
     monkeypatch.chdir(tmp_path)  # a socket's path must be short
     with socket.socket(socket.AF_UNIX) as server:

@@ -80,7 +80,7 @@ def test_a_flipped_byte_costs_its_block_only(
 
 @EDITS
 @given(data=st.data())
-def test_a_truncated_file_gives_the_blocks_that_it_still_has(
+def test_a_truncated_file_yields_its_remaining_blocks(
     content: bytes, places: list[tuple[int, int]], bad: Path, data: st.DataObject
 ) -> None:
     length = data.draw(st.integers(0, len(content) - 1))

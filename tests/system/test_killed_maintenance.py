@@ -1,6 +1,6 @@
 """Maintenance is killed at every step that it names: no event is lost, none is there twice, and nothing stays wrong.
 
-A real process takes the steps and kills itself with SIGKILL. What counts is looked at before anything else has run, and
+A real process takes the steps and kills itself with SIGKILL. What counts is compared before anything else has run, and
 again after the next maintenance.
 """
 
@@ -93,7 +93,7 @@ def _to_tidy() -> None:
     segment_path("2026-01-01-cut-off.segment").with_suffix(".segment.part").write_bytes(b"half of it")
 
 
-def _to_mend() -> None:
+def _to_repair() -> None:
     """A good file out of service, of which some events were recorded again, and a damaged one that has its rows."""
     _to_put_back()
     record(range(3))
@@ -140,8 +140,8 @@ def small_parts() -> Iterator[None]:
     django_settings.MEMORYHUB, archive.ROWS_AT_ONCE, remove.ROWS_AT_ONCE = before
 
 
-def told() -> list[str]:
-    """The events that were told to be gone."""
+def pruned_ids() -> list[str]:
+    """Return the ids of pruned events."""
     payloads = Event.objects.filter(name="memory:episodic:pruned").values_list("payload", flat=True)
     return sorted(uuid for payload in payloads for uuid in payload["event_ids"])
 
@@ -167,20 +167,20 @@ def test_killed_at_any_step_it_loses_nothing_and_doubles_nothing(
     counts = contents()
     assert not expected(case.left) - counts, "nothing is lost"
     assert not counts - expected(case.before), "nothing is there twice"
-    assert told() == sorted(before - ids()), "what is gone is told, once, and nothing else is"
+    assert pruned_ids() == sorted(before - ids()), "what is gone is emitted once, and nothing else is"
 
     WORKS[case.work](case.days, lambda name: None)
     maintain(days=case.days, wait_seconds=10)
     maintain(days=case.days + 1, wait_seconds=10)
     assert contents() == expected(case.left)
-    assert told() == sorted(before - ids())
+    assert pruned_ids() == sorted(before - ids())
     assert (files(), list_files().parts) == (known_files(), ())
     assert timeline_doctor(clock=clock_at(case.days + 1)).findings == []
     assert not Segment.objects.filter(rows="leaving").exists()
 
 
 MENDS = [
-    *((_to_mend, step) for step in (*REPAIR_STEPS, *REPLACE_STEPS, "seal: sealed") if step != "repair: put back"),
+    *((_to_repair, step) for step in (*REPAIR_STEPS, *REPLACE_STEPS, "seal: sealed") if step != "repair: put back"),
     *((_to_put_back, step) for step in ("repair: put back", "repair: wait for writers")),
 ]
 
@@ -216,15 +216,15 @@ def test_a_damaged_file_is_set_aside_even_if_the_repair_is_killed_before_it_does
     assert files() == known_files()
 
 
-def test_nothing_is_told_about_another_users_events_by_a_purge_that_is_killed(timeline_dir: Path) -> None:
+def test_a_killed_purge_emits_nothing_about_other_users(timeline_dir: Path) -> None:
     an_archived_segment(range(6))
     others = {str(event.uuid) for event in archived() if not event.key.is_in(Scope("user-0"))}
     assert die_doing(Order("purge", 0, "replace: flipped"), timeline_dir)
     assert ids() == others
-    assert not others & set(told())
+    assert not others & set(pruned_ids())
 
 
-def test_a_process_that_is_not_told_to_die_comes_to_its_end(timeline_dir: Path) -> None:
+def test_a_process_that_is_not_killed_ends(timeline_dir: Path) -> None:
     record(range(3))
     assert not die_doing(Order("seal", 0, "no such step"), timeline_dir)
     assert Segment.objects.filter(state="sealed").count() == 1

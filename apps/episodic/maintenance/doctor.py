@@ -12,10 +12,9 @@ from apps.core.domain.errors import NotFoundError
 from apps.core.steps import Step, no_step
 from apps.episodic.domain.segment_file.format import SegmentDamagedError
 from apps.episodic.domain.segment_state import ENDED, SegmentState
-from apps.episodic.maintenance.progress import Watch, no_progress
 from apps.episodic.maintenance.repair import RepairResult, delete_duplicate_rows, find_duplicate_rows, segment_repair
 from apps.episodic.maintenance.run import REMOVE_AFTER
-from apps.episodic.maintenance.runner import describe_error, maintenance_lock
+from apps.episodic.maintenance.runner import Watch, describe_error, maintenance_lock, no_progress
 from apps.episodic.maintenance.seal import segment_seal
 from apps.episodic.models import Segment, TimelineEvent
 from apps.episodic.store.catalogue import segment_step

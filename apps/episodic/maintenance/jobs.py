@@ -191,22 +191,12 @@ def step_compact(_: int | None) -> StepResult:
     return StepResult([JobMessage(text), *failures_of(report)], repeat=not report.finished)
 
 
-def step_check(_: int | None) -> StepResult:
-    """Examine the whole timeline."""
-    return StepResult(describe_report(timeline_doctor(wait_seconds=WAIT_SECONDS)))
-
-
-def step_repair(_: int | None) -> StepResult:
-    """Examine the whole timeline, and repair what can be repaired."""
-    return StepResult(describe_report(timeline_doctor(repair=True, wait_seconds=WAIT_SECONDS)))
-
-
 STEPS: dict[JobKind, Callable[[int | None], StepResult]] = {
     JobKind.SEAL: step_seal,
     JobKind.VERIFY: step_verify,
     JobKind.COMPACT: step_compact,
-    JobKind.CHECK: step_check,
-    JobKind.REPAIR: step_repair,
+    JobKind.CHECK: lambda _: StepResult(describe_report(timeline_doctor(wait_seconds=WAIT_SECONDS))),
+    JobKind.REPAIR: lambda _: StepResult(describe_report(timeline_doctor(repair=True, wait_seconds=WAIT_SECONDS))),
 }
 
 

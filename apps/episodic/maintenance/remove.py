@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from django.db import transaction
 from django.db.models import Q, QuerySet
@@ -19,9 +19,8 @@ from apps.episodic.domain.segment_file.reader import SegmentFile
 from apps.episodic.domain.segment_state import RowsState, SegmentState
 from apps.episodic.events import EventsPruned, PruneReason
 from apps.episodic.maintenance.archive import ROWS_AT_ONCE, archived_rows_drop
-from apps.episodic.maintenance.progress import Watch
 from apps.episodic.maintenance.replace import segments_replace
-from apps.episodic.maintenance.runner import MaintenanceRunner
+from apps.episodic.maintenance.runner import MaintenanceRunner, RunReport, Watch
 from apps.episodic.models import Segment, TimelineEvent
 from apps.episodic.store.catalogue import segment_step
 from apps.episodic.store.files import remove_file
@@ -50,18 +49,12 @@ class Removal:
 
 
 @dataclass
-class RemovalReport:
-    """How many events were removed, or would be. segments: files that were rewritten or ended.
-
-    finished: False when it stopped because its time was over; then it should be called again.
-    """
+class RemovalReport(RunReport):
+    """How many events were removed, or would be. segments: files that were rewritten or ended."""
 
     rows: int = 0
     archived: int = 0
     segments: int = 0
-    damaged: int = 0
-    failures: list[str] = field(default_factory=list)
-    finished: bool = True
 
     @property
     def events(self) -> int:
@@ -82,7 +75,7 @@ def events_remove(removal: Removal, candidates: QuerySet[Segment], runner: Maint
 
     archived = candidates.filter(state=SegmentState.ARCHIVED, rows=RowsState.GONE).order_by("first_timestamp", "id")
     runner.run_each("Removing from files", list(archived), rewrite)
-    report.damaged, report.failures, report.finished = runner.damaged, runner.failures, runner.finished
+    runner.complete(report)
     logger.info(
         "timeline: %d events were removed for good (%s): %d rows, %d from %d files",
         report.events, removal.reason, report.rows, report.archived, report.segments,

@@ -5,8 +5,10 @@ import os
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
 from pathlib import PurePath
+from typing import TypedDict, Unpack
 
 from django.db import connection
 
@@ -18,7 +20,6 @@ from apps.episodic.domain.segment_file.format import SegmentDamagedError
 from apps.episodic.domain.warnings import Severity, WarningKind
 from apps.episodic.maintenance.compact import DamagedSourceError
 from apps.episodic.maintenance.health_check import health_check
-from apps.episodic.maintenance.progress import Watch, no_progress
 from apps.episodic.models import Segment
 from apps.episodic.store.catalogue import StaleSegmentError
 from apps.episodic.store.disk_space import DiskNearlyFullError
@@ -29,6 +30,16 @@ from apps.episodic.warnings import active_warnings, warning_end, warning_report
 logger = logging.getLogger(__name__)
 
 POLL_SECONDS = 0.1
+# Takes how many items were finished since the last call.
+Advance = Callable[[int], None]
+# Takes a title and the number of items, and shows how many are finished: `apps.core.terminal.progress_bar`.
+Watch = Callable[[str, int], AbstractContextManager[Advance]]
+
+
+@contextmanager
+def no_progress(title: str, total: int) -> Iterator[Advance]:
+    """Show no progress."""
+    yield lambda _: None
 
 
 class MaintenanceRunningError(UnavailableError):
@@ -51,11 +62,28 @@ def maintenance_lock(wait_seconds: float = 0.0) -> Iterator[None]:
         time.sleep(POLL_SECONDS)
 
 
-class MaintenanceRunner:
-    """One run of maintenance. finished: False when it stopped because its time was over.
+class RunnerOptions(TypedDict, total=False):
+    """seconds: begin with nothing new after so long. step: called with the name of each step before it is taken."""
 
-    failures: what went wrong with which segment, without content. damaged: how many segments had damaged files.
+    seconds: float | None
+    step: Step
+    watch: Watch
+
+
+@dataclass
+class RunReport:
+    """What went wrong in a run: failures with their segments, without content, and the number of damaged files.
+
+    finished: False when the run stopped because its time was over; then it should be called again.
     """
+
+    damaged: int = 0
+    failures: list[str] = field(default_factory=list)
+    finished: bool = True
+
+
+class MaintenanceRunner:
+    """One run of maintenance, of which everything that it does has to be done under the lock."""
 
     def __init__(
         self, *, clock: Clock, seconds: float | None = None, step: Step = no_step, watch: Watch = no_progress
@@ -67,6 +95,10 @@ class MaintenanceRunner:
         self._deadline = Deadline(seconds)
         failing = active_warnings().filter(kind=WarningKind.MAINTENANCE_FAILED)
         self._failing: set[int | None] = set(failing.values_list("segment_id", flat=True))
+
+    def complete(self, report: RunReport) -> None:
+        """Write down in a report what went wrong."""
+        report.damaged, report.failures, report.finished = self.damaged, self.failures, self.finished
 
     @property
     def should_stop(self) -> bool:
@@ -148,6 +180,13 @@ class MaintenanceRunner:
             if pk in self._failing:
                 warning_end(kind=WarningKind.MAINTENANCE_FAILED, segment=segment, clock=self.clock)
                 self._failing.discard(pk)
+
+
+@contextmanager
+def maintenance_run(wait_seconds: float, clock: Clock, **options: Unpack[RunnerOptions]) -> Iterator[MaintenanceRunner]:
+    """Hold the lock, and yield the runner of one run. Raises MaintenanceRunningError."""
+    with maintenance_lock(wait_seconds):
+        yield MaintenanceRunner(clock=clock, **options)
 
 
 def describe_error(error: Exception) -> str:

@@ -2,19 +2,18 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import Unpack
 
 from django.db.models import F, Q
 from django.db.models.functions import Coalesce
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
-from apps.core.steps import Step, no_step
 from apps.episodic.domain.retention import GLOBAL_HOUSEHOLD, Cutoffs, PrunedEvent, RetentionRule, cutoffs_at
 from apps.episodic.domain.segment_state import SegmentState
 from apps.episodic.events import PruneReason
-from apps.episodic.maintenance.progress import Watch, no_progress
 from apps.episodic.maintenance.remove import Removal, RemovalReport, events_remove, removal_preview
 from apps.episodic.maintenance.repair import segment_expire
-from apps.episodic.maintenance.runner import MaintenanceRunner, maintenance_lock
+from apps.episodic.maintenance.runner import RunnerOptions, Watch, maintenance_run, no_progress
 from apps.episodic.models import RetentionPolicy, Segment
 
 ACTOR = "retention"
@@ -22,25 +21,22 @@ ACTOR = "retention"
 
 def timeline_prune(
     *,
-    clock: Clock = SYSTEM_CLOCK,
-    seconds: float | None = None,
     resume: bool = False,
-    step: Step = no_step,
-    watch: Watch = no_progress,
+    clock: Clock = SYSTEM_CLOCK,
     wait_seconds: float = 0.0,
+    **options: Unpack[RunnerOptions],
 ) -> RemovalReport:
     """Remove what is expired, and note on each policy how many events it removed.
 
-    seconds: begin with nothing new after so long. resume: this continues a run that did not finish, so the policies
-    go on counting. Does nothing while no policy is switched on. Raises MaintenanceRunningError.
+    resume: this continues a run that did not finish, so the policies go on counting. Does nothing while no policy is
+    switched on. Raises MaintenanceRunningError.
     """
     cutoffs = current_cutoffs(clock)
     if cutoffs.latest is None:
         return RemovalReport()
-    with maintenance_lock(wait_seconds):
+    with maintenance_run(wait_seconds, clock, **options) as runner:
         if not resume:
             RetentionPolicy.objects.filter(is_enabled=True).update(last_run_at=utcnow(clock), last_pruned_count=0)
-        runner = MaintenanceRunner(clock=clock, seconds=seconds, step=step, watch=watch)
         removal = retention_removal(cutoffs)
         # Read before anything else, so that one that is found damaged in this run has a day to be brought back.
         damaged: list[Segment] = []
@@ -50,7 +46,7 @@ def timeline_prune(
         report = events_remove(removal, Segment.objects.filter(first_timestamp__lt=cutoffs.latest), runner)
 
         def expire(segment: Segment) -> None:
-            report.archived += segment_expire(segment, removal, clock=clock, step=step)
+            report.archived += segment_expire(segment, removal, clock=clock, step=runner.step)
             report.segments += 1
 
         runner.run_each("Ending damaged segments", damaged, expire)

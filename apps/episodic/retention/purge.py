@@ -1,17 +1,17 @@
 """Removal of all events of a scope for good, because a person wants it."""
 
+from typing import Unpack
+
 from django.db.models import Q
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import ConflictError
 from apps.core.domain.scope import Access, Scope
-from apps.core.steps import Step, no_step
 from apps.episodic.domain.removal import cutoff_for_scope
 from apps.episodic.domain.segment_state import SegmentState
 from apps.episodic.events import EventSaved, PruneReason
-from apps.episodic.maintenance.progress import Watch, no_progress
 from apps.episodic.maintenance.remove import Removal, RemovalReport, events_remove, removal_preview
-from apps.episodic.maintenance.runner import MaintenanceRunner, maintenance_lock
+from apps.episodic.maintenance.runner import RunnerOptions, Watch, maintenance_run, no_progress
 from apps.episodic.models import Segment
 from apps.episodic.store.files import list_files
 from apps.events.services import payloads_redact
@@ -30,29 +30,25 @@ def events_purge(
     access: Access,
     scope: Scope,
     clock: Clock = SYSTEM_CLOCK,
-    seconds: float | None = None,
-    step: Step = no_step,
-    watch: Watch = no_progress,
     wait_seconds: float = WAIT_SECONDS,
+    **options: Unpack[RunnerOptions],
 ) -> RemovalReport:
     """Remove every event of a scope for good: rows, archived events, and their content in the outbox.
 
     What is recorded while it runs stays. The files from which events were taken are removed by maintenance a minute
     later; what the doctor has set aside (`quarantined_files`) is for a person to remove. Safe to repeat.
-    seconds: begin with nothing new after so long; then the report is not finished.
     Raises ForbiddenError outside the caller's bound, InvalidInputError when the scope names no user,
     MaintenanceRunningError, PurgeIncompleteError when a file that may hold events of the scope cannot be read.
     """
     scope, began = access.for_write(scope), utcnow(clock)
     removal = Removal(Q(**scope.named()), cutoff_for_scope(scope), PruneReason.MANUAL, access.actor)
-    with maintenance_lock(wait_seconds):
+    with maintenance_run(wait_seconds, clock, **options) as runner:
         if damaged := Segment.objects.filter(state=SegmentState.QUARANTINED).count():
             raise PurgeIncompleteError(
                 f"{damaged} damaged segments may hold events of this scope, so nothing was removed. "
                 "Repair them with `manage.py timeline doctor --repair`, then purge again."
             )
         payloads_redact(name=EventSaved.name, matching=scope.named(), fields=["content"], until=began)
-        runner = MaintenanceRunner(clock=clock, seconds=seconds, step=step, watch=watch)
         report = events_remove(removal, Segment.objects.all(), runner)
     if report.damaged or report.failures:
         raise PurgeIncompleteError(

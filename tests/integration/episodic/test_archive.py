@@ -1,4 +1,4 @@
-"""The directory of segment files: a name stands for a whole, verified file, whatever happens meanwhile."""
+"""The directory of segment files: a name means a complete, verified file, whatever happens concurrently."""
 
 import os
 import signal
@@ -56,7 +56,7 @@ def test_a_file_is_written_whole_and_is_for_its_owner_only(directory: Path) -> N
     assert [path.name for path in directory.iterdir()] == [NAME]
 
 
-def test_every_step_is_told_of_in_its_order() -> None:
+def test_steps_are_reported_in_their_order() -> None:
     steps: list[str] = []
     write_segment(SEGMENT, NAME, RECORDS, steps.append)
 

@@ -56,13 +56,13 @@ def moments(events: Sequence[EventRecord]) -> dict[UUID, datetime]:
 # --- versions -----------------------------------------------------------------------------------------
 
 
-def test_a_process_that_has_just_started_stands_at_no_version(timeline: Timeline, cache: ArchiveCache) -> None:
+def test_a_new_process_has_no_version(timeline: Timeline, cache: ArchiveCache) -> None:
     assert cache.at(catalogue_version()) is None
     cache.refresh()
     assert cache.at(catalogue_version()) is not None
 
 
-def test_it_stands_at_one_version_only(timeline: Timeline, cache: ArchiveCache) -> None:
+def test_it_has_one_version_only(timeline: Timeline, cache: ArchiveCache) -> None:
     archived(timeline, "one")
     cache.refresh()
     before = catalogue_version()
@@ -167,7 +167,7 @@ def test_the_system_refusing_to_open_files_is_no_damage(
     assert segments(SegmentState.QUARANTINED) == []
 
 
-def test_a_forked_process_begins_anew() -> None:
+def test_a_forked_process_has_an_empty_cache() -> None:
     mine = archive_cache()
     child = os.fork()
     if child == 0:
@@ -216,7 +216,7 @@ def test_a_damaged_file_is_noticed_while_looking_for_known_events(
     assert len(segments(SegmentState.QUARANTINED)) == 1
 
 
-def test_files_that_were_replaced_while_looking_are_looked_for_again(
+def test_files_replaced_concurrently_are_read_again(
     timeline: Timeline, cache: ArchiveCache, timeline_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     events = [*archived(timeline, "one"), *archived(timeline, "two")]

@@ -140,7 +140,7 @@ def test_rows_stay_when_their_file_is_found_damaged_before_all_of_them_have_left
     assert TimelineEvent.objects.count() == 2, "they may be all that is left"
 
 
-def test_a_file_found_damaged_before_the_first_row_has_left_gives_way_to_the_rows_again() -> None:
+def test_rows_count_again_when_the_file_is_damaged() -> None:
     segment = a_sealed_segment(range(10))
     segment_archive(segment, clock=clock_at())
     assert hot() == []
@@ -170,7 +170,7 @@ def test_quarantining_twice_warns_once() -> None:
     assert version() == 2
 
 
-def test_one_that_has_been_replaced_meanwhile_is_not_quarantined() -> None:
+def test_a_replaced_segment_is_not_quarantined() -> None:
     first = an_archived_segment(range(5))
     an_archived_segment(range(5, 10))
     assert maintain().merged == 2

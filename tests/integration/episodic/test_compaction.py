@@ -112,7 +112,7 @@ def test_what_fails_leaves_nothing_behind_and_is_warned_of(monkeypatch: pytest.M
     before = files()
 
     def full(*arguments: Any) -> None:
-        raise OSError(28, "words that nobody may log")
+        raise OSError(28, "words that must not be logged")
 
     with monkeypatch.context() as patch:
         patch.setattr(maintenance_replace, "write_segment", full)

@@ -159,7 +159,7 @@ def test_of_a_damaged_file_what_can_be_read_comes_back_and_the_rest_is_counted(d
     assert not left - expected(MANY), "each once, and nothing else"
     segment.refresh_from_db()
     assert (segment.state, segment.lost_count) == ("compacted", report.lost)
-    assert list_files().quarantined == (segment.file_name,), "kept to be looked at"
+    assert list_files().quarantined == (segment.file_name,), "kept to be examined"
     assert not active_warnings().exists()
     assert examine(2).findings == []
 
@@ -219,12 +219,12 @@ def test_a_damaged_file_of_another_segment_is_not_salvaged_for_its_own() -> None
     assert contents() == expected(range(400, 800))
 
 
-def test_what_was_recorded_again_meanwhile_does_not_come_back_twice() -> None:
+def test_events_recorded_again_do_not_come_back_twice() -> None:
     segment = an_archived_segment(range(20))
     backup = path_of(segment).read_bytes()
     path_of(segment).unlink()
     segment_verify(segment_id=segment.pk)
-    assert len(record(range(5))) == 5, "nobody knows them now"
+    assert len(record(range(5))) == 5, "they are unknown now"
     an_archived_segment(range(5, 8))
     record(range(8, 10))
     path_of(segment).write_bytes(backup)
@@ -252,7 +252,7 @@ def test_what_is_recorded_in_the_very_moment_of_coming_back_is_taken_out_again(
 
 
 def two_damaged_segments_of_the_same_days() -> tuple[Segment, bytes]:
-    """The first is known to be damaged, the second not yet; gives the first, and what its file held."""
+    """The first is known to be damaged, the second not yet; return the first, and what its file held."""
     first, second = an_archived_segment(range(0, 400, 2)), an_archived_segment(range(1, 400, 2))
     whole = path_of(first).read_bytes()
     for segment in (first, second):
@@ -311,7 +311,7 @@ def test_a_sealed_segment_with_other_rows_than_its_file_is_sealed_again() -> Non
     assert (segment.state, segment.event_count) == ("sealed", 9)
 
 
-def test_files_that_nobody_knows_are_set_aside_and_never_removed() -> None:
+def test_unknown_files_are_set_aside_and_never_removed() -> None:
     segment = an_archived_segment(range(5))
     stranger = segment_path("2026-01-01-stranger.segment")
     stranger.write_bytes(path_of(segment).read_bytes())
@@ -342,14 +342,14 @@ def test_what_is_no_segment_at_all_is_named_and_left_alone() -> None:
     assert note.exists()
 
 
-def test_one_that_cannot_be_looked_at_keeps_no_other_from_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreadable_segment_does_not_stop_others(monkeypatch: pytest.MonkeyPatch) -> None:
     first = an_archived_segment(range(5))
     an_archived_segment(range(5, 10))
     verify = doctors.file_verify
 
     def refuse(segment: Segment) -> object:
         if segment.pk == first.pk:
-            raise PermissionError(13, "words that nobody may log")
+            raise PermissionError(13, "words that must not be logged")
         return verify(segment)
 
     monkeypatch.setattr(doctors, "file_verify", refuse)
@@ -374,9 +374,9 @@ def test_rows_stay_what_they_are_when_their_segment_is_verified() -> None:
 
 
 def told_gone() -> list[tuple[str, str]]:
-    """The ids of which is told that they are gone, each with why."""
-    told = Event.objects.filter(name="memory:episodic:pruned").order_by("id").values_list("payload", flat=True)
-    return sorted((uuid, payload["reason"]) for payload in told for uuid in payload["event_ids"])
+    """Return the ids of pruned events, each with the reason."""
+    events = Event.objects.filter(name="memory:episodic:pruned").order_by("id").values_list("payload", flat=True)
+    return sorted((uuid, payload["reason"]) for payload in events for uuid in payload["event_ids"])
 
 
 def test_a_repair_tells_of_the_ids_of_events_that_stay_under_others() -> None:

@@ -78,7 +78,7 @@ def test_too_many_rows_are_a_warning_until_they_are_archived(clock: Deterministi
     assert active() == {}
 
 
-def test_slow_writes_are_over_when_nobody_reports_them_for_two_minutes(clock: DeterministicClock) -> None:
+def test_slow_writes_are_over_after_two_quiet_minutes(clock: DeterministicClock) -> None:
     warning_report(kind=WarningKind.WRITE_LATENCY, severity=Severity.WARNING, detail="slow", clock=clock)
     clock.advance(119_999)
     health_check(clock=clock)

@@ -9,7 +9,7 @@ from tests.threads import at_once
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_maintenance_is_done_by_one_at_a_time_and_nobody_waits_for_it() -> None:
+def test_one_maintenance_runs_at_a_time_without_waiting() -> None:
     def attempt() -> bool:
         with try_maintenance_lock() as alone:
             return alone

@@ -1,4 +1,4 @@
-"""Looking after the timeline: one at a time, bounded, and told of (spec 000, Episodic Timeline Store)."""
+"""Maintenance of the timeline: one run at a time, bounded, and reported (spec 000, Episodic Timeline Store)."""
 
 import threading
 from collections.abc import Iterator
@@ -40,7 +40,7 @@ pytestmark = pytest.mark.django_db
 
 
 class OtherMaintenance(threading.Thread):
-    """A maintenance in another process, which goes on until it is told to end."""
+    """A maintenance in another process, which goes on until it is stopped."""
 
     def __init__(self) -> None:
         super().__init__(daemon=True)
@@ -177,7 +177,7 @@ def test_one_failing_segment_does_not_keep_the_others_from_their_turn(monkeypatc
 
     def refuse(segment: Segment, **options: Any) -> None:
         if segment.pk == bad.pk:
-            raise PermissionError(13, "words that nobody may log")
+            raise PermissionError(13, "words that must not be logged")
         real(segment, **options)
 
     with monkeypatch.context() as patch:
@@ -210,7 +210,7 @@ def gone(step: str) -> None:
     raise RuntimeError("gone")
 
 
-def test_a_file_is_told_to_be_damaged_by_its_kind_only(caplog: pytest.LogCaptureFixture) -> None:
+def test_damage_is_logged_without_content(caplog: pytest.LogCaptureFixture) -> None:
     segment = an_archived_segment(range(3))
     segment_path(segment.file_name).unlink()
     assert segment_verify(segment_id=segment.pk).damage.startswith("missing:")
@@ -256,12 +256,12 @@ def test_the_doctor_by_hand_names_what_is_wrong_and_what_became_of_it(capsys: py
     path.write_bytes(raw)
     with pytest.raises(CommandError, match="--repair may help"):
         call_command("timeline", "doctor")
-    told = capsys.readouterr().out
-    assert told.startswith(f"damaged: {segment.uuid}: checksum: ")
-    assert "1 finding: 0 repaired, 0 events lost." in told
-    told = command("doctor", "--repair", capsys=capsys)
-    assert "Repaired. 128 events lost." in told
-    assert "1 finding: 1 repaired, 128 events lost." in told
+    output = capsys.readouterr().out
+    assert output.startswith(f"damaged: {segment.uuid}: checksum: ")
+    assert "1 finding: 0 repaired, 0 events lost." in output
+    output = command("doctor", "--repair", capsys=capsys)
+    assert "Repaired. 128 events lost." in output
+    assert "1 finding: 1 repaired, 128 events lost." in output
 
 
 def test_giving_up_goes_with_repairing() -> None:
@@ -275,9 +275,9 @@ def test_verifying_by_hand_names_what_is_damaged(capsys: pytest.CaptureFixture[s
     segment_path(bad.file_name).unlink()
     with pytest.raises(CommandError, match="Something is wrong"):
         call_command("timeline", "verify")
-    told = capsys.readouterr().out
-    assert f"{bad.uuid}: quarantined: missing:" in told
-    assert "1 segment sound." in told
+    output = capsys.readouterr().out
+    assert f"{bad.uuid}: quarantined: missing:" in output
+    assert "1 segment sound." in output
 
 
 def test_pruning_by_hand_can_be_rehearsed(capsys: pytest.CaptureFixture[str]) -> None:
@@ -296,12 +296,12 @@ def test_purging_by_hand_wants_to_be_confirmed(capsys: pytest.CaptureFixture[str
     record([3], scope=Scope("ana"))
     with pytest.raises(CommandError, match=r"3 events \(1 rows, 2 in 1 file\) for good\. Say --yes"):
         call_command("timeline", "purge", "--user-id", "ana")
-    told = command("purge", "--user-id", "ana", "--household-id", "home", "--yes", capsys=capsys)
-    assert told == "2 events (0 rows, 2 in 1 file) removed.\n"
+    output = command("purge", "--user-id", "ana", "--household-id", "home", "--yes", capsys=capsys)
+    assert output == "2 events (0 rows, 2 in 1 file) removed.\n"
     assert contents() == expected([3])
 
 
-def test_what_was_set_aside_is_named_when_somebody_is_purged(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_purge_names_what_was_set_aside(capsys: pytest.CaptureFixture[str]) -> None:
     segment = an_archived_segment(range(400), scope=Scope("ana"))
     path = segment_path(segment.file_name)
     path.write_bytes(path.read_bytes()[:-100])
@@ -310,7 +310,7 @@ def test_what_was_set_aside_is_named_when_somebody_is_purged(capsys: pytest.Capt
     assert f"may hold some of them: {segment.file_name}." in capsys.readouterr().err
 
 
-def test_what_stands_in_the_way_is_said_in_a_sentence() -> None:
+def test_a_refusal_is_a_sentence() -> None:
     segment = an_archived_segment([1], scope=Scope("ana"))
     Segment.objects.filter(pk=segment.pk).update(state="quarantined")
     with pytest.raises(CommandError, match="nothing was removed"):

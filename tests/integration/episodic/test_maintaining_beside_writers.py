@@ -137,7 +137,7 @@ def test_nor_does_retention(monkeypatch: pytest.MonkeyPatch, writers: Writers) -
 
 
 class Steady(threading.Thread):
-    """Writes ten events a second until it is told to stop."""
+    """Writes ten events a second until it is stopped."""
 
     def __init__(self, first: int) -> None:
         super().__init__(daemon=True)
@@ -149,7 +149,7 @@ class Steady(threading.Thread):
     def run(self) -> None:
         try:
             impatient(self._write)()
-        except BaseException as failure:  # noqa: BLE001  (looked at by the test)
+        except BaseException as failure:  # noqa: BLE001  (the test checks it)
             self.failure = failure
         finally:
             connection.close()

@@ -155,7 +155,7 @@ class Timeline(RuleBasedStateMachine):
         assert counted == sorted((f"event {number}", uuid) for number, uuid in self.held.items())
 
     @invariant()
-    def what_is_gone_was_told_once(self) -> None:
+    def each_removal_was_emitted_once(self) -> None:
         payloads = Event.objects.filter(name="memory:episodic:pruned").values_list("payload", flat=True)
         assert sorted(uuid for payload in payloads for uuid in payload["event_ids"]) == sorted(self.gone)
 

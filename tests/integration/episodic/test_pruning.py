@@ -1,4 +1,4 @@
-"""Events go when their policy says so, and are told of (spec 000, Retention policy, Pruned event reconciliation)."""
+"""Events are removed by their policy, with hub events (spec 000, Retention policy, Pruned event reconciliation)."""
 
 import logging
 from datetime import timedelta
@@ -94,18 +94,18 @@ def test_only_what_is_expired_goes_from_rows_and_files() -> None:
     assert contents() == expected(range(15, 20))
 
 
-def test_scenario_pruned_event_reconciliation_the_ids_and_hashes_are_told() -> None:
+def test_scenario_pruned_event_reconciliation_emits_ids_and_hashes() -> None:
     switch_on()
     an_archived_segment(range(3), scope=Scope("ana", "home", "clerk"))
     record([3], scope=Scope("ben"))
     before = {str(event.uuid): event.identity.hex for event in [*hot(), *archived()]}
     prune(days=100)
-    told = pruned()
+    messages = pruned()
     assert {
         (payload["user_id"], payload["household_id"], payload["persona_id"], len(payload["event_ids"]))
-        for payload in told
+        for payload in messages
     } == {("ana", "home", "clerk", 3), ("ben", None, None, 1)}
-    for payload in told:
+    for payload in messages:
         assert payload["hashes"] == [before[uuid] for uuid in payload["event_ids"]]
         assert (payload["reason"], payload["actor"]) == ("retention", "retention")
         assert payload["at"] == (START + timedelta(days=100)).isoformat()
@@ -218,7 +218,7 @@ def test_a_sealed_segment_that_loses_all_its_rows_is_ended() -> None:
     assert files() == set()
 
 
-def test_rows_that_an_interrupted_archiving_left_are_not_told_twice() -> None:
+def test_rows_left_by_archiving_are_not_emitted_twice() -> None:
     switch_on()
     segment = a_sealed_segment(range(10))
     archive.segment_archive(segment, clock=clock_at())
@@ -247,7 +247,7 @@ def test_a_run_is_bounded_in_time_and_its_continuation_goes_on_counting() -> Non
     assert policy.last_pruned_count == 15
     timeline_prune(clock=clock_at(101))
     policy.refresh_from_db()
-    assert policy.last_pruned_count == 0, "the next run begins anew"
+    assert policy.last_pruned_count == 0, "the next run begins at zero"
 
 
 def test_a_damaged_file_is_put_into_quarantine_and_the_others_are_pruned() -> None:
@@ -262,7 +262,7 @@ def test_a_damaged_file_is_put_into_quarantine_and_the_others_are_pruned() -> No
     assert contents() == expected([8, 9])
 
 
-def test_a_damaged_segment_of_which_everything_is_expired_is_ended_and_what_can_be_read_is_told() -> None:
+def test_an_expired_damaged_segment_is_ended() -> None:
     switch_on()
     bad = an_archived_segment(range(400))
     before = {str(event.uuid) for event in archived()}

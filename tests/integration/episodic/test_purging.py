@@ -1,4 +1,4 @@
-"""All events of somebody are removed at a person's wish."""
+"""A purge removes all events of a scope."""
 
 from typing import Any
 
@@ -72,7 +72,7 @@ def test_only_what_every_named_identifier_matches_goes() -> None:
     assert contents() == expected([3])
 
 
-def test_it_is_told_with_who_did_it() -> None:
+def test_its_hub_events_name_the_actor() -> None:
     an_archived_segment([1], scope=ANA)
     uuid = archived()[0].uuid
     purge()

@@ -132,13 +132,15 @@ def test_the_order_of_a_file_is_that_of_code_points_whatever_the_database_sorts_
     assert [event.key.user_id for event in read] == sorted(users)
 
 
-def test_each_step_of_a_segment_is_told() -> None:
+def test_each_step_of_a_segment_is_emitted() -> None:
     record([1, 2])
     timeline_seal(clock=clock_at())
-    told = Event.objects.filter(name="memory:episodic:segment_changed").order_by("id").values_list("payload", flat=True)
-    steps = [(payload["before"], payload["state"], payload["event_count"]) for payload in told]
+    events = (
+        Event.objects.filter(name="memory:episodic:segment_changed").order_by("id").values_list("payload", flat=True)
+    )
+    steps = [(payload["before"], payload["state"], payload["event_count"]) for payload in events]
     assert steps == [("open", "sealing", 0), ("sealing", "sealed", 2)]
-    assert {payload["segment_id"] for payload in told} == {str(Segment.objects.get(state="sealed").uuid)}
+    assert {payload["segment_id"] for payload in events} == {str(Segment.objects.get(state="sealed").uuid)}
 
 
 def test_a_closed_segment_of_which_every_event_was_removed_is_ended() -> None:
@@ -157,7 +159,7 @@ def test_sealing_again_leaves_one_file() -> None:
     Segment.objects.filter(state="sealed").update(state="sealing")
     maintain(days=0.1)
     assert len(files()) == 1
-    assert files() != first, "another name, because somebody may know the tables of the first"
+    assert files() != first, "another name, because a process may know the tables of the first"
     assert states() == ["sealed", "open"]
 
 
@@ -201,7 +203,7 @@ def test_room_is_what_is_left_where_segments_are_kept(configure: Callable[..., N
 
 
 class Writer(threading.Thread):
-    """Records an event and keeps its transaction open until it is told to commit."""
+    """Records an event and keeps its transaction open until it is let commit."""
 
     def __init__(self) -> None:
         super().__init__(daemon=True)
@@ -233,7 +235,7 @@ def writer(transactional_db: None) -> Iterator[Writer]:
 def test_sealing_waits_for_those_who_are_still_writing_to_the_segment(writer: Writer) -> None:
     record([1])
     segment = the_open()
-    assert segment_close(segment_id=segment.pk), "nobody waits to close it"
+    assert segment_close(segment_id=segment.pk), "closing waits for no writer"
     record([2])
     assert the_open().pk != segment.pk
     timer = threading.Timer(0.1, writer.may_commit.set)
@@ -244,9 +246,7 @@ def test_sealing_waits_for_those_who_are_still_writing_to_the_segment(writer: Wr
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_writer_who_does_not_end_puts_sealing_off_and_blocks_nobody(
-    writer: Writer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_endless_writer_delays_sealing_and_blocks_no_other(writer: Writer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(seal, "WRITERS_SECONDS", 0.05)
     record([1])
     segment = the_open()

@@ -31,7 +31,7 @@ HOUR = timedelta(hours=1)
 
 
 class Gate:
-    """Holds whoever opens a file, until it is opened itself. `reached`: somebody stands before it."""
+    """Holds every thread that opens a file, until the gate is opened. `reached`: one is waiting."""
 
     def __init__(self) -> None:
         self.reached = threading.Event()
@@ -169,7 +169,7 @@ def archive_one_by_one(timeline: Timeline, count: int) -> None:
         timeline.archive()
 
 
-def test_what_happened_after_all_archived_events_can_be_recorded_meanwhile(gate: Gate, timeline: Timeline) -> None:
+def test_events_after_all_archived_ones_can_be_recorded(gate: Gate, timeline: Timeline) -> None:
     assert len(timeline.record(draft("new", timestamp=NOW + HOUR))) == 1
     assert not gate.reached.is_set()
 

@@ -23,7 +23,7 @@ SYSTEM = system_access("test")
 
 
 def draft(content: str = "tea", **fields: Any) -> EventDraft:
-    """An event of ana's at NOW, unless told otherwise."""
+    """Return an event of ana's at NOW, unless `fields` differ."""
     values = {"timestamp": NOW, "event_type": "message", "scope": Scope("ana"), **fields}
     return EventDraft(content=content, **values)
 
@@ -44,7 +44,7 @@ class Timeline:
         return NOW + timedelta(milliseconds=self.clock.now() - round(NOW.timestamp() * 1000))
 
     def record(self, *drafts: EventDraft) -> list[EventRecord]:
-        """Record events, which must be ones that can be; gives those that were new."""
+        """Record events, which must be ones that can be; return those that were new."""
         results = events_record(access=SYSTEM, drafts=drafts, clock=self.clock)
         new: list[EventRecord] = []
         for result in results:

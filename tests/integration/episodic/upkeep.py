@@ -31,7 +31,7 @@ def draft(number: int, **fields: Any) -> EventDraft:
 
 
 def record(numbers: Iterable[int], *, clock: DeterministicClock | None = None, **fields: Any) -> list[UUID]:
-    """Record these events; gives the ids of those that are new."""
+    """Record these events; return the ids of those that are new."""
     outcomes = events_record(
         access=ACCESS, drafts=[draft(number, **fields) for number in numbers], clock=clock or clock_at()
     )
@@ -40,7 +40,7 @@ def record(numbers: Iterable[int], *, clock: DeterministicClock | None = None, *
 
 
 def clock_at(days: float = 0) -> DeterministicClock:
-    """A clock that stands so many days after START."""
+    """Return a clock that is so many days after START."""
     return DeterministicClock(START_MS + int(days * DAY_MS))
 
 
@@ -72,7 +72,7 @@ def hot() -> list[EventRecord]:
 
 
 def archived() -> list[EventRecord]:
-    """What the files hold that count, read anew."""
+    """Return the events of the files that count, read from the disk."""
     segments = Segment.objects.filter(state=SegmentState.ARCHIVED)
     return [event for one in segments for event in SegmentFile.open(segment_path(one.file_name), one.uuid).events()]
 

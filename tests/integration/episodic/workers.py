@@ -9,7 +9,7 @@ from apps.episodic.maintenance.jobs import TASK, run_part
 
 
 def work_off(limit: int = 100) -> int:
-    """Do the tasks of runs until none is left, or so many; gives how many were done. One that raises has failed."""
+    """Do the tasks of runs until none is left, or so many; return how many were done. One that raises has failed."""
     done = 0
     while done < limit and (entry := _next()):
         task = entry.task

@@ -61,7 +61,7 @@ def test_a_policy_that_is_longer_than_the_calendar_lets_nothing_go() -> None:
     assert not expired([RetentionRule("", 2_000_000_000, is_enabled=True)], "", 10_000)
 
 
-def test_everybodys_events_are_expired_only_where_nobodys_are_kept() -> None:
+def test_a_common_cutoff_needs_every_household_to_expire() -> None:
     shorter, longer = RetentionRule("short", 7, is_enabled=True), RetentionRule("long", 365, is_enabled=True)
     assert cutoffs_at([GLOBAL, shorter, longer], NOW).common == NOW - timedelta(days=365)
     assert cutoffs_at([shorter], NOW).common is None, "the others keep theirs"

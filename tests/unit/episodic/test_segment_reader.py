@@ -88,7 +88,7 @@ def test_the_smallest_and_the_greatest_identity_are_found(tmp_path: Path) -> Non
     assert set(SegmentFile.open(tmp_path / "a.segment").find(ends)) == set(ends)
 
 
-def test_identities_that_begin_alike_are_told_apart(tmp_path: Path) -> None:
+def test_identities_that_begin_alike_are_distinguished(tmp_path: Path) -> None:
     """More of them than a page holds, so that a page also begins with what the one before it ended with."""
     alike = [UUID(int=(7 << 64) + place) for place in range(PAGE_ENTRIES + 50)]
     others = [UUID(int=place << 64) for place in range(7)]

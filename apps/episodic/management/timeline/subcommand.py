@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError, CommandParser
 
 from apps.core.terminal import progress_bar
-from apps.episodic.maintenance.progress import Advance
+from apps.episodic.maintenance.runner import Advance
 from apps.episodic.models import Segment
 
 Options = dict[str, Any]
