@@ -1,4 +1,4 @@
-"""What the timeline tells the rest of the hub (spec 000, Episodic-Semantic Event Bridge)."""
+"""Hub events of the timeline (spec 000, Episodic-Semantic Event Bridge)."""
 
 from enum import StrEnum
 from typing import ClassVar
@@ -77,7 +77,7 @@ class TimelineHealthy(EventPayload):
 
 
 class SegmentChanged(EventPayload):
-    """A segment took a step of its life."""
+    """A segment changed its state."""
 
     name: ClassVar[str] = "memory:episodic:segment_changed"
     segment_id: UUID

@@ -1,4 +1,4 @@
-"""When the timeline warns and when it is well again: limits with a gap between them, so that nothing flutters."""
+"""When a warning begins and when it ends: two limits with a gap between them, so that it does not flap."""
 
 from collections import deque
 from datetime import datetime, timedelta
@@ -7,12 +7,12 @@ from typing import NamedTuple
 from apps.core.domain.latency import percentile
 from apps.episodic.domain.warnings import Severity
 
-# Of writes: what counts as recent, how many are kept, and how many slow ones are more than chance.
+# Of writes: which are recent, how many are kept, and how many slow ones are more than chance.
 WINDOW_MS = 60_000
 KEPT_WRITES = 200
 MIN_SLOW_WRITES = 3
 PERCENTILE = 95
-# A warning begins at its limit, becomes critical beyond so many times it, and ends below this share of it.
+# A warning begins at its limit, is critical beyond this multiple of it, and ends below this share of it.
 CRITICAL_LATENCY = 5
 RELIEVED_LATENCY = 0.8
 QUIET = timedelta(minutes=2)
@@ -23,17 +23,17 @@ RELIEVED_SPACE = 1.25
 
 
 class Assessment(NamedTuple):
-    """severity: how bad it is, None within the limit. is_relieved: so far within it that a warning may end."""
+    """severity: None within the limit. is_relieved: so far within it that a warning may end."""
 
     severity: Severity | None
     is_relieved: bool
 
 
 class RecentWrites:
-    """How long the writes of one process took lately. Not safe for several threads.
+    """How long the recent writes of one process took. Not safe for several threads.
 
-    They are too slow from when, of the last KEPT_WRITES within a minute, the 95th percentile and at least three are
-    over the limit, until the percentile is below four fifths of it.
+    They become too slow when, of the last KEPT_WRITES within a minute, the 95th percentile and at least three writes
+    are over the limit, and stay so until the percentile is below four fifths of it.
     """
 
     def __init__(self) -> None:
@@ -41,9 +41,9 @@ class RecentWrites:
         self._is_slow = False
 
     def add(self, duration_ms: float, *, now: int, limit_ms: float) -> float | None:
-        """Note a write; gives the 95th percentile in milliseconds while they are too slow, else None.
+        """Add a write. Return the 95th percentile in milliseconds while the writes are too slow, else None.
 
-        now: milliseconds, as a Clock gives them.
+        now: milliseconds, as of a Clock.
         """
         self._writes.append((now, duration_ms))
         while self._writes[0][0] < now - WINDOW_MS:
@@ -58,24 +58,24 @@ class RecentWrites:
 
 
 def assess_latency(high_ms: float, limit_ms: float) -> Severity:
-    """How bad a percentile over the limit is."""
+    """Return the severity of a percentile over the limit."""
     return Severity.CRITICAL if high_ms > CRITICAL_LATENCY * limit_ms else Severity.WARNING
 
 
 def is_quiet(last_seen_at: datetime, now: datetime) -> bool:
-    """Whether nobody has reported it for so long that it is over."""
+    """Return whether a condition has not been reported for so long that it is over."""
     return now - last_seen_at >= QUIET
 
 
 def assess_space(free_mb: float, min_free_mb: float) -> Assessment:
-    """What is left of the disk."""
+    """Assess the free space of the disk."""
     if free_mb >= min_free_mb:
         return Assessment(None, free_mb >= RELIEVED_SPACE * min_free_mb)
     return Assessment(Severity.CRITICAL if free_mb < CRITICAL_SPACE * min_free_mb else Severity.WARNING, False)
 
 
 def assess_capacity(rows: int, max_rows: int) -> Assessment:
-    """How many events wait to be archived."""
+    """Assess how many events wait to be archived."""
     if rows <= max_rows:
         return Assessment(None, rows <= RELIEVED_CAPACITY * max_rows)
     return Assessment(Severity.CRITICAL if rows > CRITICAL_CAPACITY * max_rows else Severity.WARNING, False)

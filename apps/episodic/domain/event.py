@@ -1,20 +1,24 @@
-"""Events of the timeline, as a caller tells of them and as they are kept."""
+"""Events of the timeline: as a caller sends them and as they are kept, and which two are the same."""
 
+import hashlib
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 from uuid import UUID
 
 from apps.core.domain.scope import Scope
+from apps.retrieval.domain.content import normalise_content
 
 DEFAULT_IMPORTANCE = 0.5
 DEFAULT_SOURCE = "user"
 MAX_EVENT_TYPE_CHARS = 100
 MAX_SOURCE_CHARS = 64
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND = timedelta(microseconds=1)
 
 
 class ScopeKey(NamedTuple):
-    """Whose event it is; the empty string stands for no household and no persona. Sorts as archives do."""
+    """The scope of an event; an empty string means no household or no persona. Sorts as archives do."""
 
     user_id: str
     household_id: str = ""
@@ -22,15 +26,16 @@ class ScopeKey(NamedTuple):
 
     @classmethod
     def of(cls, scope: Scope) -> "ScopeKey":
-        """The key of the scope of a row, which names a user."""
+        """Return the key of the scope of a row, which names a user."""
         return cls(scope.user_id or "", scope.household_id or "", scope.persona_id or "")
 
     @property
     def scope(self) -> Scope:
+        """Return the scope with None for what is missing."""
         return Scope(self.user_id, self.household_id or None, self.persona_id or None)
 
     def is_in(self, scope: Scope) -> bool:
-        """Whether every identifier that the scope names is this key's."""
+        """Return whether every identifier that the scope names is the one of this key."""
         return all(getattr(self, name) == value for name, value in scope.named().items())
 
 
@@ -49,10 +54,10 @@ class EventDraft:
 
 @dataclass(frozen=True)
 class EventRecord:
-    """A recorded event, wherever it is kept: as a row or as a line of a segment.
+    """A recorded event, whether it is kept as a row or as a line of a segment file.
 
     arrival: rises with the order of recording. timestamp and recorded_at: aware, in UTC, to the microsecond.
-    identity: by which the same event is known again, see `domain.identity`.
+    identity: equal for duplicates, see `event_identity`.
     """
 
     arrival: int
@@ -69,10 +74,23 @@ class EventRecord:
 
     @property
     def order(self) -> tuple[datetime, int]:
-        """By time, then by arrival (spec 000, Record episodic event)."""
+        """Return what events are ordered by: time, then arrival (spec 000, Record episodic event)."""
         return self.timestamp, self.arrival
 
     @property
     def archive_order(self) -> tuple[ScopeKey, datetime, int]:
-        """The order of the lines of a segment: the events of one scope together, by time and arrival."""
+        """Return what the lines of a segment are ordered by: the events of one scope together, by time and arrival."""
         return self.key, self.timestamp, self.arrival
+
+
+def event_identity(key: ScopeKey, event_type: str, timestamp: datetime, content: str) -> UUID:
+    """Return the first 128 bits of the SHA-256 of what two duplicates share (spec 000, Record episodic event).
+
+    Two events are duplicates when they have the same user, household and persona, the same type, the same microsecond,
+    and the same content after `normalise_content`. Importance, source and metadata do not count. Each part is hashed
+    behind its length, so that no two lists of parts look alike. timestamp: aware, of any offset.
+    """
+    micros = (timestamp - EPOCH) // MICROSECOND
+    parts = [part.encode("utf-8", "replace") for part in (*key, event_type, str(micros), normalise_content(content))]
+    encoded = b"".join(len(part).to_bytes(8, "big") + part for part in parts)
+    return UUID(bytes=hashlib.sha256(encoded).digest()[:16])

@@ -1,10 +1,10 @@
-"""What the timeline warns about, and what to do about it (spec 000, Warning escalation)."""
+"""Kinds and severities of warnings, and what to do about each kind (spec 000, Warning escalation)."""
 
 from enum import StrEnum
 
 
 class WarningKind(StrEnum):
-    """What is wrong. One warning of a kind (and of a segment, where it is about one) is active at a time."""
+    """What is wrong. At most one warning of a kind (and segment, if it is about one) is active at a time."""
 
     WRITE_LATENCY = "write_latency"
     SEGMENT_DAMAGED = "segment_damaged"
@@ -14,7 +14,7 @@ class WarningKind(StrEnum):
 
 
 class Severity(StrEnum):
-    """How bad it is. From `warning` on, events are not made into memories until it is over."""
+    """How bad it is. From `warning` on, events are not made into memories until the warning ends."""
 
     NOTICE = "notice"
     WARNING = "warning"
@@ -23,18 +23,18 @@ class Severity(StrEnum):
 
 HINTS: dict[WarningKind, str] = {
     WarningKind.WRITE_LATENCY: (
-        "Recording takes longer than MEMORYHUB_TIMELINE_WRITE_MS. Look at the load of the database, and record in "
-        "batches. It ends by itself."
+        "Recording takes longer than MEMORYHUB_TIMELINE_WRITE_MS. Check the load of the database, and record in "
+        "batches. The warning ends when writes are fast again."
     ),
     WarningKind.SEGMENT_DAMAGED: (
         "Run `manage.py timeline doctor --repair`, or put the file back from a backup and choose Verify in the admin."
     ),
     WarningKind.DISK_NEARLY_FULL: (
-        "Free space where the data directory lies, or enable a retention policy. Sealing waits until there is room."
+        "Free space on the disk of the data directory, or enable a retention policy. Sealing waits until there is room."
     ),
     WarningKind.CAPACITY: (
-        "More events wait to be archived than MEMORYHUB_TIMELINE_MAX_ROWS. See that the worker runs and that "
-        "the schedule `timeline: maintain` is there."
+        "More events wait to be archived than MEMORYHUB_TIMELINE_MAX_ROWS. Check that the worker runs and that "
+        "the schedule `timeline: maintain` exists."
     ),
-    WarningKind.MAINTENANCE_FAILED: "Look at the failed task in the admin and at the worker's log.",
+    WarningKind.MAINTENANCE_FAILED: "Check the failed task in the admin and the log of the worker.",
 }

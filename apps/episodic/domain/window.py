@@ -1,4 +1,4 @@
-"""What a query of the timeline asks for, and the account of what it found (spec 000, Episodic Retrieval Controls)."""
+"""Queries of the timeline, what they collect and what they report (spec 000, Episodic Retrieval Controls)."""
 
 import heapq
 import math
@@ -25,10 +25,11 @@ class Window:
     end: datetime | None = None
 
     def contains(self, moment: datetime) -> bool:
+        """Return whether a moment is in the window."""
         return (self.start is None or self.start <= moment) and (self.end is None or moment <= self.end)
 
     def overlaps(self, other: "Window") -> bool:
-        """Whether some moment belongs to both."""
+        """Return whether some moment belongs to both windows."""
         begins = self.start is None or other.end is None or self.start <= other.end
         return begins and (self.end is None or other.start is None or other.start <= self.end)
 
@@ -38,7 +39,7 @@ class EventQuery:
     """A query of the timeline.
 
     start, end: the window, both ends included. last_days: a window from that many days ago on, instead of the two.
-    event_types: those wanted, none for all. text: what the events are to be about; with it the best come first.
+    event_types: those wanted, none for all. text: what the events are about; with it the best matches come first.
     """
 
     scope: Scope = field(default_factory=Scope)
@@ -52,10 +53,10 @@ class EventQuery:
     explain: bool = False
 
     def window(self, now: datetime) -> Window:
-        """The window as of now. Raises InvalidInputError."""
+        """Return the window as of now. Raises InvalidInputError."""
         if self.last_days is not None:
             if self.start is not None or self.end is not None:
-                raise InvalidInputError("Give `from` and `to`, or `last_days`, not both.", attr="last_days")
+                raise InvalidInputError("Send `from` and `to`, or `last_days`, not both.", attr="last_days")
             return Window(now - timedelta(days=self.last_days))
         if self.start is not None and self.end is not None and self.start > self.end:
             raise InvalidInputError("`from` lies after `to`.", attr="from")
@@ -64,7 +65,7 @@ class EventQuery:
 
 @dataclass(frozen=True)
 class EventCounts:
-    """How many events: of the scope, of those inside the window, and of those of the types asked for."""
+    """scanned: events of the scope. inside: of these, those in the window. wanted: of these, those of the types."""
 
     scanned: int = 0
     inside: int = 0
@@ -75,11 +76,10 @@ class EventCounts:
 
 
 class TopEvents:
-    """The newest `limit` of the events that it is shown; with `max_bytes` no more than have that much content.
+    """Keeps the newest `limit` of the events added to it; with `max_bytes` no more than have that much content.
 
     The event that crosses `max_bytes` (1 or more, of UTF-8) is the last one kept. What is kept depends on the events
-    alone, not on the order in which they are shown: once there is enough, there is always enough that is newer than
-    what was given up.
+    alone, not on the order in which they are added: what it keeps is newer than all that it dropped.
     """
 
     def __init__(self, limit: int, max_bytes: int | None = None) -> None:
@@ -90,6 +90,7 @@ class TopEvents:
         self._serial = count()
 
     def add(self, record: EventRecord) -> None:
+        """Keep an event, and drop the oldest ones that there is no room for."""
         if not self.free and record.order < self._heap[0][0]:
             return
         size = len(record.content.encode())
@@ -100,20 +101,20 @@ class TopEvents:
 
     @property
     def free(self) -> int:
-        """How many more there may be room for."""
+        """Return how many more events there may be room for."""
         return self._limit - len(self._heap) if self._bytes < self._max_bytes else 0
 
     def can_take(self, moment: datetime) -> bool:
-        """Whether an event of this moment could be among the newest."""
+        """Return whether an event of this moment could be among the newest."""
         return bool(self.free) or moment >= self._heap[0][0][0]
 
     def records(self) -> tuple[EventRecord, ...]:
-        """The newest first."""
+        """Return the events, the newest first."""
         return tuple(record for *_, record in sorted(self._heap, reverse=True))
 
 
 class QueryAccumulator:
-    """Counts the events of a scope that it is shown, and keeps the newest that are wanted."""
+    """Counts the events of a scope, and keeps the newest of those that a query wants."""
 
     def __init__(self, window: Window, event_types: Iterable[str], limit: int, max_bytes: int | None = None) -> None:
         self.window = window
@@ -122,11 +123,11 @@ class QueryAccumulator:
         self.counts = EventCounts()
 
     def add_counts(self, counts: EventCounts) -> None:
-        """Events that were counted elsewhere."""
+        """Add events that were counted elsewhere."""
         self.counts += counts
 
     def add_uncounted(self, records: Iterable[EventRecord]) -> None:
-        """Events of the scope, of which nothing is known yet."""
+        """Count events of the scope, and keep the wanted ones."""
         scanned = inside = wanted = 0
         for record in records:
             scanned += 1
@@ -138,14 +139,14 @@ class QueryAccumulator:
         self.add_counts(EventCounts(scanned, inside, wanted))
 
     def add_counted(self, records: Iterable[EventRecord]) -> None:
-        """Events that are wanted and counted already."""
+        """Keep events that are wanted and were counted elsewhere."""
         for record in records:
             self.top.add(record)
 
 
 @dataclass(frozen=True)
 class FileCounts:
-    """Files: those with events of the scope, those of them that were read, and those of the hub that are damaged."""
+    """total: files with events of the scope. read: those of them that were read. quarantined: damaged in the hub."""
 
     total: int = 0
     read: int = 0
@@ -154,7 +155,7 @@ class FileCounts:
 
 @dataclass(frozen=True)
 class TextDiagnostics:
-    """How a text was compared. fallback: why not in the mode asked for, where that was not possible."""
+    """How a text was compared. fallback: why not in the mode asked for, if that was not possible."""
 
     mode: SearchMode
     index: str
@@ -190,7 +191,7 @@ class QueryResult:
 
 
 def window_drops(counts: EventCounts, kept: int, reason: str) -> dict[str, int]:
-    """Why events of the scope are not among the `kept` ones; those that were wanted fell for `reason`."""
+    """Return how many events of the scope are not among the `kept` ones, by reason. reason: for wanted events."""
     return {
         "outside_window": counts.scanned - counts.inside,
         "event_type": counts.inside - counts.wanted,

@@ -1,4 +1,4 @@
-"""The rows of the timeline: the events that no file has taken over yet."""
+"""The rows of the timeline: the events that are not only in a file yet."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class TimelineEventQuerySet(QuerySet["TimelineEvent"]):
 
 
 class TimelineEvent(models.Model):
-    """Something that happened to a user. Written by `recording` only and never changed; leaves when it is archived.
+    """Something that happened to a user. Inserted by `recording` only, never changed, and deleted once archived.
 
     `id` is the arrival number. A household or persona that an event does not have is the empty string.
     """
@@ -56,14 +56,14 @@ class TimelineEvent(models.Model):
     metadata = models.JSONField(default=dict, blank=True)
     identity = models.UUIDField(editable=False)
     recorded_at = models.DateTimeField()
-    # The index on it would only serve sealing, which reads a whole segment; `episodic_event_segment` is that one.
+    # An index on it would only serve sealing, which reads a whole segment, and has `episodic_event_segment`.
     segment = models.ForeignKey(Segment, on_delete=models.PROTECT, related_name="events", db_index=False)
 
     objects = TimelineEventQuerySet.as_manager()
 
     class Meta:
         constraints: ClassVar[list[models.BaseConstraint]] = [
-            # The rule of deduplication (`domain.identity`), whoever writes at once. The identity includes the scope.
+            # The rule of deduplication (`event_identity`), also for concurrent writes. The identity includes the scope.
             models.UniqueConstraint(name="episodic_event_identity", fields=["identity"]),
             models.CheckConstraint(name="episodic_event_user_required", condition=~Q(user_id="")),
             models.CheckConstraint(
@@ -84,7 +84,7 @@ class TimelineEvent(models.Model):
                 fields=["persona_id", "-timestamp", "-id"],
                 condition=~Q(persona_id=""),
             ),
-            # Sealing and dropping the rows of one segment; also counting them.
+            # For sealing, counting and deleting the rows of one segment.
             models.Index(name="episodic_event_segment", fields=["segment", "id"]),
         ]
 
@@ -93,7 +93,7 @@ class TimelineEvent(models.Model):
 
     @property
     def record(self) -> EventRecord:
-        """The event as it is everywhere else."""
+        """Return the event as it is everywhere else."""
         return EventRecord(
             arrival=self.pk,
             uuid=self.uuid,

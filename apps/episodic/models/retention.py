@@ -9,10 +9,10 @@ from apps.core.domain.scope import MAX_IDENTIFIER_CHARS
 
 
 class RetentionPolicy(models.Model):
-    """Events older than `days` are pruned. A household's own policy counts instead of the global one.
+    """Events older than `days` are pruned. A household's own policy replaces the global one.
 
-    Switched off until an operator says otherwise: nothing is deleted by default (the prepared one has 90 days).
-    A household whose policy is switched off keeps everything, whatever the global one says.
+    Off until an operator switches it on: nothing is deleted by default (the prepared one has 90 days). A household
+    whose policy is off keeps everything, even if the global one is on.
     """
 
     household_id = models.CharField(

@@ -1,4 +1,4 @@
-"""The catalogue of segments: which events are where."""
+"""The catalogue of segments and their files."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ MAX_DAMAGE_CHARS = 300
 
 
 class Catalogue(models.Model):
-    """One row. `version` rises with every change of what queries read from files, in the transaction of the change.
+    """One row, whose `version` rises with every change of what queries read from files, in the same transaction.
 
-    A reader that sees the same version before and after knows that the files it read were the right ones.
+    A reader that finds the same version before and after knows that it read the right files.
     """
 
     id = models.PositiveSmallIntegerField(primary_key=True, default=1)
@@ -81,17 +81,17 @@ class Segment(models.Model):
 
     class Meta:
         constraints: ClassVar[list[models.BaseConstraint]] = [
-            # Whatever races the services lose, writers never see two open segments.
+            # Writers never see two open segments, also when services race.
             models.UniqueConstraint(name="episodic_segment_one_open", fields=["state"], condition=Q(state="open")),
             models.UniqueConstraint(name="episodic_segment_file", fields=["file_name"], condition=~Q(file_name="")),
-            # Rows only leave when a verified file has taken their place.
+            # Rows are only deleted when a verified file has replaced them.
             models.CheckConstraint(
                 name="episodic_segment_rows_or_file",
                 condition=Q(rows="complete") | (~Q(sha256="") & ~Q(file_name="")) | Q(state="pruned"),
             ),
         ]
         indexes: ClassVar[list[models.Index]] = [
-            # What queries and maintenance look for: a few among many that have ended.
+            # For queries and maintenance: they want a few among many that have ended.
             models.Index(name="episodic_segment_state", fields=["state"]),
         ]
 

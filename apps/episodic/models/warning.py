@@ -1,4 +1,4 @@
-"""What the timeline warns about at present, and what it warned about."""
+"""Active and past warnings of the timeline."""
 
 from typing import ClassVar
 
@@ -40,7 +40,7 @@ class TimelineWarning(models.Model):
 
     class Meta:
         constraints: ClassVar[list[models.BaseConstraint]] = [
-            # However many processes notice the same thing at once, it is one warning.
+            # One warning, however many processes notice the same condition concurrently.
             models.UniqueConstraint(
                 name="episodic_warning_active",
                 fields=["kind", "segment"],
@@ -49,7 +49,7 @@ class TimelineWarning(models.Model):
             ),
         ]
         indexes: ClassVar[list[models.Index]] = [
-            # Asked for by every routed event: none or a handful.
+            # Read for every routed event: none or a few.
             models.Index(name="episodic_warning_open", fields=["kind"], condition=Q(ended_at=None)),
         ]
 

@@ -1,4 +1,4 @@
-"""Leafing through the file of a segment: a page of its events, of which only the blocks needed are read."""
+"""Read a page of the events in the file of a segment, of which only the blocks needed are read."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from apps.episodic.store.verify import file_open
 
 @dataclass(frozen=True)
 class SegmentFilePage:
-    """events: in the order of the file, by scope and then by time. number: of this page, from 1, of `count`.
+    """events: in the order of the file, by scope and then by time. number: of this page, from 1 to `count`.
 
     raw_bytes: the size of all events of the file before compression.
     """
@@ -23,7 +23,7 @@ class SegmentFilePage:
 
 
 def segment_page(segment: Segment, number: int, size: int) -> SegmentFilePage:
-    """A page of a segment that has a file; the nearest one there is. Raises SegmentDamagedError."""
+    """Return a page of a segment that has a file; the nearest one that exists. Raises SegmentDamagedError."""
     file = file_open(segment)
     ends = np.cumsum(file.runs["count"], dtype=np.int64)
     count = max(1, -(-file.summary.event_count // size))

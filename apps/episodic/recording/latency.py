@@ -1,4 +1,4 @@
-"""Each process watches how long its own writes take, and reports when they take too long."""
+"""Measure how long the writes of this process take, and warn when they take too long."""
 
 import math
 import threading
@@ -13,9 +13,9 @@ from apps.episodic.domain.warnings import WarningKind
 from apps.episodic.metrics import WRITE_SECONDS
 from apps.episodic.warnings import warning_report
 
-# A batch is no slow write for being large: every hundred events of it may take as long as one alone.
+# A batch is not slow for being large: every hundred events of it may take as long as a single event.
 EVENTS_PER_WRITE = 100
-# One process reports no more often than this; the row itself is changed less often still.
+# One process reports no more often than this; the row itself is changed even less often.
 REPORT_EVERY_MS = 10_000
 
 
@@ -28,11 +28,13 @@ class WriteLatency:
         self._reported_at: int | None = None
 
     def note(self, duration_ms: float, *, clock: Clock = SYSTEM_CLOCK) -> None:
-        """Note a write that is over, outside its transaction; warns when the recent ones are too slow."""
+        """Add a write that is over, outside its transaction; warn when the recent ones are too slow."""
         now, limit = clock.now(), settings.MEMORYHUB.timeline.write_ms
         with self._lock:
             high = self._recent.add(duration_ms, now=now, limit_ms=limit)
-            if high is None or not self._is_due(now):
+            if high is None:
+                return
+            if self._reported_at is not None and abs(now - self._reported_at) < REPORT_EVERY_MS:
                 return
             self._reported_at = now
         warning_report(
@@ -42,9 +44,6 @@ class WriteLatency:
             clock=clock,
         )
 
-    def _is_due(self, now: int) -> bool:
-        return self._reported_at is None or abs(now - self._reported_at) >= REPORT_EVERY_MS
-
 
 class Stopwatch:
     """Times one call that records `count` events, from here until its commit."""
@@ -53,14 +52,14 @@ class Stopwatch:
         self._count, self._clock, self._start = count, clock, monotonic_ms()
 
     def stop(self) -> None:
-        """The call is over; of a transaction around it only its commit is waited for, which may come much later."""
+        """End the time, and note it after the commit, which in a caller's transaction may come much later."""
         duration = monotonic_ms() - self._start
 
         def note() -> None:
             WRITE_SECONDS.labels(size="one" if self._count == 1 else "batch").observe(duration / 1_000)
             write_latency.note(duration / math.ceil(max(1, self._count) / EVENTS_PER_WRITE), clock=self._clock)
 
-        # Robust: what was recorded is recorded.
+        # Robust: a failure here must not make a recorded event look unrecorded.
         transaction.on_commit(note, robust=True)
 
 

@@ -1,4 +1,4 @@
-"""Closing the open segment: by capacity, or when it has held events for long (spec 000, Snapshot and compaction)."""
+"""Open and close the segment that takes the writes (spec 000, Snapshot and compaction)."""
 
 from datetime import datetime
 
@@ -10,15 +10,23 @@ from apps.episodic.domain.rotation import is_full, is_old
 from apps.episodic.domain.segment_state import SegmentState
 from apps.episodic.jobs import request_maintenance
 from apps.episodic.models import Segment, TimelineEvent
-from apps.episodic.recording.open_segment import segment_open
 from apps.episodic.store.catalogue import StaleSegmentError, last_arrival, segment_step
 
 
-def segment_close(*, segment_id: int, clock: Clock = SYSTEM_CLOCK) -> bool:
-    """Close the open segment, open the next one, and have the closed one sealed soon; True if this call did it.
+def segment_open(*, now: datetime) -> None:
+    """Create the open segment if there is none; a unique constraint keeps it the only one, however many try at once.
 
-    Writers that are at work may still add to the closed one until they commit; nobody waits for anybody. A segment that
-    holds nothing stays open, and its arrivals are counted anew from here.
+    Waits for a transaction that is just creating one.
+    """
+    segment = Segment(state=SegmentState.OPEN, opened_at=now, first_arrival=last_arrival())
+    Segment.objects.bulk_create([segment], ignore_conflicts=True)
+
+
+def segment_close(*, segment_id: int, clock: Clock = SYSTEM_CLOCK) -> bool:
+    """Close the open segment, open the next one, and request that the closed one is sealed. Return whether it did.
+
+    Running writers may still add to the closed one until they commit; neither side waits. A segment that holds nothing
+    stays open, and its arrivals are counted from here on.
     """
     segment = Segment.objects.filter(pk=segment_id, state=SegmentState.OPEN).first()
     if segment is None or not close_unless_empty(segment, clock):
@@ -28,33 +36,28 @@ def segment_close(*, segment_id: int, clock: Clock = SYSTEM_CLOCK) -> bool:
 
 
 def rotate_if_due(*, clock: Clock = SYSTEM_CLOCK) -> bool:
-    """Close the open segment if it is full or old; True if that was done."""
+    """Close the open segment if it is full, or has held events for too long. Return whether it did."""
     segment = Segment.objects.filter(state=SegmentState.OPEN).first()
-    return segment is not None and _is_due(segment, utcnow(clock)) and close_unless_empty(segment, clock)
+    if segment is None:
+        return False
+    timeline = settings.MEMORYHUB.timeline
+    if not is_full(segment.first_arrival, last_arrival(), timeline.segment_events):
+        events = TimelineEvent.objects.filter(segment=segment).order_by("id")
+        if not is_old(events.values_list("recorded_at", flat=True).first(), utcnow(clock), timeline.rotate_hours):
+            return False
+    return close_unless_empty(segment, clock)
 
 
 def close_unless_empty(segment: Segment, clock: Clock) -> bool:
-    """Close a segment that was just seen to be open, without asking for anything else; True if this call did it."""
+    """Close a segment that the caller saw open, and open the next one. Return whether this call did it."""
     if not TimelineEvent.objects.filter(segment=segment).exists():
         Segment.objects.filter(pk=segment.pk, state=SegmentState.OPEN).update(first_arrival=last_arrival())
         return False
+    now = utcnow(clock)
     try:
-        _close(segment, clock)
+        with transaction.atomic():
+            segment_step(segment, SegmentState.SEALING, clock=clock, closed_at=now)
+            segment_open(now=now)
     except StaleSegmentError:
         return False
     return True
-
-
-@transaction.atomic
-def _close(segment: Segment, clock: Clock) -> None:
-    now = utcnow(clock)
-    segment_step(segment, SegmentState.SEALING, clock=clock, closed_at=now)
-    segment_open(now=now)
-
-
-def _is_due(segment: Segment, now: datetime) -> bool:
-    timeline = settings.MEMORYHUB.timeline
-    if is_full(segment.first_arrival, last_arrival(), timeline.segment_events):
-        return True
-    first = TimelineEvent.objects.filter(segment=segment).order_by("id").values_list("recorded_at", flat=True).first()
-    return is_old(first, now, timeline.rotate_hours)

@@ -1,6 +1,6 @@
-"""The statements by which events become rows.
+"""The statements that insert and find rows of events.
 
-SQL, because a batch of a thousand would spend most of its time in model instances that nobody looks at.
+SQL, because a batch of a thousand would spend most of its time in model instances that are not used.
 """
 
 import json
@@ -15,19 +15,19 @@ from apps.episodic.domain.event import EventRecord
 from apps.episodic.store.locks import SEGMENT_LOCKS
 from apps.episodic.store.rows import EVENT_COLUMNS, record_of
 
-# The lock is tried, not waited for: only a segment that was closed meanwhile is locked otherwise.
-_OPEN_SQL = """
+# The lock is tried, not waited for: it is only taken otherwise once the segment has been closed.
+OPEN_SQL = """
 SELECT id, uuid, first_arrival, pg_try_advisory_xact_lock_shared(%s, id::int)
 FROM episodic_segment WHERE state = 'open'
 """
 
-# Numbers follow the order of the given events, which is their order of arrival. Rows are inserted in the order of their
-# identities, so that two writers of the same events never wait for each other in a circle. What is known already takes
-# no number: a segment is full by its numbers.
-_INSERT_SQL = """
+# Numbers follow the order of the events sent, which is their order of arrival. Rows are inserted in the order of their
+# identities, so that two writers of the same events never deadlock. Known events take no number, because a segment is
+# full by its numbers.
+INSERT_SQL = """
 WITH still_open AS MATERIALIZED (
     SELECT id FROM episodic_segment WHERE id = %(segment)s AND state = 'open'
-), given AS MATERIALIZED (
+), sent AS MATERIALIZED (
     SELECT (item ->> 0)::uuid AS uuid, item ->> 1 AS user_id, item ->> 2 AS household_id, item ->> 3 AS persona_id,
            (item ->> 4)::timestamptz AS "timestamp", item ->> 5 AS event_type, item ->> 6 AS content,
            (item ->> 7)::float8 AS importance, item ->> 8 AS source, item -> 9 AS metadata,
@@ -36,9 +36,9 @@ WITH still_open AS MATERIALIZED (
 ), fresh AS MATERIALIZED (
     SELECT nextval('episodic_timelineevent_id_seq') AS id, unknown.*
     FROM (
-        SELECT given.* FROM given
+        SELECT sent.* FROM sent
         WHERE EXISTS (SELECT 1 FROM still_open)
-          AND NOT EXISTS (SELECT 1 FROM episodic_timelineevent AS e WHERE e.identity = given.identity)
+          AND NOT EXISTS (SELECT 1 FROM episodic_timelineevent AS e WHERE e.identity = sent.identity)
         ORDER BY position
     ) AS unknown
 ), inserted AS (
@@ -56,13 +56,13 @@ SELECT still_open.id, inserted.id, inserted.identity
 FROM (VALUES (1)) AS one LEFT JOIN still_open ON TRUE LEFT JOIN inserted ON TRUE
 """
 
-_KNOWN_SQL = f"""
+KNOWN_SQL = f"""
 SELECT s.uuid, {", ".join(f"e.{name}" for name in EVENT_COLUMNS)}
 FROM episodic_timelineevent AS e JOIN episodic_segment AS s ON s.id = e.segment_id
 WHERE e.identity = ANY (%s)
 """  # noqa: S608  (put together from constants)
 
-_ARCHIVED_SQL = "SELECT EXISTS (SELECT 1 FROM episodic_segment WHERE state = 'archived' AND last_timestamp >= %s)"
+ARCHIVED_SQL = "SELECT EXISTS (SELECT 1 FROM episodic_segment WHERE state = 'archived' AND last_timestamp >= %s)"
 
 
 @dataclass(frozen=True)
@@ -75,23 +75,30 @@ class OpenSegment:
 
 
 def take_open_segment() -> OpenSegment | None:
-    """The open segment, locked against being sealed before this transaction ends; None to ask again.
+    """Return the open segment, locked against being sealed before this transaction ends; None to try again.
 
-    Whether it is still open once it is locked only the insert can tell.
+    It may have been closed before it was locked, which the insert finds out.
     """
     with connection.cursor() as cursor:
-        cursor.execute(_OPEN_SQL, [SEGMENT_LOCKS])
+        cursor.execute(OPEN_SQL, [SEGMENT_LOCKS])
         row = cursor.fetchone()
     return OpenSegment(*row[:3]) if row and row[3] else None
 
 
 def insert_rows(segment: OpenSegment, records: Sequence[EventRecord]) -> dict[UUID, int] | None:
-    """Insert the events that are not rows yet; identity -> arrival number. None when the segment is open no more.
+    """Insert the events that are not rows yet. Return identity -> arrival number; None when the segment was closed.
 
-    records: no identity twice; their arrival numbers are not looked at.
+    records: no identity twice; their arrival numbers are ignored.
     """
+    events = [
+        [
+            str(record.uuid), *record.key, record.timestamp.isoformat(), record.event_type, record.content,
+            record.importance, record.source, record.metadata, str(record.identity), record.recorded_at.isoformat(),
+        ]
+        for record in records
+    ]  # fmt: skip
     with connection.cursor() as cursor:
-        cursor.execute(_INSERT_SQL, {"segment": segment.id, "events": _as_json(records)})
+        cursor.execute(INSERT_SQL, {"segment": segment.id, "events": json.dumps(events, ensure_ascii=False)})
         rows = cursor.fetchall()
     if rows[0][0] is None:
         return None
@@ -99,34 +106,23 @@ def insert_rows(segment: OpenSegment, records: Sequence[EventRecord]) -> dict[UU
 
 
 def known_rows(identities: Collection[UUID]) -> Mapping[UUID, tuple[EventRecord, UUID]]:
-    """The events that are rows, by identity, each with the id of its segment."""
+    """Return the events that are rows, by identity, each with the id of its segment."""
     if not identities:
         return {}
     with connection.cursor() as cursor:
-        cursor.execute(_KNOWN_SQL, [list(identities)])
+        cursor.execute(KNOWN_SQL, [list(identities)])
         found = [(record_of(row[1:]), row[0]) for row in cursor.fetchall()]
     return {record.identity: (record, segment) for record, segment in found}
 
 
 def may_be_archived(earliest: datetime) -> bool:
-    """Whether an archived event is not earlier. What happens now mostly is not held against any file."""
+    """Return whether a file has events of this time or later; for an event of now mostly none has to be searched."""
     with connection.cursor() as cursor:
-        cursor.execute(_ARCHIVED_SQL, [earliest])
+        cursor.execute(ARCHIVED_SQL, [earliest])
         return bool(cursor.fetchone()[0])
 
 
 def delete_rows(arrivals: Collection[int]) -> None:
-    """Take rows of this transaction back."""
+    """Delete rows that this transaction inserted."""
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM episodic_timelineevent WHERE id = ANY (%s)", [list(arrivals)])
-
-
-def _as_json(records: Sequence[EventRecord]) -> str:
-    items = [
-        [
-            str(record.uuid), *record.key, record.timestamp.isoformat(), record.event_type, record.content,
-            record.importance, record.source, record.metadata, str(record.identity), record.recorded_at.isoformat(),
-        ]
-        for record in records
-    ]  # fmt: skip
-    return json.dumps(items, ensure_ascii=False)

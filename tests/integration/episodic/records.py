@@ -4,8 +4,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from apps.episodic.domain.event import EventRecord, ScopeKey
-from apps.episodic.domain.identity import event_identity
+from apps.episodic.domain.event import EventRecord, ScopeKey, event_identity
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

@@ -89,7 +89,7 @@ def test_nothing_outside_the_bound_is_exported(timeline: Timeline) -> None:
 
 
 def test_rows_are_fetched_in_parts(timeline: Timeline, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(queries_export, "_ROWS_AT_ONCE", 2)
+    monkeypatch.setattr(queries_export, "ROWS_AT_ONCE", 2)
     assert exported() == in_order(timeline.model)
 
 
@@ -102,13 +102,13 @@ def test_an_export_goes_on_when_files_are_replaced_under_way(
     timeline: Timeline, timeline_dir: Path, given: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun: list[Any] = []
-    original = queries_export._from
+    original = queries_export.read_from
 
     def counted(wanted: Any, last: Any) -> Any:
         begun.append(last)
         return original(wanted, last)
 
-    monkeypatch.setattr(queries_export, "_from", counted)
+    monkeypatch.setattr(queries_export, "read_from", counted)
     # A run at a time, so that there is something left to read.
     monkeypatch.setattr("apps.episodic.queries.archived.BLOCK_LINES", 1)
     archive_cache().refresh()

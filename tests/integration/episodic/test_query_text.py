@@ -10,11 +10,12 @@ import pytest
 
 from apps.core.domain.errors import UnavailableError
 from apps.core.domain.scope import Scope
+from apps.core.per_process import PerProcess
 from apps.episodic.domain import text_ranking
 from apps.episodic.domain.event import EventRecord
 from apps.episodic.domain.segment_file.reader import SegmentFile
 from apps.episodic.domain.window import EventQuery
-from apps.episodic.queries import archived, vector_cache
+from apps.episodic.queries import archived, text_search, vector_cache
 from apps.episodic.queries import query as queries_query
 from apps.episodic.queries.text_search import RankedEvents, rank_events
 from apps.episodic.queries.vector_cache import VectorCache
@@ -42,7 +43,7 @@ class Counting:
 
 @pytest.fixture(autouse=True)
 def _cache(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vector_cache, "_cache", VectorCache())
+    monkeypatch.setattr(text_search, "VECTOR_CACHE", PerProcess(VectorCache))
 
 
 @pytest.fixture
@@ -252,7 +253,7 @@ def test_a_text_that_stands_twice_is_embedded_once(embedded: Counting) -> None:
 
 
 def test_the_vectors_used_last_are_kept_within_the_size(embedded: Counting) -> None:
-    room_for_two = 2 * (embed_texts(["a"]).nbytes + vector_cache._ENTRY_BYTES)
+    room_for_two = 2 * (embed_texts(["a"]).nbytes + vector_cache.ENTRY_BYTES)
     cache = VectorCache(room_for_two)
     cache.vectors(["one", "two"])
     cache.vectors(["one"])

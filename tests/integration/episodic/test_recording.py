@@ -14,8 +14,7 @@ from prometheus_client import REGISTRY
 from apps.core.domain.clock import DeterministicClock, to_datetime
 from apps.core.domain.errors import ForbiddenError, InvalidInputError
 from apps.core.domain.scope import Access, Permission, Scope
-from apps.episodic.domain.event import EventDraft, EventRecord
-from apps.episodic.domain.identity import event_identity
+from apps.episodic.domain.event import EventDraft, EventRecord, event_identity
 from apps.episodic.domain.warnings import Severity, WarningKind
 from apps.episodic.models import Segment, TimelineEvent
 from apps.episodic.recording.record import RecordAction, RecordResult, event_record, events_record
@@ -293,7 +292,7 @@ def test_a_segment_is_closed_when_it_has_had_its_number_of_events(record: Record
 
 
 def counted(action: str) -> float:
-    return REGISTRY.get_sample_value("timeline_events_total", {"action": action}) or 0.0
+    return REGISTRY.get_sample_value("memoryhub_timeline_events_total", {"action": action}) or 0.0
 
 
 @pytest.mark.django_db(transaction=True)

@@ -16,9 +16,8 @@ from apps.episodic.maintenance.archive import rows_drop, segment_archive
 from apps.episodic.maintenance.seal import segment_seal
 from apps.episodic.models import Segment, TimelineEvent
 from apps.episodic.recording import record as recording_record
-from apps.episodic.recording.open_segment import segment_open
 from apps.episodic.recording.record import RecordResult, event_record, events_record
-from apps.episodic.recording.rotation import segment_close
+from apps.episodic.recording.rotation import segment_close, segment_open
 from apps.episodic.recording.rows import OpenSegment, insert_rows, take_open_segment
 from apps.episodic.store.archived_segments import ArchivedFileDamagedError, catalogue_version
 from apps.episodic.store.file_cache import archive_cache, reset_archive_cache

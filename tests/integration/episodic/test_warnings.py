@@ -170,7 +170,7 @@ def test_the_database_keeps_no_second_active_warning_of_a_kind(report: Callable[
 
 
 def gauge(kind: WarningKind) -> float | None:
-    return REGISTRY.get_sample_value("timeline_warnings", {"kind": kind.value})
+    return REGISTRY.get_sample_value("memoryhub_timeline_warnings", {"kind": kind.value})
 
 
 @pytest.mark.django_db(transaction=True)

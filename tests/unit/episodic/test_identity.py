@@ -7,8 +7,7 @@ from uuid import UUID
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.episodic.domain.event import ScopeKey
-from apps.episodic.domain.identity import event_identity
+from apps.episodic.domain.event import ScopeKey, event_identity
 from apps.retrieval.domain.content import normalise_content
 
 KEY = ScopeKey("ana", "home", "chef")

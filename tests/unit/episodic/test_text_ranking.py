@@ -43,19 +43,19 @@ def search(mode: SearchMode = SearchMode.HYBRID, text: str = TEXT) -> SearchQuer
 
 
 def ranked(events: list[EventRecord], question: SearchQuery) -> tuple[EventIndex, Ranking]:
-    shard = EventIndex(events, DIMENSION)
-    vectors = {place: vector_of(events[place].content) for place in shard.to_compare(question)}
-    return shard, shard.by_meaning(question, vector_of(TEXT), vectors, NOW)
+    index = EventIndex(events, DIMENSION)
+    vectors = {place: vector_of(events[place].content) for place in index.to_compare(question)}
+    return index, index.rank_by_meaning(question, vector_of(TEXT), vectors, NOW)
 
 
-def contents(shard: EventIndex, ranking: Ranking) -> list[str]:
-    return [shard.event(hit.id).content for hit in ranking.hits]
+def contents(index: EventIndex, ranking: Ranking) -> list[str]:
+    return [index.event(hit.id).content for hit in ranking.hits]
 
 
 def plain_ranking(events: list[EventRecord], question: SearchQuery) -> dict[int, float]:
     """What the ranking of memories says of the same texts: arrival and score."""
-    shard = RowStore(DIMENSION)
-    shard.apply(
+    index = RowStore(DIMENSION)
+    index.apply(
         IndexRow(
             id=event.arrival,
             active=True,
@@ -70,7 +70,7 @@ def plain_ranking(events: list[EventRecord], question: SearchQuery) -> dict[int,
         )
         for event in events
     )
-    ranking = rank(question, Scope(), vector_of(TEXT), terms_of(question), [shard], NOW, {})
+    ranking = rank(question, Scope(), vector_of(TEXT), terms_of(question), [index], NOW, {})
     return {hit.id: hit.score for hit in ranking.hits}
 
 
@@ -80,39 +80,39 @@ CONTENTS = st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map
 @given(CONTENTS, st.sampled_from([SearchMode.HYBRID, SearchMode.VECTOR]))
 def test_a_few_events_are_ranked_as_memories_are(texts: list[str], mode: SearchMode) -> None:
     events = events_of(*texts)
-    shard, ranking = ranked(events, search(mode))
-    found = {shard.event(hit.id).arrival: hit.score for hit in ranking.hits}
+    index, ranking = ranked(events, search(mode))
+    found = {index.event(hit.id).arrival: hit.score for hit in ranking.hits}
     assert found == pytest.approx(plain_ranking(events, search(mode)), abs=2e-6)
     assert [hit.score for hit in ranking.hits] == sorted(found.values(), reverse=True)
 
 
 @given(CONTENTS)
 def test_by_words_alone_only_events_with_a_word_of_the_text_are_found(texts: list[str]) -> None:
-    shard = EventIndex(events_of(*texts), 1)
-    ranking = shard.by_words(search(SearchMode.KEYWORD), NOW)
+    index = EventIndex(events_of(*texts), 1)
+    ranking = index.rank_by_words(search(SearchMode.KEYWORD), NOW)
     expected = [text for text in texts if {"tea", "lake"} & set(text.split())]
-    assert sorted(contents(shard, ranking)) == sorted(expected)
+    assert sorted(contents(index, ranking)) == sorted(expected)
     assert ranking.filtered == {"no_common_word": len(texts) - len(expected)}
 
 
 def test_of_many_events_the_best_by_words_are_compared_then_the_newest(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(text_ranking, "MAX_COMPARED", 4)
-    shard = EventIndex(events_of("train", "letter", "garden", "tea", "train", "tea by the lake", "letter"), DIMENSION)
-    assert shard.to_compare(search()) == [5, 3, 0, 1]
-    assert shard.to_compare(search(SearchMode.VECTOR)) == [5, 3, 0, 1]
+    index = EventIndex(events_of("train", "letter", "garden", "tea", "train", "tea by the lake", "letter"), DIMENSION)
+    assert index.to_compare(search()) == [5, 3, 0, 1]
+    assert index.to_compare(search(SearchMode.VECTOR)) == [5, 3, 0, 1]
 
 
 def test_an_event_that_was_not_compared_and_shares_no_word_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(text_ranking, "MAX_COMPARED", 2)
-    shard, ranking = ranked(events_of("train", "letter", "garden", "tea", "lake", "tea"), search())
-    assert sorted(contents(shard, ranking)) == ["lake", "tea", "tea"]
+    index, ranking = ranked(events_of("train", "letter", "garden", "tea", "lake", "tea"), search())
+    assert sorted(contents(index, ranking)) == ["lake", "tea", "tea"]
     assert (ranking.matched, ranking.filtered) == (3, {CANDIDATE: 3})
 
 
 def test_an_event_found_by_words_alone_has_no_similarity(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(text_ranking, "MAX_COMPARED", 1)
-    shard, ranking = ranked(events_of("tea", "tea by the lake", "train"), search())
-    similarities = {shard.event(hit.id).content: hit.similarity for hit in ranking.hits}
+    index, ranking = ranked(events_of("tea", "tea by the lake", "train"), search())
+    similarities = {index.event(hit.id).content: hit.similarity for hit in ranking.hits}
     assert similarities["tea"] is None
     assert similarities["tea by the lake"] == pytest.approx(1.0)
 
@@ -134,18 +134,18 @@ def test_in_vector_mode_only_compared_events_are_found(monkeypatch: pytest.Monke
 
 def test_of_equals_the_newer_one_is_the_better() -> None:
     older, newer = record(1, content="tea"), record(2, content="tea", timestamp=NOW + timedelta(minutes=1))
-    shard = EventIndex([newer, replace(older, timestamp=newer.timestamp)], 1)
-    ranking = shard.by_words(search(SearchMode.KEYWORD), NOW)
-    assert [shard.event(hit.id).arrival for hit in ranking.hits] == [2, 1]
+    index = EventIndex([newer, replace(older, timestamp=newer.timestamp)], 1)
+    ranking = index.rank_by_words(search(SearchMode.KEYWORD), NOW)
+    assert [index.event(hit.id).arrival for hit in ranking.hits] == [2, 1]
 
 
 def test_the_day_of_an_event_is_found_by_its_words() -> None:
-    shard = EventIndex([record(1, content="train"), record(2, content="train", timestamp=NOW - timedelta(90))], 1)
-    ranking = shard.by_words(search(SearchMode.KEYWORD, "in December 2025"), NOW)
-    assert [shard.event(hit.id).arrival for hit in ranking.hits] == [2]
+    index = EventIndex([record(1, content="train"), record(2, content="train", timestamp=NOW - timedelta(90))], 1)
+    ranking = index.rank_by_words(search(SearchMode.KEYWORD, "in December 2025"), NOW)
+    assert [index.event(hit.id).arrival for hit in ranking.hits] == [2]
 
 
 def test_questions_count_for_less_among_events_too() -> None:
-    shard, ranking = ranked(events_of("tea by the lake?", "tea by the lake"), search())
-    by_content = {shard.event(hit.id).content: hit for hit in ranking.hits}
+    index, ranking = ranked(events_of("tea by the lake?", "tea by the lake"), search())
+    by_content = {index.event(hit.id).content: hit for hit in ranking.hits}
     assert by_content["tea by the lake?"].substance < by_content["tea by the lake"].substance == 1.0
