@@ -14,14 +14,12 @@ from servestatic import ServeStaticASGI
 from apps.episodic.selectors import warm_up_archive
 from apps.llm.services import warm_up_chat_providers
 from apps.semantic.services import end_index, start_index
-from memoryhub.web.handler import ThreadedASGIHandler
-from memoryhub.web.lifespan import WithEnd
+from memoryhub.web.handler import LifespanApplication, ThreadedASGIHandler
 
-application = WithEnd(
-    ServeStaticASGI(ThreadedASGIHandler(), root=str(settings.STATIC_ROOT), prefix="static/"), at_end=end_index
+application = LifespanApplication(
+    ServeStaticASGI(ThreadedASGIHandler(), root=str(settings.STATIC_ROOT), prefix="static/"), on_shutdown=end_index
 )
-# Each web process has indexes of its own, and begins to load them without being asked: the question whether the hub
-# is ready reaches only one of them.
+# Each web process has indexes of its own and starts to load them at once: a request of /readyz reaches only one.
 warm_up_archive()
 start_index()
 warm_up_chat_providers()

@@ -11,28 +11,27 @@ from django.core.checks import Warning as Problem
 from django.core.exceptions import ValidationError
 
 from apps.llm.services import RESERVATION_MARGIN_MS
-from memoryhub.config.hub import Config
 
 
 @register(Tags.files)
 def check_data_directory(**_: Any) -> list[CheckMessage]:
-    """memoryhub.W001: the data directory can be written."""
-    place = settings.MEMORYHUB.data_dir
-    while not place.exists():
-        place = place.parent
-    if os.access(place, os.W_OK | os.X_OK):
+    """Check memoryhub.W001: the data directory can be written."""
+    existing = settings.MEMORYHUB.data_dir
+    while not existing.exists():
+        existing = existing.parent
+    if os.access(existing, os.W_OK | os.X_OK):
         return []
-    return [Problem(f"MEMORYHUB_DATA_DIR: {place} cannot be written by this user.", id="memoryhub.W001")]
+    return [Problem(f"MEMORYHUB_DATA_DIR: {existing} cannot be written by this user.", id="memoryhub.W001")]
 
 
 @register(Tags.security, deploy=True)
 def check_public_url(**_: Any) -> list[CheckMessage]:
-    """memoryhub.W002: a deployed hub has an https address, so that keys and cookies travel encrypted."""
+    """Check memoryhub.W002: a deployed hub has an https address, so that keys and cookies are encrypted."""
     if settings.MEMORYHUB.https:
         return []
     return [
         Problem(
-            "MEMORYHUB_PUBLIC_URL is no https address, so API keys and passwords travel in the clear.",
+            "MEMORYHUB_PUBLIC_URL is no https address, so API keys and passwords are sent unencrypted.",
             hint="Put a TLS proxy in front and set MEMORYHUB_PUBLIC_URL=https://….",
             id="memoryhub.W002",
         )
@@ -41,13 +40,17 @@ def check_public_url(**_: Any) -> list[CheckMessage]:
 
 @register(Tags.security)
 def check_debug(**_: Any) -> list[CheckMessage]:
-    """memoryhub.W003: debug pages, which show settings and queries, are not offered to other machines."""
+    """Check memoryhub.W003: debug pages, which show settings and queries, are not offered to other machines."""
     config = settings.MEMORYHUB
-    if not config.debug or _is_loopback(config):
+    try:
+        is_loopback = ipaddress.ip_address(config.host).is_loopback
+    except ValueError:
+        is_loopback = config.host == "localhost"
+    if not config.debug or is_loopback:
         return []
     return [
         Problem(
-            f"MEMORYHUB_DEBUG is on while MEMORYHUB_HOST={config.host} lets other machines in.",
+            f"MEMORYHUB_DEBUG is on while MEMORYHUB_HOST={config.host} admits other machines.",
             hint="Unset one of the two.",
             id="memoryhub.W003",
         )
@@ -56,7 +59,7 @@ def check_debug(**_: Any) -> list[CheckMessage]:
 
 @register(Tags.security)
 def check_admin_password(**_: Any) -> list[CheckMessage]:
-    """memoryhub.W004: the first admin's password is not one that is guessed first."""
+    """Check memoryhub.W004: the password of the first admin is not weak."""
     password = settings.MEMORYHUB.admin_password
     if password is None:
         return []
@@ -66,7 +69,7 @@ def check_admin_password(**_: Any) -> list[CheckMessage]:
         return [
             Problem(
                 f"MEMORYHUB_ADMIN_PASSWORD is weak: {' '.join(error.messages)}",
-                hint="Leave it unset, and the first start makes a strong one.",
+                hint="Leave it unset, and the first start generates a strong one.",
                 id="memoryhub.W004",
             )
         ]
@@ -75,7 +78,7 @@ def check_admin_password(**_: Any) -> list[CheckMessage]:
 
 @register()
 def check_reservation(**_: Any) -> list[CheckMessage]:
-    """memoryhub.W005: what is set aside for a try counts for as long as the try may take."""
+    """Check memoryhub.W005: the reservation for an attempt lasts as long as the attempt may take."""
     config = settings.MEMORYHUB
     longest = max((model.timeout_seconds for model in (config.chat.primary, config.chat.fallback) if model), default=0)
     most = config.guards.reservation_seconds - RESERVATION_MARGIN_MS / 1_000
@@ -83,16 +86,9 @@ def check_reservation(**_: Any) -> list[CheckMessage]:
         return []
     return [
         Problem(
-            f"A try at a chat model may take {longest:g} seconds but is ended after {most:g}, shortly before "
-            "what was set aside for it stops counting.",
+            f"An attempt to call a chat model may take {longest:g} seconds but is ended after {most:g}, shortly before "
+            "its reservation expires.",
             hint="Raise MEMORYHUB_CHAT_RESERVATION_SECONDS, or lower MEMORYHUB_CHAT_TIMEOUT_SECONDS.",
             id="memoryhub.W005",
         )
     ]
-
-
-def _is_loopback(config: Config) -> bool:
-    try:
-        return ipaddress.ip_address(config.host).is_loopback
-    except ValueError:
-        return config.host == "localhost"

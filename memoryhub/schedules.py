@@ -1,4 +1,4 @@
-"""What comes round by itself: the schedules of all apps, which a start creates where they are missing."""
+"""The schedules of all apps, which a start creates where they are missing."""
 
 from apps.episodic.schedules import SCHEDULES as EPISODIC
 from apps.events.schedules import SCHEDULES as EVENTS

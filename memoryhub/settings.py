@@ -5,11 +5,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from django.templatetags.static import static
 from django.urls import reverse_lazy
 
 from memoryhub.config.hub import read_config
 from memoryhub.postgres import server
-from memoryhub.theme import UNFOLD as UNFOLD
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 CONFIG = read_config()
@@ -141,6 +141,42 @@ TIME_ZONE = "UTC"
 USE_TZ = True
 DATA_UPLOAD_MAX_MEMORY_SIZE = 64 * 1024 * 1024  # a batch of 1,000 memories with their vectors is about 10 MB
 
+# --- the admin's theme (django-unfold) ----------------------------------------------------------------
+# Tailwind's indigo: white text on 600 has a contrast above 6 to 1.
+PRIMARY = {
+    "50": "oklch(96.2% .018 272.314)",
+    "100": "oklch(93% .034 272.788)",
+    "200": "oklch(87% .065 274.039)",
+    "300": "oklch(78.5% .115 274.713)",
+    "400": "oklch(67.3% .182 276.935)",
+    "500": "oklch(58.5% .233 277.117)",
+    "600": "oklch(51.1% .262 276.966)",
+    "700": "oklch(45.7% .24 277.023)",
+    "800": "oklch(39.8% .195 277.366)",
+    "900": "oklch(35.9% .144 278.697)",
+    "950": "oklch(25.7% .09 281.288)",
+}
+# Addresses of static files are computed with a request: when settings are read they are not known yet.
+UNFOLD = {
+    "SITE_TITLE": "MemoryHub",
+    "SITE_HEADER": "MemoryHub",
+    "SITE_SUBHEADER": "Administration",
+    "SITE_URL": None,
+    "SITE_ICON": lambda _request: static("memoryhub/logo.svg"),
+    "SITE_FAVICONS": [
+        {"rel": "icon", "type": "image/svg+xml", "href": lambda _request: static("memoryhub/logo.svg")},
+    ],
+    "STYLES": [lambda _request: static("memoryhub/admin.css")],
+    "SCRIPTS": [lambda _request: static("memoryhub/admin.js")],
+    "COLORS": {"primary": PRIMARY},
+    "ENVIRONMENT": "memoryhub.admin.navigation.environment",
+    "DASHBOARD_CALLBACK": "memoryhub.admin.dashboard.dashboard",
+    "SHOW_HISTORY": False,
+    "SHOW_VIEW_ON_SITE": False,
+    "SHOW_BACK_BUTTON": True,
+    "SIDEBAR": {"show_search": True, "navigation": "memoryhub.admin.navigation.sidebar"},
+}
+
 # --- REST -------------------------------------------------------------------------------------------
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["apps.core.rest.authentication.ApiKeyAuthentication"],
@@ -214,7 +250,7 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "{asctime} {levelname} {name} {message}", "style": "{"}},
-    # 503 is an answer that says what is missing, and whoever waits for /readyz gets it many times.
+    # 503 is an answer that names what is missing, and a client that waits for /readyz gets it many times.
     "filters": {
         "not unavailable": {
             "()": "django.utils.log.CallbackFilter",
@@ -230,7 +266,7 @@ LOGGING = {
     },
 }
 
-# --- what /readyz asks, by name ---------------------------------------------------------------------------
+# --- the checks of /readyz, by name ---------------------------------------------------------------------------
 READINESS_CHECKS = {
     "database": "apps.core.health.database_ready",
     "migrations": "apps.core.health.migrations_ready",

@@ -1,8 +1,8 @@
-"""Who hears which event: the one table of event subscribers (DESIGN D7).
+"""The one table of event subscribers (DESIGN D7).
 
 Name of an event, or `*` for all of them -> the dotted paths of the handlers. A handler takes one
 `apps.events.domain.envelope.Envelope`, or with `@takes_batches` a sequence of them, and must be idempotent for their
-`event_id`. Each costs a row and a call for every event that it hears: counting and logging need no handler.
+`event_id`. Each costs a row and a call for every event that it receives: counting and logging need no handler.
 """
 
 SUBSCRIPTIONS: dict[str, tuple[str, ...]] = {

@@ -1,4 +1,4 @@
-"""What models may ask for: the one table of tools (spec 000 "ABP tool request parsing").
+"""The one table of tools that models may request (spec 000 "ABP tool request parsing").
 
 The dotted paths of `apps.llm.domain.tools.Tool` objects. An app above `llm` offers its tools here, so that `llm`
 need not know it.

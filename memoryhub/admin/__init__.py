@@ -1,3 +1,3 @@
-"""The admin pages of what is not ours; importing this package registers them."""
+"""The admin pages of users, groups and background work; importing this package registers them."""
 
 from memoryhub.admin import users as users

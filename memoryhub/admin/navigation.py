@@ -1,4 +1,4 @@
-"""What the frame of the admin shows on every page: its navigation and its environment label."""
+"""Parts of every page of the admin: the navigation and the environment label."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from apps.semantic.services import open_conflicts
 
 MAX_BADGE = 999
 
-# Group -> title, icon and model of each list. Who may not view a model does not see its list.
+# Group -> title, icon and model of each list. A list is hidden from users who may not view its model.
 LISTS: tuple[tuple[str, tuple[tuple[str, str, str], ...]], ...] = (
     ("Memory", (("Memories", "neurology", "semantic.memory"),)),
     (
@@ -69,29 +69,29 @@ LISTS: tuple[tuple[str, tuple[tuple[str, str, str], ...]], ...] = (
 
 
 def sidebar(request: HttpRequest) -> list[dict[str, Any]]:
-    """The navigation: what there is to look after, grouped by what it is about."""
+    """Return the navigation: all lists, grouped by subject."""
     home = {"title": "Overview", "icon": "dashboard", "link": reverse("admin:index")}
     docs = {"title": "API documentation", "icon": "api", "link": reverse("docs")}
     groups: list[dict[str, Any]] = [{"items": [home, docs]}]
-    for title, lists in LISTS:
-        groups.append({"title": title, "items": [_item(request, *entry) for entry in lists]})
+    for group, lists in LISTS:
+        items: list[dict[str, Any]] = []
+        for title, icon, model in lists:
+            is_visible = may_view(request, model)
+            items.append(
+                {
+                    "title": title,
+                    "icon": icon,
+                    "link": reverse(f"admin:{model.replace('.', '_')}_changelist"),
+                    "permission": lambda _request, shown=is_visible: shown,
+                    **(badge_of(model) if is_visible else {}),
+                }
+            )
+        groups.append({"title": group, "items": items})
     return groups
 
 
-def _item(request: HttpRequest, title: str, icon: str, model: str) -> dict[str, Any]:
-    app, name = model.split(".")
-    visible = may_view(request, model)
-    item: dict[str, Any] = {
-        "title": title,
-        "icon": icon,
-        "link": reverse(f"admin:{app}_{name}_changelist"),
-        "permission": lambda _request: visible,
-    }
-    return item | (_badge(model) if visible else {})
-
-
-def _badge(model: str) -> dict[str, Any]:
-    """What waits for a person in a list, if anything does."""
+def badge_of(model: str) -> dict[str, Any]:
+    """Return the badge of a list, for what waits for a person."""
     if model == "events.delivery" and (failed := outbox_status().failed):
         return {"badge": failed, "badge_variant": "danger"}
     if model == "semantic.conflict" and (waiting := open_conflicts(system_access("admin"), MAX_BADGE + 1)):
@@ -105,14 +105,14 @@ def _badge(model: str) -> dict[str, Any]:
 
 
 def may_view(request: HttpRequest, model: str) -> bool:
-    """Whether the person may look at a model, given as `app.model`: viewing or changing it is permitted."""
+    """Return whether the user may view or change a model, written as `app.model`."""
     app, name = model.split(".")
     user = request.user
     return user.has_perm(f"{app}.view_{name}") or user.has_perm(f"{app}.change_{name}")
 
 
 def environment(request: HttpRequest) -> list[str]:
-    """The label at the top of every page, so that nobody takes one hub for another."""
+    """Return the label at the top of every page, by which hubs are distinguished."""
     config = settings.MEMORYHUB
     if config.debug:
         return ["Debug mode", "danger"]

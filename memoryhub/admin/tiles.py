@@ -1,4 +1,4 @@
-"""What the parts of the admin's first page are made of."""
+"""Tiles and bars of the admin's first page."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Tile:
-    """A number, what it counts, and where to read on. tone: good, warn, bad or empty."""
+    """A number, what it counts, and a link to details. tone: good, warn, bad or empty."""
 
     label: str
     value: str
@@ -19,7 +19,7 @@ class Tile:
 
 
 def bars(by_day: Mapping[date, int]) -> list[dict[str, Any]]:
-    """One bar per day; its height is a share of the highest, in percent. label: of a width that there is room for."""
+    """Return one bar per day; its height is a share of the highest, in percent. label: the count, short enough."""
     highest = max(by_day.values()) or 1
     return [
         {
@@ -33,7 +33,7 @@ def bars(by_day: Mapping[date, int]) -> list[dict[str, Any]]:
 
 
 def short_number(count: int) -> str:
-    """A count in five characters at most, up to a billion: 9,999, then 10k, 999k, 1.0M, 999M. Never rounded up."""
+    """Format a count in five characters at most, up to a billion: 9,999, 10k, 999k, 1.0M, 999M. Never rounded up."""
     if count < 10_000:
         return f"{count:,}"
     if count < 1_000_000:

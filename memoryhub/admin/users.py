@@ -1,4 +1,4 @@
-"""The admin pages of what is not ours: people, groups and background work, in the look of the rest."""
+"""The admin pages of users, groups and background work, in the style of the others."""
 
 from django.contrib import admin, messages
 from django.contrib.auth.admin import GroupAdmin as BaseGroupAdmin
@@ -15,7 +15,7 @@ from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationFo
 
 from apps.core.admin.kit import NOTHING, ReadOnly, excerpt, moment, preformatted
 
-# The list of successes stays away: none of the tasks keeps a record of its success.
+# Successes have no list: most tasks keep no record of them.
 for model in (User, Group, Schedule, Success, Failure, OrmQ):
     admin.site.unregister(model)
 
@@ -49,7 +49,7 @@ class GroupAdmin(BaseGroupAdmin, ModelAdmin):
 
 @admin.register(Schedule)
 class SchedulesAdmin(ScheduleAdmin, ModelAdmin):
-    """When background work is begun. How often can be changed; what runs cannot, or this page could run any code."""
+    """Schedules of background work. The function cannot be edited, or this page could run any code."""
 
     list_display = ["name", "func", "every", "runs_next"]
     list_display_links = ["name"]
@@ -135,7 +135,7 @@ class FailureAdmin(ReadOnly, FailAdmin, ModelAdmin):
 
 @admin.register(OrmQ)
 class QueuedTasksAdmin(ReadOnly, QueueAdmin, ModelAdmin):
-    """Tasks that wait, and those that a worker has taken (until then nobody else takes them)."""
+    """Waiting tasks, and those that a worker has taken (no other worker takes them until then)."""
 
     list_display = ["name", "func", "taken_until"]
     list_filter: list[str] = []

@@ -10,51 +10,18 @@ from environs import Env, validate
 from apps.llm.domain import chat
 from apps.llm.domain.retry import MAX_ATTEMPTS
 
+# Names of providers -> wire format. Spec 002 calls Anthropic's models `claude`.
 CHAT_PROVIDERS = {"none": None, "openai": "openai", "anthropic": "anthropic", "claude": "anthropic"}
-"""What may be named, and what is meant: spec 002 calls Anthropic's models `claude`."""
-
+# The name under which a provider is recorded includes its host and must fit its column.
 MAX_HOST_CHARS = 80
-"""The name by which a provider is recorded holds its host and must fit its column."""
-
-
-@dataclass(frozen=True)
-class ChatVariables:
-    """The names of the variables that describe one chat model."""
-
-    provider: str
-    model: str
-    base_url: str
-    api_key: str
-    connect_timeout: str
-    idle_timeout: str
-    timeout: str
-
-
-PRIMARY_CHAT = ChatVariables(
-    provider="MEMORYHUB_CHAT_PROVIDER",
-    model="MEMORYHUB_CHAT_MODEL",
-    base_url="MEMORYHUB_CHAT_BASE_URL",
-    api_key="MEMORYHUB_CHAT_API_KEY",
-    connect_timeout="MEMORYHUB_CHAT_CONNECT_TIMEOUT_SECONDS",
-    idle_timeout="MEMORYHUB_CHAT_IDLE_TIMEOUT_SECONDS",
-    timeout="MEMORYHUB_CHAT_TIMEOUT_SECONDS",
-)
-FALLBACK_CHAT = ChatVariables(
-    provider="MEMORYHUB_CHAT_FALLBACK_PROVIDER",
-    model="MEMORYHUB_CHAT_FALLBACK_MODEL",
-    base_url="MEMORYHUB_CHAT_FALLBACK_BASE_URL",
-    api_key="MEMORYHUB_CHAT_FALLBACK_API_KEY",
-    connect_timeout="MEMORYHUB_CHAT_FALLBACK_CONNECT_TIMEOUT_SECONDS",
-    idle_timeout="MEMORYHUB_CHAT_FALLBACK_IDLE_TIMEOUT_SECONDS",
-    timeout="MEMORYHUB_CHAT_FALLBACK_TIMEOUT_SECONDS",
-)
+PRIMARY, FALLBACK = "MEMORYHUB_CHAT", "MEMORYHUB_CHAT_FALLBACK"
 
 
 @dataclass(frozen=True)
 class ChatModelConfig:
-    """One chat model and how it is reached. provider: `openai` or `anthropic`, whose wire format is spoken.
+    """One chat model and how it is reached. provider: `openai` or `anthropic`, whose wire format is used.
 
-    settings: what the names of its variables begin with.
+    settings: the prefix of its variables.
     """
 
     provider: str
@@ -69,10 +36,10 @@ class ChatModelConfig:
 
 @dataclass(frozen=True)
 class ChatConfig:
-    """Which chat model is asked, and which one when it fails. None of them is needed to run the hub.
+    """The chat model, and the one that is called when it fails. None of them is needed to run the hub.
 
     deadline_seconds: of a call with all its tries and pauses. max_tries: of one model in one call. corrections: how
-    often a model is told what is wrong with its answer, and asked again.
+    often a model is called again with what was wrong with its answer.
     """
 
     primary: ChatModelConfig | None = None
@@ -83,16 +50,16 @@ class ChatConfig:
 
 
 def read_chat_config(env: Env) -> ChatConfig:
-    """The chat models of the environment. Raises ImproperlyConfigured or EnvError with the name of a variable."""
-    primary, fallback = _model(env, PRIMARY_CHAT), _model(env, FALLBACK_CHAT)
+    """Read the chat models. Raises ImproperlyConfigured or EnvError with the name of a variable."""
+    primary, fallback = read_model(env, PRIMARY), read_model(env, FALLBACK)
     if fallback and not primary:
-        raise ImproperlyConfigured(f"{FALLBACK_CHAT.provider} needs a {PRIMARY_CHAT.provider} to stand in for.")
-    if primary and fallback and _identity(primary) == _identity(fallback):
-        raise ImproperlyConfigured(f"{FALLBACK_CHAT.model} names the model that it is to stand in for.")
+        raise ImproperlyConfigured(f"{FALLBACK}_PROVIDER needs a {PRIMARY}_PROVIDER whose model it replaces.")
+    if primary and fallback and same_model(primary, fallback):
+        raise ImproperlyConfigured(f"{FALLBACK}_MODEL is the same model as {PRIMARY}_MODEL.")
     return ChatConfig(
         primary,
         fallback,
-        deadline_seconds=_seconds(
+        deadline_seconds=read_seconds(
             env, "MEMORYHUB_CHAT_DEADLINE_SECONDS", ChatConfig.deadline_seconds, lowest=1, highest=86_400
         ),
         max_tries=env.int("MEMORYHUB_CHAT_MAX_TRIES", ChatConfig.max_tries, validate=validate.Range(min=1, max=10)),
@@ -102,64 +69,63 @@ def read_chat_config(env: Env) -> ChatConfig:
     )
 
 
-def _identity(config: ChatModelConfig) -> tuple[str, str, str | None]:
-    return config.provider, config.model, config.base_url
+def same_model(one: ChatModelConfig, other: ChatModelConfig) -> bool:
+    """Return whether two configurations call the same model."""
+    return (one.provider, one.model, one.base_url) == (other.provider, other.model, other.base_url)
 
 
-def _model(env: Env, variables: ChatVariables) -> ChatModelConfig | None:
-    named = env.str(variables.provider, "none", validate=validate.OneOf(list(CHAT_PROVIDERS)))
-    provider = CHAT_PROVIDERS[named]
+def read_model(env: Env, prefix: str) -> ChatModelConfig | None:
+    """Read one model from the variables with a prefix; None when no provider is set."""
+    name = env.str(f"{prefix}_PROVIDER", "none", validate=validate.OneOf(list(CHAT_PROVIDERS)))
+    provider = CHAT_PROVIDERS[name]
     if provider is None:
         return None
-    model = env.str(variables.model, "", validate=validate.Length(max=200)).strip()
-    base_url, api_key = _base_url(env, variables.base_url), _sendable_key(env, variables.api_key)
+    model = env.str(f"{prefix}_MODEL", "", validate=validate.Length(max=200)).strip()
+    base_url = read_base_url(env, f"{prefix}_BASE_URL")
+    api_key = env.str(f"{prefix}_API_KEY", "") or None
+    # It must fit into a header. The message does not repeat it.
+    if api_key is not None and not all("!" <= c <= "~" for c in api_key):
+        raise ImproperlyConfigured(f"{prefix}_API_KEY must be printable ASCII characters without spaces.")
     if not model:
-        raise ImproperlyConfigured(f"{variables.provider}={named} needs {variables.model}, the name of a model.")
+        raise ImproperlyConfigured(f"{prefix}_PROVIDER={name} needs {prefix}_MODEL, the name of a model.")
     if not (base_url or api_key):
         raise ImproperlyConfigured(
-            f"{variables.provider}={named} needs {variables.api_key}, "
-            f"or {variables.base_url} of a server that asks for none."
+            f"{prefix}_PROVIDER={name} needs {prefix}_API_KEY, or {prefix}_BASE_URL of a server that requires no key."
         )
     return ChatModelConfig(
         provider=provider,
         model=model,
         base_url=base_url,
         api_key=api_key,
-        connect_timeout_seconds=_seconds(env, variables.connect_timeout, chat.CONNECT_TIMEOUT_SECONDS),
-        idle_timeout_seconds=_seconds(env, variables.idle_timeout, chat.IDLE_TIMEOUT_SECONDS),
-        timeout_seconds=_seconds(env, variables.timeout, chat.TOTAL_TIMEOUT_SECONDS),
-        settings=variables.provider.removesuffix("_PROVIDER"),
+        connect_timeout_seconds=read_seconds(env, f"{prefix}_CONNECT_TIMEOUT_SECONDS", chat.CONNECT_TIMEOUT_SECONDS),
+        idle_timeout_seconds=read_seconds(env, f"{prefix}_IDLE_TIMEOUT_SECONDS", chat.IDLE_TIMEOUT_SECONDS),
+        timeout_seconds=read_seconds(env, f"{prefix}_TIMEOUT_SECONDS", chat.TOTAL_TIMEOUT_SECONDS),
+        settings=prefix,
     )
 
 
-def _seconds(env: Env, name: str, default: float, lowest: float = 0.1, highest: float = 3_600) -> float:
+def read_seconds(env: Env, name: str, default: float, lowest: float = 0.1, highest: float = 3_600) -> float:
+    """Read a duration; NaN passes the check of the range, so it is refused here."""
     seconds = env.float(name, default, validate=validate.Range(min=lowest, max=highest))
     if math.isnan(seconds):
         raise ImproperlyConfigured(f"{name} must be a number.")
     return seconds
 
 
-def _base_url(env: Env, name: str) -> str | None:
+def read_base_url(env: Env, name: str) -> str | None:
+    """Read the address of a server. Raises ImproperlyConfigured for one that cannot be used or shown."""
     url = env.str(name, "") or None
     if url is None:
         return None
     try:
         parts = urlsplit(url)
-        valid = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+        is_valid = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
     except ValueError:
-        valid = False
-    if not valid or not url.isascii() or parts.query or parts.fragment:
+        is_valid = False
+    if not is_valid or not url.isascii() or parts.query or parts.fragment:
         raise ImproperlyConfigured(f"{name} must look like http://127.0.0.1:11434/v1.")
     if len(parts.netloc) > MAX_HOST_CHARS:
         raise ImproperlyConfigured(f"{name} must name a host of at most {MAX_HOST_CHARS} characters.")
     if "@" in parts.netloc:
-        raise ImproperlyConfigured(f"{name} must not hold a name or a password: the address is shown.")
+        raise ImproperlyConfigured(f"{name} must not contain a name or a password: the address is shown.")
     return url.rstrip("/")
-
-
-def _sendable_key(env: Env, name: str) -> str | None:
-    """A key that can stand in a header. The message does not repeat it."""
-    key = env.str(name, "") or None
-    if key is not None and not all("!" <= c <= "~" for c in key):
-        raise ImproperlyConfigured(f"{name} must be printable ASCII characters without spaces.")
-    return key

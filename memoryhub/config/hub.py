@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
-from environs import Env, EnvError, validate
+from environs import Env, EnvValidationError, validate
 
 from apps.llm.domain import breaker
 from apps.llm.domain.budget import MAX_AMOUNT
@@ -29,7 +29,7 @@ API_KEY_MAX_CHARS = 200
 
 @dataclass(frozen=True)
 class EmbeddingConfig:
-    """Which embedder makes the vectors, and how it is reached."""
+    """The embedder that computes the vectors, and how it is reached."""
 
     embedder: str
     minilm_precision: str
@@ -43,7 +43,7 @@ class EmbeddingConfig:
 
 @dataclass(frozen=True)
 class TimelineConfig:
-    """How the timeline is cut into segments, and when it warns."""
+    """When segments of the timeline are closed and archived, and when it warns."""
 
     segment_events: int
     rotate_hours: float
@@ -55,9 +55,9 @@ class TimelineConfig:
 
 @dataclass(frozen=True)
 class GuardConfig:
-    """What guards calls to chat models (spec 002 sections 3, 4 and 6).
+    """Limits of calls to chat models (spec 002 sections 3, 4 and 6).
 
-    daily_budget_usd: 0 for no budget. tokens_per_minute: of a provider, 0 for no limit; others keep the spec's.
+    daily_budget_usd: 0 for no budget. tokens_per_minute: of a provider, 0 for no limit; others have those of the spec.
     reservation_seconds: how long a killed process holds money and tokens at most; longer than any call.
     """
 
@@ -108,11 +108,11 @@ class Config:
 
     @property
     def https(self) -> bool:
-        """True when people reach the hub over HTTPS, so cookies and redirects must insist on it."""
+        """Return whether the hub is reached over HTTPS, so that cookies and redirects must require it."""
         return bool(self.public_url and self.public_url.startswith("https://"))
 
     def database_settings(self) -> dict[str, Any] | None:
-        """Django's DATABASES entry for DATABASE_URL, or None when the embedded server is used."""
+        """Return Django's DATABASES entry for DATABASE_URL, or None when the embedded server is used."""
         if not self.database_url:
             return None
         try:
@@ -124,18 +124,21 @@ class Config:
         return dict(parsed)
 
     def load_secret_key(self) -> str:
-        """The signing key: MEMORYHUB_SECRET_KEY, else one made once and kept in the data directory."""
+        """Return the signing key: MEMORYHUB_SECRET_KEY, else that of the data directory, created at the first start."""
         if self.secret_key:
             return self.secret_key
         path = self.data_dir / "secret_key"
         self.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not path.exists():
-            _make_secret(path)
-        return _read_secret(path)
+            create_secret(path)
+        key = path.read_text().strip()
+        if len(key) < 50:
+            raise ImproperlyConfigured(f"{path} is damaged: delete it, and all users have to log in again.")
+        return key
 
 
-def _make_secret(path: Path) -> None:
-    """Write a new key, which appears whole; when another process is quicker, its key stays."""
+def create_secret(path: Path) -> None:
+    """Write a new key, which appears complete; when another process is faster, its key stays."""
     descriptor, aside = tempfile.mkstemp(prefix=f"{path.name}.", dir=path.parent)  # only for the owner
     try:
         with os.fdopen(descriptor, "w") as file:
@@ -148,40 +151,44 @@ def _make_secret(path: Path) -> None:
         Path(aside).unlink()
 
 
-def _read_secret(path: Path) -> str:
-    key = path.read_text().strip()
-    if len(key) < 50:
-        raise ImproperlyConfigured(f"{path} is damaged: delete it, and everybody has to log in again.")
-    return key
-
-
 def read_config() -> Config:
     """Read the environment.
 
-    Raises ImproperlyConfigured with the variable's name and what would be right.
+    Raises ImproperlyConfigured with the name of the variable and what would be right.
     """
-    env = Env()
     try:
-        return _read(env)
-    except EnvError as error:
-        raise ImproperlyConfigured(str(error)) from error
+        return read_environment(Env())
+    except EnvValidationError as error:
+        # Its text is `Environment variable "NAME" invalid: [...]`.
+        name = str(error).split('"')[1]
+        raise ImproperlyConfigured(f"{name} cannot be used. {' '.join(map(str, error.error_messages))}") from error
 
 
-def _read(env: Env) -> Config:
+def read_environment(env: Env) -> Config:
+    """Read every variable. Raises ImproperlyConfigured or EnvValidationError."""
+    api_key = env.str("MEMORYHUB_API_KEY", "") or None
+    if api_key and not (
+        API_KEY_MIN_CHARS <= len(api_key) <= API_KEY_MAX_CHARS and all("!" <= c <= "~" for c in api_key)
+    ):
+        raise ImproperlyConfigured("MEMORYHUB_API_KEY must be 32 to 200 printable ASCII characters without spaces.")
+    public_url = env.str("MEMORYHUB_PUBLIC_URL", "").rstrip("/") or None
+    if public_url and (urlsplit(public_url).scheme not in {"http", "https"} or not urlsplit(public_url).hostname):
+        raise ImproperlyConfigured("MEMORYHUB_PUBLIC_URL must look like https://hub.example.org.")
+    processors = os.cpu_count() or 1
     return Config(
         data_dir=Path(env.str("MEMORYHUB_DATA_DIR", "data")).expanduser().absolute(),
         host=env.str("MEMORYHUB_HOST", "127.0.0.1"),
         port=env.int("MEMORYHUB_PORT", 8000, validate=validate.Range(min=1, max=65535)),
-        public_url=_public_url(env),
+        public_url=public_url,
         allowed_hosts=tuple(env.list("MEMORYHUB_ALLOWED_HOSTS", [])),
         database_url=env.str("DATABASE_URL", "") or None,
         admin_username=env.str("MEMORYHUB_ADMIN_USERNAME", "admin", validate=validate.Length(min=1, max=150)),
         admin_password=env.str("MEMORYHUB_ADMIN_PASSWORD", "") or None,
-        api_key=_api_key(env),
+        api_key=api_key,
         secret_key=env.str("MEMORYHUB_SECRET_KEY", "") or None,
         debug=env.bool("MEMORYHUB_DEBUG", False),
         default_user=env.str("MEMORYHUB_DEFAULT_USER", "", validate=validate.Length(max=200)) or None,
-        web_processes=env.int("MEMORYHUB_WEB_PROCESSES", _default_processes(), validate=validate.Range(min=1, max=64)),
+        web_processes=env.int("MEMORYHUB_WEB_PROCESSES", min(processors, 2), validate=validate.Range(min=1, max=64)),
         web_threads=env.int("MEMORYHUB_WEB_THREADS", 8, validate=validate.Range(min=1, max=256)),
         worker_processes=env.int("MEMORYHUB_WORKER_PROCESSES", 1, validate=validate.Range(min=1, max=64)),
         metrics_token=env.str("MEMORYHUB_METRICS_TOKEN", "") or None,
@@ -201,14 +208,15 @@ def _read(env: Env) -> Config:
         contextual_half_life_days=env.float(
             "MEMORYHUB_CONTEXTUAL_HALF_LIFE_DAYS", 7.0, validate=validate.Range(min=0.01, max=100_000)
         ),
-        embedding=_embedding(env),
+        embedding=read_embedding(env),
         chat=read_chat_config(env),
-        guards=_guards(env),
-        timeline=_timeline(env),
+        guards=read_guards(env),
+        timeline=read_timeline(env),
     )
 
 
-def _embedding(env: Env) -> EmbeddingConfig:
+def read_embedding(env: Env) -> EmbeddingConfig:
+    """Read the embedder. Raises ImproperlyConfigured."""
     config = EmbeddingConfig(
         embedder=env.str("MEMORYHUB_EMBEDDER", "minilm", validate=validate.OneOf(EMBEDDERS)),
         minilm_precision=env.str("MEMORYHUB_MINILM_PRECISION", "int8", validate=validate.OneOf(["int8", "float32"])),
@@ -224,12 +232,13 @@ def _embedding(env: Env) -> EmbeddingConfig:
     if config.embedder == "openai" and not (config.openai_base_url or config.openai_api_key):
         raise ImproperlyConfigured(
             "MEMORYHUB_EMBEDDER=openai needs MEMORYHUB_EMBEDDING_API_KEY, "
-            "or MEMORYHUB_EMBEDDING_BASE_URL of a server that asks for none."
+            "or MEMORYHUB_EMBEDDING_BASE_URL of a server that requires no key."
         )
     return config
 
 
-def _timeline(env: Env) -> TimelineConfig:
+def read_timeline(env: Env) -> TimelineConfig:
+    """Read the settings of the timeline."""
     return TimelineConfig(
         segment_events=env.int("MEMORYHUB_TIMELINE_SEGMENT_EVENTS", 50_000, validate=validate.Range(1, 1_000_000)),
         rotate_hours=env.float("MEMORYHUB_TIMELINE_ROTATE_HOURS", 24.0, validate=validate.Range(min=0.01)),
@@ -240,18 +249,24 @@ def _timeline(env: Env) -> TimelineConfig:
     )
 
 
-def _guards(env: Env) -> GuardConfig:
+def read_guards(env: Env) -> GuardConfig:
+    """Read the limits of calls to chat models. Raises ImproperlyConfigured."""
+
     def number(name: str, default: int, lowest: int, highest: int) -> int:
         return env.int(name, default, validate=validate.Range(min=lowest, max=highest))
 
     def seconds(name: str, default_ms: int) -> float:
         return env.float(name, default_ms / 1_000, validate=validate.Range(min=0.1, max=86_400))
 
+    items: list[str] = env.list("MEMORYHUB_CHAT_TOKENS_PER_MINUTE", [])
+    rates = [item.partition("=") for item in items]
+    if not all(provider and limit.isascii() and limit.isdigit() for provider, _, limit in rates):
+        raise ImproperlyConfigured("MEMORYHUB_CHAT_TOKENS_PER_MINUTE must look like openai=90000,anthropic=0.")
     return GuardConfig(
         daily_budget_usd=env.decimal(
             "MEMORYHUB_CHAT_DAILY_BUDGET_USD", Decimal(0), validate=validate.Range(min=0, max=MAX_AMOUNT)
         ),
-        tokens_per_minute=_tokens_per_minute(env),
+        tokens_per_minute={provider: int(limit) for provider, _, limit in rates},
         breaker_error_threshold=env.float(
             "MEMORYHUB_CHAT_BREAKER_ERROR_THRESHOLD",
             breaker.ERROR_THRESHOLD,
@@ -265,34 +280,3 @@ def _guards(env: Env) -> GuardConfig:
         keep_content=env.bool("MEMORYHUB_CHAT_KEEP_CONTENT", False),
         call_retention_days=number("MEMORYHUB_CHAT_CALL_RETENTION_DAYS", 30, 1, 36_500),
     )
-
-
-def _tokens_per_minute(env: Env) -> Mapping[str, int]:
-    items: list[str] = env.list("MEMORYHUB_CHAT_TOKENS_PER_MINUTE", [])
-    pairs = [item.partition("=") for item in items]
-    if not all(provider and limit.isascii() and limit.isdigit() for provider, _, limit in pairs):
-        raise ImproperlyConfigured("MEMORYHUB_CHAT_TOKENS_PER_MINUTE must look like openai=90000,anthropic=0.")
-    return {provider: int(limit) for provider, _, limit in pairs}
-
-
-def _api_key(env: Env) -> str | None:
-    key = env.str("MEMORYHUB_API_KEY", "") or None
-    if key is None:
-        return None
-    if not API_KEY_MIN_CHARS <= len(key) <= API_KEY_MAX_CHARS or not all("!" <= c <= "~" for c in key):
-        raise ImproperlyConfigured("MEMORYHUB_API_KEY must be 32 to 200 printable ASCII characters without spaces.")
-    return key
-
-
-def _public_url(env: Env) -> str | None:
-    url = env.str("MEMORYHUB_PUBLIC_URL", "") or None
-    if url is None:
-        return None
-    parts = urlsplit(url)
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise ImproperlyConfigured("MEMORYHUB_PUBLIC_URL must look like https://hub.example.org.")
-    return url.rstrip("/")
-
-
-def _default_processes() -> int:
-    return min(os.cpu_count() or 1, 2)

@@ -1,7 +1,7 @@
-"""Which system account runs the embedded PostgreSQL, and what it may reach.
+"""The system account that runs the embedded PostgreSQL, and its access to files.
 
 PostgreSQL refuses to run as root. Started by root, it runs as the owner of its data, at first as an account
-of its own that cannot log in; started by anybody else, it runs as that user.
+of its own that cannot log in; started by another user, it runs as that user.
 """
 
 import logging
@@ -31,40 +31,40 @@ class Account:
     gid: int
 
     def subprocess_options(self) -> dict[str, Any]:
-        """Arguments for `subprocess` that start a process with this account's rights and no others."""
+        """Return arguments for `subprocess` that start a process with this account's rights and no others."""
         if os.geteuid() == self.uid:
             return {}
         return {"user": self.uid, "group": self.gid, "extra_groups": []}
 
 
 def server_account_name(pgdata: Path) -> str | None:
-    """The name of the account that runs, or will run, the server of `pgdata`.
+    """Return the name of the account that runs, or will run, the server of `pgdata`; None for a user without a name.
 
-    Looks, and changes nothing. None when the present user has no name.
+    Changes nothing.
     """
     uid = os.geteuid()
     if uid == 0:
-        uid = _owner(pgdata) or 0
+        uid = owner_of(pgdata) or 0
         if uid == 0:
             return SERVICE_ACCOUNT
-    return _name(uid)
+    return user_name(uid)
 
 
 def server_account(pgdata: Path) -> Account:
-    """The account for the server of `pgdata`; as root it is made when it does not exist.
+    """Return the account for the server of `pgdata`; as root it is created when it does not exist.
 
-    Raises AccountError when the data belongs to somebody else or the user has no name.
+    Raises AccountError when the data belongs to another user or the user has no name.
     """
     if os.geteuid() == 0:
         name = server_account_name(pgdata)
         if name is None:
-            raise AccountError(f"{pgdata} belongs to user id {_owner(pgdata)}, which has no name here.")
-        return _ensure_account(name)
-    owner = _owner(pgdata)
+            raise AccountError(f"{pgdata} belongs to user id {owner_of(pgdata)}, which has no name here.")
+        return ensure_account(name)
+    owner = owner_of(pgdata)
     if owner not in (None, os.geteuid()):
-        who = _name(owner or 0) or owner
+        who = user_name(owner or 0) or owner
         raise AccountError(f"{pgdata} belongs to {who}: run this as that user or as root.")
-    name = _name(os.geteuid())
+    name = user_name(os.geteuid())
     if name is None:
         raise AccountError(
             f"The user id {os.geteuid()} has no name in /etc/passwd, which PostgreSQL needs: "
@@ -74,7 +74,7 @@ def server_account(pgdata: Path) -> Account:
 
 
 def own_private_directory(path: Path, account: Account) -> None:
-    """Make `path` a directory that belongs to `account` and that nobody else may enter.
+    """Create `path` as a directory that belongs to `account` and that no other account may enter.
 
     Raises AccountError when something else is in its place.
     """
@@ -88,7 +88,7 @@ def own_private_directory(path: Path, account: Account) -> None:
 
 
 def close_data_directory(path: Path, account: Account) -> None:
-    """Close `path` to everybody but its owner, and let `account` pass through it to its own directories."""
+    """Close `path` to all but its owner, and let `account` pass through it to its own directories."""
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
     status = path.stat()
     if status.st_uid != os.geteuid() or status.st_mode & stat.S_ISVTX:
@@ -120,34 +120,33 @@ def open_for_reading(tree: Path) -> None:
             path.chmod(wanted)
 
 
-def _ensure_account(name: str) -> Account:
+def ensure_account(name: str) -> Account:
+    """Return a system account, created when it does not exist. Raises AccountError."""
     try:
         entry = pwd.getpwnam(name)
     except KeyError:
-        entry = _create_account(name)
+        options = "--system --user-group --no-create-home --home-dir /nonexistent --shell /usr/sbin/nologin"
+        try:
+            subprocess.run(["useradd", *options.split(), name], check=True, capture_output=True)
+            entry = pwd.getpwnam(name)
+        except (OSError, subprocess.CalledProcessError, KeyError) as error:
+            raise AccountError(
+                f"PostgreSQL does not run as root, and the account {name} could not be created ({error}): "
+                f"create it, or run this as another user."
+            ) from error
     return Account(name, entry.pw_uid, entry.pw_gid)
 
 
-def _create_account(name: str) -> pwd.struct_passwd:
-    options = "--system --user-group --no-create-home --home-dir /nonexistent --shell /usr/sbin/nologin"
-    try:
-        subprocess.run(["useradd", *options.split(), name], check=True, capture_output=True)
-        return pwd.getpwnam(name)
-    except (OSError, subprocess.CalledProcessError, KeyError) as error:
-        raise AccountError(
-            f"PostgreSQL does not run as root, and the account {name} could not be made ({error}): "
-            f"make it, or run this as another user."
-        ) from error
-
-
-def _owner(path: Path) -> int | None:
+def owner_of(path: Path) -> int | None:
+    """Return the user id that owns `path`, None when it does not exist."""
     try:
         return path.lstat().st_uid
     except OSError:
         return None
 
 
-def _name(uid: int) -> str | None:
+def user_name(uid: int) -> str | None:
+    """Return the name of a user id, None when it has none."""
     try:
         return pwd.getpwuid(uid).pw_name
     except KeyError:

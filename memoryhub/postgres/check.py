@@ -1,4 +1,4 @@
-"""Whether the server behind DATABASE_URL can hold memories."""
+"""Check whether the server behind DATABASE_URL is suitable."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +16,7 @@ class DatabaseUnfitError(Exception):
 
 @dataclass(frozen=True)
 class ServerFacts:
-    """What a server says about itself.
+    """Versions of a server.
 
     version_num: as `server_version_num` (160004 is 16.4). installed: version of pgvector in this database.
     available: version that could be installed.
@@ -28,7 +28,7 @@ class ServerFacts:
 
 
 def judge(facts: ServerFacts) -> str | None:
-    """What is wrong with a server, and what would be right; None when nothing is."""
+    """Return what is wrong with a server, and what would be right; None when nothing is."""
     if facts.version_num < MIN_SERVER * 10_000:
         version = facts.version_num // 10_000
         return f"DATABASE_URL names PostgreSQL {version}; version {MIN_SERVER} is the oldest that works."
@@ -38,9 +38,9 @@ def judge(facts: ServerFacts) -> str | None:
             "DATABASE_URL names a server without pgvector: install the extension `vector` 0.8 or newer on it "
             "(https://github.com/pgvector/pgvector), or unset DATABASE_URL to use the embedded server."
         )
-    if _parts(vector) >= MIN_VECTOR:
+    if version_parts(vector) >= MIN_VECTOR:
         return None
-    if facts.installed and facts.available and _parts(facts.available) >= MIN_VECTOR:
+    if facts.installed and facts.available and version_parts(facts.available) >= MIN_VECTOR:
         return f"This database has pgvector {facts.installed}: run `ALTER EXTENSION vector UPDATE` in it first."
     return f"DATABASE_URL names a server with pgvector {vector}; version 0.8 is the oldest that works."
 
@@ -50,43 +50,30 @@ def require_fit_server(settings: dict[str, Any]) -> None:
 
     Raises DatabaseUnfitError.
     """
-    try:
-        with _connect(settings) as connection:
-            problem = judge(_facts(connection))
-            if problem:
-                raise DatabaseUnfitError(problem)
-            _install_vector(connection)
-    except psycopg.OperationalError as error:
-        said = " ".join(str(error).split())
-        if password := settings.get("PASSWORD"):
-            said = said.replace(str(password), "…")
-        raise DatabaseUnfitError(f"The server that DATABASE_URL names cannot be used: {said}") from None
-
-
-def _connect(settings: dict[str, Any]) -> "psycopg.Connection[tuple[Any, ...]]":
     options = {key: value for key, value in settings.get("OPTIONS", {}).items() if key != "pool"}
     names = {"NAME": "dbname", "USER": "user", "PASSWORD": "password", "HOST": "host", "PORT": "port"}
     parameters = {theirs: settings[ours] for ours, theirs in names.items() if settings.get(ours)}
-    return psycopg.connect(**{"connect_timeout": CONNECT_SECONDS, **options, **parameters}, autocommit=True)
-
-
-def _facts(connection: "psycopg.Connection[tuple[Any, ...]]") -> ServerFacts:
-    row = connection.execute(
-        "SELECT installed_version, default_version FROM pg_available_extensions WHERE name = 'vector'"
-    ).fetchone()
-    installed, available = row or (None, None)
-    return ServerFacts(connection.info.server_version, installed, available)
-
-
-def _install_vector(connection: "psycopg.Connection[tuple[Any, ...]]") -> None:
+    sql = "SELECT installed_version, default_version FROM pg_available_extensions WHERE name = 'vector'"
     try:
-        connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+        with psycopg.connect(
+            **{"connect_timeout": CONNECT_SECONDS, **options, **parameters}, autocommit=True
+        ) as connection:
+            installed, available = connection.execute(sql).fetchone() or (None, None)
+            if problem := judge(ServerFacts(connection.info.server_version, installed, available)):
+                raise DatabaseUnfitError(problem)
+            connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
     except psycopg.errors.InsufficientPrivilege:
         raise DatabaseUnfitError(
             "pgvector is on the server that DATABASE_URL names, but this role may not install it: "
             "have a superuser run `CREATE EXTENSION vector` in the database once."
         ) from None
+    except psycopg.OperationalError as error:
+        message = " ".join(str(error).split())
+        if password := settings.get("PASSWORD"):
+            message = message.replace(str(password), "…")
+        raise DatabaseUnfitError(f"The server that DATABASE_URL names cannot be used: {message}") from None
 
 
-def _parts(version: str) -> tuple[int, ...]:
+def version_parts(version: str) -> tuple[int, ...]:
+    """Return major and minor version as numbers."""
     return tuple(int(part) for part in version.split(".")[:2] if part.isdigit())

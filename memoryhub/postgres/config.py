@@ -1,4 +1,4 @@
-"""The configuration files of the embedded PostgreSQL, written anew at each start."""
+"""The configuration files of the embedded PostgreSQL, written again at each start."""
 
 import os
 from collections.abc import Iterable
@@ -50,22 +50,22 @@ log_checkpoints = off
 def write_configuration(pgdata: Path, account: Account, *, owners: Iterable[str], durable: bool) -> None:
     """Write settings, access rules and the map of system accounts into `pgdata`, for `account` to read.
 
-    owners: names of the system accounts that may connect (as any database role); nobody else may.
+    owners: names of the system accounts that may connect (as any database role); no other may.
     """
-    _replace(pgdata / "memoryhub.conf", account, _SETTINGS.format(durable="on" if durable else "off"))
-    _replace(pgdata / "pg_hba.conf", account, f"local all all peer map={IDENT_MAP}\n")
+    replace_file(pgdata / "memoryhub.conf", account, _SETTINGS.format(durable="on" if durable else "off"))
+    replace_file(pgdata / "pg_hba.conf", account, f"local all all peer map={IDENT_MAP}\n")
     lines = [f'{IDENT_MAP} "{owner}" {role}\n' for owner in owners for role in (ROLE, SUPERUSER)]
-    _replace(pgdata / "pg_ident.conf", account, "".join(lines))
+    replace_file(pgdata / "pg_ident.conf", account, "".join(lines))
 
 
 def include_settings(pgdata: Path) -> None:
-    """Make a new cluster's postgresql.conf read the settings above."""
+    """Include the settings above in the postgresql.conf of a new cluster."""
     with (pgdata / "postgresql.conf").open("a") as file:
         file.write(f"\n{INCLUDE_LINE}\n")
 
 
-def _replace(path: Path, account: Account, text: str) -> None:
-    """Write a new file: never through a link that somebody with the server's rights put there."""
+def replace_file(path: Path, account: Account, text: str) -> None:
+    """Write a new file: never through a link that a process with the server's rights created there."""
     path.unlink(missing_ok=True)
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w") as file:

@@ -1,10 +1,9 @@
-"""Who uses the embedded database: the first to come starts it, the last to leave stops it."""
+"""Leases of the embedded database: the first process starts it, the last one stops it."""
 
 import fcntl
 import os
 import signal
 from contextlib import suppress
-from pathlib import Path
 from typing import IO, Self
 
 from memoryhub.postgres.server import START_SECONDS, EmbeddedDatabase
@@ -13,9 +12,9 @@ from memoryhub.postgres.server import START_SECONDS, EmbeddedDatabase
 class DatabaseLease:
     """The right to use the embedded database of one data directory, as a context manager.
 
-    Every holder has a shared lock on a file. A holder that leaves tries to make it exclusive: that works for
-    the last one only, and nobody can come in while it stops the server. The kernel drops the lock of a
-    killed process, so there is no count that could go wrong.
+    Every holder has a shared lock on a file. A holder that releases it first tries to make it exclusive: that works
+    for the last one only, and no other process can acquire it while the server stops. The kernel drops the lock of
+    a killed process, so there is no count that could go wrong.
     """
 
     def __init__(self, database: EmbeddedDatabase) -> None:
@@ -27,7 +26,7 @@ class DatabaseLease:
         """Take a share, and start the server unless it runs. Raises EmbeddedDatabaseError."""
         directory = self.database.data_dir
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        file = _open(directory / "database.lease")
+        file = os.fdopen(os.open(directory / "database.lease", os.O_RDWR | os.O_CREAT, 0o600), "r+")
         fcntl.flock(file, fcntl.LOCK_SH)
         self._file, self._owner = file, os.getpid()
         try:
@@ -38,11 +37,11 @@ class DatabaseLease:
 
     @property
     def held(self) -> bool:
-        """True between `acquire` and `release`, in the process that acquired it."""
+        """Return whether it is between `acquire` and `release`, in the process that acquired it."""
         return self._file is not None and self._owner == os.getpid()
 
     def release(self) -> bool:
-        """Give the share back; True when this was the last one, and the server was stopped.
+        """Release the share; return whether this was the last one, so that the server was stopped.
 
         Does nothing in a process that was forked from the holder.
         """
@@ -50,15 +49,15 @@ class DatabaseLease:
             return False
         file, self._file = self._file, None
         with file:
-            last = _is_last(file)
+            last = is_last(file)
             if last:
                 self.database.stop()
             return last
 
     def abandon(self) -> None:
-        """Leave at once, for a program that is forced to end; a server that nobody else uses ends too."""
+        """Leave at once, for a program that is forced to end; a server without other holders ends, too."""
         pid = self.database.pid
-        if pid and (self._file is None or _is_last(self._file)):
+        if pid and (self._file is None or is_last(self._file)):
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGQUIT)
 
@@ -70,14 +69,11 @@ class DatabaseLease:
         self.release()
 
 
-def _is_last(file: IO[str]) -> bool:
+def is_last(file: IO[str]) -> bool:
+    """Return whether no other process has the lock; if so, it is exclusive now, else it is released."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         fcntl.flock(file, fcntl.LOCK_UN)
         return False
     return True
-
-
-def _open(path: Path) -> IO[str]:
-    return os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "r+")

@@ -1,4 +1,4 @@
-"""Which processes serve a PostgreSQL data directory, told apart from strangers that got their numbers."""
+"""The processes that serve a PostgreSQL data directory; others that got their numbers are excluded."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -7,7 +7,7 @@ import psutil
 
 
 def find_postmaster(pgdata: Path) -> psutil.Process | None:
-    """The live server process that `postmaster.pid` names; None for a dead, a zombie or a foreign one."""
+    """Return the live server process that `postmaster.pid` names; None for a dead, a zombie or a foreign one."""
     try:
         process = psutil.Process(int((pgdata / "postmaster.pid").read_text().split("\n", 1)[0]))
         alive = process.status() != psutil.STATUS_ZOMBIE
@@ -17,7 +17,7 @@ def find_postmaster(pgdata: Path) -> psutil.Process | None:
 
 
 def serves(process: psutil.Process, pgdata: Path) -> bool:
-    """True when `process` is a PostgreSQL process (server or backend) that works in `pgdata`."""
+    """Return whether `process` is a PostgreSQL process (server or backend) that works in `pgdata`."""
     try:
         return process.name() == "postgres" and Path(process.cwd()) == pgdata.resolve()
     except (OSError, psutil.Error):
@@ -27,7 +27,7 @@ def serves(process: psutil.Process, pgdata: Path) -> bool:
 def end_orphans(pgdata: Path, patience: float = 2.0) -> None:
     """End backends that outlived their server: the next server must not share memory with them.
 
-    patience: seconds that they get to notice by themselves.
+    patience: seconds in which they may end without being killed.
     """
     orphans = [process for process in psutil.process_iter(["name"]) if serves(process, pgdata)]
     _, alive = psutil.wait_procs(orphans, timeout=patience)

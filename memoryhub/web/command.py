@@ -1,4 +1,4 @@
-"""The web server as the supervisor sees it: how it is started and how it says that it is ready."""
+"""The web server for the supervisor: its command line, its address and its readiness."""
 
 import http.client
 import sys
@@ -9,7 +9,7 @@ WEB_STOP_SECONDS = 5.0
 
 
 def web_command(config: Config) -> list[str]:
-    """The command line of the ASGI server."""
+    """Return the command line of the ASGI server."""
     return [
         *(sys.executable, "-m", "uvicorn", "memoryhub.asgi:application"),
         *("--host", config.host, "--port", str(config.port), "--workers", str(config.web_processes)),
@@ -19,8 +19,8 @@ def web_command(config: Config) -> list[str]:
 
 
 def ask_ready(config: Config) -> tuple[int | None, str]:
-    """Status and text of GET /readyz; no status when nobody answers."""
-    connection = http.client.HTTPConnection(_local_host(config), config.port, timeout=2)
+    """Return status and text of GET /readyz; no status without an answer."""
+    connection = http.client.HTTPConnection(local_host(config), config.port, timeout=2)
     try:
         connection.request("GET", "/readyz")
         response = connection.getresponse()
@@ -31,11 +31,12 @@ def ask_ready(config: Config) -> tuple[int | None, str]:
         connection.close()
 
 
-def _local_host(config: Config) -> str:
+def local_host(config: Config) -> str:
+    """Return the host under which this machine reaches the hub."""
     return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(config.host, config.host)  # noqa: S104
 
 
 def local_url(config: Config) -> str:
-    """The address under which a browser on this machine reaches the hub."""
-    host = _local_host(config)
+    """Return the address under which a browser on this machine reaches the hub."""
+    host = local_host(config)
     return f"http://[{host}]:{config.port}" if ":" in host else f"http://{host}:{config.port}"

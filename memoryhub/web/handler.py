@@ -1,7 +1,7 @@
-"""Serving synchronous Django under ASGI with one thread hop per request."""
+"""Synchronous Django under ASGI, with one thread hop per request, and the end of a web process."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
 from os import SEEK_END
@@ -20,52 +20,55 @@ from apps.core.rest.middleware import count_request
 MAX_WAITING = 64
 Receive = Callable[[], Awaitable[Mapping[str, Any]]]
 Send = Callable[[Mapping[str, Any]], Awaitable[None]]
+Application = Callable[[Any, Receive, Send], Awaitable[None]]
 
 
 class ThreadedASGIHandler(ASGIHandler):
     """Runs the whole chain of middleware and the view in one of a fixed number of threads.
 
-    Our middleware and views are synchronous: Django's own handler would hop between the event loop and a thread
-    for each of them, and give every request a new thread, which would have to connect to the database anew.
-    Here each thread keeps its connection. While MAX_WAITING requests wait for a thread, others are refused. What
-    needs no thread gets none: the question whether this process lives, and refusals of overload and of large bodies.
+    The middleware and views are synchronous: Django's own handler would hop between the event loop and a thread
+    for each of them, and use a new thread for every request, which would have to open a new database connection.
+    Here each thread keeps its connection. While MAX_WAITING requests wait for a thread, others are refused. Some
+    answers need no thread: /healthz, and refusals of overload and of large bodies.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self._threads = ThreadPoolExecutor(settings.MEMORYHUB.web_threads, thread_name_prefix="request")
-        self._in_hand: set[Future[HttpResponseBase]] = set()
+        self._running: set[Future[HttpResponseBase]] = set()
 
     def load_middleware(self, is_async: bool = False) -> None:
         super().load_middleware(is_async=False)
 
     async def handle(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
-        """Answer a request, on the event loop alone where that is enough."""
-        if answer := self._answer_at_once(scope):
-            await self._send_at_once(answer, scope, send)
-            return
-        try:
-            await super().handle(scope, receive, send)
-        except BodyTooLarge:
-            await self._send_at_once(too_large(), scope, send)
+        """Answer a request, without a thread where that is possible."""
+        answer = self.immediate_answer(scope)
+        if answer is None:
+            try:
+                await super().handle(scope, receive, send)
+            except BodyTooLarge:
+                answer = too_large()
+        if answer is not None:
+            count_request(scope["method"], "healthz" if answer.status_code == 200 else "unknown", answer.status_code)
+            await self.send_response(answer, send)
 
-    def _answer_at_once(self, scope: Mapping[str, Any]) -> HttpResponse | None:
+    def immediate_answer(self, scope: Mapping[str, Any]) -> HttpResponse | None:
+        """Return the answer to a request that needs no thread; None for any other."""
         path = scope["path"].removeprefix(scope.get("root_path", ""))
         if path == "/healthz" and scope["method"] in {"GET", "HEAD"}:
             return JsonResponse(ALIVE)
-        if self._is_full():
+        if self.is_full():
             return overloaded()
-        return too_large() if _declared_length(scope) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE else None
+        lengths = (value for name, value in scope["headers"] if name.lower() == b"content-length")
+        declared = max((int(value) for value in lengths if value.isdigit()), default=0)
+        return too_large() if declared > settings.DATA_UPLOAD_MAX_MEMORY_SIZE else None
 
-    async def _send_at_once(self, answer: HttpResponse, scope: Mapping[str, Any], send: Send) -> None:
-        count_request(scope["method"], "healthz" if answer.status_code == 200 else "unknown", answer.status_code)
-        await self.send_response(answer, send)
-
-    def _is_full(self) -> bool:
-        return len(self._in_hand) >= settings.MEMORYHUB.web_threads + MAX_WAITING
+    def is_full(self) -> bool:
+        """Return whether MAX_WAITING requests wait for a thread."""
+        return len(self._running) >= settings.MEMORYHUB.web_threads + MAX_WAITING
 
     async def read_body(self, receive: Receive) -> IO[bytes]:
-        """The body in a temporary file. Raises BodyTooLarge before more than the limit is written there."""
+        """Read the body into a temporary file. Raises BodyTooLarge before more than the limit is written there."""
         size = 0
 
         async def counted() -> Mapping[str, Any]:
@@ -80,7 +83,7 @@ class ThreadedASGIHandler(ASGIHandler):
         return body
 
     def create_request(self, scope: Mapping[str, Any], body_file: IO[bytes]) -> tuple[Any, Any]:
-        """Say how long a body is that came in chunks: Django and DRF take a body of unknown length for none."""
+        """Add the length of a body that was sent in chunks: Django and DRF ignore a body of unknown length."""
         names = {name.lower() for name, _ in scope["headers"]}
         if b"content-length" not in names:
             size = body_file.seek(0, SEEK_END)
@@ -89,11 +92,11 @@ class ThreadedASGIHandler(ASGIHandler):
         return super().create_request(scope, body_file)
 
     async def get_response_async(self, request: ASGIRequest) -> HttpResponseBase:  # type: ignore[override]
-        if self._is_full():  # Others came while the body was read.
+        if self.is_full():  # Others arrived while the body was read.
             return overloaded()
         future = self._threads.submit(copy_context().run, self._respond, request)
-        self._in_hand.add(future)
-        future.add_done_callback(self._in_hand.discard)
+        self._running.add(future)
+        future.add_done_callback(self._running.discard)
         return await asyncio.wrap_future(future)
 
     def _respond(self, request: ASGIRequest) -> HttpResponseBase:
@@ -105,6 +108,23 @@ class ThreadedASGIHandler(ASGIHandler):
             close_old_connections()
 
 
-def _declared_length(scope: Mapping[str, Any]) -> int:
-    lengths = (value for name, value in scope["headers"] if name.lower() == b"content-length")
-    return max((int(value) for value in lengths if value.isdigit()), default=0)
+class LifespanApplication:
+    """An ASGI application, and a function that runs in a thread when the server ends (ASGI lifespan).
+
+    Python's own exit handlers would not do: uvicorn ends by the signal that ended it, and then none is run.
+    """
+
+    def __init__(self, application: Application, on_shutdown: Callable[[], None]) -> None:
+        self._application = application
+        self._on_shutdown = on_shutdown
+
+    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        """Answer a request, or follow the lifespan of the server."""
+        if scope["type"] != "lifespan":
+            await self._application(scope, receive, send)
+            return
+        await receive()  # startup
+        await send({"type": "lifespan.startup.complete"})
+        await receive()  # shutdown
+        await asyncio.to_thread(self._on_shutdown)
+        await send({"type": "lifespan.shutdown.complete"})

@@ -25,7 +25,7 @@ class SystemRNG:
 
 
 class DeterministicRNG:
-    """The linear congruential generator of spec 002 section 10: the same seed gives the same sequence.
+    """The linear congruential generator of spec 002 section 10: the same seed returns the same sequence.
 
     Divides by 2^31 where the spec divides by 2^31 - 1, so that 1.0 is never returned.
     """

@@ -1,4 +1,4 @@
-"""Bring in the sample household."""
+"""Load the sample household."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ class Command(BaseCommand):
 
 
 def summary(report: LoadReport) -> str:
-    """Say what was added, and where to see it."""
+    """Return what was added, and where to see it."""
     if not report.memories and not report.events:
         return (
             f"The sample household was loaded on {report.day.isoformat()}; nothing was added. "

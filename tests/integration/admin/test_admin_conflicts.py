@@ -578,7 +578,7 @@ def test_the_progress_of_a_run_ends_with_what_was_refused(operator: Client, deci
 def test_the_navigation_tells_how_many_wait(operator: Client, decide: Decide) -> None:
     decide()
     text = text_of(operator, reverse("admin:index"))
-    assert "Conflicts to look at" in text
+    assert "Conflicts to review" in text
     assert re.search(rf'href="{LIST}".*?>\s*1\s*<', text, re.DOTALL)
 
 

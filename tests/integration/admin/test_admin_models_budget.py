@@ -334,7 +334,7 @@ def test_the_first_page_tells_what_is_spent_today(
 def test_the_first_page_tells_that_calls_do_not_get_through(operator: Client) -> None:
     breaker("anthropic", "half_open")
     [tile] = [one for one in operator.get(INDEX).context["tiles"] if one.label == "Spent on models today"]
-    assert (tile.note, tile.tone) == ("the circuit of anthropic is not closed", "bad")
+    assert (tile.note, tile.tone) == ("the breaker of anthropic is not closed", "bad")
 
 
 def test_the_first_page_tells_that_a_price_is_missing(operator: Client, settings: Any) -> None:

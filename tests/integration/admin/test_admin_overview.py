@@ -68,11 +68,11 @@ def test_the_first_page_says_whether_events_become_memories(operator: Client) ->
 
     assert tile() == ("0", "no routing policy is switched on", "")
     policy_create(name="important", settings={"enabled": True})
-    assert tile() == ("0", "none waits", "")
+    assert tile() == ("0", "none is waiting", "")
     bridge.routed(recorded_at=datetime.now(UTC) - timedelta(seconds=90))
     assert tile()[:1] + tile()[2:] == ("1", "")
     bridge.routed(status="failed")
-    assert tile() == ("1", "1 could not become one, to be looked at", "bad")
+    assert tile() == ("1", "1 could not become one, to be reviewed", "bad")
     timeline.warning("write_latency")
     assert tile() == ("1", "suspended by a warning: write latency", "warn")
 

@@ -32,7 +32,7 @@ def facts(client: Client) -> dict[str, str]:
 def test_a_timeline_without_events_is_well(operator: Client) -> None:
     assert tiles(operator) == {
         "Timeline events": ("0", "0 of them archived", ""),
-        "Timeline warnings": ("0", "all is well", "good"),
+        "Timeline warnings": ("0", "none is active", "good"),
     }
     assert facts(operator)["Segments"] == "none yet"
 
@@ -60,9 +60,9 @@ def test_events_that_cannot_be_read_are_pointed_out(operator: Client) -> None:
 @pytest.mark.parametrize(
     ("severity", "told"),
     [
-        ("notice", ("1", "to be looked at", "warn")),
-        ("warning", ("1", "events are not made into memories", "bad")),
-        ("critical", ("1", "events are not made into memories", "bad")),
+        ("notice", ("1", "to be reviewed", "warn")),
+        ("warning", ("1", "events do not become memories", "bad")),
+        ("critical", ("1", "events do not become memories", "bad")),
     ],
 )
 def test_warnings_are_counted_while_they_are_active(

@@ -99,7 +99,7 @@ def test_a_body_of_the_largest_size_is_read(server: Server) -> None:
 async def crowd(server: Server, count: int) -> list[asyncio.Task[Answer]]:
     """Requests that have all come as far as they can."""
     tasks = [asyncio.create_task(server.ask("GET", "/", body_of([b""]))) for _ in range(count)]
-    while sum(task.done() for task in tasks) + len(server.application._in_hand) < count:
+    while sum(task.done() for task in tasks) + len(server.application._running) < count:
         await asyncio.sleep(0.01)
     return tasks
 
@@ -157,7 +157,7 @@ def test_a_client_that_goes_away_leaves_its_place(server: Server, gate: Gate) ->
         tasks = await crowd(server, WAITING)
         with pytest.raises(IndexError):  # There is no answer.
             await server.ask("GET", "/", leave)
-        assert len(server.application._in_hand) == WAITING
+        assert len(server.application._running) == WAITING
         gate.opened.set()
         await asyncio.gather(*tasks)
         return gate.answered
@@ -203,7 +203,7 @@ def test_over_http_a_full_house_says_so_and_stays_alive(port: int, server: Serve
     others = [threading.Thread(target=get, args=["/"]) for _ in range(1 + WAITING)]
     for other in others:
         other.start()
-    while len(server.application._in_hand) < len(others):
+    while len(server.application._running) < len(others):
         time.sleep(0.01)
     assert [get("/"), get("/healthz")] == [503, 200]
     gate.opened.set()

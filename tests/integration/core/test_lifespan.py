@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any
 
-from memoryhub.web.lifespan import WithEnd
+from memoryhub.web.handler import LifespanApplication
 
 REQUEST = {"type": "http", "path": "/"}
 
@@ -12,7 +12,7 @@ async def answering(scope: Any, receive: Any, send: Any) -> None:
     await send({"type": "answer", "to": scope["path"]})
 
 
-def live(application: WithEnd, scope: dict[str, Any], *told: str) -> list[dict[str, Any]]:
+def live(application: LifespanApplication, scope: dict[str, Any], *told: str) -> list[dict[str, Any]]:
     """What the application says when it is told these things."""
     said: list[dict[str, Any]] = []
     messages = iter(told)
@@ -29,12 +29,14 @@ def live(application: WithEnd, scope: dict[str, Any], *told: str) -> list[dict[s
 
 def test_it_is_done_before_the_server_is_told_that_all_is_over() -> None:
     done: list[str] = []
-    said = live(WithEnd(answering, lambda: done.append("done")), {"type": "lifespan"}, "startup", "shutdown")
+    said = live(
+        LifespanApplication(answering, lambda: done.append("done")), {"type": "lifespan"}, "startup", "shutdown"
+    )
     assert [message["type"] for message in said] == ["lifespan.startup.complete", "lifespan.shutdown.complete"]
     assert done == ["done"]
 
 
 def test_requests_are_passed_on() -> None:
     done: list[str] = []
-    assert live(WithEnd(answering, lambda: done.append("done")), REQUEST) == [{"type": "answer", "to": "/"}]
+    assert live(LifespanApplication(answering, lambda: done.append("done")), REQUEST) == [{"type": "answer", "to": "/"}]
     assert done == []
