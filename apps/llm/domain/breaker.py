@@ -6,14 +6,10 @@ transition that changes nothing returns the very same object, so the usual call 
 nothing. Which errors count as failures is for the caller to say: a request that was itself wrong is not one.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import dropwhile
-from threading import Lock
 from typing import NamedTuple
-
-from apps.core.domain.clock import Clock
 
 ERROR_THRESHOLD = 0.5
 WINDOW_SIZE = 20
@@ -214,55 +210,3 @@ def _admit_probe(state: BreakerState, now: int, config: CircuitConfig) -> tuple[
 
 def _changed(state: BreakerState, phase: Phase, now: int) -> BreakerState:
     return BreakerState(changed_at=now, phase=phase, term=state.term + 1, attempts=state.attempts)
-
-
-def _ignore(phase: Phase) -> None:
-    pass
-
-
-class CircuitBreaker:
-    """The breaker of one process; safe to use from several threads.
-
-    on_change: called with each new phase, under the lock, so in order.
-    """
-
-    def __init__(
-        self,
-        clock: Clock,
-        config: CircuitConfig = DEFAULT_CIRCUIT_CONFIG,
-        on_change: Callable[[Phase], None] = _ignore,
-    ) -> None:
-        self._clock = clock
-        self._config = config
-        self._on_change = on_change
-        self._lock = Lock()
-        self._state = BreakerState(changed_at=clock.now())
-
-    @property
-    def state(self) -> BreakerState:
-        return self._state
-
-    def admit(self) -> Admission:
-        """Whether a call may be made now."""
-        with self._lock:
-            state, admission = admit(self._state, self._clock.now(), self._config)
-            self._become(state)
-            return admission
-
-    def record_success(self, ticket: Ticket) -> None:
-        with self._lock:
-            self._become(record_success(self._state, ticket, self._clock.now(), self._config))
-
-    def record_failure(self, ticket: Ticket) -> None:
-        with self._lock:
-            self._become(record_failure(self._state, ticket, self._clock.now(), self._config))
-
-    def release(self, ticket: Ticket) -> None:
-        """The call was not made."""
-        with self._lock:
-            self._become(release(self._state, ticket))
-
-    def _become(self, state: BreakerState) -> None:
-        before, self._state = self._state, state
-        if state.phase is not before.phase:
-            self._on_change(state.phase)

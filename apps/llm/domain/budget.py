@@ -9,12 +9,8 @@ Money is `Decimal` dollars to the nano-dollar. A reservation that nobody settles
 over. `apps.llm.guards` keep windows and reservations in the database, where reservations expire (docs/decisions/0016).
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Decimal
-from threading import Lock
-
-from apps.core.domain.clock import Clock
 
 DAY_MS = 86_400_000
 WARNING_THRESHOLDS = (70, 90, 100)
@@ -181,53 +177,3 @@ def _refusal(window: BudgetWindow, amount: Decimal, budget: Budget, now: int) ->
         shortfall=window.committed + amount - budget.usd,
         retry_after_ms=None if amount > budget.usd else window.start + DAY_MS - now,
     )
-
-
-def _ignore(threshold: int, window: BudgetWindow) -> None:
-    pass
-
-
-class BudgetTracker:
-    """The budget of one process; safe to use from several threads.
-
-    on_alert: called once for each threshold and day with the threshold and the window, under the lock.
-    """
-
-    def __init__(self, budget: Budget, clock: Clock, on_alert: Callable[[int, BudgetWindow], None] = _ignore) -> None:
-        self._budget = budget
-        self._clock = clock
-        self._on_alert = on_alert
-        self._lock = Lock()
-        today = BudgetWindow(window_start(clock.now()))
-        self._windows = {today.start: today}
-
-    @property
-    def window(self) -> BudgetWindow:
-        """Today's."""
-        with self._lock:
-            return self._current()
-
-    def reserve(self, estimated: Decimal) -> BudgetDecision:
-        """Set `estimated` aside, if it fits."""
-        with self._lock:
-            window, decision = reserve(self._current(), estimated, self._budget, self._clock.now())
-            self._windows[window.start] = window
-            return decision
-
-    def settle(self, reservation: Reservation, actual: Decimal) -> Settlement:
-        """Record the cost of a call in the day in which it was reserved."""
-        with self._lock:
-            window, settlement = settle(self._windows[reservation.window_start], reservation, actual, self._budget)
-            self._windows[window.start] = window
-            for threshold in settlement.alerts:
-                self._on_alert(threshold, window)
-            return settlement
-
-    def release(self, reservation: Reservation) -> None:
-        """Give back what was set aside for a call that was not made."""
-        with self._lock:
-            self._windows[reservation.window_start] = release(self._windows[reservation.window_start], reservation)
-
-    def _current(self) -> BudgetWindow:
-        window = roll_window(self._windows[max(self._windows)], self._clock.now())
-        return self._windows.setdefault(window.start, window)

@@ -9,10 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import groupby
-from threading import Lock
 from typing import NamedTuple
-
-from apps.core.domain.clock import Clock
 
 TOKENS_PER_MINUTE: Mapping[str, int] = {"claude": 40_000, "openai": 90_000}
 DEFAULT_PROVIDER = "claude"
@@ -156,50 +153,6 @@ def decide_rate(
     free_at = next((at for at, rest in leaving if verdict(rest) is RateVerdict.ALLOWED), None)
     wait = UNDER_WAY_RETRY_MS if free_at is None else free_at + limit.window_ms + 1 - now
     return replace(decision, retry_after_ms=wait)
-
-
-@dataclass(frozen=True)
-class RateTicket:
-    """A call that a RateLimiter let through."""
-
-    number: int
-    estimated_tokens: int
-
-
-class RateLimiter:
-    """`decide_rate` for the calls of one process; safe to use from several threads."""
-
-    def __init__(self, limit: RateLimit, clock: Clock) -> None:
-        self._limit = limit
-        self._clock = clock
-        self._lock = Lock()
-        self._settled: list[TokenUsage] = []
-        self._under_way: dict[int, TokenUsage] = {}
-        self._last_number = 0
-
-    def reserve(self, estimated_tokens: int, queue_depth: int = 1) -> tuple[RateDecision, RateTicket | None]:
-        """The decision, and a ticket to settle or release later when the call is allowed."""
-        with self._lock:
-            now, under_way = self._clock.now(), self._under_way.values()
-            decision = decide_rate(self._settled, under_way, estimated_tokens, self._limit, now, queue_depth)
-            if not decision.allowed:
-                return decision, None
-            self._last_number += 1
-            self._under_way[self._last_number] = TokenUsage(now, estimated_tokens)
-            return decision, RateTicket(self._last_number, estimated_tokens)
-
-    def settle(self, ticket: RateTicket, total_tokens: int) -> None:
-        """The call has used `total_tokens`, which count from now on. Raises KeyError for a ticket used before."""
-        with self._lock:
-            del self._under_way[ticket.number]
-            now = self._clock.now()
-            self._settled = [usage for usage in self._settled if usage.timestamp >= now - self._limit.window_ms]
-            self._settled.append(TokenUsage(now, total_tokens))
-
-    def release(self, ticket: RateTicket) -> None:
-        """The call was not made. Raises KeyError for a ticket used before."""
-        with self._lock:
-            del self._under_way[ticket.number]
 
 
 class _Load(NamedTuple):
