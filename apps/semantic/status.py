@@ -17,7 +17,6 @@ from apps.semantic.index.cache import index_cache
 from apps.semantic.index.health import index_guard
 from apps.semantic.models import Memory, MemoryEmbedding, MemoryRevision, MemoryStatus
 
-COLLECTION = Memory._meta.db_table
 # The diagnostics of a search say which of them answered it.
 INDEX_KIND = "exact or hnsw"
 
@@ -32,17 +31,6 @@ class StoreStatus:
     count: int | None
     index: Mapping[str, Any]
     error: str | None = None
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the shape that the API answers with (DESIGN section 5)."""
-        answer: dict[str, Any] = {
-            "status": "healthy" if self.healthy else "unhealthy",
-            "store": {"host": self.host, "name": self.name},
-            "collection": COLLECTION,
-            "count": self.count,
-            "index": dict(self.index),
-        }
-        return answer if self.error is None else {**answer, "error": self.error}
 
 
 def store_status(access: Access) -> StoreStatus:
@@ -132,6 +120,6 @@ def search_store() -> SearchStore:
         missing=0 if space is None else Memory.objects.active().exclude(embeddings__space=space).count(),
         cache_bytes=cache["bytes"],
         cache_limit=settings.MEMORYHUB.index_cache_mb * 1024 * 1024,
-        cache_users=cache["shards"],
+        cache_users=cache["indexes"],
         stored_bytes=int(stored_bytes),
     )

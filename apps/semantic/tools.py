@@ -9,34 +9,29 @@ from uuid import UUID
 
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.scope import Access, Permission
-from apps.llm.domain.tools import Json, Tool, object_schema
+from apps.llm.domain.tools import Tool, object_schema
 from apps.llm.services import checked_parameters, tool_parameters
 from apps.semantic import services
-from apps.semantic.schemas.memories import (
-    MemoryInput,
-    SearchInput,
-    make_draft,
-    make_query,
-    render_memory,
-    render_save,
-    render_search,
-)
-from apps.semantic.search.search import memory_search
+from apps.semantic.schemas.memories import MemoryInput, MemoryOutput, SaveOutput, make_draft, render_memory, render_save
+from apps.semantic.schemas.search import SearchInput, SearchOutput, make_query, render_search
 
 _UUID = r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"
 
 
-def _save(access: Access, parameters: Mapping[str, Any]) -> Json:
+def save_memory(access: Access, parameters: Mapping[str, Any]) -> SaveOutput:
+    """Save a memory."""
     draft = make_draft(checked_parameters(MemoryInput, parameters))
     return render_save(services.memory_save(access=access, draft=draft), utcnow(SYSTEM_CLOCK))
 
 
-def _search(access: Access, parameters: Mapping[str, Any]) -> Json:
+def search_memories(access: Access, parameters: Mapping[str, Any]) -> SearchOutput:
+    """Find memories, the best first."""
     query = make_query(checked_parameters(SearchInput, parameters))
-    return render_search(memory_search(access, query), utcnow(SYSTEM_CLOCK), query.explain)
+    return render_search(services.memory_search(access, query), utcnow(SYSTEM_CLOCK), query.explain)
 
 
-def _reinforce(access: Access, parameters: Mapping[str, Any]) -> Json:
+def reinforce_memory(access: Access, parameters: Mapping[str, Any]) -> MemoryOutput:
+    """Restart the decay of a memory."""
     memory = services.memory_reinforce(access=access, uuid=UUID(parameters["id"]))
     return render_memory(memory, utcnow(SYSTEM_CLOCK))
 
@@ -45,7 +40,7 @@ MEMORY_SAVE = Tool(
     name="memory_save",
     description="Save a fact worth remembering. The same content in the same scope is stored once.",
     permission=Permission.WRITE,
-    handler=_save,
+    handler=save_memory,
     parameters=tool_parameters(
         MemoryInput,
         exclude=("embedding",),
@@ -61,7 +56,7 @@ MEMORY_SEARCH = Tool(
     name="memory_search",
     description="Find memories by meaning and by words, the best first.",
     permission=Permission.READ,
-    handler=_search,
+    handler=search_memories,
     parameters=tool_parameters(SearchInput, required=("query",), exclude=("embedding",)),
 )
 
@@ -69,6 +64,6 @@ MEMORY_REINFORCE = Tool(
     name="memory_reinforce",
     description="Say that a reinforceable memory still holds: its decay restarts.",
     permission=Permission.WRITE,
-    handler=_reinforce,
+    handler=reinforce_memory,
     parameters=object_schema({"id": {"type": "string", "pattern": _UUID}}, required=("id",)),
 )

@@ -16,9 +16,8 @@ from apps.retrieval.domain.planner import GRAPH_ROWS
 from apps.retrieval.domain.query import Ranking, SearchMode, SearchQuery
 from apps.retrieval.domain.ranking import rank
 from apps.retrieval.domain.rows import RowStore
-from apps.semantic.conf import half_lives
 from apps.semantic.index.cache import IndexCache, index_cache
-from apps.semantic.models import Memory
+from apps.semantic.models import Memory, half_lives
 from apps.semantic.search.costs import read_search_costs
 from apps.semantic.search.fetch import fetch_active_memories
 from apps.semantic.search.search import memory_search
@@ -59,7 +58,7 @@ class RankWay:
         cached = index_cache().peek(question.data.user, self._space)
         assert cached is not None
         with cached.lock:
-            return [self._rows[hit.id] for hit in ranking_of(query_of(question), [cached.shard], self._space).hits]
+            return [self._rows[hit.id] for hit in ranking_of(query_of(question), [cached.rows], self._space).hits]
 
 
 class IndexWay:

@@ -207,7 +207,7 @@ def test_what_was_saved_is_found_at_once_by_every_process(api: Api, monkeypatch:
 
     assert at_once(*((lambda n=n: write_and_look(n)) for n in range(6))) == [[]] * 6
     chosen.cache = caches[0]
-    assert memory_search(SYSTEM, SearchQuery(query="word", top_k=100)).diagnostics.matched == 60
+    assert memory_search(SYSTEM, SearchQuery(query="word", top_k=100)).ranking.matched == 60
 
 
 def test_another_process_sees_deletions_and_improvements_at_once(api: Api) -> None:
@@ -241,7 +241,7 @@ def test_a_reader_sees_a_batch_whole_or_not_at_all(api: Api) -> None:
     def read() -> None:
         while not done.is_set():
             result = memory_search(SYSTEM, SearchQuery(scope=ANA, query="and", mode=SearchMode.VECTOR))
-            sizes.add(result.diagnostics.matched)
+            sizes.add(result.ranking.matched)
 
     at_once(write, read, read)
     assert {size % 25 for size in sizes} == {0}

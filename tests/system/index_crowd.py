@@ -138,7 +138,7 @@ class Member:
         result = memory_search(ACCESS, query)
         ended = time.monotonic()
         found = tuple((str(one.memory.uuid), float(one.hit.similarity or 0.0)) for one in result.found)
-        self.notes.searches.append(Search(user, persona, number, began, ended, found, result.diagnostics.index))
+        self.notes.searches.append(Search(user, persona, number, began, ended, found, result.index))
         self._seen[user] = [uuid for uuid, _ in found]
 
     def delete(self, user: str) -> None:

@@ -37,7 +37,7 @@ PLACES: dict[str, tuple[Any, str]] = {
     "add to graph": (VectorGraph, "add"),
     "take graph into use": (RowStore, "attach"),
     "tidy first": (Snapshots, "tidy"),
-    "look at checksum": (snapshots, "_fingerprint"),
+    "look at checksum": (snapshots, "fingerprint"),
     "read rows": (snapshots, "read_graph_rows"),
     "read graph": (VectorGraph, "load"),
     "cover": (RowStore, "cover"),

@@ -128,7 +128,7 @@ PLACES = [
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, settings) -> None:
     use_small_graphs(monkeypatch, tmp_path, settings)
-    monkeypatch.setattr("apps.semantic.index.graphs.GraphKeeper.look_at", lambda *_: None)
+    monkeypatch.setattr("apps.semantic.index.graphs.GraphKeeper.request", lambda *_: None)
     forget_space()
 
 

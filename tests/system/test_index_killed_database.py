@@ -121,7 +121,7 @@ def while_it_loads(server: Server) -> None:
     assert taken.count("take rows") < ROWS / 20, "it had not read everything yet"
     entry = index_cache().peek("ana", current_space())
     assert entry is not None
-    assert (len(entry.shard), entry.shard.version) == (0, -1), "a part is worse than nothing"
+    assert (len(entry.rows), entry.rows.version) == (0, -1), "a part is worse than nothing"
     server.start()
     all_is_well()
 
@@ -135,8 +135,8 @@ def while_its_graph_grows(server: Server) -> None:
     assert taken.count("cover") > 2, "it goes on without a database"
     entry = index_cache().peek("ana", current_space())
     assert entry is not None
-    assert entry.shard.graph is not None
-    assert len(entry.shard.graph) == before + 40
+    assert entry.rows.graph is not None
+    assert len(entry.rows.graph) == before + 40
     with pytest.raises(Error):
         shard_of(index_cache(), len)
     server.start()

@@ -1,15 +1,18 @@
 """Pages of rows with a scope, the newest first, that stay stable while more arrive."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
 from django.db.models import Model
+from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.utils.urls import replace_query_param
 
 from apps.core.db.scoped import ScopedQuerySet
 from apps.core.domain.errors import NotFoundError
 from apps.core.domain.scope import Access
+from apps.core.schemas.fields import IdentifierField
+from apps.core.schemas.serializers import StrictSerializer
 
 DEFAULT_PAGE = 50
 OLDER, NEWER = "older", "newer"
@@ -17,6 +20,21 @@ CURSOR_PATTERN = r"^(older|newer)-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
 
 
 Row = TypeVar("Row", bound=Model)
+
+
+class PageInput(StrictSerializer):
+    """The query string of a list: identifiers of a scope, and which page."""
+
+    user_id = IdentifierField(required=False)
+    household_id = IdentifierField(required=False)
+    persona_id = IdentifierField(required=False)
+    limit = serializers.IntegerField(required=False, min_value=1, max_value=200, help_text="Default 50.")
+    cursor = serializers.RegexField(CURSOR_PATTERN, required=False, help_text="From `next` or `previous`.")
+
+
+def page_filters(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the validated query string of a list says besides scope and page."""
+    return {name: value for name, value in data.items() if name not in PageInput._declared_fields}
 
 
 class Page(Generic[Row]):

@@ -1,4 +1,4 @@
-"""The choice of the messages of a conversation that a model should read (spec 002 section 1)."""
+"""Which messages of a conversation a model should read (spec 002 section 1)."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -21,7 +21,7 @@ CONTEXT_AFTER = 1
 
 
 class Selectable(Protocol):
-    """What the selection needs of a message, which may have more."""
+    """A message as the selection sees it; what else it carries stays with it."""
 
     @property
     def id(self) -> str: ...
@@ -67,7 +67,6 @@ class SalienceConfig:
 
     @property
     def token_cap(self) -> float:
-        """Return the part of the budget that may be used."""
         return self.max_tokens * TOKEN_SAFETY_MARGIN
 
 
@@ -84,7 +83,7 @@ class MessageScore:
 class SelectionResult(Generic[M]):
     """The chosen messages in their original order, with their ids and scores in the same order.
 
-    pruned_count: messages of the conversation that were left out, for any reason. estimated_tokens: of the
+    pruned_count: messages of the conversation that were left out, for whatever reason. estimated_tokens: of the
     chosen ones; above the cap only where `min_messages` forbade to leave out more.
     """
 
@@ -102,7 +101,7 @@ def select_salient_messages(
     rng: RNG,
     tokens_of: Callable[[str], int] = estimate_tokens,
 ) -> SelectionResult[M]:
-    """Return the most salient messages with their neighbours, within the token budget, in their original order.
+    """The most salient messages with their neighbours, within the token budget, in their original order.
 
     mood_deltas: one for each message by position; a missing one counts as 0. The spec's parameter of mood
     scores is left out, because its formula does not read them. rng: draws one number for each message, and among
@@ -110,20 +109,15 @@ def select_salient_messages(
     A neighbour that was not chosen itself competes in pruning with its own score.
     """
     scores = salience_scores(messages, mood_deltas, config)
-    draws = [rng.next_float() for _ in scores]
-    ranking = sorted(range(len(scores)), key=lambda position: (scores[position], draws[position]), reverse=True)
+    ranking = _ranked(scores, rng)
     chosen = with_context(ranking[: config.top_k], len(messages))
     costs = {position: tokens_of(messages[position].content) for position in chosen}
-    # Without the worst, until the rest fits the cap or no more may go.
-    kept, tokens = [position for position in ranking if position in chosen], sum(costs.values())
-    while tokens > config.token_cap and len(kept) > config.min_messages:
-        tokens -= costs[kept.pop()]
-    kept.sort()
+    kept = sorted(_pruned([p for p in ranking if p in chosen], costs, config))
     return SelectionResult(
         selected_messages=tuple(messages[p] for p in kept),
         selected_ids=tuple(messages[p].id for p in kept),
         pruned_count=len(messages) - len(kept),
-        estimated_tokens=tokens,
+        estimated_tokens=sum(costs[p] for p in kept),
         scores=tuple(MessageScore(messages[p].id, scores[p]) for p in kept),
     )
 
@@ -131,12 +125,10 @@ def select_salient_messages(
 def salience_scores(
     messages: Sequence[Selectable], mood_deltas: Sequence[MoodDelta | None], config: SalienceConfig
 ) -> list[float]:
-    """Return the score of each message: weighted change of mood, weighted emotional words, and its position."""
+    """The score of each message: weighted change of mood, weighted emotional words, and where it stands."""
     total = len(messages)
-    deltas = [delta or NO_DELTA for delta in mood_deltas]
-    deltas += [NO_DELTA] * (total - len(deltas))
     return [
-        config.weight_delta * deltas[index].magnitude
+        config.weight_delta * _delta(mood_deltas, index).magnitude
         + config.weight_emotion * emotion_keyword_score(message.content)
         + position_boost(index, total)
         for index, message in enumerate(messages)
@@ -144,14 +136,14 @@ def salience_scores(
 
 
 def emotion_keyword_score(content: str) -> float:
-    """Return 1.0, 0.5 or 0.2 for the strongest kind of emotional word that occurs, even inside another word; else 0."""
+    """1.0, 0.5 or 0.2 for the strongest kind of emotional word that occurs, even inside another word; else 0."""
     normalized = content.lower()
     found = (score for score, words in EMOTION_KEYWORDS.items() if any(word in normalized for word in words))
     return next(found, 0.0)
 
 
 def position_boost(index: int, total: int) -> float:
-    """Return 0.2 where `index / total` is below 0.2 or above 0.8, else 0; 0 without messages.
+    """0.2 where `index / total` is below 0.2 or above 0.8, else 0; 0 without messages.
 
     As in the spec: of five messages or fewer the first has it and the last does not, since 4 / 5 is not above 0.8.
     """
@@ -162,10 +154,29 @@ def position_boost(index: int, total: int) -> float:
 
 
 def with_context(positions: Sequence[int], total: int) -> set[int]:
-    """Return `positions` and their neighbours, one before and one after, each once."""
+    """`positions` and their neighbours, one before and one after, each once."""
     return {
         neighbour
         for position in positions
         for neighbour in range(position - CONTEXT_BEFORE, position + CONTEXT_AFTER + 1)
         if 0 <= neighbour < total
     }
+
+
+def _delta(mood_deltas: Sequence[MoodDelta | None], index: int) -> MoodDelta:
+    return (mood_deltas[index] if index < len(mood_deltas) else None) or NO_DELTA
+
+
+def _ranked(scores: Sequence[float], rng: RNG) -> list[int]:
+    """Positions, best first."""
+    draws = [rng.next_float() for _ in scores]
+    return sorted(range(len(scores)), key=lambda position: (scores[position], draws[position]), reverse=True)
+
+
+def _pruned(ranking: list[int], costs: Mapping[int, int], config: SalienceConfig) -> list[int]:
+    """`ranking` (best first) without its worst, until the rest fits the cap or no more may go."""
+    kept, tokens = len(ranking), sum(costs.values())
+    while tokens > config.token_cap and kept > config.min_messages:
+        kept -= 1
+        tokens -= costs[ranking[kept]]
+    return ranking[:kept]

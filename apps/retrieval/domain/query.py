@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -91,27 +91,3 @@ class Ranking:
 
 
 EMPTY_RANKING = Ranking((), 0, {})
-
-
-@dataclass(frozen=True)
-class Diagnostics:
-    """How a search came to its results. took_ms: milliseconds, wall time."""
-
-    matched: int
-    filtered: Mapping[str, int]
-    index: str
-    mode: str
-    took_ms: float
-
-    def as_json(self) -> dict[str, Any]:
-        """The shape that the API answers with (DESIGN section 5)."""
-        filtered_count = sum(self.filtered.values())
-        return {
-            "matched_count": self.matched,
-            "filtered_count": filtered_count,
-            "considered_count": self.matched + filtered_count,
-            "filtered": dict(self.filtered),
-            "index": self.index,
-            "mode": self.mode,
-            "took_ms": round(self.took_ms, 3),
-        }

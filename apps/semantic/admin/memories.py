@@ -34,9 +34,8 @@ from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.semantic import services
 from apps.semantic.admin.history import RevisionInline, may
 from apps.semantic.admin.search import RELEVANCE, searched
-from apps.semantic.conf import half_lives
 from apps.semantic.domain.confidence import DecayPolicy
-from apps.semantic.models import Conflict, Memory, MemoryStatus
+from apps.semantic.models import Conflict, Memory, MemoryStatus, half_lives
 
 STATUS_COLOURS = {
     "Active": "success", "Superseded": "warning", "Merged": "info", "Rejected": "danger", "Deleted": "danger",

@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.episodic.selectors import segment_count, suspending_warnings
 from apps.events.selectors import undelivered
 from apps.semantic.bridge import metrics
 from apps.semantic.models import Ingestion, IngestionStatus, RoutingPolicy
+from apps.semantic.schemas.status import BridgeOutput
 
 SAVED_HANDLER = "apps.semantic.bridge.handlers.events_saved"
 MILLISECOND = timedelta(milliseconds=1)
@@ -44,8 +44,8 @@ class BridgeStatus:
     def is_suspended(self) -> bool:
         return bool(self.suspended_by)
 
-    def as_json(self) -> dict[str, Any]:
-        """As the API tells of it."""
+    def as_json(self) -> BridgeOutput:
+        """Return the status as the API shows it."""
         return {
             "suspended": self.is_suspended,
             "suspended_by": [

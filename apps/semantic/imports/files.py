@@ -23,7 +23,8 @@ from apps.semantic.domain.locomo import (
     turn_fields,
 )
 from apps.semantic.imports.importer import BadLine, Item, PlacedDraft
-from apps.semantic.schemas.memories import MAX_QUERY_CHARS, MemoryInput, make_draft
+from apps.semantic.schemas.memories import MemoryInput, make_draft
+from apps.semantic.schemas.search import MAX_QUERY_CHARS
 
 T = TypeVar("T")
 

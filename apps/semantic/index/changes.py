@@ -1,6 +1,6 @@
-"""What the database says of the memories that shards are made of: which there are, and what changed (DESIGN D2, D9)."""
+"""Read from the database which memories an index consists of, and what changed (DESIGN D2, D9)."""
 
-from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import accumulate, chain, islice
@@ -25,7 +25,7 @@ CODED = (
 )  # fmt: skip
 
 # One statement, so one snapshot: versions and rows fit each other, and a batch for several users is seen whole.
-# After the versions the columns stand in the order of IndexRow, the coded ones in that of CODED.
+# After the versions the columns are in the order of IndexRow, the coded ones in that of CODED.
 _CHANGES_SQL = """
 SELECT space.id, seen.user_id, coalesce(shard.version, 0), coalesce(shard.reset_version, 0),
        m.id, m.status = 'active',
@@ -36,7 +36,7 @@ SELECT space.id, seen.user_id, coalesce(shard.version, 0), coalesce(shard.reset_
                                THEN coalesce(m.last_reinforced_at, m.created_at)
                                ELSE m.created_at END)::float8,
        m.base_confidence, m.question_share, m.fullness, m.lexemes,
-       -- As a subquery, so that it is looked up by its index: joined, all vectors of everybody look as good to read.
+       -- As a subquery, so that it is found by its index: the planner might read the vectors of all users for a join.
        (SELECT vector_send(e.vector) FROM semantic_memoryembedding AS e
         WHERE e.memory_id = m.id AND e.space_id = space.id)
 FROM (SELECT id FROM llm_embeddingspace WHERE is_active) AS space
@@ -47,11 +47,11 @@ LEFT JOIN LATERAL (
     WHERE user_id = seen.user_id
       AND version > CASE WHEN seen.version < shard.reset_version THEN -1 ELSE seen.version END
       AND (status = 'active' OR seen.version >= shard.reset_version)
-    -- By the index on (user_id, version): without the order, and before the first ANALYZE, another one looks as good.
+    -- By the index on (user_id, version): without the order, before the first ANALYZE, the planner may use another.
     ORDER BY version
 ) AS m ON TRUE
 """
-# Mostly nothing has changed, and whether it has costs a fifth of the above.
+# Mostly nothing has changed, and this check costs a fifth of the above.
 _VERSIONS_SQL = """
 SELECT space.id, seen.user_id, coalesce(shard.version, 0)
 FROM llm_embeddingspace AS space
@@ -66,7 +66,7 @@ _VECTOR_HEAD = 4
 
 @dataclass
 class Changes:
-    """What became of a user's memories since they were last looked at, and the version at which they stand now."""
+    """What changed in a user's memories, and their present version. rows: changed ones."""
 
     version: int
     reset_version: int
@@ -74,7 +74,7 @@ class Changes:
 
 
 def active_counts(users: Collection[str]) -> dict[str, int]:
-    """How many active memories these users have, as far as they have any."""
+    """Count the active memories of these users, as far as they have any."""
     if not users:
         return {}
     counted = Memory.objects.active().filter(user_id__in=users).values("user_id").annotate(count=Count("id"))
@@ -82,14 +82,14 @@ def active_counts(users: Collection[str]) -> dict[str, int]:
 
 
 def is_current(seen: Mapping[str, int], space: EmbeddingSpace) -> bool:
-    """Whether the versions last seen of all users are those of now."""
+    """Return whether the versions last seen of all users are their present ones."""
     if min(seen.values(), default=0) < 0:
         return False
     return {(space.pk, *item) for item in seen.items()} == set(read_prepared(_VERSIONS_SQL, {"users": list(seen)}))
 
 
 def changes_since(seen: Mapping[str, int], space: EmbeddingSpace) -> dict[str, Changes]:
-    """What changed since the version last seen of each user (-1 for never). Raises SpaceChangedError."""
+    """Return what changed since the version last seen of each user (-1 for never). Raises SpaceChangedError."""
     changes: dict[str, Changes] = {}
     with closing(changes_in_parts(seen, space)) as parts:
         for user, change in chain.from_iterable(part.items() for part in parts):
@@ -100,40 +100,40 @@ def changes_since(seen: Mapping[str, int], space: EmbeddingSpace) -> dict[str, C
 
 
 def changes_in_parts(seen: Mapping[str, int], space: EmbeddingSpace) -> Generator[dict[str, Changes]]:
-    """The same in parts of some thousand rows, all of one snapshot. Close it: until then it keeps the connection."""
-    # Closed at once whatever happens: a stream that is still open keeps its connection from being used.
-    with closing(_changed_rows(seen)) as rows:
-        yield from _parts(rows, space)
+    """Yield the same in parts of some thousand rows, all of one snapshot. Raises SpaceChangedError.
+
+    Close the generator: until then it keeps the connection from being used.
+    """
+    with closing(changed_rows(seen)) as rows:
+        while batch := list(islice(rows, _FETCH_SIZE)):
+            part: dict[str, Changes] = {}
+            for row, vector in zip(batch, native_vectors([row[-1] for row in batch]), strict=True):
+                active_space, user, version, reset_version, memory, is_active = row[:6]
+                if active_space != space.pk:
+                    raise SpaceChangedError
+                change = part.get(user) or part.setdefault(user, Changes(version, reset_version))
+                if memory is not None:
+                    # In the order of IndexRow's fields.
+                    values = (memory, is_active, row[_CODED_COLUMNS], *row[_LAST_COLUMNS], vector)
+                    change.rows.append(IndexRow._make(values))
+            yield part
 
 
-def _parts(rows: Iterator[tuple[Any, ...]], space: EmbeddingSpace) -> Iterator[dict[str, Changes]]:
-    while batch := list(islice(rows, _FETCH_SIZE)):
-        part: dict[str, Changes] = {}
-        for row, vector in zip(batch, _native_vectors([row[-1] for row in batch]), strict=True):
-            active_space, user, version, reset_version, memory, active = row[:6]
-            if active_space != space.pk:
-                raise SpaceChangedError
-            change = part.get(user) or part.setdefault(user, Changes(version, reset_version))
-            if memory is not None:
-                # In the order of IndexRow's fields.
-                change.rows.append(IndexRow._make((memory, active, row[_CODED_COLUMNS], *row[_LAST_COLUMNS], vector)))
-        yield part
-
-
-def _changed_rows(seen: Mapping[str, int]) -> Generator[tuple[Any, ...]]:
+def changed_rows(seen: Mapping[str, int]) -> Generator[tuple[Any, ...]]:
+    """Yield the rows of _CHANGES_SQL. Close the generator: an open stream keeps its connection from being used."""
     connection.ensure_connection()
     parameters = [list(seen), list(seen.values())]
-    # A plain psycopg cursor: Django's speak text, and 384 numbers a row are better read as they are stored.
+    # A plain psycopg cursor: Django's read text, and 384 numbers a row are read faster in binary.
     with connection.wrap_database_errors, Cursor(connection.connection) as cursor:
         if min(seen.values(), default=0) < 0:
             yield from cursor.stream(_CHANGES_SQL, parameters, binary=True, size=_FETCH_SIZE)
-        else:  # Mostly a handful of rows, for which a stream would take longer.
+        else:  # mostly a handful of rows, for which a stream would take longer
             cursor.execute(_CHANGES_SQL, parameters, prepare=False, binary=True)
             yield from cursor
 
 
-def _native_vectors(sent: Sequence[bytes | None]) -> list[bytes]:
-    """Vectors in native order of the form in which pgvector sends them: two 16-bit headers, then big-endian float32."""
+def native_vectors(sent: Sequence[bytes | None]) -> list[bytes]:
+    """Return vectors in native order from what pgvector sends: two 16-bit headers, then big-endian float32."""
     bodies = [b"" if vector is None else vector[_VECTOR_HEAD:] for vector in sent]
     native = np.frombuffer(b"".join(bodies), dtype=">f4").astype(np.float32).tobytes()
     ends = list(accumulate(map(len, bodies)))

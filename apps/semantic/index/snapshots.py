@@ -1,7 +1,7 @@
-"""Graphs of large shards on disk: written aside, checked before they are read, two of each kept (DESIGN D9).
+"""Snapshots of graphs on the disk: written aside, checked before they are read, two of each kept (DESIGN D9).
 
-A file is a cache: what it says is held against the rows before it is used, so an old one costs time and never an
-answer. The checksum matters all the same, because reading a damaged graph could end the process.
+A snapshot is a cache: it is compared with the rows before it is used, so an old one costs time and never a wrong
+result. The checksum matters all the same, because reading a damaged graph could end the process.
 """
 
 import contextlib
@@ -24,19 +24,19 @@ from apps.retrieval.domain.vectors.graph_file import StoredRows, read_graph_rows
 FORMAT_VERSION = 1
 KEPT = 2
 _CHUNK = 1 << 20
-# Where writing one may end for good.
+# Where a kill may interrupt `Snapshots.save`.
 SAVE_STEPS = (
     "write", "sync", "rename", "write header", "sync header", "rename header", "sync directory", "tidy", "done"
 )  # fmt: skip
 
 
 class BadSnapshotError(Exception):
-    """A file that cannot be used, and why in one word."""
+    """A snapshot cannot be used; the text is the reason in one word."""
 
 
 @dataclass(frozen=True)
-class Header:
-    """What a snapshot says about its graph. user: whose memories. version: of the user's memories, when it was made."""
+class SnapshotHeader:
+    """The description of a graph file. version: of the user's memories, when the graph was built."""
 
     format_version: int
     model: str
@@ -49,11 +49,11 @@ class Header:
     sha256: str
 
 
-class Loaded(NamedTuple):
-    """What a snapshot holds: the graph, what is said of it, and its rows as they lie in the file."""
+class LoadedSnapshot(NamedTuple):
+    """The contents of a snapshot: the graph, its header, and its rows as they lie in the file."""
 
     graph: VectorGraph
-    header: Header
+    header: SnapshotHeader
     rows: StoredRows
 
 
@@ -68,25 +68,44 @@ class Snapshots:
 
     @classmethod
     def of(cls, user: str, space: EmbeddingSpace) -> "Snapshots":
-        """Where they lie, under `semantic-index/` in the data directory."""
+        """Return those under `semantic-index/` in the data directory."""
         name = hashlib.sha256(json.dumps([user, space.model, space.dimension]).encode()).hexdigest()[:32]
         return cls(settings.SEMANTIC_INDEX_DIR / name, space.model, space.dimension, user)
 
-    def save(self, graph: VectorGraph, version: int, step: Step = no_step) -> Path:
-        """Write a snapshot whole or not at all, and drop all but the newest two. Raises OSError.
+    @contextlib.contextmanager
+    def exclusive(self) -> Iterator[bool]:
+        """Yield whether this process is the one that may write here, as long as the block runs.
 
-        Within `exclusive`. step: is told before each of SAVE_STEPS.
+        Where the disk supports no locks every process is: graphs in memory do not depend on snapshots.
+        """
+        with contextlib.ExitStack() as stack:
+            try:
+                self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+                file = stack.enter_context((self.directory / "lock").open("w"))
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                is_ours = True
+            except BlockingIOError:
+                is_ours = False
+            except OSError:
+                is_ours = True
+            yield is_ours
+
+    def save(self, graph: VectorGraph, version: int, step: Step = no_step) -> Path:
+        """Write a snapshot whole or not at all, and delete all but the newest two. Raises OSError.
+
+        Within `exclusive`. step: called before each of SAVE_STEPS.
         """
         self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        number = self._next_number()
-        graph_path, header_path = self._graph(number), self._header(number)
+        # A number that no file has, not even a bad one: a process that reads that must not find another in its place.
+        number = max((number_of(path) for path in self.directory.iterdir()), default=0) + 1
+        graph_path, header_path = self._path(number, "graph"), self._path(number, "json")
         aside = graph_path.with_suffix(".part")
         step("write")
         graph.save(aside)
         step("sync")
-        _sync(aside)
-        size, digest = _fingerprint(aside)
-        header = Header(
+        sync_to_disk(aside)
+        size, digest = fingerprint(aside)
+        header = SnapshotHeader(
             FORMAT_VERSION,
             self.model,
             self.dimension,
@@ -99,51 +118,46 @@ class Snapshots:
         )
         step("rename")
         aside.rename(graph_path)
-        _write_header(header_path, json.dumps(asdict(header)), step)
+        header_aside = header_path.with_name(f"{header_path.name}.part")
+        step("write header")
+        header_aside.write_text(json.dumps(asdict(header)))
+        step("sync header")
+        sync_to_disk(header_aside)
+        step("rename header")
+        header_aside.rename(header_path)
+        step("sync directory")
+        sync_to_disk(self.directory)
         step("tidy")
         self.tidy()
         step("done")
         return header_path
 
-    def load(self, newer_than: int = -1) -> Loaded | None:
-        """The newest graph that can be used; what cannot is set aside.
+    def load(self, newer_than: int = -1) -> LoadedSnapshot | None:
+        """Return the newest usable snapshot, and set bad ones aside.
 
         None without any, and when it is not newer than a version of the user's memories.
         """
         tried: set[Path] = set()
-        # Looked for anew each time: while one is read, another process may write newer ones and drop it.
+        # Listed again each time: while one is read, another process may write newer ones and delete it.
         while path := next((path for path in self._headers() if path not in tried), None):
             tried.add(path)
             try:
                 return self._load(path, newer_than)
             except (BadSnapshotError, OSError, ValueError, TypeError, RuntimeError):
-                self._set_aside(path)
+                for bad in (path, self._path(number_of(path), "graph")):
+                    with contextlib.suppress(OSError):
+                        bad.rename(bad.with_suffix(bad.suffix + ".bad"))
         return None
 
-    @property
-    def exist(self) -> bool:
-        """Whether there is any."""
-        return bool(self._headers())
-
-    def tidy(self) -> None:
-        """Remove what is older than the newest two, and what was left of writing one. Within `exclusive`."""
-        headers = self._headers()
-        kept = {_number(path) for path in headers[:KEPT]}
-        # A header goes before its graph, so that whoever sees one may expect the other.
-        stale = [*headers[KEPT:], *self.directory.glob("*.graph"), *self.directory.glob("*.part"), *self._oldest_bad()]
-        for path in stale:
-            if _number(path) not in kept:
-                path.unlink(missing_ok=True)
-
-    def _load(self, header_path: Path, newer_than: int) -> Loaded | None:
-        header = Header(**json.loads(header_path.read_text()))
+    def _load(self, header_path: Path, newer_than: int) -> LoadedSnapshot | None:
+        header = SnapshotHeader(**json.loads(header_path.read_text()))
         expected = (FORMAT_VERSION, self.model, self.dimension, self.user)
         if (header.format_version, header.model, header.dimension, header.user) != expected:
             raise BadSnapshotError("mismatch")
         if header.version <= newer_than:
             return None
-        path = self._graph(_number(header_path))
-        if _fingerprint(path) != (header.size_bytes, header.sha256):
+        path = self._path(number_of(header_path), "graph")
+        if fingerprint(path) != (header.size_bytes, header.sha256):
             raise BadSnapshotError("checksum")
         rows = read_graph_rows(path, header.dimension)
         if sorted(header.removed) != sorted(rows.ids[rows.removed].tolist()):
@@ -151,109 +165,90 @@ class Snapshots:
         graph = VectorGraph.load(path, header.dimension, header.removed)
         if len(graph) != header.count:
             raise BadSnapshotError("count")
-        return Loaded(graph, header, rows)
+        return LoadedSnapshot(graph, header, rows)
+
+    @property
+    def exist(self) -> bool:
+        """Return whether there are any."""
+        return bool(self._headers())
 
     def _headers(self) -> list[Path]:
-        """The newest first."""
-        return sorted(self.directory.glob("*.json"), key=_number, reverse=True)
+        """Return the paths of the headers, the newest first."""
+        return sorted(self.directory.glob("*.json"), key=number_of, reverse=True)
 
-    def _graph(self, number: int) -> Path:
-        return self.directory / f"{number:08}.graph"
+    def _path(self, number: int, suffix: str) -> Path:
+        return self.directory / f"{number:08}.{suffix}"
 
-    def _header(self, number: int) -> Path:
-        return self.directory / f"{number:08}.json"
+    def tidy(self) -> None:
+        """Delete what is older than the newest two, good or bad, and what a cut-off save left. Within `exclusive`."""
+        headers = self._headers()
+        kept = {number_of(path) for path in headers[:KEPT]}
+        bad = sorted(self.directory.glob("*.bad"), key=number_of, reverse=True)
+        kept_bad = sorted({number_of(path) for path in bad}, reverse=True)[:KEPT]
+        # A header is deleted before its graph, so that a reader of the one may expect the other.
+        stale = [*headers[KEPT:], *self.directory.glob("*.graph"), *self.directory.glob("*.part")]
+        stale += [path for path in bad if number_of(path) not in kept_bad]
+        for path in stale:
+            if number_of(path) not in kept:
+                path.unlink(missing_ok=True)
 
     def drop_purged(self, purged_at: int) -> None:
-        """Remove what may hold rows that were removed for good at that version. Within `exclusive`."""
-        good = {_number(path) for path in self._headers() if _version(path) >= purged_at}
-        self._remove(path for path in self.directory.glob("[0-9]*") if _number(path) not in good)
+        """Delete what may hold rows that were removed for good at a version. Within `exclusive`."""
+        good = set()
+        for path in self._headers():
+            with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+                if int(json.loads(path.read_text())["version"]) >= purged_at:
+                    good.add(number_of(path))
+        self._delete(path for path in self.directory.glob("[0-9]*") if number_of(path) not in good)
 
-    def forget(self) -> None:
-        """Remove all of them."""
-        self._remove(self.directory.glob("[0-9]*"))
+    def delete_all(self) -> None:
+        """Delete all snapshots, bad ones as well."""
+        self._delete(self.directory.glob("[0-9]*"))
 
-    def _remove(self, paths: Iterable[Path]) -> None:
+    def _delete(self, paths: Iterable[Path]) -> None:
         for path in sorted(paths, reverse=True):  # headers first
             path.unlink(missing_ok=True)
 
-    def _next_number(self) -> int:
-        """One that no file has, be it a bad one: whoever reads that must not find another in its place."""
-        return max((_number(path) for path in self.directory.iterdir()), default=0) + 1
-
-    def _oldest_bad(self) -> list[Path]:
-        """What was set aside, but for the newest two."""
-        bad = sorted(self.directory.glob("*.bad"), key=_number, reverse=True)
-        kept = sorted({_number(path) for path in bad}, reverse=True)[:KEPT]
-        return [path for path in bad if _number(path) not in kept]
-
-    def _set_aside(self, header_path: Path) -> None:
-        for path in (header_path, self._graph(_number(header_path))):
-            with contextlib.suppress(OSError):
-                path.rename(path.with_suffix(path.suffix + ".bad"))
-
-    @contextlib.contextmanager
-    def exclusive(self) -> Iterator[bool]:
-        """Whether this process is the one that writes here, as long as the block runs.
-
-        Where the disk takes no lock everybody is: graphs in memory do not depend on it.
-        """
-        with contextlib.ExitStack() as stack:
-            try:
-                self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-                file = stack.enter_context((self.directory / "lock").open("w"))
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                mine = True
-            except BlockingIOError:
-                mine = False
-            except OSError:
-                mine = True
-            yield mine
-
 
 def find_users_with_snapshots(space: EmbeddingSpace) -> list[str]:
-    """Whose graphs lie on the disk, those of the newest files first."""
+    """List the users whose graphs are on the disk, those of the newest files first."""
     users: dict[str, float] = {}
-    for path, snapshots in _on_disk():
+    for path, snapshots in find_snapshots():
         if (snapshots.model, snapshots.dimension) == (space.model, space.dimension):
             with contextlib.suppress(OSError, TypeError):
                 users[snapshots.user] = max(users.get(snapshots.user, 0.0), path.stat().st_mtime)
     return sorted(users, key=lambda user: -users[user])
 
 
-def delete_snapshots_of_other_spaces(space: EmbeddingSpace) -> None:
-    """Remove what no search will ask for any more. Raises OSError."""
-    for _, snapshots in list(_on_disk()):
-        if (snapshots.model, snapshots.dimension) != (space.model, space.dimension):
-            snapshots.forget()
-
-
-def _on_disk() -> Iterator[tuple[Path, Snapshots]]:
-    """Every header that can be read, and the snapshots that it belongs to."""
+def find_snapshots() -> Iterator[tuple[Path, Snapshots]]:
+    """Yield every header that can be read, and the snapshots that it belongs to."""
     for path in settings.SEMANTIC_INDEX_DIR.glob("*/*.json"):
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
             header = json.loads(path.read_text())
             yield path, Snapshots(path.parent, header["model"], header["dimension"], header["user"])
 
 
+def delete_snapshots_of_other_spaces(space: EmbeddingSpace) -> None:
+    """Delete what no search will need any more. Raises OSError."""
+    for _, snapshots in list(find_snapshots()):
+        if (snapshots.model, snapshots.dimension) != (space.model, space.dimension):
+            snapshots.delete_all()
+
+
 def delete_snapshots(user: str) -> None:
-    """Remove what the disk holds of a user's graphs, in every embedding space. Raises OSError."""
+    """Delete a user's snapshots in every embedding space. Raises OSError."""
     for space in EmbeddingSpace.objects.all():
-        Snapshots.of(user, space).forget()
+        Snapshots.of(user, space).delete_all()
 
 
-def _version(header_path: Path) -> int:
-    """-1 where it says none."""
-    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-        return int(json.loads(header_path.read_text())["version"])
-    return -1
-
-
-def _number(path: Path) -> int:
+def number_of(path: Path) -> int:
+    """Return the number in the name of a file; 0 without one."""
     stem = path.name.split(".", 1)[0]
     return int(stem) if stem.isdigit() else 0
 
 
-def _fingerprint(path: Path) -> tuple[int, str]:
+def fingerprint(path: Path) -> tuple[int, str]:
+    """Return size and SHA-256 of a file."""
     digest, size = hashlib.sha256(), 0
     with path.open("rb") as file:
         while chunk := file.read(_CHUNK):
@@ -262,21 +257,10 @@ def _fingerprint(path: Path) -> tuple[int, str]:
     return size, digest.hexdigest()
 
 
-def _sync(path: Path) -> None:
+def sync_to_disk(path: Path) -> None:
+    """Wait until a file or a directory is on the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-def _write_header(path: Path, text: str, step: Step) -> None:
-    aside = path.with_name(f"{path.name}.part")
-    step("write header")
-    aside.write_text(text)
-    step("sync header")
-    _sync(aside)
-    step("rename header")
-    aside.rename(path)
-    step("sync directory")
-    _sync(path.parent)

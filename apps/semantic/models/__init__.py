@@ -20,6 +20,7 @@ from apps.semantic.models.memory import (
     MemoryShard,
     MemoryStatus,
     RevisionAction,
+    half_lives,
 )
 
 __all__ = [
@@ -44,4 +45,5 @@ __all__ = [
     "ReviewState",
     "RevisionAction",
     "RoutingPolicy",
+    "half_lives",
 ]

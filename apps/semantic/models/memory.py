@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import uuid
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import ClassVar
 
+from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
@@ -13,12 +14,21 @@ from pgvector.django import VectorField
 
 from apps.core.domain.scope import MAX_IDENTIFIER_CHARS, Scope
 from apps.llm.selectors import EmbeddingSpace
-from apps.semantic.conf import half_lives
+from apps.retrieval.domain.ranking import HalfLives
 from apps.semantic.domain.confidence import DecayPolicy, current_confidence
 from apps.semantic.domain.memory import DEFAULT_IMPORTANCE, DEFAULT_SOURCE
 from apps.semantic.querysets import MemoryQuerySet
 
 MAX_TAG_CHARS = 200
+
+
+def half_lives() -> HalfLives:
+    """Return how fast each decay policy halves the confidence; None for never (DESIGN D4)."""
+    return {
+        DecayPolicy.STABLE: None,
+        DecayPolicy.REINFORCEABLE: timedelta(days=settings.MEMORYHUB.reinforceable_half_life_days),
+        DecayPolicy.CONTEXTUAL: timedelta(days=settings.MEMORYHUB.contextual_half_life_days),
+    }
 
 
 class MemoryShard(models.Model):

@@ -1,6 +1,5 @@
-"""Receipts over REST (DESIGN section 5)."""
+"""Views of receipts (DESIGN section 5)."""
 
-from typing import Any
 from uuid import UUID
 
 from drf_spectacular.utils import extend_schema
@@ -8,11 +7,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.core.rest.views import HubView, refuse_body, validate_query
-from apps.core.schemas.paging import Page, page_links
+from apps.core.schemas.paging import Page, page_filters, page_links
 from apps.core.schemas.serializers import Problem, scope_of, validate
 from apps.semantic import selectors, services
-from apps.semantic.conflicts.review import Winner
-from apps.semantic.rest.memories import NOT_FILTERS
 from apps.semantic.schemas.conflicts import (
     ConflictListInput,
     ConflictOutput,
@@ -33,58 +30,60 @@ class ConflictsView(HubView):
     def get(self, request: Request) -> Response:
         """List what was decided about memories that disagree, the newest first."""
         data = validate_query(ConflictListInput, request)
-        filters = {name: value for name, value in data.items() if name not in NOT_FILTERS}
-        receipts = selectors.conflict_list(self.access, scope_of(data), filters)
+        receipts = selectors.conflict_list(self.access, scope_of(data), page_filters(data))
         page = Page(receipts, self.access, data.get("cursor"), data.get("limit"))
         results = [render_conflict(receipt, self.access) for receipt in page.rows]
         return Response({**page_links(page, request), "results": results})
 
 
-class ConflictView(HubView):
+class ReceiptView(HubView):
+    """A view that answers a receipt."""
+
+    def answer(self, uuid: UUID) -> Response:
+        """Return a receipt as it is now, with its memories as they are after a change."""
+        return Response(render_conflict(selectors.conflict_get(self.access, uuid), self.access))
+
+
+class ConflictView(ReceiptView):
     """One receipt."""
 
     @extend_schema(operation_id="conflicts_retrieve", responses={200: ConflictOutput})
     def get(self, request: Request, uuid: UUID) -> Response:
         """Show a receipt: the signals, the rule, the decision, and every row that it changed."""
-        return _answer(selectors.conflict_get(self.access, uuid), self)
+        return self.answer(uuid)
 
 
-class RevertView(HubView):
+class RevertView(ReceiptView):
     """Undo a decision."""
 
     @extend_schema(operation_id="conflicts_revert", request=None, responses={200: ConflictOutput, 409: Problem})
     def post(self, request: Request, uuid: UUID) -> Response:
-        """Put everything back where it stood before the decision; answers the receipt of that.
+        """Restore the state before the decision; answers the receipt of that.
 
         What the decision brought into being, the saved memory included, is soft-deleted. To keep both memories,
         override it with `both`.
         """
         refuse_body(request)
-        return _answer(services.conflict_revert(access=self.access, uuid=uuid), self)
+        return self.answer(services.conflict_revert(access=self.access, uuid=uuid).uuid)
 
 
-class AcceptView(HubView):
+class AcceptView(ReceiptView):
     """Say that a decision is right."""
 
     @extend_schema(operation_id="conflicts_accept", request=None, responses={200: ConflictOutput, 409: Problem})
     def post(self, request: Request, uuid: UUID) -> Response:
-        """Take a decision out of the queue of those that somebody should look at."""
+        """Take a decision out of the queue of those to review."""
         refuse_body(request)
-        return _answer(services.conflict_accept(access=self.access, uuid=uuid), self)
+        return self.answer(services.conflict_accept(access=self.access, uuid=uuid).uuid)
 
 
-class OverrideView(HubView):
+class OverrideView(ReceiptView):
     """Decide otherwise."""
 
     @extend_schema(
         operation_id="conflicts_override", request=OverrideInput, responses={200: ConflictOutput, 409: Problem}
     )
     def post(self, request: Request, uuid: UUID) -> Response:
-        """Let the candidate, the existing memory, or both stand; answers the receipt of that."""
-        winner = Winner(validate(OverrideInput, request.data)["winner"])
-        return _answer(services.conflict_override(access=self.access, uuid=uuid, winner=winner), self)
-
-
-def _answer(receipt: Any, view: HubView) -> Response:
-    """A receipt as it stands now, with its memories as they are after the change."""
-    return Response(render_conflict(selectors.conflict_get(view.access, receipt.uuid), view.access))
+        """Make the candidate, the existing memory, or both active; answers the receipt of that."""
+        winner = services.Winner(validate(OverrideInput, request.data)["winner"])
+        return self.answer(services.conflict_override(access=self.access, uuid=uuid, winner=winner).uuid)

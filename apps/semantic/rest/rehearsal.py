@@ -1,4 +1,4 @@
-"""Rehearsing a change of a merge rule over REST (DESIGN section 5)."""
+"""The view that rehearses a change of a merge rule (DESIGN section 5)."""
 
 from django.urls import path
 from drf_spectacular.utils import extend_schema
@@ -10,7 +10,7 @@ from apps.core.domain.scope import Permission
 from apps.core.rest.views import HubView
 from apps.core.schemas.serializers import Problem, scope_of, validate
 from apps.rules.domain.documents.problems import InvalidRuleError
-from apps.semantic.conflicts.rehearsal import rehearse
+from apps.semantic import services
 from apps.semantic.schemas.rehearsal import RehearsalOutput, RehearseInput, render_rehearsal
 
 
@@ -23,7 +23,7 @@ class RehearseView(HubView):
     def post(self, request: Request, name: str) -> Response:
         """Replay recorded decisions under a changed rule, and answer which would differ. Changes nothing."""
         data = validate(RehearseInput, request.data)
-        rehearsal = rehearse(
+        rehearsal = services.rehearse(
             self.access,
             name,
             data.get("changes"),
@@ -35,11 +35,12 @@ class RehearseView(HubView):
         return Response(render_rehearsal(self.access, rehearsal))
 
     def handle_exception(self, exc: Exception) -> Response:
-        """Bad changes are answered with all of their problems, each with the path of its field."""
+        """Answer bad changes with all of their problems, each with the path of its field."""
         if isinstance(exc, InvalidRuleError):
             problems = exc.below("changes").problems
             exc = ValidationError({path: [message] for path, message in problems}, code=exc.code)
         return super().handle_exception(exc)
 
 
+# Among the addresses of the rules, although it needs memories and receipts to answer.
 urlpatterns = [path("rules/<str:name>/rehearse", RehearseView.as_view(), name="rule-rehearse")]

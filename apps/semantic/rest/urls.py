@@ -1,4 +1,4 @@
-"""Addresses of semantic memory."""
+"""The addresses of semantic memory."""
 
 from django.urls import path
 
@@ -17,5 +17,5 @@ urlpatterns = [
     path("conflicts/<uuid:uuid>/override", conflicts.OverrideView.as_view(), name="conflict-override"),
     path("conflicts/<uuid:uuid>/revert", conflicts.RevertView.as_view(), name="conflict-revert"),
     path("search", memories.SearchView.as_view(), name="search"),
-    path("status", memories.StatusView.as_view(), name="semantic-status"),
+    path("status", memories.StoreStatusView.as_view(), name="semantic-status"),
 ]

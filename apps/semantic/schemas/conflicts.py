@@ -1,13 +1,13 @@
 """Inputs and outputs of receipts."""
 
-from typing import Any
+from typing import Annotated, Any, TypedDict
 
-from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from apps.core.domain.scope import Access
-from apps.core.schemas.fields import AwareDateTimeField, IdentifierField, JSONObjectField, StrictChoiceField
-from apps.core.schemas.paging import CURSOR_PATTERN
+from apps.core.schemas.fields import AwareDateTimeField, StrictChoiceField
+from apps.core.schemas.outputs import Moment, Url, Uuid, iso
+from apps.core.schemas.paging import PageInput
 from apps.core.schemas.serializers import StrictSerializer
 from apps.rules.domain.documents.rule import MAX_NAME_CHARS
 from apps.rules.domain.engine.arbitration import SIDES
@@ -15,25 +15,22 @@ from apps.rules.domain.engine.signals import SignalOutput
 from apps.rules.selectors import shown_version
 from apps.semantic.conflicts.review import Winner
 from apps.semantic.models import Conflict, ConflictOutcome, Memory, MemoryStatus, Origin, ReviewState
-from apps.semantic.schemas.memories import Fields, iso
+from apps.semantic.schemas.memories import Fields
+
+LOSER = {"candidate": "existing", "existing": "candidate"}
 
 
-class ConflictListInput(StrictSerializer):
+class ConflictListInput(PageInput):
     """The query string of a list of receipts; everything is a filter."""
 
-    user_id = IdentifierField(required=False)
-    household_id = IdentifierField(required=False)
-    persona_id = IdentifierField(required=False)
     state = StrictChoiceField(choices=ReviewState.choices, required=False)
     outcome = StrictChoiceField(choices=ConflictOutcome.choices, required=False)
     origin = StrictChoiceField(choices=Origin.choices, required=False)
     rule = serializers.CharField(required=False, max_length=MAX_NAME_CHARS, source="rule_name")
     memory = serializers.UUIDField(required=False, help_text="Receipts in which this memory is one of the two.")
-    limit = serializers.IntegerField(required=False, min_value=1, max_value=200, help_text="Default 50.")
-    cursor = serializers.RegexField(CURSOR_PATTERN, required=False, help_text="From `next` or `previous`.")
 
     def get_fields(self) -> Fields:
-        """`from` is a word of Python's, so the span of time is added by name; both ends are included."""
+        """Return all fields: `from` is a keyword of Python, so the span of time, ends included, is added by name."""
         return {
             **super().get_fields(),
             "from": AwareDateTimeField(required=False, source="at__gte"),
@@ -42,79 +39,68 @@ class ConflictListInput(StrictSerializer):
 
 
 class OverrideInput(StrictSerializer):
-    """Which memory is to stand."""
+    """Which memory is to be active."""
 
     winner = StrictChoiceField(choices=[winner.value for winner in Winner])
 
 
-AnySerializer = serializers.Serializer[Any]
-LOSER = {"candidate": "existing", "existing": "candidate"}
+class SideOutput(TypedDict):
+    """One of the two memories: as it was when it was decided, and its status now."""
+
+    id: Uuid
+    content: str
+    timestamp: Annotated[Moment, "When it happened, else when it was saved."]
+    importance: float
+    source: str
+    keywords: list[str]
+    status: Annotated[str, serializers.ChoiceField(choices=MemoryStatus.choices), "Now."]
+    superseded_by: Annotated[Uuid | None, "Now."]
 
 
-@extend_schema_field(list[SignalOutput])  # type: ignore[arg-type]
-class SignalsField(JSONObjectField):
-    """The evidence for the conflict."""
-
-
-class SideOutput(AnySerializer):
-    """One of the two memories: what was known of it when it was decided, and where it stands now."""
-
-    id = serializers.UUIDField()
-    content = serializers.CharField(allow_blank=True)
-    timestamp = serializers.DateTimeField(help_text="When it happened, else when it was saved.")
-    importance = serializers.FloatField()
-    source = serializers.CharField()
-    keywords = serializers.ListField(child=serializers.CharField())
-    status = serializers.ChoiceField(choices=MemoryStatus.choices, help_text="Now.")
-    superseded_by = serializers.UUIDField(allow_null=True, help_text="Now.")
-
-
-class ConflictOutput(AnySerializer):
+class ConflictOutput(TypedDict):
     """A receipt: what was decided about two memories, why, and what it changed."""
 
-    id = serializers.UUIDField()
-    user_id = serializers.CharField()
-    household_id = serializers.CharField(allow_null=True)
-    persona_id = serializers.CharField(allow_null=True)
-    origin = serializers.ChoiceField(choices=Origin.choices)
-    outcome = serializers.ChoiceField(choices=ConflictOutcome.choices)
-    state = serializers.ChoiceField(choices=ReviewState.choices)
-    candidate = SideOutput(help_text="The memory that was saved, or the later one.")
-    existing = SideOutput(help_text="The one that it was held against.")
-    result = serializers.UUIDField(allow_null=True, help_text="The memory that stood afterwards; null where both did.")
-    action = serializers.CharField(help_text="keep, merge or reject; revert where a decision was undone.")
-    winner = serializers.ChoiceField(choices=SIDES, allow_null=True)
-    loser = serializers.ChoiceField(choices=SIDES, allow_null=True)
-    strategy = serializers.CharField(help_text="What decided.")
-    confidence = serializers.FloatField()
-    reason = serializers.CharField()
-    signals = SignalsField()
-    total_score = serializers.FloatField()
-    similarity = serializers.FloatField(allow_null=True, help_text="Cosine of the two.")
-    rule = serializers.CharField()
-    rule_version = serializers.IntegerField(
-        allow_null=True, help_text="The registry's when the rule last changed; null for a key with a bound."
-    )
-    merge = JSONObjectField(allow_null=True)
-    others = serializers.ListField(child=JSONObjectField(), help_text="Further conflicts of the same candidate.")
-    transitions = serializers.ListField(child=JSONObjectField(), help_text="Every row changed, before and after.")
-    about = serializers.UUIDField(allow_null=True, help_text="The receipt that this one reverts or overrides.")
-    actor = serializers.CharField()
-    at = serializers.DateTimeField()
-    reviewed_by = serializers.CharField(allow_blank=True)
-    reviewed_at = serializers.DateTimeField(allow_null=True)
+    id: Uuid
+    user_id: str
+    household_id: str | None
+    persona_id: str | None
+    origin: Annotated[str, serializers.ChoiceField(choices=Origin.choices)]
+    outcome: Annotated[str, serializers.ChoiceField(choices=ConflictOutcome.choices)]
+    state: Annotated[str, serializers.ChoiceField(choices=ReviewState.choices)]
+    candidate: Annotated[SideOutput, "The memory that was saved, or the later one."]
+    existing: Annotated[SideOutput, "The memory that was stored before."]
+    result: Annotated[Uuid | None, "The memory that was active afterwards; null where both were."]
+    action: Annotated[str, "keep, merge or reject; revert where a decision was undone."]
+    winner: Annotated[str | None, serializers.ChoiceField(choices=SIDES, allow_null=True)]
+    loser: Annotated[str | None, serializers.ChoiceField(choices=SIDES, allow_null=True)]
+    strategy: Annotated[str, "What decided."]
+    confidence: float
+    reason: str
+    signals: list[SignalOutput]
+    total_score: float
+    similarity: Annotated[float | None, "Cosine of the two."]
+    rule: str
+    rule_version: Annotated[int | None, "The registry's when the rule last changed; null for a key with a bound."]
+    merge: dict[str, Any] | None
+    others: Annotated[list[dict[str, Any]], "Further conflicts of the same candidate."]
+    transitions: Annotated[list[dict[str, Any]], "Every row changed, before and after."]
+    about: Annotated[Uuid | None, "The receipt that this one reverts or overrides."]
+    actor: str
+    at: Moment
+    reviewed_by: str
+    reviewed_at: Moment | None
 
 
-class ConflictPage(AnySerializer):
+class ConflictPage(TypedDict):
     """A page of receipts, the newest first."""
 
-    next = serializers.URLField(allow_null=True)
-    previous = serializers.URLField(allow_null=True)
-    results = ConflictOutput(many=True)
+    next: Url | None
+    previous: Url | None
+    results: list[ConflictOutput]
 
 
-def render_conflict(receipt: Conflict, access: Access) -> dict[str, Any]:
-    """A receipt as ConflictOutput describes it."""
+def render_conflict(receipt: Conflict, access: Access) -> ConflictOutput:
+    """Return a receipt as JSON, as this caller may see it."""
     return {
         "id": str(receipt.uuid),
         "user_id": receipt.user_id,
@@ -123,25 +109,9 @@ def render_conflict(receipt: Conflict, access: Access) -> dict[str, Any]:
         "origin": str(receipt.origin),
         "outcome": str(receipt.outcome),
         "state": str(receipt.state),
-        "candidate": _side(receipt, "candidate", receipt.candidate),
-        "existing": _side(receipt, "existing", receipt.existing),
-        "result": _id(receipt.result),
-        **_decision(receipt),
-        "rule": receipt.rule_name,
-        "rule_version": shown_version(access, receipt.rule_version),
-        "merge": receipt.merge,
-        "others": receipt.others,
-        "transitions": receipt.transitions,
-        "about": _id(receipt.about),
-        "actor": receipt.actor,
-        "at": iso(receipt.at),
-        "reviewed_by": receipt.reviewed_by,
-        "reviewed_at": iso(receipt.reviewed_at),
-    }
-
-
-def _decision(receipt: Conflict) -> dict[str, Any]:
-    return {
+        "candidate": render_side(receipt.candidate, receipt.records.get("candidate", {})),
+        "existing": render_side(receipt.existing, receipt.records.get("existing", {})),
+        "result": str(receipt.result.uuid) if receipt.result else None,
         "action": receipt.action,
         "winner": receipt.winner or None,
         "loser": LOSER.get(receipt.winner),
@@ -151,15 +121,28 @@ def _decision(receipt: Conflict) -> dict[str, Any]:
         "signals": receipt.signals,
         "total_score": receipt.total_score,
         "similarity": receipt.similarity,
+        "rule": receipt.rule_name,
+        "rule_version": shown_version(access, receipt.rule_version),
+        "merge": receipt.merge,
+        "others": receipt.others,
+        "transitions": receipt.transitions,
+        "about": str(receipt.about.uuid) if receipt.about else None,
+        "actor": receipt.actor,
+        "at": iso(receipt.at),
+        "reviewed_by": receipt.reviewed_by,
+        "reviewed_at": iso(receipt.reviewed_at),
     }
 
 
-def _side(receipt: Conflict, side: str, memory: Memory) -> dict[str, Any]:
-    record = receipt.records.get(side, {})
-    then = {name: record.get(name) for name in ("content", "timestamp", "importance", "source", "keywords")}
-    now = {"status": str(memory.status), "superseded_by": _id(memory.superseded_by)}
-    return {"id": str(memory.uuid), **then, **now}
-
-
-def _id(row: Memory | Conflict | None) -> str | None:
-    return str(row.uuid) if row else None
+def render_side(memory: Memory, record: dict[str, Any]) -> SideOutput:
+    """Return one memory of a receipt as JSON. record: of the memory when it was decided."""
+    return {
+        "id": str(memory.uuid),
+        "content": record.get("content", ""),
+        "timestamp": record.get("timestamp", ""),
+        "importance": record.get("importance", 0.0),
+        "source": record.get("source", ""),
+        "keywords": record.get("keywords", []),
+        "status": str(memory.status),
+        "superseded_by": str(memory.superseded_by.uuid) if memory.superseded_by else None,
+    }

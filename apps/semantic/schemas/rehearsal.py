@@ -1,13 +1,14 @@
 """Inputs and outputs of rehearsals."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any, TypedDict
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from apps.core.domain.scope import Access
 from apps.core.schemas.fields import StrictBooleanField, StrictIntegerField
+from apps.core.schemas.outputs import Moment, Uuid, iso
 from apps.core.schemas.serializers import ScopeInput
 from apps.rules.domain.documents.json_schema import rule_schema
 from apps.rules.domain.engine.arbitration import Strategy
@@ -16,9 +17,14 @@ from apps.rules.domain.engine.verdict import VerdictOutcome
 from apps.rules.selectors import is_visible
 from apps.semantic.conflicts.near_pairs import DEFAULT_PAIRS, MAX_PAIRS
 from apps.semantic.conflicts.rehearsal import DEFAULT_LIMIT, MAX_LIMIT, Difference, Rehearsal, Replayed
-from apps.semantic.domain.rehearsal import NO_CONFLICT, ReplayCase, ReplayCounts, ReplayedOutcome
+from apps.semantic.domain.rehearsal import NO_CONFLICT, ReplayedOutcome
 from apps.semantic.models import Origin, ReviewState
-from apps.semantic.schemas.memories import iso
+
+MAX_EXCERPT_CHARS = 200
+OUTCOMES = [outcome.value for outcome in VerdictOutcome] + [NO_CONFLICT]
+STRATEGIES = ", ".join(strategy.value for strategy in Strategy)
+# Returns the name of a rule, None for one that the caller may not know of.
+ShownRule = Callable[[str], str | None]
 
 
 @extend_schema_field({**rule_schema(leave_out=["name"]), "nullable": True})
@@ -30,170 +36,147 @@ class ChangesField(serializers.Field[Any, Any, Any, Any]):
 
 
 class RehearseInput(ScopeInput):
-    """What to change, whose decisions to replay, and how many."""
+    """What to change, the scope of the decisions to replay, and how many of them."""
 
     changes = ChangesField(required=False, allow_null=True)
     limit = StrictIntegerField(
-        required=False,
-        min_value=1,
-        max_value=MAX_LIMIT,
-        default=DEFAULT_LIMIT,
-        help_text="At most so many decisions, the newest first.",
-    )
+        required=False, min_value=1, max_value=MAX_LIMIT, default=DEFAULT_LIMIT,
+        help_text="The most decisions to replay, the newest first.",
+    )  # fmt: skip
     neighbours = StrictBooleanField(
-        required=False,
-        default=False,
-        help_text="Compare the near neighbours among the active memories of a user, too.",
+        required=False, default=False, help_text="Compare the near neighbours among the active memories of a user, too."
     )
     max_pairs = StrictIntegerField(
-        required=False,
-        min_value=1,
-        max_value=MAX_PAIRS,
-        default=DEFAULT_PAIRS,
-        help_text="At most so many pairs of neighbours.",
-    )
+        required=False, min_value=1, max_value=MAX_PAIRS, default=DEFAULT_PAIRS,
+        help_text="The most pairs of neighbours to compare.",
+    )  # fmt: skip
 
 
-AnySerializer = serializers.Serializer[Any]
-MAX_EXCERPT_CHARS = 200
-OUTCOMES = [outcome.value for outcome in VerdictOutcome] + [NO_CONFLICT]
-STRATEGIES = ", ".join(strategy.value for strategy in Strategy)
-ShownRule = Callable[[str], str | None]
-
-
-class ExcerptOutput(AnySerializer):
+class ExcerptOutput(TypedDict):
     """A memory, in short."""
 
-    id = serializers.UUIDField()
-    excerpt = serializers.CharField(help_text=f"Its first {MAX_EXCERPT_CHARS} characters.")
+    id: Uuid
+    excerpt: Annotated[str, f"Its first {MAX_EXCERPT_CHARS} characters."]
 
 
-class FateOutput(AnySerializer):
-    """What a decision comes to."""
+class ReplayOutput(TypedDict):
+    """The outcome of one decision."""
 
-    outcome = serializers.ChoiceField(choices=OUTCOMES)
-    rule = serializers.CharField(allow_null=True, help_text="By name; null for one that this key may not know of.")
-    existing = serializers.UUIDField(allow_null=True, help_text="The memory that it is decided against.")
-    leaving = serializers.ListField(child=serializers.UUIDField(), help_text="The memories that stand no longer.")
-    merged = serializers.CharField(allow_null=True, help_text="The beginning of what two become.")
-    strategy = serializers.CharField(help_text=f"What decided: {STRATEGIES}.")
-    confidence = serializers.FloatField()
-    reason = serializers.CharField()
+    outcome: Annotated[str, serializers.ChoiceField(choices=OUTCOMES)]
+    rule: Annotated[str | None, "By name; null for one that this key may not know of."]
+    existing: Annotated[Uuid | None, "The memory that it is decided against."]
+    inactive: Annotated[list[Uuid], "The memories that are no longer active."]
+    merged: Annotated[str | None, "The beginning of the merged text."]
+    strategy: Annotated[str, f"What decided: {STRATEGIES}."]
+    confidence: float
+    reason: str
 
 
-class DifferenceOutput(AnySerializer):
-    """A pair of memories about which something else would be decided. existing: the one that matters then."""
+class DifferenceOutput(TypedDict):
+    """A pair of memories that would be decided otherwise. existing: the one that matters then."""
 
-    candidate = ExcerptOutput()
-    existing = ExcerptOutput()
-    similarity = serializers.FloatField(allow_null=True)
-    current = FateOutput(help_text="Under the rules as they are.")
-    changed = FateOutput(help_text="Under the rules as they would be.")
+    candidate: ExcerptOutput
+    existing: ExcerptOutput
+    similarity: float | None
+    current: Annotated[ReplayOutput, "Under the rules as they are."]
+    changed: Annotated[ReplayOutput, "Under the rules as they would be."]
 
 
 class DecisionOutput(DifferenceOutput):
     """A recorded decision that would be another one."""
 
-    conflict = serializers.UUIDField(help_text="Its receipt.")
-    at = serializers.DateTimeField()
-    origin = serializers.ChoiceField(choices=Origin.choices)
-    state = serializers.ChoiceField(choices=ReviewState.choices, help_text="Where the receipt stands now.")
-    recorded = FateOutput(help_text="As the receipt has it.")
-    due_to_change = serializers.BooleanField(help_text="False: the rules as they are would not decide so, either.")
+    conflict: Annotated[Uuid, "Its receipt."]
+    at: Moment
+    origin: Annotated[str, serializers.ChoiceField(choices=Origin.choices)]
+    state: Annotated[str, serializers.ChoiceField(choices=ReviewState.choices), "Of the receipt, now."]
+    recorded: Annotated[ReplayOutput, "As in the receipt."]
+    due_to_change: Annotated[bool, "False: the rules as they are would not decide so, either."]
 
 
-class MatchedOutput(AnySerializer):
-    """How many a rule would decide."""
+class MatchedOutput(TypedDict):
+    """How many cases a rule would decide."""
 
-    rule = serializers.CharField(allow_null=True)
-    count = serializers.IntegerField()
+    rule: str | None
+    count: int
 
 
-class SummaryOutput(AnySerializer):
+class SummaryOutput(TypedDict):
     """Counts. `complete` is false when there were more than was asked for."""
 
-    replayed = serializers.IntegerField()
-    differ = serializers.IntegerField()
-    transitions = serializers.DictField(
-        child=serializers.IntegerField(), help_text="Of those that differ: `merged -> noticed`, and how many."
-    )
-    rules = MatchedOutput(many=True, help_text="Which rules matched under the change.")
-    complete = serializers.BooleanField()
+    replayed: int
+    differ: int
+    transitions: Annotated[dict[str, int], "Of those that differ: `merged -> noticed`, and how many."]
+    rules: Annotated[list[MatchedOutput], "Which rules matched under the change."]
+    complete: bool
 
 
 class DecisionsOutput(SummaryOutput):
     """Recorded decisions, replayed."""
 
-    due_to_change = serializers.IntegerField()
-    results = DecisionOutput(many=True)
+    due_to_change: int
+    results: list[DecisionOutput]
 
 
 class NeighboursOutput(SummaryOutput):
-    """Pairs of memories that no decision was recorded about."""
+    """Pairs of memories without a recorded decision."""
 
-    results = DifferenceOutput(many=True)
+    results: list[DifferenceOutput]
 
 
-class RehearsalOutput(AnySerializer):
+class RehearsalOutput(TypedDict):
     """What a change of a rule would do. Nothing was changed."""
 
-    rule = serializers.CharField()
-    version = serializers.IntegerField(allow_null=True, help_text="The registry's; null for a key with a bound.")
-    changed_rules = serializers.ListField(
-        child=serializers.CharField(), help_text="The rules that would not be what they are: this one, and heirs."
-    )
-    decisions = DecisionsOutput()
-    neighbours = NeighboursOutput(allow_null=True)
+    rule: str
+    version: Annotated[int | None, "The registry's; null for a key with a bound."]
+    changed_rules: Annotated[list[str], "The rules that would differ: this one, and heirs."]
+    decisions: DecisionsOutput
+    neighbours: NeighboursOutput | None
 
 
-def render_rehearsal(access: Access, rehearsal: Rehearsal) -> dict[str, Any]:
-    """A rehearsal as RehearsalOutput describes it. Rules that the caller may not know of stay unnamed."""
-    show = _shown_rules(access, rehearsal)
-    decisions, neighbours = rehearsal.decisions, rehearsal.neighbours
+def render_rehearsal(access: Access, rehearsal: Rehearsal) -> RehearsalOutput:
+    """Return a rehearsal as JSON. Rules that the caller may not know of stay unnamed."""
+    # The rule of a receipt may be gone, and then nothing says whose it was: it stays unnamed, too.
+    visible = {name for name, rule in rehearsal.current.rules.items() if is_visible(access, rule, rehearsal.current)}
+    has_bound = bool(access.bound.named())
+
+    def show(name: str) -> str | None:
+        return None if has_bound and name not in visible else name
+
+    decisions, replayed = rehearsal.decisions, rehearsal.neighbours
+    neighbours: NeighboursOutput | None = None
+    if replayed is not None:
+        differences = [render_difference(one, show) for one in replayed.differences]
+        neighbours = {**render_summary(replayed, show), "results": differences}
     return {
         "rule": rehearsal.rule,
-        "version": None if access.bound.named() else rehearsal.current.version,
+        "version": None if has_bound else rehearsal.current.version,
         "changed_rules": [name for name in rehearsal.changed_rules if show(name)],
         "decisions": {
-            **_summary(decisions, show),
+            **render_summary(decisions, show),
             "due_to_change": decisions.tally.due_to_change,
             "results": [render_decision(one, show) for one in decisions.differences],
         },
-        "neighbours": neighbours
-        and {
-            **_summary(neighbours, show),
-            "results": [render_difference(one, show) for one in neighbours.differences],
-        },
+        "neighbours": neighbours,
     }
 
 
-def _shown_rules(access: Access, rehearsal: Rehearsal) -> ShownRule:
-    """The name of a rule that the caller may know of. A receipt may be of one that is gone; whose it was is unknown."""
-    known = rehearsal.current
-    visible = {name for name, rule in known.rules.items() if is_visible(access, rule, known)}
-    return lambda name: name if not access.bound.named() or name in visible else None
-
-
-def _summary(replayed: Replayed, show: ShownRule) -> dict[str, Any]:
-    tally = replayed.tally
+def render_summary(replayed: Replayed, show: ShownRule) -> SummaryOutput:
+    """Return the counts of replayed cases as JSON. Rules without a name are counted together."""
+    counts: dict[str | None, int] = {}
+    for name, count in replayed.tally.rules.most_common():
+        counts[show(name)] = counts.get(show(name), 0) + count
+    transitions = replayed.tally.transitions.most_common()
     return {
-        "replayed": tally.replayed,
-        "differ": tally.differ,
-        "transitions": {f"{before} -> {after}": count for (before, after), count in tally.transitions.most_common()},
-        "rules": _matched(tally, show),
+        "replayed": replayed.tally.replayed,
+        "differ": replayed.tally.differ,
+        "transitions": {f"{before} -> {after}": count for (before, after), count in transitions},
+        "rules": [{"rule": name, "count": count} for name, count in counts.items()],
         "complete": replayed.is_complete,
     }
 
 
-def _matched(tally: ReplayCounts, show: ShownRule) -> list[dict[str, Any]]:
-    counts: dict[str | None, int] = {}
-    for name, count in tally.rules.most_common():
-        counts[show(name)] = counts.get(show(name), 0) + count
-    return [{"rule": name, "count": count} for name, count in counts.items()]
-
-
-def render_decision(difference: Difference, show: ShownRule) -> dict[str, Any]:
-    """A recorded decision as DecisionOutput describes it."""
+def render_decision(difference: Difference, show: ShownRule) -> DecisionOutput:
+    """Return a recorded decision that would differ as JSON."""
     receipt = difference.receipt
     assert receipt is not None
     return {
@@ -207,8 +190,8 @@ def render_decision(difference: Difference, show: ShownRule) -> dict[str, Any]:
     }
 
 
-def render_difference(difference: Difference, show: ShownRule) -> dict[str, Any]:
-    """A pair as DifferenceOutput describes it."""
+def render_difference(difference: Difference, show: ShownRule) -> DifferenceOutput:
+    """Return a pair of memories that would be decided otherwise as JSON."""
     existing = find_shown_partner(difference)
     return {
         "candidate": render_excerpt(difference.case.candidate),
@@ -220,25 +203,24 @@ def render_difference(difference: Difference, show: ShownRule) -> dict[str, Any]
 
 
 def find_shown_partner(difference: Difference) -> MemoryRecord:
-    """Of several memories that the candidate conflicts with, that which decides under the change, else did before."""
-    case: ReplayCase = difference.case
-    return case.partner(difference.changed.existing or difference.before.existing)
+    """Return, of several memories that the candidate conflicts with, the one that decides under the change, or did."""
+    return difference.case.partner(difference.changed.existing or difference.before.existing)
 
 
-def render_excerpt(record: MemoryRecord) -> dict[str, str]:
-    """A memory as ExcerptOutput describes it."""
+def render_excerpt(record: MemoryRecord) -> ExcerptOutput:
+    """Return a memory in short as JSON."""
     return {"id": record.key, "excerpt": record.content[:MAX_EXCERPT_CHARS]}
 
 
-def render_outcome(fate: ReplayedOutcome, show: ShownRule) -> dict[str, Any]:
-    """What a decision comes to, as FateOutput describes it."""
+def render_outcome(replayed: ReplayedOutcome, show: ShownRule) -> ReplayOutput:
+    """Return the outcome of a replayed decision as JSON."""
     return {
-        "outcome": fate.outcome,
-        "rule": show(fate.rule),
-        "existing": fate.existing,
-        "leaving": sorted(fate.gone),
-        "merged": None if fate.merged is None else fate.merged[:MAX_EXCERPT_CHARS],
-        "strategy": fate.strategy,
-        "confidence": fate.confidence,
-        "reason": fate.reason,
+        "outcome": replayed.outcome,
+        "rule": show(replayed.rule),
+        "existing": replayed.existing,
+        "inactive": sorted(replayed.gone),
+        "merged": None if replayed.merged is None else replayed.merged[:MAX_EXCERPT_CHARS],
+        "strategy": replayed.strategy,
+        "confidence": replayed.confidence,
+        "reason": replayed.reason,
     }

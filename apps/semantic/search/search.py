@@ -1,4 +1,4 @@
-"""Search: from a caller's question to memories with an account of how they were found."""
+"""Search: from a caller's query to memories, with an account of how they were found."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -12,19 +12,16 @@ from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import InvalidInputError
 from apps.core.domain.scope import Access, Scope
 from apps.llm.selectors import EmbeddingSpace
-from apps.retrieval.domain.query import EMPTY_RANKING, Diagnostics, Hit, Ranking, SearchMode, SearchQuery
+from apps.retrieval.domain.query import EMPTY_RANKING, Hit, Ranking, SearchMode, SearchQuery
 from apps.retrieval.domain.ranking import rank, terms_of
 from apps.retrieval.domain.rows import RowStore
-from apps.semantic.conf import half_lives
 from apps.semantic.index.cache import index_cache
-from apps.semantic.models import Memory
+from apps.semantic.models import Memory, half_lives
 from apps.semantic.search.costs import read_search_costs
 from apps.semantic.search.fetch import fetch_active_memories, fetch_unchanged_memories
 from apps.semantic.selectors import users_in
-from apps.semantic.store.embedding_space import current_space, embed, given_vector, with_current_space
+from apps.semantic.store.embedding_space import SpaceChangedError, current_space, embed, forget_space, given_vector
 
-# What is said of the index to a caller who must not know of the other memories in it.
-UNTOLD = "not told"
 _TRIES = 3
 
 
@@ -37,37 +34,47 @@ class Found(NamedTuple):
 
 @dataclass(frozen=True)
 class SearchResult:
-    """What a search found, best first, and how."""
+    """The memories found, best first. index: how vectors were searched, None where hidden. took_ms: wall time."""
 
     found: tuple[Found, ...]
-    diagnostics: Diagnostics
+    ranking: Ranking
+    index: str | None
+    mode: SearchMode
+    took_ms: float
 
 
-_Answer = tuple[Ranking, tuple[Found, ...]]
-_Ranked = Callable[[Sequence[RowStore]], Ranking]
+Answer = tuple[Ranking, tuple[Found, ...]]
+RankRows = Callable[[Sequence[RowStore]], Ranking]
 
 
 def memory_search(access: Access, query: SearchQuery, clock: Clock = SYSTEM_CLOCK) -> SearchResult:
     """Find the caller's active memories that answer a query best (spec 000, spec 004, DESIGN D10).
 
-    Raises InvalidInputError for a query that cannot be answered, UnavailableError without an embedding model.
+    Raises:
+        InvalidInputError: the query cannot be answered.
+        UnavailableError: there is no embedding model, or it does not answer.
     """
     started = time.perf_counter()
-    _check(query)
+    check_query(query)
     scope = access.for_read(query.scope)
-    ranking, found = _outside(query) if scope is None else _inside(access, scope, query, clock)
+    answer: Answer = EMPTY_RANKING, ()
+    if scope is not None:
+        try:
+            answer = _search_scope(access, scope, query, current_space(), clock)
+        except SpaceChangedError:
+            forget_space()
+            answer = _search_scope(access, scope, query, current_space(), clock)
+    elif query.embedding is not None:  # input that is refused inside the bound is refused outside it
+        given_vector(query.embedding, current_space())
+    ranking, found = answer
+    # The way of searching follows from how much a user has, which a caller who sees only a part must not learn.
+    sees_whole_users = access.bound.household_id is None and access.bound.persona_id is None
     took_ms = (time.perf_counter() - started) * 1000
-    index = ranking.index if _sees_whole_users(access) else UNTOLD
-    diagnostics = Diagnostics(ranking.matched, ranking.filtered, index, query.effective_mode, took_ms)
-    return SearchResult(found, diagnostics)
+    return SearchResult(found, ranking, ranking.index if sees_whole_users else None, query.effective_mode, took_ms)
 
 
-def _sees_whole_users(access: Access) -> bool:
-    """Whether the caller may know how much a user has: the way of searching follows from it."""
-    return access.bound.household_id is None and access.bound.persona_id is None
-
-
-def _check(query: SearchQuery) -> None:
+def check_query(query: SearchQuery) -> None:
+    """Raise InvalidInputError for a query that cannot be answered."""
     if query.query is None and query.embedding is None:
         raise InvalidInputError("Give a query, an embedding, or both.", attr="query", code="required")
     if query.query is None and query.effective_mode is not SearchMode.VECTOR:
@@ -76,55 +83,19 @@ def _check(query: SearchQuery) -> None:
         raise InvalidInputError("`from` lies after `to`.", attr="time_window.from")
 
 
-def _outside(query: SearchQuery) -> _Answer:
-    """Nothing, after the same checks: input that is refused inside the bound is refused outside it."""
-    if query.embedding is not None:
-        given_vector(query.embedding, current_space())
-    return EMPTY_RANKING, ()
-
-
-def _inside(access: Access, scope: Scope, query: SearchQuery, clock: Clock) -> _Answer:
+def _search_scope(access: Access, scope: Scope, query: SearchQuery, space: EmbeddingSpace, clock: Clock) -> Answer:
+    """Search the memories in a scope by the vectors of a space. Raises SpaceChangedError."""
     users = [scope.user_id] if scope.user_id is not None else users_in(access, query.scope)
-    terms = terms_of(query)
+    terms, vector, costs = terms_of(query), query_vector(query, space), read_search_costs(space.dimension)
 
-    def work(space: EmbeddingSpace) -> _Answer:
-        vector, costs = _query_vector(query, space), read_search_costs(space.dimension)
+    def rank_rows(rows: Sequence[RowStore]) -> Ranking:
+        return rank(query, scope, vector, terms, rows, utcnow(clock), half_lives(), costs)
 
-        def ranked(shards: Sequence[RowStore]) -> Ranking:
-            return rank(query, scope, vector, terms, shards, utcnow(clock), half_lives(), costs)
-
-        return _found_at_hand(access, users, space, ranked) or _found_afresh(access, users, space, ranked)
-
-    return with_current_space(work)
+    return _search_cached(access, users, space, rank_rows) or _search_refreshed(access, users, space, rank_rows)
 
 
-def _found_at_hand(access: Access, users: Sequence[str], space: EmbeddingSpace, ranked: _Ranked) -> _Answer | None:
-    """What the shards say as they are, if nothing has changed when the memories are read: mostly so, in one statement.
-
-    None where something has changed, or where nothing was found.
-    """
-    with index_cache().as_cached(users, space) as seen:
-        if seen is None:
-            return None
-        ranking = ranked(seen.shards)
-    if not ranking.hits:
-        return None
-    memories = fetch_unchanged_memories(access, _ids(ranking), seen.versions, space)
-    return None if memories is None else (ranking, _found(ranking, memories))
-
-
-def _found_afresh(access: Access, users: Sequence[str], space: EmbeddingSpace, ranked: _Ranked) -> _Answer:
-    """What the shards say when they have been brought up to date."""
-    for _ in range(_TRIES):
-        with index_cache().refreshed(users, space) as shards:
-            ranking = ranked(shards)
-        found = _found(ranking, fetch_active_memories(access, _ids(ranking))) if ranking.hits else ()
-        if len(found) == len(ranking.hits):  # else some were deleted meanwhile, and left their places to others
-            break
-    return ranking, found
-
-
-def _query_vector(query: SearchQuery, space: EmbeddingSpace) -> npt.NDArray[np.float32] | None:
+def query_vector(query: SearchQuery, space: EmbeddingSpace) -> npt.NDArray[np.float32] | None:
+    """Return the caller's vector, else that of the text; None where no vectors are compared."""
     if query.embedding is not None:
         return given_vector(query.embedding, space)
     if query.effective_mode is SearchMode.KEYWORD and query.min_similarity is None:
@@ -133,9 +104,34 @@ def _query_vector(query: SearchQuery, space: EmbeddingSpace) -> npt.NDArray[np.f
     return embed([query.query])[0]
 
 
-def _ids(ranking: Ranking) -> list[int]:
-    return [hit.id for hit in ranking.hits]
+def _search_cached(access: Access, users: Sequence[str], space: EmbeddingSpace, rank_rows: RankRows) -> Answer | None:
+    """Rank the indexes as they are in memory, and read what was found if nothing has changed: mostly one statement.
+
+    Return None where something has changed, or where nothing was found.
+    """
+    with index_cache().as_cached(users, space) as cached:
+        if cached is None:
+            return None
+        ranking = rank_rows(cached.rows)
+    if not ranking.hits:
+        return None
+    memories = fetch_unchanged_memories(access, [hit.id for hit in ranking.hits], cached.versions, space)
+    return None if memories is None else (ranking, pair_with_hits(memories, ranking))
 
 
-def _found(ranking: Ranking, memories: Mapping[int, Memory]) -> tuple[Found, ...]:
+def _search_refreshed(access: Access, users: Sequence[str], space: EmbeddingSpace, rank_rows: RankRows) -> Answer:
+    """Rank the indexes after they were brought up to date."""
+    for _ in range(_TRIES):
+        with index_cache().refreshed(users, space) as rows:
+            ranking = rank_rows(rows)
+        found: tuple[Found, ...] = ()
+        if ranking.hits:
+            found = pair_with_hits(fetch_active_memories(access, [hit.id for hit in ranking.hits]), ranking)
+        if len(found) == len(ranking.hits):  # else some were deleted concurrently, and left their places to others
+            break
+    return ranking, found
+
+
+def pair_with_hits(memories: Mapping[int, Memory], ranking: Ranking) -> tuple[Found, ...]:
+    """Return the memories that could be read, with their hits, in the order of the ranking."""
     return tuple(Found(memories[hit.id], hit) for hit in ranking.hits if hit.id in memories)

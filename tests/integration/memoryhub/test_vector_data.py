@@ -80,10 +80,10 @@ class TestFilling:
 
     def test_filling_twice_adds_to_the_user_and_later_searches_see_it(self, filled) -> None:
         data, _ = filled
-        before = memory_search(system_access("test"), SearchQuery(scope=Scope("ana"), query="x")).diagnostics.matched
+        before = memory_search(system_access("test"), SearchQuery(scope=Scope("ana"), query="x")).ranking.matched
         more = real_scope("ana", [f"one more {n}" for n in range(30)], data.vectors[:30], 25, 5)
         fill(more, current_space())
-        after = memory_search(system_access("test"), SearchQuery(scope=Scope("ana"), query="x")).diagnostics.matched
+        after = memory_search(system_access("test"), SearchQuery(scope=Scope("ana"), query="x")).ranking.matched
         assert (before, after) == (300, 325)
 
     def test_it_says_how_far_it_is(self) -> None:

@@ -69,7 +69,7 @@ def near(access: Access, text: str, top_k: int = 5) -> tuple[list[str], str]:
     """What a search of ana's finds, and by which way."""
     query = SearchQuery(scope=Scope("ana"), query=text, mode=SearchMode.VECTOR, top_k=top_k)
     result = memory_search(access, query)
-    return [item.memory.content for item in result.found], result.diagnostics.index
+    return [item.memory.content for item in result.found], result.index
 
 
 def random_draft(number: int) -> MemoryDraft:
@@ -86,7 +86,7 @@ def answers_are_exact(access: Access) -> None:
         query = SearchQuery(scope=Scope("ana"), embedding=vector, mode=SearchMode.VECTOR, top_k=10)
         with patch.object(graph, "MIN_BREADTH", len(matrix)):
             result = memory_search(access, query)
-        assert result.diagnostics.index == "hnsw", result.diagnostics
+        assert result.index == "hnsw", result
         assert len({found.memory.pk for found in result.found}) == 10
         nearest = np.sort(matrix @ (vector / np.linalg.norm(vector)))[::-1][:10].tolist()
         found = [one.hit.similarity for one in result.found]

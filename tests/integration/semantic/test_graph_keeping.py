@@ -166,7 +166,7 @@ def test_graphs_of_spaces_that_are_no_longer_in_use_leave_the_disk(access: Acces
 def test_one_process_makes_a_graph_and_the_others_ask_again(access: Access, filled: list[Memory], monkeypatch) -> None:
     asked: list[str] = []
     monkeypatch.setattr(
-        "apps.semantic.index.graphs.GraphKeeper._ask_again", lambda self, user, space: asked.append(user)
+        "apps.semantic.index.graphs.GraphKeeper.request_later", lambda self, user, space: asked.append(user)
     )
     with Snapshots.of("ana", current_space()).exclusive() as mine:
         assert mine
@@ -190,7 +190,7 @@ def test_a_memory_that_leaves_while_a_snapshot_is_written_is_found_neither_befor
     monkeypatch.setattr(Snapshots, "save", leaving_meanwhile)
     entry = index_cache().peek("ana", current_space())
     assert entry is not None
-    index_cache().keeper._save_if_mine(entry, "ana", current_space())
+    index_cache().keeper._save_if_ours(entry, "ana", current_space())
     assert in_graph(index_cache()) == ROWS - 1
     other = IndexCache(1 << 30)
     keep(other)

@@ -133,7 +133,7 @@ def test_a_shard_that_is_emptied_while_its_graph_is_made_does_not_get_it(filled,
         asked.clear()
         with entry.lock:
             entry.reset()
-    assert (entry.shard.graph, asked, names()) == (None, ["ana"], [])
+    assert (entry.rows.graph, asked, names()) == (None, ["ana"], [])
 
 
 def test_a_shard_that_is_emptied_while_its_graph_is_read_gets_neither_that_nor_an_empty_one(
@@ -147,7 +147,7 @@ def test_a_shard_that_is_emptied_while_its_graph_is_read_gets_neither_that_nor_a
     gate = gated(monkeypatch, VectorGraph, "load")
     with in_thread(see_to(cache), gate), entry.lock:
         entry.reset()
-    assert (entry.shard.graph, names()) == (None, before)
+    assert (entry.rows.graph, names()) == (None, before)
     keep(cache)
     assert in_graph(cache) == ROWS
 
@@ -176,15 +176,15 @@ def test_a_snapshot_that_is_dropped_while_it_is_read_gives_way_to_a_newer_one(
 ) -> None:
     keep(cache)
     snapshots, graph = snapshots_of_ana(), shard_of(cache, lambda shard: shard.graph)
-    read = index_snapshots._fingerprint
+    read = index_snapshots.fingerprint
 
     def slowly(path: Path) -> tuple[int, str]:
-        monkeypatch.setattr(index_snapshots, "_fingerprint", read)
+        monkeypatch.setattr(index_snapshots, "fingerprint", read)
         for number in range(KEPT):
             snapshots.save(graph, 101 + number)
         return read(path)
 
-    monkeypatch.setattr(index_snapshots, "_fingerprint", slowly)
+    monkeypatch.setattr(index_snapshots, "fingerprint", slowly)
     loaded = snapshots.load()
     assert loaded is not None
     assert loaded.header.version == 100 + KEPT

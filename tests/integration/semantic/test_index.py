@@ -69,8 +69,8 @@ def test_rows_are_asked_for_only_when_a_version_has_changed(
     remember: Remember, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[list[str]] = []
-    original = changes._changed_rows
-    monkeypatch.setattr(changes, "_changed_rows", lambda seen: (asked.append(list(seen)), original(seen))[1])
+    original = changes.changed_rows
+    monkeypatch.setattr(changes, "changed_rows", lambda seen: (asked.append(list(seen)), original(seen))[1])
     remember("tea")
     cache = IndexCache(1 << 20)
     sizes(cache, "ana")
@@ -116,13 +116,13 @@ def test_a_database_that_has_gone_back_is_believed(remember: Remember) -> None:
 
 def test_a_forked_process_begins_with_nothing_and_waits_for_nobody(remember: Remember) -> None:
     remember("tea")
-    with index_cache().refreshed(["ana"], current_space()), cache_module._cache_lock, health._guard_lock:
+    with index_cache().refreshed(["ana"], current_space()), cache_module._cache._lock, health._guard._lock:
         child = os.fork()
         if child == 0:
             signal.alarm(10)
-            known = cache_module._cache, warm_up._warm_up, health._guard
+            known = [list(value._made) for value in (cache_module._cache, warm_up._warm_up, health._guard)]
             made = index_cache() is not None and health.index_guard() is not None
-            os._exit(0 if known == (None, None, None) and made else 1)
+            os._exit(0 if known == [[], [], []] and made else 1)
     assert os.waitpid(child, 0)[1] == 0
 
 
@@ -183,10 +183,10 @@ def test_what_another_process_saved_is_found_although_the_shard_seemed_steady(
     remember("tea")
     for _ in range(3):
         found(access)
-    elsewhere = cache_module.index_cache()
-    cache_module._begin_without()  # what another process does goes past this one's shards
+    here = cache_module._cache._made
+    cache_module._cache.forget()  # what another process does goes past the indexes of this one
     memory = remember("green tea")
-    cache_module._cache = elsewhere
+    cache_module._cache._made = here
     looks.clear()
     assert found(access) == ["green tea", "tea"]
     assert looks == ["fetch_unchanged_memories", "changes", "fetch_active_memories"]
@@ -255,7 +255,7 @@ def test_the_cache_keeps_to_its_size_even_after_a_search_over_everybody(remember
     cache = IndexCache(limit)
     assert sizes(cache, *users) == [1] * 40
     assert cache.nbytes <= limit
-    assert 0 < cache.describe()["shards"] <= 5
+    assert 0 < cache.describe()["indexes"] <= 5
     assert sizes(cache, *users[-3:]) == [1] * 3
 
 
@@ -304,7 +304,7 @@ def test_searches_of_shards_at_hand_do_without_graphs_when_they_have_to(
         found(access)
         cached = index_cache().peek("ana", current_space())
         assert cached is not None
-        assert (looks, cached.shard.use_graph) == (["fetch_unchanged_memories"], False)
+        assert (looks, cached.rows.use_graph) == (["fetch_unchanged_memories"], False)
     finally:
         index_cache().use_graphs = True
 
@@ -327,7 +327,7 @@ def test_what_was_read_from_another_database_is_forgotten_before_anything_is_fou
     remember("tea")
     for _ in range(3):
         found(access)
-    index_cache().peek("ana", current_space()).shard.ids[0] += 1_000_000  # type: ignore[union-attr]
+    index_cache().peek("ana", current_space()).rows.ids[0] += 1_000_000  # type: ignore[union-attr]
     monkeypatch.setattr(identity, "_known", ("1", "00000001", "1"))
     identity.check_new_connection(connection)
     looks.clear()

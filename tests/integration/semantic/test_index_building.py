@@ -37,7 +37,7 @@ ACCESS = system_access("test")
 def of_this_test(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, settings) -> Iterator[None]:
     use_small_graphs(monkeypatch, tmp_path, settings)
     forget_space()
-    monkeypatch.setattr(cache_module, "_cache", IndexCache(1 << 30))
+    monkeypatch.setattr(cache_module._cache, "_made", [IndexCache(1 << 30)])
     yield
     forget_space()
 
@@ -97,7 +97,7 @@ def test_what_is_there_is_kept_and_brought_up_to_date_unless_it_is_to_be_made_an
     said, progress = run("--user", "ana")
     assert (made, said.split(":")[0]) == ([], f"{ROWS + 9} memories")
     assert progress.splitlines() == [f"Graph 1 of 1: {ROWS + 9}/{ROWS + 9}"]
-    said, _ = run("--user", "ana", "--anew")
+    said, _ = run("--user", "ana", "--rebuild")
     assert (len(made), said.split(":")[0]) == (1, f"{ROWS + 9} memories")
 
 
@@ -105,7 +105,7 @@ def test_what_is_there_is_kept_and_brought_up_to_date_unless_it_is_to_be_made_an
 def test_without_large_users_it_says_from_when_on_there_are_graphs(options: tuple[str, ...]) -> None:
     fill(synthetic_scope("cem", 90, 1, current_space().dimension), current_space())
     said, progress = run(*options)
-    assert "100 memories, from which on a graph is made" in said
+    assert "100 memories, the fewest for a graph" in said
     assert progress == ""
 
 
@@ -114,7 +114,7 @@ def test_while_another_process_makes_the_graph_it_says_so() -> None:
     with snapshots_of_ana().exclusive() as mine:
         assert mine
         said, _ = run("--user", "ana")
-    assert said == "Another process sees to this graph.\n"
+    assert said == "Another process builds this graph.\n"
 
 
 def test_what_another_process_writes_is_not_taken_away_from_it() -> None:
@@ -122,8 +122,8 @@ def test_what_another_process_writes_is_not_taken_away_from_it() -> None:
     run("--user", "ana")
     before = sorted(snapshots_of_ana().directory.glob("[0-9]*"))
     with snapshots_of_ana().exclusive():
-        said, _ = run("--user", "ana", "--anew")
-    assert said == "Another process sees to this graph.\n"
+        said, _ = run("--user", "ana", "--rebuild")
+    assert said == "Another process builds this graph.\n"
     assert sorted(snapshots_of_ana().directory.glob("[0-9]*")) == before
 
 
@@ -146,7 +146,7 @@ def test_one_user_is_in_memory_at_a_time(monkeypatch: pytest.MonkeyPatch) -> Non
     caches: list[IndexCache] = []
     monkeypatch.setattr(build, "IndexCache", lambda size: caches.append(IndexCache(size)) or caches[-1])
     run()
-    assert [cache.describe()["shards"] for cache in caches] == [0, 0]
+    assert [cache.describe()["indexes"] for cache in caches] == [0, 0]
     for cache in caches:
         assert cache.keeper._thread is not None
         cache.keeper._thread.join(PATIENCE)
@@ -157,9 +157,9 @@ def test_one_user_is_in_memory_at_a_time(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_what_cannot_be_removed_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     people()
-    monkeypatch.setattr(Snapshots, "forget", failing(PermissionError("read-only")))
+    monkeypatch.setattr(Snapshots, "delete_all", failing(PermissionError("read-only")))
     with pytest.raises(CommandError, match="read-only"):
-        run("--user", "ana", "--anew")
+        run("--user", "ana", "--rebuild")
 
 
 def test_only_active_memories_count() -> None:

@@ -63,7 +63,7 @@ def test_slow_writes_warn_once_and_are_told_with_their_reason(guard, clock, sett
     assert guard.check(clock=clock).level is IndexLevel.WARNING
     guard.check(clock=clock)
     assert told() == [("ok", "warning", ["write_latency"])]
-    assert REGISTRY.get_sample_value("semantic_index_level") == 1
+    assert REGISTRY.get_sample_value("memoryhub_index_level") == 1
 
 
 def test_past_the_hard_limit_searches_do_without_graphs_and_saves_are_slowed_down(
@@ -123,7 +123,7 @@ def test_memories_that_wait_for_a_graph_and_a_full_cache_are_signs_too(
     with index_cache().refreshed(["ana"], current_space()):
         pass
     assert index_cache().describe()["backlog"] == 5
-    monkeypatch.setattr("apps.semantic.index.health._limits", lambda: IndexLimits(4, 1, 1_000))
+    monkeypatch.setattr("apps.semantic.index.health.index_limits", lambda: IndexLimits(4, 1, 1_000))
     health = guard.check(clock=clock)
     assert set(health.reasons) >= {IndexReason.CAPACITY}
     assert health.level is IndexLevel.DEGRADED
@@ -148,7 +148,7 @@ def test_health_and_backpressure(guard, settings, api: Api) -> None:
 
 def test_before_the_index_is_loaded_saves_are_refused_and_the_hub_is_not_ready(access: Access, monkeypatch) -> None:
     warm_up = WarmUp(IndexCache(1 << 20))
-    monkeypatch.setattr("apps.semantic.index.warm_up._warm_up", warm_up)
+    monkeypatch.setattr("apps.semantic.index.warm_up._warm_up._made", [warm_up])
     assert index_ready() is None
     warm_up._progress = (1, 3)
     assert index_ready() == "loading the index, 1 of 3"

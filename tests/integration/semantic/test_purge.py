@@ -38,9 +38,9 @@ def test_purging_leaves_nothing_of_the_scope_and_all_of_the_others(
 def test_a_search_forgets_what_was_purged(access: Access, remember: Callable[..., Memory]) -> None:
     remember("tea")
     query = SearchQuery(scope=Scope("ana"), query="tea")
-    assert memory_search(access, query).diagnostics.matched == 1
+    assert memory_search(access, query).ranking.matched == 1
     memories_purge(access=access, scope=Scope("ana"))
-    assert memory_search(access, query).diagnostics.matched == 0
+    assert memory_search(access, query).ranking.matched == 0
     remember("milk")
     assert [found.memory.content for found in memory_search(access, query).found] == ["milk"]
 

@@ -12,7 +12,8 @@ from apps.llm.domain.tools import ToolResult
 from apps.llm.tools.registry import tool_execute, tool_registry
 from apps.semantic.domain.confidence import DecayPolicy
 from apps.semantic.models import Memory
-from apps.semantic.schemas.memories import MemoryInput, SearchInput
+from apps.semantic.schemas.memories import MemoryInput
+from apps.semantic.schemas.search import SearchInput
 
 pytestmark = pytest.mark.django_db
 

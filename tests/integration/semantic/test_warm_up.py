@@ -75,8 +75,8 @@ def restarted(monkeypatch: pytest.MonkeyPatch) -> WarmUp:
     """What a process that starts now has: an empty cache, and a warm-up that has not begun."""
     cache = IndexCache(1 << 30)
     warming = WarmUp(cache)
-    monkeypatch.setattr(cache_module, "_cache", cache)
-    monkeypatch.setattr(warm_up, "_warm_up", warming)
+    monkeypatch.setattr(cache_module._cache, "_made", [cache])
+    monkeypatch.setattr(warm_up._warm_up, "_made", [warming])
     return warming
 
 
@@ -149,7 +149,7 @@ def test_index_bootstrap(
     """Spec 000: without anything on the disk, the rows of the database are enough, and readiness says when."""
     use_small_graphs(monkeypatch, tmp_path, settings)
     fill(synthetic_scope("ana", ROWS, 1, current_space().dimension), current_space())
-    assert cache_module.index_cache().describe()["shards"] == 0
+    assert cache_module.index_cache().describe()["indexes"] == 0
     restarted.begin().join(PATIENCE)
     assert ready() == (True, "ok")
     assert near(ACCESS, "tea") == (ANY, "exact")  # which loads the rows, and asks for the graph
@@ -173,7 +173,7 @@ def answers(data: ScopeData, places: Mapping[str, int]) -> tuple[float, set[str]
         found = [places[str(one.memory.uuid)] for one in result.found]
         assert question.is_complete(found)
         shares.append(question.recall(found))
-        ways.add(result.diagnostics.index)
+        ways.add(result.index)
     return sum(shares) / len(shares), ways
 
 
@@ -188,7 +188,7 @@ def all_is_well(api: Api) -> None:
 def test_without_snapshots_there_is_nothing_to_wait_for(restarted: WarmUp, api: Api) -> None:
     restarted.begin().join(PATIENCE)
     assert ready() == (True, "ok")
-    assert cache_module.index_cache().describe()["shards"] == 0
+    assert cache_module.index_cache().describe()["indexes"] == 0
 
 
 @pytest.mark.usefixtures("small")

@@ -15,6 +15,7 @@ from apps.llm.domain.budget import (
     MAX_AMOUNT,
     WARNING_THRESHOLDS,
     Budget,
+    BudgetTracker,
     BudgetWindow,
     InvalidAmountError,
     Reservation,
@@ -27,7 +28,6 @@ from apps.llm.domain.budget import (
     window_start,
 )
 from tests.effort import examples
-from tests.guards import BudgetTracker
 
 
 def moment(*when: int) -> int:

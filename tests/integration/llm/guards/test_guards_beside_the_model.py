@@ -21,14 +21,13 @@ from hypothesis.stateful import (
 )
 
 from apps.events.models import Event
-from apps.llm.domain.breaker import CircuitConfig, Ticket
-from apps.llm.domain.budget import Reservation
+from apps.llm.domain.breaker import CircuitBreaker, CircuitConfig, Ticket
+from apps.llm.domain.budget import BudgetTracker, Reservation
 from apps.llm.domain.rate import TokenUsage, decide_rate
 from apps.llm.guards.breakers import CallResult, breaker_admit, breaker_record, breaker_state
 from apps.llm.guards.budgets import budget_release, budget_reserve, budget_settle, budget_window
 from apps.llm.guards.rates import TokenRequest, tokens_release, tokens_reserve, tokens_settle
 from tests.effort import examples
-from tests.guards import BudgetTracker, CircuitBreaker
 from tests.integration.llm.guards.rules import DAY, MINUTE, noon, rules
 
 pytestmark = pytest.mark.django_db

@@ -61,14 +61,14 @@ def test_a_decision_that_would_differ_is_answered_with_both_memories(operator: A
         "outcome": "superseded_existing",
         "rule": "default",
         "existing": str(receipt.existing.uuid),
-        "leaving": [str(receipt.existing.uuid)],
+        "inactive": [str(receipt.existing.uuid)],
         "merged": None,
         "strategy": receipt.strategy,
         "confidence": receipt.confidence,
         "reason": receipt.reason,
     }
     assert result["current"] == result["recorded"]
-    assert (result["changed"]["outcome"], result["changed"]["leaving"]) == ("no_conflict", [])
+    assert (result["changed"]["outcome"], result["changed"]["inactive"]) == ("no_conflict", [])
     assert answer["neighbours"] is None
     assert answer["changed_rules"] == ["default", "inferred"]
 

@@ -1,0 +1,146 @@
+"""Inputs and outputs of searches."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Annotated, Any, NotRequired, TypedDict
+
+from rest_framework import serializers
+
+from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
+from apps.core.schemas.fields import (
+    AwareDateTimeField,
+    StrictBooleanField,
+    StrictCharField,
+    StrictChoiceField,
+    StrictFloatField,
+    StrictIntegerField,
+    VectorField,
+)
+from apps.core.schemas.serializers import StrictSerializer, scope_of
+from apps.retrieval.domain.explain import explain_hit
+from apps.retrieval.domain.query import DEFAULT_TOP_K, MAX_TOP_K, SearchMode, SearchQuery
+from apps.semantic.domain.memory import TAGS
+from apps.semantic.schemas.memories import Fields, MemoryOutput, TagsInput, render_memory, share_field
+from apps.semantic.search.search import SearchResult
+
+MAX_QUERY_CHARS = 10_000
+MAX_DAYS = 36_500
+
+
+class WindowInput(StrictSerializer):
+    """A span of time, both ends included; `from` is a keyword of Python, so the fields are added by name."""
+
+    def get_fields(self) -> Fields:
+        return {
+            "from": AwareDateTimeField(required=False, allow_null=True, source="start"),
+            "to": AwareDateTimeField(required=False, allow_null=True, source="end"),
+        }
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        start, end = attrs.get("start"), attrs.get("end")
+        if start is not None and end is not None and start > end:
+            raise serializers.ValidationError({"from": ["`from` lies after `to`."]})
+        return attrs
+
+
+class SearchInput(TagsInput):
+    """A search: by words (`query`), by a vector of the active model (`embedding`), or both."""
+
+    query = StrictCharField(required=False, allow_null=True, max_length=MAX_QUERY_CHARS)
+    embedding = VectorField(required=False, allow_null=True)
+    top_k = StrictIntegerField(required=False, min_value=1, max_value=MAX_TOP_K, default=DEFAULT_TOP_K)
+    min_similarity = StrictFloatField(required=False, allow_null=True, min_value=-1, max_value=1)
+    min_confidence = share_field("Only memories that are at least this sure now.")
+    time_window = WindowInput(required=False, allow_null=True)
+    last_days = StrictFloatField(required=False, allow_null=True, min_value=0, max_value=MAX_DAYS)
+    source = StrictCharField(required=False, max_length=64)
+    mode = StrictChoiceField(choices=[mode.value for mode in SearchMode], required=False)
+    explain = StrictBooleanField(required=False, default=False)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if attrs.get("time_window") and attrs.get("last_days") is not None:
+            raise serializers.ValidationError({"last_days": ["Give time_window or last_days, not both."]})
+        return attrs
+
+
+def make_query(data: Mapping[str, Any]) -> SearchQuery:
+    """Return the search that validated SearchInput describes."""
+    window = data.get("time_window") or {}
+    start = window.get("start")
+    if data.get("last_days") is not None:
+        start = utcnow(SYSTEM_CLOCK) - timedelta(days=data["last_days"])
+    tags = {name: data[name] for name in (*TAGS, "session_id", "source") if data.get(name)}
+    if "is_global" in data:
+        tags["is_global"] = "true" if data["is_global"] else "false"
+    return SearchQuery(
+        scope=scope_of(data),
+        query=data.get("query"),
+        embedding=data.get("embedding"),
+        mode=SearchMode(data["mode"]) if data.get("mode") else None,
+        top_k=data["top_k"],
+        min_similarity=data.get("min_similarity"),
+        min_confidence=data.get("min_confidence"),
+        start=start,
+        end=window.get("end"),
+        tags=tags,
+        explain=data["explain"],
+    )
+
+
+class DiagnosticsOutput(TypedDict):
+    """How a search came to its results: considered = matched + filtered."""
+
+    matched_count: Annotated[int, "Passed every filter, before top_k."]
+    filtered_count: Annotated[int, "Failed a filter."]
+    considered_count: Annotated[int, "Visible in the scope."]
+    filtered: Annotated[dict[str, int], "By the first filter that failed."]
+    index: Annotated[str | None, "How the vectors were searched; null for a key with a household or persona."]
+    mode: Annotated[str, serializers.ChoiceField(choices=[mode.value for mode in SearchMode])]
+    took_ms: float
+
+
+class FoundOutput(TypedDict):
+    """One result."""
+
+    memory: MemoryOutput
+    score: Annotated[float, "By which results are ordered."]
+    similarity: Annotated[float | None, "Cosine, -1 to 1; null when none was computed."]
+    confidence: float
+    explain: NotRequired[dict[str, Any]]
+
+
+class SearchOutput(TypedDict):
+    """The memories found, the best first."""
+
+    results: list[FoundOutput]
+    count: int
+    diagnostics: DiagnosticsOutput
+
+
+def render_search(result: SearchResult, now: datetime, explain: bool) -> SearchOutput:
+    """Return the results of a search as JSON. explain: say of each how its score came about."""
+    results: list[FoundOutput] = []
+    for memory, hit in result.found:
+        found: FoundOutput = {
+            "memory": render_memory(memory, now),
+            "score": hit.score,
+            "similarity": hit.similarity,
+            "confidence": hit.confidence,
+        }
+        if explain:
+            found["explain"] = explain_hit(hit, result.mode)
+        results.append(found)
+    ranking = result.ranking
+    return {
+        "results": results,
+        "count": len(results),
+        "diagnostics": {
+            "matched_count": ranking.matched,
+            "filtered_count": ranking.considered - ranking.matched,
+            "considered_count": ranking.considered,
+            "filtered": dict(ranking.filtered),
+            "index": result.index,
+            "mode": result.mode,
+            "took_ms": round(result.took_ms, 3),
+        },
+    }
