@@ -8,6 +8,7 @@ import pytest
 from django.conf import settings
 
 from apps.core.domain.scope import Scope, system_access
+from apps.core.per_process import PerProcess
 from apps.llm.embedding import embedder
 from apps.llm.embedding.minilm.embedder import MiniLMEmbedder
 from apps.llm.embedding.minilm.preparation import prepare
@@ -67,7 +68,7 @@ def minilm(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     models = settings.MODELS_DIR
     models.mkdir(parents=True, exist_ok=True)
     prepare(models, Precision.INT8)
-    monkeypatch.setattr(embedder, "_embedder", MiniLMEmbedder(models, Precision.INT8, 1))
+    monkeypatch.setattr(embedder, "_embedder", PerProcess(lambda: MiniLMEmbedder(models, Precision.INT8, 1)))
     forget_space()
     yield
     forget_space()

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 
 def batches_by_length(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
-    """Positions of `lengths` in batches of similar length, shortest first.
+    """Yield positions of `lengths` in batches of similar length, shortest first.
 
     A batch costs its longest item times its size, because the others are padded; that stays within `budget`
     unless a single item is above it.
@@ -20,7 +20,7 @@ def batches_by_length(lengths: Sequence[int], budget: int) -> Iterator[list[int]
 
 
 def batches_in_order(lengths: Sequence[int], *, most: int, budget: int) -> Iterator[slice]:
-    """Consecutive runs of at most `most` items whose lengths add up to at most `budget`.
+    """Yield consecutive runs of at most `most` items whose lengths add up to at most `budget`.
 
     A single item above the budget is a run of its own.
     """

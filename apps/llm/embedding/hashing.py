@@ -7,9 +7,8 @@ nothing of meaning.
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
-from itertools import chain
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from apps.retrieval.domain.text.normal import nfkc
 _WORD = re.compile(r"\w+")
 _WORD_WEIGHT = 1.0
 _PIECE_WEIGHT = 1.0
-# Tells apart texts with the same words, and gives a direction to a text without any.
+# Distinguishes texts with the same words, and is the direction of a text without any.
 _TEXT_WEIGHT = 0.1
 _TEXT_FEATURES = 4
 _PIECE_CHARS = (2, 3, 4)
@@ -38,50 +37,36 @@ class HashingEmbedder:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """See `Embedder.embed`."""
-        vectors = np.zeros((len(texts), self.space.dimension), dtype=np.float64)
+        dimension = self.space.dimension
+        vectors = np.zeros((len(texts), dimension), dtype=np.float64)
         for row, text in zip(vectors, check_texts(texts), strict=True):
-            self._fill(row, text)
+            for word, count in Counter(_WORD.findall(nfkc(text).casefold())).items():
+                for number, weight in word_features(word):
+                    row[number % dimension] += weight * count**0.5
+            for place in range(_TEXT_FEATURES):
+                number, weight = sign_feature(text, f"t{place}", _TEXT_WEIGHT)
+                row[number % dimension] += weight
+            if not row.any():  # features that cancel each other out to the last bit
+                row[hash_feature(text, "t") % dimension] = 1.0
         return normalise(vectors)
-
-    def _fill(self, row: np.ndarray, text: str) -> None:
-        words = Counter(_WORD.findall(nfkc(text).casefold()))
-        for word, count in words.items():
-            for number, weight in _word_features(word):
-                row[number % self.space.dimension] += weight * count**0.5
-        for number, weight in _text_features(text):
-            row[number % self.space.dimension] += weight
-        if not row.any():  # features that cancel each other out to the last bit
-            row[_number(text, "t") % self.space.dimension] = 1.0
 
 
 @lru_cache(maxsize=65_536)
-def _word_features(word: str) -> tuple[Feature, ...]:
-    """The word itself and its pieces: (number, signed weight). The pieces of a word weigh the same together."""
-    pieces = sorted(set(_pieces(word)))
-    weight = _PIECE_WEIGHT / max(1, len(pieces)) ** 0.5
-    return tuple(
-        chain(
-            [_signed(word, "w", _WORD_WEIGHT)],
-            (_signed(piece, "p", weight) for piece in pieces),
-        )
-    )
-
-
-def _pieces(word: str) -> Iterator[str]:
+def word_features(word: str) -> tuple[Feature, ...]:
+    """Return the word itself and its pieces: (number, signed weight). The pieces of a word weigh the same together."""
     marked = f"<{word}>"
-    for size in _PIECE_CHARS:
-        yield from (marked[start : start + size] for start in range(len(marked) - size + 1))
+    pieces = sorted({marked[start : start + size] for size in _PIECE_CHARS for start in range(len(marked) - size + 1)})
+    weight = _PIECE_WEIGHT / max(1, len(pieces)) ** 0.5
+    return (sign_feature(word, "w", _WORD_WEIGHT), *(sign_feature(piece, "p", weight) for piece in pieces))
 
 
-def _text_features(text: str) -> Iterator[Feature]:
-    return (_signed(text, f"t{number}", _TEXT_WEIGHT) for number in range(_TEXT_FEATURES))
-
-
-def _signed(feature: str, kind: str, weight: float) -> Feature:
-    number = _number(feature, kind)
+def sign_feature(feature: str, kind: str, weight: float) -> Feature:
+    """Return a number for a feature, and its weight with a sign, which hashing decides."""
+    number = hash_feature(feature, kind)
     return number >> 1, weight if number & 1 else -weight
 
 
-def _number(feature: str, kind: str) -> int:
+def hash_feature(feature: str, kind: str) -> int:
+    """Return 64 bits for a feature of a kind."""
     digest = hashlib.blake2b(feature.encode(), digest_size=8, person=kind.encode()).digest()
     return int.from_bytes(digest, "little")

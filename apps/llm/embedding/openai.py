@@ -37,8 +37,8 @@ logging.getLogger("openai._base_client").setLevel(logging.INFO)
 class OpenAIEmbedder:
     """Asks a model server for vectors.
 
-    base_url: where /embeddings is below, None for OpenAI itself. api_key: None when the server asks for none.
-    dimension: what the model's vectors must have. timeout_seconds: for each try. Connection failures,
+    base_url: where /embeddings is below, None for OpenAI itself. api_key: None when the server needs none.
+    dimension: the length of the model's vectors. timeout_seconds: for each try. Connection failures,
     timeouts, 408, 409, 429 and 5xx are tried again up to `retries` times, with exponential backoff or after
     the time that the server names. A text counts up to its 8,000th character.
     """
@@ -69,24 +69,25 @@ class OpenAIEmbedder:
         vectors = np.empty((len(inputs), self.space.dimension), dtype=np.float32)
         lengths = [len(text) for text in inputs]
         for part in batches_in_order(lengths, most=self._max_inputs, budget=MAX_REQUEST_CHARS):
-            vectors[part] = self._request(inputs[part])
+            vectors[part] = self.request(inputs[part])
         return vectors
 
-    def _request(self, inputs: list[str]) -> Vectors:
+    def request(self, inputs: list[str]) -> Vectors:
+        """Return the vectors of one request. Raises EmbeddingError."""
         try:
             answer = self._client.embeddings.create(model=self.space.model, input=inputs, encoding_format="float")
         except openai.OpenAIError as error:
-            raise _translated(error) from None
+            raise translate_error(error) from None
         except (ValueError, TypeError) as error:
             # What the SDK raises depends on how far it got with the answer. Not chained: it may quote it.
             raise EmbeddingResponseError(
                 f"The embedding server's answer cannot be read ({type(error).__name__})."
             ) from None
-        return normalise([_checked(row, self.space.dimension) for row in _rows(answer, len(inputs))])
+        return normalise(parse_rows(answer, len(inputs), self.space.dimension))
 
 
-def _translated(error: openai.OpenAIError) -> EmbeddingError:
-    """Our error for the SDK's. The server's own words are left out: they may repeat texts or the key."""
+def translate_error(error: openai.OpenAIError) -> EmbeddingError:
+    """Return our error for the SDK's. The server's own words are left out: they may repeat texts or the key."""
     match error:
         case openai.APITimeoutError():
             return EmbeddingUnavailableError("The embedding server did not answer in time.", retryable=True)
@@ -94,45 +95,39 @@ def _translated(error: openai.OpenAIError) -> EmbeddingError:
             return EmbeddingResponseError("The embedding server's answer cannot be read.")
         case openai.APIConnectionError():
             return EmbeddingUnavailableError("The embedding server cannot be reached.", retryable=True)
-        case openai.APIStatusError():
-            return _status_error(error.status_code)
+        case openai.APIStatusError(status_code=400 | 413 | 422 as status):
+            return EmbeddingInputError(f"The embedding server refused the texts (HTTP {status}).")
+        case openai.APIStatusError(status_code=401 | 403 as status):
+            return EmbeddingUnavailableError(
+                f"The embedding server refused the key (HTTP {status}): check MEMORYHUB_EMBEDDING_API_KEY.",
+                retryable=False,
+            )
+        case openai.APIStatusError(status_code=404):
+            return EmbeddingUnavailableError(
+                "The embedding server knows no such address or model (HTTP 404): check "
+                "MEMORYHUB_EMBEDDING_BASE_URL and MEMORYHUB_EMBEDDING_MODEL.",
+                retryable=False,
+            )
+        case openai.APIStatusError(status_code=status):
+            retryable = status in {408, 409, 429} or status >= 500
+            return EmbeddingUnavailableError(f"The embedding server answered HTTP {status}.", retryable=retryable)
         case _:
             return EmbeddingUnavailableError(f"The embedding request failed ({type(error).__name__}).", retryable=False)
 
 
-def _status_error(status: int) -> EmbeddingError:
-    if status in {400, 413, 422}:
-        return EmbeddingInputError(f"The embedding server refused the texts (HTTP {status}).")
-    if status in {401, 403}:
-        return EmbeddingUnavailableError(
-            f"The embedding server refused the key (HTTP {status}): check MEMORYHUB_EMBEDDING_API_KEY.",
-            retryable=False,
-        )
-    if status == 404:
-        return EmbeddingUnavailableError(
-            "The embedding server knows no such address or model (HTTP 404): check "
-            "MEMORYHUB_EMBEDDING_BASE_URL and MEMORYHUB_EMBEDDING_MODEL.",
-            retryable=False,
-        )
-    retryable = status in {408, 409, 429} or status >= 500
-    return EmbeddingUnavailableError(f"The embedding server answered HTTP {status}.", retryable=retryable)
-
-
-def _rows(answer: Any, count: int) -> list[Any]:
-    """The embeddings in the order of the inputs, whatever order they came in."""
+def parse_rows(answer: Any, count: int, dimension: int) -> list[list[float]]:
+    """Return the embeddings in the order of the inputs, whatever order they came in. Raises EmbeddingResponseError."""
     items = getattr(answer, "data", None)
     if not isinstance(items, list) or len(items) != count:
         received = len(items) if isinstance(items, list) else "no"
-        raise EmbeddingResponseError(f"The embedding server gave {received} vectors for {count} texts.")
+        raise EmbeddingResponseError(f"The embedding server sent {received} vectors for {count} texts.")
     by_index = {getattr(item, "index", None): getattr(item, "embedding", None) for item in items}
     if set(by_index) != set(range(count)):
         raise EmbeddingResponseError("The embedding server's answer does not say which vector is whose.")
-    return [by_index[index] for index in range(count)]
-
-
-def _checked(row: Any, dimension: int) -> list[float]:
-    if not isinstance(row, list) or not all(isinstance(value, int | float) for value in row):
-        raise EmbeddingResponseError("The embedding server gave a vector that is no list of numbers.")
-    if len(row) != dimension:
-        raise EmbeddingDimensionError(dimension, len(row))
-    return row
+    rows: list[Any] = [by_index[index] for index in range(count)]
+    for row in rows:
+        if not isinstance(row, list) or not all(isinstance(value, int | float) for value in row):
+            raise EmbeddingResponseError("The embedding server sent a vector that is no list of numbers.")
+        if len(row) != dimension:
+            raise EmbeddingDimensionError(dimension, len(row))
+    return rows

@@ -1,4 +1,4 @@
-"""Writes of embedding spaces."""
+"""Create embedding spaces, and switch between them."""
 
 from django.db import connection, transaction
 
@@ -28,18 +28,18 @@ class EmbeddingSpaceMismatchError(EmbeddingError):
 
 
 def ensure_space(embedder: Embedder, *, clock: Clock = SYSTEM_CLOCK) -> EmbeddingSpace:
-    """The active space, which must be the embedder's. The first embedder ever makes and activates it.
+    """Return the active space, which must be the embedder's. The first embedder ever creates and activates it.
 
     Processes that start at once agree on one space. Raises EmbeddingSpaceMismatchError.
     """
-    space = active_space() or _first_space(embedder.space, clock)
+    space = active_space() or create_first_space(embedder.space, clock)
     if space.space_id != embedder.space:
         raise EmbeddingSpaceMismatchError(space.space_id, embedder.space)
     return space
 
 
 def space_get_or_create(wanted: EmbeddingSpaceId, *, clock: Clock = SYSTEM_CLOCK) -> EmbeddingSpace:
-    """The row of a space, made when there is none; a new one is not active."""
+    """Return the row of a space, created when it is missing; a new one is not active."""
     space, _ = EmbeddingSpace.objects.get_or_create(
         model=wanted.model, dimension=wanted.dimension, defaults={"created_at": utcnow(clock)}
     )
@@ -61,7 +61,8 @@ def space_activate(*, space: EmbeddingSpace, clock: Clock = SYSTEM_CLOCK) -> Emb
 
 
 @transaction.atomic
-def _first_space(wanted: EmbeddingSpaceId, clock: Clock) -> EmbeddingSpace:
+def create_first_space(wanted: EmbeddingSpaceId, clock: Clock) -> EmbeddingSpace:
+    """Create and activate the first space of a database, or return the one that another process has created."""
     with connection.cursor() as cursor:
         # There may be no row yet that could be locked.
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [FIRST_SPACE_LOCK])

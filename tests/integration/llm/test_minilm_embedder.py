@@ -127,8 +127,8 @@ def test_the_space_names_model_and_precision_without_loading(tmp_path):
 
 def test_sixteen_threads_that_come_first_load_the_model_once(models_dir, monkeypatch, int8):
     opened: list[Path] = []
-    real = module._open_session
-    monkeypatch.setattr(module, "_open_session", lambda path: opened.append(path) or real(path))
+    real = module.open_session
+    monkeypatch.setattr(module, "open_session", lambda path: opened.append(path) or real(path))
     embedder = MiniLMEmbedder(models_dir, Precision.INT8, threads=2)
     barrier, vectors = threading.Barrier(16), {}
 

@@ -10,6 +10,7 @@ import pytest
 from django.conf import settings
 from django.core.management import CommandError, call_command
 
+from apps.core.per_process import PerProcess
 from apps.llm.embedding import embedder
 from apps.llm.embedding.minilm.embedder import MiniLMEmbedder
 from apps.llm.embedding.minilm.preparation import prepare
@@ -42,7 +43,7 @@ def minilm(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyP
     models = settings.MODELS_DIR
     models.mkdir(parents=True, exist_ok=True)
     prepare(models, Precision.INT8)
-    monkeypatch.setattr(embedder, "_embedder", MiniLMEmbedder(models, Precision.INT8, 1))
+    monkeypatch.setattr(embedder, "_embedder", PerProcess(lambda: MiniLMEmbedder(models, Precision.INT8, 1)))
     forget_space()
     yield
     forget_space()

@@ -12,6 +12,7 @@ from django.test.utils import CaptureQueriesContext
 
 from apps.core.domain.errors import UnavailableError
 from apps.core.domain.scope import Access, Scope
+from apps.core.per_process import PerProcess
 from apps.llm.domain.embedder import EmbeddingSpaceId
 from apps.llm.embedding import embedder as embedding_embedder
 from apps.llm.embedding.hashing import HashingEmbedder
@@ -61,7 +62,7 @@ def three(remember: Callable[..., Memory]) -> None:
 def configured(monkeypatch: pytest.MonkeyPatch) -> Iterator[SmallEmbedder]:
     """The hub is configured with another model than the stored vectors were made by."""
     embedder = SmallEmbedder()
-    monkeypatch.setattr(embedding_embedder, "_embedder", embedder)
+    monkeypatch.setattr(embedding_embedder, "_embedder", PerProcess(lambda: embedder))
     forget_space()
     yield embedder
     forget_space()

@@ -11,6 +11,7 @@ from django.db import connection
 from django.test import Client
 
 from apps.core.domain.scope import Scope, system_access
+from apps.core.per_process import PerProcess
 from apps.llm.embedding.hashing import HashingEmbedder
 from apps.retrieval.domain.query import SearchMode, SearchQuery
 from apps.retrieval.domain.rows import RowStore
@@ -117,7 +118,7 @@ def begin_up_to(gate: Gate, warming: WarmUp) -> Callable[[], None]:
 def test_snapshot_and_restore(monkeypatch: pytest.MonkeyPatch, restarted: WarmUp, api: Api) -> None:
     """Twelve thousand memories, as many as a graph takes. With so short vectors it is only worth it if it is free."""
     write_search_costs(FREE_GRAPHS)
-    monkeypatch.setattr("apps.llm.embedding.embedder._embedder", HashingEmbedder(DIMENSION))
+    monkeypatch.setattr("apps.llm.embedding.embedder._embedder", PerProcess(lambda: HashingEmbedder(DIMENSION)))
     data = synthetic_scope("ana", LARGE, 20, DIMENSION)
     places = {uuid: place for place, (_, uuid) in enumerate(fill(data, current_space()))}
     before = IndexCache(1 << 30)

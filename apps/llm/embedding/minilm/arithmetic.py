@@ -21,11 +21,11 @@ class Arithmetic(Protocol):
     """Builds the two operations that hold nearly all weights."""
 
     def lookup(self, graph: GraphBuilder, table: Matrix, ids: str) -> str:
-        """Rows of `table` (entries, width) by `ids` (batch, tokens): (batch, tokens, width)."""
+        """Return rows of `table` (entries, width) by `ids` (batch, tokens): (batch, tokens, width)."""
         ...
 
     def linear(self, graph: GraphBuilder, x: str, weight: Matrix, bias: Matrix, *, floor: float | None = None) -> str:
-        """x (rows, in) times weight (in, out) plus bias (out,). `floor`: no number in x is below it."""
+        """Return x (rows, in) times weight (in, out) plus bias (out,). `floor`: no number in x is below it."""
         ...
 
 
@@ -61,14 +61,14 @@ class Int8:
             x = span = graph.op("Sub", x, graph.constant(floor, np.float32))
             bias = bias + floor * (integers * scale).sum(axis=0)
             zero = 0
-        product = _integer_product(graph, x, span, zero, integers, scale)
+        product = multiply_integers(graph, x, span, zero, integers, scale)
         return graph.op("Add", product, graph.constant(bias, np.float32))
 
 
-def _integer_product(
+def multiply_integers(
     graph: GraphBuilder, x: str, span: str, zero: int, integers: npt.NDArray[Any], scale: npt.NDArray[Any]
 ) -> str:
-    """x times (integers * scale), x quantised row by row to its largest `span` around `zero`."""
+    """Return x times (integers * scale), x quantised row by row to its largest `span` around `zero`."""
     axis = graph.constant([1], np.int64)
     largest = graph.op("ReduceMax", span, axis, keepdims=0)
     steps = graph.constant(1 / (255 - zero), np.float32)

@@ -22,7 +22,9 @@ BATCH_TOKENS = 512
 
 
 @dataclass(frozen=True)
-class _Runtime:
+class MiniLMRuntime:
+    """A tokenizer, an ONNX Runtime session, and the threads for several batches."""
+
     tokenizer: Any
     session: Any
     pool: ThreadPoolExecutor
@@ -41,15 +43,15 @@ class MiniLMEmbedder:
         self._precision = precision
         self._threads = threads
         self._lock = threading.Lock()
-        self._runtime: _Runtime | None = None
+        self._runtime: MiniLMRuntime | None = None
 
     def load(self) -> None:
         """Load the model now rather than at the first text. Raises EmbeddingUnavailableError."""
-        self._loaded()
+        self.load_runtime()
 
     @property
     def is_loaded(self) -> bool:
-        """True when the next text is embedded without loading anything."""
+        """Return whether the next text is embedded without loading anything."""
         return self._runtime is not None
 
     def embed(self, texts: Sequence[str]) -> Vectors:
@@ -58,11 +60,12 @@ class MiniLMEmbedder:
         vectors = np.empty((len(texts), source.DIMENSION), dtype=np.float32)
         if not texts:
             return vectors
-        runtime = self._loaded()
+        runtime = self.load_runtime()
         tokens = [runtime.tokenizer.encode(text[:MAX_CHARS]).ids for text in texts]
 
         def run(batch: list[int]) -> None:
-            vectors[batch] = _run(runtime.session, [tokens[position] for position in batch])
+            """Fill in the vectors of one batch."""
+            vectors[batch] = compute_batch(runtime.session, [tokens[position] for position in batch])
 
         batches = list(batches_by_length([len(ids) for ids in tokens], BATCH_TOKENS))
         # A single batch, as every search is, need not wait for the batches of others.
@@ -70,26 +73,24 @@ class MiniLMEmbedder:
         list(spread(run, reversed(batches)))
         return vectors
 
-    def _loaded(self) -> _Runtime:
+    def load_runtime(self) -> MiniLMRuntime:
+        """Return what computes vectors, loaded at the first use. Raises EmbeddingUnavailableError."""
         if self._runtime is None:
             with self._lock:
                 if self._runtime is None:
-                    self._runtime = self._load()
+                    try:
+                        path = prepare(self._models_dir, self._precision)
+                    except OSError as error:
+                        raise EmbeddingUnavailableError(
+                            f"The model cannot be kept in {self._models_dir}: {error.strerror}.", retryable=True
+                        ) from error
+                    pool = ThreadPoolExecutor(self._threads, thread_name_prefix="minilm")
+                    self._runtime = MiniLMRuntime(load_tokenizer(), open_session(path), pool)
         return self._runtime
 
-    def _load(self) -> _Runtime:
-        try:
-            path = prepare(self._models_dir, self._precision)
-            pool = ThreadPoolExecutor(self._threads, thread_name_prefix="minilm")
-            return _Runtime(_load_tokenizer(), _open_session(path), pool)
-        except OSError as error:
-            raise EmbeddingUnavailableError(
-                f"The model cannot be kept in {self._models_dir}: {error.strerror}.", retryable=True
-            ) from error
 
-
-def _run(session: Any, tokens: list[list[int]]) -> Vectors:
-    """Vectors of one batch, padded to its longest text."""
+def compute_batch(session: Any, tokens: list[list[int]]) -> Vectors:
+    """Return the vectors of one batch, padded to its longest text."""
     shape = (len(tokens), max(map(len, tokens)))
     ids, mask = np.zeros(shape, dtype=np.int32), np.zeros(shape, dtype=np.int32)
     for row, text in enumerate(tokens):
@@ -99,7 +100,8 @@ def _run(session: Any, tokens: list[list[int]]) -> Vectors:
     return vectors
 
 
-def _load_tokenizer() -> Any:
+def load_tokenizer() -> Any:
+    """Load the tokenizer, which cuts texts to the tokens that the model reads."""
     from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_str(source.tokenizer().read().decode())
@@ -108,7 +110,8 @@ def _load_tokenizer() -> Any:
     return tokenizer
 
 
-def _open_session(path: Path) -> Any:
+def open_session(path: Path) -> Any:
+    """Open the model file in ONNX Runtime."""
     import onnxruntime
 
     options = onnxruntime.SessionOptions()

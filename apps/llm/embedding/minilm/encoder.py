@@ -22,19 +22,19 @@ Weights = Mapping[str, Matrix]
 
 
 def build_encoder(weights: Weights, precision: Precision) -> Any:
-    """The ONNX model of `weights` (named as in model.safetensors).
+    """Build the ONNX model of `weights` (named as in model.safetensors).
 
     Inputs `token_ids` and `mask` (1 for a token, 0 for padding): int32 (batch, tokens), at most 256 tokens.
     Output: float32 (batch, 384), rows of length 1.
     """
     graph = GraphBuilder()
     arithmetic: Arithmetic = Int8() if precision is Precision.INT8 else Float32()
-    builder = _Encoder(graph, weights, arithmetic)
+    builder = EncoderBuilder(graph, weights, arithmetic)
     return graph.model(INPUTS, builder.build(), DIMENSION)
 
 
 @dataclass(frozen=True)
-class _Encoder:
+class EncoderBuilder:
     """Hidden states travel as (batch * tokens, 384)."""
 
     graph: GraphBuilder
@@ -45,16 +45,16 @@ class _Encoder:
         graph = self.graph
         shape = graph.op("Shape", INPUTS[0])
         mask = graph.op("Cast", INPUTS[1], to=1)
-        heads_shape = graph.op("Concat", shape, self._sizes(HEADS, HEAD_SIZE), axis=0)
-        attention_bias = self._attention_bias(mask)
-        x = self._embeddings(shape)
+        heads_shape = graph.op("Concat", shape, self.sizes(HEADS, HEAD_SIZE), axis=0)
+        bias = self.attention_bias(mask)
+        x = self.embeddings(shape)
         for number in range(LAYERS):
             prefix = f"encoder.layer.{number}."
-            x = self._attention(x, prefix + "attention.", heads_shape, attention_bias)
-            x = self._feed_forward(x, prefix)
-        return self._pool(graph.op("Reshape", x, graph.op("Concat", shape, self._sizes(DIMENSION), axis=0)), mask)
+            x = self.attention(x, prefix + "attention.", heads_shape, bias)
+            x = self.feed_forward(x, prefix)
+        return self.pool(graph.op("Reshape", x, graph.op("Concat", shape, self.sizes(DIMENSION), axis=0)), mask)
 
-    def _embeddings(self, shape: str) -> str:
+    def embeddings(self, shape: str) -> str:
         graph, prefix = self.graph, "embeddings."
         words = self.arithmetic.lookup(graph, self.weights[prefix + "word_embeddings.weight"], INPUTS[0])
         # There is only one segment, so its embedding is added to the positions here.
@@ -62,63 +62,63 @@ class _Encoder:
             self.weights[prefix + "position_embeddings.weight"][:MAX_TOKENS]
             + self.weights[prefix + "token_type_embeddings.weight"][0]
         )
-        tokens = graph.op("Slice", shape, self._sizes(1), self._sizes(2))
-        used = graph.op("Slice", graph.constant(positions), self._sizes(0), tokens, self._sizes(0))
-        flat = graph.op("Reshape", graph.op("Add", words, used), self._sizes(-1, DIMENSION))
-        return self._layer_norm(flat, prefix + "LayerNorm")
+        tokens = graph.op("Slice", shape, self.sizes(1), self.sizes(2))
+        used = graph.op("Slice", graph.constant(positions), self.sizes(0), tokens, self.sizes(0))
+        flat = graph.op("Reshape", graph.op("Add", words, used), self.sizes(-1, DIMENSION))
+        return self.layer_norm(flat, prefix + "LayerNorm")
 
-    def _attention_bias(self, mask: str) -> str:
-        """(batch, 1, 1, tokens): 0 for tokens, hugely negative for padding."""
+    def attention_bias(self, mask: str) -> str:
+        """Return (batch, 1, 1, tokens): 0 for tokens, hugely negative for padding."""
         graph = self.graph
         padding = graph.op("Sub", graph.constant(1, np.float32), mask)
         bias = graph.op("Mul", padding, graph.constant(MASKED, np.float32))
-        return graph.op("Unsqueeze", bias, self._sizes(1, 2))
+        return graph.op("Unsqueeze", bias, self.sizes(1, 2))
 
-    def _attention(self, x: str, prefix: str, heads_shape: str, bias: str) -> str:
+    def attention(self, x: str, prefix: str, heads_shape: str, bias: str) -> str:
         graph = self.graph
-        query, key, value = graph.ops("Split", self._projections(x, prefix), outputs=3, axis=1, num_outputs=3)
+        query, key, value = graph.ops("Split", self.project(x, prefix), outputs=3, axis=1, num_outputs=3)
         scores = graph.op(
-            "MatMul", self._heads(query, heads_shape, 0, 2, 1, 3), self._heads(key, heads_shape, 0, 2, 3, 1)
+            "MatMul", self.heads(query, heads_shape, 0, 2, 1, 3), self.heads(key, heads_shape, 0, 2, 3, 1)
         )
         shares = graph.op("Softmax", graph.op("Add", scores, bias), axis=-1)
-        mixed = graph.op("MatMul", shares, self._heads(value, heads_shape, 0, 2, 1, 3))
+        mixed = graph.op("MatMul", shares, self.heads(value, heads_shape, 0, 2, 1, 3))
         joined = graph.op("Transpose", mixed, perm=[0, 2, 1, 3])
-        flat = graph.op("Reshape", joined, self._sizes(-1, DIMENSION))
-        out = self._linear(flat, prefix + "output.dense")
-        return self._layer_norm(graph.op("Add", out, x), prefix + "output.LayerNorm")
+        flat = graph.op("Reshape", joined, self.sizes(-1, DIMENSION))
+        out = self.linear(flat, prefix + "output.dense")
+        return self.layer_norm(graph.op("Add", out, x), prefix + "output.LayerNorm")
 
-    def _projections(self, x: str, prefix: str) -> str:
-        """Query, key and value side by side, (rows, 3 * 384); 1/sqrt(head size) is folded into the query."""
+    def project(self, x: str, prefix: str) -> str:
+        """Return query, key and value side by side, (rows, 3 * 384); 1/sqrt(head size) is folded into the query."""
         scales = {"query": HEAD_SIZE**-0.5, "key": 1.0, "value": 1.0}
         names = {part: f"{prefix}self.{part}." for part in scales}
         weight = np.hstack([self.weights[names[part] + "weight"].T * scales[part] for part in scales])
         bias = np.hstack([self.weights[names[part] + "bias"] * scales[part] for part in scales])
         return self.arithmetic.linear(self.graph, x, weight.astype(np.float32), bias.astype(np.float32))
 
-    def _heads(self, x: str, heads_shape: str, *order: int) -> str:
+    def heads(self, x: str, heads_shape: str, *order: int) -> str:
         return self.graph.op("Transpose", self.graph.op("Reshape", x, heads_shape), perm=list(order))
 
-    def _feed_forward(self, x: str, prefix: str) -> str:
+    def feed_forward(self, x: str, prefix: str) -> str:
         graph = self.graph
-        inner = graph.op("Gelu", self._linear(x, prefix + "intermediate.dense"))
-        out = self._linear(inner, prefix + "output.dense", floor=GELU_FLOOR)
-        return self._layer_norm(graph.op("Add", out, x), prefix + "output.LayerNorm")
+        inner = graph.op("Gelu", self.linear(x, prefix + "intermediate.dense"))
+        out = self.linear(inner, prefix + "output.dense", floor=GELU_FLOOR)
+        return self.layer_norm(graph.op("Add", out, x), prefix + "output.LayerNorm")
 
-    def _pool(self, x: str, mask: str) -> str:
-        """The sum over tokens points where their mean does, so scaling it to length 1 is enough."""
+    def pool(self, x: str, mask: str) -> str:
+        """Return one vector per text: the sum over tokens points where their mean does, so scaling it is enough."""
         graph = self.graph
-        tokens = graph.op("Mul", x, graph.op("Unsqueeze", mask, self._sizes(2)))
-        total = graph.op("ReduceSum", tokens, self._sizes(1), keepdims=0)
-        return graph.op("Div", total, graph.op("ReduceL2", total, self._sizes(1), keepdims=1))
+        tokens = graph.op("Mul", x, graph.op("Unsqueeze", mask, self.sizes(2)))
+        total = graph.op("ReduceSum", tokens, self.sizes(1), keepdims=0)
+        return graph.op("Div", total, graph.op("ReduceL2", total, self.sizes(1), keepdims=1))
 
-    def _linear(self, x: str, prefix: str, *, floor: float | None = None) -> str:
+    def linear(self, x: str, prefix: str, *, floor: float | None = None) -> str:
         weight, bias = self.weights[prefix + ".weight"].T, self.weights[prefix + ".bias"]
         return self.arithmetic.linear(self.graph, x, weight, bias, floor=floor)
 
-    def _layer_norm(self, x: str, prefix: str) -> str:
+    def layer_norm(self, x: str, prefix: str) -> str:
         gain = self.graph.constant(self.weights[prefix + ".weight"])
         bias = self.graph.constant(self.weights[prefix + ".bias"])
         return self.graph.op("LayerNormalization", x, gain, bias, axis=-1, epsilon=EPSILON)
 
-    def _sizes(self, *values: int) -> str:
+    def sizes(self, *values: int) -> str:
         return self.graph.constant(values, np.int64)

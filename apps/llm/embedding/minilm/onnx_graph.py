@@ -16,36 +16,38 @@ Array = npt.NDArray[Any]
 
 
 class GraphBuilder:
-    """Collects constants and nodes, and makes the model of them."""
+    """Collects constants and nodes, and builds the model of them."""
 
     def __init__(self) -> None:
         self._nodes: list[Any] = []
         self._constants: dict[str, Any] = {}
-        self._shared: dict[tuple[str, tuple[int, ...], bytes], str] = {}
+        self._shared: dict[tuple[str, tuple[int, ...], bytes] | None, str] = {}
 
     def constant(self, value: npt.ArrayLike, dtype: npt.DTypeLike | None = None) -> str:
-        """The name of a constant; small equal ones share a name."""
+        """Return the name of a constant; small equal ones share a name."""
         array = np.ascontiguousarray(np.asarray(value, dtype=dtype)).reshape(np.shape(value))
-        if array.size > 16:
-            return self._store(array)
-        key = (array.dtype.str, array.shape, array.tobytes())
-        if key not in self._shared:
-            self._shared[key] = self._store(array)
-        return self._shared[key]
+        key = (array.dtype.str, array.shape, array.tobytes()) if array.size <= 16 else None
+        if key in self._shared:
+            return self._shared[key]
+        name = f"constant_{len(self._constants)}"
+        self._constants[name] = numpy_helper.from_array(array, name)
+        if key is not None:
+            self._shared[key] = name
+        return name
 
     def op(self, kind: str, *inputs: str, domain: str = "", **attributes: Any) -> str:
-        """Add an operation with one output; gives the output's name."""
+        """Add an operation with one output; return the output's name."""
         return self.ops(kind, *inputs, outputs=1, domain=domain, **attributes)[0]
 
     def ops(self, kind: str, *inputs: str, outputs: int, domain: str = "", **attributes: Any) -> list[str]:
-        """Add an operation with several outputs; gives their names."""
+        """Add an operation with several outputs; return their names."""
         base = f"{kind}_{len(self._nodes)}"
         names = [f"{base}_{number}" for number in range(outputs)]
         self._nodes.append(helper.make_node(kind, list(inputs), names, name=base, domain=domain, **attributes))
         return names
 
     def model(self, inputs: Sequence[str], output: str, width: int) -> Any:
-        """The checked model: int32 inputs of shape (batch, tokens), a float32 output (batch, width)."""
+        """Return the checked model: int32 inputs of shape (batch, tokens), a float32 output (batch, width)."""
         graph = helper.make_graph(
             self._nodes,
             "encoder",
@@ -57,8 +59,3 @@ class GraphBuilder:
         model = helper.make_model(graph, opset_imports=opsets, ir_version=IR_VERSION)
         onnx.checker.check_model(model)
         return model
-
-    def _store(self, array: Array) -> str:
-        name = f"constant_{len(self._constants)}"
-        self._constants[name] = numpy_helper.from_array(array, name)
-        return name

