@@ -1,4 +1,4 @@
-"""What the guards of calls to chat models tell the rest of the hub."""
+"""Events of the guards of calls to chat models."""
 
 from typing import ClassVar
 

@@ -1,6 +1,6 @@
-"""Prometheus metrics of what models ask for (spec 000 "Dual protocol mode": statistics of the fallback), and of calls.
+"""Prometheus metrics of requests for tools (spec 000 "Dual protocol mode": statistics of the fallback), and of calls.
 
-Those of calls have the names that spec 002 gives them. What all processes share is a gauge of which the value that was
+Those of calls have the names of spec 002 after the prefix. For what all processes share, the value of a gauge that was
 set last counts, whichever process set it.
 """
 
@@ -28,36 +28,36 @@ RUNS = Counter(
 )
 
 CIRCUIT_STATE = Gauge(
-    "memory_llm_circuit_state",
+    "memoryhub_llm_circuit_state",
     "The circuit breaker of a provider: 0 closed, 1 open, 2 half-open.",
     ["provider"],
     multiprocess_mode="mostrecent",
 )
 BUDGET_UTILIZATION = Gauge(
-    "memory_llm_budget_utilization_percent",
+    "memoryhub_llm_budget_utilization_percent",
     "What is spent of the day's budget, in percent; 0 without a budget.",
     multiprocess_mode="mostrecent",
 )
 BUDGET_ALERTS = Counter(
-    "memory_llm_budget_alerts", "Thresholds of the budget, in percent, when they were reached.", ["threshold"]
+    "memoryhub_llm_budget_alerts", "Thresholds of the budget, in percent, when they were reached.", ["threshold"]
 )
-SPEND = Counter("memory_llm_spend_usd", "Dollars spent on calls whose price is known.", ["provider", "model"])
-TOKENS = Counter("memory_llm_tokens", "Tokens used, by direction: input or output.", ["provider", "direction"])
+SPEND = Counter("memoryhub_llm_spend_usd", "Dollars spent on calls whose price is known.", ["provider", "model"])
+TOKENS = Counter("memoryhub_llm_tokens", "Tokens used, by direction: input or output.", ["provider", "direction"])
 REFUSALS = Counter(
-    "memory_llm_refusals", "Attempts that a guard refused: budget, breaker or rate; and why.", ["guard", "reason"]
+    "memoryhub_llm_refusals", "Attempts that a guard refused: budget, breaker or rate; and why.", ["guard", "reason"]
 )
-CALLS = Counter("memory_llm_calls", "Calls through the gateway, by how they ended.", ["provider", "outcome"])
+CALLS = Counter("memoryhub_llm_calls", "Calls through the gateway, by how they ended.", ["provider", "outcome"])
 
 LATENCY = Histogram(
-    "memory_llm_latency_ms_summary",
+    "memoryhub_llm_latency_ms_summary",
     "Milliseconds that calls through the gateway took, with all their tries and pauses, by what they were for.",
     ["provider", "operation"],
     buckets=(5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000, 180_000, 600_000),
 )
 FAILED_ATTEMPTS = Counter(
-    "memory_llm_failed_attempts", "Attempts that failed at the provider, by kind.", ["provider", "kind"]
+    "memoryhub_llm_failed_attempts", "Attempts that failed at the provider, by kind.", ["provider", "kind"]
 )
 UNUSABLE = Counter(
-    "memory_llm_unusable_answers", "Answers of no use, by what was wrong with them.", ["provider", "fault"]
+    "memoryhub_llm_unusable_answers", "Answers of no use, by what was wrong with them.", ["provider", "fault"]
 )
-REPAIRED = Counter("memory_llm_repaired_answers", "Answers whose JSON was repaired and then used.", ["provider"])
+REPAIRED = Counter("memoryhub_llm_repaired_answers", "Answers whose JSON was repaired and then used.", ["provider"])

@@ -1,15 +1,12 @@
-"""The models that there are, out of what providers say and what is configured, with the prices that are known."""
+"""The available models, from what providers list and what is configured, with the known prices."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock
 from apps.llm.models import Price
-from apps.llm.pricing.price_list import PriceTable, find_prices, prices_in_force
+from apps.llm.pricing.price_list import find_prices, prices_in_force
 from apps.llm.providers.configured import ModelRole, configured_roles
 from apps.llm.providers.model_lists import ModelList, model_list
-
-Key = tuple[str, str]
 
 
 @dataclass(frozen=True)
@@ -23,7 +20,7 @@ class ListedProvider:
 
 @dataclass(frozen=True)
 class ListedModel:
-    """One model. role: None of one that is not configured. is_listed: its provider named it."""
+    """One model. role: None where it is not configured. is_listed: its provider named it."""
 
     name: str
     provider: str
@@ -41,22 +38,22 @@ class ModelsListing:
 
 
 def models_listing(*, clock: Clock = SYSTEM_CLOCK) -> ModelsListing:
-    """Which models there are. Asks the providers where that was not done lately; never raises ChatError."""
-    configured = {(provider.name, provider.model): role for role, provider in configured_roles()}
-    asked = [ListedProvider(provider.name, role, model_list(provider)) for role, provider in configured_roles()]
-    if not asked:
+    """Return which models there are. Asks the providers where that was not done lately; never raises ChatError."""
+    roles = configured_roles()
+    if not roles:
         return ModelsListing((), ())
-    named = dict.fromkeys((provider.name, name) for provider in asked for name in provider.list.names)
+    configured = {(provider.name, provider.model): role for role, provider in roles}
+    asked = tuple(ListedProvider(provider.name, role, model_list(provider)) for role, provider in roles)
+    listed = dict.fromkeys((provider.name, name) for provider in asked for name in provider.list.names)
     table = prices_in_force(clock=clock)
-    models = (_model(key, configured.get(key), key in named, table) for key in _ordered(configured, named))
-    return ModelsListing(tuple(asked), tuple(models))
-
-
-def _ordered(configured: dict[Key, ModelRole], named: dict[Key, None]) -> Iterator[Key]:
-    yield from configured
-    yield from (key for key in named if key not in configured)
-
-
-def _model(key: Key, role: ModelRole | None, is_listed: bool, table: PriceTable) -> ListedModel:
-    provider, name = key
-    return ListedModel(name, provider, role, is_listed, find_prices(table, provider, name))
+    models = tuple(
+        ListedModel(
+            name=name,
+            provider=provider,
+            role=configured.get((provider, name)),
+            is_listed=(provider, name) in listed,
+            prices=find_prices(table, provider, name),
+        )
+        for provider, name in {**dict.fromkeys(configured), **listed}
+    )
+    return ModelsListing(asked, models)

@@ -1,4 +1,4 @@
-"""The background work for models that comes round by itself."""
+"""Recurring background work for models."""
 
 from django_q.models import Schedule
 

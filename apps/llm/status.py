@@ -8,7 +8,6 @@ from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.latency import Measurement
 from apps.core.domain.scope import Access
 from apps.llm.domain.breaker import Phase
-from apps.llm.domain.chat import ChatProvider
 from apps.llm.domain.rate import Projection
 from apps.llm.guards.calls import recent_latencies
 from apps.llm.guards.rules import GuardRules, guard_rules
@@ -47,7 +46,7 @@ class ConfiguredModel:
 
 @dataclass(frozen=True)
 class ModelFigures:
-    """What everybody spent, used and asked for. tokens, latencies: by provider, of the configured ones."""
+    """What all users together spent, used and asked for. tokens, latencies: by configured provider."""
 
     budget: BudgetStatus
     tokens: Mapping[str, Projection]
@@ -57,7 +56,7 @@ class ModelFigures:
 
 @dataclass(frozen=True)
 class ModelsStatus:
-    """How the chat models are. figures: None for a caller with a bound, as they are about everybody (DESIGN D1)."""
+    """The state of the chat models. figures: None for a caller with a bound: they are about all users (DESIGN D1)."""
 
     availability: Availability
     configured: tuple[ConfiguredModel, ...]
@@ -65,43 +64,39 @@ class ModelsStatus:
 
 
 def configured_models(*, rules: GuardRules, clock: Clock = SYSTEM_CLOCK) -> list[ConfiguredModel]:
-    """The chat models of the settings, the primary one first."""
-    return [_configured(role, provider, rules, clock) for role, provider in configured_roles()]
+    """Return the chat models of the settings, the primary one first."""
+    models = []
+    for role, provider in configured_roles():
+        breaker = breaker_status(provider.name, rules=rules, clock=clock)
+        is_priced = prices.tariff_of(provider.name, provider.model, clock=clock) is not None
+        passes = breaker.passes(utcnow(clock)) and (is_priced or not rules.budget.is_enforced)
+        models.append(ConfiguredModel(provider.name, provider.model, role, breaker, is_priced, passes))
+    return models
 
 
 def models_status(access: Access, *, clock: Clock = SYSTEM_CLOCK) -> ModelsStatus:
-    """How the chat models are, and as much of what they are used for as the caller may know. Asks no provider."""
+    """Return the state of the chat models, and as many figures as the caller may know. Asks no provider."""
     rules = guard_rules()
     configured = configured_models(rules=rules, clock=clock)
     budget = budget_status(rules=rules, clock=clock)
-    figures = None if access.bound.named() else _figures(configured, budget, rules, clock)
-    return ModelsStatus(_availability(configured, budget), tuple(configured), figures)
+    figures = None
+    if not access.bound.named():
+        providers = [model.provider for model in configured]
+        latencies = recent_latencies(clock=clock) if providers else {}
+        figures = ModelFigures(
+            budget=budget,
+            tokens=token_windows(providers, rules=rules, clock=clock),
+            latencies={name: latencies[name] for name in providers if name in latencies},
+            tools=tool_statistics(COUNTED_DAYS, clock=clock),
+        )
+    return ModelsStatus(check_availability(configured, budget), tuple(configured), figures)
 
 
-def _configured(role: ModelRole, provider: ChatProvider, rules: GuardRules, clock: Clock) -> ConfiguredModel:
-    breaker = breaker_status(provider.name, rules=rules, clock=clock)
-    is_priced = prices.tariff_of(provider.name, provider.model, clock=clock) is not None
-    passes = breaker.passes(utcnow(clock)) and (is_priced or not rules.budget.is_enforced)
-    return ConfiguredModel(provider.name, provider.model, role, breaker, is_priced, passes)
-
-
-def _availability(configured: Sequence[ConfiguredModel], budget: BudgetStatus) -> Availability:
+def check_availability(configured: Sequence[ConfiguredModel], budget: BudgetStatus) -> Availability:
+    """Return whether calls to the configured models get through."""
     if not configured:
         return Availability.NOT_CONFIGURED
     if budget.remaining == 0 or not any(model.passes for model in configured):
         return Availability.UNAVAILABLE
     is_well = all(model.passes and model.breaker.phase is Phase.CLOSED for model in configured)
     return Availability.READY if is_well else Availability.DEGRADED
-
-
-def _figures(
-    configured: Sequence[ConfiguredModel], budget: BudgetStatus, rules: GuardRules, clock: Clock
-) -> ModelFigures:
-    providers = [model.provider for model in configured]
-    latencies = recent_latencies(clock=clock) if providers else {}
-    return ModelFigures(
-        budget=budget,
-        tokens=token_windows(providers, rules=rules, clock=clock),
-        latencies={name: latencies[name] for name in providers if name in latencies},
-        tools=tool_statistics(COUNTED_DAYS, clock=clock),
-    )

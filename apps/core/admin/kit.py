@@ -122,7 +122,7 @@ def dollars(amount: Decimal | None) -> str:
     return f"${shown}{'0' * max(0, 4 - len(shown))}"
 
 
-def took(milliseconds: float) -> str:
+def short_duration(milliseconds: float) -> str:
     """Return a duration in three digits or so."""
     if milliseconds < 1_000:
         return f"{milliseconds:,.0f} ms" if milliseconds >= 10 else f"{milliseconds:.1f} ms"

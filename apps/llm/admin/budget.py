@@ -1,4 +1,4 @@
-"""Budget and circuit breakers in the admin: what was spent, whether calls pass, and what may be done about it."""
+"""Budget and circuit breakers in the admin: spending, whether calls pass, waiving and resetting."""
 
 from typing import Any
 
@@ -17,7 +17,6 @@ from unfold.decorators import action, display
 from apps.core.admin.kit import NOTHING, ReadOnly, after_dialog, dollars, moment, operator_access, two_lines
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.llm.admin.budget_page import PHASES, budget_page, share_of
-from apps.llm.admin.kit import may
 from apps.llm.guards.breakers import breaker_reset
 from apps.llm.guards.budgets import budget_reset
 from apps.llm.guards.rules import guard_rules
@@ -36,7 +35,7 @@ WAIVE = ActionDialog(
 
 @admin.register(BudgetDay)
 class BudgetDayAdmin(ReadOnly, ModelAdmin):
-    """The days, and above them how it is now. The guards write."""
+    """The days, and above them the present state. The guards write."""
 
     list_display = ["day_of", "spent", "share", "thresholds", "waived"]
     list_display_links = ["day_of"]
@@ -60,15 +59,15 @@ class BudgetDayAdmin(ReadOnly, ModelAdmin):
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         if not self.has_view_permission(request):
             raise PermissionDenied
-        shown = budget_page(may_reset=may(request, "change_breaker"))
+        shown = budget_page(may_reset=request.user.has_perm("llm.change_breaker"))
         context = {**shown, "title": "Budget and breakers", **(extra_context or {})}
         return super().changelist_view(request, context)
 
     # What an operator may do
 
     def has_waive_permission(self, request: HttpRequest) -> bool:
-        """Whether the person may have what was spent not count."""
-        return may(request, "change_budgetday")
+        """Return whether the person may waive what was spent."""
+        return bool(request.user.has_perm("llm.change_budgetday"))
 
     @action(
         description="Waive what was spent today",
@@ -84,8 +83,8 @@ class BudgetDayAdmin(ReadOnly, ModelAdmin):
         return after_dialog(request, reverse(HERE))
 
     def reset_view(self, request: HttpRequest) -> HttpResponse:
-        """Asks before a breaker is reset, and resets it when that was confirmed."""
-        if not may(request, "change_breaker"):
+        """Ask before a breaker is reset, and reset it when that was confirmed."""
+        if not request.user.has_perm("llm.change_breaker"):
             raise PermissionDenied
         provider = request.GET.get("provider", "")
         row = Breaker.objects.filter(pk=provider.replace("\x00", "")).first()
@@ -96,19 +95,17 @@ class BudgetDayAdmin(ReadOnly, ModelAdmin):
             self.log_change(request, row, "Reset.")
             messages.success(request, f"The breaker of {row.pk} is closed.")
             return HttpResponseRedirect(reverse(HERE))
-        return TemplateResponse(request, "llm/breaker_reset.html", self._question(request, row.pk))
-
-    def _question(self, request: HttpRequest, provider: str) -> dict[str, Any]:
-        status = breaker_status(provider, rules=guard_rules())
-        return {
+        status = breaker_status(row.pk, rules=guard_rules())
+        context = {
             **self.admin_site.each_context(request),
             "title": "Reset a circuit breaker",
             "opts": self.opts,
             "media": self.media,
-            "provider": provider,
+            "provider": row.pk,
             "phase": PHASES[status.phase][0].lower(),
             "since": moment(status.since),
         }
+        return TemplateResponse(request, "llm/breaker_reset.html", context)
 
     # Columns
 
@@ -152,11 +149,11 @@ class BudgetDayAdmin(ReadOnly, ModelAdmin):
 
     @display(description="Set aside and never settled")
     def lost(self, day: BudgetDay) -> SafeString | str:
-        """Reservations that expired: the process of the call may have died, and its money may have been spent."""
+        """Describe reservations that expired: the process of the call may have died, its money may have been spent."""
         expired = day.reservations.filter(expires_at__lte=utcnow(SYSTEM_CLOCK))
         if not (count := expired.count()):
             return "nothing"
         amount = expired.aggregate(Sum("amount_usd"))["amount_usd__sum"]
-        told = "Their processes may have died. What they spent is not in the sum; the provider's own account has it."
+        note = "Their processes may have died. What they spent is not in the sum; the provider's own account has it."
         calls = f"{count:,} call{'' if count == 1 else 's'}, at most {dollars(amount)}"
-        return format_html('{}<br><span class="mh-note">{}</span>', calls, told)
+        return format_html('{}<br><span class="mh-note">{}</span>', calls, note)

@@ -1,4 +1,4 @@
-"""What the page of budget and breakers shows: today, the last days, and each provider with what guards it."""
+"""The page of budget and breakers: today, the last days, and each provider with its guards."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
@@ -12,7 +12,6 @@ from django.utils.timesince import timesince, timeuntil
 from apps.core.admin.kit import dollars, moment
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.llm.admin.charts import gauge, spending_chart
-from apps.llm.admin.kit import models_context
 from apps.llm.domain.breaker import Phase
 from apps.llm.domain.rate import THROTTLE_PERCENT, Projection
 from apps.llm.guards.calls import failure_reasons, spent_days
@@ -30,20 +29,21 @@ PHASES = {
 
 
 def budget_page(*, may_reset: bool, clock: Clock = SYSTEM_CLOCK) -> dict[str, Any]:
-    """Everything that templates/llm/budget.html shows. may_reset: whether the person may reset breakers."""
+    """Return the context of templates/llm/budget.html. may_reset: whether the person may reset breakers."""
     rules, now = guard_rules(), utcnow(clock)
     configured = configured_models(rules=rules, clock=clock)
     budget = budget_status(rules=rules, clock=clock)
     return {
-        **models_context(configured),
-        "today": _today(budget, now),
+        "is_configured": bool(configured),
+        "today": describe_today(budget, now),
         "spending": spending_chart(spent_days(CHARTED_DAYS, clock=clock), budget.limit),
         "charted_days": CHARTED_DAYS,
-        "providers": list(_providers(configured, rules, may_reset=may_reset, clock=clock)),
+        "providers": list(describe_providers(configured, rules, may_reset=may_reset, clock=clock)),
     }
 
 
-def _today(budget: BudgetStatus, now: datetime) -> dict[str, Any]:
+def describe_today(budget: BudgetStatus, now: datetime) -> dict[str, Any]:
+    """Return what is shown of today."""
     facts = [("Spent", dollars(budget.spent)), ("Set aside for calls under way", dollars(budget.reserved))]
     if budget.limit is not None:
         facts.append(("Left", dollars(budget.remaining)))
@@ -59,12 +59,13 @@ def _today(budget: BudgetStatus, now: datetime) -> dict[str, Any]:
     }
 
 
-def _providers(
+def describe_providers(
     configured: Sequence[ConfiguredModel], rules: GuardRules, *, may_reset: bool, clock: Clock
 ) -> Iterator[dict[str, Any]]:
-    """The configured ones first, then those that only have a breaker."""
+    """Yield what is shown of each provider: the configured ones first, then those that only have a breaker."""
     names = [model.provider for model in configured]
     windows = token_windows(names, rules=rules, clock=clock)
+    reset = reverse("admin:llm_breaker_reset")
     for breaker in breaker_statuses(names, rules=rules, clock=clock):
         models = [model for model in configured if model.provider == breaker.provider]
         window = windows.get(breaker.provider)
@@ -73,32 +74,33 @@ def _providers(
             "models": [f"{model.model} ({model.role.value})" for model in models],
             "unpriced": [model.model for model in models if not model.is_priced],
             "is_budgeted": rules.budget.is_enforced,
-            "breaker": _breaker(breaker, rules, utcnow(clock)),
-            "tokens": _tokens(window) if window else None,
-            "reset": _reset_address(breaker.provider) if may_reset and breaker.since else None,
+            "breaker": describe_breaker(breaker, rules, utcnow(clock)),
+            "tokens": describe_tokens(window) if window else None,
+            "reset": f"{reset}?{urlencode({'provider': breaker.provider})}" if may_reset and breaker.since else None,
         }
 
 
-def _breaker(breaker: BreakerStatus, rules: GuardRules, now: datetime) -> dict[str, Any]:
+def describe_breaker(breaker: BreakerStatus, rules: GuardRules, now: datetime) -> dict[str, Any]:
+    """Return what is shown of a circuit breaker."""
     label, colour, meaning = PHASES[breaker.phase]
     if breaker.phase is Phase.OPEN and breaker.passes(now):
         meaning = "The next call may find out whether it is back."
+    since = ""
+    if breaker.since:
+        ago = f"{timesince(breaker.since, now)} ago" if now - breaker.since >= MINUTE else "less than a minute ago"
+        since = f"{moment(breaker.since)}, {ago}"
     return {
         "label": label,
         "colour": colour,
         "meaning": meaning,
-        "since": _since(breaker.since, now) if breaker.since else "",
+        "since": since,
         "retry_at": moment(breaker.retry_at) if breaker.retry_at and not breaker.passes(now) else "",
-        "why": _why(breaker, rules),
+        "why": explain_breaker(breaker, rules),
     }
 
 
-def _since(since: datetime, now: datetime) -> str:
-    ago = f"{timesince(since, now)} ago" if now - since >= MINUTE else "less than a minute ago"
-    return f"{moment(since)}, {ago}"
-
-
-def _why(breaker: BreakerStatus, rules: GuardRules) -> str:
+def explain_breaker(breaker: BreakerStatus, rules: GuardRules) -> str:
+    """Return which failures led to the phase of a breaker, or would count now."""
     circuit = rules.circuit
     if not breaker.failures:
         return "no call failed lately" if breaker.phase is Phase.CLOSED else ""
@@ -108,11 +110,12 @@ def _why(breaker: BreakerStatus, rules: GuardRules) -> str:
     if breaker.phase is Phase.CLOSED:
         return f"{failed}; it opens when {circuit.error_threshold:.0%} of the last {circuit.window_size} do"
     reasons = failure_reasons(breaker.provider, breaker.since) if breaker.since else []
-    told = ", ".join(f"{reason.replace('_', ' ')} ({count})" for reason, count in reasons)
-    return f"{failed}; calls ended with: {told}" if told else failed
+    counts = ", ".join(f"{reason.replace('_', ' ')} ({count})" for reason, count in reasons)
+    return f"{failed}; calls ended with: {counts}" if counts else failed
 
 
-def _tokens(window: Projection) -> dict[str, Any]:
+def describe_tokens(window: Projection) -> dict[str, Any]:
+    """Return what is shown of a provider's minute."""
     if window.window_limit is None:
         return {"is_limited": False}
     percent = 100 * window.window_tokens_used / window.window_limit
@@ -126,10 +129,6 @@ def _tokens(window: Projection) -> dict[str, Any]:
     }
 
 
-def _reset_address(provider: str) -> str:
-    return f"{reverse('admin:llm_breaker_reset')}?{urlencode({'provider': provider})}"
-
-
 def share_of(spent: Decimal, waived: Decimal, limit: Decimal | None) -> str:
-    """What counted of a day's budget."""
+    """Return what counted of a day's budget, in percent."""
     return f"{(spent - waived) * 100 / limit:,.0f}%" if limit else ""

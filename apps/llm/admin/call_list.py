@@ -1,7 +1,7 @@
 """The list of calls to models, made so that a page costs the same with many of them.
 
 Records have indexes by time, by model, and by time of those that did not succeed. A list that is narrowed to a span of
-time or to one call reads that; any other one looks among the latest calls only, and says so.
+time or to one call reads that; any other one searches among the latest calls only, and says so.
 """
 
 from typing import Any
@@ -46,7 +46,7 @@ class GuardFilter(DropdownFilter):
     def queryset(self, request: HttpRequest, queryset: Calls) -> Calls:
         if not self.value():
             return queryset
-        # Said twice, so that the index of what did not succeed is used.
+        # Redundant, so that the index of what did not succeed is used.
         return queryset.filter(~Q(outcome=CallOutcome.SUCCEEDED), guard=comparable(self.value()))
 
 
@@ -87,18 +87,18 @@ class CallList(ChangeList):
 
 
 def is_narrowed(request: HttpRequest) -> bool:
-    """Whether an index finds the rows of the list, all of them."""
+    """Return whether an index finds all rows of the list."""
     return any(request.GET.get(name) for name in MOMENTS) or as_uuid(comparable(request.GET.get("q"))) is not None
 
 
 def latest_from() -> int:
-    """The number of the record after which the latest ones begin."""
+    """Return the number of the record after which the latest ones begin."""
     newest = ModelCall.objects.order_by("-pk").values_list("pk", flat=True).first()
     return (newest or 0) - LATEST
 
 
 def matching(calls: Calls, term: str) -> Calls:
-    """The call of that id, or the calls of that person, purpose, model or reason."""
+    """Return the call of that id, or the calls of that person, purpose, model or reason."""
     if uuid := as_uuid(term):
         return calls.filter(uuid=uuid)
     return calls.filter(Q(actor=term) | Q(purpose=term) | Q(model=term) | Q(provider=term) | Q(reason=term))

@@ -1,26 +1,46 @@
-"""Calls to chat models in the admin: who asked which one what for, what it took, and how it ended."""
+"""Calls to chat models in the admin: who asked which one what for, tokens, cost, duration and outcome."""
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 from django.conf import settings
 from django.contrib import admin
-from django.db.models import QuerySet
+from django.db.models import Count, QuerySet
 from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.admin import ModelAdmin
 from unfold.decorators import display
 
-from apps.core.admin.kit import NOTHING, ReadOnly, badge, dollars, moment, preformatted, pretty_json, took, two_lines
+from apps.core.admin.kit import (
+    NOTHING,
+    ReadOnly,
+    badge,
+    dollars,
+    moment,
+    preformatted,
+    pretty_json,
+    short_duration,
+    two_lines,
+)
 from apps.core.admin.lists import comparable
+from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
+from apps.core.domain.latency import SampleQuality
 from apps.llm.admin.call_list import CONTENT, FILTERS, LATEST, CallList, CallPaginator, matching
-from apps.llm.admin.call_summary import call_summary
-from apps.llm.admin.kit import models_context
+from apps.llm.guards.calls import RECENT, recent_latencies
 from apps.llm.guards.rules import guard_rules
 from apps.llm.models import CallOutcome, ModelCall
 from apps.llm.status import configured_models
 
+TONES = {
+    CallOutcome.SUCCEEDED: "good",
+    CallOutcome.REFUSED: "warn",
+    CallOutcome.FAILED: "bad",
+    CallOutcome.UNUSABLE: "bad",
+}
+SHOWN_PERCENTILES = ("p50", "p90", "p95", "p99")
 OUTCOME_COLOURS = {"Succeeded": "success", "Refused": "warning", "Failed": "danger", "Unusable answer": "danger"}
 NOT_KEPT = "Not kept. MEMORYHUB_CHAT_KEEP_CONTENT=true keeps what is asked and answered from then on."
 NOT_SHOWN = "Kept, but not shown while MEMORYHUB_CHAT_KEEP_CONTENT is off. It is removed with its call."
@@ -76,9 +96,9 @@ class ModelCallAdmin(ReadOnly, ModelAdmin):
         return (matching(queryset, term) if term else queryset), False
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        shown = {"summary": call_summary(), "latest": f"{LATEST:,}"}
-        context = {**models_context(configured_models(rules=guard_rules())), **shown, **(extra_context or {})}
-        return super().changelist_view(request, context)
+        is_configured = bool(configured_models(rules=guard_rules()))
+        shown = {"is_configured": is_configured, "summary": call_summary(), "latest": f"{LATEST:,}"}
+        return super().changelist_view(request, {**shown, **(extra_context or {})})
 
     # Columns
 
@@ -100,7 +120,7 @@ class ModelCallAdmin(ReadOnly, ModelAdmin):
 
     @display(description="Took")
     def duration(self, call: ModelCall) -> SafeString:
-        return two_lines(took(call.latency_ms), f"{call.attempts} tries" if call.attempts > 1 else "")
+        return two_lines(short_duration(call.latency_ms), f"{call.attempts} tries" if call.attempts > 1 else "")
 
     @display(description="Outcome")
     def ended(self, call: ModelCall) -> SafeString:
@@ -151,19 +171,19 @@ class ModelCallAdmin(ReadOnly, ModelAdmin):
 
 
 def outcome_badge(call: ModelCall) -> SafeString:
-    """How a call ended."""
+    """Render how a call ended."""
     label = CallOutcome(call.outcome).label
     return SafeString(badge(str(label), OUTCOME_COLOURS[str(label)]))
 
 
 def why(call: ModelCall) -> str:
-    """Which guard refused a call and for what reason, or why it failed."""
+    """Return which guard refused a call and for what reason, or why it failed."""
     guard = f"{call.get_guard_display().lower()}: " if call.guard else ""
     return f"{guard}{call.reason.replace('_', ' ')}"
 
 
 def content(text: str | None) -> SafeString | str:
-    """What was asked or answered, if the operator has that kept."""
+    """Render what was asked or answered, if the operator keeps it."""
     if text is None:
         return NOT_KEPT
     if not settings.MEMORYHUB.guards.keep_content:
@@ -173,3 +193,51 @@ def content(text: str | None) -> SafeString | str:
     except (ValueError, RecursionError):
         return preformatted(text)
     return pretty_json(document) if isinstance(document, dict | list) else preformatted(text)
+
+
+def call_summary(clock: Clock = SYSTEM_CLOCK) -> dict[str, Any]:
+    """Return shares of the outcomes of the last day's calls, and percentiles of their latency by provider."""
+    recent = ModelCall.objects.filter(started_at__gte=utcnow(clock) - RECENT)
+    counts = dict(recent.order_by().values_list("outcome").annotate(Count("pk")))
+    return {
+        "total": f"{sum(counts.values()):,}",
+        "outcomes": list(describe_outcomes(counts)) if counts else [],
+        "latencies": list(describe_latencies(clock)),
+        "percentiles": SHOWN_PERCENTILES,
+    }
+
+
+def describe_outcomes(counts: dict[str, int]) -> Iterator[dict[str, Any]]:
+    """Yield each outcome with its share."""
+    total, link = sum(counts.values()), reverse("admin:llm_modelcall_changelist")
+    for outcome in CallOutcome:
+        count = counts.get(outcome.value, 0)
+        yield {
+            "label": outcome.label,
+            "count": f"{count:,}",
+            "share": round(100 * count / total, 1),
+            "tone": TONES[outcome],
+            "link": f"{link}?outcome={outcome.value}",
+        }
+
+
+def describe_latencies(clock: Clock) -> Iterator[dict[str, Any]]:
+    """Yield each provider with the latency of its calls, and how far that can be trusted."""
+    found = recent_latencies(clock=clock)
+    slowest = max((measured.summary.p99 for measured in found.values()), default=0.0) or 1.0
+    for provider, measured in sorted(found.items()):
+        summary = measured.summary
+        note = "only the first calls, which do not count"
+        if count := summary.count:
+            calls = f"{count:,} call{'' if count == 1 else 's'}"
+            is_few = measured.quality is SampleQuality.INSUFFICIENT
+            note = f"{calls}: too few to conclude much" if is_few else f"of {calls}"
+        values = [(name, getattr(summary, name)) for name in SHOWN_PERCENTILES] if count else []
+        yield {
+            "provider": provider,
+            "bars": [
+                {"name": name, "value": short_duration(value), "share": f"{max(1.0, 100 * value / slowest):.1f}"}
+                for name, value in values
+            ],
+            "note": note,
+        }

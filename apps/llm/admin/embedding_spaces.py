@@ -1,4 +1,4 @@
-"""The admin of models. Here: embedding spaces, to look at; `manage.py reembed` changes them."""
+"""Embedding spaces in the admin, read only; `manage.py reembed` changes them."""
 
 from django.contrib import admin
 from unfold.admin import ModelAdmin

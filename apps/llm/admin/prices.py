@@ -1,6 +1,5 @@
-"""Prices of models in the admin: the rows by which calls are charged, and which of them somebody should look at."""
+"""Prices of models in the admin: the rows by which calls are charged, and which of them need attention."""
 
-from collections.abc import Iterator
 from typing import Any
 
 from django import forms
@@ -16,19 +15,18 @@ from unfold.views import ChangeList
 
 from apps.core.admin.kit import moment, operator_access, two_lines
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
-from apps.llm.admin.kit import models_context
 from apps.llm.domain.pricing import ANY_MODEL
 from apps.llm.guards.rules import guard_rules
 from apps.llm.models import Price
-from apps.llm.pricing.price_list import PriceTable, confirmed_on, find_prices, is_old, old_prices, prices_in_force
+from apps.llm.pricing.price_list import confirmed_on, find_prices, is_old, old_prices, prices_in_force
 from apps.llm.pricing.prices import COMES_WITH_THE_HUB, price_save
-from apps.llm.status import ConfiguredModel, configured_models
+from apps.llm.status import configured_models
 
 STATE_COLOURS = {"Holds": "success", "Old": "warning", "Replaced": None, "To come": "info"}
 SHOWN_NAMES = 6
 EXPLAINED = (
     "For a new price add a row with its first day, so that past costs stay explained; correct a row only where it was "
-    "wrong. Saving a row says that somebody has looked at it."
+    "wrong. Saving a row confirms it."
 )
 
 
@@ -92,7 +90,7 @@ class PriceAdmin(ModelAdmin):
         return ["edited"]
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        return super().changelist_view(request, {**_notes(), **(extra_context or {})})
+        return super().changelist_view(request, {**price_notes(), **(extra_context or {})})
 
     def changeform_view(
         self,
@@ -104,14 +102,16 @@ class PriceAdmin(ModelAdmin):
         try:
             return super().changeform_view(request, object_id, form_url, extra_context)
         except ValidationError:
-            messages.error(request, "Somebody else entered a price for this model and day meanwhile. Look at it again.")
+            messages.error(
+                request, "Another person entered a price for this model and day at the same time. Check it again."
+            )
             return HttpResponseRedirect(reverse("admin:llm_price_changelist"))
 
     def save_model(self, request: HttpRequest, obj: Price, form: Any, change: bool) -> None:
         price_save(price=obj, actor=operator_access(request).actor)
 
     def has_delete_permission(self, request: HttpRequest, obj: Price | None = None) -> bool:
-        """A price that calls were charged by stays; a wrong one is corrected."""
+        """Keep the prices that calls were charged by; a wrong one is corrected."""
         return False
 
     # Columns
@@ -124,11 +124,11 @@ class PriceAdmin(ModelAdmin):
 
     @display(description="Input, a million", ordering="input_per_million")
     def into(self, price: Price) -> str:
-        return _exact(price.input_per_million)
+        return exact_dollars(price.input_per_million)
 
     @display(description="Output, a million", ordering="output_per_million")
     def out(self, price: Price) -> str:
-        return _exact(price.output_per_million)
+        return exact_dollars(price.output_per_million)
 
     @display(description="Holds from", ordering="valid_from")
     def since(self, price: Price) -> str:
@@ -159,7 +159,7 @@ class PriceAdmin(ModelAdmin):
 
 
 def source_link(source: str) -> SafeString | str:
-    """Where a price was found; a link to a page, by the name of its site, when it begins with an address."""
+    """Render where a price was found; a link to a page, by the name of its site, when it begins with an address."""
     address, _, rest = source.partition(" ")
     site = address.removeprefix("https://").partition("/")[0]
     if not address.startswith("https://") or not site:
@@ -167,31 +167,24 @@ def source_link(source: str) -> SafeString | str:
     return format_html('<a class="mh-link" href="{}" rel="noopener noreferrer">{}</a> {}', address, site, rest)
 
 
-def _exact(amount: Any) -> str:
+def exact_dollars(amount: Any) -> str:
+    """Return an amount with all its places, at least two."""
     whole, _, places = f"{amount:f}".partition(".")
     return f"${int(whole):,}.{places.rstrip('0').ljust(2, '0')}"
 
 
-def _notes() -> dict[str, Any]:
-    """What somebody should look at."""
+def price_notes() -> dict[str, Any]:
+    """Return what needs attention: models without a price, and old prices, those of configured models by name."""
     rules, table = guard_rules(), prices_in_force()
     configured = configured_models(rules=rules)
+    old = {price.pk for price in old_prices(table, utcnow(SYSTEM_CLOCK).date())}
+    used = [
+        f"{model.provider} {model.model}"
+        for model in configured
+        if any(price.pk in old for price in find_prices(table, model.provider, model.model))
+    ]
     return {
-        **models_context(configured),
         "unpriced": [f"{model.provider} {model.model}" for model in configured if not model.is_priced],
         "is_budgeted": rules.budget.is_enforced,
-        "old": _old(table, configured),
+        "old": {"count": len(old), "used": used[:SHOWN_NAMES]},
     }
-
-
-def _old(table: PriceTable, configured: list[ConfiguredModel]) -> dict[str, Any]:
-    """Old prices, those of the configured models by name."""
-    today = utcnow(SYSTEM_CLOCK).date()
-    old = {price.pk for price in old_prices(table, today)}
-    used = [model for model in configured if any(price.pk in old for price in _charged(table, model))]
-    names = [f"{model.provider} {model.model}" for model in used]
-    return {"count": len(old), "used": names[:SHOWN_NAMES]}
-
-
-def _charged(table: PriceTable, model: ConfiguredModel) -> Iterator[Price]:
-    yield from find_prices(table, model.provider, model.model)

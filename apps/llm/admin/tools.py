@@ -1,4 +1,4 @@
-"""Tool statistics in the admin: which protocols models speak, how often that fails, and what became of each tool."""
+"""Tool statistics in the admin: the protocols of outputs, how often they fail, and the outcomes by tool."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -37,7 +37,7 @@ NOT_A_TOOL = "names that no tool has"
 
 @admin.register(ToolRunDay)
 class ToolRunDayAdmin(ReadOnly, ModelAdmin):
-    """The counts by the day, and above them what they come to."""
+    """The counts by day, and above them their sums."""
 
     list_display = ["day_of", "tool", "protocol", "ended", "how_often"]
     list_display_links = ["day_of"]
@@ -78,32 +78,32 @@ class ToolRunDayAdmin(ReadOnly, ModelAdmin):
 
 
 def tools_page() -> dict[str, Any]:
-    """Everything that templates/llm/tools.html shows."""
+    """Return the context of templates/llm/tools.html."""
     found = tool_statistics(COUNTED_DAYS)
     return {
         "counted_days": COUNTED_DAYS,
         "is_empty": not found.total.outputs,
-        "tiles": list(_tiles(found.total)),
+        "tiles": list(build_tiles(found.total)),
         "chart": protocol_chart(found.by_day),
-        "tools": list(_tools(found.runs)),
+        "tools": list(describe_tools(found.runs)),
         "legend": [(f"mh-{tone}", RunOutcome(outcome).label) for outcome, tone in TONES.items()],
     }
 
 
-def _tiles(total: ProtocolStatistics) -> Iterator[tuple[str, str, str, str]]:
-    """Label, number, note and tone."""
-    asked = f"{_percent(total.asked, total.outputs)} of all outputs"
+def build_tiles(total: ProtocolStatistics) -> Iterator[tuple[str, str, str, str]]:
+    """Yield label, number, note and tone of each tile."""
+    asked = f"{percent_of(total.asked, total.outputs)} of all outputs"
     yield "Asked for a tool", f"{total.asked:,}", asked, ""
     fallbacks = total.fallback_to_vcp + total.fallback_to_text
     words = f"{total.fallback_to_vcp:,} to VCP, {total.fallback_to_text:,} to plain text"
-    yield "Fallback rate", _percent(fallbacks, total.asked), words, "warn" if total.fallback_rate >= 0.2 else ""
-    yield "Repaired", f"{total.fixed:,}", f"{_percent(total.fixed, total.abp + total.vcp)} of the requests", ""
+    yield "Fallback rate", percent_of(fallbacks, total.asked), words, "warn" if total.fallback_rate >= 0.2 else ""
+    yield "Repaired", f"{total.fixed:,}", f"{percent_of(total.fixed, total.abp + total.vcp)} of the requests", ""
     yield "Damaged ABP", f"{total.abp_failed:,}", "outputs whose ABP blocks were all of no use", ""
     yield "Not acted upon", f"{total.refused:,}", "blocks and markers: quoted, damaged or superseded", ""
 
 
-def _tools(runs: Iterable[RunCount]) -> Iterator[dict[str, Any]]:
-    """Each tool with its outcomes: those of the hub in their order, and below them the names that no tool has."""
+def describe_tools(runs: Iterable[RunCount]) -> Iterator[dict[str, Any]]:
+    """Yield each tool with its outcomes: those of the hub in their order, and below them the names that no tool has."""
     counts: dict[str, Counter[str]] = {tool.name: Counter() for tool in tool_registry()}
     for run in runs:
         counts.setdefault(run.tool, Counter())[run.outcome] += run.runs
@@ -112,17 +112,18 @@ def _tools(runs: Iterable[RunCount]) -> Iterator[dict[str, Any]]:
         yield {
             "name": NOT_A_TOOL if name == UNKNOWN else name,
             "total": f"{total:,}",
-            "parts": [_part(outcome, outcomes[outcome.value], total) for outcome in TONES if outcomes[outcome.value]],
+            "parts": [
+                {
+                    "tone": f"mh-{tone}",
+                    "text": f"{count:,} {str(outcome.label).lower()}",
+                    "share": f"{100 * count / total:.2f}",
+                }
+                for outcome, tone in TONES.items()
+                if (count := outcomes[outcome.value])
+            ],
         }
 
 
-def _part(outcome: RunOutcome, count: int, total: int) -> dict[str, str]:
-    return {
-        "tone": f"mh-{TONES[outcome]}",
-        "told": f"{count:,} {str(outcome.label).lower()}",
-        "share": f"{100 * count / total:.2f}",
-    }
-
-
-def _percent(count: int, of: int) -> str:
+def percent_of(count: int, of: int) -> str:
+    """Return a share in percent; a dash of nothing."""
     return f"{100 * count / of:.0f}%" if of else "-"

@@ -1,4 +1,4 @@
-"""Embedding spaces, what guards calls to chat models, what these cost, which were made, and which tools they led to."""
+"""Embedding spaces; guards, prices and records of calls to chat models; counts of tools."""
 
 from apps.llm.models.call import CallGuard, CallOutcome, ModelCall
 from apps.llm.models.embedding import EmbeddingSpace

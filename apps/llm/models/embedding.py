@@ -40,5 +40,5 @@ class EmbeddingSpace(models.Model):
 
     @property
     def space_id(self) -> EmbeddingSpaceId:
-        """What embedders call this space."""
+        """Return the name of this space, as embedders have it."""
         return EmbeddingSpaceId(self.model, self.dimension)

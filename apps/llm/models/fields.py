@@ -1,4 +1,4 @@
-"""What the fields of several models have in common."""
+"""Fields that several models have."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ MONEY_DIGITS = 28
 
 
 def money(**options: Any) -> models.DecimalField[Decimal, Decimal]:
-    """US dollars to the nano-dollar."""
+    """Build a field for US dollars to the nano-dollar."""
     return models.DecimalField(max_digits=MONEY_DIGITS, decimal_places=MONEY_PLACES, **options)
 
 
 def optional_money() -> models.DecimalField[Decimal | None, Decimal | None]:
-    """The same, or null."""
+    """Build a field for US dollars to the nano-dollar, or null."""
     return models.DecimalField(max_digits=MONEY_DIGITS, decimal_places=MONEY_PLACES, null=True)

@@ -1,4 +1,4 @@
-"""What the guards of calls to models remember, shared by all processes (DESIGN section 6).
+"""What the guards of calls remember, shared by all processes (DESIGN section 6).
 
 Written by `guards` only. Every moment in here is one of the clock that was handed in, never the server's.
 """
@@ -89,7 +89,7 @@ class BudgetReservation(models.Model):
     a while all the same: it can still be settled, and it says that its money may have been spent.
     """
 
-    # Not a sequence: after a crash of the server a number could be given out again (docs/decisions/0016).
+    # Not a sequence: after a crash of the server a number could be used again (docs/decisions/0016).
     id = models.UUIDField(primary_key=True, default=uuid.uuid4)
     day = models.ForeignKey(BudgetDay, on_delete=models.CASCADE, related_name="reservations", db_index=False)
     amount_usd = money()

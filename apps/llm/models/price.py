@@ -1,4 +1,4 @@
-"""What models cost."""
+"""Prices of models."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from apps.llm.models.fields import MAX_ACTOR_CHARS, MAX_MODEL_CHARS, MAX_PROVIDE
 CURRENCY = "USD"
 
 
-def _per_million(what: str) -> models.DecimalField[Decimal, Decimal]:
+def per_million(what: str) -> models.DecimalField[Decimal, Decimal]:
+    """Build a field for the price of a million tokens."""
     return models.DecimalField(
         f"{what} price",
         max_digits=16,
@@ -44,8 +45,8 @@ class Price(models.Model):
     above_input_tokens = models.PositiveIntegerField(
         default=0, help_text="For models whose longer prompts cost more: the price of calls with more input than this."
     )
-    input_per_million = _per_million("input")
-    output_per_million = _per_million("output")
+    input_per_million = per_million("input")
+    output_per_million = per_million("output")
     currency = models.CharField(max_length=3, default=CURRENCY, editable=False)
     valid_from = models.DateField(help_text="The first day (UTC) on which the price holds.")
     source = models.CharField(max_length=300, help_text="Where the price was found.")

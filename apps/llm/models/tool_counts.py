@@ -1,6 +1,6 @@
-"""How models ask for tools, counted by the day (spec 000 "Dual protocol mode": fallback statistics).
+"""Requests of models for tools, counted by day (spec 000 "Dual protocol mode": fallback statistics).
 
-Counts, and nothing of what was said. Written by `tool_counts` only.
+Counts only, no content. Written by `tool_counts` only.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class BlockProtocol(models.TextChoices):
 
 
 class RunOutcome(models.TextChoices):
-    """What became of a request for a tool."""
+    """The outcome of a request for a tool."""
 
     DONE = ToolOutcome.DONE.value, "Done"
     UNKNOWN_TOOL = ToolOutcome.UNKNOWN_TOOL.value, "Unknown tool"
@@ -33,23 +33,24 @@ class RunOutcome(models.TextChoices):
     FAILED = ToolOutcome.FAILED.value, "Failed"
 
 
-def _count() -> models.PositiveBigIntegerField[int, int]:
+def count_field() -> models.PositiveBigIntegerField[int, int]:
+    """Build a field for a count that begins at 0."""
     return models.PositiveBigIntegerField(default=0)
 
 
 class ToolOutputDay(models.Model):
-    """Outputs of models in one day of UTC, by what came of them: `ProtocolStatistics` in a row."""
+    """Outputs of models in one day of UTC, by outcome: `ProtocolStatistics` in a row."""
 
     day = models.DateField(primary_key=True)
-    outputs = _count()
-    abp = _count()
-    vcp = _count()
-    text = _count()
-    abp_failed = _count()
-    fallback_to_vcp = _count()
-    fallback_to_text = _count()
-    fixed = _count()
-    refused = _count()
+    outputs = count_field()
+    abp = count_field()
+    vcp = count_field()
+    text = count_field()
+    abp_failed = count_field()
+    fallback_to_vcp = count_field()
+    fallback_to_text = count_field()
+    fixed = count_field()
+    refused = count_field()
 
     class Meta:
         ordering: ClassVar[list[str]] = ["-day"]
@@ -65,16 +66,16 @@ class ToolOutputDay(models.Model):
 
 
 class ToolRunDay(models.Model):
-    """How often a tool was asked for in one day of UTC, by protocol and by what became of it.
+    """How often a tool was asked for in one day of UTC, by protocol and outcome.
 
-    tool: `unknown` for all that there are not, since models make up names without end.
+    tool: `unknown` for names that no tool has, since models invent names without end.
     """
 
     day = models.DateField()
     tool = models.CharField(max_length=MAX_TOOL_CHARS)
     protocol = models.CharField(max_length=4, choices=BlockProtocol.choices)
     outcome = models.CharField(max_length=20, choices=RunOutcome.choices)
-    runs = _count()
+    runs = count_field()
 
     class Meta:
         verbose_name = "tool count"

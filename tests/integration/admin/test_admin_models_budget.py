@@ -1,4 +1,4 @@
-"""Budget and circuit breakers in the admin: what is told of them, and what an operator may do."""
+"""Budget and circuit breakers in the admin: what they show, and what an operator may do."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -111,7 +111,7 @@ def test_the_chart_has_a_bar_for_each_of_thirty_days_and_a_line_for_the_limit(cl
     spent("9", NOON.date() - timedelta(days=30))
     chart = shown(clock)["spending"]
     bars = chart["bars"]
-    assert (len(bars), bars[0].told, bars[-2].told) == (
+    assert (len(bars), bars[0].text, bars[-2].text) == (
         30,
         "2026-04-11: $20.00 of $10.00",
         "2026-05-09: $5.00 of $10.00",
@@ -180,8 +180,8 @@ def test_an_open_breaker_is_shown_with_since_when_and_why(clock: DeterministicCl
 @pytest.mark.usefixtures("both")
 def test_a_breaker_whose_pause_is_over_waits_for_the_next_call(clock: DeterministicClock) -> None:
     breaker("openai", "open", NOON - timedelta(minutes=5))
-    told = shown(clock)["providers"][0]["breaker"]
-    assert (told["meaning"], told["retry_at"]) == ("The next call may find out whether it is back.", "")
+    card = shown(clock)["providers"][0]["breaker"]
+    assert (card["meaning"], card["retry_at"]) == ("The next call may find out whether it is back.", "")
 
 
 @pytest.mark.usefixtures("both")
@@ -218,12 +218,12 @@ def test_a_provider_without_a_limit_says_so(operator: Client, settings: Any) -> 
         assert "no limit, so they are not counted" in text_of(operator, HERE)
 
 
-@pytest.mark.parametrize(("budget", "told"), [("10", True), ("0", False)])
-def test_a_model_without_a_price_is_told_where_that_stops_its_calls(
-    operator: Client, settings: Any, budget: str, told: bool
+@pytest.mark.parametrize(("budget", "is_warned"), [("10", True), ("0", False)])
+def test_a_missing_price_is_named_where_it_stops_calls(
+    operator: Client, settings: Any, budget: str, is_warned: bool
 ) -> None:
     with configured(settings, MODEL, budget=budget):
-        assert ("gpt-5 has no price" in text_of(operator, HERE)) is told
+        assert ("gpt-5 has no price" in text_of(operator, HERE)) is is_warned
 
 
 # --- waiving ------------------------------------------------------------------------------------------

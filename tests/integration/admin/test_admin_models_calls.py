@@ -11,10 +11,10 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from apps.core.admin.kit import dollars, took
+from apps.core.admin.kit import dollars, short_duration
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.llm.admin import call_list
-from apps.llm.admin.call_summary import call_summary
+from apps.llm.admin.calls import call_summary
 from apps.llm.models import ModelCall
 from tests.integration.admin.pages import address, text_of
 from tests.integration.llm.configuring import MODEL, NOON, call, configured, noon
@@ -59,8 +59,8 @@ def test_the_newest_calls_come_first(operator: Client) -> None:
 def test_a_row_says_who_what_how_much_and_how_it_ended(operator: Client) -> None:
     call(is_estimated=True, attempts=3, outcome="failed", reason="bad_response")
     text = text_of(operator, HERE)
-    for told in ("extract", "key:app", "gpt-5", "openai", "1,200 + 300", "estimated", "$0.0045", "850 ms", "3 tries"):
-        assert told in text
+    for part in ("extract", "key:app", "gpt-5", "openai", "1,200 + 300", "estimated", "$0.0045", "850 ms", "3 tries"):
+        assert part in text
     assert "bad response" in text
 
 
@@ -165,7 +165,7 @@ def test_without_a_chat_model_the_list_says_what_to_set(operator: Client, settin
 # --- the last day at a glance -------------------------------------------------------------------------
 
 
-def test_the_outcomes_of_the_last_day_are_told_with_their_shares() -> None:
+def test_the_outcomes_of_the_last_day_have_shares() -> None:
     for outcome, ago in (("succeeded", 1), ("succeeded", 2), ("succeeded", 3), ("failed", 4), ("failed", 25)):
         call(outcome=outcome, started_at=NOON - timedelta(hours=ago))
     summary = call_summary(noon())
@@ -179,7 +179,7 @@ def test_the_outcomes_of_the_last_day_are_told_with_their_shares() -> None:
     assert summary["outcomes"][2]["link"] == f"{HERE}?outcome=failed"
 
 
-def test_latencies_are_told_by_provider_and_say_how_far_they_can_be_trusted() -> None:
+def test_latencies_by_provider_say_how_reliable_they_are() -> None:
     for number in range(103):
         call(latency_ms=(number + 1) * 10, started_at=NOON - timedelta(minutes=103 - number))
     for number in range(5):
@@ -251,7 +251,7 @@ def test_models_reasons_and_whatever_else_comes_from_outside_is_escaped(
 
 
 @pytest.mark.parametrize(
-    ("amount", "told"),
+    ("amount", "expected"),
     [
         (None, "unknown"),
         ("0", "$0.00"),
@@ -264,16 +264,16 @@ def test_models_reasons_and_whatever_else_comes_from_outside_is_escaped(
         ("12345.6", "$12,345.60"),
     ],
 )
-def test_money_is_told_to_the_cent_and_never_less_than_it_is(amount: str | None, told: str) -> None:
-    assert dollars(None if amount is None else Decimal(amount)) == told
+def test_money_is_shown_to_the_cent_and_rounded_up(amount: str | None, expected: str) -> None:
+    assert dollars(None if amount is None else Decimal(amount)) == expected
 
 
 @pytest.mark.parametrize(
-    ("milliseconds", "told"),
+    ("milliseconds", "expected"),
     [(0.04, "0.0 ms"), (9.96, "10.0 ms"), (850.4, "850 ms"), (1_000, "1.0 s"), (61_250, "61.2 s")],
 )
-def test_durations_are_told_in_a_few_digits(milliseconds: float, told: str) -> None:
-    assert took(milliseconds) == told
+def test_durations_are_shown_in_a_few_digits(milliseconds: float, expected: str) -> None:
+    assert short_duration(milliseconds) == expected
 
 
 def test_the_page_of_a_call_tells_exact_amounts(operator: Client) -> None:

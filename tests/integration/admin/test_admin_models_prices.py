@@ -57,12 +57,12 @@ def test_a_price_is_entered_and_counts_for_calls(operator: Client) -> None:
     assert tariff.cost(1_000_000, 1_000_000) == Decimal("0.5")
 
 
-def test_a_new_price_holds_from_today_unless_told_otherwise(operator: Client) -> None:
+def test_a_new_price_holds_from_today_by_default(operator: Client) -> None:
     assert f'value="{today().isoformat()}"' in text_of(operator, ADD)
 
 
 @pytest.mark.parametrize(
-    ("field", "value", "told"),
+    ("field", "value", "shown"),
     [
         ("source", "", "required"),
         ("source", "   ", "required"),
@@ -81,10 +81,10 @@ def test_a_new_price_holds_from_today_unless_told_otherwise(operator: Client) ->
         ("above_input_tokens", "99999999999", "less than or equal"),
     ],
 )
-def test_what_cannot_be_a_price_is_told_at_its_field(operator: Client, field: str, value: str, told: str) -> None:
+def test_what_cannot_be_a_price_is_reported_at_its_field(operator: Client, field: str, value: str, shown: str) -> None:
     response = operator.post(ADD, {**ENTERED, field: value})
     assert response.status_code == 200
-    assert told in str(response.context["adminform"].form.errors[field])
+    assert shown in str(response.context["adminform"].form.errors[field])
     assert not Price.objects.exists()
 
 
@@ -96,15 +96,13 @@ def test_two_prices_for_the_same_model_and_day_are_refused(operator: Client) -> 
     assert operator.post(ADD, {**ENTERED, "above_input_tokens": "1000"}).status_code == 302
 
 
-def test_a_price_that_somebody_else_entered_meanwhile_is_told(
-    operator: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_price_entered_by_another_person_is_reported(operator: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(**_: Any) -> None:
         raise ValidationError({"model": "There is one."})
 
     monkeypatch.setattr(prices, "price_save", refuse)
     response = operator.post(ADD, ENTERED, follow=True)
-    assert "Somebody else entered a price" in response.content.decode()
+    assert "Another person entered a price" in response.content.decode()
 
 
 def test_a_price_is_corrected_under_the_name_of_who_did_it(operator: Client) -> None:
@@ -164,11 +162,11 @@ def test_an_old_price_of_a_configured_model_is_warned_of_by_name(operator: Clien
     price(provider="anthropic", model="claude-haiku-4-5", edited_at=utcnow(SYSTEM_CLOCK))
     with configured(settings, MODEL, FALLBACK):
         text = text_of(operator, HERE)
-    assert "Nobody has looked at the price of openai gpt-5 for half a year." in text
-    assert "Nobody has looked at 2 prices that hold for half a year" in text
+    assert "The price of openai gpt-5 was not confirmed for half a year." in text
+    assert "2 current prices were not confirmed for half a year" in text
 
 
-def test_saving_a_price_says_that_somebody_has_looked_at_it(operator: Client) -> None:
+def test_saving_a_price_confirms_it(operator: Client) -> None:
     old = today() - OLD_AFTER - timedelta(days=1)
     one = price(edited_by=COMES_WITH_THE_HUB, valid_from=old)
     assert list(states(operator).values()) == ["Old"]
@@ -178,14 +176,14 @@ def test_saving_a_price_says_that_somebody_has_looked_at_it(operator: Client) ->
 
 
 @pytest.mark.parametrize(
-    ("budget", "told"), [("10", "every call to it is refused"), ("0", "What it costs is not known")]
+    ("budget", "shown"), [("10", "every call to it is refused"), ("0", "What it costs is not known")]
 )
-def test_a_configured_model_without_a_price_is_named(operator: Client, settings: Any, budget: str, told: str) -> None:
+def test_a_configured_model_without_a_price_is_named(operator: Client, settings: Any, budget: str, shown: str) -> None:
     price(provider="anthropic", model="claude-haiku-4-5")
     with configured(settings, MODEL, FALLBACK, budget=budget):
         text = text_of(operator, HERE)
     assert "openai gpt-5 has no price." in text
-    assert told in text
+    assert shown in text
 
 
 def test_with_fresh_prices_for_all_nothing_is_warned_of(operator: Client, settings: Any) -> None:

@@ -32,12 +32,12 @@ def runs(tool: str = "memory_save", outcome: str = "done", count: int = 1, **fie
 
 def test_before_anything_was_counted_the_page_says_how_counts_come_about(operator: Client) -> None:
     text = text_of(operator, HERE)
-    assert "No output of a model was looked at in the last 30 days" in text
+    assert "No output of a model was sent in the last 30 days" in text
     assert "/api/llm/tools/execute" in text
     assert "mh-bars" not in text
 
 
-def test_what_models_asked_for_is_told_in_numbers_and_bars(operator: Client) -> None:
+def test_requests_of_models_are_shown_in_numbers_and_bars(operator: Client) -> None:
     access = system_access("test")
     for text in (
         abp("memory_search", '{"query": "tea"}'),
@@ -56,11 +56,11 @@ def test_what_models_asked_for_is_told_in_numbers_and_bars(operator: Client) -> 
         ("Damaged ABP", "1", "outputs whose ABP blocks were all of no use"),
         ("Not acted upon", "1", "blocks and markers: quoted, damaged or superseded"),
     ]
-    shown = {tool["name"]: (tool["total"], [part["told"] for part in tool["parts"]]) for tool in page["tools"]}
+    shown = {tool["name"]: (tool["total"], [part["text"] for part in tool["parts"]]) for tool in page["tools"]}
     assert shown["memory_search"] == ("3", ["3 done"])
     assert shown["names that no tool has"] == ("1", ["1 unknown tool"])
     assert shown["memory_save"] == ("0", [])
-    assert page["chart"]["bars"][-1].told.endswith(": 2 ABP, 2 VCP, 2 no tool asked for")
+    assert page["chart"]["bars"][-1].text.endswith(": 2 ABP, 2 VCP, 2 no tool asked for")
     assert "60%" in text_of(operator, HERE)
 
 
@@ -76,7 +76,7 @@ def test_the_parts_of_a_tool_are_shares_of_its_requests() -> None:
     for outcome, count in (("done", 7), ("forbidden", 2), ("failed", 1)):
         runs(outcome=outcome, count=count)
     [tool] = [one for one in tools_page()["tools"] if one["name"] == "memory_save"]
-    assert [(part["told"], part["share"]) for part in tool["parts"]] == [
+    assert [(part["text"], part["share"]) for part in tool["parts"]] == [
         ("7 done", "70.00"), ("2 forbidden", "20.00"), ("1 failed", "10.00"),
     ]  # fmt: skip
 

@@ -31,21 +31,21 @@ def test_the_list_shows_models_and_which_is_in_use(operator, space):
     assert text.count("Not in use") == 1
 
 
-def test_a_space_can_be_looked_at(operator, space):
+def test_a_space_can_be_viewed(operator, space):
     assert "some-model" in operator.get(reverse(CHANGE, args=[space.pk])).content.decode()
 
 
-def test_nobody_adds_a_space_by_hand(operator):
+def test_spaces_cannot_be_added_by_hand(operator):
     assert operator.get(reverse("admin:llm_embeddingspace_add")).status_code == 403
 
 
-def test_nobody_changes_a_space_by_hand(operator, space):
+def test_spaces_cannot_be_changed_by_hand(operator, space):
     assert operator.post(reverse(CHANGE, args=[space.pk]), {"model": "forged"}).status_code == 403
     space.refresh_from_db()
     assert space.model == "some-model"
 
 
-def test_nobody_deletes_a_space_by_hand(operator, space):
+def test_spaces_cannot_be_deleted_by_hand(operator, space):
     url = reverse("admin:llm_embeddingspace_delete", args=[space.pk])
     assert operator.post(url, {"post": "yes"}).status_code == 403
     assert EmbeddingSpace.objects.filter(pk=space.pk).exists()

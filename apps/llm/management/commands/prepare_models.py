@@ -16,7 +16,7 @@ from apps.llm.embedding.minilm.source import Precision
 class Command(BaseCommand):
     help = (
         "Build the embedding model's file in the data directory, or check the one that is there. `up` does "
-        "this by itself, and so does the first text that is embedded."
+        "this too, and so does the first text that is embedded."
     )
     requires_system_checks = ()
 
@@ -35,16 +35,12 @@ class Command(BaseCommand):
                 self.stdout.write(f"Nothing to prepare: MEMORYHUB_EMBEDDER is {config.embedder}.")
             return
         precision = Precision(options["precision"] or config.minilm_precision)
-        path = self._prepare(Path(settings.MODELS_DIR), precision, quiet=quiet)
-        if not quiet:
-            self.stdout.write(f"{path} is ready.")
-
-    def _prepare(self, models_dir: Path, precision: Precision, *, quiet: bool) -> Path:
+        models_dir = Path(settings.MODELS_DIR)
         columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
         with Progress(*columns, console=Console(stderr=True), disable=quiet, transient=True) as progress:
             task = progress.add_task("", total=1.0)
             try:
-                return prepare(
+                path = prepare(
                     models_dir,
                     precision,
                     lambda doing, share: progress.update(task, description=doing, completed=share),
@@ -53,3 +49,5 @@ class Command(BaseCommand):
                 raise CommandError(str(error)) from error
             except OSError as error:
                 raise CommandError(f"{models_dir} cannot be used: {error.strerror}.") from error
+        if not quiet:
+            self.stdout.write(f"{path} is ready.")
