@@ -18,6 +18,7 @@ from django.utils.formats import date_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.timezone import localtime
+from unfold.decorators import display
 
 from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import Access, system_access
@@ -44,6 +45,17 @@ class ReadOnly:
 def moment(value: datetime | None) -> str:
     """Format a time to the second, in the admin's time zone; a dash for none."""
     return date_format(localtime(value), "Y-m-d H:i:s") if value else NOTHING
+
+
+def moment_field(name: str, description: str) -> Callable[[Any, Any], str]:
+    """Return a read-only field of an admin page that shows a time of the object."""
+
+    @display(description=description)
+    def show(self: Any, obj: Any) -> str:
+        return moment(getattr(obj, name))
+
+    column: Callable[[Any, Any], str] = show
+    return column
 
 
 def badge(label: str, colour: str | None = None) -> str:

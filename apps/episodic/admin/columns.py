@@ -1,4 +1,4 @@
-"""What several pages of the timeline say in the same words."""
+"""What several admin pages of the timeline show in the same words."""
 
 from datetime import datetime
 from typing import Any
@@ -17,38 +17,38 @@ STATE_COLOURS = {
     "Quarantined": "danger", "Pruned": None,
 }  # fmt: skip
 STATE_WORDS = {
-    SegmentState.OPEN: "takes what is recorded",
+    SegmentState.OPEN: "new events are added to it",
     SegmentState.SEALING: "closed; its events are to be written to a file",
     SegmentState.SEALED: "its file is written and verified; its rows are still read",
     SegmentState.ARCHIVED: "read from its file",
     SegmentState.COMPACTED: "its events are in another segment now",
     SegmentState.QUARANTINED: "its file cannot be read; queries leave it out and say so",
-    SegmentState.PRUNED: "nothing of it is left",
+    SegmentState.PRUNED: "all its events were deleted",
 }
 ROWS_WORDS = {
     "complete": "complete",
-    "leaving": "leaving: the file is read, and what is left of the rows is deleted in the background",
+    "leaving": "leaving: the file is read, and the remaining rows are deleted in the background",
     "gone": "gone: the events are in the file",
 }
 
 
 def whose(row: Any) -> SafeString:
-    """The user, and below it household and persona."""
+    """Render the user, and below it household and persona."""
     return two_lines(row.user_id, " / ".join(filter(None, (row.household_id, row.persona_id))))
 
 
 def short(segment: Segment) -> str:
-    """The beginning of a segment's id, by which people tell segments apart."""
+    """Return the beginning of a segment's id, by which people tell segments apart."""
     return str(segment.uuid)[:SHOWN_ID_CHARS]
 
 
 def state_label(segment: Segment) -> SafeString | str:
-    """The coloured state of a segment, for pages."""
+    """Render the coloured state of a segment, for pages."""
     return badge(segment.get_state_display(), STATE_COLOURS[segment.get_state_display()])
 
 
 def segment_link(segment: Segment | None, *, with_state: bool = False) -> SafeString | str:
-    """A link to a segment's page; a dash for none."""
+    """Render a link to a segment's page; a dash for none."""
     if segment is None:
         return NOTHING
     found = link("admin:episodic_segment_change", segment.pk, short(segment))
@@ -56,12 +56,17 @@ def segment_link(segment: Segment | None, *, with_state: bool = False) -> SafeSt
 
 
 def span(first: datetime | None, last: datetime | None) -> str:
-    """From when to when; a dash where there is nothing."""
+    """Format a span of time; a dash for none."""
     return f"{moment(first)} to {moment(last)}" if first and last else NOTHING
 
 
+def count_of(count: int, noun: str) -> str:
+    """Format a number with its noun, such as `2 events`."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 def event_row(event: EventRecord) -> dict[str, Any]:
-    """What `episodic/event_row.html` shows of an event, wherever it is kept."""
+    """Return the context of `episodic/event_row.html`, for rows and archived events alike."""
     return {
         "event": event,
         "when": moment(event.timestamp),

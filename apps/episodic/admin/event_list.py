@@ -1,7 +1,7 @@
-"""The list of recorded events, made so that a page costs the same with millions of rows.
+"""The list of recorded events, whose pages cost the same with millions of rows.
 
-Rows have indexes by user, by household, by persona and by segment, and by arrival. A list that is narrowed to one of
-the former reads all of its rows; any other one looks among the latest arrivals only, and says so.
+Rows have indexes by user, household, persona, segment and arrival. A list that is narrowed to one of the first four
+reads all of its rows; any other list shows the latest arrivals only, and says so.
 """
 
 from typing import Any
@@ -29,7 +29,7 @@ class SourceFilter(IdentifierFilter):
 
 
 class SegmentFilter(TextFilter):
-    """By the whole id of a segment, as the pages of segments link to it."""
+    """Filter by the whole id of a segment, as the pages of segments link to it."""
 
     title, parameter_name = "segment (whole id)", SEGMENT
 
@@ -54,7 +54,7 @@ FILTERS = [
 
 
 class EventList(ChangeList):
-    """Rows of one owner or segment, or the latest ones of all."""
+    """The rows of one owner or segment, or the latest ones of all."""
 
     def get_queryset(self, request: HttpRequest, exclude_parameters: Any = None) -> Events:
         found: Events = super().get_queryset(request, exclude_parameters)
@@ -63,23 +63,23 @@ class EventList(ChangeList):
 
 
 def is_owned(request: HttpRequest) -> bool:
-    """Whether the list is of one user, household or persona."""
+    """Return whether the list is narrowed to one user, household or persona."""
     return any(comparable(request.GET.get(name)) for name in OWNERS)
 
 
 def is_narrowed(request: HttpRequest) -> bool:
-    """Whether an index finds the rows of the list, all of them."""
+    """Return whether an index finds all rows of the list."""
     return is_owned(request) or bool(comparable(request.GET.get(SEGMENT))) or bool(comparable(request.GET.get("q")))
 
 
 def latest_from() -> int:
-    """The arrival number after which the latest rows begin."""
+    """Return the arrival number after which the latest rows begin."""
     newest = TimelineEvent.objects.order_by("-pk").values_list("pk", flat=True).first()
     return (newest or 0) - LATEST
 
 
 def matching(events: Events, term: str) -> Events:
-    """All rows of the user that the term is; of the latest ones, also those of that type or with that id."""
+    """Return all rows of the user with this id; of the latest rows, also those of this type or with this id."""
     among_latest = Q(event_type=term)
     if uuid := as_uuid(term):
         among_latest |= Q(uuid=uuid) | Q(identity=uuid)

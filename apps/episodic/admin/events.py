@@ -1,4 +1,4 @@
-"""The timeline in the admin: recorded events, to look at."""
+"""Recorded events in the admin, to read."""
 
 from datetime import timedelta
 from typing import Any
@@ -18,6 +18,7 @@ from apps.core.admin.kit import (
     ReadOnly,
     excerpt,
     moment,
+    moment_field,
     operator_access,
     plain_text,
     pretty_json,
@@ -35,7 +36,7 @@ LATE = timedelta(minutes=1)
 
 @admin.register(TimelineEvent)
 class TimelineEventAdmin(ReadOnly, ModelAdmin):
-    """The events that are rows; the others are in the files of their segments."""
+    """Events that are rows; the others are in the files of their segments."""
 
     list_display = ["event", "whose", "origin", "when", "where"]
     list_display_links = ["event"]
@@ -74,7 +75,7 @@ class TimelineEventAdmin(ReadOnly, ModelAdmin):
         return events.readable().select_related("segment")
 
     def get_ordering(self, request: HttpRequest) -> list[str]:
-        """The newest first, as the index of what is listed has it: by time for an owner, else by arrival."""
+        """Return the newest first, by the index that finds the rows: by time for an owner, else by arrival."""
         return ["-timestamp", "-pk"] if is_owned(request) else ["-pk"]
 
     def get_search_results(
@@ -104,7 +105,10 @@ class TimelineEventAdmin(ReadOnly, ModelAdmin):
 
     @display(description="Happened at")
     def when(self, event: TimelineEvent) -> SafeString:
-        return two_lines(moment(event.timestamp), how_late(event))
+        late = ""
+        if event.recorded_at - event.timestamp >= LATE:
+            late = f"recorded {timesince(event.timestamp, event.recorded_at, depth=1)} later"
+        return two_lines(moment(event.timestamp), late)
 
     @display(description="Segment")
     def where(self, event: TimelineEvent) -> SafeString | str:
@@ -132,13 +136,8 @@ class TimelineEventAdmin(ReadOnly, ModelAdmin):
     def persona(self, event: TimelineEvent) -> str:
         return event.persona_id or NOTHING
 
-    @display(description="Happened at")
-    def happened(self, event: TimelineEvent) -> str:
-        return moment(event.timestamp)
-
-    @display(description="Recorded at")
-    def recorded(self, event: TimelineEvent) -> str:
-        return moment(event.recorded_at)
+    happened = moment_field("timestamp", "Happened at")
+    recorded = moment_field("recorded_at", "Recorded at")
 
     @display(description="Arrival number")
     def arrival(self, event: TimelineEvent) -> str:
@@ -151,12 +150,5 @@ class TimelineEventAdmin(ReadOnly, ModelAdmin):
 
     @display(description="Identity")
     def known_by(self, event: TimelineEvent) -> SafeString:
-        told = "The same type, time and words in the same scope give the same identity: it is recorded once."
-        return format_html('<span class="mh-mono">{}</span><br><span class="mh-note">{}</span>', event.identity, told)
-
-
-def how_late(event: TimelineEvent) -> str:
-    """How long after it happened an event was recorded, where that is worth telling."""
-    if event.recorded_at - event.timestamp < LATE:
-        return ""
-    return f"recorded {timesince(event.timestamp, event.recorded_at, depth=1)} later"
+        note = "Events of the same scope, type, time and content have the same identity and are recorded once."
+        return format_html('<span class="mh-mono">{}</span><br><span class="mh-note">{}</span>', event.identity, note)

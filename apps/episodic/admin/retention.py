@@ -1,4 +1,4 @@
-"""Retention policies in the admin: for how long events are kept. What would delete events is asked for once more."""
+"""Retention policies in the admin: how long events are kept. A change that deletes events must be confirmed."""
 
 from copy import copy
 from typing import Any
@@ -14,10 +14,10 @@ from unfold.decorators import action, display
 
 from apps.core.admin.kit import CONFIRMED, NOTHING, found_or_404, moment
 from apps.core.domain.errors import NotFoundError
+from apps.episodic.admin.columns import count_of
 from apps.episodic.domain.retention import GLOBAL_HOUSEHOLD, RetentionRule
 from apps.episodic.models import RetentionPolicy
 from apps.episodic.services import (
-    RetentionPreview,
     retention_create,
     retention_delete,
     retention_preview,
@@ -28,21 +28,21 @@ CSRF = "csrfmiddlewaretoken"
 STATE_COLOURS = {"Deletes": "warning", "Off": None}
 FOR_GOOD = (
     "Events that are older are deleted for good, as rows and from archived segments. Memories that were made from them "
-    "are demoted or deleted, as their routing policy says. Nothing brings the events back but a backup. The schedule "
-    "timeline: prune does it, once a day."
+    "are demoted or deleted, as their routing policy says. Only a backup can restore the events. The schedule "
+    "timeline: prune deletes them once a day."
 )
 SWITCH = (
-    "Off: nothing is deleted under this policy. A household whose own policy is off keeps everything, whatever the "
-    "global policy says."
+    "Off: nothing is deleted under this policy. A household whose own policy is off keeps everything, even if the "
+    "global policy is on."
 )
 HOUSEHOLD = (
-    "Its policy counts for its events instead of the global one. Blank: the global policy, for everybody without one "
-    "of their own."
+    "Its policy replaces the global one for its events. Blank: the global policy, for everybody without one of their "
+    "own."
 )
 
 
 class RetentionForm(forms.ModelForm):
-    """What a person decides about a policy."""
+    """The fields of a policy that a person sets."""
 
     class Meta:
         model = RetentionPolicy
@@ -53,7 +53,7 @@ class RetentionForm(forms.ModelForm):
 
 @admin.register(RetentionPolicy)
 class RetentionPolicyAdmin(ModelAdmin):
-    """Every change goes through the services; one that deletes events is carried out when it is confirmed."""
+    """Policies. Every change goes through the services; one that deletes events has to be confirmed first."""
 
     form = RetentionForm
     list_display = ["whose", "state", "keeps", "last_run", "deleted"]
@@ -70,10 +70,10 @@ class RetentionPolicyAdmin(ModelAdmin):
         css = {"all": ["episodic/timeline.css"]}
 
     def get_fieldsets(self, request: HttpRequest, obj: RetentionPolicy | None = None) -> Any:
-        """Whose policy it is stays."""
+        """Return the fields; the household of a policy cannot be changed."""
         household = "whose" if obj else "household_id"
         policy = (None, {"fields": [household, "days", "is_enabled"], "description": FOR_GOOD})
-        return [policy, ("What it did", {"fields": [("last_run", "deleted")]})] if obj else [policy]
+        return [policy, ("Last run", {"fields": [("last_run", "deleted")]})] if obj else [policy]
 
     # Columns
 
@@ -87,7 +87,8 @@ class RetentionPolicyAdmin(ModelAdmin):
 
     @display(description="Keeps", ordering="days")
     def keeps(self, policy: RetentionPolicy) -> str:
-        return _days(policy.days) if policy.is_enabled else f"everything; {_days(policy.days)} when it is on"
+        days = count_of(policy.days, "day")
+        return days if policy.is_enabled else f"everything; {days} when it is on"
 
     @display(description="Last run", ordering="last_run_at")
     def last_run(self, policy: RetentionPolicy) -> str:
@@ -101,11 +102,11 @@ class RetentionPolicyAdmin(ModelAdmin):
 
     @action(description="What would it delete?", icon="preview", permissions=["view"], url_path="preview")
     def preview(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """What the next run would delete if the policy were on. Changes nothing."""
+        """Show what the next run would delete if the policy were on. Changes nothing."""
         policy = found_or_404(self.get_object(request, object_id))
         question = f"What the policy for {whose(policy.household_id)} would delete, if it is on"
-        given = RetentionRule(policy.household_id, policy.days, is_enabled=True)
-        return self._page(request, policy, question=question, preview=_preview(policy.household_id, given))
+        rule = RetentionRule(policy.household_id, policy.days, is_enabled=True)
+        return self._page(request, policy, question=question, preview=preview_context(policy.household_id, rule))
 
     def changeform_view(
         self,
@@ -114,36 +115,34 @@ class RetentionPolicyAdmin(ModelAdmin):
         form_url: str = "",
         extra_context: dict[str, Any] | None = None,
     ) -> Any:
-        asked = self._question(request, object_id) if self._is_unconfirmed(request, object_id) else None
+        question = None
+        if request.method == "POST" and CONFIRMED not in request.POST:
+            may_save = self.has_change_permission(request) if object_id else self.has_add_permission(request)
+            question = self._question(request, object_id) if may_save else None
         try:
-            return asked or super().changeform_view(request, object_id, form_url, extra_context)
+            return question or super().changeform_view(request, object_id, form_url, extra_context)
         except (NotFoundError, ValidationError):
-            messages.error(request, "Somebody else changed the policies meanwhile. Look at them again.")
+            messages.error(request, "The policies were changed by another request. Check them, and try again.")
             return HttpResponseRedirect(reverse("admin:episodic_retentionpolicy_changelist"))
 
-    def _is_unconfirmed(self, request: HttpRequest, object_id: str | None) -> bool:
-        if request.method != "POST" or CONFIRMED in request.POST:
-            return False
-        return self.has_change_permission(request) if object_id else self.has_add_permission(request)
-
     def _question(self, request: HttpRequest, object_id: str | None) -> HttpResponse | None:
-        """The page that asks, when the form is sound and the policy would delete more than it does."""
+        """Return the page that asks for confirmation, if the form is valid and would delete more than now."""
         before = self.get_object(request, object_id) if object_id else None
-        # Validation writes into the object that it is given.
+        # Validation writes into the object that it validates.
         form = self.get_form(request, before, change=bool(object_id))(request.POST, instance=copy(before))
         stored = before and (before.days, before.is_enabled)
         if not form.is_valid() or (object_id and before is None):
             return None
         household = before.household_id if before else form.cleaned_data["household_id"]
         policy = RetentionRule(household, form.cleaned_data["days"], form.cleaned_data["is_enabled"])
-        if not _deletes_more(stored, policy):
+        if not policy.is_enabled or (stored and stored[1] and policy.days >= stored[0]):
             return None
-        question = f"Delete the events of {whose(household)} that are older than {_days(policy.days)}?"
+        question = f"Delete the events of {whose(household)} that are older than {count_of(policy.days, 'day')}?"
         return self._page(
             request,
             before,
             question=question,
-            preview=_preview(household, policy),
+            preview=preview_context(household, policy),
             entered=[*((name, value) for name, value in request.POST.items() if name != CSRF), (CONFIRMED, "yes")],
             button="Save, and delete them",
         )
@@ -173,18 +172,18 @@ class RetentionPolicyAdmin(ModelAdmin):
 
     def render_delete_form(self, request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
         policy: RetentionPolicy = context["object"]
-        question = f"Delete the policy for {whose(policy.household_id)}? Then the global one counts for its events."
+        question = f"Delete the policy for {whose(policy.household_id)}? The global one then applies to its events."
         return self._page(
             request,
             policy,
             question=question,
-            preview=_preview(policy.household_id, None),
+            preview=preview_context(policy.household_id, None),
             entered=[("post", "yes")],
             button="Delete the policy",
         )
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
-        """Each policy is deleted by itself, with a look at what that would delete."""
+        """Return none: policies are deleted one at a time, after a preview of what that would delete."""
         return {}
 
     def has_delete_permission(self, request: HttpRequest, obj: RetentionPolicy | None = None) -> bool:
@@ -194,43 +193,24 @@ class RetentionPolicyAdmin(ModelAdmin):
 
 
 def whose(household_id: str) -> str:
-    """Whose events a policy is for."""
+    """Return whose events a policy is for."""
     return f"the household {household_id}" if household_id else "everybody without a policy of their own"
 
 
-def _days(count: int) -> str:
-    return f"{count:,} day{'' if count == 1 else 's'}"
-
-
-def _deletes_more(before: tuple[int, bool] | None, after: RetentionRule) -> bool:
-    """Whether a changed policy lets go of events that it kept. before: its days and whether it was on."""
-    if not after.is_enabled:
-        return False
-    return before is None or not before[1] or after.days < before[0]
-
-
-def _preview(household_id: str, policy: RetentionRule | None) -> dict[str, Any]:
-    """What the page says of what would be deleted."""
+def preview_context(household_id: str, policy: RetentionRule | None) -> dict[str, Any]:
+    """Return what the page says about the events that a changed policy would delete; None: a deleted policy."""
     preview = retention_preview(household_id=household_id, policy=policy)
     removal = preview.removal
     facts = [
         ("Rows", f"{removal.rows:,}"),
         ("Archived events", f"{removal.archived:,}"),
-        ("Files that are written anew or removed", f"{removal.segments:,}"),
+        ("Files that are rewritten or removed", f"{removal.segments:,}"),
     ]
-    return {
-        "sentence": _sentence(preview, policy),
-        "facts": facts if removal.events else [],
-        "damaged": removal.damaged,
-    }
-
-
-def _sentence(preview: RetentionPreview, policy: RetentionRule | None) -> str:
-    count = preview.removal.events
-    if count:
+    if removal.events:
         anyway = f"; without a change {preview.anyway:,}" if preview.anyway else ""
-        return f"The next run would delete {count:,} event{'' if count == 1 else 's'}{anyway}."
-    is_on = policy or RetentionPolicy.objects.filter(household_id=GLOBAL_HOUSEHOLD, is_enabled=True).exists()
-    return (
-        "Nothing is that old now. Events are deleted when they get that old." if is_on else "Nothing is deleted then."
-    )
+        sentence = f"The next run would delete {count_of(removal.events, 'event')}{anyway}."
+    elif policy or RetentionPolicy.objects.filter(household_id=GLOBAL_HOUSEHOLD, is_enabled=True).exists():
+        sentence = "Nothing is that old now. Events are deleted when they get that old."
+    else:
+        sentence = "Nothing is deleted then."
+    return {"sentence": sentence, "facts": facts if removal.events else [], "damaged": removal.damaged}

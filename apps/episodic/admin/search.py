@@ -1,6 +1,6 @@
-"""The admin's page that searches the timeline of a user: rows and archived segments alike, as the API does."""
+"""The admin page that searches the timeline of a user: rows and archived segments alike, as the API does."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from django import forms
@@ -12,9 +12,8 @@ from unfold import widgets
 from apps.core.admin.kit import operator_access
 from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import MAX_IDENTIFIER_CHARS, Scope
-from apps.episodic.admin.columns import event_row
-from apps.episodic.domain.event import EventRecord
-from apps.episodic.domain.window import MAX_EVENT_TYPES, EventQuery, QueryDiagnostics, QueryResult, TextDiagnostics
+from apps.episodic.admin.columns import count_of, event_row
+from apps.episodic.domain.window import MAX_EVENT_TYPES, EventQuery, QueryDiagnostics
 from apps.episodic.models import TimelineEvent
 from apps.episodic.selectors import events_query
 from apps.retrieval.domain.query import Hit, SearchMode
@@ -35,29 +34,28 @@ DROPPED = {
 }
 
 
-def _line(label: str, help_text: str = "", *, required: bool = False, longest: int = MAX_IDENTIFIER_CHARS) -> Any:
-    return forms.CharField(
-        label=label,
-        help_text=help_text,
-        required=required,
-        max_length=longest,
-        widget=widgets.UnfoldAdminTextInputWidget(),
-    )
+def text_field(
+    label: str, help_text: str = "", *, required: bool = False, max_length: int = MAX_IDENTIFIER_CHARS
+) -> forms.CharField:
+    """Return a field of one line."""
+    widget = widgets.UnfoldAdminTextInputWidget()
+    return forms.CharField(label=label, help_text=help_text, required=required, max_length=max_length, widget=widget)
 
 
-def _moment(label: str, help_text: str = "") -> Any:
+def time_field(label: str) -> forms.SplitDateTimeField:
+    """Return a field for an end of the window."""
     widget = widgets.UnfoldAdminSplitDateTimeVerticalWidget()
-    return forms.SplitDateTimeField(label=label, help_text=help_text, required=False, widget=widget)
+    return forms.SplitDateTimeField(label=label, help_text="Instead of the last days.", required=False, widget=widget)
 
 
 class SearchForm(forms.Form):
-    """Whose events, of when, and about what."""
+    """Whose events to find, from when, and about what."""
 
-    user_id = _line("User", required=True)
-    text = _line("About", "Words and meaning; the best come first. Blank: the newest.", longest=MAX_TEXT_CHARS)
+    user_id = text_field("User", required=True)
+    text = text_field("About", "Words and meaning; the best come first. Blank: the newest.", max_length=MAX_TEXT_CHARS)
     last_days = forms.FloatField(
         label="Happened in the last days",
-        help_text="Blank: whenever.",
+        help_text="Blank: at any time.",
         required=False,
         min_value=0,
         max_value=MAX_DAYS,
@@ -70,22 +68,22 @@ class SearchForm(forms.Form):
         choices=[(number, number) for number in NUMBERS],
         widget=widgets.UnfoldAdminSelectWidget(),
     )
-    since = _moment("Happened from", "Instead of the last days.")
-    until = _moment("Happened until", "Instead of the last days.")
-    event_types = _line("Types", "Whole types with commas between them. Blank: all.", longest=MAX_TEXT_CHARS)
-    household_id = _line("Household", "Blank: of all of them, and of none.")
-    persona_id = _line("Persona", "Blank: of all of them, and of none.")
+    since = time_field("Happened from")
+    until = time_field("Happened until")
+    event_types = text_field("Types", "Whole types with commas between them. Blank: all.", max_length=MAX_TEXT_CHARS)
+    household_id = text_field("Household", "Blank: of all of them, and of none.")
+    persona_id = text_field("Persona", "Blank: of all of them, and of none.")
 
     def chosen_first(self) -> list[forms.BoundField]:
-        """What most searches need."""
+        """Return the fields that most searches need."""
         return [field for field in self if field.name in FIRST]
 
     def chosen_further(self) -> list[forms.BoundField]:
-        """What narrows a search further."""
+        """Return the fields that narrow a search further."""
         return [field for field in self if field.name not in FIRST]
 
     def is_narrowed_further(self) -> bool:
-        """Whether those are to be seen: something was entered there, or is wrong there."""
+        """Return whether to unfold the further fields: one of them is filled in or wrong."""
         return any(field.errors or (self.is_bound and field.data not in BLANK) for field in self.chosen_further())
 
     def clean_event_types(self) -> tuple[str, ...]:
@@ -95,21 +93,21 @@ class SearchForm(forms.Form):
         return types
 
     def query(self) -> EventQuery:
-        """What a valid form asks for."""
-        given = self.cleaned_data
+        """Return the query of a valid form."""
+        data = self.cleaned_data
         return EventQuery(
-            scope=Scope(given["user_id"], given["household_id"] or None, given["persona_id"] or None),
-            start=given["since"],
-            end=given["until"],
-            last_days=given["last_days"],
-            top_k=int(given["top_k"] or NUMBERS[0]),
-            event_types=given["event_types"],
-            text=given["text"] or None,
+            scope=Scope(data["user_id"], data["household_id"] or None, data["persona_id"] or None),
+            start=data["since"],
+            end=data["until"],
+            last_days=data["last_days"],
+            top_k=int(data["top_k"] or NUMBERS[0]),
+            event_types=data["event_types"],
+            text=data["text"] or None,
         )
 
 
 def search_page(model_admin: Any, request: HttpRequest) -> HttpResponse:
-    """The form, and what it finds. Changes nothing."""
+    """Show the form, and what it finds. Changes nothing."""
     form = SearchForm(request.GET if request.GET else None)
     context = {
         **model_admin.admin_site.each_context(request),
@@ -117,64 +115,46 @@ def search_page(model_admin: Any, request: HttpRequest) -> HttpResponse:
         "opts": model_admin.opts,
         "form": form,
         "media": model_admin.media + form.media,
-        **(_answer(request, form.query()) if form.is_bound and form.is_valid() else {}),
+        **(search_context(request, form.query()) if form.is_bound and form.is_valid() else {}),
     }
     return TemplateResponse(request, "episodic/search.html", context)
 
 
-def _answer(request: HttpRequest, query: EventQuery) -> dict[str, Any]:
+def search_context(request: HttpRequest, query: EventQuery) -> dict[str, Any]:
+    """Return the events found, with links to those that are rows, or the problem with the query."""
     try:
         result = events_query(operator_access(request), query)
     except MemoryHubError as error:
         return {"problem": error.detail}
+    rows = TimelineEvent.objects.readable().filter(pk__in=[event.arrival for event in result.events])
+    pages = {pk: reverse("admin:episodic_timelineevent_change", args=[pk]) for pk in rows.values_list("pk", flat=True)}
+    hits: Sequence[Hit | None] = result.hits or [None] * len(result.events)
     return {
-        "rows": list(_rows(result)),
-        "found": f"{len(result.events):,} event{'' if len(result.events) == 1 else 's'}",
+        "rows": [
+            {**event_row(event), "score": hit and f"{hit.score:.2f}", "page": pages.get(event.arrival)}
+            for event, hit in zip(result.events, hits, strict=True)
+        ],
+        "found": count_of(len(result.events), "event"),
         "order": "the newest first" if query.text is None else "the best first",
-        "account": list(account_words(result.diagnostics)),
+        "account": list(describe_query(result.diagnostics)),
         "quarantined": result.diagnostics.segments.quarantined,
     }
 
 
-def _rows(result: QueryResult) -> Iterator[dict[str, Any]]:
-    pages = _pages(result.events)
-    hits: Sequence[Hit | None] = result.hits or [None] * len(result.events)
-    for event, hit in zip(result.events, hits, strict=True):
-        yield {**event_row(event), "score": hit and f"{hit.score:.2f}", "page": pages.get(event.arrival)}
-
-
-def _pages(events: Iterable[EventRecord]) -> dict[int, str]:
-    """The addresses of the pages of those that are rows."""
-    hot = TimelineEvent.objects.readable().filter(pk__in=[event.arrival for event in events])
-    return {pk: reverse("admin:episodic_timelineevent_change", args=[pk]) for pk in hot.values_list("pk", flat=True)}
-
-
-def account_words(diagnostics: QueryDiagnostics) -> Iterator[str]:
-    """How a query came to its events, in sentences whose numbers add up."""
-    one = diagnostics
-    yield f"{_events(one.scanned)} in this scope: {one.hot:,} as rows, {one.archived:,} in {_files(one)}."
-    dropped = [f"{count:,} {DROPPED.get(reason, reason)}" for reason, count in one.dropped.items() if count]
-    yield f"{one.returned:,} shown; left out: {', '.join(dropped) or 'none'}."
-    if one.text is not None:
-        yield _text_words(one.text)
-    yield f"It took {one.took_ms:,.1f} ms."
-
-
-def _events(count: int) -> str:
-    return f"{count:,} event{'' if count == 1 else 's'}"
-
-
-def _files(diagnostics: QueryDiagnostics) -> str:
-    files = diagnostics.segments
-    total = f"{files.total:,} archived segment{'' if files.total == 1 else 's'}"
-    return f"{total}, of which {files.read:,} had to be read" if files.total else total
-
-
-def _text_words(account: TextDiagnostics) -> str:
-    meaning = f"the meaning of {_events(account.compared_by_meaning)}"
-    compared = {
-        SearchMode.HYBRID: f"Compared by words, and {meaning}",
-        SearchMode.KEYWORD: "Compared by words",
-        SearchMode.VECTOR: f"Compared {meaning}",
-    }[account.mode]
-    return f"{compared}: the embedding model does not answer." if account.fallback else f"{compared}."
+def describe_query(found: QueryDiagnostics) -> Iterator[str]:
+    """Describe how a query came to its events, in sentences whose numbers add up."""
+    files = count_of(found.segments.total, "archived segment")
+    if found.segments.total:
+        files += f", of which {found.segments.read:,} had to be read"
+    yield f"{count_of(found.scanned, 'event')} in this scope: {found.hot:,} as rows, {found.archived:,} in {files}."
+    dropped = [f"{count:,} {DROPPED.get(reason, reason)}" for reason, count in found.dropped.items() if count]
+    yield f"{found.returned:,} shown; left out: {', '.join(dropped) or 'none'}."
+    if found.text is not None:
+        meaning = f"the meaning of {count_of(found.text.compared_by_meaning, 'event')}"
+        compared = {
+            SearchMode.HYBRID: f"Compared by words, and {meaning}",
+            SearchMode.KEYWORD: "Compared by words",
+            SearchMode.VECTOR: f"Compared {meaning}",
+        }[found.text.mode]
+        yield f"{compared}: the embedding model does not answer." if found.text.fallback else f"{compared}."
+    yield f"It took {found.took_ms:,.1f} ms."

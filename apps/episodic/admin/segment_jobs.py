@@ -1,4 +1,4 @@
-"""What a person can have done about segments, and the page that shows how far it is and what came of it."""
+"""The actions on segments in the admin, and the page that shows their progress and outcome."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -17,7 +17,7 @@ from apps.core.admin.kit import after_dialog, found_or_404
 from apps.core.admin.lists import as_uuid
 from apps.episodic.domain.segment_state import SegmentState
 from apps.episodic.models import Segment
-from apps.episodic.services import JobKind, JobMessage, MessageSeverity, enqueue_job, run_status
+from apps.episodic.services import JobKind, MessageSeverity, enqueue_job, run_status
 
 LOGGED = {JobKind.SEAL: "Sealing requested.", JobKind.VERIFY: "Verification requested."}
 TITLES = {
@@ -36,43 +36,44 @@ FITTING = {
 RUN = "admin:episodic_segment_run"
 
 
-def _dialog(title: str, description: str, button: str) -> ActionDialog:
+def make_dialog(title: str, description: str, button: str) -> ActionDialog:
+    """Return a dialog that asks for confirmation."""
     return ActionDialog(title=title, description=description, form_class=None, form_submit_text=button)
 
 
-SEAL = _dialog(
+SEAL = make_dialog(
     "Close the open segment and seal it?",
-    "A new segment takes what is recorded from then on. The events of this one are written to a file, which is "
-    "verified; their rows stay until it is archived. Nobody has to wait for it.",
+    "New events are added to a new segment from then on. The events of this one are written to a file, which is "
+    "verified; their rows stay until it is archived. Recording continues.",
     "Close and seal",
 )
-VERIFY = _dialog(
+VERIFY = make_dialog(
     "Verify its file?",
-    "The file is read from end to end and held against its checksums. A damaged one is taken out of service, with a "
-    "warning; one that was damaged and is good again is put back.",
+    "The file is read from end to end and compared with its checksums. A damaged one is taken out of service, with a "
+    "warning; one that was damaged and has been replaced by a sound one is put back.",
     "Verify",
 )
-COMPACT = _dialog(
+COMPACT = make_dialog(
     "Merge small segments?",
     "Small archived segments that are neighbours in time become fewer, larger ones. No event is changed. "
-    "Recording goes on meanwhile.",
+    "Recording continues.",
     "Merge",
 )
-CHECK = _dialog(
+CHECK = make_dialog(
     "Check the whole timeline?",
-    "Every file is verified, and held against the catalogue and the rows. Nothing is changed.",
+    "Every file is verified, and compared with the catalogue and the rows. Nothing is changed.",
     "Check",
 )
-REPAIR = _dialog(
+REPAIR = make_dialog(
     "Check and repair the whole timeline?",
     "A damaged file is replaced by what can be read of it, and set aside; what cannot be read is lost, and counted. "
-    "To lose nothing, put the file back from a backup first, and verify it. Files that nobody knows are set aside.",
+    "To lose nothing, put the file back from a backup first, and verify it. Unknown files are set aside.",
     "Repair",
 )
 
 
-class SegmentWork:
-    """The actions of the list and of a segment's page; what is asked for is done by the workers."""
+class SegmentActions:
+    """The actions of the list and of a segment's page; the workers carry them out."""
 
     actions = ("verify_chosen",)
     actions_detail = ("inside", "seal_this", "verify_this", "repair_from_page")
@@ -86,23 +87,23 @@ class SegmentWork:
 
     @action(description="Verify the selected segments", icon="verified", permissions=["maintain"])
     def verify_chosen(self, request: HttpRequest, queryset: QuerySet[Segment]) -> HttpResponse:
-        return HttpResponseRedirect(self._asked(request, JobKind.VERIFY, list(queryset.order_by("-pk"))))
+        return HttpResponseRedirect(self._enqueue(request, JobKind.VERIFY, list(queryset.order_by("-pk"))))
 
     @action(description="Close and seal", icon="lock", permissions=["maintain"], dialog=SEAL, url_path="seal-all")
     def seal_all(self, request: HttpRequest, form: Any) -> HttpResponse:
-        return after_dialog(request, self._asked(request, JobKind.SEAL))
+        return after_dialog(request, self._enqueue(request, JobKind.SEAL))
 
     @action(description="Compact", icon="compress", permissions=["maintain"], dialog=COMPACT, url_path="compact")
     def compact_small(self, request: HttpRequest, form: Any) -> HttpResponse:
-        return after_dialog(request, self._asked(request, JobKind.COMPACT))
+        return after_dialog(request, self._enqueue(request, JobKind.COMPACT))
 
     @action(description="Check", icon="health_and_safety", permissions=["maintain"], dialog=CHECK, url_path="check")
     def check_all(self, request: HttpRequest, form: Any) -> HttpResponse:
-        return after_dialog(request, self._asked(request, JobKind.CHECK))
+        return after_dialog(request, self._enqueue(request, JobKind.CHECK))
 
     @action(description="Repair", icon="build", permissions=["maintain"], dialog=REPAIR, url_path="repair")
     def repair_all(self, request: HttpRequest, form: Any) -> HttpResponse:
-        return after_dialog(request, self._asked(request, JobKind.REPAIR))
+        return after_dialog(request, self._enqueue(request, JobKind.REPAIR))
 
     # The page of a segment
 
@@ -122,12 +123,12 @@ class SegmentWork:
         variant=ActionVariant.DANGER,
     )
     def repair_from_page(self, request: HttpRequest, form: Any, object_id: str) -> HttpResponse:
-        return after_dialog(request, self._asked(request, JobKind.REPAIR))
+        return after_dialog(request, self._enqueue(request, JobKind.REPAIR))
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> list[Any]:
-        """What can be done about a segment in its state."""
+        """Return the actions that make sense in the state of a segment."""
         segment: Segment | None = self.get_object(request, str(object_id))  # type: ignore[attr-defined]
-        fitting = _fitting(SegmentState(segment.state)) if segment else set()
+        fitting = {name for name, states in FITTING.items() if segment and segment.state in states}
         actions = super().get_actions_detail(request, object_id)  # type: ignore[misc]
         return [one for one in actions if one.method.original_function_name in fitting]
 
@@ -136,10 +137,10 @@ class SegmentWork:
 
     def _on_page(self, request: HttpRequest, object_id: str, kind: JobKind) -> HttpResponse:
         segment = found_or_404(self.get_object(request, object_id))  # type: ignore[attr-defined]
-        return after_dialog(request, self._asked(request, kind, [segment]))
+        return after_dialog(request, self._enqueue(request, kind, [segment]))
 
-    def _asked(self, request: HttpRequest, kind: JobKind, segments: Sequence[Segment] = ()) -> str:
-        """Have it done; gives the address of the page that shows it."""
+    def _enqueue(self, request: HttpRequest, kind: JobKind, segments: Sequence[Segment] = ()) -> str:
+        """Enqueue a job. Return the address of the page that shows it."""
         run = enqueue_job(kind=kind, segment_ids=[segment.pk for segment in segments])
         for segment in segments:
             self.log_change(request, segment, LOGGED[kind])  # type: ignore[attr-defined]
@@ -148,10 +149,13 @@ class SegmentWork:
     # The page of a run
 
     def run_view(self, request: HttpRequest, run: UUID) -> HttpResponse:
-        """How far a run is; asks again by itself until it is over."""
+        """Show how far a run is; the page reloads itself until the run is over."""
         if not self.has_view_permission(request):  # type: ignore[attr-defined]
             raise PermissionDenied
         status = run_status(run)
+        uuids = [uuid for line in status.messages if (uuid := as_uuid(line.subject))]
+        found = Segment.objects.filter(uuid__in=uuids).values_list("uuid", "pk")
+        pages = {str(uuid): reverse("admin:episodic_segment_change", args=[pk]) for uuid, pk in found}
         context = {
             **self.admin_site.each_context(request),  # type: ignore[attr-defined]
             "title": "Segments",
@@ -161,18 +165,6 @@ class SegmentWork:
             "working": not (status.finished or status.failed),
             "may_repair": status.kind is JobKind.CHECK
             and any(line.severity is not MessageSeverity.GOOD for line in status.messages),
-            "lines": [{"line": line, "segment": _page_of(line)} for line in status.messages],
+            "lines": [{"line": line, "segment": pages.get(line.subject)} for line in status.messages],
         }
         return TemplateResponse(request, "episodic/segment_run.html", context)
-
-
-def _fitting(state: SegmentState) -> set[str]:
-    """The actions that make sense in a state."""
-    return {name for name, states in FITTING.items() if state in states}
-
-
-def _page_of(line: JobMessage) -> str | None:
-    """The address of the segment that a line is about."""
-    uuid = as_uuid(line.subject)
-    pk = Segment.objects.filter(uuid=uuid).values_list("pk", flat=True).first() if uuid else None
-    return reverse("admin:episodic_segment_change", args=[pk]) if pk else None

@@ -1,4 +1,4 @@
-"""Segments in the admin: where the timeline's events are, how their files are, and what can be done about them."""
+"""Segments in the admin: where events are kept, the state of their files, and actions on them."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from unfold.contrib.filters.admin import DropdownFilter, RangeDateTimeFilter
 from unfold.decorators import action, display
 from unfold.views import ChangeList
 
-from apps.core.admin.kit import NOTHING, ReadOnly, filesize, found_or_404, moment, preformatted, two_lines
+from apps.core.admin.kit import NOTHING, ReadOnly, filesize, found_or_404, moment, moment_field, preformatted, two_lines
 from apps.core.admin.lists import as_uuid, comparable
 from apps.episodic.admin.columns import (
     ROWS_WORDS,
@@ -26,7 +26,7 @@ from apps.episodic.admin.columns import (
 )
 from apps.episodic.admin.event_list import SEGMENT
 from apps.episodic.admin.segment_events import WITH_FILE, segment_events_page
-from apps.episodic.admin.segment_jobs import SegmentWork
+from apps.episodic.admin.segment_jobs import SegmentActions
 from apps.episodic.domain.segment_state import ENDED, RowsState, SegmentState
 from apps.episodic.models import Segment, TimelineEvent
 from apps.episodic.models.segment import SegmentStateChoices
@@ -38,7 +38,7 @@ SHOWN_REPLACED = 20
 
 
 class SegmentStateFilter(DropdownFilter):
-    """What holds events, unless something else is asked for."""
+    """Filter by state; without a choice, segments that hold events."""
 
     title, parameter_name = "state", "state"
     all_option = None
@@ -58,7 +58,7 @@ class SegmentStateFilter(DropdownFilter):
 
 
 class SegmentList(ChangeList):
-    """A page of segments, and how many rows those have that nobody has counted yet."""
+    """A page of segments, with the number of rows of those that the catalogue has no count of yet."""
 
     result_list: Any
 
@@ -69,8 +69,8 @@ class SegmentList(ChangeList):
 
 
 @admin.register(Segment)
-class SegmentAdmin(ReadOnly, SegmentWork, ModelAdmin):
-    """The catalogue, to read. What a person asks for is done by the services, in the background."""
+class SegmentAdmin(ReadOnly, SegmentActions, ModelAdmin):
+    """The catalogue, to read. Actions are carried out in the background."""
 
     list_display = ["segment", "state_now", "events_held", "of_when", "file_size", "checks", "replaced"]
     list_display_links = ["segment"]
@@ -133,7 +133,7 @@ class SegmentAdmin(ReadOnly, SegmentWork, ModelAdmin):
         return segment_events_page(self, request, found_or_404(self.get_object(request, object_id)))
 
     def has_read_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Whether the person may see what events say."""
+        """Return whether the user may read the content of events."""
         return request.user.has_perm("episodic.view_timelineevent")
 
     # Columns
@@ -216,33 +216,17 @@ class SegmentAdmin(ReadOnly, SegmentWork, ModelAdmin):
     def version(self, segment: Segment) -> str:
         return str(segment.format_version or NOTHING)
 
-    @display(description="Checked at")
-    def checked(self, segment: Segment) -> str:
-        return moment(segment.checked_at)
+    checked = moment_field("checked_at", "Checked at")
 
     @display(description="SHA-256")
     def checksum(self, segment: Segment) -> SafeString | str:
         return preformatted(segment.sha256) if segment.sha256 else NOTHING
 
-    @display(description="Opened at")
-    def opened(self, segment: Segment) -> str:
-        return moment(segment.opened_at)
-
-    @display(description="Closed at")
-    def closed(self, segment: Segment) -> str:
-        return moment(segment.closed_at)
-
-    @display(description="Sealed at")
-    def sealed(self, segment: Segment) -> str:
-        return moment(segment.sealed_at)
-
-    @display(description="Archived at")
-    def archived(self, segment: Segment) -> str:
-        return moment(segment.archived_at)
-
-    @display(description="Compacted or pruned at")
-    def ended(self, segment: Segment) -> str:
-        return moment(segment.ended_at)
+    opened = moment_field("opened_at", "Opened at")
+    closed = moment_field("closed_at", "Closed at")
+    sealed = moment_field("sealed_at", "Sealed at")
+    archived = moment_field("archived_at", "Archived at")
+    ended = moment_field("ended_at", "Compacted or pruned at")
 
     @display(description="Replaced by")
     def successor(self, segment: Segment) -> SafeString | str:
@@ -261,7 +245,7 @@ class SegmentAdmin(ReadOnly, SegmentWork, ModelAdmin):
 
 
 def count_rows(segments: list[Segment]) -> None:
-    """Give those that are not sealed yet the number of their rows, in one query."""
+    """Set the number of rows of the segments that are not sealed yet, in one query."""
     uncounted = [segment.pk for segment in segments if segment.state in UNCOUNTED]
     if not uncounted:
         return
@@ -272,10 +256,10 @@ def count_rows(segments: list[Segment]) -> None:
 
 
 def held(segment: Segment) -> int:
-    """How many events a segment holds, or held."""
+    """Return how many events a segment holds, or held."""
     return int(getattr(segment, "row_count", 0)) if segment.state in UNCOUNTED else segment.event_count
 
 
 def per_event(segment: Segment) -> str:
-    """What an event takes up in the file."""
+    """Format the size of an event in the file."""
     return f"{segment.size_bytes / segment.event_count:,.0f} bytes an event" if segment.event_count else ""

@@ -1,4 +1,4 @@
-"""The timeline's warnings in the admin: what is wrong now and what to do about it, and what was."""
+"""Active and past warnings of the timeline in the admin, with what to do about them."""
 
 from datetime import timedelta
 from typing import Any
@@ -13,7 +13,7 @@ from unfold.admin import ModelAdmin
 from unfold.contrib.filters.admin import DropdownFilter, RangeDateTimeFilter
 from unfold.decorators import display
 
-from apps.core.admin.kit import ReadOnly, badge, excerpt, moment, two_lines
+from apps.core.admin.kit import ReadOnly, badge, excerpt, moment, moment_field, two_lines
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.episodic.admin.columns import segment_link
 from apps.episodic.domain.warnings import HINTS, Severity, WarningKind
@@ -25,7 +25,7 @@ RANK = Case(*[When(severity=severity, then=Value(rank)) for rank, severity in en
 
 
 class ActiveFilter(DropdownFilter):
-    """What is wrong now, or what was."""
+    """Filter active or past warnings."""
 
     title, parameter_name = "state", "state"
 
@@ -40,7 +40,7 @@ class ActiveFilter(DropdownFilter):
 
 @admin.register(TimelineWarning)
 class TimelineWarningAdmin(ReadOnly, ModelAdmin):
-    """Warnings begin and end by themselves."""
+    """Warnings, to read: the hub begins and ends them."""
 
     list_display = ["what", "severity_now", "when", "advice"]
     list_display_links = ["what"]
@@ -50,7 +50,7 @@ class TimelineWarningAdmin(ReadOnly, ModelAdmin):
     list_select_related = ["segment"]
     list_per_page = 50
     ordering = [F("ended_at").desc(nulls_first=True), RANK.desc(), "-began_at"]
-    empty_text = "Nothing was ever wrong with the timeline."
+    empty_text = "There has been no warning yet."
     fieldsets = [
         (None, {"fields": ["kind_label", "severity_label", "detail", "about", "advice", "consequence"]}),
         ("Time", {"fields": [("began", "last_seen"), "ended"]}),
@@ -99,18 +99,13 @@ class TimelineWarningAdmin(ReadOnly, ModelAdmin):
     @display(description="Consequence")
     def consequence(self, warning: TimelineWarning) -> str:
         if warning.ended_at is not None:
-            return "None any more."
+            return "None: the warning has ended."
         if warning.severity == Severity.NOTICE:
             return "None yet."
-        return "Events are recorded as ever; they are made into memories when this is over."
+        return "Events are recorded as usual; they are made into memories when the warning has ended."
 
-    @display(description="Since")
-    def began(self, warning: TimelineWarning) -> str:
-        return moment(warning.began_at)
-
-    @display(description="Last seen at")
-    def last_seen(self, warning: TimelineWarning) -> str:
-        return moment(warning.last_seen_at)
+    began = moment_field("began_at", "Since")
+    last_seen = moment_field("last_seen_at", "Last seen at")
 
     @display(description="Until")
     def ended(self, warning: TimelineWarning) -> str:
@@ -122,23 +117,23 @@ class TimelineWarningAdmin(ReadOnly, ModelAdmin):
 
 
 def severity_badge(warning: TimelineWarning) -> str:
-    """Its severity in the colour of it; without one when it is over."""
+    """Render the severity, with its colour while the warning is active."""
     label = warning.get_severity_display()
     return badge(label, SEVERITY_COLOURS[label] if warning.ended_at is None else None)
 
 
 def state_of(warning: TimelineWarning) -> str:
-    """Whether it is over, in a word."""
+    """Return `active` or `over`."""
     return "active" if warning.ended_at is None else "over"
 
 
 def advised(warning: TimelineWarning) -> str:
-    """What a person can do about it."""
-    return HINTS[WarningKind(warning.kind)] if warning.ended_at is None else "Nothing any more."
+    """Return what an operator can do."""
+    return HINTS[WarningKind(warning.kind)] if warning.ended_at is None else "Nothing: it has ended."
 
 
 def lasted(warning: TimelineWarning) -> str:
-    """How long a warning was active, or has been until now."""
+    """Format how long a warning was active, or has been until now."""
     until = warning.ended_at or utcnow(SYSTEM_CLOCK)
     if until - warning.began_at < timedelta(minutes=1):
         return "less than a minute"

@@ -3,6 +3,6 @@
 from apps.episodic.models.event import TimelineEvent
 from apps.episodic.models.retention import RetentionPolicy
 from apps.episodic.models.segment import Catalogue, Segment
-from apps.episodic.models.warning import TimelineWarning
+from apps.episodic.models.warnings import TimelineWarning
 
 __all__ = ["Catalogue", "RetentionPolicy", "Segment", "TimelineEvent", "TimelineWarning"]

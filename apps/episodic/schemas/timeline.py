@@ -10,7 +10,7 @@ from apps.core.schemas.serializers import StrictSerializer
 from apps.episodic.domain.warnings import HINTS, WarningKind
 from apps.episodic.models import Segment, TimelineWarning
 from apps.episodic.models.segment import RowsStateChoices, SegmentStateChoices
-from apps.episodic.models.warning import SeverityChoices, WarningKindChoices
+from apps.episodic.models.warnings import SeverityChoices, WarningKindChoices
 from apps.episodic.selectors import TimelineStatus
 
 DEFAULT_PAGE = 100

@@ -151,15 +151,13 @@ def test_what_is_not_valid_is_refused_with_its_reason(operator: Client, fields: 
     assert RetentionPolicy.objects.count() == 1
 
 
-def test_a_policy_that_somebody_else_made_meanwhile_is_not_written_over(
-    operator: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_policy_created_concurrently_is_not_overwritten(operator: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     def be_late(**fields: Any) -> None:
         raise ValidationError("There is one already.")
 
     monkeypatch.setattr(retention, "retention_create", be_late)
     response = operator.post(ADD, {"household_id": "home", "days": "30"}, follow=True)
-    assert "Somebody else changed the policies meanwhile." in words_of(response)
+    assert "The policies were changed by another request." in words_of(response)
 
 
 def test_whose_policy_it_is_stays(operator: Client, everybody: RetentionPolicy) -> None:
@@ -185,7 +183,7 @@ def test_a_preview_counts_rows_and_archived_events_and_changes_nothing(
     url = reverse("admin:episodic_retentionpolicy_preview", args=[everybody.pk])
     text = words_of(operator.get(url))
     assert "The next run would delete 5 events." in text
-    assert "Rows1Archived events4Files that are written anew or removed1" in text
+    assert "Rows1Archived events4Files that are rewritten or removed1" in text
     assert QUESTION not in text
     assert stored() == before
 

@@ -14,7 +14,7 @@ from django.utils.html import strip_tags
 from apps.core.domain.errors import UnavailableError
 from apps.core.domain.scope import Scope, system_access
 from apps.episodic.admin import search
-from apps.episodic.admin.search import DROPPED, account_words
+from apps.episodic.admin.search import DROPPED, describe_query
 from apps.episodic.domain.window import EventQuery, FileCounts, QueryDiagnostics, TextDiagnostics
 from apps.episodic.models import Segment, TimelineEvent
 from apps.episodic.queries.query import events_query
@@ -213,7 +213,7 @@ ACCOUNT = QueryDiagnostics(
 
 
 def test_the_account_leaves_out_reasons_for_which_nothing_was_dropped() -> None:
-    assert list(account_words(ACCOUNT)) == [
+    assert list(describe_query(ACCOUNT)) == [
         "1,000 events in this scope: 100 as rows, 900 in 3 archived segments, of which 1 had to be read.",
         "20 shown; left out: 900 outside the window, 80 beyond the number asked for.",
         "It took 1.2 ms.",
@@ -222,7 +222,7 @@ def test_the_account_leaves_out_reasons_for_which_nothing_was_dropped() -> None:
 
 def test_the_account_of_nothing() -> None:
     nothing = QueryDiagnostics(0, 0, {}, 0, 0, FileCounts(), 0.04)
-    assert list(account_words(nothing)) == [
+    assert list(describe_query(nothing)) == [
         "0 events in this scope: 0 as rows, 0 in 0 archived segments.",
         "0 shown; left out: none.",
         "It took 0.0 ms.",
@@ -242,4 +242,4 @@ def test_the_account_of_nothing() -> None:
     ],
 )
 def test_the_account_says_how_a_text_was_compared(account: TextDiagnostics, sentence: str) -> None:
-    assert sentence in account_words(replace(ACCOUNT, text=account))
+    assert sentence in describe_query(replace(ACCOUNT, text=account))

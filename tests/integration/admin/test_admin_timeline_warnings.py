@@ -57,11 +57,11 @@ def test_a_warning_that_is_over_says_how_long_it_lasted(operator: Client) -> Non
     warning = timeline.warning(ended_at=LATER)
     for text in (text_of(operator, LIST), page_of(operator, warning)):
         assert "after 3\xa0hours" in text
-        assert "Nothing any more." in text
+        assert "Nothing: it has ended." in text
 
 
 @pytest.mark.parametrize(
-    ("severity", "consequence"), [("notice", "None yet."), ("warning", "made into memories when this is over")]
+    ("severity", "consequence"), [("notice", "None yet."), ("warning", "made into memories when the warning has ended")]
 )
 def test_a_warning_says_whether_memories_wait_for_its_end(operator: Client, severity: str, consequence: str) -> None:
     assert consequence in page_of(operator, timeline.warning(severity=severity))
@@ -73,8 +73,8 @@ def test_a_warning_about_a_segment_leads_to_it(operator: Client) -> None:
     assert address(Segment, "change", segment.pk) in page_of(operator, warning)
 
 
-def test_an_empty_list_says_that_nothing_was_wrong(operator: Client) -> None:
-    assert "Nothing was ever wrong with the timeline." in text_of(operator, LIST)
+def test_an_empty_list_says_that_there_was_no_warning(operator: Client) -> None:
+    assert "There has been no warning yet." in text_of(operator, LIST)
 
 
 def test_active_warnings_are_marked_in_the_navigation(operator: Client) -> None:

@@ -216,12 +216,12 @@ def test_the_page_of_an_archived_segment_leads_into_its_file(operator: Client) -
     assert f'href="{of_one("inside", segment)}">3</a>' in text_of(operator, address(Segment, "change", segment.pk))
 
 
-def test_looking_into_a_damaged_file_takes_it_out_of_service(operator: Client, timeline_dir: Path) -> None:
+def test_reading_a_damaged_file_takes_it_out_of_service(operator: Client, timeline_dir: Path) -> None:
     segment = an_archived_segment(range(3))
     (timeline_dir / segment.file_name).unlink()
     assert "It was taken out of service." in words_of(operator.get(of_one("inside", segment)))
     assert states() == ["quarantined", "open"]
-    assert "there is no file that is read" in words_of(operator.get(of_one("inside", segment)))
+    assert "it has no file to read" in words_of(operator.get(of_one("inside", segment)))
 
 
 def test_what_events_in_a_file_say_is_escaped(operator: Client) -> None:
