@@ -42,7 +42,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(_STREAM)
 
     def log_message(self, *_: object) -> None:
-        """Nothing to say."""
+        """Print nothing."""
 
 
 def main() -> None:

@@ -41,7 +41,7 @@ class Figures:
     seconds: Sequence[float]
 
     def as_json(self) -> dict[str, float]:
-        """Percentiles in milliseconds, and calls a second."""
+        """Return percentiles in milliseconds, and calls a second."""
         return {
             "calls": len(self.seconds),
             "p50_ms": round(percentile(self.seconds, 0.5) * 1000, 2),
@@ -59,12 +59,12 @@ class HubClient:
         self._headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
 
     def post(self, path: str, body: Any) -> float:
-        """The wall time of a call in seconds. Raises RuntimeError for an error answer."""
+        """Return the wall time of a call in seconds. Raises RuntimeError for an error answer."""
         payload = json.dumps(body)
         return _timed(lambda: self.send(path, payload))
 
     def send(self, path: str, payload: str | None = None) -> bytes:
-        """The answer to a POST of JSON, or to a GET without any. Raises RuntimeError for an error answer."""
+        """Return the answer to a POST of JSON, or to a GET without any. Raises RuntimeError for an error answer."""
         self._connection.request("GET" if payload is None else "POST", path, payload, self._headers)
         response = self._connection.getresponse()
         answer = response.read()
@@ -85,45 +85,45 @@ class Measurement:
     say: Say
 
     def run(self) -> dict[str, Any]:
-        """All figures. What it stores belongs to users of its own and is purged in the end."""
+        """Return all figures. What it stores belongs to users of its own and is purged in the end."""
         user = f"bench-{uuid4()}"
         compared = f"{user}-compared"
         with bench_key() as key, _purged(user, compared, f"{user}-saves", f"{user}-import"):
-            batch = self._embedder_and_import(f"{user}-import")
-            self._fill(user, self.scope_size)
-            self._fill(compared, self.compared_size)
+            batch = self.embedder_and_import(f"{user}-import")
+            self.fill(user, self.scope_size)
+            self.fill(compared, self.compared_size)
             wait_for_deliveries(self.say)
             return {
                 "texts": len(self.texts),
                 "scope_size": self.scope_size,
                 "batch": batch,
-                "search_http": self._searches(key, user),
-                "search_http_16_clients_per_second": self._many_clients(key, user),
-                "save_http": self._saves(key, f"{user}-saves"),
+                "search_http": self.searches(key, user),
+                "search_http_16_clients_per_second": self.many_clients(key, user),
+                "save_http": self.saves(key, f"{user}-saves"),
                 "compared_size": self.compared_size,
-                "comparison": self._comparisons(compared),
-                "save_http_compared": self._saves(key, compared),
+                "comparison": self.comparisons(compared),
+                "save_http_compared": self.saves(key, compared),
             }
 
-    def _fill(self, user: str, size: int) -> None:
+    def fill(self, user: str, size: int) -> None:
         self.say(f"Filling a scope with {size} memories")
         import_memories(system_access("bench"), _drafts(synthetic_texts(size), user))
 
-    def _comparisons(self, user: str) -> dict[str, float]:
-        """What detecting conflicts adds to a save: finding the neighbours of a memory and comparing it with them."""
+    def comparisons(self, user: str) -> dict[str, float]:
+        """Time the detection of conflicts: finding the neighbours of a memory and comparing it with them."""
         self.say("Comparing new memories with their neighbours")
-        drafts = [MemoryDraft(text, scope=Scope(user)) for text in self._new_texts()]
+        drafts = [MemoryDraft(text, scope=Scope(user)) for text in self.new_texts()]
         prepared = save_prepare(access=system_access("bench"), drafts=drafts)
         items = [item for item in prepared.items if isinstance(item, Candidate)]
         times = [_timed(partial(_compare, item, prepared.space)) for item in items]
         return Figures(times[WARM_UP:]).as_json()
 
-    def _new_texts(self) -> list[str]:
-        """Texts that are in none of the scopes."""
+    def new_texts(self) -> list[str]:
+        """Return texts that are in none of the scopes."""
         return synthetic_texts(self.calls + WARM_UP, seed=21)
 
-    def _embedder_and_import(self, user: str) -> dict[str, float]:
-        """Texts a second: the bare embedder before and after the import of the same texts."""
+    def embedder_and_import(self, user: str) -> dict[str, float]:
+        """Return texts a second: the bare embedder before and after the import of the same texts."""
         embed = get_embedder().embed
         embed(self.texts[:64])
         self.say(f"Embedding {len(self.texts)} texts")
@@ -139,14 +139,14 @@ class Measurement:
             "import_over_embedder": round(embedding / importing, 3),
         }
 
-    def _searches(self, key: str, user: str) -> dict[str, float]:
+    def searches(self, key: str, user: str) -> dict[str, float]:
         self.say("Searching over HTTP")
         client = HubClient(self.url, key)
         queries = synthetic_texts(self.calls + WARM_UP)
         times = [client.post("/api/semantic/search", {"query": q[-80:], "user_id": user}) for q in queries]
         return Figures(times[WARM_UP:]).as_json()
 
-    def _many_clients(self, key: str, user: str) -> float:
+    def many_clients(self, key: str, user: str) -> float:
         self.say("Searching with 16 clients")
         queries = synthetic_texts(self.calls)
         share = [queries[n::16] for n in range(16)]
@@ -164,10 +164,10 @@ class Measurement:
             thread.join()
         return round(len(queries) / (time.perf_counter() - started), 1)
 
-    def _saves(self, key: str, user: str) -> dict[str, float]:
+    def saves(self, key: str, user: str) -> dict[str, float]:
         self.say("Saving over HTTP")
         client = HubClient(self.url, key)
-        texts = self._new_texts()
+        texts = self.new_texts()
         times = [client.post("/api/semantic/memories", {"content": text, "user_id": user}) for text in texts]
         return Figures(times[WARM_UP:]).as_json()
 
@@ -196,7 +196,7 @@ def _timed(work: Callable[[], Any]) -> float:
 
 @contextmanager
 def bench_key() -> Iterator[str]:
-    """The secret of a key that may write for everybody, revoked in the end."""
+    """Yield the secret of a key that may write for all users; it is revoked in the end."""
     key, secret = key_create(name="benchmark", scope=Scope(), permission=Permission.WRITE, actor="bench")
     try:
         yield secret

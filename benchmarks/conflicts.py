@@ -28,19 +28,19 @@ Progress = Callable[[int], None]
 
 
 def built_in_rules() -> RuleSet:
-    """The rules of a hub whose database is not prepared yet."""
+    """Return the rules of a hub whose database is not prepared yet."""
     documents = with_built_in({}, {})
     rules, broken = resolve_all(documents)
     return RuleSet(0, "", documents, rules, broken)
 
 
 def texts_of(pairs: Iterable[LabelledPair]) -> list[str]:
-    """Every text of some pairs once."""
+    """Return every text of some pairs once."""
     return list(dict.fromkeys(text for pair in pairs for text in (pair.older, pair.newer)))
 
 
 def embed_all(texts: Sequence[str], progress: Progress = lambda _: None) -> dict[str, Vectors]:
-    """text -> its unit vector by the configured embedder, made in batches. Raises EmbeddingError."""
+    """Return the unit vector of each text by the configured embedder, made in batches. Raises EmbeddingError."""
     vectors: dict[str, Vectors] = {}
     for start in range(0, len(texts), BATCH):
         batch = texts[start : start + BATCH]
@@ -55,18 +55,18 @@ def decide_pairs(
     rule_for: RuleFor,
     progress: Progress = lambda _: None,
 ) -> list[Decision]:
-    """What is decided when the newer side of each pair is saved a day after the older one.
+    """Decide what happens when the newer side of each pair is saved a day after the older one.
 
     vectors: of every text. rule_for: the rule that applies to a memory. Nothing is stored.
     """
     decisions = []
     for pair in pairs:
-        decisions.append(_decide(pair, vectors, rule_for))
+        decisions.append(decide(pair, vectors, rule_for))
         progress(1)
     return decisions
 
 
-def _decide(pair: LabelledPair, vectors: Mapping[str, Vectors], rule_for: RuleFor) -> Decision:
+def decide(pair: LabelledPair, vectors: Mapping[str, Vectors], rule_for: RuleFor) -> Decision:
     existing = MemoryRecord("existing", pair.older, _OLDER, embedding=vectors[pair.older])
     candidate = MemoryRecord("candidate", pair.newer, _NEWER, embedding=vectors[pair.newer])
     rule = rule_for(candidate)
@@ -96,7 +96,7 @@ def _evidence(detection: Detection) -> dict[str, Any]:
 
 
 def figures(decisions: Sequence[Decision]) -> list[dict[str, Any]]:
-    """For every group and label its rates, as JSON, and under `strengths` what each threshold would act on."""
+    """Return the rates of every group and label, as JSON, and under `strengths` what each threshold would act on."""
     strengths = by_kind(decisions)
     return [
         {**asdict(found), "strengths": strengths_of(strengths[found.group, found.label])} for found in rates(decisions)
@@ -104,7 +104,7 @@ def figures(decisions: Sequence[Decision]) -> list[dict[str, Any]]:
 
 
 def strengths_of(decisions: Sequence[Decision]) -> dict[str, dict[str, int]]:
-    """reason -> threshold -> how many contradictions are at least as strong; for reasons that were found, and all."""
+    """Return reason -> threshold -> how many contradictions are at least as strong; for reasons found, and all."""
     found = {reason: [item.score for item in decisions if item.reason == reason] for reason in Reason}
     named = {str(reason): scores for reason, scores in found.items() if scores}
     named["all"] = [score for scores in found.values() for score in scores]

@@ -55,7 +55,7 @@ class GatewayFigures:
 
     @property
     def overhead_p50(self) -> float:
-        """What the gateway adds to the median call."""
+        """Return what the gateway adds to the median call."""
         return self.whole.summary.p50 - self.bare.summary.p50
 
 
@@ -64,12 +64,12 @@ class MeasurementError(Exception):
 
 
 def measure_scripted(calls: int) -> GatewayFigures:
-    """The gateway with a provider that does nothing but answer."""
+    """Measure the gateway with a provider that does nothing but answer."""
     return _measured(ScriptedChat(repeat(ANSWER), name=f"{ACTOR}-script", model="m"), calls)
 
 
 def measure_served(calls: int) -> GatewayFigures:
-    """The gateway with the OpenAI provider and a server beside it that answers at once."""
+    """Measure the gateway with the OpenAI provider and a local server that answers at once."""
     # The SDK takes most of a second to import.
     from apps.llm.providers.openai_chat import OpenAIChat
 
@@ -86,29 +86,29 @@ def _measured(provider: ChatProvider, calls: int) -> GatewayFigures:
     rules = replace(guard_rules(), budget=Budget(BUDGET_USD), tokens_per_minute=limits)
     plan = AttemptPlan(provider=provider.name, model="m", input_tokens=12, output_tokens=50)
     stages: dict[str, list[float]] = {name: [] for name in ("bare", "whole", "admit", "settle")}
-    with _free_of_charge(provider.name):
+    with free_of_charge(provider.name):
         # In turns, so that whatever else this machine does is in all of them.
         for _ in range(calls):
-            stages["bare"].append(_duration(partial(_drain, provider))[0])
-            stages["whole"].append(_duration(partial(_ask, provider, rules))[0])
-            duration, permit = _duration(partial(_admitted, plan, rules))
+            stages["bare"].append(_duration(partial(drain, provider))[0])
+            stages["whole"].append(_duration(partial(ask, provider, rules))[0])
+            duration, permit = _duration(partial(admitted, plan, rules))
             stages["admit"].append(duration)
             stages["settle"].append(_duration(partial(_settle, permit, rules))[0])
     return GatewayFigures(**{name: measure(durations) for name, durations in stages.items()})
 
 
-def _drain(provider: ChatProvider) -> None:
+def drain(provider: ChatProvider) -> None:
     for _ in provider.stream(REQUEST):
         pass
 
 
-def _ask(provider: ChatProvider, rules: GuardRules) -> None:
+def ask(provider: ChatProvider, rules: GuardRules) -> None:
     result = chat(actor=ACTOR, purpose=ACTOR, request=REQUEST, providers=[provider], rules=rules)
     if isinstance(result, ChatFailure):
         raise MeasurementError(result.detail)
 
 
-def _admitted(plan: AttemptPlan, rules: GuardRules) -> Permit:
+def admitted(plan: AttemptPlan, rules: GuardRules) -> Permit:
     permit = attempt_admit(plan=plan, rules=rules).permit
     if permit is None:
         raise MeasurementError("The guards refused.")
@@ -137,8 +137,8 @@ def _duration(work: Callable[[], T]) -> tuple[float, T]:
 
 
 @contextmanager
-def _free_of_charge(provider: str) -> Iterator[None]:
-    """A price of nothing for a provider of which nothing is left afterwards."""
+def free_of_charge(provider: str) -> Iterator[None]:
+    """Set a price of zero for a provider, and remove all traces of the provider afterwards."""
     today = day_of(SYSTEM_CLOCK.now())
     limit = BudgetDay.objects.filter(day=today).values_list("limit_usd", flat=True).first()
     price = Price(provider=provider, model="*", input_per_million=FREE, output_per_million=FREE, source=ACTOR)
@@ -154,7 +154,7 @@ def _free_of_charge(provider: str) -> Iterator[None]:
 
 @contextmanager
 def _server() -> Iterator[str]:
-    """A server in a process of its own, while the context lasts."""
+    """Run a server in a process of its own, while the context lasts."""
     command = [sys.executable, "-m", "benchmarks.answering_server"]
     with subprocess.Popen(
         command, cwd=settings.BASE_DIR, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True

@@ -1,6 +1,6 @@
 """Labelled pairs of texts, and how well decisions about them fit: the measurement of issue 3.
 
-Formats, told apart by the first line that is not empty:
+Formats, distinguished by the first line that is not empty:
 
 - Our own JSON Lines: `{"older": "...", "newer": "...", "label": "same" | "apart" | "conflict", "group": "..."}`; the
   group is optional.
@@ -110,7 +110,7 @@ _MRPC = {"1": Label.SAME, "0": Label.APART}
 
 
 def read_pairs(path: Path) -> list[LabelledPair]:
-    """The pairs of a file in any of the formats above. Raises LabelledFileError, and OSError."""
+    """Return the pairs of a file in any of the formats above. Raises LabelledFileError, and OSError."""
     try:
         return parse_pairs(path.read_text(encoding="utf-8-sig"))
     except UnicodeDecodeError as error:
@@ -118,31 +118,31 @@ def read_pairs(path: Path) -> list[LabelledPair]:
 
 
 def parse_pairs(text: str) -> list[LabelledPair]:
-    """The pairs of a text in any of the formats above. Raises LabelledFileError."""
+    """Return the pairs of a text in any of the formats above. Raises LabelledFileError."""
     lines = [(number, line.rstrip("\r")) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
     if not lines:
         return []
     if lines[0][1].lstrip().startswith("{"):
-        return [_pair_of_json(number, line) for number, line in lines]
-    return list(_pairs_of_table(lines))
+        return [pair_of_json(number, line) for number, line in lines]
+    return list(pairs_of_table(lines))
 
 
 def unrelated(pairs: Sequence[LabelledPair], limit: int = 20_000) -> list[LabelledPair]:
-    """The older side of each conflict with the newer side of every other, at most `limit`: they must stay apart.
+    """Pair the older side of each conflict with the newer side of every other, at most `limit`: no conflicts.
 
     All distances are taken in turn, beginning with the nearest, so a limit leaves no item out. Those of the nearest
     are `neighbours`: they often come from one conversation.
     """
-    return list(islice(_crossed(pairs), limit))
+    return list(islice(crossed(pairs), limit))
 
 
 def neighbours(pairs: Sequence[LabelledPair]) -> list[LabelledPair]:
-    """The older side of each conflict with the newer side of the next one; the nearest of the `unrelated` pairs."""
+    """Pair the older side of each conflict with the newer side of the next; the nearest of the `unrelated` pairs."""
     items = sum(pair.label is Label.CONFLICT for pair in pairs)
-    return [replace(pair, group=NEIGHBOURS) for pair in islice(_crossed(pairs), items)]
+    return [replace(pair, group=NEIGHBOURS) for pair in islice(crossed(pairs), items)]
 
 
-def _crossed(pairs: Sequence[LabelledPair]) -> Iterator[LabelledPair]:
+def crossed(pairs: Sequence[LabelledPair]) -> Iterator[LabelledPair]:
     items = [pair for pair in pairs if pair.label is Label.CONFLICT]
     for step in range(1, len(items)):
         for place, item in enumerate(items):
@@ -150,7 +150,7 @@ def _crossed(pairs: Sequence[LabelledPair]) -> Iterator[LabelledPair]:
 
 
 def halves(pairs: Sequence[LabelledPair]) -> tuple[list[LabelledPair], list[LabelledPair]]:
-    """The pairs in two halves, by blocks of neighbours, which often share their words: to see how rates vary."""
+    """Split the pairs in two halves, by blocks of neighbours, which often share words: to see how rates vary."""
     block = BLOCK if len(pairs) >= MANY else SMALL_BLOCK
     sides: tuple[list[LabelledPair], list[LabelledPair]] = ([], [])
     for place, pair in enumerate(pairs):
@@ -159,12 +159,12 @@ def halves(pairs: Sequence[LabelledPair]) -> tuple[list[LabelledPair], list[Labe
 
 
 def rates(decisions: Iterable[Decision]) -> list[Rates]:
-    """The rates of every group and label, in the order in which they first come."""
+    """Return the rates of every group and label, in the order in which they first come."""
     return [_rates(group, label, found) for (group, label), found in by_kind(decisions).items()]
 
 
 def by_kind(decisions: Iterable[Decision]) -> dict[tuple[str, Label], list[Decision]]:
-    """The decisions of every group and label, in the order in which they first come."""
+    """Return the decisions of every group and label, in the order in which they first come."""
     kinds: dict[tuple[str, Label], list[Decision]] = {}
     for decision in decisions:
         kinds.setdefault((decision.pair.group, decision.pair.label), []).append(decision)
@@ -172,7 +172,7 @@ def by_kind(decisions: Iterable[Decision]) -> dict[tuple[str, Label], list[Decis
 
 
 def mistake_of(decision: Decision) -> Mistake | None:
-    """The worst that is wrong with a decision; None for a right one. Of pairs that may be merged none is wrong."""
+    """Return the worst mistake of a decision; None for a right one. Pairs that may be merged have none."""
     label = decision.pair.label
     if label is Label.APART and decision.noticed:
         return Mistake.FALSE_MERGE if decision.acted else Mistake.FALSE_ALARM
@@ -211,7 +211,7 @@ def _share(flags: Iterable[bool]) -> float:
     return sum(values) / len(values)
 
 
-def _pairs_of_table(lines: list[tuple[int, str]]) -> Iterator[LabelledPair]:
+def pairs_of_table(lines: list[tuple[int, str]]) -> Iterator[LabelledPair]:
     header = lines[0][1].split("\t")
     if {"sentence_A", "sentence_B", "entailment_judgment"} <= set(header):
         columns = header.index("sentence_A"), header.index("sentence_B"), header.index("entailment_judgment")
@@ -221,10 +221,10 @@ def _pairs_of_table(lines: list[tuple[int, str]]) -> Iterator[LabelledPair]:
     else:
         raise LabelledFileError("Line 1: expected the header of SICK or MRPC, or JSON Lines.")
     for number, line in lines[1:]:
-        yield _pair_of_row(number, line.split("\t"), columns, group, labels)
+        yield pair_of_row(number, line.split("\t"), columns, group, labels)
 
 
-def _pair_of_row(
+def pair_of_row(
     number: int, row: list[str], columns: tuple[int, int, int], group: str, labels: Mapping[str, Label]
 ) -> LabelledPair:
     if len(row) <= max(columns):
@@ -235,7 +235,7 @@ def _pair_of_row(
     return LabelledPair(older, newer, labels[judged], f"{group} {judged}")
 
 
-def _pair_of_json(number: int, line: str) -> LabelledPair:
+def pair_of_json(number: int, line: str) -> LabelledPair:
     try:
         item = json.loads(line)
     except ValueError:
@@ -243,7 +243,7 @@ def _pair_of_json(number: int, line: str) -> LabelledPair:
     if not isinstance(item, dict):
         raise LabelledFileError(f"Line {number}: expected a JSON object.")
     try:
-        return _pair_of_item(item)
+        return pair_of_item(item)
     except (KeyError, TypeError, ValueError):
         raise LabelledFileError(
             f"Line {number}: expected older, newer and label (same, apart or conflict), older and newer as lists of "
@@ -251,7 +251,7 @@ def _pair_of_json(number: int, line: str) -> LabelledPair:
         ) from None
 
 
-def _pair_of_item(item: Mapping[str, Any]) -> LabelledPair:
+def pair_of_item(item: Mapping[str, Any]) -> LabelledPair:
     if "old" in item:
         return LabelledPair(_turns(item["old"]), _turns(item["new"]), Label.CONFLICT, "knowledge updates")
     if isinstance(item["older"], list):

@@ -21,7 +21,7 @@ ENDINGS = (
     "before the storm", "on a rainy afternoon", "without telling anyone", "for the village fair", "last winter",
     "behind the church", "with great care", "after supper", "in a hurry", "at the market", "while the kettle boiled",
     "for the second time", "by candlelight", "near the lighthouse", "as a surprise", "between two meetings",
-    "on the way home", "with borrowed tools", "just for fun", "when nobody looked",
+    "on the way home", "with borrowed tools", "just for fun", "when no one looked",
 )  # fmt: skip
 
 
@@ -30,10 +30,10 @@ def synthetic_texts(count: int, seed: int = 20) -> list[str]:
     chance = random.Random(seed)  # noqa: S311
     texts: dict[str, None] = {}
     while len(texts) < count:
-        sentences = [_sentence(chance) for _ in range(chance.randint(1, 4))]
+        sentences = [sentence(chance) for _ in range(chance.randint(1, 4))]
         texts[" ".join(sentences)] = None
     return list(texts)
 
 
-def _sentence(chance: random.Random) -> str:
+def sentence(chance: random.Random) -> str:
     return " ".join(map(chance.choice, (SUBJECTS, VERBS, OBJECTS, ENDINGS))) + "."

@@ -43,36 +43,36 @@ class TimelineMeasurement:
     say: Say
 
     def run(self) -> dict[str, Any]:
-        """All figures of the timeline."""
+        """Return all figures of the timeline."""
         household = f"bench-{uuid4()}"
         self._now = utcnow(SYSTEM_CLOCK)
         return {
             "events": self.events,
             "users": USERS,
             "record": self._record(household),
-            "archive": self._archive(),
-            "late": self._record_late(household),
+            "archive": self.archive(),
+            "late": self.record_late(household),
             "week_in_process": self._windows(household),
-            "week_http": self._windows_over_http(household),
+            "week_http": self.windows_over_http(household),
         }
 
     def _record(self, household: str) -> dict[str, float]:
         self.say(f"Recording {self.events} events in batches of {BATCH}")
-        times = [_timed(batch) for batch in _batches(self._drafts(household))]
+        times = [timed(batch) for batch in _batches(self.drafts(household))]
         return {
             "per_second": round(self.events / sum(times), 1),
             "batch_p50_ms": round(sorted(times)[len(times) // 2] * 1000, 1),
             "batch_max_ms": round(max(times) * 1000, 1),
         }
 
-    def _drafts(self, household: str) -> Iterator[EventDraft]:
-        """In the order of time, one user after the other."""
+    def drafts(self, household: str) -> Iterator[EventDraft]:
+        """Yield events in the order of time, one user after the other."""
         texts = synthetic_texts(5_000, seed=22)
         step = YEAR / self.events
         for number in range(self.events):
-            yield self._draft(household, number, self._now - YEAR + number * step, texts[number % len(texts)])
+            yield self.draft(household, number, self._now - YEAR + number * step, texts[number % len(texts)])
 
-    def _draft(self, household: str, number: int, moment: datetime, text: str) -> EventDraft:
+    def draft(self, household: str, number: int, moment: datetime, text: str) -> EventDraft:
         return EventDraft(
             timestamp=moment,
             event_type=EVENT_TYPES[number % len(EVENT_TYPES)],
@@ -80,8 +80,8 @@ class TimelineMeasurement:
             scope=Scope(f"{household}-{number % USERS}", household),
         )
 
-    def _archive(self) -> dict[str, float]:
-        """How long it takes until what may be archived is, and what the index of it takes in memory."""
+    def archive(self) -> dict[str, float]:
+        """Archive all that may be archived; return how long it takes, and the memory that its index needs."""
         self.say("Archiving what may be archived")
         started = time.perf_counter()
         for _ in range(_MAINTENANCES):
@@ -102,20 +102,20 @@ class TimelineMeasurement:
             "resident_growth_mb": round((psutil.Process().memory_info().rss - before) / 1e6, 1),
         }
 
-    def _record_late(self, household: str) -> dict[str, float]:
-        """Events of a year ago, half of them recorded before: each has to be looked for among the archived ones."""
+    def record_late(self, household: str) -> dict[str, float]:
+        """Record events of a year ago, half of them recorded before: each is searched for among the archived ones."""
         self.say("Recording late events")
         texts = synthetic_texts(5_000, seed=22)
         step = YEAR / self.events
         drafts = [
-            self._draft(household, n, self._now - YEAR + n * step, texts[n % len(texts)] if n % 2 else "a late one")
+            self.draft(household, n, self._now - YEAR + n * step, texts[n % len(texts)] if n % 2 else "a late one")
             for n in range(min(BATCH * 10, self.events))
         ]
-        times = [_timed(batch) for batch in _batches(iter(drafts))]
+        times = [timed(batch) for batch in _batches(iter(drafts))]
         return {"per_second": round(len(drafts) / sum(times), 1)}
 
-    def _queries(self, household: str) -> Iterator[tuple[str, datetime]]:
-        """Users and the beginnings of weeks, the same in every run."""
+    def queries(self, household: str) -> Iterator[tuple[str, datetime]]:
+        """Yield users and the beginnings of weeks, the same in every run."""
         chance = random.Random(23)  # noqa: S311
         for _ in range(self.calls + WARM_UP):
             yield f"{household}-{chance.randrange(USERS)}", self._now - WEEK - chance.random() * (YEAR - WEEK)
@@ -124,18 +124,18 @@ class TimelineMeasurement:
         self.say("Asking for a week of one user, in process")
         access = system_access("bench")
         queries = [
-            EventQuery(scope=Scope(user), start=start, end=start + WEEK) for user, start in self._queries(household)
+            EventQuery(scope=Scope(user), start=start, end=start + WEEK) for user, start in self.queries(household)
         ]
         times = [_seconds(lambda query=query: events_query(access, query)) for query in queries]  # type: ignore[misc]
         return Figures(times[WARM_UP:]).as_json()
 
-    def _windows_over_http(self, household: str) -> dict[str, float]:
+    def windows_over_http(self, household: str) -> dict[str, float]:
         self.say("The same over HTTP")
         with bench_key() as key:
             client = HubClient(self.url, key)
             bodies = [
                 {"user_id": user, "from": start.isoformat(), "to": (start + WEEK).isoformat()}
-                for user, start in self._queries(household)
+                for user, start in self.queries(household)
             ]
             times = [client.post("/api/episodic/query", body) for body in bodies]
         return Figures(times[WARM_UP:]).as_json()
@@ -146,7 +146,7 @@ def _batches(drafts: Iterator[EventDraft]) -> Iterator[Sequence[EventDraft]]:
         yield batch
 
 
-def _timed(batch: Sequence[EventDraft]) -> float:
+def timed(batch: Sequence[EventDraft]) -> float:
     return _seconds(lambda: events_record(access=system_access("bench"), drafts=batch))
 
 

@@ -49,7 +49,7 @@ class Filter:
 
     @property
     def values(self) -> int:
-        """How many different values the column has where there are enough rows."""
+        """Return how many different values the column has where there are enough rows."""
         return round(1 / self.share)
 
 
@@ -83,25 +83,24 @@ class ScopeData:
 
     @cached_property
     def tags(self) -> dict[str, npt.NDArray[np.str_]]:
-        """The values of each tagged column, by row."""
+        """Return the values of each tagged column, by row."""
         places = np.arange(len(self))
         return {
-            column: _labels(self.clusters if each.of_clusters else places, self._values(each))
-            for each, column in TAGGED
+            column: labels(self.clusters if each.of_clusters else places, self._values(each)) for each, column in TAGGED
         }
 
     def _values(self, each: Filter) -> int:
         return min(each.values, int(self.clusters.max()) + 1 if each.of_clusters else len(self))
 
     def value(self, each: Filter, query: int) -> str | None:
-        """What the query asks for in the filter's column; of clusters, by turns for those around it and for others."""
+        """Return the value of the filter's column; of clusters, in turns one of those nearby and one of others."""
         if each.column is None:
             return None
         number = int(self.query_clusters[query]) + query % 2 if each.of_clusters else query
-        return str(_labels(np.array([number]), self._values(each))[0])
+        return str(labels(np.array([number]), self._values(each))[0])
 
     def matching(self, each: Filter, query: int) -> npt.NDArray[np.int64]:
-        """The rows that pass the filter."""
+        """Return the rows that pass the filter."""
         if each.column is None:
             return np.arange(len(self))
         return np.flatnonzero(self.tags[each.column] == self.value(each, query))
@@ -136,7 +135,7 @@ class Question:
         return cls(data, number, each.column, value, vector, mask.tobytes(), count, threshold)
 
     def recall(self, found: Sequence[int]) -> float:
-        """The share of the right rows among those found; 1 where there is nothing to find."""
+        """Return the share of the right rows among those found; 1 where there is nothing to find."""
         rows = np.array(sorted(set(found)), dtype=np.int64)
         # Of rows that are equally near to the sixth digit, any will do.
         near = cosines_at(self.data.vectors, rows, self.vector) >= self.threshold - 1e-6
@@ -144,24 +143,24 @@ class Question:
         return min(right, self.count) / self.count if self.count else 1.0
 
     def is_complete(self, found: Sequence[int]) -> bool:
-        """Whether as many different rows came back as exist, up to the number asked for."""
+        """Return whether as many different rows came back as exist, up to the requested number."""
         return len(set(found)) == len(found) == self.count
 
 
 def questions(data: ScopeData, each: Filter, top_k: int) -> list[Question]:
-    """One for each query vector of the scope."""
+    """Return one question for each query vector of the scope."""
     return [Question.of(data, each, number, top_k) for number in range(len(data.queries))]
 
 
 def synthetic_scope(user: str, rows: int, queries: int, dimension: int) -> ScopeData:
-    """A scope of clustered vectors, with texts that have nothing to do with them."""
+    """Return a scope of clustered vectors, with texts that are unrelated to them."""
     clusters = Clusters.for_rows(rows, dimension, SEED)
     stored, asked = clusters.draw(rows), clusters.draw(queries)
     return ScopeData(user, synthetic_texts(rows), stored.vectors, stored.clusters, asked.vectors, asked.clusters)
 
 
 def real_scope(user: str, texts: Sequence[str], vectors: Vectors, rows: int, queries: int) -> ScopeData:
-    """A scope of real texts with their vectors; the queries are texts that are not in it, taken from the end.
+    """Return a scope of real texts with their vectors; the queries are other texts, from the end.
 
     A cluster is made of those that are nearest to the same one of some rows.
     """
@@ -173,22 +172,22 @@ def real_scope(user: str, texts: Sequence[str], vectors: Vectors, rows: int, que
 
 
 def fill(data: ScopeData, space: EmbeddingSpace, progress: Advance = lambda _: None) -> list[tuple[int, str]]:
-    """Write the scope into the tables; gives primary key and public id of each row. progress: told of rows written."""
+    """Write the scope into the tables; return the ids of each row. progress: called with rows written."""
     with transaction.atomic():
         version = lock_shards([data.user])[data.user]
-        memories = _copy_memories(data, version, progress)
-        _copy_vectors([pk for pk, _ in memories], data.vectors, space)
+        memories = copy_memories(data, version, progress)
+        copy_vectors([pk for pk, _ in memories], data.vectors, space)
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE semantic_memory, semantic_memoryembedding, semantic_memoryshard")
     return memories
 
 
-def _copy_memories(data: ScopeData, version: int, progress: Advance) -> list[tuple[int, str]]:
+def copy_memories(data: ScopeData, version: int, progress: Advance) -> list[tuple[int, str]]:
     columns = ", ".join(f'"{field.column}"' for field in _ROW_FIELDS)
     uuids: list[str] = []
     with raw_cursor() as cursor:
         with cursor.copy(f"COPY semantic_memory ({columns}) FROM STDIN") as copy:
-            for chunk in _chunks(_memories(data, version)):
+            for chunk in chunks(_memories(data, version)):
                 for memory in chunk:
                     uuids.append(str(memory.uuid))
                     copy.write_row([_stored(field, memory) for field in _ROW_FIELDS])
@@ -211,9 +210,9 @@ def _stored(field: Any, memory: Memory) -> Any:
     return field.get_db_prep_save(getattr(memory, field.attname), connection)
 
 
-def _copy_vectors(ids: Sequence[int], vectors: Vectors, space: EmbeddingSpace) -> None:
-    """In the binary form of COPY: hundreds of numbers a row take too long as text."""
-    row = _binary_row(vectors.shape[1])
+def copy_vectors(ids: Sequence[int], vectors: Vectors, space: EmbeddingSpace) -> None:
+    """Write vectors in the binary form of COPY: hundreds of numbers a row take too long as text."""
+    row = binary_row(vectors.shape[1])
     statement = "COPY semantic_memoryembedding (memory_id, space_id, vector, is_given) FROM STDIN (FORMAT BINARY)"
     with raw_cursor() as cursor, cursor.copy(statement) as copy:
         copy.write(_COPY_HEAD)
@@ -230,8 +229,8 @@ def _copy_vectors(ids: Sequence[int], vectors: Vectors, space: EmbeddingSpace) -
         copy.write(_COPY_TAIL)
 
 
-def _binary_row(dimension: int) -> np.dtype[np.void]:
-    """The layout of a row: before each value its size; a vector is two 16-bit numbers and then its own."""
+def binary_row(dimension: int) -> np.dtype[np.void]:
+    """Return the layout of a row: before each value its size; a vector is two 16-bit numbers and then its own."""
     vector = [("dimension", ">i2"), ("unused", ">i2"), ("numbers", ">f4", (dimension,))]
     values = [("memory", ">i8"), ("space", ">i8"), ("vector", vector), ("given", "u1")]
     sized = [part for name, kind in values for part in ((f"size of {name}", ">i4"), (name, kind))]
@@ -239,15 +238,15 @@ def _binary_row(dimension: int) -> np.dtype[np.void]:
 
 
 def raw_cursor() -> Cursor[Any]:
-    """A plain psycopg cursor on Django's connection: it can copy, and speaks binary."""
+    """Return a plain psycopg cursor on Django's connection: it can copy, and uses the binary format."""
     connection.ensure_connection()
     return Cursor(connection.connection)
 
 
-def _chunks(memories: Iterator[Memory]) -> Iterator[list[Memory]]:
+def chunks(memories: Iterator[Memory]) -> Iterator[list[Memory]]:
     while chunk := list(islice(memories, _CHUNK)):
         yield chunk
 
 
-def _labels(numbers: npt.NDArray[np.int64], values: int) -> npt.NDArray[np.str_]:
+def labels(numbers: npt.NDArray[np.int64], values: int) -> npt.NDArray[np.str_]:
     return np.char.add("v", (numbers % values).astype(np.str_))

@@ -24,7 +24,7 @@ class Samples:
 
     @property
     def spent(self) -> float:
-        """Seconds, of all calls."""
+        """Return the seconds of all calls."""
         return sum(self.seconds) if self.elapsed is None else self.elapsed
 
 
@@ -48,15 +48,15 @@ class ReadFigures:
     ratio: float | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """Its fields."""
+        """Return its fields."""
         return asdict(self)
 
 
 def read_figures(rows: int, name: str, samples: dict[str, Samples]) -> list[ReadFigures]:
-    """The figures of all ways with one filter, and their ratios."""
+    """Return the figures of all ways with one filter, and their ratios."""
     figures = [_read_figures(rows, name, way, each) for way, each in samples.items() if each.seconds]
     best = best_ms([each.as_json() for each in figures], name)
-    return [_with_ratio(each, best) for each in figures]
+    return [with_ratio(each, best) for each in figures]
 
 
 def _read_figures(rows: int, name: str, way: str, samples: Samples) -> ReadFigures:
@@ -73,27 +73,27 @@ def _read_figures(rows: int, name: str, way: str, samples: Samples) -> ReadFigur
     )
 
 
-def _with_ratio(figures: ReadFigures, best: float) -> ReadFigures:
+def with_ratio(figures: ReadFigures, best: float) -> ReadFigures:
     ratio = None if not best else round(figures.p50_ms / best, 2)
     return ReadFigures(**{**asdict(figures), "ratio": ratio})
 
 
 def best_ms(reads: Sequence[Mapping[str, Any]], name: str) -> float:
-    """The median of the quickest correct raw way with a filter; 0.0 where there is none."""
-    return min((float(read["p50_ms"]) for read in _correct_raw(reads, name)), default=0.0)
+    """Return the median of the quickest correct raw way with a filter; 0.0 where there is none."""
+    return min((float(read["p50_ms"]) for read in correct_raw(reads, name)), default=0.0)
 
 
 def best_way(reads: Sequence[Mapping[str, Any]], name: str) -> str:
-    """The quickest correct raw way with a filter. An exact one is always there."""
-    return str(min(_correct_raw(reads, name), key=lambda read: float(read["p50_ms"]))["way"])
+    """Return the quickest correct raw way with a filter. An exact one always exists."""
+    return str(min(correct_raw(reads, name), key=lambda read: float(read["p50_ms"]))["way"])
 
 
-def _correct_raw(reads: Sequence[Mapping[str, Any]], name: str) -> list[Mapping[str, Any]]:
+def correct_raw(reads: Sequence[Mapping[str, Any]], name: str) -> list[Mapping[str, Any]]:
     return [read for read in reads if read["filter"] == name and read["way"] in RAW_WAYS and is_correct(read)]
 
 
 def is_correct(read: Mapping[str, Any]) -> bool:
-    """Whether its answers can be told from exact ones only by looking for it."""
+    """Return whether its answers differ so little from exact ones that it is hard to notice."""
     return bool(read["recall"] >= CORRECT_RECALL and read["complete"] == 1.0)
 
 
@@ -118,7 +118,7 @@ _PARTS = tuple(field.name for field in fields(Stages))
 def stage_figures(
     name: str, parts: Sequence[Stages], around: Sequence[tuple[float, float]], quickest: str
 ) -> dict[str, Any]:
-    """Medians. around: of a call over HTTP, and of one that does nothing. quickest: the raw way in `least`.
+    """Return medians. around: of a call over HTTP, and of one that does nothing. quickest: the raw way in `least`.
 
     times_least: a whole search by that.
     """
@@ -134,7 +134,7 @@ def stage_figures(
 
 
 def milliseconds(seconds: Sequence[float], share: float = 0.5) -> float:
-    """A percentile, to the microsecond."""
+    """Return a percentile, to the microsecond."""
     return round(percentile(seconds, share) * 1000, 3)
 
 
@@ -146,7 +146,7 @@ def take_turns(
 ) -> dict[str, Samples]:
     """Put the questions to all ways in turns, so that what else the machine does troubles them alike.
 
-    ways: each gives seconds, recall and completeness of one question. A way that has used up its `seconds` is asked
+    ways: each returns seconds, recall and completeness of one question. A way that has used up its `seconds` is asked
     only as many questions a round as make `least` in all.
     """
     samples = {name: Samples() for name in ways}
@@ -157,11 +157,11 @@ def take_turns(
             for place, question in enumerate(part):
                 if samples[name].spent > allowed and place * rounds >= least:
                     break
-                _note(samples[name], *ask(question))
+                note(samples[name], *ask(question))
     return samples
 
 
-def _note(samples: Samples, seconds: float, recall: float, complete: bool) -> None:
+def note(samples: Samples, seconds: float, recall: float, complete: bool) -> None:
     samples.seconds.append(seconds)
     samples.recalls.append(recall)
     samples.complete.append(complete)
@@ -177,7 +177,7 @@ class Written:
 
 
 def write_figures(done: Mapping[str, Written]) -> list[dict[str, Any]]:
-    """The figures of all ways to write; their ratios are to SQL."""
+    """Return the figures of all ways to write; their ratios are to SQL."""
     medians = {name: milliseconds(each.times) for name, each in done.items()}
     return [
         {

@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 
 def query_of(question: Question) -> SearchQuery:
-    """The same question to MemoryHub."""
+    """Return the same question for MemoryHub."""
     return SearchQuery(
         scope=Scope(question.data.user),
         embedding=question.vector,
@@ -54,7 +54,7 @@ class RankWay:
         self._space, self._rows = space, rows
 
     def search(self, question: Question) -> Sequence[int]:
-        """As it would be right if nobody wrote."""
+        """Search without asking for changes: right as long as no process writes."""
         cached = index_cache().peek(question.data.user, self._space)
         assert cached is not None
         with cached.lock:
@@ -70,13 +70,13 @@ class IndexWay:
         self._space, self._rows = space, rows
 
     def search(self, question: Question) -> Sequence[int]:
-        """As a search does it, without the memories themselves."""
+        """Search as a whole search does, without reading the memories."""
         with index_cache().refreshed([question.data.user], self._space) as shards:
             return [self._rows[hit.id] for hit in ranking_of(query_of(question), shards, self._space).hits]
 
 
 def ranking_of(query: SearchQuery, shards: Sequence[RowStore], space: EmbeddingSpace) -> Ranking:
-    """What `memory_search` asks of the shards."""
+    """Rank the rows as `memory_search` does."""
     now, costs = utcnow(SYSTEM_CLOCK), read_search_costs(space.dimension)
     return rank(query, query.scope, query.embedding, (), shards, now, half_lives(), costs)
 
@@ -90,7 +90,7 @@ class ServiceWay:
         self._rows = rows
 
     def search(self, question: Question) -> Sequence[int]:
-        """Memories, read from the database."""
+        """Search and read the memories from the database."""
         found = memory_search(system_access("bench"), query_of(question)).found
         return [self._rows[one.memory.pk] for one in found]
 
@@ -109,16 +109,16 @@ class HttpWay:
         self._bodies = {id(question): body_of(question) for question in questions}
 
     def search(self, question: Question) -> Sequence[int]:
-        """What the answer names."""
+        """Search over HTTP."""
         return self.places(self._client.send(SEARCH, self._bodies[id(question)]))
 
     def places(self, answer: bytes) -> Sequence[int]:
-        """The rows of an answer."""
+        """Return the rows of an answer."""
         return [self._rows[result["memory"]["id"]] for result in json.loads(answer)["results"]]
 
 
 def body_of(question: Question) -> str:
-    """The request. Six digits of a number are more than a cosine of ten rows can tell apart."""
+    """Return the request. Six digits of a number are more than a cosine of ten rows can distinguish."""
     body = {"user_id": question.data.user, "embedding": [round(float(x), 6) for x in question.vector], "top_k": TOP_K}
     if question.column is not None:
         body[question.column] = question.value
@@ -157,7 +157,7 @@ def many_clients(url: str, key: str, questions: Sequence[Question], clients: int
 
 
 def at_once(work: Callable[[T], None], shares: Sequence[T]) -> float:
-    """Do each share of the work in a thread of its own; gives the seconds until the last one is done."""
+    """Do each share of the work in a thread of its own; return the seconds until the last one is done."""
     threads = [threading.Thread(target=work, args=(share,)) for share in shares]
     started = time.perf_counter()
     for thread in threads:
@@ -168,7 +168,7 @@ def at_once(work: Callable[[T], None], shares: Sequence[T]) -> float:
 
 
 def wait_for_graphs(url: str, key: str, question: Question) -> float:
-    """Seconds until every web process answers by its graph, if the scope is large enough for one.
+    """Wait until every web process uses its graph, if the scope is large enough for one; return the seconds.
 
     Raises RuntimeError when that takes too long.
     """
@@ -196,7 +196,7 @@ class LeastWay:
         self._statement = f"SELECT {columns} FROM semantic_memory WHERE id = ANY(%s) AND status = 'active'"  # noqa: S608
 
     def seconds(self, question: Question) -> float:
-        """How long that takes."""
+        """Return how long that takes."""
         started = time.perf_counter()
         places = self._raw.search(question)
         self._cursor.execute(self._statement, [[self._ids[place] for place in places]], prepare=True)
@@ -205,9 +205,9 @@ class LeastWay:
 
 
 def stages_of(space: EmbeddingSpace, least: LeastWay, question: Question, other: Question, *, first: bool) -> Stages:
-    """A search taken apart, another one as it is, and the least that this costs, as the `first` or the second of them.
+    """Time a search in parts, another one as a whole, and the least that it costs, as the `first` or the second.
 
-    Whoever is second finds in the processor's cache what the other has read.
+    The second one finds in the processor's cache what the other has read.
     """
     query, access = query_of(question), system_access("bench")
     started = time.perf_counter()
@@ -236,9 +236,9 @@ class Starts:
 
 
 def start_times(user: str, space: EmbeddingSpace) -> Starts:
-    """Of this process, beside the others. What it loads stays in memory."""
+    """Time the start of an index in this process, beside the others. What it loads stays in memory."""
     cache = index_cache()
-    load = _seconds_to_load(cache, user, space)
+    load = seconds_to_load(cache, user, space)
     started = time.perf_counter()
     cache.keeper.request(user, space)
     while not cache.keeper.is_idle:
@@ -246,12 +246,12 @@ def start_times(user: str, space: EmbeddingSpace) -> Starts:
     graph = time.perf_counter() - started
     started = time.perf_counter()
     again = IndexCache(1 << 40)
-    _seconds_to_load(again, user, space)
+    seconds_to_load(again, user, space)
     again.keeper.update(user, space)
     return Starts(load, graph, time.perf_counter() - started)
 
 
-def _seconds_to_load(cache: IndexCache, user: str, space: EmbeddingSpace) -> float:
+def seconds_to_load(cache: IndexCache, user: str, space: EmbeddingSpace) -> float:
     started = time.perf_counter()
     with cache.refreshed([user], space):
         return time.perf_counter() - started

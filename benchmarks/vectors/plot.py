@@ -7,7 +7,7 @@ from typing import Any
 from benchmarks.vectors.figures import CORRECT_RECALL, is_correct
 from benchmarks.vectors.tables import MEANINGS
 
-# In the order of the legend; the colours can be told apart by people who see few of them.
+# In the order of the legend; the colours can be distinguished by people who are colour-blind.
 COLOURS = {
     "sql_exact": "#999999",
     "sql_hnsw": "#56b4e9",
@@ -29,7 +29,7 @@ class PlottingMissingError(Exception):
 
 
 def check_plotting() -> None:
-    """Raises PlottingMissingError before anything is measured in vain."""
+    """Raise PlottingMissingError before anything is measured in vain."""
     try:
         import matplotlib  # noqa: F401
     except ImportError as error:

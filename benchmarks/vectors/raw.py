@@ -1,6 +1,6 @@
 """The nearest rows found without MemoryHub: by SQL alone, by hnswlib alone, by numpy alone.
 
-Each way is set up as somebody would who wants it quick and right: prepared statements, indexes on the tags, parameters
+Each way is set up to be fast and correct: prepared statements, indexes on the tags, parameters
 of the graph as in `apps.retrieval.domain.vectors.graph`.
 """
 
@@ -9,7 +9,6 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any, Protocol
 
 import hnswlib
@@ -25,7 +24,9 @@ from benchmarks.vectors.data import TAGGED, Question, ScopeData
 
 TOP_K = 10
 _BUILD_MEMORY = "2GB"
-# Without these the database decides by itself, and not always for what is to be measured.
+TABLE = "bench_vector"
+GRAPH = f"{TABLE}_hnsw"
+# Without these the database chooses the plan, and not always the one that is to be measured.
 EXACT: Mapping[str, str] = {"enable_indexscan": "off"}
 BY_GRAPH: Mapping[str, str] = {
     "enable_seqscan": "off",
@@ -36,35 +37,18 @@ BY_GRAPH: Mapping[str, str] = {
 ITERATIVE: Mapping[str, str] = {**BY_GRAPH, "hnsw.iterative_scan": "strict_order"}
 
 
-class Kind(StrEnum):
-    """How the database stores numbers: in 32 bits each, or in 16."""
-
-    SINGLE = "vector"
-    HALF = "halfvec"
-
-    @property
-    def table(self) -> str:
-        """The table of vectors of this kind."""
-        return f"bench_{self.value}"
-
-    @property
-    def graph(self) -> str:
-        """Its HNSW index."""
-        return f"{self.table}_hnsw"
-
-
 class Way(Protocol):
     """A way to the nearest rows."""
 
     name: str
 
     def search(self, question: Question) -> Sequence[int]:
-        """The places of the TOP_K nearest rows that pass the filter."""
+        """Return the places of the TOP_K nearest rows that pass the filter."""
 
 
 @contextmanager
 def raw_connection(**settings: str) -> Iterator["Connection[Any]"]:
-    """A connection of its own to the hub's database, with settings of the session."""
+    """Open a connection of its own to the hub's database, with settings of the session."""
     wrapper = connection.copy()
     wrapper.ensure_connection()
     try:
@@ -88,38 +72,38 @@ class TableFigures:
 
 
 @contextmanager
-def raw_table(user: str, space: EmbeddingSpace, kind: Kind = Kind.SINGLE) -> Iterator[TableFigures]:
-    """The vectors of a scope in a table of their own, with a graph. Dropped in the end."""
+def raw_table(user: str, space: EmbeddingSpace) -> Iterator[TableFigures]:
+    """Copy the vectors of a scope to a table of their own, with a graph. It is dropped in the end."""
     with raw_connection(maintenance_work_mem=_BUILD_MEMORY) as database:
-        database.execute(f"DROP TABLE IF EXISTS {kind.table}")
+        database.execute(f"DROP TABLE IF EXISTS {TABLE}")
         try:
-            _make_table(database, user, space, kind)
+            make_table(database, user, space)
             started = time.perf_counter()
             database.execute(
-                f"CREATE INDEX {kind.graph} ON {kind.table} USING hnsw (vector {kind}_ip_ops) "
+                f"CREATE INDEX {GRAPH} ON {TABLE} USING hnsw (vector vector_ip_ops) "
                 f"WITH (m = {M}, ef_construction = {EF_CONSTRUCTION})"
             )
             seconds = time.perf_counter() - started
-            yield TableFigures(seconds, _size(database, kind.table), _size(database, kind.graph))
+            yield TableFigures(seconds, size(database, TABLE), size(database, GRAPH))
         finally:
-            database.execute(f"DROP TABLE IF EXISTS {kind.table}")
+            database.execute(f"DROP TABLE IF EXISTS {TABLE}")
 
 
-def _make_table(database: "Connection[Any]", user: str, space: EmbeddingSpace, kind: Kind) -> None:
+def make_table(database: "Connection[Any]", user: str, space: EmbeddingSpace) -> None:
     tags = ", ".join(f"m.{column}" for _, column in TAGGED)
     statement = sql.SQL(
-        f"CREATE TABLE {kind.table} AS SELECT m.id, {tags}, e.vector::{kind}({space.dimension}) AS vector "  # noqa: S608
+        f"CREATE TABLE {TABLE} AS SELECT m.id, {tags}, e.vector::vector({space.dimension}) AS vector "  # noqa: S608
         "FROM semantic_memory AS m JOIN semantic_memoryembedding AS e ON e.memory_id = m.id "
         "WHERE m.user_id = {} AND e.space_id = {} ORDER BY m.id"
     )
     database.execute(statement.format(sql.Literal(user), sql.Literal(space.pk)))
-    database.execute(f"ALTER TABLE {kind.table} ADD PRIMARY KEY (id)")
+    database.execute(f"ALTER TABLE {TABLE} ADD PRIMARY KEY (id)")
     for _, column in TAGGED:
-        database.execute(f"CREATE INDEX ON {kind.table} ({column})")
-    database.execute(f"VACUUM ANALYZE {kind.table}")
+        database.execute(f"CREATE INDEX ON {TABLE} ({column})")
+    database.execute(f"VACUUM ANALYZE {TABLE}")
 
 
-def _size(database: "Connection[Any]", relation: str) -> int:
+def size(database: "Connection[Any]", relation: str) -> int:
     row = database.execute("SELECT pg_table_size(%s::regclass)", [relation]).fetchone()
     return int(row[0]) if row else 0
 
@@ -127,26 +111,24 @@ def _size(database: "Connection[Any]", relation: str) -> int:
 class SqlWay:
     """One statement, in a session of its own. rows: the place of each id."""
 
-    def __init__(
-        self, name: str, database: "Connection[Any]", rows: Mapping[int, int], kind: Kind = Kind.SINGLE
-    ) -> None:
-        self.name, self._rows, self._kind = name, rows, kind
+    def __init__(self, name: str, database: "Connection[Any]", rows: Mapping[int, int]) -> None:
+        self.name, self._rows = name, rows
         self._cursor = database.cursor(binary=True)
 
     def search(self, question: Question) -> Sequence[int]:
-        """In the order of the database."""
-        self._cursor.execute(self._statement(question), _parameters(question), prepare=True)
+        """Search by SQL, in the order of the database."""
+        self._cursor.execute(self.statement(question), _parameters(question), prepare=True)
         return [self._rows[row[0]] for row in self._cursor.fetchall()]
 
     def uses_graph(self, question: Question) -> bool:
-        """Whether the database goes about it by the graph."""
-        self._cursor.execute(f"EXPLAIN {self._statement(question)}", _parameters(question))
-        return any(self._kind.graph in row[0] for row in self._cursor.fetchall())
+        """Return whether the database uses the graph."""
+        self._cursor.execute(f"EXPLAIN {self.statement(question)}", _parameters(question))
+        return any(GRAPH in row[0] for row in self._cursor.fetchall())
 
-    def _statement(self, question: Question) -> str:
+    def statement(self, question: Question) -> str:
         where = "" if question.column is None else f"WHERE {question.column} = %(value)s "
-        order = f"ORDER BY vector <#> %(vector)b::vector::{self._kind} LIMIT {TOP_K}"
-        return f"SELECT id FROM {self._kind.table} {where}{order}"  # noqa: S608
+        order = f"ORDER BY vector <#> %(vector)b::vector LIMIT {TOP_K}"
+        return f"SELECT id FROM {TABLE} {where}{order}"  # noqa: S608
 
 
 def _parameters(question: Question) -> dict[str, Any]:
@@ -167,7 +149,7 @@ class HnswlibWay:
         self.index.set_ef(MIN_BREADTH)
 
     def search(self, question: Question) -> Sequence[int]:
-        """Nothing where it cannot reach as many as there are."""
+        """Return nothing where it cannot reach as many as there are."""
         passes = None if question.value is None else question.mask.__getitem__
         try:
             labels, _ = self.index.knn_query(question.vector, k=question.count, num_threads=1, filter=passes)
@@ -195,14 +177,14 @@ class NumpyWay:
 
 
 def best_of(rows: Any, similarities: Vectors) -> Sequence[int]:
-    """The TOP_K rows of the greatest similarity, in no order."""
+    """Return the TOP_K rows of the greatest similarity, unordered."""
     if len(rows) > TOP_K:
         rows = rows[np.argpartition(-similarities, TOP_K)[:TOP_K]]
     return [int(row) for row in rows]
 
 
 def timed_answer(way: Way, question: Question) -> tuple[float, float, bool]:
-    """Seconds, recall and completeness of one answer."""
+    """Return seconds, recall and completeness of one answer."""
     started = time.perf_counter()
     found = way.search(question)
     seconds = time.perf_counter() - started

@@ -43,7 +43,6 @@ from benchmarks.vectors.hub import (
     start_times,
     wait_for_graphs,
 )
-from benchmarks.vectors.precision import measure_precision
 from benchmarks.vectors.raw import (
     BY_GRAPH,
     EXACT,
@@ -78,8 +77,7 @@ class VectorMeasurement:
     """One run against a running hub whose database this process shares.
 
     sizes: of the scopes, in memories. queries: different ones for each filter. writes: by each way. seconds: spent at
-    most on one way with one filter, apart from a few calls. stream: for progress. precision: whether to compare numbers
-    of 32 and 16 bits, too.
+    most on one way with one filter, apart from a few calls. stream: for progress.
     """
 
     url: str
@@ -90,22 +88,21 @@ class VectorMeasurement:
     say: Say
     stream: Any
     real: RealTexts | None = None
-    precision: bool = False
 
     def run(self) -> dict[str, Any]:
-        """All figures. What it stores belongs to users of its own and is purged in the end."""
+        """Return all figures. What it stores belongs to users of its own and is purged in the end."""
         space = current_space()
         with bench_key() as key:
-            scopes = [self._scope(key, space, self._data(space, size)) for size in self.sizes]
+            scopes = [self.scope(key, space, self.data(space, size)) for size in self.sizes]
         return {"machine": machine(), "model": space.model, "dimension": space.dimension, "scopes": scopes}
 
-    def _data(self, space: EmbeddingSpace, size: int) -> ScopeData:
+    def data(self, space: EmbeddingSpace, size: int) -> ScopeData:
         user = f"bench-{uuid4()}"
         if self.real is not None:
             return real_scope(user, self.real.texts, self.real.vectors, size, self.queries)
         return synthetic_scope(user, size, self.queries, space.dimension)
 
-    def _scope(self, key: str, space: EmbeddingSpace, data: ScopeData) -> dict[str, Any]:
+    def scope(self, key: str, space: EmbeddingSpace, data: ScopeData) -> dict[str, Any]:
         try:
             return ScopeMeasurement(self, key, data, space).run()
         finally:
@@ -118,25 +115,24 @@ class ScopeMeasurement:
     """Everything about one scope."""
 
     def __init__(self, run: VectorMeasurement, key: str, data: ScopeData, space: EmbeddingSpace) -> None:
-        self._run, self._key, self._data, self._space = run, key, data, space
+        self._run, self._key, self.data, self._space = run, key, data, space
         self._by_pk: dict[int, int] = {}
         self._by_uuid: dict[str, int] = {}
 
     def run(self) -> dict[str, Any]:
-        """The figures of making the scope ready, of searching it by every way, and of writing into it."""
-        load, filling = os.getloadavg()[0], self._fill()
-        self._run.say(f"Making the graph of {len(self._data)}")
-        starts = start_times(self._data.user, self._space)
-        ready = wait_for_graphs(self._run.url, self._key, Question.of(self._data, FILTERS[0], 0, TOP_K))
+        """Return all figures. What it stores belongs to users of its own and is purged in the end."""
+        load, filling = os.getloadavg()[0], self.fill()
+        self._run.say(f"Making the graph of {len(self.data)}")
+        starts = start_times(self.data.user, self._space)
+        ready = wait_for_graphs(self._run.url, self._key, Question.of(self.data, FILTERS[0], 0, TOP_K))
         self._run.say("The same by hnswlib alone, and by SQL")
-        hnswlib = HnswlibWay(self._data)
-        with raw_table(self._data.user, self._space) as table, self._sql_ways() as by_sql:
-            ways = [*by_sql, hnswlib, NumpyWay(self._data), *self._hub_ways()]
-            reads = self._reads(ways)
+        hnswlib = HnswlibWay(self.data)
+        with raw_table(self.data.user, self._space) as table, self.sql_ways() as by_sql:
+            ways = [*by_sql, hnswlib, NumpyWay(self.data), *self.hub_ways()]
+            reads = self.reads(ways)
             by_name = {way.name: way for way in ways}
-            stages = [self._stages(each, by_name[best_way(reads, each.name)]) for each in FILTERS]
+            stages = [self.stages(each, by_name[best_way(reads, each.name)]) for each in FILTERS]
             writes = self._writes(hnswlib)
-        precision = self._precision() if self._run.precision else None
         making = {
             "fill_s": filling,
             "index_load_s": starts.load,
@@ -150,61 +146,56 @@ class ScopeMeasurement:
             "web_resident_mb": max(resident_mb(), default=0.0),
         }
         return {
-            "rows": len(self._data),
+            "rows": len(self.data),
             "load_before": round(load, 2),
             "making": {name: round(value, 2) for name, value in making.items()},
             "reads": reads,
             "stages": stages,
             "writes": writes,
-            "precision": precision,
         }
 
-    def _precision(self) -> dict[str, Any]:
-        self._run.say("Comparing numbers of 32 and 16 bits")
-        return measure_precision(self._data, self._space, self._by_pk, self._run.seconds)
-
-    def _fill(self) -> float:
+    def fill(self) -> float:
         started = time.perf_counter()
-        with progress_bar(f"Filling a scope of {len(self._data)}", len(self._data), self._run.stream) as advance:
-            ids = fill(self._data, self._space, advance)
+        with progress_bar(f"Filling a scope of {len(self.data)}", len(self.data), self._run.stream) as advance:
+            ids = fill(self.data, self._space, advance)
         self._by_pk = {pk: row for row, (pk, _) in enumerate(ids)}
         self._by_uuid = {uuid: row for row, (_, uuid) in enumerate(ids)}
         return time.perf_counter() - started
 
     @contextmanager
-    def _sql_ways(self) -> Iterator[list[Way]]:
+    def sql_ways(self) -> Iterator[list[Way]]:
         settings_of = {"sql_exact": EXACT, "sql_hnsw": BY_GRAPH, "sql_hnsw_iterative": ITERATIVE}
         with ExitStack() as stack:
             connections = {name: stack.enter_context(raw_connection(**each)) for name, each in settings_of.items()}
             ways = [SqlWay(name, each, self._by_pk) for name, each in connections.items()]
-            self._check(ways)
+            self.check(ways)
             yield list(ways)
 
-    def _check(self, ways: Sequence[SqlWay]) -> None:
-        """That the database goes about it as the names say, whatever the filter."""
+    def check(self, ways: Sequence[SqlWay]) -> None:
+        """Check that the database uses the graph where the name of a way says so, whatever the filter."""
         for each in FILTERS:
             for way in ways:
-                if way.uses_graph(Question.of(self._data, each, 0, TOP_K)) != (way.name != "sql_exact"):
+                if way.uses_graph(Question.of(self.data, each, 0, TOP_K)) != (way.name != "sql_exact"):
                     raise RuntimeError(f"The database does not go about {way.name} as it should: filter {each.name}")
 
-    def _hub_ways(self) -> list[Way]:
+    def hub_ways(self) -> list[Way]:
         http = HttpWay(self._run.url, self._key, self._by_uuid)
         space, rows = self._space, self._by_pk
         return [RankWay(space, rows), IndexWay(space, rows), ServiceWay(rows), http]
 
-    def _reads(self, ways: Sequence[Way]) -> list[dict[str, Any]]:
+    def reads(self, ways: Sequence[Way]) -> list[dict[str, Any]]:
         rows: list[dict[str, Any]] = []
         with progress_bar("Searching", len(FILTERS) * (len(ways) + 1), self._run.stream) as advance:
             for each in FILTERS:
-                asked = questions(self._data, each, TOP_K)
-                samples = self._in_turns(ways, asked)
+                asked = questions(self.data, each, TOP_K)
+                samples = self.in_turns(ways, asked)
                 advance(len(ways))
-                samples["http_many"] = self._at_once(ways, asked)
+                samples["http_many"] = self.at_once(ways, asked)
                 advance(1)
-                rows += [figures.as_json() for figures in read_figures(len(self._data), each.name, samples)]
+                rows += [figures.as_json() for figures in read_figures(len(self.data), each.name, samples)]
         return rows
 
-    def _in_turns(self, ways: Sequence[Way], asked: Sequence[Question]) -> dict[str, Samples]:
+    def in_turns(self, ways: Sequence[Way], asked: Sequence[Question]) -> dict[str, Samples]:
         for way in ways:
             if isinstance(way, HttpWay):
                 way.prepare(asked)
@@ -218,7 +209,7 @@ class ScopeMeasurement:
             least=LEAST_CALLS,
         )
 
-    def _at_once(self, ways: Sequence[Way], asked: Sequence[Question]) -> Samples:
+    def at_once(self, ways: Sequence[Way], asked: Sequence[Question]) -> Samples:
         [http] = [way for way in ways if isinstance(way, HttpWay)]
         gathered = many_clients(self._run.url, self._key, asked)
         found = [(question, http.places(answer)) for question, answer in gathered.answers]
@@ -229,33 +220,33 @@ class ScopeMeasurement:
             gathered.seconds,
         )
 
-    def _stages(self, each: Filter, quickest: Way) -> dict[str, Any]:
-        """Medians of a search taken apart, and of what surrounds it over HTTP. quickest: of the correct raw ways."""
-        client, asked = HubClient(self._run.url, self._key), questions(self._data, each, TOP_K)
+    def stages(self, each: Filter, quickest: Way) -> dict[str, Any]:
+        """Return medians of a search in parts, and of its way over HTTP. quickest: of the correct raw ways."""
+        client, asked = HubClient(self._run.url, self._key), questions(self.data, each, TOP_K)
         http = HttpWay(self._run.url, self._key, self._by_uuid)
         http.prepare(asked)
         with raw_connection() as database:
             least = LeastWay(quickest, database, list(self._by_pk))
             pairs = zip(asked, asked[1:] + asked[:1], cycle((True, False)), strict=False)
             parts = [stages_of(self._space, least, one, other, first=first) for one, other, first in pairs]
-        around = [(timed_answer(http, one)[0], _alive(client)) for one in asked]
+        around = [(timed_answer(http, one)[0], alive(client)) for one in asked]
         return stage_figures(each.name, parts, around, quickest.name)
 
     def _writes(self, hnswlib: HnswlibWay) -> list[dict[str, Any]]:
         self._run.say("Writing")
-        done = written(self._data, hnswlib, self._run.url, self._key, self._run.writes)
+        done = written(self.data, hnswlib, self._run.url, self._key, self._run.writes)
         wait_for_deliveries(self._run.say)
         return write_figures(done)
 
 
-def _alive(client: HubClient) -> float:
+def alive(client: HubClient) -> float:
     started = time.perf_counter()
     client.send("/healthz")
     return time.perf_counter() - started
 
 
 def machine() -> dict[str, Any]:
-    """Where this was measured."""
+    """Describe the machine."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT current_setting('server_version'), extversion FROM pg_extension WHERE extname = 'vector'"
@@ -275,7 +266,7 @@ def machine() -> dict[str, Any]:
 
 
 def resident_mb() -> list[float]:
-    """The resident memory of each Python process of the hub, in megabytes; what they share counts in each."""
+    """Return the resident memory of each Python process of the hub, in megabytes; shared memory counts in each."""
     found: list[float] = []
     for process in psutil.process_iter():
         try:

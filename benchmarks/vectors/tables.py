@@ -21,14 +21,12 @@ MEANINGS = {
 
 
 def tables_of(figures: Mapping[str, Any]) -> Iterable[Table]:
-    """For each scope: searches, what makes up a search, writes, and what it took to get ready."""
+    """Yield for each scope: searches, their parts, writes, and its preparation."""
     for scope in figures["scopes"]:
         yield _reads(scope)
         yield _stages(scope)
         yield _writes(scope)
         yield _making(scope)
-        if scope["precision"] is not None:
-            yield _precision(scope)
 
 
 def _reads(scope: Mapping[str, Any]) -> Table:
@@ -38,7 +36,7 @@ def _reads(scope: Mapping[str, Any]) -> Table:
     table.add_column("way")
     for name in filters:
         table.add_column(name, justify="right")
-    cells = {(read["way"], read["filter"]): _read_cell(read) for read in scope["reads"]}
+    cells = {(read["way"], read["filter"]): read_cell(read) for read in scope["reads"]}
     for way in dict.fromkeys(read["way"] for read in scope["reads"]):
         table.add_row(MEANINGS[way], *(cells.get((way, name), "") for name in filters))
     many = {read["filter"]: read["per_second"] for read in scope["reads"] if read["way"] == "http_many"}
@@ -46,7 +44,7 @@ def _reads(scope: Mapping[str, Any]) -> Table:
     return table
 
 
-def _read_cell(read: Mapping[str, Any]) -> str:
+def read_cell(read: Mapping[str, Any]) -> str:
     ratio = "" if read["ratio"] is None else f" x{read['ratio']:.1f}"
     return f"{read['p50_ms']:.2f}{ratio} {read['recall']:.3f}{'' if read['complete'] == 1.0 else '!'}"
 
@@ -81,18 +79,4 @@ def _making(scope: Mapping[str, Any]) -> Table:
     table.add_column("figure", justify="right")
     for name, value in scope["making"].items():
         table.add_row(name.replace("_", " "), str(value))
-    return table
-
-
-def _precision(scope: Mapping[str, Any]) -> Table:
-    figures = scope["precision"]
-    table = Table(
-        title=f"{scope['rows']:,} memories: numbers of 32 and 16 bits (graphs of hnswlib: rounded, stored in 32)"
-    )
-    for name in ("what", "median ms", "recall@10"):
-        table.add_column(name, justify="left" if name == "what" else "right")
-    for way in figures["ways"]:
-        table.add_row(way["way"].replace("_", " "), f"{way['p50_ms']:.2f}", f"{way['recall']:.4f}")
-    for name in ("table_mb", "graph_mb", "graph_s", "array_mb", "cosine_error"):
-        table.add_row(name.replace("_", " "), ", ".join(f"{kind} {value}" for kind, value in figures[name].items()))
     return table

@@ -21,7 +21,7 @@ from benchmarks.texts import synthetic_texts
 from benchmarks.vectors.data import TAGGED, ScopeData
 from benchmarks.vectors.figures import Written
 from benchmarks.vectors.hub import CLIENTS, at_once
-from benchmarks.vectors.raw import HnswlibWay, Kind, raw_connection
+from benchmarks.vectors.raw import TABLE, HnswlibWay, raw_connection
 
 SAVE = "/api/semantic/memories"
 _SEED = 26
@@ -51,59 +51,59 @@ class NewRows:
 
 
 def written(data: ScopeData, raw: HnswlibWay, url: str, key: str, calls: int) -> dict[str, Written]:
-    """Every way to write, by its name. The raw table exists."""
+    """Write by every way; return the figures by its name. The raw table exists."""
     new = NewRows.made(5 * calls, data.vectors.shape[1]).parts(5)
     with raw_connection() as database:
         return {
-            "sql": _by_sql(database, next(new)),
-            "hnswlib": _by_hnswlib(raw, len(data), next(new)),
-            "service": _by_service(data.user, next(new)),
-            "http": _by_http(url, key, data.user, next(new)),
-            "http_many": _by_many(url, key, data.user, next(new)),
+            "sql": by_sql(database, next(new)),
+            "hnswlib": by_hnswlib(raw, len(data), next(new)),
+            "service": by_service(data.user, next(new)),
+            "http": by_http(url, key, data.user, next(new)),
+            "http_many": by_many(url, key, data.user, next(new)),
         }
 
 
-def _by_sql(database: "Connection[Any]", new: NewRows) -> Written:
-    """One transaction a row, on the disk when it returns; the table has the graph and the indexes on tags."""
+def by_sql(database: "Connection[Any]", new: NewRows) -> Written:
+    """Return one transaction a row, on the disk when it returns; the table has the graph and the indexes on tags."""
     columns = ", ".join(("id", "vector", *(column for _, column in TAGGED)))
     places = ", ".join(("%s", "%b", *("'new'" for _ in TAGGED)))
-    statement = f"INSERT INTO {Kind.SINGLE.table} ({columns}) VALUES ({places})"  # noqa: S608
-    return _each(
+    statement = f"INSERT INTO {TABLE} ({columns}) VALUES ({places})"  # noqa: S608
+    return each(
         [(number, vector) for number, (_, vector) in enumerate(new, _FIRST_ID)],
         lambda row: database.execute(statement, row, prepare=True),
     )
 
 
-def _by_hnswlib(raw: HnswlibWay, first: int, new: NewRows) -> Written:
+def by_hnswlib(raw: HnswlibWay, first: int, new: NewRows) -> Written:
     rows = [(vector, number) for number, (_, vector) in enumerate(new, first)]
-    return _each(rows, lambda row: raw.index.add_items(row[0], [row[1]], num_threads=1))
+    return each(rows, lambda row: raw.index.add_items(row[0], [row[1]], num_threads=1))
 
 
-def _by_service(user: str, new: NewRows) -> Written:
+def by_service(user: str, new: NewRows) -> Written:
     access, actions = system_access("bench"), Counter[str]()
 
     def save(draft: MemoryDraft) -> None:
         actions[memory_save(access=access, draft=draft).action] += 1
 
-    done = _each([MemoryDraft(text, scope=Scope(user), embedding=vector) for text, vector in new], save)
+    done = each([MemoryDraft(text, scope=Scope(user), embedding=vector) for text, vector in new], save)
     done.actions = actions
     return done
 
 
-def _by_http(url: str, key: str, user: str, new: NewRows) -> Written:
+def by_http(url: str, key: str, user: str, new: NewRows) -> Written:
     client, answers = HubClient(url, key), list[bytes]()
-    done = _each(_bodies(user, new), lambda body: answers.append(client.send(SAVE, body)))
+    done = each(_bodies(user, new), lambda body: answers.append(client.send(SAVE, body)))
     done.actions = _actions(answers)
     return done
 
 
-def _by_many(url: str, key: str, user: str, new: NewRows) -> Written:
+def by_many(url: str, key: str, user: str, new: NewRows) -> Written:
     gathered, answers, errors, lock = Written(), list[bytes](), list[Exception](), threading.Lock()
 
     def save(mine: Sequence[str]) -> None:
         try:
             client, own = HubClient(url, key), list[bytes]()
-            done = _each(mine, lambda body: own.append(client.send(SAVE, body)))
+            done = each(mine, lambda body: own.append(client.send(SAVE, body)))
         except (OSError, RuntimeError) as error:
             errors.append(error)
             return
@@ -130,7 +130,7 @@ def _actions(answers: Sequence[bytes]) -> Counter[str]:
     return Counter(json.loads(answer)["action"] for answer in answers)
 
 
-def _each(rows: Sequence[Any], write: Callable[[Any], object]) -> Written:
+def each(rows: Sequence[Any], write: Callable[[Any], object]) -> Written:
     done = Written()
     for row in rows:
         started = time.perf_counter()

@@ -19,14 +19,12 @@ from benchmarks.management.commands import bench_vectors
 from benchmarks.vectors.data import FILTERS, Question, ScopeData, fill, synthetic_scope
 from benchmarks.vectors.figures import RAW_WAYS
 from benchmarks.vectors.plot import PlottingMissingError, check_plotting, plot_reads
-from benchmarks.vectors.precision import measure_precision
 from benchmarks.vectors.raw import (
     BY_GRAPH,
     EXACT,
     ITERATIVE,
     TOP_K,
     HnswlibWay,
-    Kind,
     NumpyWay,
     SqlWay,
     raw_connection,
@@ -36,8 +34,6 @@ from benchmarks.vectors.run import RealTexts, ScopeMeasurement, VectorMeasuremen
 from benchmarks.vectors.tables import tables_of
 
 ROWS = 400
-FLOATS = ("float32", "float16")
-EMPTY_SCOPE = {"rows": ROWS, "reads": [], "stages": [{"filter": "100%"}], "writes": [], "making": {}}
 WAYS = {
     "sql_exact", "sql_hnsw", "sql_hnsw_iterative", "hnswlib", "numpy", "rank", "index", "service", "http", "http_many",
 }  # fmt: skip
@@ -80,22 +76,21 @@ def scope() -> tuple[ScopeData, dict[int, int]]:
 
 @pytest.mark.django_db(transaction=True)
 class TestRawWays:
-    @pytest.mark.parametrize("kind", list(Kind))
-    def test_exact_sql_finds_the_right_rows_and_the_graph_is_used_where_it_should_be(self, scope, kind: Kind) -> None:
+    def test_exact_sql_finds_the_right_rows_and_the_graph_is_used_where_it_should_be(self, scope) -> None:
         data, rows = scope
         with (
-            raw_table("ana", current_space(), kind) as figures,
+            raw_table("ana", current_space()) as figures,
             raw_connection(**EXACT) as exactly,
             raw_connection(**BY_GRAPH) as by_graph,
             raw_connection(**ITERATIVE) as iterative,
         ):
             exact, graph, iterating = (
-                SqlWay(name, database, rows, kind)
+                SqlWay(name, database, rows)
                 for name, database in (("exact", exactly), ("graph", by_graph), ("iterative", iterative))
             )
             for each in FILTERS:
                 question = Question.of(data, each, 3, TOP_K)
-                assert question.recall(exact.search(question)) >= (1.0 if kind is Kind.SINGLE else 0.9)
+                assert question.recall(exact.search(question)) == 1.0
                 assert question.is_complete(exact.search(question))
                 assert question.recall(iterating.search(question)) >= 0.8
                 assert [way.uses_graph(question) for way in (exact, graph, iterating)] == [False, True, True]
@@ -144,25 +139,6 @@ def test_every_way_is_measured_with_every_filter_and_is_right(live_server: LiveS
     assert_shown(figures, tmp_path)
 
 
-@pytest.mark.django_db(transaction=True)
-def test_numbers_of_16_bits_are_measured_beside_those_of_32(scope) -> None:
-    data, rows = scope
-    figures = measure_precision(data, current_space(), rows, 5.0)
-    ways = {way["way"]: way for way in figures["ways"]}
-    assert set(ways) == {
-        f"{name}_{kind}"
-        for name, kinds in (("sql_exact", Kind), ("sql_hnsw", Kind), ("numpy", FLOATS), ("hnswlib", FLOATS))
-        for kind in kinds
-    }
-    assert ways["numpy_float32"]["recall"] == ways["sql_exact_vector"]["recall"] == 1.0
-    assert all(0.9 < way["recall"] <= 1.0 and way["complete"] == 1.0 for way in ways.values())
-    assert figures["array_mb"]["float32"] == pytest.approx(2 * figures["array_mb"]["float16"], abs=0.1)
-    assert figures["table_mb"]["vector"] > figures["table_mb"]["halfvec"]
-    assert 0 < figures["cosine_error"]["mean"] < figures["cosine_error"]["max"] < 0.01
-    [*_, table] = tables_of({"scopes": [{**EMPTY_SCOPE, "precision": figures}]})
-    assert "32 and 16 bits" in str(table.title)
-
-
 def assert_shown(figures: dict[str, Any], tmp_path: Path) -> None:
     titles = [str(table.title) for table in tables_of(figures)]
     assert len(titles) == 4
@@ -174,7 +150,7 @@ def assert_shown(figures: dict[str, Any], tmp_path: Path) -> None:
 @pytest.mark.django_db
 def test_scopes_can_be_made_of_real_texts(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[ScopeData] = []
-    monkeypatch.setattr(ScopeMeasurement, "run", lambda self: (seen.append(self._data), {})[1])
+    monkeypatch.setattr(ScopeMeasurement, "run", lambda self: (seen.append(self.data), {})[1])
     texts = [f"a real text, number {number}" for number in range(120)]
     vectors = synthetic_scope("x", 120, 1, current_space().dimension).vectors
     measurement("", sizes=[50, 1_000], real=RealTexts(texts, vectors)).run()
@@ -197,12 +173,10 @@ class TestTheCommand:
     def test_it_starts_a_hub_of_its_own_and_measures_that_as_asked(self, monkeypatch: pytest.MonkeyPatch) -> None:
         ran: list[list[str]] = []
         monkeypatch.setattr(bench_vectors, "run_beside_a_hub", lambda arguments: ran.append(list(arguments)))
-        call_command(
-            "bench_vectors", "--sizes", "5", "7", "--writes=3", "--output=x.json", "--precision", stderr=io.StringIO()
-        )
+        call_command("bench_vectors", "--sizes", "5", "7", "--writes=3", "--output=x.json", stderr=io.StringIO())
         assert ran == [
             ["bench_vectors", "--here", "--sizes", "5", "7", "--queries=200", "--writes=3", "--seconds=8.0",
-             "--output=x.json", "--precision"]
+             "--output=x.json"]
         ]  # fmt: skip
 
     @pytest.mark.parametrize("wrong", ["--queries=0", "--writes=0", "--sizes=0"])

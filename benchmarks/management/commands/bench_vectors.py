@@ -39,7 +39,6 @@ class Command(BaseCommand):
         parser.add_argument("--writes", type=int, default=100, help="Writes by each way.")
         parser.add_argument("--seconds", type=float, default=8.0, help="Spent at most on a way with a filter.")
         parser.add_argument("--texts", type=Path, help="Real texts for the scopes: JSON Lines or LoCoMo.")
-        parser.add_argument("--precision", action="store_true", help="Compare numbers of 32 and 16 bits, too.")
         parser.add_argument("--output", type=Path, help="Write the figures to this file as JSON.")
         parser.add_argument("--plot", type=Path, help="Draw them into this file (PNG).")
         parser.add_argument(
@@ -47,14 +46,14 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        _check(options)
+        check(options)
         if options["here"]:
-            self._measure(options)
+            self.measure(options)
             return
         self.stderr.write("Starting a hub")
-        run_beside_a_hub(["bench_vectors", "--here", *_given(options)])
+        run_beside_a_hub(["bench_vectors", "--here", *given(options)])
 
-    def _measure(self, options: Mapping[str, Any]) -> None:
+    def measure(self, options: Mapping[str, Any]) -> None:
         run = VectorMeasurement(
             url=local_url(settings.MEMORYHUB),
             sizes=options["sizes"],
@@ -63,8 +62,7 @@ class Command(BaseCommand):
             seconds=options["seconds"],
             say=self.stderr.write,
             stream=self.stderr,
-            precision=options["precision"],
-            real=None if options["texts"] is None else self._embedded(options["texts"], options["queries"]),
+            real=None if options["texts"] is None else self.embedded(options["texts"], options["queries"]),
         )
         try:
             figures = run.run()
@@ -78,7 +76,7 @@ class Command(BaseCommand):
         if options["plot"]:
             plot_reads(figures, options["plot"])
 
-    def _embedded(self, path: Path, queries: int) -> RealTexts:
+    def embedded(self, path: Path, queries: int) -> RealTexts:
         # Of texts that count as the same, a scope holds one.
         texts, embedder = list({content_hash(text): text for text in read_texts(path)}.values()), get_embedder()
         if len(texts) < 2 * queries:
@@ -91,7 +89,7 @@ class Command(BaseCommand):
         return RealTexts(texts, np.concatenate(parts))
 
 
-def _check(options: Mapping[str, Any]) -> None:
+def check(options: Mapping[str, Any]) -> None:
     if min(options["sizes"]) < 1 or min(options["queries"], options["writes"]) < 1:
         raise CommandError("Sizes, queries and writes are numbers from 1 on.")
     try:
@@ -101,11 +99,11 @@ def _check(options: Mapping[str, Any]) -> None:
         raise CommandError(str(error)) from error
 
 
-def _given(options: Mapping[str, Any]) -> list[str]:
+def given(options: Mapping[str, Any]) -> list[str]:
     sizes = ["--sizes", *(str(size) for size in options["sizes"])]
     named = [
         f"--{name}={options[name]}"
         for name in ("queries", "writes", "seconds", "texts", "output", "plot")
         if options[name] is not None
     ]
-    return [*sizes, *named, *(["--precision"] if options["precision"] else [])]
+    return [*sizes, *named]

@@ -75,17 +75,17 @@ class Command(BaseCommand):
         parser.add_argument("--json", metavar="FILE", type=Path, help="Also write all figures to this file.")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        files = {path: self._read(path) for path in options["files"]}
-        rule_for = self._rule_for(options["rule"])
+        files = {path: self.read(path) for path in options["files"]}
+        rule_for = self.rule_for(options["rule"])
         parts = _parts(files, crossed=options["unrelated"], split=options["halves"])
-        decided = self._decide(parts, rule_for)
+        decided = self.decide(parts, rule_for)
         found = {name: figures(decisions) for name, decisions in decided.items()}
         self._print(found, thresholds=options["thresholds"])
-        self._show(decided["all"], options["show"])
+        self.show(decided["all"], options["show"])
         if options["json"]:
-            self._write(options["json"], {"rule": options["rule"], "embedder": str(get_embedder().space), **found})
+            self.write(options["json"], {"rule": options["rule"], "embedder": str(get_embedder().space), **found})
 
-    def _read(self, path: Path) -> list[LabelledPair]:
+    def read(self, path: Path) -> list[LabelledPair]:
         try:
             pairs = read_pairs(path)
         except LabelledFileError as error:
@@ -96,8 +96,8 @@ class Command(BaseCommand):
             raise CommandError(f"{path}: no labelled pairs in it.")
         return pairs
 
-    def _rule_for(self, name: str | None) -> RuleFor:
-        """The rule of that name for every memory, else the one that matches a memory."""
+    def rule_for(self, name: str | None) -> RuleFor:
+        """Return the rule of that name for every memory, else the one that matches a memory."""
         if RegistryVersion._meta.db_table not in connection.introspection.table_names():
             self.stderr.write("The database is not prepared (manage.py migrate), so the built-in rules decide.")
             rules = built_in_rules()
@@ -109,7 +109,7 @@ class Command(BaseCommand):
             raise CommandError(rules.broken.get(name) or f"There is no rule {name!r}.")
         return lambda _: rules.rules[name]
 
-    def _decide(self, parts: Mapping[str, list[LabelledPair]], rule_for: RuleFor) -> dict[str, list[Decision]]:
+    def decide(self, parts: Mapping[str, list[LabelledPair]], rule_for: RuleFor) -> dict[str, list[Decision]]:
         texts = texts_of(pair for pairs in parts.values() for pair in pairs)
         try:
             with progress_bar("Embedding", len(texts), self.stderr) as advance:
@@ -122,12 +122,12 @@ class Command(BaseCommand):
     def _print(self, found: Mapping[str, list[dict[str, Any]]], *, thresholds: bool) -> None:
         console = Console(file=self.stdout, highlight=False, width=WIDTH)  # type: ignore[arg-type]
         for name, rows in found.items():
-            console.print(_rates_table(f"Rates in percent: {name}", rows))
-        console.print(_decided_table(found["all"]))
+            console.print(rates_table(f"Rates in percent: {name}", rows))
+        console.print(decided_table(found["all"]))
         if thresholds:
-            console.print(_strengths_table(found["all"]))
+            console.print(strengths_table(found["all"]))
 
-    def _show(self, decisions: Iterable[Decision], limit: int) -> None:
+    def show(self, decisions: Iterable[Decision], limit: int) -> None:
         left = dict.fromkeys(Mistake, max(0, limit))
         for decision in decisions:
             kind = mistake_of(decision)
@@ -135,7 +135,7 @@ class Command(BaseCommand):
                 left[kind] -= 1
                 self.stdout.write(_told(kind, decision))
 
-    def _write(self, path: Path, document: Mapping[str, Any]) -> None:
+    def write(self, path: Path, document: Mapping[str, Any]) -> None:
         try:
             path.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
         except OSError as error:
@@ -143,29 +143,29 @@ class Command(BaseCommand):
 
 
 def _parts(files: Files, *, crossed: bool, split: bool) -> dict[str, list[LabelledPair]]:
-    """The pairs to decide, by what their rates are printed under."""
+    """Yield the pairs to decide, by the group under which their rates are printed."""
     parts = {"all": files}
     if split:
         both = {path: halves(pairs) for path, pairs in files.items()}
         parts["first half"] = {path: first for path, (first, _) in both.items()}
         parts["second half"] = {path: second for path, (_, second) in both.items()}
     return {
-        name: [pair for file in some.items() for pair in _with_crossed(*file, crossed)] for name, some in parts.items()
+        name: [pair for file in some.items() for pair in with_crossed(*file, crossed)] for name, some in parts.items()
     }
 
 
-def _with_crossed(path: Path, pairs: Sequence[LabelledPair], crossed: bool) -> list[LabelledPair]:
+def with_crossed(path: Path, pairs: Sequence[LabelledPair], crossed: bool) -> list[LabelledPair]:
     if not crossed or any(pair.label is not Label.CONFLICT for pair in pairs):
         return list(pairs)
     apart = [replace(pair, group=f"{pair.group}: {path.stem}") for pair in [*unrelated(pairs), *neighbours(pairs)]]
     return [*pairs, *apart]
 
 
-def _rates_table(title: str, rows: Sequence[Mapping[str, Any]]) -> Table:
+def rates_table(title: str, rows: Sequence[Mapping[str, Any]]) -> Table:
     table = Table(title=title)
     table.add_column("group", no_wrap=True)
     table.add_column("label", no_wrap=True)
-    for title in ("pairs", *(told for _, told in RATES)):
+    for title in ("pairs", *(title for _, title in RATES)):
         table.add_column(title, justify="right")
     for row in rows:
         table.add_row(row["group"], row["label"], str(row["pairs"]), *(_percent(row[name]) for name, _ in RATES))
@@ -176,21 +176,21 @@ def _percent(rate: float | None) -> str:
     return "" if rate is None else f"{100 * rate:.2f}"
 
 
-def _decided_table(rows: Sequence[Mapping[str, Any]]) -> Table:
+def decided_table(rows: Sequence[Mapping[str, Any]]) -> Table:
     table = Table(title="What decided the noticed pairs")
     table.add_column("group", no_wrap=True)
     for title in ("label", "signal", "reason of the contradiction"):
         table.add_column(title)
     for row in rows:
-        table.add_row(row["group"], row["label"], _counted(row["signals"]), _counted(row["reasons"]))
+        table.add_row(row["group"], row["label"], counted(row["signals"]), counted(row["reasons"]))
     return table
 
 
-def _counted(counts: Mapping[str, int]) -> str:
+def counted(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{name} {count}" for name, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
-def _strengths_table(rows: Sequence[Mapping[str, Any]]) -> Table:
+def strengths_table(rows: Sequence[Mapping[str, Any]]) -> Table:
     table = Table(title="Contradictions at least this strong")
     table.add_column("group", no_wrap=True)
     for title in ("label", "reason"):

@@ -35,7 +35,7 @@ class Command(BaseCommand):
         try:
             figures = run.run()
             if options["timeline_events"]:
-                figures["timeline"] = self._timeline(run.url, options)
+                figures["timeline"] = self.timeline(run.url, options)
         except (OSError, RuntimeError) as error:
             raise CommandError(f"The hub at {run.url} did not answer as it should: {error}") from error
         if options["output"]:
@@ -43,15 +43,15 @@ class Command(BaseCommand):
         console = Console(file=self.stdout, highlight=False, width=100)  # type: ignore[arg-type]
         console.print(_table(figures))
         if "timeline" in figures:
-            console.print(_timeline_table(figures["timeline"]))
+            console.print(timeline_table(figures["timeline"]))
 
-    def _timeline(self, url: str, options: dict[str, Any]) -> dict[str, Any]:
+    def timeline(self, url: str, options: dict[str, Any]) -> dict[str, Any]:
         run = TimelineMeasurement(url, options["timeline_events"], options["calls"], self.stderr.write)
         return run.run()
 
 
 def add_options(parser: CommandParser, timeline_events: int = 0) -> None:
-    """What can be chosen about a measurement. timeline_events: how many, unless said otherwise."""
+    """Add the options of a measurement. timeline_events: their default number."""
     parser.add_argument("--texts", type=Path, help="Texts to embed and import: JSON Lines or LoCoMo.")
     parser.add_argument("--scope-size", type=int, default=5_000, help="Memories in the scope searched.")
     parser.add_argument(
@@ -68,7 +68,7 @@ def add_options(parser: CommandParser, timeline_events: int = 0) -> None:
 
 
 def read_texts(path: Path | None) -> list[str]:
-    """The different texts of a file, or made-up ones. Raises CommandError."""
+    """Return the different texts of a file, or synthetic ones. Raises CommandError."""
     if path is None:
         return synthetic_texts(2_000)
     try:
@@ -96,7 +96,7 @@ def _table(figures: dict[str, Any]) -> Table:
     return table
 
 
-def _timeline_table(figures: dict[str, Any]) -> Table:
+def timeline_table(figures: dict[str, Any]) -> Table:
     table = Table(title=f"{figures['events']} events of {figures['users']} users")
     table.add_column("what")
     table.add_column("figure", justify="right")

@@ -49,7 +49,7 @@ def _table(figures: dict[str, GatewayFigures]) -> Table:
         "  of it settling with them": [each.settle for each in figures.values()],
     }
     for name, measurements in rows.items():
-        table.add_row(name, *map(_cell, measurements))
+        table.add_row(name, *map(cell, measurements))
     overheads = [each.overhead_p50 for each in figures.values()]
     table.add_row("added by the gateway, p50", *[f"{overhead:.2f}" for overhead in overheads])
     rests = [each.overhead_p50 - each.admit.summary.p50 - each.settle.summary.p50 for each in figures.values()]
@@ -57,5 +57,5 @@ def _table(figures: dict[str, GatewayFigures]) -> Table:
     return table
 
 
-def _cell(measurement: Measurement) -> str:
+def cell(measurement: Measurement) -> str:
     return f"{measurement.summary.p50:.2f} / {measurement.summary.p95:.2f}"
