@@ -1,6 +1,8 @@
-"""Fixtures of tests that use the database of the process."""
+"""Fixtures of tests that use the database and the files of the process."""
 
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,3 +18,10 @@ def empty_caches() -> Iterator[None]:
     yield
     index_cache().clear()
     reset_archive_cache()
+
+
+@pytest.fixture
+def timeline_dir(tmp_path: Path, settings: Any) -> Path:
+    """Return a directory of segment files of the test's own."""
+    settings.TIMELINE_DIR = tmp_path / "timeline"
+    return tmp_path / "timeline"

@@ -40,7 +40,11 @@ from tests.integration.episodic.upkeep import (
 )
 from tests.system.killed import WORKS, Order, die_doing, use_small_parts
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.xdist_group("killed")]
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.usefixtures("timeline_dir"),
+    pytest.mark.xdist_group("killed"),
+]
 
 MINUTE = 1 / 1_440
 

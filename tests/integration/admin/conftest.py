@@ -1,7 +1,6 @@
 """What tests of the admin build from."""
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +9,6 @@ from django.test import Client
 from pytest_django import Settings
 
 from apps.core.domain.scope import Scope, system_access
-from apps.episodic.store.file_cache import reset_archive_cache
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.models import Memory
 from apps.semantic.services import memory_save
@@ -56,12 +54,3 @@ def subscriber(settings: Settings) -> Iterator[None]:
     support.TABLE["*"] = (support.RECORD,)
     yield
     support.TABLE.clear()
-
-
-@pytest.fixture
-def timeline_dir(tmp_path: Path, settings: Settings) -> Iterator[Path]:
-    """A directory of segment files of the test's own; the process knows nothing of any other."""
-    settings.TIMELINE_DIR = tmp_path / "timeline"
-    reset_archive_cache()
-    yield settings.TIMELINE_DIR
-    reset_archive_cache()
