@@ -29,10 +29,10 @@ from apps.core.admin.kit import (
     operator_access,
     two_lines,
 )
-from apps.semantic.admin.conflict_bulk import bulk_revert_page
-from apps.semantic.admin.conflict_filters import FILTERS, ConflictList, ReceiptPaginator
-from apps.semantic.admin.conflict_page import OUTCOME_COLOURS, conflict_page, consequences, may_decide
+from apps.semantic.admin.bulk_revert import bulk_revert_page
 from apps.semantic.admin.history import may
+from apps.semantic.admin.queue_filters import FILTERS, ConflictList, ReceiptPaginator
+from apps.semantic.admin.receipt_page import OUTCOME_COLOURS, conflict_page, consequences, may_decide
 from apps.semantic.conflicts.review import Winner, conflict_accept, conflict_override, conflict_revert
 from apps.semantic.models import Conflict, ConflictOutcome, Memory
 from apps.semantic.selectors import conflict_get

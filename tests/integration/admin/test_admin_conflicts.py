@@ -16,8 +16,8 @@ from django_q.models import OrmQ, Task
 
 from apps.core.domain.scope import Scope, system_access
 from apps.rules.services import rule_register
-from apps.semantic.admin.conflict_bulk import AT_ONCE
-from apps.semantic.admin.conflict_page import may_decide
+from apps.semantic.admin.bulk_revert import AT_ONCE
+from apps.semantic.admin.receipt_page import may_decide
 from apps.semantic.conflicts.bulk_queue import TASK
 from apps.semantic.conflicts.review import Winner, conflict_accept, conflict_override, conflict_revert
 from apps.semantic.domain.memory import MemoryDraft
@@ -530,7 +530,7 @@ def test_what_the_page_did_not_offer_is_not_reverted(operator: Client, decide: D
 def test_more_than_a_page_is_reverted_in_the_background(
     operator: Client, decide: Decide, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("apps.semantic.admin.conflict_bulk.AT_ONCE", 1)
+    monkeypatch.setattr("apps.semantic.admin.bulk_revert.AT_ONCE", 1)
     assert AT_ONCE > 1
     receipts = [decide(user="ana"), decide(user="ben")]
     OrmQ.objects.all().delete()
@@ -547,7 +547,7 @@ def test_more_than_a_page_is_reverted_in_the_background(
 def test_a_run_in_the_background_goes_on_to_its_end(
     operator: Client, decide: Decide, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("apps.semantic.admin.conflict_bulk.AT_ONCE", 1)
+    monkeypatch.setattr("apps.semantic.admin.bulk_revert.AT_ONCE", 1)
     monkeypatch.setattr("apps.semantic.conflicts.bulk_revert.MAX_REVERTS", 1)
     stuck, *others = [decide(user=user) for user in ("ana", "ben", "cleo")]
     memory_delete(access=ACCESS, uuid=stuck.existing.uuid)
