@@ -8,9 +8,10 @@ from apps.core.domain.errors import InvalidInputError
 from apps.core.domain.scope import Access
 from apps.llm.domain.embedder import EmbeddingError, Vectors, normalise
 from apps.llm.services import embed_texts
+from apps.rules.domain.documents.inheritance import deep_merge
 from apps.rules.domain.documents.problems import InvalidRuleError, RuleProblem
-from apps.rules.domain.documents.rule import RuleConfig, deep_merge, drop_nulls, rule_from_document
-from apps.rules.domain.documents.validate import validate_document
+from apps.rules.domain.documents.rule import RuleConfig, rule_from_document
+from apps.rules.domain.documents.validate import drop_nulls, validate_document
 from apps.rules.domain.engine.arbitration import Action, ArbitrationResult, arbitrate
 from apps.rules.domain.engine.detection import cosine_of, detect
 from apps.rules.domain.engine.merge import MergeResult, merge

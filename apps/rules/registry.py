@@ -9,8 +9,9 @@ from typing import Any
 from django.db import connection
 
 from apps.rules.domain.documents.builtin import with_built_in
+from apps.rules.domain.documents.inheritance import resolve
 from apps.rules.domain.documents.problems import InvalidRuleError
-from apps.rules.domain.documents.rule import DEFAULT_RULE, Document, RuleConfig, by_priority, match, resolve
+from apps.rules.domain.documents.rule import DEFAULT_RULE, Document, RuleConfig, by_priority, match
 from apps.rules.domain.documents.validate import validate_document
 from apps.rules.domain.engine.record import MemoryRecord
 from apps.rules.models import MergeRule, RegistryVersion
@@ -92,7 +93,7 @@ def resolve_all(documents: Mapping[str, Any]) -> tuple[dict[str, RuleConfig], di
             rules[name] = resolve(name, sound)
         except InvalidRuleError as error:
             broken[name] = _sentence(error)
-    rules.setdefault(DEFAULT_RULE, RuleConfig(DEFAULT_RULE))
+    rules.setdefault(DEFAULT_RULE, RuleConfig(name=DEFAULT_RULE))
     return rules, broken
 
 

@@ -6,7 +6,8 @@ from django.db.models import QuerySet
 
 from apps.core.domain.errors import NotFoundError
 from apps.core.domain.scope import Access, system_access
-from apps.rules.domain.documents.rule import DEFAULT_RULE, Conditions, Document, RuleConfig, lineage, match
+from apps.rules.domain.documents.inheritance import lineage
+from apps.rules.domain.documents.rule import DEFAULT_RULE, Conditions, Document, RuleConfig, match
 from apps.rules.domain.engine.record import MemoryRecord
 from apps.rules.models import MergeRule, MergeRuleVersion, RegistryVersion
 from apps.rules.registry import RuleSet, active_rules, resolve_all

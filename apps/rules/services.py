@@ -18,8 +18,9 @@ from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import ConflictError, NotFoundError
 from apps.events.services import emit_many
 from apps.rules.domain.documents.builtin import BUILT_IN, with_built_in
+from apps.rules.domain.documents.inheritance import check_resolvable, deep_merge, resolve
 from apps.rules.domain.documents.problems import InvalidRuleError, RuleProblem
-from apps.rules.domain.documents.rule import Document, RuleConfig, check_resolvable, deep_merge, resolve
+from apps.rules.domain.documents.rule import Document, RuleConfig
 from apps.rules.domain.documents.validate import validate_document
 from apps.rules.evaluate import Evaluation, evaluate
 from apps.rules.events import RuleChange, RuleDeleted, RuleRegistered, RuleUpdated

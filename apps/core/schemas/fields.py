@@ -15,6 +15,7 @@ from rest_framework import serializers
 MAX_JSON_DEPTH = 20
 MAX_JSON_CHARS = 20_000
 MAX_ECHOED_CHARS = 100
+MAX_VECTOR_NUMBER = 1e30
 # A visible character, as a pattern that Python and JSON Schema read alike: no white space, no control character,
 # nothing that Unicode calls ignorable by default (fillers of Hangul among them), no empty Braille cell.
 VISIBLE = (
@@ -171,7 +172,7 @@ def walk(value: Any, depth: int) -> Iterator[tuple[int, Any]]:
 @extend_schema_field(
     {
         "type": "array",
-        "items": {"type": "number"},
+        "items": {"type": "number", "minimum": -MAX_VECTOR_NUMBER, "maximum": MAX_VECTOR_NUMBER},
         "minItems": 1,
         "maxItems": 16_000,
         "description": "A vector.",
@@ -196,7 +197,7 @@ class VectorField(serializers.Field["npt.NDArray[np.float32]", Any, list[float],
             vector = np.asarray(data, dtype=np.float64)
         except OverflowError:
             self.fail("not_finite")
-        if not np.isfinite(vector).all() or np.abs(vector).max() > 1e30:
+        if not np.isfinite(vector).all() or np.abs(vector).max() > MAX_VECTOR_NUMBER:
             self.fail("not_finite")
         if np.abs(vector).max() < 1e-30:
             self.fail("zero")

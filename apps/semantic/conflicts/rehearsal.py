@@ -15,9 +15,10 @@ from django.conf import settings
 
 from apps.core.domain.errors import NotFoundError
 from apps.core.domain.scope import Access, Scope
+from apps.rules.domain.documents.inheritance import check_resolvable
 from apps.rules.domain.documents.problems import InvalidRuleError
-from apps.rules.domain.documents.rule import Document, RuleConfig, check_resolvable, drop_nulls, rule_from_document
-from apps.rules.domain.documents.validate import validate_document
+from apps.rules.domain.documents.rule import Document, RuleConfig, rule_from_document
+from apps.rules.domain.documents.validate import drop_nulls, validate_document
 from apps.rules.selectors import NO_SUCH_RULE, RuleSet, active_rules, is_visible, resolve_all, rule_get
 from apps.semantic.conflicts.near_pairs import DEFAULT_PAIRS, NearPairs
 from apps.semantic.conflicts.records import record_from_json

@@ -15,8 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from apps.retrieval.domain.content import content_hash
+from apps.rules.domain.documents.inheritance import deep_merge
 from apps.rules.domain.documents.problems import InvalidRuleError, RuleProblem
-from apps.rules.domain.documents.rule import Document, RuleConfig, deep_merge
+from apps.rules.domain.documents.rule import Document, RuleConfig
 from apps.rules.domain.documents.validate import validate_document
 from apps.rules.domain.engine.arbitration import ArbitrationResult, DetectedConflict, Strategy
 from apps.rules.domain.engine.detection import detect

@@ -145,7 +145,7 @@ def test_a_rule_that_somebody_else_changed_meanwhile_is_not_overwritten(operator
         response = operator.post(address(MergeRule, "change", rule.pk), {**values, button: ""})
         assert response.status_code == 200
     again = operator.post(here(rule), values, follow=True)
-    assert "Somebody else changed this rule meanwhile" in page_of(again)
+    assert "Another user changed this rule" in page_of(again)
     assert selectors.rule_get(SYSTEM, "default")["description"] == "theirs"
 
 

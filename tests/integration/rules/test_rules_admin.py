@@ -151,7 +151,7 @@ def test_a_taken_name_is_refused_at_the_field(operator: Client, leaf: MergeRule)
 def test_a_form_that_was_loaded_before_another_change_is_refused(operator: Client, leaf: MergeRule) -> None:
     sent = entered(leaf, priority="9")
     rule_update(name="leaf", changes={"priority": 4}, actor="somebody")
-    assert "Somebody else" in errors(operator.post(reverse(CHANGE, args=[leaf.pk]), sent))["__all__"][0]
+    assert "Another user changed" in errors(operator.post(reverse(CHANGE, args=[leaf.pk]), sent))["__all__"][0]
     assert stored("leaf")["priority"] == 4
 
 

@@ -26,6 +26,7 @@ from apps.rules.domain.engine.signals import Detection, SignalType
 from apps.rules.domain.engine.sources import SOURCE_ORDER
 from tests.unit.rules.records import NOON, conflict, record
 
+EVERYTHING_FIRST = {"priority_importance": True, "priority_recency": True, "priority_source": True}
 NOTHING_FIRST = {"priority_importance": False, "priority_recency": False, "priority_source": False}
 
 
@@ -75,7 +76,7 @@ def test_scenario_multi_factor_scoring_keeps_the_higher_score() -> None:
 
 
 def test_the_weights_and_the_threshold_are_those_of_the_spec() -> None:
-    assert ArbitrationConfig().weights == ArbitrationWeights(0.4, 0.3, 0.2, 0.1)
+    assert ArbitrationConfig().weights == ArbitrationWeights(importance=0.4, recency=0.3, source=0.2, semantic=0.1)
     assert ArbitrationConfig().merge_threshold == 0.2
 
 
@@ -88,7 +89,7 @@ def test_the_weights_and_the_threshold_are_those_of_the_spec() -> None:
     ],
 )
 def test_scenario_default_strategy_fallback(strategy: DefaultStrategy, action: Action, winner: str) -> None:
-    config = ArbitrationConfig(True, True, True, allow_merge=False, default_strategy=strategy)
+    config = ArbitrationConfig(**EVERYTHING_FIRST, allow_merge=False, default_strategy=strategy)
     result = arbitrate(record(), record(), conflict(), config)
     assert (result.action, result.winner, result.confidence) == (action, winner, 0.5)
     assert strategy.value in result.reason
@@ -153,7 +154,7 @@ def test_a_conflict_on_weak_evidence_is_only_noticed_unless_the_rule_says_otherw
 
 
 def test_a_difference_of_exactly_the_threshold_is_not_merged() -> None:
-    weights = ArbitrationWeights(1.0, 0.0, 0.0, 0.0)
+    weights = ArbitrationWeights(importance=1, recency=0, source=0, semantic=0)
     result = decide(record(importance=0.75), record(importance=0.5), weights=weights, merge_threshold=0.25)
     assert (result.action, result.winner) == (Action.KEEP, "candidate")
 
@@ -175,9 +176,8 @@ records = st.builds(
     importance=st.sampled_from([0.0, 0.5, 1.0]) | st.floats(0, 1),
     source=st.sampled_from([*SOURCE_ORDER, "User ", "importer"]),
 )
-weights = st.builds(
-    ArbitrationWeights, *[st.sampled_from([0.0, 0.4]) | st.floats(0, 1) for _ in range(3)], semantic=st.just(0.1)
-)
+factors = st.sampled_from([0.0, 0.4]) | st.floats(0, 1)
+weights = st.builds(ArbitrationWeights, importance=factors, recency=factors, source=factors, semantic=st.just(0.1))
 configs = st.builds(
     ArbitrationConfig,
     priority_importance=st.booleans(),

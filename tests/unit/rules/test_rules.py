@@ -1,6 +1,5 @@
 """Rule documents: what is refused and where, how rules inherit, and which one matches."""
 
-from dataclasses import fields, replace
 from typing import Any
 
 import pytest
@@ -8,19 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.rules.domain.documents.builtin import BUILT_IN, INFERRED_RULE
+from apps.rules.domain.documents.inheritance import deep_merge, resolve, resolve_document
+from apps.rules.domain.documents.json_schema import setting_schemas
 from apps.rules.domain.documents.problems import InvalidRuleError
-from apps.rules.domain.documents.rule import (
-    DEFAULT_RULE,
-    SHAPE,
-    RuleConfig,
-    deep_merge,
-    match,
-    resolve,
-    resolve_document,
-    rule_from_document,
-)
-from apps.rules.domain.documents.shape import Setting
-from apps.rules.domain.documents.validate import check_name, validate_document
+from apps.rules.domain.documents.rule import DEFAULT_RULE, RuleConfig, match, rule_from_document
+from apps.rules.domain.documents.validate import validate_document
 from apps.rules.domain.engine.arbitration import ArbitrationConfig, DefaultStrategy
 from apps.rules.domain.engine.merge import MergeConfig
 from apps.rules.domain.engine.signals import DetectionConfig, SignalType
@@ -131,7 +122,7 @@ def test_every_problem_is_named_at_once() -> None:
 
 @pytest.mark.parametrize("name", ["a", "n" * 100, "vip users", "überregel", "规则", "a.b-c_d", "conflicts"])
 def test_a_name_may_be_any_printable_text(name: str) -> None:
-    assert list(check_name(name)) == []
+    assert validate_document({"name": name}) == {"name": name}
 
 
 # --- reading and writing --------------------------------------------------------------------------------
@@ -146,45 +137,45 @@ def test_what_a_document_leaves_out_has_its_default() -> None:
 
 
 def test_every_setting_has_a_sentence_of_help_and_a_sound_default() -> None:
-    settings = list(SHAPE.settings())
+    settings = setting_schemas()
     assert len(settings) > 35
-    for setting in settings:
-        assert setting.help.endswith("."), setting.path
-    assert validate_document({**RuleConfig("mine").to_document()})
+    for path, schema in settings.items():
+        assert schema["description"].endswith("."), path
+    assert validate_document({**RuleConfig(name="mine").to_document()})
 
 
 def test_every_field_of_the_configurations_can_be_set() -> None:
-    paths = {setting.path for setting in SHAPE.settings()}
+    paths = setting_schemas()
     for section, kind in (("detection", DetectionConfig), ("arbitration", ArbitrationConfig), ("merge", MergeConfig)):
-        for field in fields(kind):
-            assert any(path.startswith(f"{section}.{field.name}") for path in paths)
+        for name in kind.model_fields:
+            assert any(path.startswith(f"{section}.{name}") for path in paths)
 
 
-def value_of(setting: Setting) -> st.SearchStrategy[Any]:
-    match setting.kind:
+def values_of(schema: dict[str, Any]) -> st.SearchStrategy[Any]:
+    if "oneOf" in schema:
+        return st.sampled_from(["user", ["user", "skill"]])
+    if "enum" in schema:
+        return st.sampled_from([choice for choice in schema["enum"] if choice is not None])
+    match schema["type"]:
         case "boolean":
             return st.booleans()
         case "number":
-            return st.floats(setting.minimum or 0.001, setting.maximum)
+            return st.floats(schema["minimum"] or 0.001, schema["maximum"])
         case "integer":
-            return st.integers(int(setting.minimum), int(setting.maximum))
-        case "choice":
-            return st.sampled_from(setting.choices)
-        case "words":
-            return st.sampled_from(["user", ["user", "skill"]])
+            return st.integers(schema["minimum"], schema["maximum"])
     return st.sampled_from(["ana", "ben"])
 
 
 @st.composite
 def documents(draw: st.DrawFn) -> dict[str, Any]:
     chosen: dict[str, Any] = {}
-    for setting in SHAPE.settings():
-        if not setting.path.startswith(("name", "extends", "conditions.importance_range")) and draw(st.booleans()):
-            *groups, name = setting.path.split(".")
+    for path, schema in setting_schemas().items():
+        if not path.startswith(("name", "extends", "conditions.importance_range")) and draw(st.booleans()):
+            *groups, name = path.split(".")
             place = chosen
             for group in groups:
                 place = place.setdefault(group, {})
-            place[name] = draw(value_of(setting))
+            place[name] = draw(values_of(schema))
     return {"name": "mine", **chosen}
 
 
@@ -319,7 +310,7 @@ def test_a_range_includes_both_ends() -> None:
 def test_the_built_in_rules_are_sound_and_the_default_is_made_of_the_defaults() -> None:
     rules = {name: validate_document(dict(rule)) for name, rule in BUILT_IN.items()}
     default = resolve(DEFAULT_RULE, rules)
-    assert replace(default, description="") == RuleConfig(DEFAULT_RULE)
+    assert default.model_copy(update={"description": ""}) == RuleConfig(name=DEFAULT_RULE)
     assert default.arbitration.default_strategy is DefaultStrategy.KEEP_CANDIDATE
 
 

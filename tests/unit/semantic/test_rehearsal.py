@@ -25,9 +25,9 @@ from apps.semantic.domain.rehearsal import (
 )
 
 THEN = datetime(2026, 3, 1, tzinfo=UTC)
-RULE = RuleConfig("mine")
+RULE = RuleConfig(name="mine")
 MERGING = RuleConfig(
-    "merging",
+    name="merging",
     detection=DetectionConfig(keyword_threshold=0.5, restate_threshold=0.5),
     arbitration=ArbitrationConfig(priority_recency=False, priority_source=False),
     merge=MergeConfig(content_strategy=ContentStrategy.CONCATENATE, deduplicate=False),

@@ -16,13 +16,16 @@ Confidences, all in [0, 1], where the spec leaves the formula open:
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal, NamedTuple, get_args
+
+from pydantic import Field
 
 from apps.rules.domain.engine.record import MemoryRecord
 from apps.rules.domain.engine.signals import Detection, SignalType
 from apps.rules.domain.engine.sources import source_rank, source_score
+from apps.rules.domain.section import Flag, Section, Share, Weight, Weights
 
 Side = Literal["candidate", "existing"]
 SIDES: tuple[Side, ...] = get_args(Side)
@@ -62,40 +65,55 @@ class Strategy(StrEnum):
     DEFAULT = "default"
 
 
-@dataclass(frozen=True)
-class ArbitrationWeights:
-    """What each factor counts in the multi-factor score. Not negative, and not all zero."""
+class ArbitrationWeights(Weights):
+    """The weight of each factor in the multi-factor score."""
 
-    importance: float = 0.4
-    recency: float = 0.3
-    source: float = 0.2
-    semantic: float = 0.1
+    importance: Weight = Field(
+        default=0.4, description="Weight of the importance in the multi-factor score, the fourth step."
+    )
+    recency: Weight = Field(
+        default=0.3, description="Weight of the recency: 1 for the newer memory, halved with each week before it."
+    )
+    source: Weight = Field(
+        default=0.2, description="Weight of the source: from 1 for `user` down to 0.2 for `inferred`."
+    )
+    semantic: Weight = Field(
+        default=0.1, description="Weight of the similarity: equal for both, so that it brings the scores nearer."
+    )
 
     @property
     def total(self) -> float:
-        """The sum, by which scores are divided."""
+        """Return the sum, by which scores are divided."""
         return self.importance + self.recency + self.source + self.semantic
 
 
-@dataclass(frozen=True)
-class ArbitrationConfig:
+class ArbitrationConfig(Section):
     """The `arbitration` section of a rule.
 
     The defaults let the newer memory win. Importance is left out of it, or an old memory that mattered more would
-    outlive the news; the source decides where both are of the same moment. merge_contradictions: memories that
-    contradict each other may be merged, too; otherwise one of them stands, since both cannot be true.
-    act_on_weak_evidence: conflicts that are not decisive (see `Detection`) are decided, too, not only noticed.
+    outlive the news; the source decides where both are of the same time. Memories that contradict each other are not
+    merged by default, since both cannot be true.
     """
 
-    priority_importance: bool = False
-    priority_recency: bool = True
-    priority_source: bool = True
-    weights: ArbitrationWeights = field(default_factory=ArbitrationWeights)
-    merge_threshold: float = 0.2
-    allow_merge: bool = True
-    merge_contradictions: bool = False
-    act_on_weak_evidence: bool = False
-    default_strategy: DefaultStrategy = DefaultStrategy.KEEP_CANDIDATE
+    priority_importance: Flag = Field(default=False, description="First step: the more important memory wins.")
+    priority_recency: Flag = Field(default=True, description="Second step: the newer memory wins.")
+    priority_source: Flag = Field(
+        default=True, description="Third step: of user, conversation, skill, system, inferred, the first one wins."
+    )
+    weights: ArbitrationWeights = Field(default_factory=ArbitrationWeights)
+    merge_threshold: Share = Field(
+        default=0.2, description="Memories whose scores differ by less than this are merged."
+    )
+    allow_merge: Flag = Field(default=True, description="Whether memories may be merged.")
+    merge_contradictions: Flag = Field(
+        default=False, description="Whether memories that contradict each other may be merged too."
+    )
+    act_on_weak_evidence: Flag = Field(
+        default=False, description="Decide on weak evidence too; otherwise such a conflict is only noticed."
+    )
+    default_strategy: DefaultStrategy = Field(
+        default=DefaultStrategy.KEEP_CANDIDATE, description="What happens when all steps leave the memories equal."
+    )
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,7 @@ def _judged(
     is_conflict = not MAKE_A_CONFLICT.isdisjoint(kinds)
     if is_conflict and MAKE_A_CONFLICT & kinds.keys() == {SignalType.KEYWORD}:
         is_conflict = not is_reordered(analysed(candidate.content), analysed(existing.content))
-    total = sum(config.weights.get(kind, 1.0) * score for kind, score in kinds.items())
+    total = sum(getattr(config.weights, kind) * score for kind, score in kinds.items())
     if SignalType.CONTRADICTION in kinds:
         decisive = kinds[SignalType.CONTRADICTION] >= config.act_threshold
         return Detection(signals, is_conflict, total, is_decisive=decisive)

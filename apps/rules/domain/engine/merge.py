@@ -1,14 +1,17 @@
 """Making one memory out of two: spec 000 "Memory Merging"."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+
+from pydantic import Field
 
 from apps.rules.domain.engine.record import MemoryRecord
 from apps.rules.domain.engine.sentences import deduplicate, sense_of, split_sentences
 from apps.rules.domain.engine.sentences import likeness as shared_terms
 from apps.rules.domain.engine.sources import higher_source
 from apps.rules.domain.engine.summary import common_keywords, summarize
+from apps.rules.domain.section import Flag, Section, Share
 
 SMART_SIMILARITY = 0.7
 
@@ -49,25 +52,32 @@ class SourceStrategy(StrEnum):
     PREFER_HIGHER = "prefer-higher"
 
 
-@dataclass(frozen=True)
-class MetadataStrategy:
-    """How what surrounds the content is merged."""
+class MetadataStrategy(Section):
+    """How importance, time, keywords and source are merged."""
 
-    importance: ImportanceStrategy = ImportanceStrategy.MAX
-    timestamp: TimestampStrategy = TimestampStrategy.MAX
-    keywords: KeywordsStrategy = KeywordsStrategy.UNION
-    source: SourceStrategy = SourceStrategy.PREFER_HIGHER
+    importance: ImportanceStrategy = Field(
+        default=ImportanceStrategy.MAX, description="Boost: the maximum plus the boost amount, at most 1."
+    )
+    timestamp: TimestampStrategy = Field(default=TimestampStrategy.MAX, description="The later time.")
+    keywords: KeywordsStrategy = Field(
+        default=KeywordsStrategy.UNION, description="All keywords, or those that both have."
+    )
+    source: SourceStrategy = Field(default=SourceStrategy.PREFER_HIGHER, description="The more trusted source.")
 
 
-@dataclass(frozen=True)
-class MergeConfig:
+class MergeConfig(Section):
     """The `merge` section of a rule."""
 
-    content_strategy: ContentStrategy = ContentStrategy.SMART
-    metadata_strategy: MetadataStrategy = field(default_factory=MetadataStrategy)
-    boost_amount: float = 0.1
-    deduplicate: bool = True
-    deduplicate_threshold: float = 0.8
+    content_strategy: ContentStrategy = Field(
+        default=ContentStrategy.SMART,
+        description="How the contents become one. Smart: summarize above a similarity of 0.7, else concatenate.",
+    )
+    metadata_strategy: MetadataStrategy = Field(default_factory=MetadataStrategy)
+    boost_amount: Share = Field(default=0.1, description="What the importance strategy `boost` adds.")
+    deduplicate: Flag = Field(default=True, description="Leave out sentences that another one says too.")
+    deduplicate_threshold: Share = Field(
+        default=0.8, description="Share of common words from which two sentences may be duplicates."
+    )
 
 
 @dataclass(frozen=True)

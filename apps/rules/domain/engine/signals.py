@@ -3,7 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, TypedDict
+from typing import Annotated, Any, TypedDict
+
+from pydantic import Field
+
+from apps.rules.domain.section import Section, Share, Weight, Weights
+
+TEN_YEARS_SECONDS = 315_360_000.0
 
 
 class SignalType(StrEnum):
@@ -37,30 +43,46 @@ class Signal:
         return {"type": self.type, "score": self.score, "evidence": dict(self.evidence)}
 
 
-@dataclass(frozen=True)
-class DetectionConfig:
-    """The `detection` section of a rule. Thresholds in [0, 1] but for the window in seconds.
+class SignalWeights(Weights):
+    """The weight of each signal in the total score, by which the most severe of several conflicts is chosen."""
 
-    semantic_threshold, keyword_threshold, contradiction_threshold: a score above it makes a conflict, which is
-    noticed. act_threshold and restate_threshold: what a noticed conflict needs to be decisive, see `Detection`.
-    weights: what each signal counts in the total score by which the most severe of several conflicts is chosen.
-    The defaults are chosen by measurement (docs/explain/conflicts.md).
+    semantic: Weight = Field(
+        default=1.0, description="Weight of the semantic signal when the most severe conflict is chosen."
+    )
+    keyword: Weight = Field(default=1.0, description="Weight of the keyword signal.")
+    time: Weight = Field(default=1.0, description="Weight of the time signal.")
+    importance: Weight = Field(default=1.0, description="Weight of the importance signal.")
+    contradiction: Weight = Field(default=1.0, description="Weight of the contradiction signal.")
+
+
+class DetectionConfig(Section):
+    """The `detection` section of a rule.
+
+    A score above the semantic, keyword or contradiction threshold makes a conflict, which is noticed; `act_threshold`
+    and `restate_threshold` are what a noticed conflict needs to be decisive, see `Detection`. The defaults are chosen
+    by measurement (docs/explain/conflicts.md).
     """
 
-    semantic_threshold: float = 0.98
-    keyword_threshold: float = 0.9
-    contradiction_threshold: float = 0.5
-    act_threshold: float = field(
-        default=0.85,
-        metadata={"help": "A contradiction at least this strong is acted on; a weaker one is only noticed."},
+    semantic_threshold: Share = Field(default=0.98, description="Cosine similarity above which two memories conflict.")
+    keyword_threshold: Share = Field(
+        default=0.9, description="Share of common keywords above which two memories conflict."
     )
-    restate_threshold: float = field(
-        default=0.8,
-        metadata={"help": "Share of common words from which a similar memory counts as the same one said again."},
+    contradiction_threshold: Share = Field(
+        default=0.5, description="Strength of the evidence above which two memories contradict each other."
     )
-    time_window_seconds: float = 300.0
-    importance_delta: float = 0.3
-    weights: Mapping[SignalType, float] = field(default_factory=lambda: dict.fromkeys(SignalType, 1.0))
+    act_threshold: Share = Field(
+        default=0.85, description="A contradiction at least this strong is acted on; a weaker one is only noticed."
+    )
+    restate_threshold: Share = Field(
+        default=0.8, description="Share of common words from which a similar memory counts as a restatement."
+    )
+    time_window_seconds: Annotated[float, Field(strict=True, ge=0, le=TEN_YEARS_SECONDS)] = Field(
+        default=300.0, description="Time difference within which the time signal fires, which alone is no conflict."
+    )
+    importance_delta: Share = Field(
+        default=0.3, description="Difference above which the importance signal fires, which alone is no conflict."
+    )
+    weights: SignalWeights = Field(default_factory=SignalWeights)
 
 
 @dataclass(frozen=True)
