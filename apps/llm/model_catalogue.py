@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock
 from apps.llm.models import Price
-from apps.llm.pricing.price_list import find_prices, prices_in_force
+from apps.llm.pricing.prices import find_prices, prices_in_force
 from apps.llm.providers.configured import ModelRole, configured_roles
 from apps.llm.providers.model_lists import ModelList, model_list
 

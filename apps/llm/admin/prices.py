@@ -18,8 +18,15 @@ from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.llm.domain.pricing import ANY_MODEL
 from apps.llm.guards.rules import guard_rules
 from apps.llm.models import Price
-from apps.llm.pricing.price_list import confirmed_on, find_prices, is_old, old_prices, prices_in_force
-from apps.llm.pricing.prices import COMES_WITH_THE_HUB, price_save
+from apps.llm.pricing.prices import (
+    COMES_WITH_THE_HUB,
+    confirmed_on,
+    find_prices,
+    is_old,
+    old_prices,
+    price_save,
+    prices_in_force,
+)
 from apps.llm.status import configured_models
 
 STATE_COLOURS = {"Holds": "success", "Old": "warning", "Replaced": None, "To come": "info"}

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar, overload
+from typing import Any, TypedDict, TypeVar, Unpack, overload
 
 from django.db import connections
 from pydantic import BaseModel
@@ -25,39 +25,28 @@ class OpenTransactionError(RuntimeError):
     """A model was to be asked inside a database transaction, which would last as long as the model thinks."""
 
 
+class ChatOptions(TypedDict, total=False):
+    """The options of `chat` that do not change the type of its result."""
+
+    partial_ok: bool
+    on_piece: Callable[[AnswerPiece], None] | None
+    providers: Sequence[ChatProvider] | None
+    rules: GuardRules | None
+    policy: GatewayPolicy | None
+    clock: Clock
+    rng: RNG
+    sleep: Callable[[float], None]
+
+
 @overload
 def chat(
-    *,
-    actor: str,
-    purpose: str,
-    request: ChatRequest,
-    schema: type[M],
-    partial_ok: bool = ...,
-    on_piece: Callable[[AnswerPiece], None] | None = ...,
-    providers: Sequence[ChatProvider] | None = ...,
-    rules: GuardRules | None = ...,
-    policy: GatewayPolicy | None = ...,
-    clock: Clock = ...,
-    rng: RNG = ...,
-    sleep: Callable[[float], None] = ...,
+    *, actor: str, purpose: str, request: ChatRequest, schema: type[M], **options: Unpack[ChatOptions]
 ) -> ChatResult[M]: ...
 
 
 @overload
 def chat(
-    *,
-    actor: str,
-    purpose: str,
-    request: ChatRequest,
-    schema: None = ...,
-    partial_ok: bool = ...,
-    on_piece: Callable[[AnswerPiece], None] | None = ...,
-    providers: Sequence[ChatProvider] | None = ...,
-    rules: GuardRules | None = ...,
-    policy: GatewayPolicy | None = ...,
-    clock: Clock = ...,
-    rng: RNG = ...,
-    sleep: Callable[[float], None] = ...,
+    *, actor: str, purpose: str, request: ChatRequest, schema: None = ..., **options: Unpack[ChatOptions]
 ) -> ChatResult[Any]: ...
 
 

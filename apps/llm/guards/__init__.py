@@ -1,6 +1,5 @@
 """What guards calls to chat models: budget, circuit breaker and token rate, shared by all processes.
 
-`attempts` applies all of them in two short transactions around a call; the other modules hold them one by one. Each of
-their functions is a transaction of its own, or a part of the caller's: without a savepoint, so what it raises rolls
-back the whole transaction.
+`attempts` applies all of them in two short transactions around a call. The other modules have the statements and
+decisions of one guard each; what they raise rolls back the whole transaction of their caller.
 """

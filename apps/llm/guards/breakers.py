@@ -37,24 +37,6 @@ class CallResult(StrEnum):
     NOT_MADE = "not_made"
 
 
-def breaker_admit(*, provider: str, rules: GuardRules, clock: Clock = SYSTEM_CLOCK) -> Admission:
-    """Decide whether a call to `provider` may be made now. Hand its ticket back to `breaker_record`."""
-    now = clock.now()
-    return change_breaker(provider, breaker_state(provider, clock=clock), admit_transition(rules, now), now)
-
-
-def breaker_record(
-    *, provider: str, ticket: Ticket, result: CallResult, rules: GuardRules, clock: Clock = SYSTEM_CLOCK
-) -> Phase:
-    """Hand a ticket back with the result of its call; return the phase since then.
-
-    A ticket handed back twice decides nothing the second time, but counts as another attempt.
-    """
-    now = clock.now()
-    transition = record_transition(ticket, result, rules, now)
-    return change_breaker(provider, breaker_state(provider, clock=clock), transition, now)
-
-
 def breaker_reset(*, provider: str, actor: str, clock: Clock = SYSTEM_CLOCK) -> None:
     """Close the circuit and forget what failed, because an operator says so."""
     now = clock.now()

@@ -22,7 +22,7 @@ from apps.llm.domain.budget import BudgetDecision, BudgetWindow, Settlement
 from apps.llm.events import BudgetThresholdReached
 from apps.llm.guards.moments import day_of, midnight
 from apps.llm.guards.rules import GuardRules
-from apps.llm.models import BudgetDay, BudgetReservation
+from apps.llm.models import BudgetDay
 
 ZERO = Decimal(0)
 ENSURE_DAY_SQL = """
@@ -52,39 +52,6 @@ class BudgetGrant:
 
     decision: BudgetDecision
     reservation_id: UUID | None = None
-
-
-def budget_reserve(*, amount: Decimal, rules: GuardRules, clock: Clock = SYSTEM_CLOCK) -> BudgetGrant:
-    """Set aside the most that a call can cost, if today's budget has room for it.
-
-    Raises InvalidAmountError for what cannot be an amount.
-    """
-    now, amount = clock.now(), decisions.check_amount(amount)
-    with transaction.atomic(savepoint=False):
-        grant, writes = grant_budget(parse_window(run(*lock_budget(now)), now), amount, rules, now)
-        run(*writes)
-    return grant
-
-
-def budget_settle(
-    *, reservation_id: UUID, actual: Decimal, rules: GuardRules, clock: Clock = SYSTEM_CLOCK
-) -> Settlement:
-    """Record what a call cost, in the day in which it was reserved; even when its reservation has expired.
-
-    Raises UnknownReservationError for one that was settled or released before, InvalidAmountError.
-    """
-    statement = settle_sql(reservation_id, actual, rules)
-    with transaction.atomic(savepoint=False):
-        [result] = run(statement)
-        settlement = apply_settlement(result, actual, rules, clock)
-    observe(settlement)
-    return settlement
-
-
-def budget_release(*, reservation_id: UUID) -> None:
-    """Give back what was set aside for a call that was certainly not made. Raises UnknownReservationError."""
-    if not BudgetReservation.objects.filter(pk=reservation_id).delete()[0]:
-        raise UnknownReservationError(f"There is no reservation {reservation_id} of money to release.")
 
 
 def budget_reset(*, actor: str, clock: Clock = SYSTEM_CLOCK) -> Decimal:

@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID, uuid4
 
-from django.db import transaction
-
 from apps.core.db.statements import Result, Statement, run
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, to_datetime
 from apps.llm.domain.rate import Projection, RateDecision, RateLimit, TokenUsage, decide_rate, project_token_usage
@@ -53,35 +51,6 @@ class TokenGrant:
 
     decision: RateDecision
     reservation_id: UUID | None = None
-
-
-def tokens_reserve(*, request: TokenRequest, rules: GuardRules, clock: Clock = SYSTEM_CLOCK) -> TokenGrant:
-    """Set aside the most tokens that a call may use, if the provider's minute has room for them.
-
-    For a provider without a limit the database is not asked.
-    """
-    limit, now = rules.rate_limit(request.provider), clock.now()
-    if limit.tokens_per_minute is None:
-        return grant_tokens(request, [], rules, now)[0]
-    with transaction.atomic(savepoint=False):
-        grant, writes = grant_tokens(request, run(*lock_rate(request.provider, limit, now)), rules, now)
-        run(*writes)
-    return grant
-
-
-def tokens_settle(*, reservation_id: UUID, total_tokens: int, clock: Clock = SYSTEM_CLOCK) -> None:
-    """Record what a call used, which counts from now on for a minute. Raises UnknownReservationError.
-
-    A call that used none leaves no row, as it says nothing about what a call uses.
-    """
-    [result] = run(settle_sql(reservation_id, total_tokens, clock.now()))
-    require_settled(result)
-
-
-def tokens_release(*, reservation_id: UUID) -> None:
-    """Give back the tokens of a call that was not made. Raises UnknownReservationError."""
-    [result] = run(Statement(RELEASE_SQL, [reservation_id]))
-    require_settled(result)
 
 
 def token_window(provider: str, *, rules: GuardRules, clock: Clock = SYSTEM_CLOCK) -> Projection:

@@ -36,7 +36,7 @@ class AnthropicChat(SdkChat[anthropic.Anthropic]):
     sdk: ClassVar[ModuleType] = anthropic
     sdk_error: ClassVar[type[Exception]] = anthropic.AnthropicError
 
-    def _new_client(self, http: httpx2.Client) -> anthropic.Anthropic:
+    def new_client(self, http: httpx2.Client) -> anthropic.Anthropic:
         key = self.endpoint.key
         return anthropic.Anthropic(
             api_key=key,
@@ -47,25 +47,25 @@ class AnthropicChat(SdkChat[anthropic.Anthropic]):
             open_telemetry=False,
         )
 
-    def _deltas(
+    def stream_deltas(
         self, client: anthropic.Anthropic, request: ChatRequest, timeout: httpx2.Timeout
     ) -> Generator[AnswerDelta, None, None]:
         with client.messages.create(**self._parameters(request), stream=True, timeout=timeout) as events:
             for event in events:
-                yield _delta_of(event)
+                yield parse_event(event)
 
-    def _whole(self, client: anthropic.Anthropic, request: ChatRequest, timeout: httpx2.Timeout) -> AnswerDelta:
+    def ask_whole(self, client: anthropic.Anthropic, request: ChatRequest, timeout: httpx2.Timeout) -> AnswerDelta:
         answer: Any = client.messages.create(**self._parameters(request), timeout=timeout)
         blocks = [block.text for block in answer.content if block.type == "text"]
         return AnswerDelta(
             "".join(blocks),
-            _finish(answer.stop_reason) or FinishReason.OTHER,
-            input_tokens=_input_tokens(answer.usage),
+            finish_reason(answer.stop_reason) or FinishReason.OTHER,
+            input_tokens=count_input(answer.usage),
             output_tokens=token_count(answer.usage, "output_tokens"),
             model=model_name(answer),
         )
 
-    def _first_page_of_models(self, client: anthropic.Anthropic, timeout: httpx2.Timeout) -> Any:
+    def list_first_page(self, client: anthropic.Anthropic, timeout: httpx2.Timeout) -> Any:
         return client.models.list(limit=MAX_MODELS, timeout=timeout)
 
     def _parameters(self, request: ChatRequest) -> dict[str, Any]:
@@ -74,34 +74,34 @@ class AnthropicChat(SdkChat[anthropic.Anthropic]):
         return asked | ({"system": request.instructions} if request.instructions else {})
 
 
-def _delta_of(event: Any) -> AnswerDelta:
+def parse_event(event: Any) -> AnswerDelta:
     """Return what an event adds. Other blocks than text, such as the model's thinking, are no part of the answer."""
     match getattr(event, "type", None):
         case "message_start":
             # It counts output too, but only what there is so far.
-            return AnswerDelta(input_tokens=_input_tokens(event.message.usage), model=model_name(event.message))
+            return AnswerDelta(input_tokens=count_input(event.message.usage), model=model_name(event.message))
         case "content_block_start":
-            return AnswerDelta(_text(event.content_block, "text"))
+            return AnswerDelta(part_text(event.content_block, "text"))
         case "content_block_delta":
-            return AnswerDelta(_text(event.delta, "text_delta"))
+            return AnswerDelta(part_text(event.delta, "text_delta"))
         case "message_delta":
             return AnswerDelta(
-                finish=_finish(event.delta.stop_reason), output_tokens=token_count(event.usage, "output_tokens")
+                finish=finish_reason(event.delta.stop_reason), output_tokens=token_count(event.usage, "output_tokens")
             )
         case _:
             return AnswerDelta()
 
 
-def _text(part: Any, kind: str) -> str:
+def part_text(part: Any, kind: str) -> str:
     text = getattr(part, "text", None) if getattr(part, "type", None) == kind else None
     return text if isinstance(text, str) else ""
 
 
-def _finish(reason: object) -> FinishReason | None:
+def finish_reason(reason: object) -> FinishReason | None:
     return FINISH_REASONS.get(str(reason), FinishReason.OTHER) if reason else None
 
 
-def _input_tokens(usage: Any) -> int | None:
+def count_input(usage: Any) -> int | None:
     """Return all tokens that were read: those that came from, or went into, the provider's cache are counted apart."""
     read = token_count(usage, "input_tokens")
     if read is None:

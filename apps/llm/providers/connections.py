@@ -56,10 +56,10 @@ class CallConnection:
 
     def __init__(self) -> None:
         self.http = httpx2.Client(
-            verify=_tls_context(),
+            verify=tls_context(),
             limits=httpx2.Limits(keepalive_expiry=KEEPALIVE_SECONDS),
             follow_redirects=False,
-            event_hooks={"request": [self._prepare], "response": [self._keep_connection]},
+            event_hooks={"request": [self.prepare], "response": [self.keep_connection]},
         )
         self.deadline = 0.0
         self.is_interrupted = False
@@ -85,19 +85,21 @@ class CallConnection:
             with contextlib.suppress(OSError):
                 socket.socket.shutdown(self._stream.get_extra_info("socket"), socket.SHUT_RDWR)
 
-    def _prepare(self, request: httpx2.Request) -> None:
+    def prepare(self, request: httpx2.Request) -> None:
+        """Drop headers, and have httpcore report what it does."""
         for name in [name for name in request.headers if name not in SENT_HEADERS]:
             del request.headers[name]
-        request.extensions["trace"] = self._trace
+        request.extensions["trace"] = self.trace
 
-    def _trace(self, event: str, info: Mapping[str, Any]) -> None:
+    def trace(self, event: str, info: Mapping[str, Any]) -> None:
         """Remember the connection's socket, which the `trace` extension of httpcore tells as soon as it is open."""
         if event.endswith(("connect_tcp.complete", "start_tls.complete")):
             self._stream = info["return_value"]
             if self.is_interrupted:
                 self.interrupt()
 
-    def _keep_connection(self, response: httpx2.Response) -> None:
+    def keep_connection(self, response: httpx2.Response) -> None:
+        """Have the end of an answer read, so that its connection can be used again."""
         if isinstance(response.stream, httpx2.SyncByteStream):
             response.stream = _DrainedStream(response.stream, self)
 
@@ -172,7 +174,7 @@ def http_timeout(timeouts: Timeouts, *, streams: bool) -> httpx2.Timeout:
 
 
 @cache
-def _tls_context() -> ssl.SSLContext:
+def tls_context() -> ssl.SSLContext:
     """Return the one TLS context of all clients: reading the certificates takes milliseconds."""
     return httpx2.create_ssl_context()
 

@@ -49,7 +49,7 @@ class OpenAIChat(SdkChat[openai.OpenAI]):
         self._always_refused = frozenset() if endpoint.base_url else frozenset({OLD_LIMIT})
         self._refused: dict[str, frozenset[str]] = {}
 
-    def _new_client(self, http: httpx2.Client) -> openai.OpenAI:
+    def new_client(self, http: httpx2.Client) -> openai.OpenAI:
         key = self.endpoint.key
         client = openai.OpenAI(
             api_key=key,
@@ -62,34 +62,36 @@ class OpenAIChat(SdkChat[openai.OpenAI]):
         client.organization = client.project = client.admin_api_key = None
         return client
 
-    def _deltas(
+    def stream_deltas(
         self, client: openai.OpenAI, request: ChatRequest, timeout: httpx2.Timeout
     ) -> Generator[AnswerDelta, None, None]:
-        with self._ask(client, request, timeout, stream=True) as events:
+        with self.ask_until_accepted(client, request, timeout, stream=True) as events:
             for event in events:
-                yield _delta_of(event)
+                yield parse_event(event)
 
-    def _whole(self, client: openai.OpenAI, request: ChatRequest, timeout: httpx2.Timeout) -> AnswerDelta:
-        answer = self._ask(client, request, timeout, stream=False)
+    def ask_whole(self, client: openai.OpenAI, request: ChatRequest, timeout: httpx2.Timeout) -> AnswerDelta:
+        answer = self.ask_until_accepted(client, request, timeout, stream=False)
         choice = answer.choices[0]
         text = choice.message.content or ""
         if not isinstance(text, str):
             raise TypeError("The content of the answer is no text.")
-        return _with_counts(answer, text, _finish(choice) or FinishReason.OTHER)
+        return build_delta(answer, text, finish_reason(choice) or FinishReason.OTHER)
 
-    def _first_page_of_models(self, client: openai.OpenAI, timeout: httpx2.Timeout) -> Any:
+    def list_first_page(self, client: openai.OpenAI, timeout: httpx2.Timeout) -> Any:
         return client.models.list(timeout=timeout)
 
-    def _ask(self, client: openai.OpenAI, request: ChatRequest, timeout: httpx2.Timeout, *, stream: bool) -> Any:
+    def ask_until_accepted(
+        self, client: openai.OpenAI, request: ChatRequest, timeout: httpx2.Timeout, *, stream: bool
+    ) -> Any:
         """Ask, again without the parameters that the server refuses; what helped is remembered for the model."""
         model = request.model or self.model
         known = refused = self._refused.get(model, self._always_refused)
         while True:
-            parameters = _parameters(request, model, refused, stream=stream)
+            parameters = build_parameters(request, model, refused, stream=stream)
             try:
                 answer = client.chat.completions.create(**parameters, timeout=timeout)
             except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
-                more = _refused_parameters(error, parameters)
+                more = find_refused(error, parameters)
                 if not more:
                     raise
                 refused |= more
@@ -101,7 +103,7 @@ class OpenAIChat(SdkChat[openai.OpenAI]):
             return answer
 
 
-def _parameters(request: ChatRequest, model: str, refused: frozenset[str], *, stream: bool) -> dict[str, Any]:
+def build_parameters(request: ChatRequest, model: str, refused: frozenset[str], *, stream: bool) -> dict[str, Any]:
     messages = [{"role": message.role.value, "content": message.content} for message in request.messages]
     if request.instructions:
         messages.insert(0, {"role": "system", "content": request.instructions})
@@ -115,7 +117,7 @@ def _parameters(request: ChatRequest, model: str, refused: frozenset[str], *, st
     return {"model": model, "messages": messages, limit: request.max_tokens, "stream": stream, **wanted}
 
 
-def _refused_parameters(error: openai.APIStatusError, parameters: Mapping[str, Any]) -> frozenset[str]:
+def find_refused(error: openai.APIStatusError, parameters: Mapping[str, Any]) -> frozenset[str]:
     """Return which parameters a refusal names, of those that can be left out or sent in another way."""
     body = error.body
     said = f"{body.get('param')} {body.get('message')}" if isinstance(body, Mapping) else str(body)
@@ -124,21 +126,21 @@ def _refused_parameters(error: openai.APIStatusError, parameters: Mapping[str, A
     return named | {OLD_LIMIT} if NEW_LIMIT in words and OLD_LIMIT in parameters else named
 
 
-def _delta_of(event: Any) -> AnswerDelta:
+def parse_event(event: Any) -> AnswerDelta:
     """Return what an event adds. The last one has the usage and no choices; some servers send others without any."""
     choices = getattr(event, "choices", None)
     if not isinstance(choices, list) or not choices:
-        return _with_counts(event, "", None)
+        return build_delta(event, "", None)
     text = getattr(getattr(choices[0], "delta", None), "content", None)
-    return _with_counts(event, text if isinstance(text, str) else "", _finish(choices[0]))
+    return build_delta(event, text if isinstance(text, str) else "", finish_reason(choices[0]))
 
 
-def _finish(choice: Any) -> FinishReason | None:
+def finish_reason(choice: Any) -> FinishReason | None:
     reason = getattr(choice, "finish_reason", None)
     return FINISH_REASONS.get(str(reason), FinishReason.OTHER) if reason else None
 
 
-def _with_counts(answer: Any, text: str, finish: FinishReason | None) -> AnswerDelta:
+def build_delta(answer: Any, text: str, finish: FinishReason | None) -> AnswerDelta:
     usage = getattr(answer, "usage", None)
     return AnswerDelta(
         text,

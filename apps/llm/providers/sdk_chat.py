@@ -2,7 +2,7 @@
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, contextmanager
 from types import ModuleType
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
@@ -18,6 +18,7 @@ from apps.llm.providers.endpoint import Endpoint
 from apps.llm.providers.failures import ErrorTranslator
 
 C = TypeVar("C")
+R = TypeVar("R")
 NOTHING = Usage(0, 0)
 
 
@@ -46,20 +47,22 @@ class SdkChat(ABC, Generic[C]):
         self._idle: PerProcess[list[BorrowedClient[C]]] = PerProcess(list)
 
     @abstractmethod
-    def _new_client(self, http: httpx2.Client) -> C:
+    def new_client(self, http: httpx2.Client) -> C:
         """Create the SDK's client for the endpoint, over `http`."""
 
     @abstractmethod
-    def _deltas(self, client: C, request: ChatRequest, timeout: httpx2.Timeout) -> Generator[AnswerDelta, None, None]:
+    def stream_deltas(
+        self, client: C, request: ChatRequest, timeout: httpx2.Timeout
+    ) -> Generator[AnswerDelta, None, None]:
         """Ask, and yield what each event of the answer adds. Raises the SDK's errors; hangs up when it is closed."""
 
     @abstractmethod
-    def _whole(self, client: C, request: ChatRequest, timeout: httpx2.Timeout) -> AnswerDelta:
+    def ask_whole(self, client: C, request: ChatRequest, timeout: httpx2.Timeout) -> AnswerDelta:
         """Ask, and return the whole answer at once. Raises the SDK's errors, and those of an answer that is none."""
 
     @abstractmethod
-    def _first_page_of_models(self, client: C, timeout: httpx2.Timeout) -> Any:
-        """Ask for the server's models, and return what the SDK made of the answer. Raises as `_whole` does."""
+    def list_first_page(self, client: C, timeout: httpx2.Timeout) -> Any:
+        """Ask for the server's models, and return what the SDK made of the answer. Raises as `ask_whole` does."""
 
     def stream(self, request: ChatRequest, timeouts: Timeouts | None = None) -> ChatStream:
         """See `ChatProvider.stream`."""
@@ -69,8 +72,8 @@ class SdkChat(ABC, Generic[C]):
         answer = AnswerBuilder(request, request.model or self.model)
         failed: Exception | None = None
         with (
-            self._borrow(deadline) as (client, connection),
-            closing(self._deltas(client, request, http_timeout(timeouts, streams=True))) as deltas,
+            self.borrow(deadline) as (client, connection),
+            closing(self.stream_deltas(client, request, http_timeout(timeouts, streams=True))) as deltas,
         ):
             try:
                 for delta in deltas:
@@ -90,35 +93,29 @@ class SdkChat(ABC, Generic[C]):
 
     def complete(self, request: ChatRequest, timeouts: Timeouts | None = None) -> Completion:
         """See `ChatProvider.complete`."""
-        timeouts = timeouts or self.timeouts
-        deadline = time.monotonic() + timeouts.total
         answer = AnswerBuilder(request, request.model or self.model)
-        failed: Exception | None = None
-        with self._borrow(deadline) as (client, _):
-            try:
-                answer.add(self._whole(client, request, http_timeout(timeouts, streams=False)))
-            except self._errors.raised as error:
-                failed = error
-        if failed is not None:
-            is_late = time.monotonic() >= deadline
-            raise self._errors.translate(failed, has_begun=False, is_late=is_late, used=answer.usage)
+        answer.add(
+            self.ask_once(lambda client, timeout: self.ask_whole(client, request, timeout), timeouts, answer.usage)
+        )
         return answer.completion()
 
     def models(self, timeouts: Timeouts | None = None) -> tuple[str, ...]:
         """See `ChatProvider.models`."""
+        return self.ask_once(
+            lambda client, timeout: listed_models(self.list_first_page(client, timeout)), timeouts, NOTHING
+        )
+
+    def ask_once(self, ask: Callable[[C, httpx2.Timeout], R], timeouts: Timeouts | None, used: Usage) -> R:
+        """Return what `ask` does with a client. Raises ChatError; used: what is lost if that happens on the way."""
         timeouts = timeouts or self.timeouts
         deadline = time.monotonic() + timeouts.total
-        names: tuple[str, ...] = ()
-        failed: Exception | None = None
-        with self._borrow(deadline) as (client, _):
+        with self.borrow(deadline) as (client, _):
             try:
-                names = listed_models(self._first_page_of_models(client, http_timeout(timeouts, streams=False)))
+                return ask(client, http_timeout(timeouts, streams=False))
             except self._errors.raised as error:
                 failed = error
-        if failed is not None:
-            is_late = time.monotonic() >= deadline
-            raise self._errors.translate(failed, has_begun=False, is_late=is_late, used=NOTHING)
-        return names
+        # Outside of `except`, so that the error does not hang on the SDK's, which holds the key.
+        raise self._errors.translate(failed, has_begun=False, is_late=time.monotonic() >= deadline, used=used)
 
     def close(self) -> None:
         """Close the idle connections of this process; the next call opens new ones."""
@@ -127,14 +124,14 @@ class SdkChat(ABC, Generic[C]):
                 connection.http.close()
 
     @contextmanager
-    def _borrow(self, deadline: float) -> Iterator[BorrowedClient[C]]:
+    def borrow(self, deadline: float) -> Iterator[BorrowedClient[C]]:
         """Lend a client to a call that must be over at `deadline`; afterwards it serves others, or is closed."""
         idle = self._idle.get()
         try:
             borrowed = idle.pop()
         except IndexError:
             connection = CallConnection()
-            borrowed = BorrowedClient(self._new_client(connection.http), connection)
+            borrowed = BorrowedClient(self.new_client(connection.http), connection)
         try:
             with borrowed.connection.watch(deadline):
                 yield borrowed

@@ -15,12 +15,12 @@ from django.urls import reverse
 
 from apps.core.domain.clock import SYSTEM_CLOCK, DeterministicClock, utcnow
 from apps.llm.admin.budget_page import budget_page
-from apps.llm.guards.budgets import budget_reserve
 from apps.llm.guards.rules import guard_rules
 from apps.llm.models import Breaker, BudgetDay, BudgetReservation, TokenUse
 from tests.hostile.support import stored
 from tests.integration.admin.pages import address, text_of
 from tests.integration.llm.configuring import FALLBACK, MODEL, NOON, breaker, call, configured, noon, price, spent
+from tests.integration.llm.single_guards import budget_reserve
 
 pytestmark = pytest.mark.django_db
 

@@ -13,8 +13,7 @@ from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.llm.admin import prices
 from apps.llm.admin.prices import source_link
 from apps.llm.models import Price
-from apps.llm.pricing.price_list import OLD_AFTER
-from apps.llm.pricing.prices import COMES_WITH_THE_HUB, prices_ensure, tariff_of
+from apps.llm.pricing.prices import COMES_WITH_THE_HUB, OLD_AFTER, prices_ensure, tariff_of
 from tests.integration.admin.pages import address, text_of
 from tests.integration.llm.configuring import FALLBACK, MODEL, configured, price
 

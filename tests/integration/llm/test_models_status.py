@@ -11,19 +11,36 @@ from apps.core.domain.clock import DeterministicClock
 from apps.core.domain.latency import SampleQuality
 from apps.core.domain.scope import Access, Permission, Scope
 from apps.llm.domain.breaker import Phase
-from apps.llm.guards.breakers import CallResult, breaker_admit, breaker_record, breaker_reset
-from apps.llm.guards.budgets import budget_reserve, budget_reset, budget_settle
+from apps.llm.guards.breakers import CallResult, breaker_reset
+from apps.llm.guards.budgets import budget_reset
 from apps.llm.guards.calls import RECENT, SAMPLED_CALLS, failure_reasons, recent_latencies, spent_days
-from apps.llm.guards.rates import TokenRequest, tokens_reserve, tokens_settle
+from apps.llm.guards.rates import TokenRequest
 from apps.llm.guards.status import breaker_status, breaker_statuses, budget_status, open_breakers
 from apps.llm.models import ModelCall
-from apps.llm.pricing.price_list import OLD_AFTER, confirmed_on, find_prices, is_old, old_prices, prices_in_force
-from apps.llm.pricing.prices import COMES_WITH_THE_HUB, prices_ensure, tariff_of
+from apps.llm.pricing.prices import (
+    COMES_WITH_THE_HUB,
+    OLD_AFTER,
+    confirmed_on,
+    find_prices,
+    is_old,
+    old_prices,
+    prices_ensure,
+    prices_in_force,
+    tariff_of,
+)
 from apps.llm.providers.configured import ModelRole
 from apps.llm.status import Availability, models_status
 from tests.hostile.support import stored
 from tests.integration.llm.configuring import FALLBACK, MODEL, NOON, breaker, call, configured, noon, price, spent
 from tests.integration.llm.guards.rules import rules
+from tests.integration.llm.single_guards import (
+    breaker_admit,
+    breaker_record,
+    budget_reserve,
+    budget_settle,
+    tokens_reserve,
+    tokens_settle,
+)
 
 pytestmark = pytest.mark.django_db
 

@@ -28,11 +28,12 @@ from apps.llm.gateway.chat import OpenTransactionError, chat
 from apps.llm.gateway.context import GatewayPolicy
 from apps.llm.guards.breakers import breaker_state
 from apps.llm.guards.budgets import budget_window
-from apps.llm.guards.rates import TokenRequest, tokens_release, tokens_reserve
+from apps.llm.guards.rates import TokenRequest
 from apps.llm.models import BudgetReservation, ModelCall, TokenUse
 from apps.llm.providers.scripted import Pause, ScriptedChat, Turn
 from tests.integration.llm.gateway.support import CLEAR, QUESTION, Days, Weather, answer, failure, recorded
 from tests.integration.llm.guards.rules import rules
+from tests.integration.llm.single_guards import tokens_release, tokens_reserve
 
 pytestmark = pytest.mark.django_db
 

@@ -18,14 +18,15 @@ from apps.llm.guards.attempts import (
     attempt_admit,
     attempt_settle,
 )
-from apps.llm.guards.breakers import CallResult, breaker_admit, breaker_record, breaker_state
+from apps.llm.guards.breakers import CallResult, breaker_state
 from apps.llm.guards.budgets import UnknownReservationError, budget_window
 from apps.llm.guards.calls import CallContent, CallRecord
-from apps.llm.guards.rates import TokenRequest, token_window, tokens_reserve
+from apps.llm.guards.rates import TokenRequest, token_window
 from apps.llm.guards.rules import GuardRules
 from apps.llm.models import Breaker, BudgetReservation, CallGuard, CallOutcome, ModelCall, Price, TokenUse
 from apps.llm.pricing.prices import price_save
 from tests.integration.llm.guards.rules import NOON, noon, rules
+from tests.integration.llm.single_guards import breaker_admit, breaker_record, tokens_reserve
 
 pytestmark = pytest.mark.django_db
 

@@ -5,9 +5,10 @@ from apps.core.domain.clock import DeterministicClock
 from apps.events.models import Event
 from apps.llm import metrics
 from apps.llm.domain.breaker import CircuitConfig, Phase, Ticket
-from apps.llm.guards.breakers import CallResult, breaker_admit, breaker_record, breaker_reset, breaker_state
+from apps.llm.guards.breakers import CallResult, breaker_reset, breaker_state
 from apps.llm.models import Breaker
 from tests.integration.llm.guards.rules import NOON, noon, rules
+from tests.integration.llm.single_guards import breaker_admit, breaker_record
 
 pytestmark = pytest.mark.django_db
 

@@ -8,18 +8,10 @@ from apps.core.domain.clock import DeterministicClock
 from apps.events.models import Event
 from apps.llm import metrics
 from apps.llm.domain.budget import BUDGET_EXCEEDED, EXHAUSTS_WARNING, InvalidAmountError
-from apps.llm.guards.budgets import (
-    BudgetGrant,
-    UnknownReservationError,
-    budget_observe,
-    budget_release,
-    budget_reserve,
-    budget_reset,
-    budget_settle,
-    budget_window,
-)
+from apps.llm.guards.budgets import BudgetGrant, UnknownReservationError, budget_observe, budget_reset, budget_window
 from apps.llm.models import BudgetDay, BudgetReservation
 from tests.integration.llm.guards.rules import CENT, DAY, MIDNIGHT, MINUTE, NOON, noon, rules
+from tests.integration.llm.single_guards import budget_release, budget_reserve, budget_settle
 
 pytestmark = pytest.mark.django_db
 

@@ -8,13 +8,13 @@ from django.db import IntegrityError, transaction
 from apps.core.domain.clock import DeterministicClock, to_datetime
 from apps.llm import metrics
 from apps.llm.domain.chat import Usage
-from apps.llm.guards.budgets import budget_reserve
 from apps.llm.guards.calls import CallContent, CallRecord, call_record
-from apps.llm.guards.rates import TokenRequest, tokens_reserve
+from apps.llm.guards.rates import TokenRequest
 from apps.llm.guards.sweep import SweptRows, guards_sweep
 from apps.llm.models import BudgetDay, BudgetReservation, CallGuard, CallOutcome, ModelCall, TokenUse
 from apps.llm.tasks import sweep_guards
 from tests.integration.llm.guards.rules import CENT, DAY, NOON, noon, rules
+from tests.integration.llm.single_guards import budget_reserve, tokens_reserve
 
 pytestmark = pytest.mark.django_db
 

@@ -14,12 +14,20 @@ from apps.events.models import Event
 from apps.llm.domain.breaker import Phase, Ticket
 from apps.llm.domain.chat import Usage
 from apps.llm.guards.attempts import AttemptPlan, attempt_admit, attempt_settle
-from apps.llm.guards.breakers import CallResult, breaker_admit, breaker_record, breaker_state
-from apps.llm.guards.budgets import budget_reserve, budget_settle, budget_window
-from apps.llm.guards.rates import TokenRequest, token_window, tokens_reserve, tokens_settle
+from apps.llm.guards.breakers import CallResult, breaker_state
+from apps.llm.guards.budgets import budget_window
+from apps.llm.guards.rates import TokenRequest, token_window
 from apps.llm.models import Breaker, BudgetDay, BudgetReservation, Price, TokenUse
 from apps.llm.pricing.prices import price_save
 from tests.integration.llm.guards.rules import CENT, DAY, MIDNIGHT, noon, rules
+from tests.integration.llm.single_guards import (
+    breaker_admit,
+    breaker_record,
+    budget_reserve,
+    budget_settle,
+    tokens_reserve,
+    tokens_settle,
+)
 from tests.threads import at_once
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -24,11 +24,21 @@ from apps.events.models import Event
 from apps.llm.domain.breaker import CircuitBreaker, CircuitConfig, Ticket
 from apps.llm.domain.budget import BudgetTracker, Reservation
 from apps.llm.domain.rate import TokenUsage, decide_rate
-from apps.llm.guards.breakers import CallResult, breaker_admit, breaker_record, breaker_state
-from apps.llm.guards.budgets import budget_release, budget_reserve, budget_settle, budget_window
-from apps.llm.guards.rates import TokenRequest, tokens_release, tokens_reserve, tokens_settle
+from apps.llm.guards.breakers import CallResult, breaker_state
+from apps.llm.guards.budgets import budget_window
+from apps.llm.guards.rates import TokenRequest
 from tests.effort import examples
 from tests.integration.llm.guards.rules import DAY, MINUTE, noon, rules
+from tests.integration.llm.single_guards import (
+    breaker_admit,
+    breaker_record,
+    budget_release,
+    budget_reserve,
+    budget_settle,
+    tokens_release,
+    tokens_reserve,
+    tokens_settle,
+)
 
 pytestmark = pytest.mark.django_db
 

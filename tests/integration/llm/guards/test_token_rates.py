@@ -4,16 +4,10 @@ from django.db import IntegrityError, transaction
 from apps.core.domain.clock import DeterministicClock
 from apps.llm.domain.rate import RateVerdict
 from apps.llm.guards.budgets import UnknownReservationError
-from apps.llm.guards.rates import (
-    TokenGrant,
-    TokenRequest,
-    token_window,
-    tokens_release,
-    tokens_reserve,
-    tokens_settle,
-)
+from apps.llm.guards.rates import TokenGrant, TokenRequest, token_window
 from apps.llm.models import TokenUse
 from tests.integration.llm.guards.rules import MINUTE, noon, rules
+from tests.integration.llm.single_guards import tokens_release, tokens_reserve, tokens_settle
 
 pytestmark = pytest.mark.django_db
 

@@ -55,7 +55,7 @@ def timeout_of(provider, request: ChatRequest = QUESTION) -> ChatTimeoutError:
 @pytest.mark.parametrize("event", ["connection.connect_tcp.complete", "connection.start_tls.complete"])
 def test_a_read_ends_when_the_deadline_passes(ends, event):
     connection = CallConnection()
-    connection._trace(event, {"return_value": OpenStream(ends[0])})
+    connection.trace(event, {"return_value": OpenStream(ends[0])})
     with connection.watch(time.monotonic() + 0.2):
         assert ends[0].recv(1) == b""
     assert connection.is_interrupted
@@ -68,13 +68,13 @@ def test_a_connection_opened_after_the_deadline_is_useless(ends, event):
         until = time.monotonic() + SOON
         while not connection.is_interrupted and time.monotonic() < until:
             time.sleep(0.01)
-    connection._trace(event, {"return_value": OpenStream(ends[0])})
+    connection.trace(event, {"return_value": OpenStream(ends[0])})
     assert ends[0].recv(1) == b""
 
 
 def test_a_call_that_is_over_is_not_interrupted(ends):
     connection = CallConnection()
-    connection._trace("connection.connect_tcp.complete", {"return_value": OpenStream(ends[0])})
+    connection.trace("connection.connect_tcp.complete", {"return_value": OpenStream(ends[0])})
     with connection.watch(time.monotonic() + 0.1):
         pass
     time.sleep(0.3)
@@ -85,7 +85,7 @@ def test_a_call_that_is_over_is_not_interrupted(ends):
 
 def test_a_deadline_may_be_moved_while_the_call_is_under_way(ends):
     connection = CallConnection()
-    connection._trace("connection.connect_tcp.complete", {"return_value": OpenStream(ends[0])})
+    connection.trace("connection.connect_tcp.complete", {"return_value": OpenStream(ends[0])})
     with connection.watch(time.monotonic() + 600):
         connection.deadline = time.monotonic() + 0.1
         assert ends[0].recv(1) == b""

@@ -9,13 +9,13 @@ import pytest
 
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.scope import Permission, Scope
-from apps.llm.guards.budgets import budget_reserve
 from apps.llm.guards.rules import guard_rules
 from apps.llm.tools.requests import output_parse
 from tests.api import Api, api_for
 from tests.hostile.support import assert_refused, stored
 from tests.hostile.world import BOUNDS
 from tests.integration.llm.configuring import FALLBACK, KEY, MODEL, breaker, call, configured, price, spent
+from tests.integration.llm.single_guards import budget_reserve
 from tests.unit.llm.protocol.outputs import abp, vcp
 
 pytestmark = pytest.mark.django_db
