@@ -20,13 +20,14 @@ from apps.events.selectors import outbox_status
 from apps.llm.embedding.embedder import get_embedder
 from apps.llm.models import EmbeddingSpace
 from apps.rules.selectors import active_rules
+from apps.semantic.conflicts.candidate import Candidate, SaveContext
 from apps.semantic.domain.evaluation import percentile
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.imports.importer import PlacedDraft, import_memories
-from apps.semantic.memories.comparison import compare, subjects_of
-from apps.semantic.memories.prepare import Candidate
+from apps.semantic.memories.comparison import compare
 from apps.semantic.memories.save import save_prepare
 from apps.semantic.services import memories_purge
+from apps.semantic.store.embedding_space import TextVectors
 from benchmarks.texts import synthetic_texts
 
 WARM_UP = 20
@@ -181,7 +182,8 @@ def wait_for_deliveries(say: Say) -> None:
 
 
 def _compare(item: Candidate, space: EmbeddingSpace) -> None:
-    compare(subjects_of([item], active_rules(), utcnow(SYSTEM_CLOCK)), space)
+    context = SaveContext(space, active_rules(), TextVectors(space.dimension))
+    compare([item], context, utcnow(SYSTEM_CLOCK))
 
 
 def _drafts(texts: Sequence[str], user: str) -> list[PlacedDraft]:

@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from apps.semantic.bridge import ingest, reconcile
-from apps.semantic.conflicts import bulk_queue
+from apps.semantic.conflicts import bulk_revert
 from apps.semantic.consolidation import services
 
 
 def revert_conflicts(selection: Mapping[str, Any], actor: str, run: str, below: int | None) -> dict[str, Any]:
     """One part of reverting many decisions; gives what came of it."""
-    return bulk_queue.revert_part(selection=selection, actor=actor, run=run, below=below)
+    return bulk_revert.revert_part(selection=selection, actor=actor, run=run, below=below)
 
 
 def consolidate_enabled() -> None:

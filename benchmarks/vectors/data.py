@@ -22,9 +22,9 @@ from apps.retrieval.domain.content import content_hash
 from apps.retrieval.domain.vectors.cosines import Vectors, cosines_at
 from apps.retrieval.domain.vectors.synthetic import CLUSTER_ROWS, MAX_CLUSTERS, Clusters
 from apps.semantic.domain.memory import MemoryDraft
-from apps.semantic.memories.prepare import new_memory, word_columns
 from apps.semantic.models import Memory
-from apps.semantic.store.locks import lock_shards
+from apps.semantic.store.rows import new_memory, word_columns
+from apps.semantic.store.unit_of_work import lock_shards
 from benchmarks.texts import synthetic_texts
 
 SEED = 25

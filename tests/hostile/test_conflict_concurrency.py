@@ -18,7 +18,7 @@ from apps.semantic.memories import save as memories_save
 from apps.semantic.memories.writer import SaveResult
 from apps.semantic.models import Conflict, Memory, MemoryEmbedding
 from apps.semantic.services import conflict_override, conflict_revert, memory_delete, memory_save
-from apps.semantic.store.locks import lock_shards
+from apps.semantic.store.unit_of_work import lock_shards
 from tests.api import MEMORIES, Api, api_for
 from tests.hostile.test_concurrency import caller, posting
 from tests.threads import PATIENCE, at_once

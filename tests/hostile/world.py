@@ -15,13 +15,13 @@ from apps.core.models import ApiKey
 from apps.core.services import key_create, key_revoke
 from apps.episodic.domain.event import EventDraft
 from apps.episodic.services import events_record
-from apps.semantic.conflicts.receipts import scope_columns
-from apps.semantic.conflicts.records import record_as_json, record_from_memory
+from apps.semantic.conflicts.receipts import record_as_json, scope_columns
 from apps.semantic.domain.confidence import DecayPolicy
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.memories.writer import SaveResult
 from apps.semantic.models import Conflict, ConflictOutcome, Memory, Origin
 from apps.semantic.services import memory_delete, memory_save_many
+from apps.semantic.store.rows import record_from_memory
 from tests.api import Api, api_for
 from tests.integration.episodic.timeline import Timeline
 

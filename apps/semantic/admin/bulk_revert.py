@@ -16,8 +16,7 @@ from unfold import widgets
 from apps.core.domain.errors import InvalidInputError
 from apps.core.domain.scope import MAX_IDENTIFIER_CHARS, Access, Scope
 from apps.semantic.admin.history import may
-from apps.semantic.conflicts.bulk_queue import enqueue_revert, run_status
-from apps.semantic.conflicts.bulk_revert import Selection, conflicts_revert, decisions_in
+from apps.semantic.conflicts.bulk_revert import Selection, conflicts_revert, decisions_in, enqueue_revert, run_status
 from apps.semantic.conflicts.counts import decided_rules
 from apps.semantic.models import Conflict, ReviewState
 

@@ -29,7 +29,7 @@ from apps.semantic.conflicts.rehearsal import (
     MAX_LIMIT,
     Difference,
     Rehearsal,
-    Replayed,
+    ReplayReport,
     rehearse_document,
 )
 from apps.semantic.domain.rehearsal import NO_CONFLICT, ReplayedOutcome
@@ -162,11 +162,11 @@ def _tile(icon: str, label: str, value: int, note: str, is_warning: bool = False
     return {"icon": icon, "label": label, "value": value, "note": note, "tone": "warn" if is_warning else ""}
 
 
-def _bound(replayed: Replayed) -> str:
+def _bound(replayed: ReplayReport) -> str:
     return "all that there are" if replayed.is_complete else "there are more: raise the limit"
 
 
-def _section(name: str, title: str, replayed: Replayed) -> dict[str, Any]:
+def _section(name: str, title: str, replayed: ReplayReport) -> dict[str, Any]:
     differences = replayed.differences
     return {
         "name": name,

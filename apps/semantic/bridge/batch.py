@@ -16,8 +16,8 @@ from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import system_access
 from apps.semantic.bridge import metrics
 from apps.semantic.bridge.policies import policies_named, routing_table
+from apps.semantic.conflicts.candidate import Candidate
 from apps.semantic.domain.memory import MemoryDraft
-from apps.semantic.memories.prepare import Candidate
 from apps.semantic.memories.save import SaveOutcome, save_prepare, save_write
 from apps.semantic.memories.writer import SaveResult
 from apps.semantic.models import Ingestion, IngestionStatus, Memory, RoutingPolicy

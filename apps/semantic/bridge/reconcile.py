@@ -35,8 +35,7 @@ from apps.semantic.models import (
     MemoryStatus,
     RevisionAction,
 )
-from apps.semantic.store.locks import lock_shards
-from apps.semantic.store.unit_of_work import UnitOfWork
+from apps.semantic.store.unit_of_work import UnitOfWork, lock_shards
 
 logger = logging.getLogger(__name__)
 

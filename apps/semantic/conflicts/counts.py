@@ -1,4 +1,4 @@
-"""Counts and lists about receipts that pages ask for often: each reads a part of an index, never the table."""
+"""Counts and lists about receipts that pages need often: each reads a part of an index, never the table."""
 
 from typing import NamedTuple
 
@@ -20,13 +20,13 @@ class DecidedRule(NamedTuple):
 
 
 def open_conflicts(access: Access, at_most: int = MAX_COUNTED) -> int:
-    """How many receipts wait for a person; not more than `at_most`."""
+    """Count the receipts that wait for review; not more than `at_most`."""
     waiting = Conflict.objects.visible_to(access).filter(state=ReviewState.OPEN)
     return waiting.order_by("-id").values("id")[:at_most].count()
 
 
 def decided_rules() -> list[DecidedRule]:
-    """The rules and versions of them that have receipts, by name, the newest version first; at most MAX_RULES.
+    """List the rules and versions of them that have receipts, by name, the newest version first; at most MAX_RULES.
 
     Leaps from one to the next in the index, so the number of receipts makes no difference.
     """

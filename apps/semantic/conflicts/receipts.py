@@ -1,95 +1,69 @@
-"""Writing down what was decided, so that it can be explained, rehearsed and undone (DESIGN D3)."""
+"""Receipts: what was decided, kept so that it can be explained, rehearsed and undone (DESIGN D3)."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from datetime import datetime
 from typing import Any
-from uuid import UUID
+from uuid import uuid4
 
-from apps.rules.domain.documents.rule import RuleConfig
 from apps.rules.domain.engine.detection import cosine_of
 from apps.rules.domain.engine.merge import MergeResult
 from apps.rules.domain.engine.record import MemoryRecord
-from apps.rules.domain.engine.verdict import DecidedConflict, Verdict
+from apps.rules.domain.engine.verdict import DecidedConflict
 from apps.rules.selectors import RuleSet
-from apps.semantic.conflicts.records import record_as_json
+from apps.semantic.conflicts.candidate import Case
 from apps.semantic.domain.state import Transition
 from apps.semantic.events import ConflictDecided
 from apps.semantic.models import Conflict, ConflictOutcome, Memory, Origin, ReviewState
 
 
 def scope_columns(memory: Memory) -> dict[str, str]:
-    """Whose receipt it is: its memories are all of one scope."""
+    """Return the scope of a receipt about a memory: both of its memories are of the same one."""
     return {name: getattr(memory, name) for name in ("user_id", "household_id", "persona_id")}
 
 
-def build_receipt(
-    uuid: UUID,
-    verdict: Verdict,
-    record: MemoryRecord,
-    memories: Mapping[str, Memory],
-    *,
-    rule: RuleConfig,
-    rules: RuleSet,
-    origin: Origin,
-) -> Conflict:
-    """The receipt of a verdict about the memory of `record`, without result and transitions.
-
-    memories: by the key of their records, with all that the verdict names.
-    """
-    main = verdict.main
-    existing = main.conflict.existing
-    candidate = memories[record.key]
+def build_receipt(case: Case, rules: RuleSet) -> Conflict:
+    """Return the receipt of a verdict, without result and transitions."""
+    verdict, record, rule = case.verdict, case.record, case.rule
+    main = decision_as_json(verdict.main, record)
+    existing = main.pop("existing")
     return Conflict(
-        **scope_columns(candidate),
-        uuid=uuid,
-        origin=origin,
+        **scope_columns(case.candidate),
+        uuid=uuid4(),
+        origin=case.origin,
         outcome=ConflictOutcome(verdict.outcome.value),
-        candidate=candidate,
-        existing=memories[existing.key],
+        candidate=case.candidate,
+        existing=case.existing,
         rule_name=rule.name,
         rule_version=rules.versions.get(rule.name, 0),
         registry_version=rules.version,
         rule=rule.to_document(),
-        **_decision_columns(main),
-        similarity=cosine_of(record, existing),
-        records={"candidate": record_as_json(record), "existing": record_as_json(existing)},
-        others=[_other(one, record, applied=True) for one in verdict.also]
-        + [_other(one, record, applied=False) for one in verdict.others],
+        records={"candidate": record_as_json(record), "existing": existing},
+        others=[decision_as_json(one, record) | {"applied": True} for one in verdict.also]
+        + [decision_as_json(one, record) | {"applied": False} for one in verdict.others],
+        **main | {"winner": main["winner"] or ""},
     )
 
 
-def _decision_columns(main: DecidedConflict) -> dict[str, Any]:
-    result = main.result
-    return {
-        "action": result.action.value,
-        "winner": result.winner or "",
-        "strategy": result.strategy.value,
-        "confidence": result.confidence,
-        "reason": result.reason,
-        "signals": [signal.as_json() for signal in main.conflict.detection.signals],
-        "total_score": main.conflict.detection.total_score,
-    }
-
-
-def _other(one: DecidedConflict, record: MemoryRecord, *, applied: bool) -> dict[str, Any]:
-    """A further conflict of the same candidate. applied: whether its memory left with that of the main one."""
-    existing = one.conflict.existing
+def decision_as_json(one: DecidedConflict, record: MemoryRecord) -> dict[str, Any]:
+    """Return what a receipt keeps of a conflict of its candidate with one memory."""
+    existing, detection, result = one.conflict.existing, one.conflict.detection, one.result
     return {
         "existing": record_as_json(existing),
         "similarity": cosine_of(record, existing),
-        "signals": [signal.as_json() for signal in one.conflict.detection.signals],
-        "total_score": one.conflict.detection.total_score,
-        "action": one.result.action.value,
-        "winner": one.result.winner,
-        "strategy": one.result.strategy.value,
-        "confidence": one.result.confidence,
-        "reason": one.result.reason,
-        "applied": applied,
+        "signals": [signal.as_json() for signal in detection.signals],
+        "total_score": detection.total_score,
+        "action": result.action.value,
+        "winner": result.winner,
+        "strategy": result.strategy.value,
+        "confidence": result.confidence,
+        "reason": result.reason,
     }
 
 
 def merge_as_json(merged: MergeResult) -> dict[str, Any]:
-    """What merging made of the two, without the content, which is that of the resulting memory."""
+    """Return what a receipt keeps of a merge: all but the content, which is that of the resulting memory."""
     return {
         "strategy": merged.strategy.value,
         "common_keywords": list(merged.common_keywords),
@@ -97,10 +71,39 @@ def merge_as_json(merged: MergeResult) -> dict[str, Any]:
     }
 
 
+def record_as_json(record: MemoryRecord) -> dict[str, Any]:
+    """Return what a receipt keeps of a memory: all that the rule engine reads, but for the vector."""
+    return {
+        "id": record.key,
+        "content": record.content,
+        "timestamp": record.timestamp.isoformat(),
+        "importance": record.importance,
+        "source": record.source,
+        "keywords": list(record.keywords),
+        "user_id": record.user_id,
+        "persona_id": record.persona_id,
+    }
+
+
+def record_from_json(data: Mapping[str, Any]) -> MemoryRecord:
+    """Return the memory that `record_as_json` described, without a vector."""
+    return MemoryRecord(
+        key=data["id"],
+        content=data["content"],
+        timestamp=datetime.fromisoformat(data["timestamp"]),
+        importance=data["importance"],
+        source=data["source"],
+        keywords=tuple(data["keywords"]),
+        user_id=data["user_id"],
+        persona_id=data["persona_id"],
+        embedding=None,
+    )
+
+
 def complete_receipt(
-    receipt: Conflict, *, actor: str, at: Any, result: Memory | None, transitions: Sequence[Transition]
+    receipt: Conflict, *, actor: str, at: datetime, result: Memory | None, transitions: Sequence[Transition]
 ) -> Conflict:
-    """A receipt with what came of it. What nobody needs to look at is accepted from the start."""
+    """Add the outcome to a receipt. A person's own decision needs no review, so it is accepted from the start."""
     receipt.actor, receipt.at = actor, at
     receipt.result = result
     receipt.transitions = [transition.as_json() for transition in transitions]
@@ -110,7 +113,7 @@ def complete_receipt(
 
 
 def decided_event(receipt: Conflict) -> ConflictDecided:
-    """What the rest of the hub is told of a receipt."""
+    """Return the event that notifies the rest of the hub of a receipt."""
     return ConflictDecided(
         conflict_id=receipt.uuid,
         user_id=receipt.user_id,
@@ -127,3 +130,18 @@ def decided_event(receipt: Conflict) -> ConflictDecided:
         actor=receipt.actor,
         at=receipt.at,
     )
+
+
+def decided_partners(memories: Sequence[Memory]) -> dict[int, set[str]]:
+    """Return with which memories each of these has a receipt, whatever its outcome: id -> keys.
+
+    The further memories that a receipt names count as well: they were compared, too.
+    """
+    ids = [memory.pk for memory in memories]
+    partners: dict[int, set[str]] = defaultdict(set)
+    columns = ("candidate", "existing__uuid", "others")
+    for candidate, existing, others in Conflict.objects.filter(candidate__in=ids).values_list(*columns):
+        partners[candidate] |= {str(existing), *(other["existing"]["id"] for other in others)}
+    for existing, candidate in Conflict.objects.filter(existing__in=ids).values_list("existing", "candidate__uuid"):
+        partners[existing].add(str(candidate))
+    return partners

@@ -1,8 +1,8 @@
-"""Rehearsing a change of a rule: what recorded decisions would come to under it. Changes nothing.
+"""Rehearse a change of a rule: what recorded decisions would become under it. Changes nothing.
 
-Every decision is replayed twice, under the rules as they are and as they would be, and compared with what its receipt
-says: so a difference that the change makes can be told from one that was there before, because the rules or the
-detector changed since. What was never noticed left no receipt; for that there are the pairs of near neighbours.
+Every decision is replayed twice, under the rules as they are and as they would be, and compared with its receipt: so a
+difference that the change makes is distinguished from one that was there before, because the rules or the detector
+changed since. A conflict that was not detected left no receipt; for that there are the pairs of near neighbours.
 """
 
 from collections.abc import Iterator, Mapping
@@ -17,11 +17,11 @@ from apps.core.domain.errors import NotFoundError
 from apps.core.domain.scope import Access, Scope
 from apps.rules.domain.documents.inheritance import check_resolvable
 from apps.rules.domain.documents.problems import InvalidRuleError
-from apps.rules.domain.documents.rule import Document, RuleConfig, rule_from_document
+from apps.rules.domain.documents.rule import Document, rule_from_document
 from apps.rules.domain.documents.validate import drop_nulls, validate_document
 from apps.rules.selectors import NO_SUCH_RULE, RuleSet, active_rules, is_visible, resolve_all, rule_get
 from apps.semantic.conflicts.near_pairs import DEFAULT_PAIRS, NearPairs
-from apps.semantic.conflicts.records import record_from_json
+from apps.semantic.conflicts.receipts import record_from_json
 from apps.semantic.domain.rehearsal import (
     ReplayCase,
     ReplayCounts,
@@ -43,7 +43,7 @@ _COLUMNS = (
 
 
 @dataclass(frozen=True)
-class Receipt:
+class ReplayedReceipt:
     """Which recorded decision a difference is about. pk: for the admin's addresses."""
 
     uuid: UUID
@@ -55,22 +55,22 @@ class Receipt:
 
 @dataclass(frozen=True, eq=False)
 class Difference:
-    """A case that would not come to what it did. before: as recorded; of a pair without a receipt, as things are."""
+    """A case with another outcome. before: as recorded; of a pair without a receipt, under the present rules."""
 
     case: ReplayCase
     before: ReplayedOutcome
     current: ReplayedOutcome
     changed: ReplayedOutcome
-    receipt: Receipt | None = None
+    receipt: ReplayedReceipt | None = None
 
     @property
     def is_due_to_change(self) -> bool:
-        """Whether the change makes the difference; else the rules as they are would decide otherwise, too."""
+        """Return whether the change makes the difference; else the present rules would decide differently, too."""
         return self.current.effect != self.changed.effect
 
 
 @dataclass
-class Replayed:
+class ReplayReport:
     """Counts, and the cases that would differ, the newest first. is_complete: False when a bound was reached."""
 
     tally: ReplayCounts = field(default_factory=ReplayCounts)
@@ -85,17 +85,17 @@ class Replayed:
 
 @dataclass(frozen=True)
 class Rehearsal:
-    """What a change would do. current, changed: all rules, without and with it. neighbours: None when not asked for."""
+    """What a change would do. current, changed: all rules, without and with it. neighbours: None if not requested."""
 
     rule: str
     current: RuleSet
     changed: RuleSet
-    decisions: Replayed
-    neighbours: Replayed | None
+    decisions: ReplayReport
+    neighbours: ReplayReport | None
 
     @property
     def changed_rules(self) -> list[str]:
-        """The rules that would not say what they say now: the one that is changed, and heirs of it."""
+        """Return the rules that would differ from now: the one that is changed, and its heirs."""
         names = sorted(self.current.rules.keys() | self.changed.rules.keys())
         return [name for name in names if self.current.rules.get(name) != self.changed.rules.get(name)]
 
@@ -118,7 +118,7 @@ def rehearse(
     """
     before = rule_get(access, name)
     document = None if changes is None else changed_document(name, before, changes)
-    return _rehearse(access, name, document, scope or Scope(), limit, max_pairs if include_neighbours else None)
+    return replay_rules(access, name, document, scope or Scope(), limit, max_pairs if include_neighbours else None)
 
 
 def rehearse_document(
@@ -130,86 +130,72 @@ def rehearse_document(
     include_neighbours: bool = False,
     max_pairs: int = DEFAULT_PAIRS,
 ) -> Rehearsal:
-    """The same with a whole document in the place of a rule's, as `rule_replace` would do it."""
+    """Replay with a whole document in the place of a rule's, as `rule_replace` would do it. See `rehearse`."""
     checked = validate_document(document)
     rule_get(access, checked["name"])
     pairs = max_pairs if include_neighbours else None
-    return _rehearse(access, checked["name"], checked, scope or Scope(), limit, pairs)
+    return replay_rules(access, checked["name"], checked, scope or Scope(), limit, pairs)
 
 
-def _rehearse(
+def replay_rules(
     access: Access, name: str, document: Document | None, scope: Scope, limit: int, max_pairs: int | None
 ) -> Rehearsal:
+    """Replay decisions, and pairs of neighbours if `max_pairs` is given, without and with a document."""
     current = active_rules()
     if name not in current.documents:
         raise NotFoundError(NO_SUCH_RULE)
-    changed = current if document is None else _with_document(access, current, document)
-    replaying = _Replaying(current, changed)
-    # First of all, since it says when there is no user.
-    neighbours = None if max_pairs is None else _neighbours(replaying, access, scope, max_pairs)
-    decisions = _decisions(replaying, access, scope, min(limit, MAX_LIMIT))
+    changed = current if document is None else with_document(access, current, document)
+    # First of all, since it refuses a request without a user.
+    neighbours = None if max_pairs is None else ReplayReport()
+    if neighbours is not None and max_pairs is not None:
+        pairs = NearPairs(access, scope, max_pairs)
+        for case in pairs:
+            now, then = replay_twice(case, current, changed)
+            neighbours.add(Difference(case, now, now, then))
+        neighbours.is_complete = pairs.is_complete
+    decisions, limit = ReplayReport(), min(limit, MAX_LIMIT)
+    for receipt in read_receipts(access, scope, limit + 1):
+        if decisions.tally.replayed == limit:
+            decisions.is_complete = False
+            break
+        case = case_from_receipt(receipt)
+        about = ReplayedReceipt(receipt.uuid, receipt.pk, receipt.at, str(receipt.origin), str(receipt.state))
+        decisions.add(Difference(case, outcome_before(receipt, case), *replay_twice(case, current, changed), about))
     return Rehearsal(name, current, changed, decisions, neighbours)
 
 
-def _with_document(access: Access, known: RuleSet, document: Document) -> RuleSet:
-    """The rules that there would be. Raises InvalidRuleError as saving the document would.
+def with_document(access: Access, known: RuleSet, document: Document) -> RuleSet:
+    """Return the rules that there would be. Raises InvalidRuleError as saving the document would.
 
-    What does not fit is told only of rules that the caller may know of; others that would break match nothing.
+    The error names only rules that the caller may know of; others that would break match nothing. It cannot be known
+    whose a broken rule is: those are for callers without a bound.
     """
     name = document["name"]
-    visible = _visible_documents(access, known) | {name: document}
-    check_resolvable([name], visible)
+    visible = dict(known.documents)
+    if access.bound.named():
+        names = [name for name, rule in known.rules.items() if is_visible(access, rule, known)]
+        visible = {name: known.documents[name] for name in names if name in known.documents}
+    check_resolvable([name], visible | {name: document})
     documents = {**known.documents, name: document}
     rules, broken = resolve_all(documents)
     return replace(known, documents=documents, rules=rules, broken=broken)
 
 
-def _visible_documents(access: Access, known: RuleSet) -> dict[str, Document]:
-    """Of a rule that is broken nobody can tell whose it is: those are for callers without a bound."""
-    if not access.bound.named():
-        return dict(known.documents)
-    visible = (name for name, rule in known.rules.items() if is_visible(access, rule, known))
-    return {name: known.documents[name] for name in visible if name in known.documents}
+def replay_twice(case: ReplayCase, current: RuleSet, changed: RuleSet) -> tuple[ReplayedOutcome, ReplayedOutcome]:
+    """Replay a case under the rules as they are, and as they would be.
+
+    All rules are considered, as when saving, whoever may know of them.
+    """
+    now, then = current.matching(case.candidate), changed.matching(case.candidate)
+    outcome = replay(case, now, settings.MEMORYHUB.max_content_chars)
+    # Only these parts of a rule decide; the rest says when it applies.
+    if (now.detection, now.arbitration, now.merge) == (then.detection, then.arbitration, then.merge):
+        return outcome, replace(outcome, rule=then.name)
+    return outcome, replay(case, then, settings.MEMORYHUB.max_content_chars)
 
 
-@dataclass(frozen=True, eq=False)
-class _Replaying:
-    """Deciding cases under both sets of rules. All rules are asked, as when saving, whoever may know of them."""
-
-    current: RuleSet
-    changed: RuleSet
-
-    def fates(self, case: ReplayCase) -> tuple[ReplayedOutcome, ReplayedOutcome]:
-        """What a case comes to under the rules as they are, and as they would be."""
-        now, then = self.current.matching(case.candidate), self.changed.matching(case.candidate)
-        fate = _fate(case, now)
-        return fate, replace(fate, rule=then.name) if _how(now) == _how(then) else _fate(case, then)
-
-
-def _fate(case: ReplayCase, rule: RuleConfig) -> ReplayedOutcome:
-    return replay(case, rule, settings.MEMORYHUB.max_content_chars)
-
-
-def _how(rule: RuleConfig) -> tuple[Any, ...]:
-    """The part of a rule that decides; the rest says when it is asked."""
-    return rule.detection, rule.arbitration, rule.merge
-
-
-def _decisions(replaying: _Replaying, access: Access, scope: Scope, limit: int) -> Replayed:
-    replayed = Replayed()
-    for receipt in _receipts(access, scope, limit + 1):
-        if replayed.tally.replayed == limit:
-            replayed.is_complete = False
-            break
-        case = _case_of(receipt)
-        current, changed = replaying.fates(case)
-        about = Receipt(receipt.uuid, receipt.pk, receipt.at, str(receipt.origin), str(receipt.state))
-        replayed.add(Difference(case, _before(receipt, case), current, changed, about))
-    return replayed
-
-
-def _receipts(access: Access, scope: Scope, limit: int) -> Iterator[Conflict]:
-    """The decisions that the engine made, the newest first: those of persons are none of its business."""
+def read_receipts(access: Access, scope: Scope, limit: int) -> Iterator[Conflict]:
+    """Yield the decisions of rules, the newest first; those of persons are not replayed."""
     receipts = Conflict.objects.visible_to(access, scope).filter(origin__in=(Origin.SAVE, Origin.CONSOLIDATION))
     receipts = receipts.select_related("result").only(*_COLUMNS).newest_first()
     page, left = receipts, limit
@@ -219,29 +205,31 @@ def _receipts(access: Access, scope: Scope, limit: int) -> Iterator[Conflict]:
         page = receipts.filter(pk__lt=rows[-1].pk)
 
 
-def _case_of(receipt: Conflict) -> ReplayCase:
+def case_from_receipt(receipt: Conflict) -> ReplayCase:
+    """Return the case that a receipt recorded."""
     records = receipt.records
     partners: list[tuple[Mapping[str, Any], float | None]] = [(records["existing"], receipt.similarity)]
     partners += [(other["existing"], other["similarity"]) for other in receipt.others]
     return replay_case(
-        record_from_json(records["candidate"], None),
-        [(record_from_json(record, None), similarity) for record, similarity in partners],
+        record_from_json(records["candidate"]),
+        [(record_from_json(record), similarity) for record, similarity in partners],
     )
 
 
-def _before(receipt: Conflict, case: ReplayCase) -> ReplayedOutcome:
-    """What was decided. Of a consolidation that notices whatever its rule says: what that said, as it was then."""
+def outcome_before(receipt: Conflict, case: ReplayCase) -> ReplayedOutcome:
+    """Return what was decided. Of a consolidation that only notices: what its rule said, as it was then."""
     recorded = recorded_outcome(receipt)
     if receipt.origin != Origin.CONSOLIDATION or recorded.outcome != ConflictOutcome.NOTICED:
         return recorded
     try:
-        return _fate(case, rule_from_document(drop_nulls(receipt.rule)))
+        rule = rule_from_document(drop_nulls(receipt.rule))
     except InvalidRuleError:
         return recorded
+    return replay(case, rule, settings.MEMORYHUB.max_content_chars)
 
 
 def recorded_outcome(receipt: Conflict) -> ReplayedOutcome:
-    """What a receipt says that its decision came to."""
+    """Return the outcome that a receipt recorded."""
     candidate, existing = receipt.records["candidate"]["id"], receipt.records["existing"]["id"]
     also = [other["existing"]["id"] for other in receipt.others if other["applied"]]
     is_merged = receipt.outcome == ConflictOutcome.MERGED and receipt.result is not None
@@ -249,19 +237,9 @@ def recorded_outcome(receipt: Conflict) -> ReplayedOutcome:
         outcome=str(receipt.outcome),
         rule=receipt.rule_name,
         existing=existing,
-        gone=removed_ids(str(receipt.outcome), candidate, existing, also),
+        removed=removed_ids(str(receipt.outcome), candidate, existing, also),
         merged=receipt.result.content if is_merged and receipt.result else None,
         strategy=receipt.strategy,
         confidence=receipt.confidence,
         reason=receipt.reason,
     )
-
-
-def _neighbours(replaying: _Replaying, access: Access, scope: Scope, max_pairs: int) -> Replayed:
-    replayed = Replayed()
-    pairs = NearPairs(access, scope, max_pairs)
-    for case in pairs:
-        current, changed = replaying.fates(case)
-        replayed.add(Difference(case, current, current, changed))
-    replayed.is_complete = pairs.is_complete
-    return replayed

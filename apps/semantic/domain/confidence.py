@@ -25,14 +25,14 @@ HALF_LIFE: Mapping[str, timedelta | None] = {
 
 
 def decay_anchor(policy: DecayPolicy, created_at: datetime, reinforced_at: datetime | None) -> datetime:
-    """The moment from which a memory's age counts."""
+    """Return the time from which a memory's age counts."""
     if policy is DecayPolicy.REINFORCEABLE and reinforced_at is not None:
         return reinforced_at
     return created_at
 
 
 def decay(age: timedelta, half_life: timedelta | None) -> float:
-    """The share of confidence left after `age`, in (0, 1]; 1.0 without a half-life or before the anchor."""
+    """Return the share of confidence left after `age`, in (0, 1]; 1.0 without a half-life or before the anchor."""
     if half_life is None or age <= timedelta(0):
         return 1.0
     return math.pow(0.5, age / half_life)
@@ -46,27 +46,22 @@ def current_confidence(
     now: datetime,
     half_lives: Mapping[str, timedelta | None] = HALF_LIFE,
 ) -> float:
-    """The confidence that a reader sees now, in [0, 1], rounded to six decimals."""
+    """Return the confidence that a reader sees now, in [0, 1], rounded to six decimals."""
     age = now - decay_anchor(policy, created_at, reinforced_at)
     return round_half_up(base * decay(age, half_lives[policy]))
 
 
 def merge_confidence(base: float | None, provider: float | None, default: float = DEFAULT_CONFIDENCE) -> float:
-    """The harmonic mean of two confidences, biased to the lower one (spec 002 section 5).
+    """Return the harmonic mean of two confidences, biased to the lower one (spec 002 section 5).
 
     Missing values become `default`; values are clamped to [0, 1]; the result has six decimals.
     """
-    x = _clamp(default if base is None else base)
-    y = _clamp(default if provider is None else provider)
+    x, y = (max(0.0, min(1.0, default if value is None else value)) for value in (base, provider))
     if x + y == 0:
         return 0.0
     return round_half_up(2 * x * y / (x + y))
 
 
 def round_half_up(value: float) -> float:
-    """Six decimals, halves upwards, as JavaScript's Math.round does."""
+    """Round to six decimals, halves upwards, as JavaScript's Math.round does."""
     return math.floor(value * _SCALE + 0.5) / _SCALE
-
-
-def _clamp(value: float) -> float:
-    return max(0.0, min(1.0, value))

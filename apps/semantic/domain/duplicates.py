@@ -1,4 +1,4 @@
-"""What saving a memory again does (spec 002 section 9)."""
+"""Saving a memory that is stored already (spec 002 section 9)."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -24,7 +24,7 @@ class DuplicateDecision:
 
 
 def decide_duplicate(new_confidence: float, existing_confidence: float | None) -> DuplicateDecision:
-    """What to do with a memory whose content is stored already, at `existing_confidence`, or not at all (None).
+    """Decide about a memory whose content is stored already, at `existing_confidence`, or not at all (None).
 
     A duplicate updates the row only when its confidence is strictly greater.
     """

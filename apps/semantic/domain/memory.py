@@ -1,4 +1,4 @@
-"""What a caller asks to be remembered."""
+"""What a caller wants to be remembered."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -18,7 +18,7 @@ DEFAULT_SOURCE = "user"
 
 @dataclass(frozen=True, eq=False)
 class MemoryDraft:
-    """A memory to be saved; None means that the caller did not say.
+    """A memory to be saved; None where the caller named no value.
 
     importance and confidence: in [0, 1]. embedding: float32 of the active space's dimension, any length.
     """
@@ -43,5 +43,5 @@ class MemoryDraft:
 
     @property
     def base_confidence(self) -> float:
-        """What the writer claims, 1.0 unless given."""
+        """Return what the writer claims, 1.0 by default."""
         return DEFAULT_BASE_CONFIDENCE if self.confidence is None else self.confidence

@@ -1,4 +1,4 @@
-"""Where a memory stands, and the steps from one standing to another that a receipt keeps (DESIGN D3)."""
+"""The state of a memory, and the changes of it that a receipt keeps (DESIGN D3)."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,14 +8,14 @@ from uuid import UUID
 
 @dataclass(frozen=True)
 class MemoryState:
-    """All that a decision changes about a memory. superseded_by: the id of the memory that stands in its place."""
+    """All that a decision changes about a memory. superseded_by: the id of the memory that replaces it."""
 
     status: str
     superseded_by: UUID | None = None
     status_changed_at: datetime | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """As a receipt keeps it."""
+        """Return it as a receipt keeps it."""
         return {
             "status": self.status,
             "superseded_by": str(self.superseded_by) if self.superseded_by else None,
@@ -24,7 +24,7 @@ class MemoryState:
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> "MemoryState":
-        """What `as_json` gave, exactly."""
+        """Return exactly what `as_json` was called on."""
         superseded_by, changed_at = data["superseded_by"], data["status_changed_at"]
         return cls(
             data["status"],
@@ -33,25 +33,25 @@ class MemoryState:
         )
 
     def has_same_status(self, other: "MemoryState") -> bool:
-        """Whether both are the same status behind the same memory; when that came to be makes no difference."""
+        """Check whether both are the same status by the same memory, whenever they began."""
         return (self.status, self.superseded_by) == (other.status, other.superseded_by)
 
 
 @dataclass(frozen=True)
 class Transition:
-    """A memory's step from one standing to another. before: None when the decision brought it into being."""
+    """A change of a memory's state. before: None when the decision created it."""
 
     memory: UUID
     before: MemoryState | None
     after: MemoryState
 
     def as_json(self) -> dict[str, Any]:
-        """As a receipt keeps it."""
+        """Return it as a receipt keeps it."""
         before = self.before.as_json() if self.before else None
         return {"memory": str(self.memory), "before": before, "after": self.after.as_json()}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> "Transition":
-        """What `as_json` gave."""
+        """Return exactly what `as_json` was called on."""
         before = MemoryState.from_json(data["before"]) if data["before"] else None
         return cls(UUID(data["memory"]), before, MemoryState.from_json(data["after"]))

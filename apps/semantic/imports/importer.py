@@ -11,8 +11,7 @@ from django.db import connection
 from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import Access
 from apps.semantic.domain.memory import MemoryDraft
-from apps.semantic.memories.prepare import PreparedSaves
-from apps.semantic.memories.save import save_prepare, save_write
+from apps.semantic.memories.save import PreparedSaves, save_prepare, save_write
 from apps.semantic.memories.writer import SaveResult
 from apps.semantic.store.embedding_space import forget_space
 

@@ -1,236 +1,158 @@
-"""Which conflicts new memories have with those near them.
+"""Compare new memories with those near them.
 
-Comparing takes the longest of all that saving does besides embedding, so it is done before any lock is taken. What
-others wrote in between is compared again once the lock is held; mostly that is nothing.
+Comparing takes longest of all that saving does besides embedding, so it is done before any lock is taken. What others
+wrote in between is compared as well once the lock is held; mostly that is nothing.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cached_property
 
 import numpy as np
 
 from apps.core.domain.scope import Scope
 from apps.llm.selectors import EmbeddingSpace
-from apps.retrieval.domain.postings import Bools
-from apps.retrieval.domain.ranking import visible_slots
 from apps.retrieval.domain.rows import IndexRow, RowStore
 from apps.retrieval.domain.sessions import SESSION_KEY
-from apps.retrieval.domain.text.terms import query_terms, term_hash
-from apps.retrieval.domain.vectors.cosines import cosines_of_each
-from apps.rules.domain.documents.rule import RuleConfig
 from apps.rules.domain.engine.arbitration import DetectedConflict
 from apps.rules.domain.engine.detection import detect
 from apps.rules.domain.engine.record import MemoryRecord
-from apps.rules.selectors import RuleSet
-from apps.semantic.conflicts.records import RECORD_COLUMNS, Vector, record_from_draft, record_from_row
-from apps.semantic.domain.nearest import Near, best_of, nearest
+from apps.semantic.conflicts.candidate import Candidate, SaveContext
+from apps.semantic.conflicts.neighbours import Neighbour, Probe, best_of, neighbours, terms_of
+from apps.semantic.domain.memory import DEFAULT_IMPORTANCE, DEFAULT_SOURCE
 from apps.semantic.index.cache import index_cache
 from apps.semantic.index.changes import CODED, changes_since
-from apps.semantic.memories.prepare import Candidate
 from apps.semantic.models import Memory
+from apps.semantic.store.rows import RECORD_COLUMNS, DuplicateKey, record_from_row
 
-# Cosines computed at once, 16 MB of them; and words looked up for one memory.
-MAX_COSINES = 4_000_000
-MAX_TERMS = 128
-
-
-@dataclass(frozen=True, eq=False)
-class Subject:
-    """A memory that is held against others, with the rule that applies to it.
-
-    scope: exact, where a memory has no household or persona it names the empty one. content_hash: see
-    `domain.duplicates`. lexemes: see `domain.lexemes`.
-    """
-
-    record: MemoryRecord
-    rule: RuleConfig
-    scope: Scope
-    content_hash: str
-    lexemes: bytes
-
-    @cached_property
-    def terms(self) -> list[int]:
-        """The hashes of the words by which it finds others."""
-        return terms_of(self.record.content, self.record.keywords)
+# Place of a candidate -> what is near it.
+Found = Mapping[int, Sequence[Neighbour]]
 
 
-@dataclass(frozen=True, eq=False)
-class _Stored:
-    """A stored memory near a subject. vector: a copy."""
-
-    memory: int
-    vector: Vector
-
-
-@dataclass(frozen=True, eq=False)
-class _Earlier:
-    """Earlier subjects near a subject, which all say the same."""
-
-    places: tuple[int, ...]
-
-
-# Place of a subject -> what is near it.
-_Neighbours = dict[int, list[tuple[_Stored | _Earlier, Near]]]
-
-
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Comparison:
-    """What was found about subjects. versions: user -> of the shard that they were held against.
+    """What was found about candidates.
 
-    found: per subject, the conflicts by the key of the other memory. ids: key -> primary key, of the stored ones.
+    probes: by place, of those that have a vector. versions: of the indexes that they were compared with, by user.
+    conflicts: of each candidate, by the key of the other memory. ids: key -> primary key, of stored memories.
     """
 
-    subjects: Sequence[Subject]
-    versions: Mapping[str, int]
-    found: Sequence[dict[str, DetectedConflict]]
+    candidates: Sequence[Candidate]
+    probes: Mapping[int, Probe]
+    versions: Mapping[str, int] = field(default_factory=dict)
+    conflicts: Sequence[dict[str, DetectedConflict]] = ()
     ids: dict[str, int] = field(default_factory=dict)
 
+    def near(self, stores: Mapping[str, RowStore]) -> dict[int, list[Neighbour]]:
+        """Find the memories near the candidates in the stores of their users."""
+        places: dict[str, list[int]] = defaultdict(list)
+        for place, candidate in enumerate(self.candidates):
+            if place in self.probes and candidate.key[0] in stores:
+                places[candidate.key[0]].append(place)
+        found: dict[int, list[Neighbour]] = {}
+        for user, mine in places.items():
+            found |= zip(mine, neighbours(stores[user], [self.probes[place] for place in mine]), strict=True)
+        return found
 
-def subjects_of(items: Sequence[Candidate], rules: RuleSet, now: datetime) -> list[Subject]:
-    """Drafts as subjects. All rules are asked, whoever saves: the caller's key does not decide which one applies."""
-    records = [record_from_draft(item, now) for item in items]
-    return [
-        Subject(record, rules.matching(record), Scope(*item.key[:3]), item.key[3], item.words["lexemes"])
-        for item, record in zip(items, records, strict=True)
-    ]
+    def detect(self, stored: Found) -> None:
+        """Detect the conflicts of candidates with stored memories that are still active."""
+        wanted = {one.id for near in stored.values() for one in near}
+        rows = {row[0]: row for row in Memory.objects.active().filter(pk__in=wanted).values_list(*RECORD_COLUMNS)}
+        for place, near in stored.items():
+            for one in near:
+                if one.id in rows:
+                    existing = record_from_row(rows[one.id], one.vector)
+                    self.ids[existing.key] = one.id
+                    self.detect_pair(place, existing)
+
+    def detect_pair(self, place: int, existing: MemoryRecord) -> None:
+        """Detect whether a candidate conflicts with another memory."""
+        candidate = self.candidates[place]
+        detection = detect(candidate.record, existing, candidate.rule.detection)
+        if detection.is_conflict:
+            self.conflicts[place][existing.key] = DetectedConflict(existing, detection)
 
 
-def compare(subjects: Sequence[Subject], space: EmbeddingSpace) -> Comparison:
-    """Hold subjects against the memories near them in their exact scope, and each against those before it.
+def compare(candidates: Sequence[Candidate], context: SaveContext, now: datetime) -> Comparison:
+    """Compare candidates with the memories near them in their exact scope, and each with the candidates before it.
 
-    Subjects without a vector are left out. Raises SpaceChangedError.
+    All rules are considered, whoever saves: the caller's key does not decide which one applies. Candidates without a
+    vector are left out. Takes no lock of the database. Raises SpaceChangedError.
     """
-    users = sorted({subject.record.user_id for subject in subjects})
-    neighbours: _Neighbours = defaultdict(list)
-    with index_cache().refreshed(users, space) as shards:
-        by_user = dict(zip(users, shards, strict=True))
-        versions = {user: shard.version for user, shard in by_user.items()}
-        _find_stored(neighbours, subjects, by_user)
-    _find_earlier(neighbours, subjects)
-    comparison = Comparison(subjects, versions, [{} for _ in subjects])
-    _detect_all(comparison, neighbours)
+    probes = {}
+    for place, candidate in enumerate(candidates):
+        draft = candidate.draft
+        candidate.record = MemoryRecord(
+            key=str(candidate.uuid),
+            content=draft.content,
+            timestamp=draft.occurred_at or now,
+            importance=DEFAULT_IMPORTANCE if draft.importance is None else draft.importance,
+            source=draft.source or DEFAULT_SOURCE,
+            keywords=draft.keywords,
+            user_id=candidate.key[0],
+            persona_id=candidate.key[2] or None,
+            embedding=candidate.vector,
+        )
+        candidate.rule = context.rules.matching(candidate.record)
+        if candidate.vector is not None:
+            terms = terms_of(draft.content, draft.keywords)
+            probes[place] = Probe(candidate.vector, terms, Scope(*candidate.key[:3]))
+    comparison = Comparison(candidates, probes, conflicts=[{} for _ in candidates])
+    users = sorted({candidate.key[0] for candidate in candidates})
+    with index_cache().refreshed(users, context.space) as stores:
+        comparison.versions = {user: store.version for user, store in zip(users, stores, strict=True)}
+        stored = comparison.near(dict(zip(users, stores, strict=True)))
+    if len(probes) > 1:
+        stored = compare_with_earlier(comparison, stored, context.space.dimension)
+    comparison.detect(stored)
     return comparison
 
 
-def catch_up(comparison: Comparison, versions: Mapping[str, int], space: EmbeddingSpace) -> None:
-    """Take over what others wrote since, once the shards are locked.
+def compare_again(comparison: Comparison, versions: Mapping[str, int], space: EmbeddingSpace) -> None:
+    """Compare with what others wrote since, once the shards are locked.
 
-    versions: what `lock_shards` gave, so that one above those compared with means that nobody wrote in between.
+    versions: what `lock_shards` returned; one above those compared with means that nothing was written in between.
     Raises SpaceChangedError.
     """
     behind = {user: seen for user, seen in comparison.versions.items() if versions[user] != seen + 1}
-    if not behind:
-        return
-    shards = {user: RowStore(space.dimension, CODED) for user in behind}
-    for user, changes in changes_since(behind, space).items():
-        shards[user].apply(changes.rows)
-    neighbours: _Neighbours = defaultdict(list)
-    _find_stored(neighbours, comparison.subjects, shards)
-    _detect_all(comparison, neighbours)
+    if behind:
+        stores = {user: RowStore(space.dimension, CODED) for user in behind}
+        for user, changes in changes_since(behind, space).items():
+            stores[user].apply(changes.rows)
+        comparison.detect(comparison.near(stores))
 
 
-def _find_stored(neighbours: _Neighbours, subjects: Sequence[Subject], shards: Mapping[str, RowStore]) -> None:
-    for scope, places in _by_scope(subjects).items():
-        shard = shards.get(scope.user_id or "")
-        if shard is not None and len(shard):
-            visible = visible_slots(shard, scope)
-            for place, near in _slots_near(subjects, places, shard, visible):
-                neighbours[place] += [
-                    (_Stored(int(shard.ids[one.slot]), shard.vectors[one.slot].copy()), one) for one in near
-                ]
+def compare_with_earlier(comparison: Comparison, stored: Found, dimension: int) -> dict[int, list[Neighbour]]:
+    """Compare each candidate with the earlier ones near it. Return the stored memories that are still near enough.
 
-
-def _by_scope(subjects: Sequence[Subject]) -> dict[Scope, list[int]]:
-    """The places of those that have a vector."""
-    places: dict[Scope, list[int]] = defaultdict(list)
-    for place, subject in enumerate(subjects):
-        if subject.record.embedding is not None:
-            places[subject.scope].append(place)
-    return places
-
-
-def _slots_near(
-    subjects: Sequence[Subject], places: Sequence[int], shard: RowStore, visible: Bools
-) -> Iterator[tuple[int, list[Near]]]:
-    step = max(1, MAX_COSINES // shard.size)
-    for start in range(0, len(places), step):
-        some = places[start : start + step]
-        rows = cosines_of_each(shard.vectors, np.stack([_vector(subjects[place]) for place in some]))
-        for place, row in zip(some, rows, strict=True):
-            yield place, nearest(shard, visible, row, subjects[place].terms)
-
-
-def _vector(subject: Subject) -> Vector:
-    assert subject.record.embedding is not None
-    return subject.record.embedding
-
-
-def terms_of(content: str, keywords: Sequence[str]) -> list[int]:
-    """The hashes of the words by which a memory finds those that share them (`domain.nearest`)."""
-    words = query_terms(" ".join((content, *keywords)))
-    return [term_hash(word) for word in words[:MAX_TERMS]]
-
-
-def _find_earlier(neighbours: _Neighbours, subjects: Sequence[Subject]) -> None:
-    """The earlier subjects of the same scope that are near each.
-
-    Of those that say the same at most one will stand, so one is looked for and all are given: however many there are,
-    they do not crowd out others.
+    At most one of those that say the same will be active, so one of them is searched and all are compared: however
+    many there are, they do not crowd out others.
     """
-    for places in _by_scope(subjects).values():
-        if len(places) > 1:
-            _find_earlier_of_scope(neighbours, [(place, subjects[place]) for place in places])
-
-
-def _find_earlier_of_scope(neighbours: _Neighbours, subjects: Sequence[tuple[int, Subject]]) -> None:
-    groups = _that_say_the_same(subjects)
-    firsts = [group[0] for group in groups]
-    vectors = np.stack([_vector(subject) for _, subject in firsts])
-    shard = RowStore(vectors.shape[1])
-    shard.apply(_shard_row(place, subject) for place, subject in firsts)
-    slots, arrived = np.arange(len(groups)), np.array([place for place, _ in firsts])
-    for slot, group in enumerate(groups):
-        cosines, terms = vectors @ _vector(firsts[slot][1]), firsts[slot][1].terms
-        for place, _ in group:
-            for near in nearest(shard, (arrived < place) & (slots != slot), cosines, terms):
-                earlier = tuple(other for other, _ in groups[near.slot] if other < place)
-                neighbours[place].append((_Earlier(earlier), near))
-
-
-def _that_say_the_same(subjects: Sequence[tuple[int, Subject]]) -> list[list[tuple[int, Subject]]]:
-    groups: dict[str, list[tuple[int, Subject]]] = defaultdict(list)
-    for place, subject in subjects:
-        groups[subject.content_hash].append((place, subject))
-    return list(groups.values())
-
-
-def _detect_all(comparison: Comparison, neighbours: _Neighbours) -> None:
-    """Compare each subject with the nearest of its neighbours."""
-    chosen = {place: best_of(found) for place, found in neighbours.items()}
-    wanted = {one.memory for near in chosen.values() for one in near if isinstance(one, _Stored)}
-    rows = {row[0]: row for row in Memory.objects.active().filter(pk__in=wanted).values_list(*RECORD_COLUMNS)}
-    for place, near in chosen.items():
-        for one in near:
-            if isinstance(one, _Earlier):
-                for earlier in one.places:
-                    _detect(comparison, place, comparison.subjects[earlier].record)
-            elif one.memory in rows:
-                existing = record_from_row(rows[one.memory], one.vector)
-                comparison.ids[existing.key] = one.memory
-                _detect(comparison, place, existing)
-
-
-def _detect(comparison: Comparison, place: int, existing: MemoryRecord) -> None:
-    subject = comparison.subjects[place]
-    detection = detect(subject.record, existing, subject.rule.detection)
-    if detection.is_conflict:
-        comparison.found[place][existing.key] = DetectedConflict(existing, detection)
-
-
-def _shard_row(place: int, subject: Subject) -> IndexRow:
-    """A subject as a row of a shard of its own, of which only words and vector matter."""
-    vector = _vector(subject).astype(np.float32).tobytes()
-    return IndexRow(place, True, ("",) * len(SESSION_KEY), 0.0, 0.0, 1.0, 0.0, 1.0, subject.lexemes, vector)
+    groups: dict[DuplicateKey, list[int]] = defaultdict(list)
+    for place in comparison.probes:
+        groups[comparison.candidates[place].key].append(place)
+    members = {places[0]: places for places in groups.values()}
+    rows: dict[str, list[IndexRow]] = defaultdict(list)
+    for first in members:
+        (user, *scope, _), probe = comparison.candidates[first].key, comparison.probes[first]
+        lexemes, vector = comparison.candidates[first].words["lexemes"], probe.vector.astype(np.float32).tobytes()
+        rows[user].append(IndexRow(first, True, (*scope, ""), 0.0, 0.0, 1.0, 0.0, 1.0, lexemes, vector))
+    stores = {user: RowStore(dimension, SESSION_KEY) for user in rows}
+    for user, store in stores.items():
+        store.apply(rows[user])
+    probes = {
+        place: Probe(probe.vector, probe.terms, probe.scope, before=place, exclude=places[0])
+        for places in members.values()
+        for place in places
+        for probe in (comparison.probes[place],)
+    }
+    searched = Comparison(comparison.candidates, probes)
+    best: dict[int, list[Neighbour]] = {}
+    for place, earlier in searched.near(stores).items():
+        near = stored.get(place, ())
+        chosen = best_of([*near, *earlier])
+        best[place] = [one for one in near if one in chosen]
+        for other in (other for one in earlier if one in chosen for other in members[one.id] if other < place):
+            comparison.detect_pair(place, comparison.candidates[other].record)
+    return best

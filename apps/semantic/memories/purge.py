@@ -10,7 +10,7 @@ from apps.events.services import emit
 from apps.semantic.events import MemoriesPurged
 from apps.semantic.index.snapshots import delete_snapshots
 from apps.semantic.models import Conflict, Ingestion, Memory, MemoryEmbedding, MemoryRevision, MemoryShard
-from apps.semantic.store.locks import lock_shards
+from apps.semantic.store.unit_of_work import lock_shards
 
 
 @transaction.atomic

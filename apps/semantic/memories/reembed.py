@@ -14,9 +14,9 @@ from apps.llm.selectors import EmbeddingSpace
 from apps.llm.services import space_activate, space_get_or_create
 from apps.retrieval.domain.lexemes import LEXEMES_VERSION
 from apps.semantic.index.snapshots import delete_snapshots_of_other_spaces
-from apps.semantic.memories.prepare import word_columns
 from apps.semantic.models import Memory, MemoryEmbedding
-from apps.semantic.store.locks import lock_shards
+from apps.semantic.store.rows import word_columns
+from apps.semantic.store.unit_of_work import lock_shards
 
 logger = logging.getLogger(__name__)
 BATCH_SIZE = 256

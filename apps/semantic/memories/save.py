@@ -1,9 +1,11 @@
-"""The write path (DESIGN D5): hash, exact duplicate, embed, compare, and one transaction per call."""
+"""The write path (DESIGN D5): hash, find duplicates, embed, compare, and one transaction per call."""
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass
+from uuid import uuid4
 
+from django.conf import settings
 from django.db import transaction
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
@@ -11,23 +13,40 @@ from apps.core.domain.errors import MemoryHubError, UnavailableError
 from apps.core.domain.latency import monotonic_ms
 from apps.core.domain.scope import Access
 from apps.llm.selectors import EmbeddingSpace
+from apps.retrieval.domain.content import content_hash
 from apps.rules.selectors import active_rules
-from apps.semantic.conflicts.decisions import Vectors, VectorsMissingError
+from apps.semantic.conflicts.candidate import Candidate, SaveContext
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.index.health import index_guard
 from apps.semantic.index.warm_up import require_warm
-from apps.semantic.memories.comparison import compare, subjects_of
-from apps.semantic.memories.prepare import Candidate, PreparedSaves, prepare_draft, with_vectors
-from apps.semantic.memories.writer import SaveResult, Writer, Writing
-from apps.semantic.store.embedding_space import current_space, embed, with_current_space
-from apps.semantic.store.locks import hold_space, lock_shards
-from apps.semantic.store.unit_of_work import UnitOfWork
+from apps.semantic.memories.comparison import compare, compare_again
+from apps.semantic.memories.writer import SaveResult, Writer
+from apps.semantic.store.embedding_space import (
+    TextVectors,
+    VectorsMissingError,
+    current_space,
+    embed,
+    given_vector,
+    hold_space,
+    with_current_space,
+)
+from apps.semantic.store.rows import DuplicateKey, find_duplicates, word_columns
+from apps.semantic.store.unit_of_work import UnitOfWork, lock_shards
 
 _TRIES = 10
 # A batch is no slow write for being large: every twenty memories of it may take as long as one alone.
 MEMORIES_PER_WRITE = 20
 
 SaveOutcome = SaveResult | MemoryHubError
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedSaves:
+    """Candidates that are hashed and embedded, on their way into the database; errors are in their places."""
+
+    items: Sequence[Candidate | MemoryHubError]
+    space: EmbeddingSpace
+    actor: str
 
 
 def memory_save(*, access: Access, draft: MemoryDraft, clock: Clock = SYSTEM_CLOCK) -> SaveResult:
@@ -41,9 +60,9 @@ def memory_save(*, access: Access, draft: MemoryDraft, clock: Clock = SYSTEM_CLO
 def memory_save_many(
     *, access: Access, drafts: Sequence[MemoryDraft], clock: Clock = SYSTEM_CLOCK
 ) -> list[SaveOutcome]:
-    """Save memories in one transaction; gives one outcome per draft, in order.
+    """Save memories in one transaction. Return one outcome per draft, in order.
 
-    A draft that cannot be saved gives its error and keeps no other from being saved. Raises UnavailableError
+    A draft that cannot be saved has its error as outcome, and keeps no other from being saved. Raises UnavailableError
     when the embedding model does not answer or the index is still being loaded, ThrottledError while the index is
     degraded and busy; then nothing was written.
     """
@@ -53,45 +72,73 @@ def memory_save_many(
 
 
 def save_prepare(*, access: Access, drafts: Sequence[MemoryDraft]) -> PreparedSaves:
-    """The slow half of a save, which holds no lock and no transaction. Raises UnavailableError."""
+    """Run the slow half of a save, which holds no lock and no transaction. Raises UnavailableError."""
     space = current_space()
-    items = [prepare_draft(access, draft, space) for draft in drafts]
-    ready = iter(with_vectors([item for item in items if isinstance(item, Candidate)]))
-    return PreparedSaves([next(ready) if isinstance(item, Candidate) else item for item in items], space, access.actor)
+    items: list[Candidate | MemoryHubError] = []
+    for draft in drafts:
+        try:
+            scope = access.for_write(draft.scope, settings.MEMORYHUB.default_user)
+            vector = None if draft.embedding is None else given_vector(draft.embedding, space)
+        except MemoryHubError as error:
+            items.append(error)
+            continue
+        key = (scope.user_id or "", scope.household_id or "", scope.persona_id or "", content_hash(draft.content))
+        words = word_columns(draft.content, draft.keywords, draft.context, draft.occurred_at)
+        items.append(Candidate(uuid4(), draft, scope, key, words, vector))
+    embed_candidates([item for item in items if isinstance(item, Candidate)])
+    return PreparedSaves(items, space, access.actor)
+
+
+def embed_candidates(candidates: Sequence[Candidate]) -> None:
+    """Set the vectors of candidates, but of those that are duplicates already: they need none."""
+    known = find_duplicates({(one.key, one.draft.occurred_at) for one in candidates})
+    missing = [
+        one
+        for one in candidates
+        if one.vector is None and one.key not in known.active and (one.key, one.draft.occurred_at) not in known.decided
+    ]
+    wanted: dict[DuplicateKey, str] = {}
+    for one in missing:
+        wanted.setdefault(one.key, one.draft.content)  # of several, the first is the one that is stored
+    if wanted:
+        vectors = dict(zip(wanted, embed(list(wanted.values())), strict=True))
+        for one in candidates:
+            one.vector = vectors.get(one.key) if one.vector is None else one.vector
 
 
 def save_write(*, prepared: PreparedSaves, clock: Clock = SYSTEM_CLOCK) -> list[SaveOutcome]:
-    """The quick half of a save: one transaction. One outcome per draft, in order."""
-    ready, started = [item for item in prepared.items if isinstance(item, Candidate)], monotonic_ms()
-    results = iter(_write(ready, prepared.space, prepared.actor, clock))
-    if ready:
-        index_guard().note_write((monotonic_ms() - started) / math.ceil(len(ready) / MEMORIES_PER_WRITE), clock=clock)
-    return [next(results) if isinstance(item, Candidate) else item for item in prepared.items]
+    """Run the quick half of a save: compare without a lock, then decide and write in one transaction.
 
-
-def _write(ready: Sequence[Candidate], space: EmbeddingSpace, actor: str, clock: Clock) -> list[SaveResult]:
-    """Compare without a lock, then decide and write with it."""
-    if not ready:
-        return []
-    writing, now = Writing(space, active_rules(), Vectors(space.dimension)), utcnow(clock)
-    comparison = compare(subjects_of(ready, writing.rules, now), space)
+    Return one outcome per draft, in order. Raises UnavailableError, SpaceChangedError.
+    """
+    candidates, started = [item for item in prepared.items if isinstance(item, Candidate)], monotonic_ms()
+    if not candidates:
+        return [item for item in prepared.items if isinstance(item, MemoryHubError)]
+    context = SaveContext(prepared.space, active_rules(), TextVectors(prepared.space.dimension))
+    now = utcnow(clock)
+    comparison = compare(candidates, context, now)
     for _ in range(_TRIES):
         try:
             with transaction.atomic():
-                versions = lock_shards(item.key[0] for item in ready)
-                hold_space(space)
-                return Writer(UnitOfWork(actor, now, versions), writing, comparison).write(ready, versions)
+                versions = lock_shards(one.key[0] for one in candidates)
+                hold_space(prepared.space)
+                compare_again(comparison, versions, prepared.space)
+                unit = UnitOfWork(prepared.actor, now, versions)
+                results = iter(Writer(unit, context, comparison).write())
         except VectorsMissingError:
-            writing.vectors.supply(embed(writing.vectors.missing))
-        if any(item.vector is None for item in ready):
-            # What was a duplicate when it was prepared and is none now has not been compared with anything yet.
-            ready = [_with_vector(item, writing.vectors) for item in ready]
-            comparison = compare(subjects_of(ready, writing.rules, now), space)
+            context.vectors.embed_missing()
+        else:
+            index_guard().note_write(
+                (monotonic_ms() - started) / math.ceil(len(candidates) / MEMORIES_PER_WRITE), clock=clock
+            )
+            return [next(results) if isinstance(item, Candidate) else item for item in prepared.items]
+        unembedded = [one for one in candidates if one.vector is None]
+        for one in unembedded:
+            # A duplicate when it was prepared, and none any more: it has not been compared with anything yet.
+            one.vector = context.vectors.known.get(one.draft.content)
+        if unembedded:
+            comparison = compare(candidates, context, now)
     detail = (
         "Others write the same memories, or these merge with each other too often: try again, or save fewer at once."
     )
     raise UnavailableError(detail, retry_after=1)
-
-
-def _with_vector(item: Candidate, vectors: Vectors) -> Candidate:
-    return item if item.vector is not None else replace(item, vector=vectors.known(item.draft.content))

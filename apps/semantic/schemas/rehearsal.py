@@ -16,7 +16,7 @@ from apps.rules.domain.engine.record import MemoryRecord
 from apps.rules.domain.engine.verdict import VerdictOutcome
 from apps.rules.selectors import is_visible
 from apps.semantic.conflicts.near_pairs import DEFAULT_PAIRS, MAX_PAIRS
-from apps.semantic.conflicts.rehearsal import DEFAULT_LIMIT, MAX_LIMIT, Difference, Rehearsal, Replayed
+from apps.semantic.conflicts.rehearsal import DEFAULT_LIMIT, MAX_LIMIT, Difference, Rehearsal, ReplayReport
 from apps.semantic.domain.rehearsal import NO_CONFLICT, ReplayedOutcome
 from apps.semantic.models import Origin, ReviewState
 
@@ -160,7 +160,7 @@ def render_rehearsal(access: Access, rehearsal: Rehearsal) -> RehearsalOutput:
     }
 
 
-def render_summary(replayed: Replayed, show: ShownRule) -> SummaryOutput:
+def render_summary(replayed: ReplayReport, show: ShownRule) -> SummaryOutput:
     """Return the counts of replayed cases as JSON. Rules without a name are counted together."""
     counts: dict[str | None, int] = {}
     for name, count in replayed.tally.rules.most_common():
@@ -218,7 +218,7 @@ def render_outcome(replayed: ReplayedOutcome, show: ShownRule) -> ReplayOutput:
         "outcome": replayed.outcome,
         "rule": show(replayed.rule),
         "existing": replayed.existing,
-        "inactive": sorted(replayed.gone),
+        "inactive": sorted(replayed.removed),
         "merged": None if replayed.merged is None else replayed.merged[:MAX_EXCERPT_CHARS],
         "strategy": replayed.strategy,
         "confidence": replayed.confidence,

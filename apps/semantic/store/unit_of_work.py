@@ -1,82 +1,114 @@
-"""Every change that one transaction makes to memories, kept together and written at its end.
+"""All changes that one transaction makes to memories, collected and written at its end.
 
-Whoever decides says what is to become of memories; rows, vectors, history, receipts and events follow from that here,
-so none of them can be forgotten.
+Callers say how memories change; rows, vectors, history, receipts and events follow from that here, so that none of
+them can be forgotten.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from datetime import datetime
+from enum import Enum
+from functools import partial
 from typing import Any
 from uuid import UUID
 
-import numpy as np
-import numpy.typing as npt
+from django.contrib.postgres.fields import ArrayField
+from django.db import connection, models, transaction
+from pgvector import Vector as PgVector
+from pgvector.psycopg import register_vector
+from psycopg import sql
+from psycopg.types.json import Jsonb
 
+from apps.core.domain.clock import Clock, utcnow
 from apps.events.domain.payload import EventPayload
 from apps.events.services import emit_many
 from apps.llm.selectors import EmbeddingSpace
 from apps.semantic.domain.state import MemoryState, Transition
-from apps.semantic.events import MemoryDeleted, MemorySaved, MemoryStatusChanged, SaveAction, change_fields
-from apps.semantic.memories.prepare import duplicate_key
+from apps.semantic.events import MemoryDeleted, MemorySaved, MemoryStatusChanged, SaveAction
 from apps.semantic.models import Conflict, Memory, MemoryEmbedding, MemoryRevision, MemoryStatus, RevisionAction
-from apps.semantic.store.copy import insert_embeddings, insert_memories, insert_revisions, number_memories
+from apps.semantic.store.rows import Vector, duplicate_key
 
-STATE_FIELDS = ("status", "superseded_by", "status_changed_at", "updated_at", "version")
+STATE_FIELDS = ("status", "superseded_by", "status_changed_at")
+SAVED_AGAIN = partial(MemorySaved, action=SaveAction.UPDATED)
+
+
+def lock_shards(users: Iterable[str]) -> Mapping[str, int]:
+    """Queue this transaction behind the other writers of each user. Return the versions that its changes carry."""
+    with connection.cursor() as cursor:
+        # Sorted, so that two transactions never wait for each other.
+        cursor.execute(
+            "INSERT INTO semantic_memoryshard (user_id, version, reset_version) "
+            "SELECT u, 1, 0 FROM unnest(%s::text[]) AS u "
+            "ON CONFLICT (user_id) DO UPDATE SET version = semantic_memoryshard.version + 1 "
+            "RETURNING user_id, version",
+            [sorted(set(users))],
+        )
+        return dict(cursor.fetchall())
 
 
 def state_of(memory: Memory) -> MemoryState:
-    """Where a memory stands now."""
+    """Return the current state of a memory."""
     by = memory.superseded_by
     return MemoryState(str(memory.status), by.uuid if by else None, memory.status_changed_at)
 
 
+@dataclass
 class UnitOfWork:
-    """The changes of one transaction. versions: of the locked shards, by user (see `locks`)."""
+    """The changes of one transaction. versions: of the locked shards, by user (see `lock_shards`)."""
 
-    def __init__(self, actor: str, now: datetime, versions: Mapping[str, int]) -> None:
-        self.actor, self.now = actor, now
-        self._versions = versions
-        self._rows: dict[int, Memory] = {}
-        self._inserted: list[Memory] = []
-        self._embeddings: list[MemoryEmbedding] = []
-        self._changed: dict[int, tuple[Memory, set[str]]] = {}
-        self._revisions: list[MemoryRevision] = []
-        self._receipts: list[Conflict] = []
-        self._events: list[EventPayload] = []
+    actor: str
+    now: datetime
+    versions: Mapping[str, int]
+    events: list[EventPayload] = field(default_factory=list)
+    receipts: list[Conflict] = field(default_factory=list)
+    rows: dict[int, Memory] = field(default_factory=dict)
+    inserted: list[Memory] = field(default_factory=list)
+    embeddings: list[MemoryEmbedding] = field(default_factory=list)
+    changed: dict[int, tuple[Memory, set[str]]] = field(default_factory=dict)
+    revisions: list[MemoryRevision] = field(default_factory=list)
 
-    def row(self, memory: Memory) -> Memory:
-        """The one object that stands for a stored memory here: what was decided about it is known only to that one."""
-        return self._rows.setdefault(memory.pk, memory)
+    def attach(self, memory: Memory) -> Memory:
+        """Return the one object that represents a stored memory here: only that one has the changes made so far."""
+        return self.rows.setdefault(memory.pk, memory)
 
     def insert(
         self,
         memory: Memory,
         space: EmbeddingSpace,
-        vector: npt.NDArray[np.float32],
+        vector: Vector,
         *,
         is_given: bool,
         reason: str,
         receipt: UUID | None = None,
-    ) -> Transition:
+    ) -> None:
         """Add a memory as it is, with its vector of a space. receipt: of the decision that it arrives with."""
-        memory.version = self._versions[memory.user_id]
-        self._inserted.append(memory)
-        self._embeddings.append(MemoryEmbedding(memory=memory, space=space, vector=vector, is_given=is_given))
+        memory.version = self.versions[memory.user_id]
+        self.inserted.append(memory)
+        self.embeddings.append(MemoryEmbedding(memory=memory, space=space, vector=vector, is_given=is_given))
         self.record(memory, RevisionAction.CREATED, {}, reason=reason, conflict=receipt)
         if memory.status == MemoryStatus.ACTIVE:
-            self.emit(MemorySaved(action=SaveAction.INSERTED, **self._fields(memory)))
-        return Transition(memory.uuid, None, state_of(memory))
+            self.emit(memory, MemorySaved, action=SaveAction.INSERTED)
 
-    def update(self, memory: Memory, after: Mapping[str, Any], *, reason: str) -> None:
-        """Give fields of a memory new values."""
-        changes = {name: [getattr(memory, name), value] for name, value in after.items()}
+    def update(
+        self,
+        memory: Memory,
+        after: Mapping[str, Any],
+        *,
+        action: RevisionAction = RevisionAction.UPDATED,
+        changes: Mapping[str, Any] | None = None,
+        reason: str = "",
+        event: Callable[..., EventPayload] = SAVED_AGAIN,
+    ) -> None:
+        """Set fields of a memory. changes: for its history, where that is not just the values before and after."""
+        before = {name: [getattr(memory, name), value] for name, value in after.items()}
         for name, value in after.items():
             setattr(memory, name, value)
-        self._touch(memory, after)
-        self.record(memory, RevisionAction.UPDATED, changes, reason=reason)
-        self.emit(MemorySaved(action=SaveAction.UPDATED, **self._fields(memory)))
+        self.touch(memory, after)
+        self.record(memory, action, before if changes is None else changes, reason=reason)
+        self.emit(memory, event)
 
-    def move(
+    def change_status(
         self,
         memory: Memory,
         status: MemoryStatus,
@@ -86,18 +118,36 @@ class UnitOfWork:
         receipt: UUID,
         since: datetime | None = None,
     ) -> Transition:
-        """Let a memory stand otherwise from now on, or as it did before, `since` then."""
+        """Change the state of a memory by a decision, or put back an earlier state, which began at `since`."""
         before = state_of(memory)
         memory.status, memory.superseded_by, memory.status_changed_at = status, by, since
         after = state_of(memory)
-        self._touch(memory, STATE_FIELDS)
-        self.record(memory, action, _differences(before, after), conflict=receipt)
-        self.emit(self._moved(memory, receipt))
+        self.touch(memory, STATE_FIELDS)
+        old, new = before.as_json(), after.as_json()
+        differences = {name: [old[name], new[name]] for name in ("status", "superseded_by") if old[name] != new[name]}
+        self.record(memory, action, differences, conflict=receipt)
+        if status == MemoryStatus.DELETED:
+            self.emit(memory, MemoryDeleted)
+        else:
+            self.emit(
+                memory,
+                MemoryStatusChanged,
+                status=after.status,
+                superseded_by=after.superseded_by,
+                conflict_id=receipt,
+            )
         return Transition(memory.uuid, before, after)
 
-    def inserted_twin(self, memory: Memory, besides: Collection[Memory]) -> Memory | None:
-        """An active memory of the same scope and content among those inserted."""
-        others = (one for one in self._inserted if one.status == MemoryStatus.ACTIVE and one not in besides)
+    def touch(self, memory: Memory, fields: Iterable[str]) -> None:
+        """Note changed fields of a memory, to be written at the end."""
+        memory.updated_at, memory.version = self.now, self.versions[memory.user_id]
+        if memory.pk is not None:  # else it was inserted by this very transaction, and is written with the rest
+            _, known = self.changed.setdefault(memory.pk, (memory, set()))
+            known.update(fields, ("updated_at", "version"))
+
+    def find_pending_duplicate(self, memory: Memory, exclude: Collection[Memory]) -> Memory | None:
+        """Return an active memory of the same scope and content among those inserted."""
+        others = (one for one in self.inserted if one.status == MemoryStatus.ACTIVE and one not in exclude)
         return next((one for one in others if duplicate_key(one) == duplicate_key(memory)), None)
 
     def record(
@@ -110,7 +160,7 @@ class UnitOfWork:
         conflict: UUID | None = None,
     ) -> None:
         """Add a step to the history of a memory."""
-        self._revisions.append(
+        self.revisions.append(
             MemoryRevision(
                 memory=memory,
                 action=action,
@@ -122,60 +172,100 @@ class UnitOfWork:
             )
         )
 
-    def add_receipt(self, receipt: Conflict) -> None:
-        """Keep a receipt; its memories may be among those inserted."""
-        self._receipts.append(receipt)
-
-    def emit(self, event: EventPayload) -> None:
-        """Tell of something once the transaction is committed."""
-        self._events.append(event)
-
-    def write(self) -> None:
-        """Write everything. What leaves goes first: what arrives may have the same content."""
-        if self._inserted:
-            number_memories(self._inserted)
-        for memory, fields in self._changed.values():
-            memory.superseded_by = memory.superseded_by  # takes over an id that it has only now
-            memory.save(update_fields=fields)
-        if self._inserted:
-            insert_memories(self._inserted)
-            insert_embeddings(self._embeddings)
-        if self._revisions:
-            insert_revisions(self._revisions)
-        for receipt in self._receipts:
-            _refer_to_ids(receipt)
-        Conflict.objects.bulk_create(self._receipts)
-        emit_many(self._events)
-
-    def _touch(self, memory: Memory, fields: Any) -> None:
-        memory.updated_at, memory.version = self.now, self._versions[memory.user_id]
-        if memory.pk is None:  # inserted by this very transaction, and written with the rest
-            return
-        _, known = self._changed.setdefault(memory.pk, (memory, set()))
-        known.update(fields, ("updated_at", "version"))
-
-    def _moved(self, memory: Memory, receipt: UUID) -> EventPayload:
-        if memory.status == MemoryStatus.DELETED:
-            return MemoryDeleted(**self._fields(memory))
-        by = memory.superseded_by
-        return MemoryStatusChanged(
-            status=str(memory.status),
-            superseded_by=by.uuid if by else None,
-            conflict_id=receipt,
-            **self._fields(memory),
+    def emit(self, memory: Memory, event: Callable[..., EventPayload], **fields: Any) -> None:
+        """Notify subscribers of a change of a memory once the transaction is committed. event: its payload class."""
+        self.events.append(
+            event(
+                memory_id=memory.uuid,
+                user_id=memory.user_id,
+                household_id=memory.household_id or None,
+                persona_id=memory.persona_id or None,
+                actor=self.actor,
+                at=self.now,
+                **fields,
+            )
         )
 
-    def _fields(self, memory: Memory) -> dict[str, Any]:
-        return change_fields(memory, self.actor, self.now)
+    def write(self) -> None:
+        """Write everything. Changed rows go first: an inserted one may have the content that one of them had."""
+        assign_ids(self.inserted)
+        for memory, fields in self.changed.values():
+            memory.superseded_by = memory.superseded_by  # takes over an id that it has only now
+            memory.save(update_fields=fields)
+        for memory in self.inserted:
+            memory.superseded_by = memory.superseded_by  # by another one of them
+        for revision in self.revisions:
+            revision.memory_id = revision.memory.pk
+        copy_rows(Memory, self.inserted, with_id=True)
+        copy_vectors(self.embeddings)
+        copy_rows(MemoryRevision, self.revisions, with_id=False)
+        for receipt in self.receipts:  # may point at memories and receipts that had no id when it was made
+            receipt.candidate, receipt.existing = receipt.candidate, receipt.existing
+            receipt.result, receipt.about = receipt.result, receipt.about
+        Conflict.objects.bulk_create(self.receipts)
+        emit_many(self.events)
 
 
-def _differences(before: MemoryState, after: MemoryState) -> dict[str, Any]:
-    """Field -> [before, after], of what is not the same."""
-    old, new = before.as_json(), after.as_json()
-    return {name: [old[name], new[name]] for name in ("status", "superseded_by") if old[name] != new[name]}
+@contextmanager
+def unit_of_work(user: str, *, actor: str, clock: Clock) -> Iterator[UnitOfWork]:
+    """Lock the shard of a user in a transaction of its own, and write the collected changes at its end.
+
+    Read inside the block what the changes depend on: only there no other writer of the user is active.
+    """
+    with transaction.atomic():
+        versions = lock_shards([user])
+        unit = UnitOfWork(actor, utcnow(clock), versions)
+        yield unit
+        unit.write()
 
 
-def _refer_to_ids(receipt: Conflict) -> None:
-    """Let a receipt point at memories and receipts that had no id when it was made."""
-    receipt.candidate, receipt.existing = receipt.candidate, receipt.existing
-    receipt.result, receipt.about = receipt.result, receipt.about
+# Rows are inserted through COPY: a save of 500 memories spends its time on embedding, not on SQL text.
+
+
+def assign_ids(memories: Sequence[Memory]) -> None:
+    """Number new memories, rising in their order, so that others can refer to them before they are inserted."""
+    if not memories:
+        return
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT nextval(pg_get_serial_sequence(%s, 'id')) FROM generate_series(1, %s)",
+            [Memory._meta.db_table, len(memories)],
+        )
+        for memory, (pk,) in zip(memories, cursor.fetchall(), strict=True):
+            memory.pk = pk
+            memory._state.adding = False
+
+
+def copy_rows(model: type[models.Model], rows: Sequence[models.Model], *, with_id: bool) -> None:
+    """Insert rows. with_id: they have their ids already."""
+    if not rows:
+        return
+    fields = [column for column in model._meta.concrete_fields if with_id or not column.primary_key]
+    columns = sql.SQL(", ").join(sql.Identifier(str(column.column)) for column in fields)
+    statement = sql.SQL("COPY {} ({}) FROM STDIN").format(sql.Identifier(model._meta.db_table), columns)
+    with connection.wrap_database_errors, connection.connection.cursor().copy(statement) as copy:
+        for row in rows:
+            values: list[Any] = []
+            for column in fields:
+                value = getattr(row, column.attname)
+                if isinstance(column, models.JSONField):
+                    value = Jsonb(value)
+                elif isinstance(column, ArrayField):
+                    value = list(value)
+                elif isinstance(value, Enum):
+                    value = value.value
+                values.append(value)
+            copy.write_row(values)
+
+
+def copy_vectors(embeddings: Sequence[MemoryEmbedding]) -> None:
+    """Insert vectors of memories that are inserted already."""
+    if not embeddings:
+        return
+    register_vector(connection.connection)
+    table = sql.Identifier(MemoryEmbedding._meta.db_table)
+    statement = sql.SQL("COPY {} (memory_id, space_id, is_given, vector) FROM STDIN (FORMAT BINARY)").format(table)
+    with connection.wrap_database_errors, connection.connection.cursor().copy(statement) as copy:
+        copy.set_types(["int8", "int8", "bool", "vector"])
+        for row in embeddings:
+            copy.write_row((row.memory.pk, row.space.pk, row.is_given, PgVector(row.vector)))

@@ -18,7 +18,7 @@ from apps.core.domain.scope import Scope, system_access
 from apps.rules.services import rule_register
 from apps.semantic.admin.bulk_revert import AT_ONCE
 from apps.semantic.admin.receipt_page import may_decide
-from apps.semantic.conflicts.bulk_queue import TASK
+from apps.semantic.conflicts.bulk_revert import TASK
 from apps.semantic.conflicts.review import Winner, conflict_accept, conflict_override, conflict_revert
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.models import Conflict, Memory

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from apps.core.domain.scope import Scope, system_access
 from apps.retrieval.domain.query import SearchMode, SearchQuery
 from apps.semantic.domain.memory import MemoryDraft
-from apps.semantic.memories.prepare import word_columns
 from apps.semantic.models import Memory, MemoryEmbedding
 from apps.semantic.search.search import memory_search
 from apps.semantic.services import memory_save
 from apps.semantic.store.embedding_space import current_space, forget_space
+from apps.semantic.store.rows import word_columns
 from benchmarks.vectors.data import FILTERS, Question, ScopeData, fill, questions, real_scope, synthetic_scope
 
 ALL, TENTH, HUNDREDTH, THOUSANDTH, CLUSTERED = FILTERS

@@ -14,8 +14,15 @@ from apps.core.domain.errors import InvalidInputError
 from apps.core.domain.scope import Access, Permission, Scope
 from apps.rules.services import rule_register, rule_update
 from apps.semantic import tasks
-from apps.semantic.conflicts.bulk_queue import TASK, RevertStatus, enqueue_revert, run_status
-from apps.semantic.conflicts.bulk_revert import Selection, conflicts_revert, decisions_in
+from apps.semantic.conflicts.bulk_revert import (
+    TASK,
+    RevertStatus,
+    Selection,
+    conflicts_revert,
+    decisions_in,
+    enqueue_revert,
+    run_status,
+)
 from apps.semantic.conflicts.counts import decided_rules, open_conflicts
 from apps.semantic.conflicts.review import Winner, conflict_accept, conflict_override, conflict_revert
 from apps.semantic.domain.memory import MemoryDraft

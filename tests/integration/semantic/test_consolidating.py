@@ -79,7 +79,7 @@ def order(**fields: Any) -> Consolidation:
 
 def run(consolidation: Consolidation, **bounds: Any) -> RunReport:
     asked = RunLimits(**{"memories": None, "decisions": None, "seconds": None, **bounds})
-    report = consolidation_run(pk=consolidation.pk, bounds=asked)
+    report = consolidation_run(pk=consolidation.pk, limits=asked)
     consolidation.refresh_from_db()
     return report
 
@@ -370,7 +370,7 @@ def test_what_was_decided_and_the_place_to_go_on_are_committed_together(
 
     store(*opposites(3))
     strict()
-    monkeypatch.setattr(running.ConsolidationRun, "_move", killed)
+    monkeypatch.setattr(running.ConsolidationRun, "move_cursor", killed)
     with pytest.raises(Killed):
         run(order(mode="decide"))
     assert not Conflict.objects.exists()
@@ -520,14 +520,14 @@ def test_one_that_is_gone_is_no_error() -> None:
 
 def interrupted(monkeypatch: pytest.MonkeyPatch, number: int, by: Callable[[], Any]) -> None:
     """Let something happen between looking and the nth decision."""
-    decide, calls = running.ConsolidationRun._decide, iter(range(1, 1_000))
+    decide, calls = running.ConsolidationRun.decide, iter(range(1, 1_000))
 
     def before(self: Any, *arguments: Any) -> Any:
         if next(calls) == number:
             by()
         return decide(self, *arguments)
 
-    monkeypatch.setattr(running.ConsolidationRun, "_decide", before)
+    monkeypatch.setattr(running.ConsolidationRun, "decide", before)
 
 
 def test_switching_it_off_stops_a_scheduled_run(lax: None, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,8 +15,7 @@ from apps.semantic.consolidation.services import consolidation_create, consolida
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.models import Conflict, Consolidation, Memory
 from apps.semantic.services import memory_delete, memory_save
-from apps.semantic.store.copy import number_memories
-from apps.semantic.store.locks import lock_shards
+from apps.semantic.store.unit_of_work import assign_ids, lock_shards
 from tests.integration.semantic.opposites import TOWNS, opposites, unnoticed
 from tests.threads import at_once
 
@@ -43,7 +42,7 @@ def nightly() -> Consolidation:
 
 def going(consolidation: Consolidation, **bounds: Any) -> Callable[[], RunReport]:
     asked = RunLimits(**{"memories": None, "decisions": None, "seconds": None, **bounds})
-    return lambda: consolidation_run(pk=consolidation.pk, bounds=asked)
+    return lambda: consolidation_run(pk=consolidation.pk, limits=asked)
 
 
 def finish(consolidation: Consolidation) -> None:
@@ -142,7 +141,7 @@ def test_a_save_of_the_same_user_waits_for_one_decision_only(
         waiting.append(in_thread(save_and_look)[0])
 
     meeting(1, another)
-    real = running.ConsolidationRun._moved
+    real = running.ConsolidationRun.note_progress
 
     def moved(self: Any, *arguments: Any) -> None:
         """Between two decisions: the save that waits gets its turn."""
@@ -150,7 +149,7 @@ def test_a_save_of_the_same_user_waits_for_one_decision_only(
             thread.join(PATIENCE)
         real(self, *arguments)
 
-    monkeypatch.setattr(running.ConsolidationRun, "_moved", moved)
+    monkeypatch.setattr(running.ConsolidationRun, "note_progress", moved)
     assert going(nightly)().decided == 10
     assert decided_before_it == [1]
     assert Memory.objects.active().filter(content="Somebody likes tea.").count() == 1
@@ -199,7 +198,7 @@ class Slow:
     def _write(self, user: str) -> None:
         with transaction.atomic():
             lock_shards([user])
-            number_memories([Memory()])
+            assign_ids([Memory()])
             self.has_id.set()
             assert self.go_on.wait(PATIENCE)
 
@@ -211,9 +210,9 @@ class Slow:
 def test_no_id_is_settled_while_somebody_who_has_a_lower_one_is_at_work() -> None:
     slow = Slow("ben")
     last = save("Ana likes tea.")
-    assert last_visible_id(patience=0.1) is None
+    assert last_visible_id(0.1) is None
     slow.finish()
-    assert last_visible_id(patience=PATIENCE) == last.pk
+    assert last_visible_id(PATIENCE) == last.pk
 
 
 def test_a_writer_who_comes_later_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -227,7 +226,7 @@ def test_a_writer_who_comes_later_is_not_waited_for(monkeypatch: pytest.MonkeyPa
             first.finish()
 
     monkeypatch.setattr("apps.semantic.consolidation.candidates.time.sleep", pause)
-    assert last_visible_id(patience=PATIENCE) == last.pk
+    assert last_visible_id(PATIENCE) == last.pk
     later[0].finish()
 
 

@@ -15,7 +15,7 @@ from apps.core.domain.errors import InvalidInputError, NotFoundError
 from apps.core.domain.scope import Access, Permission, Scope, system_access
 from apps.rules.domain.documents.problems import InvalidRuleError
 from apps.rules.services import rule_register, rule_update
-from apps.semantic.conflicts.rehearsal import Rehearsal, Replayed, rehearse, rehearse_document
+from apps.semantic.conflicts.rehearsal import Rehearsal, ReplayReport, rehearse, rehearse_document
 from apps.semantic.consolidation.run import RunLimits
 from apps.semantic.consolidation.services import consolidation_for, consolidation_run
 from apps.semantic.domain.memory import MemoryDraft
@@ -67,11 +67,11 @@ def postcards(save: Save, **fields: Any) -> SaveResult:
     return save("Ana owns 15 postcards.", **fields)
 
 
-def transitions(replayed: Replayed) -> dict[str, int]:
+def transitions(replayed: ReplayReport) -> dict[str, int]:
     return {f"{before} -> {after}": count for (before, after), count in replayed.tally.transitions.items()}
 
 
-def neighbours_of(rehearsal: Rehearsal) -> Replayed:
+def neighbours_of(rehearsal: Rehearsal) -> ReplayReport:
     assert rehearsal.neighbours is not None
     return rehearsal.neighbours
 
@@ -108,7 +108,7 @@ def test_a_change_that_lets_another_memory_win_says_which_one_would_stand(access
     [difference] = rehearse(access, "default", KEEP_OLD).decisions.differences
     assert difference.before.outcome == "superseded_existing"
     assert difference.changed.outcome == "kept_existing"
-    assert difference.changed.gone == {str(receipt.candidate.uuid)}
+    assert difference.changed.removed == {str(receipt.candidate.uuid)}
 
 
 def test_a_merge_with_another_text_differs(access: Access, save: Save) -> None:
@@ -144,8 +144,8 @@ def test_a_decision_about_several_memories_is_replayed_with_all_of_them(access: 
     assert rehearse(access, "default", limit=1).decisions.tally.differ == 0
     [difference] = rehearse(access, "default", NEVER_ACT, limit=1).decisions.differences
     assert len(difference.case.partners) == 2
-    assert len(difference.before.gone) == 2
-    assert difference.changed.gone == frozenset()
+    assert len(difference.before.removed) == 2
+    assert difference.changed.removed == frozenset()
 
 
 def test_a_difference_that_was_there_before_is_not_due_to_the_change(access: Access, save: Save) -> None:
@@ -247,7 +247,7 @@ def test_decisions_are_read_a_few_at_a_time_and_none_is_missed(
 
 def consolidate(mode: str) -> Conflict:
     consolidation = consolidation_for(scope=Scope("ana"), mode=ConsolidationMode(mode))
-    consolidation_run(pk=consolidation.pk, bounds=RunLimits(memories=None, decisions=None, seconds=None))
+    consolidation_run(pk=consolidation.pk, limits=RunLimits(memories=None, decisions=None, seconds=None))
     return Conflict.objects.get()
 
 

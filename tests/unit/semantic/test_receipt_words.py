@@ -26,7 +26,7 @@ evidence = st.dictionaries(st.sampled_from(["threshold", "overlap", "delta", "si
 
 def test_a_contradiction_shows_its_reason_what_differs_and_the_passages() -> None:
     words = signal_words(CONTRADICTION)
-    assert words.said == "A number, an amount, a date or a time differs. A strength of more than 0.5 counts."
+    assert words.sentence == "A number, an amount, a date or a time differs. A strength of more than 0.5 counts."
     assert words.differing == (("15", "12"),)
     assert words.common == ("owns",)
     assert words.passages == (("Candidate", "owns 15"), ("Existing", "owns 12"))
@@ -40,20 +40,20 @@ def test_the_bar_of_a_signal_has_its_score_and_its_threshold() -> None:
 def test_shared_keywords_are_told_as_a_share() -> None:
     signal = {"type": "keyword", "score": 0.95, "evidence": {"overlap": 0.95, "threshold": 0.9, "keywords": ["tea"]}}
     words = signal_words(signal)
-    assert words.said == "They share 95% of their keywords; more than 90% counts."
+    assert words.sentence == "They share 95% of their keywords; more than 90% counts."
     assert words.common == ("tea",)
 
 
 def test_the_values_of_importances_are_not_passages() -> None:
     values = {"candidate": 0.9, "existing": 0.4, "delta": 0.5, "threshold": 0.3}
     words = signal_words({"type": "importance", "score": 0.5, "evidence": values})
-    assert words.said == "Importances of 0.9 and 0.4 differ by 0.5; more than 0.3 counts."
+    assert words.sentence == "Importances of 0.9 and 0.4 differ by 0.5; more than 0.3 counts."
     assert words.passages == ()
 
 
 def test_a_time_is_told_in_fitting_units_and_has_no_threshold_on_its_bar() -> None:
     words = signal_words({"type": "time", "score": 0.6, "evidence": {"delta_seconds": 90, "window_seconds": 300}})
-    assert words.said == "They are 1.5 minutes apart; up to 5 minutes counts."
+    assert words.sentence == "They are 1.5 minutes apart; up to 5 minutes counts."
     assert words.threshold is None
 
 

@@ -65,7 +65,7 @@ def test_each_partner_is_compared_at_its_own_cosine() -> None:
 def test_a_case_without_a_conflict_leaves_everything() -> None:
     case = replay_case(record("new", "Ben has a dog."), [(record("old", "Ana drinks tea."), 0.1)])
     fate = replay(case, RULE, 1_000)
-    assert (fate.outcome, fate.gone, fate.existing, fate.rule) == ("no_conflict", frozenset(), None, "mine")
+    assert (fate.outcome, fate.removed, fate.existing, fate.rule) == ("no_conflict", frozenset(), None, "mine")
 
 
 def test_a_contradiction_supersedes_the_older_memory() -> None:
@@ -74,16 +74,16 @@ def test_a_contradiction_supersedes_the_older_memory() -> None:
         [(record("old", "Ana lives in Lisbon."), 0.7), (record("other", "Ben has a dog."), 0.1)],
     )
     fate = replay(case, RULE, 1_000)
-    assert (fate.outcome, fate.existing, fate.gone) == ("superseded_existing", "old", {"old"})
+    assert (fate.outcome, fate.existing, fate.removed) == ("superseded_existing", "old", {"old"})
 
 
 def test_a_merge_tells_its_text_and_is_only_noticed_when_that_is_too_long() -> None:
     contents = ("Ana bakes rye bread every Sunday.", "Ana bakes rye bread every Sunday morning!")
     case = replay_case(record("new", contents[1]), [(record("old", contents[0]), 0.9)])
     fate = replay(case, MERGING, 1_000)
-    assert (fate.outcome, fate.merged, fate.gone) == ("merged", "\n".join(contents), {"new", "old"})
+    assert (fate.outcome, fate.merged, fate.removed) == ("merged", "\n".join(contents), {"new", "old"})
     short = replay(case, MERGING, 50)
-    assert (short.outcome, short.merged, short.gone) == ("noticed", None, frozenset())
+    assert (short.outcome, short.merged, short.removed) == ("noticed", None, frozenset())
     assert "longer than 50 characters" in short.reason
 
 

@@ -85,7 +85,7 @@ class Command(BaseCommand):
         total = Memory.objects.in_scope(consolidation.scope).active().count()
         with progress_bar("Looking", total, self.stderr) as advance:
             advance(_done_before(consolidation))
-            report = consolidation_run(pk=consolidation.pk, bounds=bounds, progress=advance)
+            report = consolidation_run(pk=consolidation.pk, limits=bounds, progress=advance)
         self._tell(report)
 
     def _tell(self, report: RunReport) -> None:

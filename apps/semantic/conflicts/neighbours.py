@@ -1,0 +1,155 @@
+"""Find the stored memories that are near enough to another one to be compared with it (DESIGN D5).
+
+They are the nearest by cosine and those that share the rarest words. Of labelled pairs that the detector notices,
+hidden among 3,000 turns of conversation, 99% are among these (docs/explain/conflicts.md).
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from apps.core.domain.scope import Scope
+from apps.llm.selectors import EmbeddingSpace
+from apps.retrieval.domain.bm25 import inverse_document_frequency
+from apps.retrieval.domain.postings import Bools
+from apps.retrieval.domain.ranking import visible_slots
+from apps.retrieval.domain.rows import RowStore
+from apps.retrieval.domain.text.terms import query_terms, term_hash
+from apps.retrieval.domain.vectors.cosines import cosines_of_each
+from apps.semantic.index.cache import index_cache
+from apps.semantic.models import Memory
+from apps.semantic.store.rows import Vector
+
+BY_VECTOR = 8
+BY_WORDS = 4
+MIN_COSINE = 0.25
+# A word that more of the memories have says next to nothing, and takes the longest to look up.
+MAX_COMMON = 50
+MAX_SHARE = 0.1
+# Cosines computed at once, 16 MB of them; and words looked up for one memory.
+MAX_COSINES = 4_000_000
+MAX_TERMS = 128
+
+
+@dataclass(frozen=True, eq=False)
+class Probe:
+    """A memory whose neighbours are searched.
+
+    terms: the hashes of its words. scope: exact, with empty strings for what it does not have. before: only memories
+    with a lower id are compared. exclude: the id of one that is not.
+    """
+
+    vector: Vector
+    terms: Sequence[int]
+    scope: Scope
+    before: int | None = None
+    exclude: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbour:
+    """A memory near a probe. id: its primary key. vector: a copy. shared: the weights (idf) of the words in common."""
+
+    id: int
+    vector: Vector
+    cosine: float
+    shared: float
+
+
+class Neighbourhood(NamedTuple):
+    """A stored memory with a copy of its vector and the older memories near it."""
+
+    vector: Vector
+    near: list[Neighbour]
+
+
+def terms_of(content: str, keywords: Sequence[str]) -> list[int]:
+    """Return the hashes of the words by which a memory finds those that share them."""
+    return [term_hash(word) for word in query_terms(" ".join((content, *keywords)))[:MAX_TERMS]]
+
+
+def neighbours(store: RowStore, probes: Sequence[Probe]) -> list[list[Neighbour]]:
+    """Find the memories of a store near each probe, in its exact scope. Return one list for each probe, in order."""
+    found: list[list[Neighbour]] = [[] for _ in probes]
+    places: dict[Scope, list[int]] = defaultdict(list)
+    for place, probe in enumerate(probes):
+        places[probe.scope].append(place)
+    step = max(1, MAX_COSINES // max(1, store.size))
+    for scope, mine in places.items() if len(store) else ():
+        visible = visible_slots(store, scope)
+        for start in range(0, len(mine), step):
+            chunk = mine[start : start + step]
+            rows = cosines_of_each(store.vectors, np.stack([probes[place].vector for place in chunk]))
+            for place, cosines in zip(chunk, rows, strict=True):
+                found[place] = nearest(store, visible, cosines, probes[place])
+    return found
+
+
+def nearest(store: RowStore, visible: Bools, cosines: npt.NDArray[np.float32], probe: Probe) -> list[Neighbour]:
+    """Return the memories to compare with a probe, each once, in the order of their slots.
+
+    visible: which slots are in its scope. cosines: of the probe with every slot; both of shape (store.size,).
+    """
+    if probe.before is not None:
+        visible = visible & (store.ids < probe.before)
+    if probe.exclude is not None:
+        visible = visible & (store.ids != probe.exclude)
+    shared = np.zeros(store.size)
+    documents = int(np.count_nonzero(visible))
+    limit = max(MAX_COMMON, MAX_SHARE * documents)
+    for term in probe.terms:
+        slots, _ = store.postings.of(term)
+        slots = slots[visible[slots]]
+        if 0 < len(slots) <= limit:
+            shared[slots] += inverse_document_frequency(documents, len(slots))
+    chosen: set[int] = set()
+    for scores, count, above in ((np.where(visible, cosines, -1.0), BY_VECTOR, MIN_COSINE), (shared, BY_WORDS, 0.0)):
+        best = np.argpartition(scores, -count)[-count:] if len(scores) > count else np.arange(len(scores))
+        chosen.update(best[scores[best] > above].tolist())
+    return [
+        Neighbour(int(store.ids[slot]), store.vectors[slot].copy(), float(cosines[slot]), float(shared[slot]))
+        for slot in sorted(chosen)
+    ]
+
+
+def best_of(found: Sequence[Neighbour]) -> set[Neighbour]:
+    """Return, of what was found near one memory in several stores, as many as `nearest` finds in one."""
+    if len(found) <= BY_WORDS:
+        return set(found)
+    by_vector = sorted(found, key=lambda one: -one.cosine)[:BY_VECTOR]
+    by_words = sorted(found, key=lambda one: -one.shared)[:BY_WORDS]
+    return {one for one in by_vector if one.cosine > MIN_COSINE} | {one for one in by_words if one.shared > 0}
+
+
+def stored_neighbours(memories: Sequence[Memory], space: EmbeddingSpace) -> dict[int, Neighbourhood]:
+    """Find the older memories near stored ones, by primary key. Those without a vector have none, and are left out.
+
+    Takes no lock of the database, and copies what it finds, so that the index may change afterwards. Searches of the
+    same user in this process wait for it, so pass some dozens at once. Raises SpaceChangedError.
+    """
+    # The words are analysed before the index is locked.
+    terms = {memory.pk: terms_of(memory.content, memory.keywords) for memory in memories}
+    by_user: dict[str, list[Memory]] = defaultdict(list)
+    for memory in memories:
+        by_user[memory.user_id].append(memory)
+    found: dict[int, Neighbourhood] = {}
+    for user, mine in by_user.items():
+        with index_cache().refreshed([user], space) as [store]:
+            slots = store.slots_of(np.array([memory.pk for memory in mine]))
+            probes = {
+                memory.pk: Probe(
+                    vector=store.vectors[slot].copy(),
+                    terms=terms[memory.pk],
+                    scope=Scope(memory.user_id, memory.household_id, memory.persona_id),
+                    before=memory.pk,
+                )
+                for memory, slot in zip(mine, slots.tolist(), strict=True)
+                if slot >= 0 and store.vectors[slot].any()
+            }
+            near = neighbours(store, list(probes.values()))
+        found |= {pk: Neighbourhood(probes[pk].vector, one) for pk, one in zip(probes, near, strict=True)}
+    return found

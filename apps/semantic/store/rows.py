@@ -1,0 +1,109 @@
+"""Rows of memories: made of drafts, found again as duplicates, and read as records for the rule engine."""
+
+from collections.abc import Collection, Iterable, Mapping
+from datetime import datetime
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from apps.core.domain.scope import Scope
+from apps.retrieval.domain.lexemes import LEXEMES_VERSION, document_lexemes
+from apps.retrieval.domain.substance import fullness, question_share
+from apps.rules.domain.engine.record import MemoryRecord
+from apps.semantic.domain.memory import DEFAULT_IMPORTANCE, DEFAULT_SOURCE, TAGS, MemoryDraft
+from apps.semantic.models import Memory
+
+Vector = npt.NDArray[np.float32]
+# User, household, persona and hash of the content: memories that have all of them in common are duplicates.
+DuplicateKey = tuple[str, str, str, str]
+DatedKey = tuple[DuplicateKey, datetime | None]
+LOST = ("superseded", "merged", "rejected")
+RECORD_COLUMNS = (
+    "id", "uuid", "content", "importance", "source", "keywords", "user_id", "persona_id", "occurred_at", "created_at",
+)  # fmt: skip
+
+
+class StoredDuplicates(NamedTuple):
+    """Stored memories that say what drafts say. decided: those that lost to another memory, with their date."""
+
+    active: dict[DuplicateKey, Memory]
+    decided: dict[DatedKey, Memory]
+
+
+def duplicate_key(row: Memory) -> DuplicateKey:
+    """Return what the duplicates of a memory have in common with it."""
+    return row.user_id, row.household_id, row.persona_id, row.content_hash
+
+
+def find_duplicates(wanted: Collection[DatedKey]) -> StoredDuplicates:
+    """Find the active memories with these keys, and those that lost to another memory with the same key and date.
+
+    Saving the same statement about the same date again, as a repeated import does, adds nothing, so it is not decided
+    again. With another date it is news, so one content may have lost several times. It is decided again as well once
+    the memory that it lost to is deleted: else neither would be active, however often it is saved.
+    """
+    keys = {key for key, _ in wanted}
+    columns = {"user_id__in": {key[0] for key in keys}, "content_hash__in": {key[3] for key in keys}}
+    active = {duplicate_key(row): row for row in Memory.objects.active().filter(**columns)}
+    decided: dict[DatedKey, Memory] = {}
+    if any(occurred_at is not None for _, occurred_at in wanted):
+        lost = Memory.objects.filter(status__in=LOST, **columns).exclude(superseded_by__status="deleted")
+        rows = lost.select_related("superseded_by").order_by("id")
+        decided = {(duplicate_key(row), row.occurred_at): row for row in rows}
+    return StoredDuplicates(
+        {key: row for key, row in active.items() if key in keys},
+        {key: row for key, row in decided.items() if key[1] is not None and key in wanted},
+    )
+
+
+def word_columns(content: str, keywords: Iterable[str], context: str, occurred_at: datetime | None) -> dict[str, Any]:
+    """Return the columns of a memory that are made from its words."""
+    return {
+        "lexemes": document_lexemes(content, keywords, context, occurred_at),
+        "question_share": question_share(content),
+        "fullness": fullness(content),
+        "lexemes_version": LEXEMES_VERSION,
+    }
+
+
+def new_memory(draft: MemoryDraft, scope: Scope, words: Mapping[str, Any], now: datetime) -> Memory:
+    """Return the unsaved row of a draft. words: its `word_columns`."""
+    return Memory(
+        **scope.named(),
+        **words,
+        **{tag: getattr(draft, tag) for tag in TAGS},
+        content=draft.content,
+        is_global=draft.is_global,
+        decay_policy=draft.decay_policy,
+        importance=DEFAULT_IMPORTANCE if draft.importance is None else draft.importance,
+        keywords=list(draft.keywords),
+        source=draft.source or DEFAULT_SOURCE,
+        occurred_at=draft.occurred_at,
+        session_id=draft.session_id,
+        context=draft.context,
+        metadata=draft.metadata,
+        created_at=now,
+        updated_at=now,
+    )
+
+
+def record_from_memory(memory: Memory, vector: Vector | None) -> MemoryRecord:
+    """Return a stored memory as the rule engine reads it."""
+    return record_from_row([getattr(memory, column) for column in RECORD_COLUMNS], vector)
+
+
+def record_from_row(row: Iterable[Any], vector: Vector | None) -> MemoryRecord:
+    """Return a stored memory, of which only RECORD_COLUMNS were read, as the rule engine reads it."""
+    _, uuid, content, importance, source, keywords, user_id, persona_id, occurred_at, created_at = row
+    return MemoryRecord(
+        key=str(uuid),
+        content=content,
+        timestamp=occurred_at or created_at,
+        importance=importance,
+        source=source,
+        keywords=tuple(keywords),
+        user_id=user_id,
+        persona_id=persona_id or None,
+        embedding=vector,
+    )
