@@ -1,15 +1,11 @@
-"""What semantic memory tells the rest of the hub. Never the content: who needs it reads it under its own rights."""
+"""Events of semantic memory. They never have the content: subscribers that need it read it under their own rights."""
 
-from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import ClassVar
 from uuid import UUID
 
 from apps.events.domain.payload import EventPayload, Moment, Text
 from apps.semantic.domain.index_health import IndexLevel, IndexReason
-
-if TYPE_CHECKING:
-    from apps.semantic.models import Memory
 
 
 class SaveAction(StrEnum):
@@ -30,18 +26,6 @@ class MemoryChange(EventPayload):
     at: Moment
 
 
-def change_fields(memory: "Memory", actor: str, at: datetime) -> dict[str, Any]:
-    """The fields that every MemoryChange of a memory has."""
-    return {
-        "memory_id": memory.uuid,
-        "user_id": memory.user_id,
-        "household_id": memory.household_id or None,
-        "persona_id": memory.persona_id or None,
-        "actor": actor,
-        "at": at,
-    }
-
-
 class MemorySaved(MemoryChange):
     """A memory was stored, or an exact duplicate improved it."""
 
@@ -50,7 +34,7 @@ class MemorySaved(MemoryChange):
 
 
 class MemoryReinforced(MemoryChange):
-    """The decay of a memory started anew."""
+    """The decay of a memory was restarted."""
 
     name: ClassVar[str] = "memory:semantic:reinforced"
 
@@ -77,7 +61,7 @@ class MemoryStatusChanged(MemoryChange):
 
 
 class ConflictDecided(EventPayload):
-    """Two memories disagree, and what was decided; with the outcome `noticed`, that both stand.
+    """Two memories conflict, and what was decided; with the outcome `noticed` both are kept.
 
     Overriding and reverting are decisions, too: `about` is the receipt of the one that they undo.
     """
@@ -100,7 +84,7 @@ class ConflictDecided(EventPayload):
 
 
 class IndexHealthChanged(EventPayload):
-    """The vector index of a process warns, does with less, or is well again. reasons: worst first; of the end, of what.
+    """The vector index of a process has another level of health. reasons: worst first; when it is well, of what ended.
 
     instance: host and process.
     """

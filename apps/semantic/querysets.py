@@ -19,11 +19,11 @@ class MemoryQuerySet(ScopedQuerySet["Memory"]):
     """Memories."""
 
     def active(self) -> Self:
-        """Those that a search may find."""
+        """Return those that a search may find."""
         return self.filter(status="active")
 
     def duplicates_of(self, memory: Memory) -> Self:
-        """Those of the same scope and content, by which exact duplicates are known."""
+        """Return those of the same scope and content as a memory."""
         return self.filter(
             user_id=memory.user_id,
             household_id=memory.household_id,
@@ -36,7 +36,7 @@ class ConflictQuerySet(ScopedQuerySet["Conflict"]):
     """Receipts."""
 
     def in_force(self) -> Self:
-        """Those that still say how things stand."""
+        """Return those that are neither reverted nor overridden."""
         return self.filter(state__in=("open", "accepted"))
 
 
@@ -44,28 +44,28 @@ class IngestionQuerySet(ScopedQuerySet["Ingestion"]):
     """Events on their way to becoming memories, and those that have become some."""
 
     def pending(self) -> Self:
-        """Those that wait to be saved."""
+        """Return those that wait to be saved."""
         return self.filter(status="pending")
 
     def due(self, now: datetime) -> Self:
-        """Those that may be tried now."""
+        """Return those that may be tried now."""
         return self.pending().filter(next_try_at__lte=now)
 
     def affected_by_pruning(self) -> Self:
-        """Those that something is to be done about when their event is pruned."""
+        """Return those that have to be reconciled when their event is pruned."""
         return self.filter(status__in=("pending", "failed", "linked"))
 
     def unlinking(self) -> Self:
-        """Those whose event is gone, and whose memory is to be looked at now.
+        """Return those whose event is gone, and whose memory has to be reconciled now.
 
-        One whose event stays under another id waits for that to be linked: without it the memory would be demoted.
+        One whose event is kept under another id waits for that to be linked: without it the memory would be demoted.
         """
         waiting = self.model._default_manager.filter(status="pending", user_id=models.OuterRef("user_id"))
         repaired = models.Q(pruned_reason="repair")
         return self.filter(status="unlinking").filter(~repaired | ~models.Exists(waiting))
 
     def exactly_in(self, scope: Scope) -> Self:
-        """Those of a scope in which what is not named does not exist."""
+        """Return those of a scope in which what is not named does not exist."""
         return self.filter(
             user_id=scope.user_id or "", household_id=scope.household_id or "", persona_id=scope.persona_id or ""
         )

@@ -31,7 +31,7 @@ _CONFLICT_MEMORIES = (
 
 
 def memory_get_any(access: Access, uuid: UUID) -> Memory:
-    """A memory of the caller's, deleted or not. Raises NotFoundError."""
+    """Return a memory of the caller's, deleted or not. Raises NotFoundError."""
     memory = Memory.objects.visible_to(access).filter(uuid=uuid).select_related("superseded_by").first()
     if memory is None:
         raise NotFoundError(NO_SUCH_MEMORY)
@@ -39,7 +39,7 @@ def memory_get_any(access: Access, uuid: UUID) -> Memory:
 
 
 def memory_get(access: Access, uuid: UUID) -> Memory:
-    """A memory of the caller's that is not deleted. Raises NotFoundError."""
+    """Return a memory of the caller's that is not deleted. Raises NotFoundError."""
     memory = memory_get_any(access, uuid)
     if memory.status == "deleted":
         raise NotFoundError(NO_SUCH_MEMORY)
@@ -47,18 +47,18 @@ def memory_get(access: Access, uuid: UUID) -> Memory:
 
 
 def memory_list(access: Access, scope: Scope, filters: Mapping[str, Any]) -> MemoryQuerySet:
-    """The caller's memories in a scope, the newest first; `filters` are exact values of columns."""
+    """Return the caller's memories in a scope, the newest first; `filters` are exact values of columns."""
     memories = Memory.objects.visible_to(access, scope).filter(**{"status": "active", **filters})
     return memories.select_related("superseded_by").newest_first()
 
 
 def memory_history(access: Access, uuid: UUID) -> QuerySet[MemoryRevision]:
-    """What happened to a memory of the caller's, the first thing first. Raises NotFoundError."""
+    """Return the history of a memory of the caller's, the first step first. Raises NotFoundError."""
     return MemoryRevision.objects.filter(memory=memory_get_any(access, uuid)).order_by("id")
 
 
 def conflict_get(access: Access, uuid: UUID) -> Conflict:
-    """A receipt of the caller's. Raises NotFoundError."""
+    """Return a receipt of the caller's. Raises NotFoundError."""
     receipts = Conflict.objects.visible_to(access).select_related("about", *_CONFLICT_MEMORIES)
     receipt = receipts.filter(uuid=uuid).first()
     if receipt is None:
@@ -67,7 +67,7 @@ def conflict_get(access: Access, uuid: UUID) -> Conflict:
 
 
 def conflict_list(access: Access, scope: Scope, filters: Mapping[str, Any]) -> ConflictQuerySet:
-    """The caller's receipts in a scope, the newest first.
+    """Return the caller's receipts in a scope, the newest first.
 
     filters: look-ups of columns, and `memory`, the id of a memory that is one of the two.
     """
@@ -79,6 +79,6 @@ def conflict_list(access: Access, scope: Scope, filters: Mapping[str, Any]) -> C
 
 
 def users_in(access: Access, scope: Scope) -> list[str]:
-    """The users who have active memories there."""
+    """Return the users who have active memories in a scope."""
     memories = Memory.objects.visible_to(access, scope).active()
     return list(memories.order_by("user_id").values_list("user_id", flat=True).distinct())

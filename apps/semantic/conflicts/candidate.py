@@ -19,7 +19,7 @@ from apps.semantic.store.rows import DuplicateKey, Vector
 
 @dataclass(frozen=True, eq=False)
 class SaveContext:
-    """What deciding about memories depends on besides them. vectors: in `space`, of texts that arise meanwhile."""
+    """What deciding about memories depends on besides them. vectors: in `space`, of texts that arise on the way."""
 
     space: EmbeddingSpace
     rules: RuleSet

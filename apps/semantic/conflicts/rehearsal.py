@@ -184,7 +184,7 @@ def with_document(access: Access, known: RuleSet, document: Document) -> RuleSet
 def replay_twice(case: ReplayCase, current: RuleSet, changed: RuleSet) -> tuple[ReplayedOutcome, ReplayedOutcome]:
     """Replay a case under the rules as they are, and as they would be.
 
-    All rules are considered, as when saving, whoever may know of them.
+    All rules are considered, as when saving: the caller's key does not decide which one applies.
     """
     now, then = current.matching(case.candidate), changed.matching(case.candidate)
     outcome = replay(case, now, settings.MEMORYHUB.max_content_chars)

@@ -77,7 +77,7 @@ class Comparison:
 def compare(candidates: Sequence[Candidate], context: SaveContext, now: datetime) -> Comparison:
     """Compare candidates with the memories near them in their exact scope, and each with the candidates before it.
 
-    All rules are considered, whoever saves: the caller's key does not decide which one applies. Candidates without a
+    All rules are considered: the caller's key does not decide which one applies. Candidates without a
     vector are left out. Takes no lock of the database. Raises SpaceChangedError.
     """
     probes = {}

@@ -1,4 +1,4 @@
-"""Making vectors and keyword documents anew when what makes them has changed."""
+"""Recreate vectors and keyword documents when what makes them has changed."""
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
@@ -24,53 +24,47 @@ Progress = Callable[[int], None]
 
 
 def without_vector(space: EmbeddingSpace) -> QuerySet[Memory]:
-    """The memories, of every status, that have no vector in a space yet."""
+    """Return the memories, of every status, that have no vector in a space yet."""
     return Memory.objects.exclude(embeddings__space=space)
 
 
 def reembed_needed(embedder: Embedder) -> int:
-    """How many vectors `reembed` would make now; 0 when the embedder's space is active and complete."""
+    """Count the vectors that `reembed` would make now; 0 when the embedder's space is active and complete."""
     space = EmbeddingSpace.objects.filter(model=embedder.space.model, dimension=embedder.space.dimension).first()
     return Memory.objects.count() if space is None else without_vector(space).count()
 
 
 def reembed(*, embedder: Embedder, progress: Progress | None = None, clock: Clock = SYSTEM_CLOCK) -> int:
-    """Give every memory a vector of the embedder's, then make its space the active one; says how many were made.
+    """Make a vector of the embedder's for every memory, then activate its space. Return how many were made.
 
-    Each batch is kept, so a reembedding that was cut off goes on where it stopped. Until the end searches use the
-    space that is active now. Vectors that writers gave (`is_given`) are replaced as well: they belong to the space
+    Each batch is kept, so a reembedding that was cut off continues where it stopped. Until the end searches use the
+    space that is active now. Vectors that writers supplied (`is_given`) are replaced as well: they belong to the space
     before. Raises EmbeddingError.
     """
     space = space_get_or_create(embedder.space, clock=clock)
     made = 0
     while True:
-        made += _fill(space, embedder, progress)
+        for batch in read_batches(without_vector(space)):
+            made += insert_vectors(space, batch, embedder.embed([memory.content for memory in batch]))
+            if progress is not None:
+                progress(len(batch))
         with transaction.atomic():
-            # Writers hold the active space until they commit, so nobody adds a memory from here on.
+            # Writers hold the active space until they commit, so no memory is added from here on.
             list(EmbeddingSpace.objects.select_for_update().order_by("id"))
             if not without_vector(space).exists():
                 space_activate(space=space, clock=clock)
                 break
-    _drop_other_vectors(space)
+    delete_other_vectors(space)
     try:
         delete_snapshots_of_other_spaces(space)
     except OSError as error:  # They take room, and do no harm.
-        logger.warning("graphs of the model before could not be removed: %s", type(error).__name__)
-    return made
-
-
-def _fill(space: EmbeddingSpace, embedder: Embedder, progress: Progress | None) -> int:
-    made = 0
-    for batch in _batches(without_vector(space)):
-        made += _insert_vectors(space, batch, embedder.embed([memory.content for memory in batch]))
-        if progress is not None:
-            progress(len(batch))
+        logger.warning("snapshots of the model before could not be removed: %s", type(error).__name__)
     return made
 
 
 @transaction.atomic
-def _insert_vectors(space: EmbeddingSpace, batch: Sequence[Memory], vectors: npt.NDArray[np.float32]) -> int:
-    """Store the vectors of those that were not purged since they were read; says how many these are."""
+def insert_vectors(space: EmbeddingSpace, batch: Sequence[Memory], vectors: npt.NDArray[np.float32]) -> int:
+    """Store the vectors of those that were not purged since they were read. Return how many these are."""
     # A purge is a writer too: before it, or after it, but never in the middle of it.
     versions = lock_shards(memory.user_id for memory in batch)
     left = set(Memory.objects.filter(pk__in=[memory.pk for memory in batch]).values_list("pk", flat=True))
@@ -79,24 +73,25 @@ def _insert_vectors(space: EmbeddingSpace, batch: Sequence[Memory], vectors: npt
         for memory, vector in zip(batch, vectors, strict=True)
         if memory.pk in left
     ]
-    # Another reembedding may be at work; one vector for each is enough.
+    # Another reembedding may be active; one vector for each is enough.
     MemoryEmbedding.objects.bulk_create(rows, ignore_conflicts=True)
     if EmbeddingSpace.objects.filter(pk=space.pk, is_active=True).exists():
-        # Searches go on in this space, so whoever has these memories in memory must hear of their vectors.
+        # Searches continue in this space, so the indexes that have these memories must be refreshed.
         for user, version in versions.items():
             Memory.objects.filter(pk__in=left, user_id=user).update(version=version)
     return len(rows)
 
 
-def _batches(memories: QuerySet[Memory]) -> Iterator[list[Memory]]:
-    """The memories by rising id, each batch read when it is asked for; none is looked at twice."""
+def read_batches(memories: QuerySet[Memory]) -> Iterator[list[Memory]]:
+    """Yield the memories by rising id, each batch read when it is needed; none twice."""
     last = 0
     while batch := list(memories.filter(pk__gt=last).order_by("pk")[:BATCH_SIZE]):
         yield batch
         last = batch[-1].pk
 
 
-def _drop_other_vectors(space: EmbeddingSpace) -> None:
+def delete_other_vectors(space: EmbeddingSpace) -> None:
+    """Delete the vectors of all other spaces, in batches."""
     others = MemoryEmbedding.objects.exclude(space=space).order_by("pk")
     last = 0
     while rows := list(others.filter(pk__gt=last).values_list("pk", "memory__user_id")[: BATCH_SIZE * 8]):
@@ -108,26 +103,22 @@ def _drop_other_vectors(space: EmbeddingSpace) -> None:
 
 
 def outdated_words() -> QuerySet[Memory]:
-    """The memories whose keyword document was made by another version of the text pipeline."""
+    """Return the memories whose keyword document was made by another version of the text pipeline."""
     return Memory.objects.exclude(lexemes_version=LEXEMES_VERSION)
 
 
 def refresh_words(*, progress: Progress | None = None) -> int:
-    """Make outdated keyword documents anew, in batches; says how many. Searches go on meanwhile."""
+    """Recreate outdated keyword documents, in batches, while searches continue. Return how many."""
     made = 0
-    for batch in _batches(outdated_words()):
-        _refresh_batch(batch)
+    for batch in read_batches(outdated_words()):
+        with transaction.atomic():
+            versions = lock_shards(memory.user_id for memory in batch)
+            for memory in batch:
+                columns = word_columns(memory.content, memory.keywords, memory.context, memory.occurred_at)
+                for name, value in {**columns, "version": versions[memory.user_id]}.items():
+                    setattr(memory, name, value)
+            Memory.objects.bulk_update(batch, [*columns, "version"])
         made += len(batch)
         if progress is not None:
             progress(len(batch))
     return made
-
-
-@transaction.atomic
-def _refresh_batch(batch: Sequence[Memory]) -> None:
-    versions = lock_shards(memory.user_id for memory in batch)
-    for memory in batch:
-        columns = word_columns(memory.content, memory.keywords, memory.context, memory.occurred_at)
-        for name, value in {**columns, "version": versions[memory.user_id]}.items():
-            setattr(memory, name, value)
-    Memory.objects.bulk_update(batch, [*columns, "version"])

@@ -203,7 +203,7 @@ def test_of_chosen_decisions_those_that_refuse_are_named(operator: Client, decid
     decided, noticed = decide(user="ana"), decide("Ben owns 12 postcards.", "Ben owns 15 postcards.", user="ben")
     text = run(operator, "revert_chosen", [decided, noticed], confirmed="yes").content.decode()
     assert "1 decision reverted." in text
-    assert f"{noticed.uuid}: Both memories stand: there is nothing to revert." in text
+    assert f"{noticed.uuid}: Both memories were kept: there is nothing to revert." in text
 
 
 # The page of a decision
@@ -233,7 +233,7 @@ def test_the_page_says_which_rule_decided_how_and_what_was_changed(operator: Cli
     rule_register(document={"name": "own"}, actor="test")
     receipt = decide()
     text = text_of(operator, page_of(receipt))
-    assert "The candidate stands, and the existing memory was superseded by it." in text
+    assert "The candidate wins, and the existing memory was superseded by it." in text
     assert f"own, version {receipt.rule_version}" in text
     assert "/admin/rules/mergeruleversion/" in text
     assert receipt.reason in text
