@@ -1,4 +1,4 @@
-"""Recorded events in the admin: listed, found, looked at."""
+"""Recorded events in the admin: listed, found, shown."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -54,11 +54,11 @@ def test_the_last_arrival_comes_first(operator: Client) -> None:
 def test_the_events_of_a_user_are_in_the_order_in_which_they_happened(operator: Client) -> None:
     timeline.event("later", timestamp=timeline.NOON + timedelta(days=1))
     timeline.event("earlier")
-    timeline.event("of somebody else", user_id="ben")
+    timeline.event("of another user", user_id="ben")
     assert listed(operator, user_id="ana") == ["later", "earlier"]
 
 
-def test_the_list_says_how_long_after_it_happened_something_was_recorded(operator: Client) -> None:
+def test_the_list_shows_late_recordings(operator: Client) -> None:
     timeline.event(recorded_at=timeline.NOON + timedelta(hours=20))
     assert "recorded 20\xa0hours later" in text_of(operator, LIST)
 
@@ -113,9 +113,7 @@ def test_events_that_are_read_from_a_file_are_not_listed_as_rows(operator: Clien
     assert listed(operator) == []
 
 
-def test_without_an_owner_only_the_latest_arrivals_are_looked_at(
-    operator: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_an_owner_only_the_latest_are_listed(operator: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(event_list, "LATEST", 2)
     for number in range(4):
         timeline.event(f"{number}", event_type="rare" if number == 0 else "common")
@@ -125,7 +123,7 @@ def test_without_an_owner_only_the_latest_arrivals_are_looked_at(
     assert listed(operator, q="ana") == ["3", "2", "1", "0"]
 
 
-def test_the_list_says_when_it_looks_at_the_latest_arrivals_only(operator: Client) -> None:
+def test_the_list_says_when_it_is_limited_to_the_latest(operator: Client) -> None:
     assert "The latest arrivals." in text_of(operator, LIST)
     assert "The latest arrivals." not in text_of(operator, LIST, user_id="ana")
 
@@ -144,9 +142,7 @@ def test_the_list_reads_no_more_of_the_table_than_an_index_shows(operator: Clien
         assert "Seq Scan on episodic_timelineevent" not in rows.explain()
 
 
-def test_a_page_of_the_list_takes_the_same_number_of_queries_for_more_rows(
-    operator: Client, django_assert_max_num_queries: Any
-) -> None:
+def test_a_page_takes_as_many_queries_for_more_rows(operator: Client, django_assert_max_num_queries: Any) -> None:
     for number in range(20):
         timeline.event(f"{number}")
     text_of(operator, LIST)

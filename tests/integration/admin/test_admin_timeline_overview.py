@@ -58,7 +58,7 @@ def test_events_that_cannot_be_read_are_pointed_out(operator: Client) -> None:
 
 
 @pytest.mark.parametrize(
-    ("severity", "told"),
+    ("severity", "tile"),
     [
         ("notice", ("1", "to be reviewed", "warn")),
         ("warning", ("1", "events do not become memories", "bad")),
@@ -66,11 +66,11 @@ def test_events_that_cannot_be_read_are_pointed_out(operator: Client) -> None:
     ],
 )
 def test_warnings_are_counted_while_they_are_active(
-    operator: Client, severity: str, told: tuple[str, str, str]
+    operator: Client, severity: str, tile: tuple[str, str, str]
 ) -> None:
     timeline.warning(severity=severity)
     timeline.warning("write_latency", severity="critical", ended_at=timeline.NOON)
-    assert tiles(operator)["Timeline warnings"] == told
+    assert tiles(operator)["Timeline warnings"] == tile
 
 
 def test_policies_that_delete_are_pointed_out(operator: Client) -> None:

@@ -1,4 +1,4 @@
-"""Retention policies in the admin: looked at, changed, and asked about before they delete."""
+"""Retention policies in the admin: shown, changed, and confirmed before they delete."""
 
 import re
 from collections.abc import Callable
@@ -62,9 +62,7 @@ def saved(policy: Model) -> tuple[int, bool]:
     return policy.days, policy.is_enabled
 
 
-def test_the_list_says_for_how_long_events_are_kept_and_what_was_deleted(
-    operator: Client, everybody: RetentionPolicy
-) -> None:
+def test_the_list_shows_days_kept_and_events_deleted(operator: Client, everybody: RetentionPolicy) -> None:
     home = retention_create(household_id="home", days=30, is_enabled=True)
     RetentionPolicy.objects.filter(pk=home.pk).update(last_run_at=timeline.NOON, last_pruned_count=1_234)
     text = words_of(operator.get(LIST))
@@ -101,9 +99,7 @@ def test_nothing_is_deleted_by_saving_a_policy(
     assert TimelineEvent.objects.filter(pk=old.pk).exists()
 
 
-def test_keeping_for_less_is_asked_about_and_says_what_would_go_anyway(
-    operator: Client, everybody: RetentionPolicy, old: TimelineEvent
-) -> None:
+def test_fewer_days_must_be_confirmed(operator: Client, everybody: RetentionPolicy, old: TimelineEvent) -> None:
     RetentionPolicy.objects.update(is_enabled=True, days=365)
     timeline.event(timestamp=timezone.now() - timedelta(days=200))
     text = words_of(operator.post(page_of(everybody), {"days": "100", "is_enabled": "on"}))
@@ -134,7 +130,7 @@ def test_a_new_policy_that_deletes_is_asked_about(operator: Client, old: Timelin
 
 
 @pytest.mark.parametrize(
-    ("fields", "told"),
+    ("fields", "message"),
     [
         ({"days": "0"}, "greater than or equal to 1"),
         ({"days": "soon"}, "Enter a whole number"),
@@ -143,10 +139,10 @@ def test_a_new_policy_that_deletes_is_asked_about(operator: Client, old: Timelin
         ({"household_id": "x" * 201}, "at most 200"),
     ],
 )
-def test_what_is_not_valid_is_refused_with_its_reason(operator: Client, fields: dict[str, str], told: str) -> None:
+def test_what_is_not_valid_is_refused_with_its_reason(operator: Client, fields: dict[str, str], message: str) -> None:
     given = {"household_id": "home", "days": "30", "is_enabled": "on", **fields}
     text = words_of(operator.post(ADD, given))
-    assert told in text
+    assert message in text
     assert QUESTION not in text
     assert RetentionPolicy.objects.count() == 1
 

@@ -49,11 +49,11 @@ def words_of(response: Any) -> str:
 def test_archived_events_are_found_like_those_that_are_rows(operator: Client) -> None:
     an_archived_segment(range(6))  # of each of user-0, user-1 and user-2 two
     timeline.event("a row", user_id="user-1")
-    timeline.event("of somebody else", user_id="ben")
+    timeline.event("of another user", user_id="ben")
     assert found(operator, user_id="user-1") == ["a row", "event 4", "event 1"]
 
 
-def test_the_page_says_where_the_events_are_and_why_others_are_left_out(operator: Client) -> None:
+def test_the_page_explains_found_and_dropped_events(operator: Client) -> None:
     an_archived_segment(range(6))
     timeline.event("a row", user_id="user-1", event_type="door")
     text = words_of(ask(operator, user_id="user-1", event_types="message"))
@@ -103,7 +103,7 @@ def test_with_a_text_the_best_come_first_with_their_scores(operator: Client) -> 
 
 
 @pytest.mark.parametrize(
-    ("query", "field", "told"),
+    ("query", "field", "message"),
     [
         ({"user_id": ""}, "user_id", "required"),
         ({"user_id": "x" * 201}, "user_id", "at most 200"),
@@ -117,10 +117,10 @@ def test_with_a_text_the_best_come_first_with_their_scores(operator: Client) -> 
     ],
 )
 def test_what_cannot_be_asked_is_told_at_its_field(
-    operator: Client, query: dict[str, str], field: str, told: str
+    operator: Client, query: dict[str, str], field: str, message: str
 ) -> None:
     context = ask(operator, **query).context
-    assert told in str(context["form"].errors[field])
+    assert message in str(context["form"].errors[field])
     assert "rows" not in context
 
 
@@ -130,7 +130,7 @@ def test_a_mistake_among_the_further_choices_is_not_hidden(operator: Client) -> 
     assert '<details class="mh-further" open>' in text_of(operator, HERE, user_id="ana", household_id="home")
 
 
-def test_a_span_of_time_and_last_days_together_are_refused_with_the_reason(operator: Client) -> None:
+def test_a_window_and_last_days_together_are_refused(operator: Client) -> None:
     query = {"user_id": "ana", "last_days": "2", "since_0": "2026-05-10", "since_1": "00:00:00"}
     assert "not both" in words_of(ask(operator, **query))
 
@@ -192,14 +192,14 @@ def test_who_may_view_events_may_search_them(staff: Callable[..., Client]) -> No
 
 
 @pytest.mark.parametrize("text", ["", "event"])
-def test_every_reason_for_which_an_event_is_left_out_has_its_words(operator: Client, text: str) -> None:
+def test_every_reason_for_a_dropped_event_has_a_text(operator: Client, text: str) -> None:
     an_archived_segment(range(6))
     query = EventQuery(scope=Scope("user-1"), text=text or None, start=timeline.NOON, event_types=("message",))
     reasons = events_query(system_access("test"), query).diagnostics.dropped
     assert reasons.keys() <= DROPPED.keys()
 
 
-# How the account is told
+# How a query is described
 
 ACCOUNT = QueryDiagnostics(
     scanned=1_000,

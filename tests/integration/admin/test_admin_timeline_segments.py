@@ -81,9 +81,7 @@ def test_an_empty_list_says_what_opens_the_first_segment(operator: Client) -> No
     assert "The first recorded event opens the first segment." in text_of(operator, LIST)
 
 
-def test_a_page_of_the_list_takes_the_same_number_of_queries_for_more_rows(
-    operator: Client, django_assert_max_num_queries: Any
-) -> None:
+def test_a_page_takes_as_many_queries_for_more_rows(operator: Client, django_assert_max_num_queries: Any) -> None:
     for _ in range(20):
         timeline.event(segment=timeline.segment("sealing"))
     text_of(operator, LIST)

@@ -44,7 +44,7 @@ def of_one(name: str, segment: Segment) -> str:
 
 
 def confirm(client: Client, url: str) -> Any:
-    """Confirm the dialog of a button; gives the page of the run."""
+    """Confirm the dialog of a button; return the page of the run."""
     return client.post(url, {"_form_submitted": "True"}, follow=True)
 
 

@@ -10,7 +10,7 @@ NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
 def record(arrival: int, **fields: Any) -> EventRecord:
-    """An event of ana's, a minute after the one that arrived before it, unless told otherwise."""
+    """Return an event of ana's, a minute after the one before it, unless the fields say otherwise."""
     values: dict[str, Any] = {
         "key": ScopeKey("ana"),
         "timestamp": NOW + timedelta(minutes=arrival),

@@ -1,4 +1,4 @@
-"""Exporting the events of a scope: each once, in order, whatever happens to the files meanwhile."""
+"""Exporting the events of a scope: each once, in order, also while files change."""
 
 import json
 import stat
@@ -65,7 +65,7 @@ def test_every_event_is_exported_once_in_the_order_of_archives(timeline: Timelin
     assert exported() == in_order(timeline.model)
 
 
-@pytest.mark.parametrize("scope", [*SCOPES, Scope(household_id="home"), Scope(persona_id="chef"), Scope("nobody")])
+@pytest.mark.parametrize("scope", [*SCOPES, Scope(household_id="home"), Scope(persona_id="chef"), Scope("unknown")])
 def test_a_scope_is_exported_without_the_others(timeline: Timeline, scope: Scope) -> None:
     expected = in_order(event for event in timeline.model if event.key.is_in(scope))
     assert exported(scope=scope) == expected
@@ -98,7 +98,7 @@ def test_an_empty_timeline_exports_nothing() -> None:
 
 
 @pytest.mark.parametrize("given", [1, 9, 20])
-def test_an_export_goes_on_when_files_are_replaced_under_way(
+def test_an_export_continues_when_files_are_replaced(
     timeline: Timeline, timeline_dir: Path, given: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun: list[Any] = []
@@ -136,7 +136,7 @@ def test_an_export_holds_no_transaction_and_sees_one_moment(timeline: Timeline) 
     assert [first, *export] == expected
 
 
-def test_what_a_damaged_file_held_is_missing_and_the_rest_is_exported(timeline: Timeline, timeline_dir: Path) -> None:
+def test_an_export_lacks_only_the_events_of_damaged_files(timeline: Timeline, timeline_dir: Path) -> None:
     archive_cache().refresh()
     [damaged] = segments(SegmentState.ARCHIVED, rows=RowsState.GONE)
     lost = {event.uuid for event in SegmentFile.open(timeline_dir / damaged.file_name).events()}

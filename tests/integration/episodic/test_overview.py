@@ -19,7 +19,7 @@ NOON = datetime(2026, 5, 10, 12, tzinfo=UTC)
 
 
 def at(days: float) -> DeterministicClock:
-    """A clock that stands so many days before NOON."""
+    """Return a clock set to so many days before NOON."""
     return DeterministicClock(round((NOON - timedelta(days=days)).timestamp() * 1000))
 
 
@@ -42,7 +42,7 @@ def test_without_events_every_day_has_none() -> None:
     assert list(recorded_by_day(NOON).by_day)[-1] == NOON.date()
 
 
-def test_events_count_on_the_day_on_which_they_were_recorded_whenever_they_happened() -> None:
+def test_events_count_on_the_day_they_were_recorded() -> None:
     record(range(3), clock=at(0), timestamp=NOON - timedelta(days=100))
     record(range(3, 5), clock=at(1))
     record([5], clock=at(6.4))
@@ -52,7 +52,7 @@ def test_events_count_on_the_day_on_which_they_were_recorded_whenever_they_happe
     assert recorded_by_day(NOON).total == 6
 
 
-def test_sealed_segments_count_by_their_rows_where_they_were_open_over_midnight() -> None:
+def test_a_sealed_segment_over_midnight_counts_by_rows() -> None:
     record(range(3), clock=at(3))
     record(range(3, 5), clock=at(2))
     seal(1)
@@ -68,7 +68,7 @@ def test_archived_segments_of_one_day_count_by_the_catalogue() -> None:
     assert not recorded_by_day(NOON).is_rough
 
 
-def test_an_archived_segment_that_was_open_over_midnight_counts_for_its_last_day_and_that_is_said() -> None:
+def test_an_archived_segment_over_midnight_counts_roughly() -> None:
     record(range(3), clock=at(3))
     record(range(3, 5), clock=at(2))
     archive(seal(1))

@@ -28,7 +28,7 @@ def event(number: int) -> EventDraft:
 
 
 def check(result: QueryResult, limit: int) -> int:
-    """See that an answer has every event up to the newest that it has, in order; gives their number."""
+    """See that an answer has every event up to the newest that it has, in order; return their number."""
     numbers = [int(event.content.removeprefix("event ")) for event in result.events]
     count = result.diagnostics.scanned
     assert numbers == list(range(count - 1, max(-1, count - 1 - limit), -1))
@@ -63,7 +63,7 @@ def maintenance(timeline: Timeline, done: threading.Event) -> Callable[[], None]
     return run
 
 
-def test_queries_beside_maintenance_miss_nothing_and_give_nothing_twice() -> None:
+def test_queries_beside_maintenance_return_each_event_once() -> None:
     timeline, done = Timeline(), threading.Event()
     events_record(access=SYSTEM, drafts=[event(number) for number in range(OLD)], clock=timeline.clock)
 

@@ -75,7 +75,7 @@ questions = st.builds(
 
 
 class KilledError(Exception):
-    """Stands for the end of the process."""
+    """Simulate the end of the process."""
 
 
 def sameness(event: EventDraft | EventRecord) -> tuple[Any, ...]:

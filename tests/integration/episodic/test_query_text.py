@@ -77,9 +77,7 @@ def test_the_text_is_asked_of_the_window_and_the_types(timeline: Timeline) -> No
     assert timeline.query(text="tea", event_types=("visit",)).diagnostics.dropped["event_type"] == 4
 
 
-def test_only_the_newest_events_are_looked_at_and_the_rest_is_counted(
-    timeline: Timeline, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_the_newest_are_compared_the_rest_is_counted(timeline: Timeline, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(queries_query, "TEXT_LIMIT", 2)
     result = timeline.query(text="tea", mode=SearchMode.KEYWORD)
     assert contents(result) == [CONTENTS[3]]
@@ -112,7 +110,7 @@ def newest_within(events: Sequence[EventRecord], limit: int, max_bytes: int) -> 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("seed", range(4))
-def test_exactly_the_newest_within_the_size_are_compared_whether_rows_or_archived(
+def test_the_newest_events_within_the_size_are_compared(
     seed: int, compared: list[EventRecord], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(archived, "BYTES_AT_ONCE", 1_000)
@@ -189,7 +187,7 @@ def test_without_a_text_the_size_of_events_leaves_none_out(monkeypatch: pytest.M
     assert contents(timeline.query(top_k=3)) == ["event 0", "event 1", "event 2"]
 
 
-def test_of_many_events_some_are_compared_by_meaning_and_it_is_said_how_many(
+def test_the_number_compared_by_meaning_is_reported(
     timeline: Timeline, embedded: Counting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(text_ranking, "MAX_COMPARED", 2)

@@ -55,7 +55,7 @@ def test_query_episodic_window_includes_metadata(timeline: Timeline) -> None:
     assert {name: getattr(hot, name) for name in fields} == fields
 
 
-def test_query_episodic_window_says_how_many_were_returned_and_filtered(filled: Timeline) -> None:
+def test_query_episodic_window_counts_returned_and_filtered(filled: Timeline) -> None:
     account = filled.query(start=NOW - 4 * HOUR, event_types=("visit",), top_k=2).diagnostics
     assert (account.scanned, account.returned) == (6, 2)
     assert account.dropped == {"outside_window": 1, "event_type": 2, "beyond_top_k": 1}
@@ -125,7 +125,7 @@ def test_both_ends_of_the_window_belong_to_it_to_the_microsecond(filled: Timelin
 
 
 @pytest.mark.parametrize("fields", [{"start": NOW, "end": NOW - HOUR}, {"start": NOW, "last_days": 1}])
-def test_a_window_that_is_none_is_refused_inside_and_outside_the_bound(fields: dict[str, Any]) -> None:
+def test_an_invalid_window_is_refused_also_out_of_bounds(fields: dict[str, Any]) -> None:
     for bound in (Scope(), Scope("ben")):
         with pytest.raises(InvalidInputError):
             events_query(Access(bound, Permission.READ, "key"), EventQuery(scope=Scope("ana"), **fields))
@@ -171,7 +171,7 @@ def test_each_step_of_a_segments_life_changes_no_answer(timeline: Timeline, step
     assert contents(timeline.query()) == ["two", "one"]
 
 
-def test_events_are_counted_as_hot_or_archived_by_what_answers_for_them(timeline: Timeline) -> None:
+def test_events_are_counted_as_hot_or_archived(timeline: Timeline) -> None:
     timeline.record(draft("one"), draft("two"))
     for step, hot in (("close", 2), ("seal", 2), ("flip", 0), ("drop", 0)):
         getattr(timeline, step)()
@@ -191,7 +191,7 @@ def test_files_outside_the_window_are_counted_unread(timeline: Timeline) -> None
     assert account.scanned == 3
 
 
-def test_of_files_inside_the_window_only_those_with_the_newest_events_are_read(timeline: Timeline) -> None:
+def test_only_files_with_the_newest_events_are_read(timeline: Timeline) -> None:
     for hours in range(4):
         timeline.record(*[draft(f"{hours}:{n}", timestamp=NOW - hours * HOUR) for n in range(3)])
         timeline.archive()
@@ -255,7 +255,7 @@ def test_a_damaged_file_whose_rows_are_still_there_costs_nothing(timeline: Timel
     assert (result.diagnostics.hot, result.diagnostics.segments.quarantined) == (1, 0)
 
 
-def test_a_file_that_another_one_has_replaced_is_not_taken_for_damaged(timeline: Timeline, timeline_dir: Any) -> None:
+def test_a_replaced_file_is_not_quarantined(timeline: Timeline, timeline_dir: Any) -> None:
     for content in ("one", "two"):
         timeline.record(draft(content))
         timeline.archive()

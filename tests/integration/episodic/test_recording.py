@@ -1,4 +1,4 @@
-"""Recording events: in order, once each, in a segment, and told of (spec 000, Record episodic event)."""
+"""Recording events: in order, once each, in a segment, with a hub event for each (spec 000, Record episodic event)."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -38,7 +38,7 @@ def clock() -> DeterministicClock:
 
 @pytest.fixture
 def record(access: Access, clock: DeterministicClock) -> Record:
-    """Record an event of ana's, of an hour ago unless told otherwise."""
+    """Record an event of ana's, of an hour ago unless the fields say otherwise."""
 
     def send(content: str = "tea", **fields: Any) -> RecordResult:
         return event_record(access=fields.pop("access", access), draft=draft(content, **fields), clock=clock)
@@ -62,7 +62,7 @@ def payloads() -> list[dict[str, Any]]:
 # --- the scenario -------------------------------------------------------------------------------------
 
 
-def test_scenario_record_episodic_event_it_is_appended_to_a_chronological_store(record: Record) -> None:
+def test_scenario_record_episodic_event_chronological_store(record: Record) -> None:
     first = record("tea", importance=0.9, source="skill", metadata={"cups": 2})
     second = record("earlier tea", timestamp=NOW - timedelta(days=2))
     assert [first.action, second.action] == [RecordAction.RECORDED] * 2
@@ -73,7 +73,7 @@ def test_scenario_record_episodic_event_it_is_appended_to_a_chronological_store(
     assert second.record.order < first.record.order
 
 
-def test_scenario_record_episodic_event_the_same_event_is_recorded_once_in_a_persona_context(record: Record) -> None:
+def test_scenario_record_episodic_event_duplicates_are_skipped(record: Record) -> None:
     first = record("I like tea.")
     again = record("  i LIKE   tea!", importance=1.0, source="other", metadata={"new": True})
     assert again.action is RecordAction.DUPLICATE
@@ -91,7 +91,7 @@ def test_scenario_record_episodic_event_the_same_event_is_recorded_once_in_a_per
 
 
 def test_scenario_record_episodic_event_it_emits_saved(record: Record) -> None:
-    result = record("tea", importance=0.7, source="skill", metadata={"not": "told"})
+    result = record("tea", importance=0.7, source="skill", metadata={"not": "kept"})
     record("tea")
     segment = TimelineEvent.objects.get().segment.uuid
     assert result.segment == segment
@@ -113,7 +113,7 @@ def test_scenario_record_episodic_event_it_emits_saved(record: Record) -> None:
     ]
 
 
-def test_scenario_saved_event_fan_out_the_segment_that_is_told_is_the_rows(record: Record) -> None:
+def test_scenario_saved_event_fan_out_names_the_segment(record: Record) -> None:
     first = record("tea")
     assert segment_close(segment_id=Segment.objects.get(state="open").pk)
     second = record("cake")
@@ -190,7 +190,7 @@ def test_what_is_rolled_back_was_never_recorded_nor_told(record: Record) -> None
     assert record().action is RecordAction.RECORDED
 
 
-def test_scenario_warning_escalation_recording_goes_on_whatever_is_wrong(record: Record) -> None:
+def test_scenario_warning_escalation_recording_continues(record: Record) -> None:
     for kind in WarningKind:
         warning_report(kind=kind, severity=Severity.CRITICAL, detail="bad")
     assert record().action is RecordAction.RECORDED
@@ -249,10 +249,10 @@ batches = st.lists(
 
 @settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(batches)
-def test_whatever_the_batches_each_event_is_there_once_as_it_was_told_first(
+def test_each_event_is_kept_once_as_first_recorded(
     access: Access, batches: list[list[tuple[str, str, int, str | None]]]
 ) -> None:
-    clock, told = DeterministicClock(START), {}
+    clock, recorded = DeterministicClock(START), {}
     with transaction.atomic():
         for batch in batches:
             drafts = [
@@ -262,13 +262,13 @@ def test_whatever_the_batches_each_event_is_there_once_as_it_was_told_first(
             outcomes = events_record(access=access, drafts=drafts, clock=clock)
             for event, outcome in zip(drafts, outcomes, strict=True):
                 assert isinstance(outcome, RecordResult)
-                is_new = outcome.record.identity not in told
+                is_new = outcome.record.identity not in recorded
                 assert outcome.action == ("recorded" if is_new else "duplicate")
-                first = told.setdefault(outcome.record.identity, event)
+                first = recorded.setdefault(outcome.record.identity, event)
                 assert (outcome.record.content, outcome.record.event_type) == (first.content, first.event_type)
         rows = {row.identity: row.content for row in TimelineEvent.objects.all()}
-        assert rows == {identity: event.content for identity, event in told.items()}
-        assert len(payloads()) == len(told)
+        assert rows == {identity: event.content for identity, event in recorded.items()}
+        assert len(payloads()) == len(recorded)
         transaction.set_rollback(True)
 
 

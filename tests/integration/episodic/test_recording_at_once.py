@@ -66,7 +66,7 @@ def test_the_same_event_from_sixteen_threads_is_recorded_once(access: Access) ->
     assert Event.objects.filter(name="memory:episodic:saved").count() == TimelineEvent.objects.count() == 5
 
 
-def test_batches_of_the_same_events_are_recorded_once_in_whatever_order_they_come(access: Access) -> None:
+def test_batches_of_the_same_events_in_any_order(access: Access) -> None:
     batch = drafts(300)
     orders = [batch, batch[::-1], batch[150:] + batch[:150], batch[::2] + batch[1::2]]
     outcomes = at_once(*[lambda order=order: events_record(access=access, drafts=order) for order in orders])
@@ -75,7 +75,7 @@ def test_batches_of_the_same_events_are_recorded_once_in_whatever_order_they_com
     assert TimelineEvent.objects.count() == 300
 
 
-def test_inserts_of_the_same_events_in_opposite_orders_do_not_wait_in_a_circle() -> None:
+def test_inserts_in_opposite_orders_do_not_deadlock() -> None:
     segment_open(now=NOW)
 
     @transaction.atomic
@@ -123,7 +123,7 @@ def test_a_segment_that_is_closed_before_the_insert_takes_nothing(
     assert Segment.objects.get(state="open").events.count() == 1
 
 
-def test_while_segments_are_closed_nothing_is_lost_and_no_closed_one_grows(access: Access) -> None:
+def test_closing_loses_nothing_and_closed_ones_do_not_grow(access: Access) -> None:
     writers, batches, size = 4, 12, 25
     writing = threading.Event()
     writing.set()
@@ -155,8 +155,8 @@ def test_while_segments_are_closed_nothing_is_lost_and_no_closed_one_grows(acces
     }
     assert len(counts) > 1
     assert counts == {pk: TimelineEvent.objects.filter(segment=pk).count() for pk in counts}
-    told = Event.objects.filter(name="memory:episodic:saved").values_list("payload__event_id", "payload__segment_id")
-    assert dict(told) == {str(uuid): str(row.segment.uuid) for uuid, row in rows.items()}
+    saved = Event.objects.filter(name="memory:episodic:saved").values_list("payload__event_id", "payload__segment_id")
+    assert dict(saved) == {str(uuid): str(row.segment.uuid) for uuid, row in rows.items()}
 
 
 # --- archived events ----------------------------------------------------------------------------------
@@ -228,7 +228,7 @@ def an_archived_file_that_is_gone(access: Access, batch: list[EventDraft]) -> Se
 
 
 @pytest.mark.parametrize("knows_it", [True, False])
-def test_damage_that_recording_finds_is_reported_when_its_transaction_is_over(
+def test_recording_reports_damage_after_its_transaction(
     access: Access, monkeypatch: pytest.MonkeyPatch, knows_it: bool
 ) -> None:
     events_record(access=access, drafts=drafts(3))
@@ -244,7 +244,7 @@ def test_damage_that_recording_finds_is_reported_when_its_transaction_is_over(
 
     monkeypatch.setattr(ArchivedFileDamagedError, "report", watched)
     answer = list(results(events_record(access=access, drafts=[*drafts(3, "ben"), *drafts(3, "cem")])))
-    assert [result.action for result in answer] == ["recorded"] * 6, "nobody knows those of the file now"
+    assert [result.action for result in answer] == ["recorded"] * 6, "the file is out of service now"
     assert inside == [False]
     segment.refresh_from_db()
     assert segment.state == "quarantined"

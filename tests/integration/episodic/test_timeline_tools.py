@@ -26,20 +26,20 @@ def ask(access: Access, name: str, **parameters: Any) -> ToolResult:
     return tool_execute(access=access, request=request)
 
 
-def told(access: Access, content: str = "Drank green tea.", **fields: Any) -> ToolResult:
+def record(access: Access, content: str = "Drank green tea.", **fields: Any) -> ToolResult:
     return ask(access, "event_record", **{"timestamp": THEN, "event_type": "visit", "content": content, **fields})
 
 
 def test_an_event_is_recorded_for_the_caller() -> None:
-    result = told(ANA, importance=0.9)
+    result = record(ANA, importance=0.9)
     assert (result.outcome, result.value["action"]) == ("done", "recorded")
     stored = TimelineEvent.objects.get()
     assert (stored.user_id, stored.content, stored.importance) == ("ana", "Drank green tea.", 0.9)
-    assert told(ANA).value["action"] == "duplicate"
+    assert record(ANA).value["action"] == "duplicate"
 
 
 def test_vcp_queries_too() -> None:
-    told(ANA)
+    record(ANA)
     text = (
         "<<<[TOOL_REQUEST]>>>\ntool_name:「始」event_query「末」,\n"
         'event_types:「始」["visit"]「末」,\ntop_k:「始」1「末」\n<<<[END_TOOL_REQUEST]>>>'
@@ -49,8 +49,8 @@ def test_vcp_queries_too() -> None:
 
 
 def test_events_of_a_window_are_found_and_those_about_a_text() -> None:
-    told(ANA)
-    told(ANA, "A hut by the lake.", timestamp="2023-06-01T00:00:00Z")
+    record(ANA)
+    record(ANA, "A hut by the lake.", timestamp="2023-06-01T00:00:00Z")
     window = {"from": "2023-05-01T00:00:00Z", "to": "2023-05-31T00:00:00Z"}
     assert [event["content"] for event in ask(ANA, "event_query", **window).value["events"]] == ["Drank green tea."]
     found = ask(ANA, "event_query", query="lake", mode="keyword", explain=True).value
@@ -59,8 +59,8 @@ def test_events_of_a_window_are_found_and_those_about_a_text() -> None:
 
 
 def test_events_of_others_are_neither_recorded_nor_found() -> None:
-    assert told(BEN, user_id="ana").outcome == "forbidden"
-    told(BEN, "Hides the tea.")
+    assert record(BEN, user_id="ana").outcome == "forbidden"
+    record(BEN, "Hides the tea.")
     for parameters in ({}, {"user_id": "ben"}, {"query": "tea"}):
         found = ask(ANA, "event_query", **parameters).value
         assert (found["count"], found["diagnostics"]["scanned"]) == (0, 0)
@@ -68,7 +68,7 @@ def test_events_of_others_are_neither_recorded_nor_found() -> None:
 
 def test_a_key_that_may_only_read_records_nothing() -> None:
     reader = Access(Scope(user_id="ana"), Permission.READ, "key:reader")
-    assert told(reader).outcome == "forbidden"
+    assert record(reader).outcome == "forbidden"
     assert ask(reader, "event_query").is_done
 
 

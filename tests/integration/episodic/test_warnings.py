@@ -1,4 +1,4 @@
-"""What the timeline warns about: begun once, made worse, ended, and told of (spec 000, Warning escalation)."""
+"""What the timeline warns about: begun once, made worse and ended, with hub events (spec 000, Warning escalation)."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -43,7 +43,7 @@ def report(clock: DeterministicClock) -> Callable[..., bool]:
     return send
 
 
-def told() -> list[tuple[str, dict[str, Any]]]:
+def emitted() -> list[tuple[str, dict[str, Any]]]:
     return list(Event.objects.order_by("id").values_list("name", "payload"))
 
 
@@ -51,10 +51,10 @@ def a_segment() -> Segment:
     return Segment.objects.create(state="archived", sha256="x", file_name=str(uuid4()), opened_at=to_datetime(START))
 
 
-def test_scenario_warning_escalation_the_warning_tells_its_severity_and_what_to_do(report: Callable[..., bool]) -> None:
+def test_scenario_warning_escalation_severity_and_hint(report: Callable[..., bool]) -> None:
     segment = a_segment()
     assert report(kind=WarningKind.SEGMENT_DAMAGED, severity=Severity.CRITICAL, detail="bad checksum", segment=segment)
-    assert told() == [
+    assert emitted() == [
         (
             "memory:episodic:warning",
             {
@@ -75,7 +75,7 @@ def test_scenario_warning_escalation_a_healthy_signal_ends_it(
     report()
     clock.advance(60_000)
     assert warning_end(kind=WarningKind.WRITE_LATENCY, clock=clock)
-    name, payload = told()[-1]
+    name, payload = emitted()[-1]
     assert name == "memory:episodic:healthy"
     assert payload == {
         "kind": "write_latency",
@@ -102,16 +102,16 @@ def test_what_is_noticed_again_is_only_seen_again(report: Callable[..., bool], c
     warning = active_warnings().get()
     assert (warning.began_at, warning.last_seen_at) == (to_datetime(START), to_datetime(START + 5_000))
     assert warning.detail == "slower"
-    assert len(told()) == 1
+    assert len(emitted()) == 1
 
 
-def test_a_worse_severity_is_told_of_at_once_and_a_better_one_is_not_taken(report: Callable[..., bool]) -> None:
+def test_a_worse_severity_is_reported_a_better_one_ignored(report: Callable[..., bool]) -> None:
     assert report(severity=Severity.NOTICE)
     assert not suspending_warnings().exists()
     assert report(severity=Severity.CRITICAL, detail="very slow")
     assert not report(severity=Severity.WARNING)
     assert active_warnings().get().severity == Severity.CRITICAL
-    assert [payload["severity"] for _, payload in told()] == ["notice", "critical"]
+    assert [payload["severity"] for _, payload in emitted()] == ["notice", "critical"]
 
 
 def test_each_segment_and_kind_has_a_warning_of_its_own(report: Callable[..., bool], clock: DeterministicClock) -> None:
@@ -133,12 +133,12 @@ def test_it_is_healthy_only_when_nothing_suspends_any_more(
     report(kind=WarningKind.MAINTENANCE_FAILED, severity=Severity.NOTICE)
     warning_end(kind=WarningKind.CAPACITY, clock=clock)
     warning_end(kind=WarningKind.WRITE_LATENCY, clock=clock)
-    assert [payload["is_healthy"] for name, payload in told() if name.endswith("healthy")] == [False, True]
+    assert [payload["is_healthy"] for name, payload in emitted() if name.endswith("healthy")] == [False, True]
 
 
 def test_ending_what_is_not_there_says_so_and_tells_nobody(clock: DeterministicClock) -> None:
     assert not warning_end(kind=WarningKind.CAPACITY, clock=clock)
-    assert told() == []
+    assert emitted() == []
 
 
 def test_what_is_over_may_begin_again(report: Callable[..., bool], clock: DeterministicClock) -> None:
@@ -152,7 +152,7 @@ def test_a_warning_that_is_rolled_back_was_never_told(report: Callable[..., bool
     with transaction.atomic():
         report()
         transaction.set_rollback(True)
-    assert told() == []
+    assert emitted() == []
     assert not active_warnings().exists()
 
 
@@ -186,17 +186,15 @@ def test_the_metrics_show_how_many_are_active(report: Callable[..., bool], clock
 
 
 @pytest.mark.django_db(transaction=True)
-def test_whoever_notices_at_once_it_is_one_warning_and_one_event(report: Callable[..., bool]) -> None:
+def test_concurrent_reports_are_one_warning_and_one_event(report: Callable[..., bool]) -> None:
     segment = a_segment()
     news = at_once(*[lambda: report(kind=WarningKind.SEGMENT_DAMAGED, segment=segment)] * 8, *[report] * 8)
     assert sorted(news) == [False] * 14 + [True] * 2
-    assert active_warnings().count() == len(told()) == 2
+    assert active_warnings().count() == len(emitted()) == 2
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_two_warnings_that_end_at_once_the_later_end_is_the_healthy_signal(
-    report: Callable[..., bool], clock: DeterministicClock
-) -> None:
+def test_the_later_of_two_ends_is_the_healthy_signal(report: Callable[..., bool], clock: DeterministicClock) -> None:
     for _ in range(5):
         report()
         report(kind=WarningKind.CAPACITY)
@@ -204,5 +202,5 @@ def test_of_two_warnings_that_end_at_once_the_later_end_is_the_healthy_signal(
             lambda: warning_end(kind=WarningKind.CAPACITY, clock=clock),
             lambda: warning_end(kind=WarningKind.WRITE_LATENCY, clock=clock),
         )
-    ends = [payload["is_healthy"] for name, payload in told() if name.endswith("healthy")]
+    ends = [payload["is_healthy"] for name, payload in emitted() if name.endswith("healthy")]
     assert sorted(ends) == [False] * 5 + [True] * 5

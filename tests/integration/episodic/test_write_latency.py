@@ -48,9 +48,7 @@ def test_slow_writes_are_reported_with_their_figure(reports: list[dict[str, Any]
     ]
 
 
-def test_as_long_as_they_are_slow_they_are_reported_every_ten_seconds(
-    reports: list[dict[str, Any]], clock: DeterministicClock
-) -> None:
+def test_slow_writes_are_reported_every_ten_seconds(reports: list[dict[str, Any]], clock: DeterministicClock) -> None:
     watched = WriteLatency()
     for _ in range(30):
         watched.note(1_000, clock=clock)
@@ -95,7 +93,7 @@ def test_a_batch_may_take_as_long_as_one_write_for_every_hundred_of_it(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_within_a_longer_transaction_a_write_is_noted_after_its_commit(noted: list[float]) -> None:
+def test_a_write_in_a_transaction_is_noted_after_the_commit(noted: list[float]) -> None:
     with transaction.atomic():
         Stopwatch(1).stop()
         assert noted == []

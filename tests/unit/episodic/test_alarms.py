@@ -62,7 +62,7 @@ def test_writes_of_more_than_a_minute_ago_do_not_count() -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, 20_000), st.floats(0, 300)), max_size=60))
-def test_a_warning_begins_and_ends_exactly_where_a_naive_look_at_the_last_minute_says(
+def test_a_warning_begins_and_ends_like_a_naive_model(
     writes: list[tuple[int, float]],
 ) -> None:
     recent, past, now, is_slow = RecentWrites(), [], 0, False
@@ -96,7 +96,7 @@ def test_two_quiet_minutes_end_a_slow_spell() -> None:
         (125, Assessment(None, True)),
     ],
 )
-def test_a_disk_is_nearly_full_below_its_limit_and_well_a_quarter_above_it(free: float, expected: Assessment) -> None:
+def test_disk_space_has_a_gap_of_a_quarter(free: float, expected: Assessment) -> None:
     assert assess_space(free, 100) == expected
 
 
@@ -111,5 +111,5 @@ def test_a_disk_is_nearly_full_below_its_limit_and_well_a_quarter_above_it(free:
         (201, Assessment(Severity.CRITICAL, False)),
     ],
 )
-def test_a_table_is_too_long_above_its_limit_and_well_a_tenth_below_it(rows: int, expected: Assessment) -> None:
+def test_capacity_has_a_gap_of_a_tenth(rows: int, expected: Assessment) -> None:
     assert assess_capacity(rows, 100) == expected

@@ -20,7 +20,7 @@ def identity(key: ScopeKey = KEY, kind: str = "message", at: datetime = NOON, co
     return event_identity(key, kind, at, content)
 
 
-def test_the_same_event_is_known_again_whatever_its_case_spaces_and_closing_marks() -> None:
+def test_case_spaces_and_closing_marks_make_no_other_event() -> None:
     assert identity(content="hello,   world!!") == identity(content="Hello, World")
     assert identity(content="hello world") != identity(content="hello, world")
 
@@ -52,7 +52,7 @@ def test_a_lone_surrogate_has_an_identity() -> None:
 
 
 @given(st.tuples(names, names, names, names, moments, names), st.tuples(names, names, names, names, moments, names))
-def test_events_have_one_identity_exactly_when_all_that_counts_is_the_same(
+def test_equal_identity_means_equal_relevant_fields(
     one: tuple[str, str, str, str, datetime, str], other: tuple[str, str, str, str, datetime, str]
 ) -> None:
     same = (*one[:5], normalise_content(one[5])) == (*other[:5], normalise_content(other[5]))

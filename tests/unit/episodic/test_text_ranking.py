@@ -95,7 +95,7 @@ def test_by_words_alone_only_events_with_a_word_of_the_text_are_found(texts: lis
     assert ranking.filtered == {"no_common_word": len(texts) - len(expected)}
 
 
-def test_of_many_events_the_best_by_words_are_compared_then_the_newest(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_best_by_words_are_compared_then_the_newest(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(text_ranking, "MAX_COMPARED", 4)
     index = EventIndex(events_of("train", "letter", "garden", "tea", "train", "tea by the lake", "letter"), DIMENSION)
     assert index.to_compare(search()) == [5, 3, 0, 1]
