@@ -214,10 +214,10 @@ SPECTACULAR_SETTINGS = {
         "ConflictSideEnum": "apps.rules.domain.engine.arbitration.SIDES",
         "MemoryStatusEnum": "apps.semantic.models.MemoryStatus",
         "SearchModeEnum": ["hybrid", "vector", "keyword"],
-        "ToolProtocolEnum": "apps.llm.schemas.tool_outputs.PROTOCOLS",
-        "ToolBlockProtocolEnum": "apps.llm.schemas.tool_outputs.BLOCK_PROTOCOLS",
-        "ToolModeEnum": "apps.llm.schemas.tool_outputs.MODES",
-        "ToolOutcomeEnum": "apps.llm.schemas.tool_outputs.TOOL_OUTCOMES",
+        "ToolProtocolEnum": "apps.llm.schemas.tools.PROTOCOLS",
+        "ToolBlockProtocolEnum": "apps.llm.schemas.tools.BLOCK_PROTOCOLS",
+        "ToolModeEnum": "apps.llm.schemas.tools.MODES",
+        "ToolOutcomeEnum": "apps.llm.schemas.tools.TOOL_OUTCOMES",
     },
 }
 

@@ -98,5 +98,7 @@ def type_schema(hint: Any, auto_schema: Any, direction: Any) -> Any:
     if fields:
         field = copy(fields[-1])
         field.help_text = texts[-1] if texts else field.help_text
-        return auto_schema._map_serializer_field(field, direction)
+        schema = auto_schema._map_serializer_field(field, direction)
+        auto_schema._insert_field_validators(field, schema)
+        return schema
     return append_meta(type_schema(kind, auto_schema, direction), {"description": texts[-1]} if texts else {})

@@ -1,4 +1,4 @@
-"""Which models and which tools there are, over REST (DESIGN section 5)."""
+"""Chat models over REST: their state and their list (DESIGN section 5)."""
 
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
@@ -6,27 +6,30 @@ from rest_framework.response import Response
 
 from apps.core.rest.views import HubView
 from apps.llm.model_catalogue import models_listing
-from apps.llm.schemas import models as outputs
-from apps.llm.tools.registry import tool_registry
+from apps.llm.schemas.models import ModelsListOutput, ModelsStatusOutput, render_models, render_status
+from apps.llm.status import models_status
+
+
+class ModelsStatusView(HubView):
+    """The state of the chat models."""
+
+    @extend_schema(operation_id="llm_status", responses={200: ModelsStatusOutput})
+    def get(self, request: Request) -> Response:
+        """Report which chat models are configured, whether calls get through, and their cost and duration.
+
+        Without a chat model everything else works; then `configured` is false.
+        """
+        return Response(render_status(models_status(self.access)))
 
 
 class ModelsView(HubView):
     """The models of the configured providers."""
 
-    @extend_schema(operation_id="llm_models", responses={200: outputs.ModelsListOutput})
+    @extend_schema(operation_id="llm_models", responses={200: ModelsListOutput})
     def get(self, request: Request) -> Response:
-        """List the models that the configured providers say they have, with the prices that are known.
+        """List the models that the configured providers list, with the prices that are known.
 
-        The configured ones are always there. A provider that does not answer within seconds is named with the
+        The configured ones are always included. A provider that does not answer within seconds is named with the
         reason; then the models known before are listed. Each is asked once in a few minutes at most.
         """
-        return Response(outputs.models_json(models_listing()))
-
-
-class ToolsView(HubView):
-    """The tools that models may ask for."""
-
-    @extend_schema(operation_id="llm_tools_list", responses={200: outputs.ToolListOutput})
-    def get(self, request: Request) -> Response:
-        """List the tools with the schemas of their parameters, to be told to a model."""
-        return Response(outputs.tools_json(list(tool_registry()), self.access))
+        return Response(render_models(models_listing()))

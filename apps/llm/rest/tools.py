@@ -7,39 +7,54 @@ from rest_framework.response import Response
 from apps.core.domain.scope import Permission
 from apps.core.rest.views import HubView
 from apps.core.schemas.serializers import validate
-from apps.llm.schemas import tool_inputs, tool_outputs
-from apps.llm.tools import requests
+from apps.llm.domain.protocol.results import ProtocolMode
+from apps.llm.schemas.tools import (
+    ExecuteOutput,
+    ParseOutput,
+    ToolListOutput,
+    ToolTextInput,
+    render_executed,
+    render_parsed,
+    render_tools,
+)
+from apps.llm.tools.registry import tool_registry
+from apps.llm.tools.requests import output_execute, output_parse
+
+
+class ToolsView(HubView):
+    """The tools that models may request."""
+
+    @extend_schema(operation_id="llm_tools_list", responses={200: ToolListOutput})
+    def get(self, request: Request) -> Response:
+        """List the tools with the schemas of their parameters, for the prompt of a model."""
+        return Response(render_tools(list(tool_registry()), self.access))
 
 
 class ParseView(HubView):
-    """What a model asks for."""
+    """The requests in the output of a model."""
 
     needed_permission = Permission.READ
 
-    @extend_schema(
-        operation_id="llm_tools_parse", request=tool_inputs.ToolTextInput, responses={200: tool_outputs.ParseOutput}
-    )
+    @extend_schema(operation_id="llm_tools_parse", request=ToolTextInput, responses={200: ParseOutput})
     def post(self, request: Request) -> Response:
         """Find the tool requests in the output of a model. Runs nothing."""
-        data = validate(tool_inputs.ToolTextInput, request.data)
-        mode = tool_inputs.mode_of(data)
-        return Response(tool_outputs.parsed_json(requests.output_parse(text=data["text"], mode=mode), mode))
+        data = validate(ToolTextInput, request.data)
+        mode = ProtocolMode(data["mode"])
+        return Response(render_parsed(output_parse(text=data["text"], mode=mode), mode))
 
 
 class ExecuteView(HubView):
-    """What a model asks for, done. Each tool asks for the permission that it needs."""
+    """The requests in the output of a model, executed. Each tool needs its own permission."""
 
     needed_permission = Permission.READ
 
-    @extend_schema(
-        operation_id="llm_tools_execute", request=tool_inputs.ToolTextInput, responses={200: tool_outputs.ExecuteOutput}
-    )
+    @extend_schema(operation_id="llm_tools_execute", request=ToolTextInput, responses={200: ExecuteOutput})
     def post(self, request: Request) -> Response:
         """Find the tool request in the output of a model and run it with the rights of this key.
 
-        Whatever is wrong with what the model asks for is answered in `results`, with 200.
+        Whatever is wrong with the request of the model is answered in `results`, with 200.
         """
-        data = validate(tool_inputs.ToolTextInput, request.data)
-        mode = tool_inputs.mode_of(data)
-        executed = requests.output_execute(access=self.access, text=data["text"], mode=mode)
-        return Response(tool_outputs.executed_json(executed, mode))
+        data = validate(ToolTextInput, request.data)
+        mode = ProtocolMode(data["mode"])
+        executed = output_execute(access=self.access, text=data["text"], mode=mode)
+        return Response(render_executed(executed, mode))

@@ -2,12 +2,12 @@
 
 from django.urls import path
 
-from apps.llm.rest import models, status, tools
+from apps.llm.rest import models, tools
 
 urlpatterns = [
-    path("status", status.ModelsStatusView.as_view(), name="llm-status"),
+    path("status", models.ModelsStatusView.as_view(), name="llm-status"),
     path("models", models.ModelsView.as_view(), name="llm-models"),
-    path("tools", models.ToolsView.as_view(), name="llm-tools"),
+    path("tools", tools.ToolsView.as_view(), name="llm-tools"),
     path("tools/parse", tools.ParseView.as_view(), name="llm-tools-parse"),
     path("tools/execute", tools.ExecuteView.as_view(), name="llm-tools-execute"),
 ]

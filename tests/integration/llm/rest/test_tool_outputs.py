@@ -9,7 +9,7 @@ from rest_framework.renderers import JSONRenderer
 
 from apps.llm.domain.protocol.parser import parse_output
 from apps.llm.domain.protocol.results import ProtocolMode
-from apps.llm.schemas.tool_outputs import ParseOutput, parsed_json
+from apps.llm.schemas.tools import ParseOutput, render_parsed
 from tests.unit.llm.protocol.outputs import END, SAVE, VCP, VCP_END, abp
 
 ENCODABLE = st.text(st.characters(exclude_categories=["Cs"]))
@@ -25,10 +25,10 @@ PIECES = [
 
 def sent(text: str) -> dict[str, Any]:
     """The answer about an output as it arrives."""
-    answer = parsed_json(parse_output(text), ProtocolMode.DUAL)
+    answer = render_parsed(parse_output(text), ProtocolMode.DUAL)
     arrived: dict[str, Any] = json.loads(JSONRenderer().render(answer).decode())
     assert arrived == answer
-    assert set(arrived) == set(ParseOutput().fields)
+    assert set(arrived) == set(ParseOutput.__required_keys__)
     return arrived
 
 

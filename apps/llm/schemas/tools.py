@@ -1,0 +1,190 @@
+"""Inputs and outputs of the API for tools: their list, the requests in a model's output, and the results."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any, TypedDict
+
+from rest_framework import serializers
+
+from apps.core.domain.scope import Access, Permission
+from apps.core.schemas.fields import StrictCharField, StrictChoiceField
+from apps.core.schemas.outputs import JSONObject
+from apps.core.schemas.serializers import ProblemItem, StrictSerializer
+from apps.llm.domain.protocol.results import (
+    Fix,
+    ParsedOutput,
+    Protocol,
+    ProtocolMode,
+    RefusalReason,
+)
+from apps.llm.domain.tools import Tool, ToolOutcome
+from apps.llm.tools.requests import ExecutedOutput
+
+MAX_OUTPUT_CHARS = 100_000
+PERMISSIONS = [permission.value for permission in Permission]
+PROTOCOLS = [protocol.value for protocol in Protocol]
+BLOCK_PROTOCOLS = [Protocol.ABP.value, Protocol.VCP.value]
+FALLBACKS = [Protocol.VCP.value, Protocol.TEXT.value]
+MODES = [mode.value for mode in ProtocolMode]
+TOOL_OUTCOMES = [outcome.value for outcome in ToolOutcome]
+BlockProtocol = Annotated[str, serializers.ChoiceField(choices=BLOCK_PROTOCOLS)]
+OutcomeWord = Annotated[str, serializers.ChoiceField(choices=TOOL_OUTCOMES)]
+
+
+class ToolOutput(TypedDict):
+    """A tool that models may request."""
+
+    name: str
+    description: str
+    parameters: Annotated[JSONObject, "A JSON Schema (draft 2020-12)."]
+    permission: Annotated[str, serializers.ChoiceField(choices=PERMISSIONS)]
+    allowed: Annotated[bool, "This key has the permission."]
+
+
+class ToolListOutput(TypedDict):
+    """The tools of this hub."""
+
+    results: list[ToolOutput]
+    count: int
+
+
+def render_tools(tools: Sequence[Tool], access: Access) -> ToolListOutput:
+    """Return the answer that lists tools for a caller."""
+    results: list[ToolOutput] = [
+        {
+            "name": tool.name,
+            "description": tool.description,
+            "parameters": dict(tool.parameters),
+            "permission": tool.permission.value,
+            "allowed": access.allows(tool.permission),
+        }
+        for tool in tools
+    ]
+    return {"results": results, "count": len(results)}
+
+
+class ToolTextInput(StrictSerializer):
+    """The output of a model. A blank one is valid, too: it requests nothing."""
+
+    text = StrictCharField(
+        max_length=MAX_OUTPUT_CHARS, allow_blank=True, trim_whitespace=False, help_text="The output, as it is."
+    )
+    mode = StrictChoiceField(
+        choices=MODES,
+        default=ProtocolMode.DUAL.value,
+        help_text="The protocols that are understood. Default: dual, which is ABP first and VCP when there is none.",
+    )
+
+
+class BlockOutput(TypedDict):
+    """Something in the output that is a request, or looks like one."""
+
+    protocol: BlockProtocol
+    span: Annotated[
+        list[int],
+        serializers.ListField(child=serializers.IntegerField(), min_length=2, max_length=2),
+        "Its place in the output: [start, end).",
+    ]
+
+
+class ToolRequestOutput(BlockOutput):
+    """A tool that is requested."""
+
+    name: str
+    parameters: Annotated[JSONObject, "As they were given; every VCP value is text."]
+    fixes: Annotated[
+        list[str],
+        serializers.ListField(child=serializers.ChoiceField(choices=[fix.value for fix in Fix])),
+        "What was repaired or stripped on the way.",
+    ]
+
+
+class RefusedBlockOutput(BlockOutput):
+    """A block or marker that is ignored."""
+
+    name: str | None
+    code: Annotated[str, serializers.ChoiceField(choices=[reason.value for reason in RefusalReason])]
+    detail: str
+
+
+class ParseOutput(TypedDict):
+    """What the output of a model requests."""
+
+    protocol: Annotated[str, serializers.ChoiceField(choices=PROTOCOLS), "How a tool was requested; text: none was."]
+    mode: Annotated[str, serializers.ChoiceField(choices=MODES)]
+    fallback: Annotated[
+        str | None,
+        serializers.ChoiceField(choices=FALLBACKS, allow_null=True),
+        "What was used instead of the preferred protocol.",
+    ]
+    requests: Annotated[list[ToolRequestOutput], "At most one: of several blocks the last valid one counts."]
+    refused: list[RefusedBlockOutput]
+    refused_count: Annotated[int, "Of `refused`, at most 100 are listed."]
+    text: Annotated[str, "The output without its blocks; all of it when nothing is requested."]
+
+
+class ToolResultOutput(TypedDict):
+    """The result of a request."""
+
+    name: str
+    protocol: BlockProtocol
+    outcome: OutcomeWord
+    value: Annotated[Any, serializers.JSONField(allow_null=True), "What the tool answered, when it is done."]
+    problems: Annotated[list[dict[str, Any]], ProblemItem(many=True), "Why it is not done."]
+    retryable: Annotated[bool, "Whether the same request may succeed later."]
+    retry_after: Annotated[int | None, "In so many seconds."]
+
+
+class ExecuteOutput(ParseOutput):
+    """What the output of a model requested, and the results."""
+
+    results: Annotated[list[ToolResultOutput], "In the order of `requests`."]
+
+
+def render_parsed(parsed: ParsedOutput, mode: ProtocolMode) -> ParseOutput:
+    """Return the answer for a parsed output."""
+    return {
+        "protocol": parsed.protocol.value,
+        "mode": mode.value,
+        "fallback": parsed.fallback.value if parsed.fallback else None,
+        "requests": [
+            {
+                "protocol": request.protocol.value,
+                "name": request.name,
+                "parameters": dict(request.parameters),
+                "fixes": [fix.value for fix in request.fixes],
+                "span": list(request.span),
+            }
+            for request in parsed.requests
+        ],
+        "refused": [
+            {
+                "protocol": refused.protocol.value,
+                "name": refused.name,
+                "code": refused.code.value,
+                "detail": refused.detail,
+                "span": list(refused.span),
+            }
+            for refused in parsed.refused
+        ],
+        "refused_count": parsed.refused_count,
+        "text": parsed.text,
+    }
+
+
+def render_executed(executed: ExecutedOutput, mode: ProtocolMode) -> ExecuteOutput:
+    """Return the answer for an executed output."""
+    return {
+        **render_parsed(executed.parsed, mode),
+        "results": [
+            {
+                "name": result.name,
+                "protocol": result.protocol.value,
+                "outcome": result.outcome.value,
+                "value": result.value,
+                "problems": [{"code": one.code, "detail": one.detail, "attr": one.attr} for one in result.problems],
+                "retryable": result.retryable,
+                "retry_after": result.retry_after,
+            }
+            for result in executed.results
+        ],
+    }
