@@ -10,7 +10,7 @@ import pytest
 PROJECT = Path(__file__).resolve().parents[3]
 
 PLANTED = [
-    ("apps/core/domain/clock.py", "import apps.semantic.conf", "An app imports only from the layers below it"),
+    ("apps/core/domain/clock.py", "import apps.semantic.selectors", "An app imports only from the layers below it"),
     ("apps/events/tasks.py", "import apps.llm.models", "An app imports only from the layers below it"),
     ("apps/retrieval/domain/rows.py", "import apps.events.models", "An app imports only from the layers below it"),
     ("apps/retrieval/domain/query.py", "import django", "The domain imports no framework"),
@@ -21,6 +21,11 @@ PLANTED = [
         "apps/episodic/store/rows.py",
         "import apps.episodic.queries.query",
         "Packages of episodic import only from the layers below",
+    ),
+    (
+        "apps/semantic/conflicts/receipts.py",
+        "import apps.semantic.memories.save",
+        "Packages of semantic import only from the layers below",
     ),
     ("apps/core/health.py", "import memoryhub.config.hub", "Apps know nothing of the composition root"),
 ]
