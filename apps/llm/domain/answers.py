@@ -1,9 +1,10 @@
-"""Whether an answer can be used: whole, JSON where that was expected, and of the shape that was asked for.
+"""The check of an answer: whole, JSON where that was expected, and of the shape that the schema requires.
 
-- What ends because the model said all it wanted is repaired where it is damaged JSON (spec 002 sections 7 and 8).
-- What was cut, at `max_tokens` or because the connection broke, is repaired only for callers who take a part
-  (`partial_ok`), and only as a list with what was whole in it: repair closes whatever is open, so the last of it may
-  say something else than it would have. A document that is whole although the end of the stream is missing is not cut.
+- An answer that the model ended is repaired where it is damaged JSON (spec 002 sections 7 and 8).
+- What was cut, at `max_tokens` or because the connection broke, is repaired only for callers that accept a part
+  (`partial_ok`), and only as a list with its whole elements: repair closes whatever is open, so its last part may
+  differ from what the model would have written. A document that is whole is not cut, even where the end of the
+  stream is missing.
 """
 
 import json
@@ -24,15 +25,15 @@ MAX_PLACE_CHARS = 100
 MAX_PROBLEM_CHARS = 300
 MAX_QUOTED_CHARS = 8_000
 CORRECTABLE = frozenset({OutputFault.EMPTY, OutputFault.CUT_OFF, OutputFault.INVALID_JSON, OutputFault.WRONG_SHAPE})
-"""Faults that the model can mend when it is told. Neither who refuses nor who talks without end can."""
-_NOTHING_SAID = "(no answer)"
+"""Faults that a model can correct when they are explained; a refusal and endless text are not."""
+_NO_ANSWER = "(no answer)"
 
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
     """What an answer must be. schema: of the JSON document; with one, JSON is expected.
 
-    partial_ok: the caller can use a list of which the last elements are missing; `is_cut` says so.
+    partial_ok: the caller can use a list without its last elements; `is_cut` marks it.
     """
 
     schema: type[BaseModel] | None = None
@@ -42,10 +43,10 @@ class Expectation:
 
 @dataclass(frozen=True, slots=True)
 class StreamedAnswer:
-    """What was heard of an answer. finish: None where the stream broke off.
+    """What arrived of an answer. finish: None where the stream broke off.
 
-    document: the JSON in it, where JSON is expected and the stream came so far as to have some. is_too_long: more came
-    than is taken, and was not listened to.
+    document: the JSON in it, where JSON is expected and some has arrived. is_too_long: there was more than is accepted,
+    and the rest was not read.
     """
 
     text: str = field(default="", repr=False)
@@ -66,53 +67,55 @@ class UsableAnswer:
 
 @dataclass(frozen=True, slots=True)
 class UnusableAnswer:
-    """An answer that cannot. problems: what is wrong, for the model; they may hold words of its answer."""
+    """An answer that cannot be used. problems: what is wrong, for the model; they may hold words of its answer."""
 
     fault: OutputFault
     problems: tuple[str, ...] = field(default=(), repr=False)
 
     @property
     def is_correctable(self) -> bool:
+        """Return whether the model may correct it."""
         return self.fault in CORRECTABLE
 
 
-def check_answer(heard: StreamedAnswer, expected: Expectation) -> UsableAnswer | UnusableAnswer | None:
+def check_answer(answer: StreamedAnswer, expected: Expectation) -> UsableAnswer | UnusableAnswer | None:
     """Check an answer; None for one that broke off before it was whole. Never raises, whatever the model wrote."""
-    if heard.is_too_long:
+    if answer.is_too_long:
         return UnusableAnswer(OutputFault.TOO_LONG)
-    if heard.finish is FinishReason.FILTERED:
+    if answer.finish is FinishReason.FILTERED:
         return UnusableAnswer(OutputFault.FILTERED)
-    was_cut = heard.finish is FinishReason.LENGTH
-    if heard.document is not None:
-        return _checked_document(heard.document, expected, was_cut=was_cut)
-    if heard.finish is None:
+    was_cut = answer.finish is FinishReason.LENGTH
+    if answer.document is not None:
+        return check_document(answer.document, expected, was_cut=was_cut)
+    if answer.finish is None:
         return None
-    if not heard.text.strip():
+    if not answer.text.strip():
         return UnusableAnswer(OutputFault.CUT_OFF if was_cut else OutputFault.EMPTY)
-    return UsableAnswer(heard.text, None, is_cut=was_cut)
+    return UsableAnswer(answer.text, None, is_cut=was_cut)
 
 
 def check_partial_answer(text: str, expected: Expectation) -> UsableAnswer | None:
-    """What can be used of an answer that broke off, for callers who take a part of a document; None for nothing."""
+    """Return what can be used of an answer that broke off, for callers that accept a part; None for nothing."""
     if not (expected.json and expected.partial_ok):
         return None
-    checked = _checked_document(repair_json(text), expected, was_cut=True)
+    checked = check_document(repair_json(text), expected, was_cut=True)
     return checked if isinstance(checked, UsableAnswer) else None
 
 
-def build_correction(request: ChatRequest, said: str, unusable: UnusableAnswer) -> ChatRequest:
-    """The question once more, with what was answered and what was wrong with that."""
-    answer = ChatMessage(MessageRole.ASSISTANT, said.strip()[:MAX_QUOTED_CHARS] or _NOTHING_SAID)
-    reason = ChatMessage(MessageRole.USER, _reason(request, unusable))
+def build_correction(request: ChatRequest, text: str, unusable: UnusableAnswer) -> ChatRequest:
+    """Return the question with the answer and what was wrong with it, to be put again."""
+    answer = ChatMessage(MessageRole.ASSISTANT, text.strip()[:MAX_QUOTED_CHARS] or _NO_ANSWER)
+    reason = ChatMessage(MessageRole.USER, explain_fault(request, unusable))
     return replace(request, messages=(*request.messages, answer, reason))
 
 
-def _checked_document(document: RepairResult, expected: Expectation, *, was_cut: bool) -> UsableAnswer | UnusableAnswer:
-    # Whatever was mended in an answer that was cut, its end is among it.
+def check_document(document: RepairResult, expected: Expectation, *, was_cut: bool) -> UsableAnswer | UnusableAnswer:
+    """Check a JSON document against the schema."""
+    # The repairs of an answer that was cut include its end.
     is_cut = was_cut and not document.was_valid
     if document.text is None:
         return UnusableAnswer(OutputFault.CUT_OFF if is_cut else OutputFault.INVALID_JSON)
-    if is_cut and not (expected.partial_ok and _drop_unfinished(document.value)):
+    if is_cut and not (expected.partial_ok and drop_unfinished(document.value)):
         return UnusableAnswer(OutputFault.CUT_OFF)
     text = json.dumps(document.value, ensure_ascii=False) if is_cut else document.text
     if expected.schema is None:
@@ -120,15 +123,17 @@ def _checked_document(document: RepairResult, expected: Expectation, *, was_cut:
     try:
         value = expected.schema.model_validate_json(text)
     except ValidationError as error:
-        return UnusableAnswer(OutputFault.CUT_OFF if is_cut else OutputFault.WRONG_SHAPE, tuple(_problems(error)))
+        return UnusableAnswer(
+            OutputFault.CUT_OFF if is_cut else OutputFault.WRONG_SHAPE, tuple(describe_problems(error))
+        )
     return UsableAnswer(text, value, is_cut, document.repairs)
 
 
-def _drop_unfinished(value: object) -> bool:
-    """Take the last element out of the outermost list that ends where `value` does; False where none is left in it.
+def drop_unfinished(value: object) -> bool:
+    """Remove the last element of the outermost list that ends where `value` does; return False where it is then empty.
 
-    Everything before that element had ended before the document was cut. Where no list ends with the document, nobody
-    can say what of it is whole.
+    Everything before that element had ended before the document was cut. Where no list ends with the document, its
+    whole parts are unknown.
     """
     while isinstance(value, dict) and value:
         value = next(reversed(value.values()))
@@ -138,14 +143,15 @@ def _drop_unfinished(value: object) -> bool:
     return bool(value)
 
 
-def _problems(error: ValidationError) -> Iterator[str]:
-    """The first few things that are wrong, each with its place; without the values that were given."""
+def describe_problems(error: ValidationError) -> Iterator[str]:
+    """Yield the first few things that are wrong, each with its place, without the values."""
     for found in islice(error.errors(include_url=False, include_context=False, include_input=False), MAX_PROBLEMS):
         place = ".".join(map(str, found["loc"]))[:MAX_PLACE_CHARS] or "the document"
         yield f"{place}: {found['msg']}"[:MAX_PROBLEM_CHARS]
 
 
-def _reason(request: ChatRequest, unusable: UnusableAnswer) -> str:
+def explain_fault(request: ChatRequest, unusable: UnusableAnswer) -> str:
+    """Return what is wrong with an answer, and what would be right, for the model."""
     match unusable.fault:
         case OutputFault.EMPTY:
             return "You have not answered. Answer the question above."

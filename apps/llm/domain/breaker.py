@@ -1,19 +1,15 @@
-"""A circuit breaker: stop calling a provider that fails, and find out by itself when it is back (spec 002 section 4).
+"""A circuit breaker: stop calling a provider that fails, and probe whether it is back (spec 002 section 4).
 
 The state is immutable and every transition a pure function, because all processes share one breaker for each
-provider in the database: read it, compute the next one, and store that where nobody changed it in between. A
+provider in the database: read it, compute the next one, and store that where nothing changed it in between. A
 transition that changes nothing returns the very same object, so the usual call (closed, no recent failure) writes
 nothing. Which errors count as failures is for the caller to say: a request that was itself wrong is not one.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import dropwhile
-from threading import Lock
 from typing import NamedTuple
-
-from apps.core.domain.clock import Clock
 
 ERROR_THRESHOLD = 0.5
 WINDOW_SIZE = 20
@@ -33,11 +29,8 @@ class Phase(StrEnum):
 
     @property
     def metric_value(self) -> int:
-        """What the gauge of the circuit's state shows."""
-        return _METRIC_VALUES[self]
-
-
-_METRIC_VALUES = {Phase.CLOSED: 0, Phase.OPEN: 1, Phase.HALF_OPEN: 2}
+        """Return the value of the gauge of the circuit's state."""
+        return {Phase.CLOSED: 0, Phase.OPEN: 1, Phase.HALF_OPEN: 2}[self]
 
 
 @dataclass(frozen=True)
@@ -66,7 +59,7 @@ DEFAULT_CIRCUIT_CONFIG = CircuitConfig()
 
 
 class Attempt(NamedTuple):
-    """A finished call: when (milliseconds since the epoch), and whether it failed."""
+    """A finished call: its time (milliseconds since the epoch), and whether it failed."""
 
     at: int
     failed: bool
@@ -85,7 +78,7 @@ class BreakerState:
 
     attempts: the last ones, oldest first, beginning with a failure: successes before the oldest failure change
     nothing, and without them a healthy provider's state never changes. term: counts the changes of phase, so that
-    a result can be told from one of an earlier phase. probes, last_probe, successful_probes: of this half-open phase.
+    a result of an earlier phase can be recognised. probes, last_probe, successful_probes: of this half-open phase.
     """
 
     changed_at: int
@@ -118,92 +111,23 @@ class Admission:
 
     @property
     def allowed(self) -> bool:
+        """Return whether the call may be made."""
         return self.ticket is not None
 
 
 def admit(state: BreakerState, now: int, config: CircuitConfig) -> tuple[BreakerState, Admission]:
-    """The state after a call asked to be made at `now`, and the answer.
+    """Return the state after a call was requested at `now`, and the answer.
 
     Once the cooldown is over the circuit is half-open; there, no more calls are let through at once than
     successful probes are missing (the spec would let through any number).
     """
-    state = _after_cooldown(state, now, config)
     if state.phase is Phase.CLOSED:
         return state, Admission(state.phase, Ticket(state.term))
     if state.phase is Phase.OPEN:
-        return state, Admission(state.phase, retry_after_ms=_cooldown_left(state, now, config))
-    return _admit_probe(state, now, config)
-
-
-def record_success(state: BreakerState, ticket: Ticket, now: int, config: CircuitConfig) -> BreakerState:
-    """The state after the call of `ticket` succeeded; the last probe that was missing closes the circuit."""
-    state = _with_attempt(state, Attempt(now, failed=False), config)
-    if not _is_current_probe(state, ticket):
-        return state
-    state = replace(release(state, ticket), successful_probes=state.successful_probes + 1)
-    return _changed(state, Phase.CLOSED, now) if state.successful_probes >= config.probes_required else state
-
-
-def record_failure(state: BreakerState, ticket: Ticket, now: int, config: CircuitConfig) -> BreakerState:
-    """The state after the call of `ticket` failed.
-
-    A failed probe opens the circuit again; a call that began before the half-open phase does not, since it tells
-    of the past. While closed, the circuit opens when the failure rate reaches the threshold.
-    """
-    state = _with_attempt(state, Attempt(now, failed=True), config)
-    must_open = state.phase is Phase.CLOSED and failure_rate(state, now, config) >= config.error_threshold
-    return _changed(state, Phase.OPEN, now) if must_open or _is_current_probe(state, ticket) else state
-
-
-def release(state: BreakerState, ticket: Ticket) -> BreakerState:
-    """The state when the call of `ticket` was not made after all: its place is free again, and nothing counted."""
-    if not _is_current_probe(state, ticket):
-        return state
-    return replace(state, probes=tuple(probe for probe in state.probes if probe.number != ticket.probe))
-
-
-def reset(state: BreakerState, now: int) -> BreakerState:
-    """Closed, with nothing remembered: what an operator does who knows better than the breaker."""
-    return BreakerState(changed_at=now, term=state.term + 1)
-
-
-def failure_rate(state: BreakerState, now: int, config: CircuitConfig) -> float:
-    """Failures among the last `window_size` attempts younger than `window_ms`, divided by `window_size`.
-
-    Divided by the whole size even when there were fewer attempts, as in the spec, so that the first failure of all
-    does not open the circuit. The spec's code counts every failure of the minute and no success, which would open
-    the circuit at ten failures among thousands of calls; its words, "consider last 20 attempts", are followed.
-    """
-    return sum(attempt.failed for attempt in _remembered(state.attempts, now, config)) / config.window_size
-
-
-def _remembered(attempts: tuple[Attempt, ...], now: int, config: CircuitConfig) -> tuple[Attempt, ...]:
-    recent = [attempt for attempt in attempts[-config.window_size :] if attempt.at > now - config.window_ms]
-    return tuple(dropwhile(lambda attempt: not attempt.failed, recent))
-
-
-def _with_attempt(state: BreakerState, attempt: Attempt, config: CircuitConfig) -> BreakerState:
-    """The attempts of one phase count on in the next, as in the spec: soon after closing, little opens it again."""
-    attempts = _remembered((*state.attempts, attempt), attempt.at, config)
-    return state if attempts == state.attempts else replace(state, attempts=attempts)
-
-
-def _is_current_probe(state: BreakerState, ticket: Ticket) -> bool:
-    """Whether it is a probe of this phase, still waited for: a result handed in twice or too late decides nothing."""
-    return ticket.term == state.term and any(probe.number == ticket.probe for probe in state.probes)
-
-
-def _after_cooldown(state: BreakerState, now: int, config: CircuitConfig) -> BreakerState:
-    if state.phase is Phase.OPEN and now - state.changed_at >= config.cooldown_ms:
-        return _changed(state, Phase.HALF_OPEN, now)
-    return state
-
-
-def _cooldown_left(state: BreakerState, now: int, config: CircuitConfig) -> int:
-    return min(state.changed_at + config.cooldown_ms - now, config.cooldown_ms)
-
-
-def _admit_probe(state: BreakerState, now: int, config: CircuitConfig) -> tuple[BreakerState, Admission]:
+        cooldown_left = state.changed_at + config.cooldown_ms - now
+        if cooldown_left > 0:
+            return state, Admission(state.phase, retry_after_ms=min(cooldown_left, config.cooldown_ms))
+        state = change_phase(state, Phase.HALF_OPEN, now)
     probes = tuple(probe for probe in state.probes if now - probe.started_at < config.probe_timeout_ms)
     if state.successful_probes + len(probes) >= config.probes_required:
         return state, Admission(state.phase, retry_after_ms=HALF_OPEN_RETRY_MS)
@@ -212,57 +136,68 @@ def _admit_probe(state: BreakerState, now: int, config: CircuitConfig) -> tuple[
     return state, Admission(state.phase, Ticket(state.term, number))
 
 
-def _changed(state: BreakerState, phase: Phase, now: int) -> BreakerState:
-    return BreakerState(changed_at=now, phase=phase, term=state.term + 1, attempts=state.attempts)
+def record_success(state: BreakerState, ticket: Ticket, now: int, config: CircuitConfig) -> BreakerState:
+    """Return the state after the call of `ticket` succeeded; the last probe that was missing closes the circuit."""
+    state = add_attempt(state, Attempt(now, failed=False), config)
+    if not is_current_probe(state, ticket):
+        return state
+    state = replace(release(state, ticket), successful_probes=state.successful_probes + 1)
+    return change_phase(state, Phase.CLOSED, now) if state.successful_probes >= config.probes_required else state
 
 
-def _ignore(phase: Phase) -> None:
-    pass
+def record_failure(state: BreakerState, ticket: Ticket, now: int, config: CircuitConfig) -> BreakerState:
+    """Return the state after the call of `ticket` failed.
 
-
-class CircuitBreaker:
-    """The breaker of one process; safe to use from several threads.
-
-    on_change: called with each new phase, under the lock, so in order.
+    A failed probe opens the circuit again; a call that began before the half-open phase does not, since it says
+    nothing about the present. While closed, the circuit opens when the failure rate reaches the threshold.
     """
+    state = add_attempt(state, Attempt(now, failed=True), config)
+    must_open = state.phase is Phase.CLOSED and failure_rate(state, now, config) >= config.error_threshold
+    return change_phase(state, Phase.OPEN, now) if must_open or is_current_probe(state, ticket) else state
 
-    def __init__(
-        self,
-        clock: Clock,
-        config: CircuitConfig = DEFAULT_CIRCUIT_CONFIG,
-        on_change: Callable[[Phase], None] = _ignore,
-    ) -> None:
-        self._clock = clock
-        self._config = config
-        self._on_change = on_change
-        self._lock = Lock()
-        self._state = BreakerState(changed_at=clock.now())
 
-    @property
-    def state(self) -> BreakerState:
-        return self._state
+def release(state: BreakerState, ticket: Ticket) -> BreakerState:
+    """Return the state when the call of `ticket` was not made after all: its place is free, and nothing counts."""
+    if not is_current_probe(state, ticket):
+        return state
+    return replace(state, probes=tuple(probe for probe in state.probes if probe.number != ticket.probe))
 
-    def admit(self) -> Admission:
-        """Whether a call may be made now."""
-        with self._lock:
-            state, admission = admit(self._state, self._clock.now(), self._config)
-            self._become(state)
-            return admission
 
-    def record_success(self, ticket: Ticket) -> None:
-        with self._lock:
-            self._become(record_success(self._state, ticket, self._clock.now(), self._config))
+def reset(state: BreakerState, now: int) -> BreakerState:
+    """Return the closed state with no attempts: an operator's decision."""
+    return BreakerState(changed_at=now, term=state.term + 1)
 
-    def record_failure(self, ticket: Ticket) -> None:
-        with self._lock:
-            self._become(record_failure(self._state, ticket, self._clock.now(), self._config))
 
-    def release(self, ticket: Ticket) -> None:
-        """The call was not made."""
-        with self._lock:
-            self._become(release(self._state, ticket))
+def failure_rate(state: BreakerState, now: int, config: CircuitConfig) -> float:
+    """Return the failures among the last `window_size` attempts younger than `window_ms`, divided by `window_size`.
 
-    def _become(self, state: BreakerState) -> None:
-        before, self._state = self._state, state
-        if state.phase is not before.phase:
-            self._on_change(state.phase)
+    Divided by the whole size even when there were fewer attempts, as in the spec, so that the first failure of all
+    does not open the circuit. The spec's code counts every failure of the minute and no success, which would open
+    the circuit at ten failures among thousands of calls; its words, "consider last 20 attempts", are followed.
+    """
+    return sum(attempt.failed for attempt in recent_attempts(state.attempts, now, config)) / config.window_size
+
+
+def recent_attempts(attempts: tuple[Attempt, ...], now: int, config: CircuitConfig) -> tuple[Attempt, ...]:
+    """Return the attempts that count, from the first failure on."""
+    recent = [attempt for attempt in attempts[-config.window_size :] if attempt.at > now - config.window_ms]
+    return tuple(dropwhile(lambda attempt: not attempt.failed, recent))
+
+
+def add_attempt(state: BreakerState, attempt: Attempt, config: CircuitConfig) -> BreakerState:
+    """Return the state with one more attempt.
+
+    The attempts of one phase count on in the next, as in the spec: soon after closing, little opens it again.
+    """
+    attempts = recent_attempts((*state.attempts, attempt), attempt.at, config)
+    return state if attempts == state.attempts else replace(state, attempts=attempts)
+
+
+def is_current_probe(state: BreakerState, ticket: Ticket) -> bool:
+    """Return whether it is a probe of this phase under way: a result that comes twice or too late decides nothing."""
+    return ticket.term == state.term and any(probe.number == ticket.probe for probe in state.probes)
+
+
+def change_phase(state: BreakerState, phase: Phase, now: int) -> BreakerState:
+    """Return the state in another phase, which begins without probes."""
+    return BreakerState(changed_at=now, phase=phase, term=state.term + 1, attempts=state.attempts)

@@ -3,18 +3,14 @@
 A call reserves the most that it can cost before it is made, and settles what it did cost afterwards. So callers at
 once cannot spend together what none may spend alone, which asking first and recording later (the spec's `canSpend`
 and `recordSpend`) does not ensure. A call is charged to the day in which it was reserved, even when it ends after
-midnight: charged to the next one it would take what others there have already been promised.
+midnight: charged to the next one it would take what other calls have reserved there.
 
-Money is `Decimal` dollars to the nano-dollar. A reservation that nobody settles stays taken in here until its day is
-over. `apps.llm.guards` keep windows and reservations in the database, where reservations expire (docs/decisions/0016).
+Money is `Decimal` dollars to the nano-dollar. `apps.llm.guards` keep windows and reservations in the database, where
+reservations that are not settled expire (docs/decisions/0016).
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Decimal
-from threading import Lock
-
-from apps.core.domain.clock import Clock
 
 DAY_MS = 86_400_000
 WARNING_THRESHOLDS = (70, 90, 100)
@@ -32,7 +28,7 @@ class InvalidAmountError(ValueError):
 
 
 def check_amount(amount: Decimal) -> Decimal:
-    """`amount` to nine places, rounded up, so that what is spent never looks like less.
+    """Return `amount` to nine places, rounded up, so that spending is never understated.
 
     Raises InvalidAmountError unless it is a Decimal, finite, at least 0 and at most 2^53 - 1.
     """
@@ -56,14 +52,15 @@ class Budget:
 
     @property
     def is_enforced(self) -> bool:
+        """Return whether there is a limit."""
         return self.usd > 0
 
     def utilization_percent(self, spent: Decimal) -> Decimal:
-        """`spent` as a percentage; 0 when the budget is switched off."""
+        """Return `spent` as a percentage; 0 when the budget is switched off."""
         return spent * 100 / self.usd if self.is_enforced else _ZERO
 
     def is_reached(self, threshold: int, spent: Decimal) -> bool:
-        """Whether `spent` is at least `threshold` percent; compared without dividing, so exact."""
+        """Return whether `spent` is at least `threshold` percent; compared without dividing, so exact."""
         return self.is_enforced and spent * 100 >= threshold * self.usd
 
 
@@ -78,17 +75,17 @@ class BudgetWindow:
 
     @property
     def committed(self) -> Decimal:
-        """Spent, or promised to a call under way."""
+        """Return what is spent or reserved."""
         return self.spent + self.reserved
 
 
 def window_start(now: int) -> int:
-    """The last midnight in UTC at or before `now`, both in milliseconds since the epoch."""
+    """Return the last midnight in UTC at or before `now`, both in milliseconds since the epoch."""
     return now - now % DAY_MS
 
 
 def roll_window(window: BudgetWindow, now: int) -> BudgetWindow:
-    """`window` while its day lasts, afterwards an empty one; a clock that goes back does not bring a day back."""
+    """Return `window` while its day lasts, afterwards an empty one; a clock set back does not reopen a day."""
     start = window_start(now)
     return BudgetWindow(start) if start > window.start else window
 
@@ -117,22 +114,27 @@ class BudgetDecision:
 
     @property
     def allowed(self) -> bool:
+        """Return whether the call may be made."""
         return self.reservation is not None
 
 
 def can_reserve(window: BudgetWindow, amount: Decimal, budget: Budget) -> bool:
-    """Whether `amount` still fits: refused only if spent, reserved and it together are above the budget."""
+    """Return whether `amount` still fits: spent, reserved and it together are at most the budget."""
     return not budget.is_enforced or window.committed + amount <= budget.usd
 
 
 def reserve(window: BudgetWindow, estimated: Decimal, budget: Budget, now: int) -> tuple[BudgetWindow, BudgetDecision]:
-    """The window of `now` after a call asked for `estimated`, the most it can cost, and the answer.
+    """Return the window of `now` after a request for `estimated`, the most a call can cost, and the answer.
 
     A budget that is switched off allows everything, and still adds up what is reserved and spent.
     """
     window, amount = roll_window(window, now), check_amount(estimated)
     if not can_reserve(window, amount, budget):
-        return window, _refusal(window, amount, budget, now)
+        return window, BudgetDecision(
+            reason=BUDGET_EXCEEDED,
+            shortfall=window.committed + amount - budget.usd,
+            retry_after_ms=None if amount > budget.usd else window.start + DAY_MS - now,
+        )
     window = replace(window, reserved=window.reserved + amount)
     exhausted = budget.is_enforced and window.committed == budget.usd
     warning = EXHAUSTS_WARNING if exhausted else None
@@ -150,7 +152,7 @@ class Settlement:
 def settle(
     window: BudgetWindow, reservation: Reservation, actual: Decimal, budget: Budget
 ) -> tuple[BudgetWindow, Settlement]:
-    """The reservation's window after its call has cost `actual`, and what that reached.
+    """Return the reservation's window after its call has cost `actual`, and the thresholds reached.
 
     More than was reserved is recorded all the same, since it is spent. Raises ValueError for another day's window.
     """
@@ -158,7 +160,7 @@ def settle(
 
 
 def release(window: BudgetWindow, reservation: Reservation) -> BudgetWindow:
-    """The window when the call was certainly not made. Raises ValueError for another day's window."""
+    """Return the window when the call was certainly not made. Raises ValueError for another day's window."""
     if reservation.window_start != window.start:
         raise ValueError("The reservation is of another day than the window.")
     if reservation.amount > window.reserved:
@@ -167,67 +169,9 @@ def release(window: BudgetWindow, reservation: Reservation) -> BudgetWindow:
 
 
 def record_spend(window: BudgetWindow, actual: Decimal, budget: Budget) -> tuple[BudgetWindow, Settlement]:
-    """The window after `actual` was spent; each threshold alerts when it is reached, once in a day."""
+    """Return the window after `actual` was spent; each threshold alerts when it is reached, once in a day."""
     spent = window.spent + check_amount(actual)
     reached = [t for t in WARNING_THRESHOLDS if budget.is_reached(t, spent)]
     alerts = tuple(t for t in reached if t not in window.warned)
     window = replace(window, spent=spent, warned=window.warned.union(alerts))
     return window, Settlement(budget.utilization_percent(spent), alerts)
-
-
-def _refusal(window: BudgetWindow, amount: Decimal, budget: Budget, now: int) -> BudgetDecision:
-    return BudgetDecision(
-        reason=BUDGET_EXCEEDED,
-        shortfall=window.committed + amount - budget.usd,
-        retry_after_ms=None if amount > budget.usd else window.start + DAY_MS - now,
-    )
-
-
-def _ignore(threshold: int, window: BudgetWindow) -> None:
-    pass
-
-
-class BudgetTracker:
-    """The budget of one process; safe to use from several threads.
-
-    on_alert: called once for each threshold and day with the threshold and the window, under the lock.
-    """
-
-    def __init__(self, budget: Budget, clock: Clock, on_alert: Callable[[int, BudgetWindow], None] = _ignore) -> None:
-        self._budget = budget
-        self._clock = clock
-        self._on_alert = on_alert
-        self._lock = Lock()
-        today = BudgetWindow(window_start(clock.now()))
-        self._windows = {today.start: today}
-
-    @property
-    def window(self) -> BudgetWindow:
-        """Today's."""
-        with self._lock:
-            return self._current()
-
-    def reserve(self, estimated: Decimal) -> BudgetDecision:
-        """Set `estimated` aside, if it fits."""
-        with self._lock:
-            window, decision = reserve(self._current(), estimated, self._budget, self._clock.now())
-            self._windows[window.start] = window
-            return decision
-
-    def settle(self, reservation: Reservation, actual: Decimal) -> Settlement:
-        """Record the cost of a call in the day in which it was reserved."""
-        with self._lock:
-            window, settlement = settle(self._windows[reservation.window_start], reservation, actual, self._budget)
-            self._windows[window.start] = window
-            for threshold in settlement.alerts:
-                self._on_alert(threshold, window)
-            return settlement
-
-    def release(self, reservation: Reservation) -> None:
-        """Give back what was set aside for a call that was not made."""
-        with self._lock:
-            self._windows[reservation.window_start] = release(self._windows[reservation.window_start], reservation)
-
-    def _current(self) -> BudgetWindow:
-        window = roll_window(self._windows[max(self._windows)], self._clock.now())
-        return self._windows.setdefault(window.start, window)

@@ -1,6 +1,6 @@
-"""What is asked of a chat model, what comes back, and how it can fail (DESIGN D11).
+"""Requests to a chat model, its answers, and its failures (DESIGN D11).
 
-The same for every provider: `apps.llm.providers` translate these to a wire format and back. What people said stays
+The same for every provider: `apps.llm.providers` translate these to a wire format and back. The texts of people stay
 out of every `repr`, so it cannot get into a log by accident.
 """
 
@@ -13,7 +13,7 @@ from apps.llm.domain.tokens import estimate_tokens
 
 MAX_TEMPERATURE = 1.0
 JSON_INSTRUCTION = "Answer with one JSON document and nothing else."
-"""Said with each request for JSON: OpenAI's JSON mode wants the word in the prompt, many servers have no such mode."""
+"""Part of each request for JSON: OpenAI's JSON mode needs the word in the prompt, many servers have no such mode."""
 
 CONNECT_TIMEOUT_SECONDS = 5.0
 IDLE_TIMEOUT_SECONDS = 60.0
@@ -22,7 +22,7 @@ MAX_MODELS = 1_000
 
 
 class MessageRole(StrEnum):
-    """Who said a message. What the hub itself tells the model is `ChatRequest.system`."""
+    """The author of a message. The instructions of the hub itself are `ChatRequest.system`."""
 
     USER = "user"
     ASSISTANT = "assistant"
@@ -30,7 +30,7 @@ class MessageRole(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ChatMessage:
-    """One message of a conversation. Raises ValueError where it holds nothing but white space, which no API takes."""
+    """One message of a conversation. Raises ValueError for mere white space, which no API takes."""
 
     role: MessageRole
     content: str = field(repr=False)
@@ -44,9 +44,9 @@ class ChatMessage:
 class ChatRequest:
     """One question to a model.
 
-    system: what the hub tells the model, "" for nothing. max_tokens: of the answer. temperature: 0 to 1, None for the
-    model's own. expects_json: the answer is to be one JSON document. model: None for the provider's own, which is
-    what a request must say that may fall back to another provider. Raises ValueError for what no API takes.
+    system: the hub's instructions, "" for none. max_tokens: of the answer. temperature: 0 to 1, None for the
+    model's own. expects_json: the answer must be one JSON document. model: None for the provider's own, as in every
+    request that may fall back to another provider. Raises ValueError for what no API takes.
     """
 
     messages: tuple[ChatMessage, ...]
@@ -66,18 +66,18 @@ class ChatRequest:
 
     @property
     def instructions(self) -> str:
-        """`system`, with `JSON_INSTRUCTION` below it where JSON is expected."""
+        """Return `system`, with `JSON_INSTRUCTION` below it where JSON is expected."""
         return "\n\n".join(part for part in (self.system, JSON_INSTRUCTION if self.expects_json else "") if part)
 
     @property
     def estimated_input_tokens(self) -> int:
-        """What the question is likely to cost, by `estimate_tokens`."""
+        """Return the likely size of the question, by `estimate_tokens`."""
         return sum(map(estimate_tokens, (self.instructions, *(message.content for message in self.messages))))
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one call. estimated: the provider did not say, so `estimate_tokens` did."""
+    """Tokens of one call. estimated: by `estimate_tokens`, as the provider did not report it."""
 
     input_tokens: int
     output_tokens: int
@@ -85,11 +85,12 @@ class Usage:
 
     @property
     def total_tokens(self) -> int:
+        """Return the tokens of question and answer."""
         return self.input_tokens + self.output_tokens
 
 
 def estimate_usage(request: ChatRequest, answer: str) -> Usage:
-    """What a call is likely to have cost whose provider does not say."""
+    """Return the likely usage of a call whose provider does not report it."""
     return Usage(request.estimated_input_tokens, estimate_tokens(answer), estimated=True)
 
 
@@ -139,7 +140,7 @@ class Completion:
 
 
 def join_chunks(chunks: Sequence[Chunk]) -> Completion:
-    """The chunks of one whole stream as one answer. Raises ValueError where there is no end among them."""
+    """Return the chunks of one whole stream as one answer. Raises ValueError where there is no end among them."""
     ends = [chunk for chunk in chunks if isinstance(chunk, EndChunk)]
     if len(ends) != 1:
         raise ValueError(f"A whole stream has 1 end, not {len(ends)}.")
@@ -152,8 +153,8 @@ class Timeouts:
     """How long a call may take, in seconds.
 
     connect: until the server is reached. idle: between two pieces of a stream, the first one among them; an answer
-    that is not streamed arrives in one piece, so it does not apply there. total: from beginning to end, whatever
-    trickles in meanwhile. Raises ValueError for a time that is not above 0.
+    that is not streamed arrives in one piece, so it does not apply there. total: from beginning to end, even
+    while pieces arrive. Raises ValueError for a time that is not above 0.
     """
 
     connect: float = CONNECT_TIMEOUT_SECONDS
@@ -165,7 +166,7 @@ class Timeouts:
             raise ValueError(f"Timeouts are above 0 seconds: {self}.")
 
     def within(self, seconds: float) -> "Timeouts":
-        """The same for a caller who has only `seconds` left."""
+        """Return the same for a caller that has only `seconds` left."""
         return replace(self, total=min(self.total, seconds))
 
 
@@ -194,10 +195,10 @@ class TimeoutPhase(StrEnum):
 
 
 class ChatError(Exception):
-    """A call to a chat model failed. Its text is ours: it never holds a key, a prompt or the server's words.
+    """A call to a chat model failed. Its text is ours: it never holds a key, a prompt or the server's text.
 
-    kind: what went wrong. retryable: the same call may succeed later, without anybody changing anything.
-    counts_against_breaker: it says that the provider is not well. status: the HTTP status of the answer, or what it
+    kind: what went wrong. retryable: the same call may succeed later, without any change.
+    counts_against_breaker: the provider is failing. status: the HTTP status of the answer, or what it
     would have been where the error came inside a stream.
     retry_after_ms: the pause that the provider asks for. usage: what has probably been used (and will be charged)
     although the call failed; None where the provider cannot have begun to answer.
@@ -222,7 +223,7 @@ class ChatError(Exception):
 
     @property
     def retry_after(self) -> int | None:
-        """`retry_after_ms` in whole seconds, rounded up."""
+        """Return `retry_after_ms` in whole seconds, rounded up."""
         return None if self.retry_after_ms is None else -(-self.retry_after_ms // 1_000)
 
 
@@ -249,7 +250,7 @@ class ChatConnectionError(ChatError):
 
 
 class ChatRateLimitedError(ChatError):
-    """Too many requests or tokens at once. The provider is well, so it does not count against the breaker."""
+    """Too many requests or tokens at once. The provider works, so it does not count against the breaker."""
 
     kind = ErrorKind.RATE_LIMITED
     retryable = True
@@ -266,7 +267,7 @@ class ChatOverloadedError(ChatError):
 
 class ChatAuthError(ChatError):
     """The provider refuses the key, or the account has nothing left to spend. Counts against the breaker, because
-    every call fails until somebody changes that.
+    every call fails until that changes.
     """
 
     kind = ErrorKind.AUTH
@@ -291,7 +292,7 @@ class ChatBadResponseError(ChatError):
 
 
 class ChatCutOffError(ChatError):
-    """The answer began and ended before its end. What came of it was handed out."""
+    """The answer began and ended before its end. What had arrived was passed on."""
 
     kind = ErrorKind.CUT_OFF
     retryable = True
@@ -301,39 +302,39 @@ class ChatCutOffError(ChatError):
 class ChatProvider(Protocol):
     """One chat model somewhere; safe to call from several threads at once, and after a fork.
 
-    It tries each call once: whoever calls it decides about trying again. No method holds anything of the
-    database, and the model is not asked before the first item of a stream is.
+    It tries each call once; its caller decides about retries. No method holds anything of the database, and the
+    model is called when the first item of a stream is.
     """
 
     @property
     def name(self) -> str:
-        """The service: `openai`, `anthropic`, or one of these and an address, as `openai@127.0.0.1:11434`."""
+        """Return the service: `openai`, `anthropic`, or one of these and an address, as `openai@127.0.0.1:11434`."""
         ...
 
     @property
     def model(self) -> str:
-        """The model that answers requests which name none."""
+        """Return the model that answers requests without a model."""
         ...
 
     @property
     def timeouts(self) -> Timeouts:
-        """How long a call may take by the configuration."""
+        """Return how long a call may take by the configuration."""
         ...
 
     def stream(self, request: ChatRequest, timeouts: Timeouts | None = None) -> ChatStream:
-        """The answer in pieces, the last of which is an EndChunk. timeouts: None for the configured ones.
+        """Yield the answer in pieces, the last of which is an EndChunk. timeouts: None for the configured ones.
 
-        Raises ChatError, also after pieces have been handed out. A stream that is closed or dropped before its end
-        hangs up. A time that was sent to it and runs out is a timeout in the phase TOTAL.
+        Raises ChatError, also after the first pieces. A stream that is closed or dropped before its end closes the
+        connection. A time that was sent to it and runs out is a timeout in the phase TOTAL.
         """
         ...
 
     def complete(self, request: ChatRequest, timeouts: Timeouts | None = None) -> Completion:
-        """The answer in one piece; else as `stream`."""
+        """Return the answer in one piece; else as `stream`."""
         ...
 
     def models(self, timeouts: Timeouts | None = None) -> tuple[str, ...]:
-        """The names of the models that the server says it has, in its order, at most MAX_MODELS of them.
+        """Return the names of the models that the server lists, in its order, at most MAX_MODELS of them.
 
         Costs nothing. Raises ChatError.
         """

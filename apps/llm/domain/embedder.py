@@ -1,4 +1,4 @@
-"""What an embedder is: texts in, vectors of one space out (DESIGN section 1)."""
+"""The interface of an embedder: texts in, vectors of one space out (DESIGN section 1)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,13 +15,13 @@ class EmbeddingError(Exception):
 
 
 class EmbeddingInputError(EmbeddingError):
-    """The texts themselves cannot be embedded, whoever does it."""
+    """The texts themselves cannot be embedded, by any model."""
 
 
 class EmbeddingUnavailableError(EmbeddingError):
     """The model cannot be reached or loaded.
 
-    retryable: the same call may succeed later, without anybody changing the configuration.
+    retryable: the same call may succeed later with the same configuration.
     """
 
     def __init__(self, message: str, *, retryable: bool) -> None:
@@ -58,11 +58,11 @@ class Embedder(Protocol):
 
     @property
     def space(self) -> EmbeddingSpaceId:
-        """The space of the vectors; known before any model is loaded."""
+        """Return the space of the vectors; known before any model is loaded."""
         ...
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """The vectors of `texts`, in their order: float32, shape (len(texts), dimension), rows of length 1.
+        """Return the vectors of `texts`, in their order: float32, shape (len(texts), dimension), rows of length 1.
 
         Every text has a vector, the empty one too. Raises EmbeddingError.
         """
@@ -70,7 +70,7 @@ class Embedder(Protocol):
 
 
 def check_texts(texts: Sequence[str]) -> list[str]:
-    """`texts` as a list.
+    """Return `texts` as a list.
 
     Raises EmbeddingInputError for a bare string (whose items would be its letters), for an item that is no
     string, and for one with a lone surrogate, which no encoding can carry.
@@ -78,21 +78,17 @@ def check_texts(texts: Sequence[str]) -> list[str]:
     if isinstance(texts, str):
         raise EmbeddingInputError("Give a list of texts, not one text.")
     for position, text in enumerate(texts):
-        _check_text(text, position)
+        if not isinstance(text, str):
+            raise EmbeddingInputError(f"Text {position} is a {type(text).__name__}, not a string.")
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise EmbeddingInputError(f"Text {position} holds a lone surrogate at character {error.start}.") from None
     return list(texts)
 
 
-def _check_text(text: object, position: int) -> None:
-    if not isinstance(text, str):
-        raise EmbeddingInputError(f"Text {position} is a {type(text).__name__}, not a string.")
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        raise EmbeddingInputError(f"Text {position} holds a lone surrogate at character {error.start}.") from None
-
-
 def normalise(vectors: npt.ArrayLike) -> Vectors:
-    """One vector or a matrix of row vectors as float32, scaled to length 1.
+    """Return one vector or a matrix of row vectors as float32, scaled to length 1.
 
     Raises EmbeddingResponseError when a number is not finite or a vector is all zeros.
     """

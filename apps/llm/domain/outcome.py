@@ -1,4 +1,4 @@
-"""What comes of a call through the gateway: an answer, or what stopped it (DESIGN D11).
+"""The outcome of a call through the gateway: an answer, or what stopped it (DESIGN D11).
 
 Everything that can be expected to go wrong is a ChatFailure, never an exception.
 """
@@ -22,7 +22,7 @@ class StoppedBy(StrEnum):
     """What stopped a call.
 
     CONFIGURATION: there is no chat model. BUDGET, BREAKER, RATE: a guard refused it. PROVIDER: it failed. OUTPUT: the
-    answer was of no use. DEADLINE: the caller's time was over.
+    answer cannot be used. DEADLINE: the caller's time was over.
     """
 
     CONFIGURATION = "configuration"
@@ -35,11 +35,11 @@ class StoppedBy(StrEnum):
 
 
 class OutputFault(StrEnum):
-    """Why an answer was of no use; the `reason` with `StoppedBy.OUTPUT`.
+    """Why an answer cannot be used; the `reason` with `StoppedBy.OUTPUT`.
 
-    EMPTY: nothing was said. FILTERED: the provider withheld it, or the model refused. TOO_LONG: more than is taken.
-    CUT_OFF: it was cut at `max_tokens`, and what there is cannot be used. INVALID_JSON: no JSON, not even repaired.
-    WRONG_SHAPE: JSON, but not what was asked for.
+    EMPTY: it has no text. FILTERED: the provider withheld it, or the model refused. TOO_LONG: more than is accepted.
+    CUT_OFF: it was cut at `max_tokens`, and the rest cannot be used. INVALID_JSON: no JSON, not even repaired.
+    WRONG_SHAPE: JSON, but not of the schema.
     """
 
     EMPTY = "empty"
@@ -53,7 +53,7 @@ class OutputFault(StrEnum):
 _DETAILS = {
     StoppedBy.CONFIGURATION: "No chat model is configured.",
     StoppedBy.BUDGET: "The budget for models has no room for this call",
-    StoppedBy.BREAKER: "The chat provider failed too often and is left alone for a while",
+    StoppedBy.BREAKER: "The chat provider failed too often; calls are paused",
     StoppedBy.RATE: "The chat provider takes no more tokens for now",
     StoppedBy.PROVIDER: "The chat provider failed",
     StoppedBy.OUTPUT: "The model's answer cannot be used",
@@ -63,10 +63,10 @@ _DETAILS = {
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """Why one provider gave no answer.
+    """Why one provider did not answer.
 
-    reason: a code; of a provider's failure its ErrorKind. retryable: the same call may succeed later although nobody
-    changes anything. retry_after_ms: when; None where nobody can say, or it is of no use.
+    reason: a code; of a provider's failure its ErrorKind. retryable: the same call may succeed later without
+    any change. retry_after_ms: when; None where that is unknown, or a retry is of no use.
     """
 
     by: StoppedBy
@@ -77,13 +77,13 @@ class Stop:
 
     @property
     def detail(self) -> str:
-        """A sentence for people, without anything of the conversation."""
-        said = _DETAILS[self.by]
-        return said if said.endswith(".") else f"{said} ({self.reason})."
+        """Return a sentence for people, without anything of the conversation."""
+        text = _DETAILS[self.by]
+        return text if text.endswith(".") else f"{text} ({self.reason})."
 
 
 def select_soonest(stops: Iterable[Stop]) -> Stop:
-    """The stop that goes away first: of those that may, the one with the shortest wait; else the first of all."""
+    """Return the retryable stop with the shortest wait, else the first of all."""
     return min(stops, key=lambda stop: (not stop.retryable, stop.retry_after_ms or 0))
 
 
@@ -101,9 +101,9 @@ class Effort:
 class ChatAnswer(Generic[T_co]):
     """An answer.
 
-    text: what the model said; of a JSON document that was repaired, the repaired one. value: an instance of the
+    text: the model's; of a JSON document that was repaired, the repaired one. value: an instance of the
     schema; without one the JSON document, or None where no JSON was expected. provider, model: who answered.
-    is_cut: its end is missing; of a document, the last elements of a list. repairs: what was mended. effort: of the
+    is_cut: its end is missing; of a document, the last elements of a list. repairs: of the document. effort: of the
     whole call.
     """
 
@@ -118,6 +118,7 @@ class ChatAnswer(Generic[T_co]):
 
     @property
     def was_repaired(self) -> bool:
+        """Return whether the document was repaired."""
         return bool(self.repairs)
 
 
@@ -130,34 +131,37 @@ class ChatFailure:
 
     @property
     def stop(self) -> Stop:
-        """The one that counts: the soonest to go away."""
+        """Return the stop that counts: the one to be retried first."""
         return select_soonest(self.stops)
 
     @property
     def stopped_by(self) -> StoppedBy:
+        """Return what stopped the call."""
         return self.stop.by
 
     @property
     def reason(self) -> str:
+        """Return the code of the reason."""
         return self.stop.reason
 
     @property
     def retryable(self) -> bool:
-        """Whether the same call may succeed later although nobody changes anything."""
+        """Return whether the same call may succeed later without any change."""
         return self.stop.retryable
 
     @property
     def retry_after_ms(self) -> int | None:
+        """Return after how long a retry makes sense."""
         return self.stop.retry_after_ms
 
     @property
     def retry_after(self) -> int | None:
-        """`retry_after_ms` in whole seconds, rounded up, as Retry-After wants it."""
+        """Return `retry_after_ms` in whole seconds, rounded up, as for Retry-After."""
         return None if self.retry_after_ms is None else -(-self.retry_after_ms // 1_000)
 
     @property
     def detail(self) -> str:
-        """A sentence for people, without anything of the conversation."""
+        """Return a sentence for people, without anything of the conversation."""
         return self.stop.detail
 
 

@@ -1,4 +1,4 @@
-"""What a call to a model costs, out of what a million of its tokens cost."""
+"""The cost of a call to a model, from the price of a million of its tokens."""
 
 import re
 from collections.abc import Sequence
@@ -39,22 +39,19 @@ class Tariff:
             raise ValueError("A tariff has one price above 0 tokens, and no two above the same number.")
 
     def cost(self, input_tokens: int, output_tokens: int) -> Decimal:
-        """Dollars for these tokens, to the nano-dollar, rounded up. Raises ValueError for a negative number of them."""
+        """Return the dollars for these tokens, rounded up to a nano-dollar. Raises ValueError for negative numbers."""
         if input_tokens < 0 or output_tokens < 0:
             raise ValueError(f"A call uses 0 tokens or more, not {input_tokens} and {output_tokens}.")
-        price = self._price(input_tokens)
+        holding = [price for price in self.prices if price.above_input_tokens < max(input_tokens, 1)]
+        price = max(holding, key=lambda price: price.above_input_tokens)
         total = input_tokens * price.input_per_million + output_tokens * price.output_per_million
         return check_amount(total / TOKENS_PER_PRICE)
 
-    def _price(self, input_tokens: int) -> TokenPrice:
-        holding = [price for price in self.prices if price.above_input_tokens < max(input_tokens, 1)]
-        return max(holding, key=lambda price: price.above_input_tokens)
-
 
 def list_price_names(model: str) -> Sequence[str]:
-    """Under which names the price of a model may be found, the most particular first.
+    """Return the names under which the price of a model may be listed, the most specific first.
 
-    Its own; without the date of its snapshot (`gpt-4o-2024-08-06`, `claude-haiku-4-5-20251001`); the provider's for any
-    model.
+    They are its own; the one without the date of its snapshot (`gpt-4o-2024-08-06`, `claude-haiku-4-5-20251001`); the
+    provider's for any model.
     """
     return tuple(dict.fromkeys((model, _SNAPSHOT_DATE.sub("", model), ANY_MODEL)))

@@ -1,18 +1,16 @@
-"""How many tokens a provider will have been asked for soon, and whether to hold calls back (spec 002 section 3).
+"""The projected use of a provider's tokens, and whether to delay calls (spec 002 section 3).
 
-The history is shared by all processes (DESIGN section 6), so these are functions of what they are given: usage out
-of a table, the reservations of calls under way, and the time.
+The history is shared by all processes (DESIGN section 6), so these are pure functions of
+the usage in a table, the reservations of calls under way, and the time.
 """
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby
-from threading import Lock
+from operator import attrgetter
 from typing import NamedTuple
-
-from apps.core.domain.clock import Clock
 
 TOKENS_PER_MINUTE: Mapping[str, int] = {"claude": 40_000, "openai": 90_000}
 DEFAULT_PROVIDER = "claude"
@@ -20,6 +18,7 @@ THROTTLE_PERCENT = 80
 MINUTE_MS = 60_000
 DEFAULT_WINDOW_MS = MINUTE_MS
 UNDER_WAY_RETRY_MS = 1_000
+_TIMESTAMP = attrgetter("timestamp")
 
 
 @dataclass(frozen=True)
@@ -38,7 +37,7 @@ class TokenUsage:
 class RateLimit:
     """tokens_per_minute: None for a provider without a limit, such as a model on the same machine.
 
-    window_ms: the length of the window that is looked at; long enough that its limit is a token at least.
+    window_ms: the length of the window; long enough that its limit is a token at least.
     """
 
     tokens_per_minute: int | None
@@ -52,19 +51,19 @@ class RateLimit:
 
     @property
     def tokens(self) -> int | None:
-        """Tokens that the window may hold."""
+        """Return the tokens that the window may hold."""
         if self.tokens_per_minute is None:
             return None
         return token_limit_for_window(self.tokens_per_minute, self.window_ms)
 
 
 def provider_limit(provider: str = DEFAULT_PROVIDER, window_ms: int = DEFAULT_WINDOW_MS) -> RateLimit:
-    """The limit of a provider that the spec names; none for any other."""
+    """Return the limit of a provider that the spec names; none for any other."""
     return RateLimit(TOKENS_PER_MINUTE.get(provider), window_ms)
 
 
 def token_limit_for_window(tokens_per_minute: int, window_ms: int) -> int:
-    """The share of a minute's limit that falls to a window, rounded down (in whole numbers, so exact)."""
+    """Return the share of a minute's limit that falls to a window, rounded down (in whole numbers, so exact)."""
     return tokens_per_minute * window_ms // MINUTE_MS
 
 
@@ -85,7 +84,7 @@ class Projection:
 
 
 def project_token_usage(history: Iterable[TokenUsage], queue_depth: int, limit: RateLimit, now: int) -> Projection:
-    """The spec's projection at `now` (milliseconds since the epoch).
+    """Return the spec's projection at `now` (milliseconds since the epoch).
 
     history: in any order. An entry exactly as old as the window still counts, and so does one from the future,
     which another machine's clock may have written. queue_depth: calls that wait to be made. Without usage in the
@@ -93,7 +92,7 @@ def project_token_usage(history: Iterable[TokenUsage], queue_depth: int, limit: 
     without a limit never.
     """
     recent = [usage for usage in history if usage.timestamp >= now - limit.window_ms]
-    return _project(_add(_Load(0, 0), recent), queue_depth, limit.tokens)
+    return project_load(Load(0, 0).plus(recent), queue_depth, limit.tokens)
 
 
 class RateVerdict(StrEnum):
@@ -110,10 +109,10 @@ class RateVerdict(StrEnum):
 
 @dataclass(frozen=True)
 class RateDecision:
-    """retry_after_ms: after how long the same question is answered with yes if nothing else happens.
+    """retry_after_ms: after how long the same request is allowed if nothing else happens.
 
-    A second where calls under way are in the way, since nobody knows when they end; None where the call is allowed,
-    or where asking again is of no use.
+    A second where calls under way use the room, since their end is unknown; None where the call is allowed, or where
+    another request is of no use.
     """
 
     verdict: RateVerdict
@@ -122,6 +121,7 @@ class RateDecision:
 
     @property
     def allowed(self) -> bool:
+        """Return whether the call may be made."""
         return self.verdict is RateVerdict.ALLOWED
 
 
@@ -133,7 +133,7 @@ def decide_rate(
     now: int,
     queue_depth: int = 1,
 ) -> RateDecision:
-    """Whether a call may be made that will use at most `estimated_tokens`.
+    """Decide whether a call may be made that will use at most `estimated_tokens`.
 
     The spec only projects; this adds that calls under way count as well, so that callers at once cannot pass
     together what none may pass alone. settled: usage of finished calls. reserved: the estimates of calls under
@@ -143,90 +143,34 @@ def decide_rate(
     if estimated_tokens < 0:
         raise ValueError(f"A call uses 0 tokens or more, not {estimated_tokens}.")
     recent = [usage for usage in settled if usage.timestamp >= now - limit.window_ms]
-    under_way = _Load(sum(usage.total_tokens for usage in reserved), len(reserved))
-
-    def verdict(load: _Load) -> RateVerdict:
-        return _verdict(_project(load, queue_depth, limit.tokens), estimated_tokens)
-
-    load = _add(under_way, recent)
-    decision = RateDecision(verdict(load), _project(load, queue_depth, limit.tokens))
-    if decision.verdict in (RateVerdict.ALLOWED, RateVerdict.TOO_LARGE):
-        return decision
-    leaving = _loads_as_usage_leaves(load, recent)
-    free_at = next((at for at, rest in leaving if verdict(rest) is RateVerdict.ALLOWED), None)
-    wait = UNDER_WAY_RETRY_MS if free_at is None else free_at + limit.window_ms + 1 - now
-    return replace(decision, retry_after_ms=wait)
-
-
-@dataclass(frozen=True)
-class RateTicket:
-    """A call that a RateLimiter let through."""
-
-    number: int
-    estimated_tokens: int
+    load = Load(0, 0).plus(reserved).plus(recent)
+    projection = project_load(load, queue_depth, limit.tokens)
+    verdict = judge_projection(projection, estimated_tokens)
+    if verdict in (RateVerdict.ALLOWED, RateVerdict.TOO_LARGE):
+        return RateDecision(verdict, projection)
+    wait = UNDER_WAY_RETRY_MS
+    for timestamp, leaving in groupby(sorted(recent, key=_TIMESTAMP), key=_TIMESTAMP):
+        load = load.plus(list(leaving), -1)
+        rest = project_load(load, queue_depth, limit.tokens)
+        if judge_projection(rest, estimated_tokens) is RateVerdict.ALLOWED:
+            wait = timestamp + limit.window_ms + 1 - now
+            break
+    return RateDecision(verdict, projection, retry_after_ms=wait)
 
 
-class RateLimiter:
-    """`decide_rate` for the calls of one process; safe to use from several threads."""
-
-    def __init__(self, limit: RateLimit, clock: Clock) -> None:
-        self._limit = limit
-        self._clock = clock
-        self._lock = Lock()
-        self._settled: list[TokenUsage] = []
-        self._under_way: dict[int, TokenUsage] = {}
-        self._last_number = 0
-
-    def reserve(self, estimated_tokens: int, queue_depth: int = 1) -> tuple[RateDecision, RateTicket | None]:
-        """The decision, and a ticket to settle or release later when the call is allowed."""
-        with self._lock:
-            now, under_way = self._clock.now(), self._under_way.values()
-            decision = decide_rate(self._settled, under_way, estimated_tokens, self._limit, now, queue_depth)
-            if not decision.allowed:
-                return decision, None
-            self._last_number += 1
-            self._under_way[self._last_number] = TokenUsage(now, estimated_tokens)
-            return decision, RateTicket(self._last_number, estimated_tokens)
-
-    def settle(self, ticket: RateTicket, total_tokens: int) -> None:
-        """The call has used `total_tokens`, which count from now on. Raises KeyError for a ticket used before."""
-        with self._lock:
-            del self._under_way[ticket.number]
-            now = self._clock.now()
-            self._settled = [usage for usage in self._settled if usage.timestamp >= now - self._limit.window_ms]
-            self._settled.append(TokenUsage(now, total_tokens))
-
-    def release(self, ticket: RateTicket) -> None:
-        """The call was not made. Raises KeyError for a ticket used before."""
-        with self._lock:
-            del self._under_way[ticket.number]
-
-
-class _Load(NamedTuple):
+class Load(NamedTuple):
     """What counts at one moment: `used` tokens by `calls` calls."""
 
     used: int
     calls: int
 
-
-def _add(load: _Load, usages: Collection[TokenUsage]) -> _Load:
-    return _Load(load.used + sum(usage.total_tokens for usage in usages), load.calls + len(usages))
-
-
-def _loads_as_usage_leaves(load: _Load, recent: Iterable[TokenUsage]) -> Iterator[tuple[int, _Load]]:
-    """Each timestamp in `recent`, oldest first, with the load once everything up to it has left the window."""
-    oldest_first = sorted(recent, key=_timestamp)
-    for timestamp, leaving in groupby(oldest_first, key=_timestamp):
-        gone = list(leaving)
-        load = _Load(load.used - sum(usage.total_tokens for usage in gone), load.calls - len(gone))
-        yield timestamp, load
+    def plus(self, usages: Collection[TokenUsage], sign: int = 1) -> "Load":
+        """Return the load with these usages added, or removed."""
+        return Load(self.used + sign * sum(usage.total_tokens for usage in usages), self.calls + sign * len(usages))
 
 
-def _timestamp(usage: TokenUsage) -> int:
-    return usage.timestamp
-
-
-def _project(load: _Load, queue_depth: int, limit: int | None) -> Projection:
+def project_load(load: Load, queue_depth: int, limit: int | None) -> Projection:
+    """Return the projection of a load and of the calls that wait."""
     if queue_depth < 0:
         raise ValueError(f"A queue holds 0 calls or more, not {queue_depth}.")
     used, calls = load
@@ -243,7 +187,8 @@ def _project(load: _Load, queue_depth: int, limit: int | None) -> Projection:
     )
 
 
-def _verdict(projection: Projection, estimated_tokens: int) -> RateVerdict:
+def judge_projection(projection: Projection, estimated_tokens: int) -> RateVerdict:
+    """Return whether a call of `estimated_tokens` may be made."""
     limit = math.inf if projection.window_limit is None else projection.window_limit
     if estimated_tokens > limit:
         return RateVerdict.TOO_LARGE

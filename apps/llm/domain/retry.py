@@ -7,7 +7,7 @@ and a deterministic one with a seed or a fixed sequence.
 import math
 import re
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC
 from decimal import Decimal
 from email.utils import parsedate_to_datetime
 
@@ -48,7 +48,7 @@ def retry_in_ms(
     retry_after_ms: int | None = None,
     remaining_ms: int | None = None,
 ) -> int | None:
-    """Milliseconds until the next try after `attempts` (1 or more) failed ones; None to give up.
+    """Return the milliseconds until the next try after `attempts` (1 or more) failed ones; None to give up.
 
     retry_after_ms: the pause that the provider asked for; the wait is never shorter. remaining_ms: what is left of
     the caller's time; a wait that would use all of it is not begun.
@@ -60,7 +60,7 @@ def retry_in_ms(
 
 
 def parse_retry_after(header: str | None, now_ms: int) -> int | None:
-    """The pause in milliseconds that a Retry-After header asks for (RFC 9110 section 10.2.3).
+    """Return the pause in milliseconds that a Retry-After header asks for (RFC 9110 section 10.2.3).
 
     Seconds, of which some servers send fractions, or an HTTP date. None when there is none or it cannot be read;
     0 for a date in the past.
@@ -72,9 +72,5 @@ def parse_retry_after(header: str | None, now_ms: int) -> int | None:
         moment = parsedate_to_datetime(text)
     except ValueError:
         return None
-    return max(0, _milliseconds_between(to_datetime(now_ms), moment))
-
-
-def _milliseconds_between(start: datetime, end: datetime) -> int:
-    aware = end if end.tzinfo else end.replace(tzinfo=UTC)
-    return round((aware - start).total_seconds() * 1_000)
+    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return max(0, round((aware - to_datetime(now_ms)).total_seconds() * 1_000))

@@ -1,4 +1,4 @@
-"""Which messages of a conversation a model should read (spec 002 section 1)."""
+"""The choice of the messages of a conversation that a model should read (spec 002 section 1)."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -21,7 +21,7 @@ CONTEXT_AFTER = 1
 
 
 class Selectable(Protocol):
-    """A message as the selection sees it; what else it carries stays with it."""
+    """What the selection needs of a message, which may have more."""
 
     @property
     def id(self) -> str: ...
@@ -67,6 +67,7 @@ class SalienceConfig:
 
     @property
     def token_cap(self) -> float:
+        """Return the part of the budget that may be used."""
         return self.max_tokens * TOKEN_SAFETY_MARGIN
 
 
@@ -83,7 +84,7 @@ class MessageScore:
 class SelectionResult(Generic[M]):
     """The chosen messages in their original order, with their ids and scores in the same order.
 
-    pruned_count: messages of the conversation that were left out, for whatever reason. estimated_tokens: of the
+    pruned_count: messages of the conversation that were left out, for any reason. estimated_tokens: of the
     chosen ones; above the cap only where `min_messages` forbade to leave out more.
     """
 
@@ -101,7 +102,7 @@ def select_salient_messages(
     rng: RNG,
     tokens_of: Callable[[str], int] = estimate_tokens,
 ) -> SelectionResult[M]:
-    """The most salient messages with their neighbours, within the token budget, in their original order.
+    """Return the most salient messages with their neighbours, within the token budget, in their original order.
 
     mood_deltas: one for each message by position; a missing one counts as 0. The spec's parameter of mood
     scores is left out, because its formula does not read them. rng: draws one number for each message, and among
@@ -109,15 +110,20 @@ def select_salient_messages(
     A neighbour that was not chosen itself competes in pruning with its own score.
     """
     scores = salience_scores(messages, mood_deltas, config)
-    ranking = _ranked(scores, rng)
+    draws = [rng.next_float() for _ in scores]
+    ranking = sorted(range(len(scores)), key=lambda position: (scores[position], draws[position]), reverse=True)
     chosen = with_context(ranking[: config.top_k], len(messages))
     costs = {position: tokens_of(messages[position].content) for position in chosen}
-    kept = sorted(_pruned([p for p in ranking if p in chosen], costs, config))
+    # Without the worst, until the rest fits the cap or no more may go.
+    kept, tokens = [position for position in ranking if position in chosen], sum(costs.values())
+    while tokens > config.token_cap and len(kept) > config.min_messages:
+        tokens -= costs[kept.pop()]
+    kept.sort()
     return SelectionResult(
         selected_messages=tuple(messages[p] for p in kept),
         selected_ids=tuple(messages[p].id for p in kept),
         pruned_count=len(messages) - len(kept),
-        estimated_tokens=sum(costs[p] for p in kept),
+        estimated_tokens=tokens,
         scores=tuple(MessageScore(messages[p].id, scores[p]) for p in kept),
     )
 
@@ -125,10 +131,12 @@ def select_salient_messages(
 def salience_scores(
     messages: Sequence[Selectable], mood_deltas: Sequence[MoodDelta | None], config: SalienceConfig
 ) -> list[float]:
-    """The score of each message: weighted change of mood, weighted emotional words, and where it stands."""
+    """Return the score of each message: weighted change of mood, weighted emotional words, and its position."""
     total = len(messages)
+    deltas = [delta or NO_DELTA for delta in mood_deltas]
+    deltas += [NO_DELTA] * (total - len(deltas))
     return [
-        config.weight_delta * _delta(mood_deltas, index).magnitude
+        config.weight_delta * deltas[index].magnitude
         + config.weight_emotion * emotion_keyword_score(message.content)
         + position_boost(index, total)
         for index, message in enumerate(messages)
@@ -136,14 +144,14 @@ def salience_scores(
 
 
 def emotion_keyword_score(content: str) -> float:
-    """1.0, 0.5 or 0.2 for the strongest kind of emotional word that occurs, even inside another word; else 0."""
+    """Return 1.0, 0.5 or 0.2 for the strongest kind of emotional word that occurs, even inside another word; else 0."""
     normalized = content.lower()
     found = (score for score, words in EMOTION_KEYWORDS.items() if any(word in normalized for word in words))
     return next(found, 0.0)
 
 
 def position_boost(index: int, total: int) -> float:
-    """0.2 where `index / total` is below 0.2 or above 0.8, else 0; 0 without messages.
+    """Return 0.2 where `index / total` is below 0.2 or above 0.8, else 0; 0 without messages.
 
     As in the spec: of five messages or fewer the first has it and the last does not, since 4 / 5 is not above 0.8.
     """
@@ -154,29 +162,10 @@ def position_boost(index: int, total: int) -> float:
 
 
 def with_context(positions: Sequence[int], total: int) -> set[int]:
-    """`positions` and their neighbours, one before and one after, each once."""
+    """Return `positions` and their neighbours, one before and one after, each once."""
     return {
         neighbour
         for position in positions
         for neighbour in range(position - CONTEXT_BEFORE, position + CONTEXT_AFTER + 1)
         if 0 <= neighbour < total
     }
-
-
-def _delta(mood_deltas: Sequence[MoodDelta | None], index: int) -> MoodDelta:
-    return (mood_deltas[index] if index < len(mood_deltas) else None) or NO_DELTA
-
-
-def _ranked(scores: Sequence[float], rng: RNG) -> list[int]:
-    """Positions, best first."""
-    draws = [rng.next_float() for _ in scores]
-    return sorted(range(len(scores)), key=lambda position: (scores[position], draws[position]), reverse=True)
-
-
-def _pruned(ranking: list[int], costs: Mapping[int, int], config: SalienceConfig) -> list[int]:
-    """`ranking` (best first) without its worst, until the rest fits the cap or no more may go."""
-    kept, tokens = len(ranking), sum(costs.values())
-    while tokens > config.token_cap and kept > config.min_messages:
-        kept -= 1
-        tokens -= costs[ranking[kept]]
-    return ranking[:kept]

@@ -3,11 +3,11 @@
 States: awaiting_start -> in_chunk -> awaiting_close -> complete, and error from any of them.
 
 Choices where the spec is silent or contradicts itself:
-- Its code never enters `awaiting_close`; its diagram does, when the text is a whole JSON document. Here the diagram
-  holds. More text after the document leads back to `in_chunk` (white space does not), so that the outcome depends
+- Its code never enters `awaiting_close`; its diagram does, when the text is a whole JSON document. The diagram is
+  followed. More text after the document leads back to `in_chunk` (white space does not), so that the outcome depends
   on the text alone and never on where the chunks were cut.
 - `awaiting_close` ends in an error when no stop event came within `CLOSE_TIMEOUT_MS`; the error result carries the
-  text, which is a whole document: whoever asked may still use it.
+  text, which is a whole document that the caller may still use.
 - Repair at the stop event is `repair_json`, which closes what is open in the order in which it was opened.
 - A text is parsed once mid-stream, when its outermost bracket first closes, not at every chunk: chunks cost their
   own length.
@@ -45,7 +45,7 @@ DEFAULT_ASSEMBLY_CONFIG = AssemblyConfig()
 
 
 class AssemblyState(StrEnum):
-    """Where an assembly stands."""
+    """The state of an assembly."""
 
     AWAITING_START = "awaiting_start"
     IN_CHUNK = "in_chunk"
@@ -76,8 +76,8 @@ class StreamEvent:
 
 @dataclass(frozen=True, slots=True)
 class ProcessResult:
-    """What an event led to. `buffer` is set with everything but `continue`; of a `complete` it is valid JSON and
-    `value` what it says. `refusal` says why a text with the error `invalid_json` was not repaired."""
+    """The result of an event. `buffer` is set with everything but `continue`; of a `complete` it is valid JSON with
+    the value `value`. `refusal` says why a text with the error `invalid_json` was not repaired."""
 
     type: Literal["continue", "complete_object", "complete", "error"]
     buffer: str = ""
@@ -93,7 +93,7 @@ class ProcessResult:
 
 @dataclass(frozen=True, slots=True)
 class StreamMetrics:
-    """How far an assembly is."""
+    """The progress of an assembly."""
 
     state: AssemblyState
     buffer_size: int
@@ -104,7 +104,7 @@ class StreamMetrics:
 
 
 @dataclass(slots=True)
-class _Balance:
+class BracketBalance:
     """What is open in the text so far, outside its strings."""
 
     braces: int = 0
@@ -114,34 +114,20 @@ class _Balance:
     has_closed: bool = False
 
     def read(self, chunk: str) -> None:
+        """Count the brackets of a chunk."""
         for char in chunk:
             if self.in_string:
-                self._read_in_string(char)
+                self.in_string = self.escaped or char != '"'
+                self.escaped = not self.escaped and char == "\\"
             elif char == '"':
                 self.in_string = True
             elif char in "{}[]":
-                self._read_bracket(char)
-
-    def _read_in_string(self, char: str) -> None:
-        if self.escaped:
-            self.escaped = False
-        elif char == "\\":
-            self.escaped = True
-        elif char == '"':
-            self.in_string = False
-
-    def _read_bracket(self, char: str) -> None:
-        step = 1 if char in "{[" else -1
-        if char in "{}":
-            self.braces += step
-        else:
-            self.brackets += step
-        self.has_closed = self.has_closed or (step < 0 and self.is_even)
-
-    @property
-    def is_even(self) -> bool:
-        """Whether nothing is open."""
-        return self.braces == 0 and self.brackets == 0
+                step = 1 if char in "{[" else -1
+                if char in "{}":
+                    self.braces += step
+                else:
+                    self.brackets += step
+                self.has_closed = self.has_closed or (step < 0 and self.braces == 0 and self.brackets == 0)
 
 
 class StreamAssembler:
@@ -154,24 +140,24 @@ class StreamAssembler:
         self._state = AssemblyState.AWAITING_START
         self._chunks: list[str] = []
         self._size = 0
-        self._balance = _Balance()
+        self._balance = BracketBalance()
         self._chunk_count = 0
         self._was_parsed = False
         self._closed_at = 0
 
     @property
     def state(self) -> AssemblyState:
-        """Where the assembly stands, by the last event or look at the clock."""
+        """Return the state after the last event or check of the clock."""
         return self._state
 
     @property
     def buffer(self) -> str:
-        """The text so far."""
+        """Return the text so far."""
         with self._lock:
             return "".join(self._chunks)
 
     def metrics(self) -> StreamMetrics:
-        """How far the assembly is."""
+        """Return the progress of the assembly."""
         with self._lock:
             balance = self._balance
             return StreamMetrics(
@@ -179,31 +165,35 @@ class StreamAssembler:
             )
 
     def process_chunk(self, event: StreamEvent) -> ProcessResult:
-        """What the event leads to. Never raises."""
+        """Process an event and return its result. Never raises."""
         with self._lock:
             self._chunk_count += 1
             late = self.check_timeout()
             if late is not None:
                 return late
-            match event.type:
-                case "start":
-                    return self._start()
-                case "delta":
-                    return self._delta(event.content)
-                case "stop":
-                    return self._stop()
-                case "error":
+            match event.type, self._state:
+                case "error", _:
                     return self._fail(AssemblyError.STREAM_ERROR, event.error or "Stream error")
+                case "start", AssemblyState.AWAITING_START:
+                    self._state = AssemblyState.IN_CHUNK
+                    return self._continue()
+                case "delta", AssemblyState.IN_CHUNK | AssemblyState.AWAITING_CLOSE:
+                    return self._add(event.content)
+                case "stop", AssemblyState.IN_CHUNK | AssemblyState.AWAITING_CLOSE:
+                    return self._complete()
+                case (("start" | "delta" | "stop"), _):
+                    message = f"Unexpected {event.type} event in state {self._state}"
+                    return self._fail(AssemblyError.UNEXPECTED_EVENT, message)
                 case _:
                     return self._continue()
 
     def end_without_stop(self) -> ProcessResult:
-        """The error of a stream that is over although no stop event came."""
+        """Return the error of a stream that is over without a stop event."""
         with self._lock:
             return self._fail(AssemblyError.NO_STOP, "Stream ended without completion")
 
     def check_timeout(self) -> ProcessResult | None:
-        """The error that waiting too long for the stop event is, or None; for callers with nothing to process."""
+        """Return the error of waiting too long for the stop event, or None; for callers with nothing to process."""
         with self._lock:
             if self._state is not AssemblyState.AWAITING_CLOSE:
                 return None
@@ -212,35 +202,20 @@ class StreamAssembler:
                 return None
             return self._fail(AssemblyError.CLOSE_TIMEOUT, f"No stop event {waited} ms after the document was complete")
 
-    def _start(self) -> ProcessResult:
-        if self._state is not AssemblyState.AWAITING_START:
-            return self._unexpected("start")
-        self._state = AssemblyState.IN_CHUNK
-        return self._continue()
-
-    def _delta(self, content: str) -> ProcessResult:
-        if self._state not in (AssemblyState.IN_CHUNK, AssemblyState.AWAITING_CLOSE):
-            return self._unexpected("delta")
+    def _add(self, content: str) -> ProcessResult:
+        """Add a piece of text; parse the text when its outermost bracket first closes."""
         if self._size + len(content) > self._config.max_buffer_size:
             message = f"Buffer overflow: more than {self._config.max_buffer_size} characters"
-            # How much of the text arrived before the limit depends on the chunks, so none of it is handed out.
+            # How much of the text arrived before the limit depends on the chunks, so none of it is returned.
             return replace(self._fail(AssemblyError.BUFFER_OVERFLOW, message), buffer="")
         self._chunks.append(content)
         self._size += len(content)
+        self._balance.read(content)
         if self._state is AssemblyState.AWAITING_CLOSE:
-            return self._after_document(content)
-        self._balance.read(content)
-        return self._look_for_document()
-
-    def _after_document(self, content: str) -> ProcessResult:
-        self._balance.read(content)
-        if content.strip(" \t\r\n"):
-            self._state = AssemblyState.IN_CHUNK
-        return self._continue()
-
-    def _look_for_document(self) -> ProcessResult:
-        balance = self._balance
-        if self._was_parsed or not balance.has_closed:
+            if content.strip(" \t\r\n"):
+                self._state = AssemblyState.IN_CHUNK
+            return self._continue()
+        if self._was_parsed or not self._balance.has_closed:
             return self._continue()
         self._was_parsed = True
         try:
@@ -251,9 +226,8 @@ class StreamAssembler:
         self._closed_at = self._clock.now()
         return ProcessResult("complete_object", self.buffer, value, can_validate=True, chunk_count=self._chunk_count)
 
-    def _stop(self) -> ProcessResult:
-        if self._state not in (AssemblyState.IN_CHUNK, AssemblyState.AWAITING_CLOSE):
-            return self._unexpected("stop")
+    def _complete(self) -> ProcessResult:
+        """Complete the text, repaired where it must be."""
         repaired = repair_json(self.buffer)
         if repaired.text is None:
             failed = self._fail(AssemblyError.INVALID_JSON, "Invalid JSON after streaming complete")
@@ -270,12 +244,11 @@ class StreamAssembler:
         )
 
     def _continue(self) -> ProcessResult:
+        """Return the result of an event that completes nothing."""
         return ProcessResult("continue", chunk_count=self._chunk_count)
 
-    def _unexpected(self, event: str) -> ProcessResult:
-        return self._fail(AssemblyError.UNEXPECTED_EVENT, f"Unexpected {event} event in state {self._state}")
-
     def _fail(self, error: AssemblyError, message: str) -> ProcessResult:
+        """Enter the error state."""
         self._state = AssemblyState.ERROR
         return ProcessResult("error", self.buffer, chunk_count=self._chunk_count, error=error, message=message)
 
@@ -285,7 +258,7 @@ def assemble(
     clock: Clock = SYSTEM_CLOCK,
     config: AssemblyConfig = DEFAULT_ASSEMBLY_CONFIG,
 ) -> ProcessResult:
-    """The `complete` or `error` that a whole stream leads to; a stream that ends without a stop event is an error."""
+    """Return the `complete` or `error` of a whole stream; a stream that ends without a stop event is an error."""
     assembler = StreamAssembler(clock, config)
     for event in events:
         result = assembler.process_chunk(event)

@@ -1,10 +1,10 @@
-"""How many tokens a text is likely to cost, without the tokenizer of any model."""
+"""The likely number of tokens of a text, without the tokenizer of any model."""
 
 BYTES_PER_TOKEN = 4
 
 
 def estimate_tokens(text: str) -> int:
-    """A quarter of the text's UTF-8 bytes, rounded up; 0 for an empty text.
+    """Return a quarter of the text's UTF-8 bytes, rounded up; 0 for an empty text.
 
     Spec 002 uses an `estimateTokens` without defining it. Bytes rather than letters, because a letter outside
     ASCII costs a model more than an English one.

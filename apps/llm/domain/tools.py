@@ -1,6 +1,6 @@
-"""Tools that a model may ask for: what one is, and the checks before it runs (pure, but for the handlers).
+"""Tools that a model may request, and the checks before one runs (pure, but for the handlers).
 
-A tool is registered with a JSON Schema (draft 2020-12) of its parameters. Whatever a model asks for is answered
+A tool is registered with a JSON Schema (draft 2020-12) of its parameters. Every request of a model is answered
 with a ToolResult; nothing that a model can write raises.
 """
 
@@ -34,7 +34,7 @@ def object_schema(properties: Json, *, required: tuple[str, ...]) -> Json:
 
 
 class ToolError(Exception):
-    """A tool or a table of tools is not as it must be; a mistake of a programmer's."""
+    """A tool or a table of tools is invalid; a mistake in the code."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class InvalidParametersError(InvalidInputError):
 class Tool:
     """A tool. name: snake_case. parameters: the JSON Schema of an object. permission: what the caller must hold.
 
-    handler: runs it under the caller's access, with parameters that are valid; gives JSON, may raise MemoryHubError.
+    handler: runs it under the caller's access, with valid parameters; returns a JSON object, may raise MemoryHubError.
     """
 
     name: str
@@ -77,7 +77,7 @@ class Tool:
 
 
 class ToolOutcome(StrEnum):
-    """What became of a request."""
+    """The outcome of a request."""
 
     DONE = "done"
     UNKNOWN_TOOL = "unknown_tool"
@@ -102,17 +102,17 @@ class ToolResult:
 
     @property
     def is_done(self) -> bool:
-        """True when the tool ran and answered."""
+        """Return whether the tool ran and answered."""
         return self.outcome is ToolOutcome.DONE
 
     @property
     def retryable(self) -> bool:
-        """True when trying again makes sense."""
+        """Return whether a retry makes sense."""
         return self.retry_after is not None
 
 
 class ToolRegistry:
-    """The tools of a hub, by name. Raises ToolError for a name that stands twice."""
+    """The tools of a hub, by name. Raises ToolError for a name that occurs twice."""
 
     def __init__(self, tools: Iterable[Tool]) -> None:
         self._tools: dict[str, Tool] = {}
@@ -126,7 +126,7 @@ class ToolRegistry:
         return iter(self._tools.values())
 
     def allowed(self, access: Access) -> list[Tool]:
-        """The tools that a caller may use, in the order of the table."""
+        """Return the tools that a caller may use, in the order of the table."""
         return [tool for tool in self if access.allows(tool.permission)]
 
     def execute(self, access: Access, request: ToolRequest) -> ToolResult:
@@ -135,21 +135,34 @@ class ToolRegistry:
         Errors that callers are meant to see (MemoryHubError) become part of the answer; any other is a bug, and
         is raised.
         """
+
+        def refuse(outcome: ToolOutcome, *problems: ToolProblem, retry_after: int | None = None) -> ToolResult:
+            return ToolResult(request.name, request.protocol, outcome, problems=problems, retry_after=retry_after)
+
         tool = self._tools.get(request.name)
         if tool is None:
-            return _not_done(request, ToolOutcome.UNKNOWN_TOOL, self._unknown(access, request.name))
+            return refuse(ToolOutcome.UNKNOWN_TOOL, self.suggest(access, request.name))
         if not access.allows(tool.permission):
             detail = f"This key may not use {tool.name}: it needs the permission {tool.permission}."
-            return _not_done(request, ToolOutcome.FORBIDDEN, ToolProblem("permission_denied", detail))
+            return refuse(ToolOutcome.FORBIDDEN, ToolProblem("permission_denied", detail))
         parameters = request.parameters
         if request.protocol is Protocol.VCP:
             parameters = parse_vcp_parameters(parameters, tool.parameters)
-        problems = _problems(self._validators[tool.name], parameters)
+        problems = find_problems(self._validators[tool.name], parameters)
         if problems:
-            return _not_done(request, ToolOutcome.INVALID_PARAMETERS, *problems)
-        return _run(tool, access, request, parameters)
+            return refuse(ToolOutcome.INVALID_PARAMETERS, *problems)
+        try:
+            value = tool.handler(access, parameters)
+        except InvalidParametersError as error:
+            return refuse(ToolOutcome.INVALID_PARAMETERS, *error.problems)
+        except MemoryHubError as error:
+            outcome = ToolOutcome.FORBIDDEN if isinstance(error, ForbiddenError) else ToolOutcome.FAILED
+            retry_after = error.retry_after if isinstance(error, UnavailableError) else None
+            return refuse(outcome, ToolProblem(error.code, error.detail, error.attr), retry_after=retry_after)
+        return ToolResult(request.name, request.protocol, ToolOutcome.DONE, value)
 
-    def _unknown(self, access: Access, name: str) -> ToolProblem:
+    def suggest(self, access: Access, name: str) -> ToolProblem:
+        """Return the problem of an unknown name, with the tool that was probably meant."""
         names = [tool.name for tool in self.allowed(access)]
         close = get_close_matches(name.lower(), names, n=1)
         hint = f"Did you mean {close[0]}?" if close else f"Known are: {', '.join(names) or 'none'}."
@@ -157,64 +170,42 @@ class ToolRegistry:
 
 
 def parse_vcp_parameters(parameters: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
-    """VCP parameters, whose values are all text, as JSON where the schema does not let them be text.
+    """Return VCP parameters, whose values are all text, as JSON where the schema does not accept text.
 
     A value that is no JSON stays text, for the validation to name it.
     """
-    properties = schema.get("properties", {})
-    return {name: _typed(value, properties.get(name, {})) for name, value in parameters.items()}
+    properties, parsed = schema.get("properties", {}), dict(parameters)
+    for name, value in parameters.items():
+        if "string" not in properties.get(name, {}).get("type", "string") and isinstance(value, str):
+            try:
+                parsed[name] = json.loads(value)
+            except (ValueError, RecursionError):
+                continue
+    return parsed
 
 
-def _typed(value: Any, schema: Schema) -> Any:
-    kinds = schema.get("type", "string")
-    if "string" in kinds or not isinstance(value, str):
-        return value
-    try:
-        return json.loads(value)
-    except (ValueError, RecursionError):
-        return value
-
-
-def _run(tool: Tool, access: Access, request: ToolRequest, parameters: Mapping[str, Any]) -> ToolResult:
-    try:
-        value = tool.handler(access, parameters)
-    except InvalidParametersError as error:
-        return _not_done(request, ToolOutcome.INVALID_PARAMETERS, *error.problems)
-    except MemoryHubError as error:
-        outcome = ToolOutcome.FORBIDDEN if isinstance(error, ForbiddenError) else ToolOutcome.FAILED
-        retry_after = error.retry_after if isinstance(error, UnavailableError) else None
-        return _not_done(request, outcome, ToolProblem(error.code, error.detail, error.attr), retry_after=retry_after)
-    return ToolResult(request.name, request.protocol, ToolOutcome.DONE, value)
-
-
-def _not_done(
-    request: ToolRequest, outcome: ToolOutcome, *problems: ToolProblem, retry_after: int | None = None
-) -> ToolResult:
-    return ToolResult(request.name, request.protocol, outcome, problems=problems, retry_after=retry_after)
-
-
-def _problems(validator: Draft202012Validator, parameters: Mapping[str, Any]) -> list[ToolProblem]:
-    errors = list(islice(validator.iter_errors(dict(parameters)), MAX_ERRORS))
-    found = dict.fromkeys(problem for error in errors for problem in _of_error(error))
+def find_problems(validator: Draft202012Validator, parameters: Mapping[str, Any]) -> list[ToolProblem]:
+    """Return what the schema finds wrong with parameters, sorted by parameter, at most MAX_ERRORS problems."""
+    errors = islice(validator.iter_errors(dict(parameters)), MAX_ERRORS)
+    found = dict.fromkeys(problem for error in errors for problem in describe_error(error))
     return sorted(found, key=lambda problem: problem.attr or "")[:MAX_ERRORS]
 
 
-def _of_error(error: ValidationError) -> Iterator[ToolProblem]:
-    """An error of the validation without the value at fault, which may be long or somebody's memory."""
-    path = [str(part) for part in error.absolute_path]
+def describe_error(error: ValidationError) -> Iterator[ToolProblem]:
+    """Yield the problems of one error, without the value at fault, which may be long or a private memory."""
+
+    def path_to(*names: str) -> str | None:
+        return ".".join([*map(str, error.absolute_path), *names])[:MAX_ECHOED_CHARS] or None
+
     rule: Any = error.validator_value
     given: Any = error.instance
     schema: Any = error.schema
     if error.validator == "required":
         for name in [name for name in rule if name not in given]:
-            yield ToolProblem("required", "This parameter is required.", _dotted([*path, name]))
+            yield ToolProblem("required", "This parameter is required.", path_to(name))
     elif error.validator == "additionalProperties":
         for name in sorted(set(given) - set(schema.get("properties", {})))[:MAX_ERRORS]:
-            yield ToolProblem("unknown_parameter", "Unknown parameter.", _dotted([*path, name]))
+            yield ToolProblem("unknown_parameter", "Unknown parameter.", path_to(name))
     else:
         wanted = json.dumps(rule, ensure_ascii=False)[:MAX_ECHOED_CHARS]
-        yield ToolProblem("invalid", f"Must keep to {error.validator}: {wanted}.", _dotted(path))
-
-
-def _dotted(path: list[str]) -> str | None:
-    return ".".join(path)[:MAX_ECHOED_CHARS] or None
+        yield ToolProblem("invalid", f"Must keep to {error.validator}: {wanted}.", path_to())

@@ -1,7 +1,7 @@
-"""How models ask for tools, counted by the day in the database: for everybody who looks, and across restarts.
+"""Requests for tools, counted by day in the database, which all processes share and a restart keeps.
 
-The metrics count the same since their process began. Counting waits for no disk: what is lost with the database's
-machine is the last second of some counts.
+The metrics count the same since their process began. A count does not wait for the disk: what can be lost with the
+database's machine is the last second of some counts.
 """
 
 from collections import Counter
@@ -19,14 +19,14 @@ from apps.llm.domain.tools import ToolOutcome, ToolResult
 from apps.llm.models import ToolOutputDay, ToolRunDay
 
 KEPT_DAYS = 400
-# A label of its own for whatever names models make up, of which there is no end.
+# One label for all names that models invent, whose number has no limit.
 UNKNOWN = "unknown"
 _WITHOUT_WAITING = Statement("SET LOCAL synchronous_commit = off")
 _ADDED = ", ".join(f"{name} = llm_tooloutputday.{name} + EXCLUDED.{name}" for name in COUNTERS)
 _COUNT_OUTPUT = f"""
 INSERT INTO llm_tooloutputday (day, {", ".join(COUNTERS)}) VALUES (%s, {", ".join(["%s"] * len(COUNTERS))})
 ON CONFLICT (day) DO UPDATE SET {_ADDED}
-"""  # noqa: S608  (names of ours)
+"""  # noqa: S608  (our own names)
 _COUNT_RUNS = """
 INSERT INTO llm_toolrunday (day, tool, protocol, outcome, runs) VALUES (%s, %s, %s, %s, %s)
 ON CONFLICT (day, tool, protocol, outcome) DO UPDATE SET runs = llm_toolrunday.runs + EXCLUDED.runs
@@ -35,7 +35,7 @@ ON CONFLICT (day, tool, protocol, outcome) DO UPDATE SET runs = llm_toolrunday.r
 
 @dataclass(frozen=True)
 class RunCount:
-    """How often a tool was asked for in one protocol with one outcome."""
+    """The number of requests for a tool in one protocol with one outcome."""
 
     tool: str
     protocol: str
@@ -45,7 +45,7 @@ class RunCount:
 
 @dataclass(frozen=True)
 class ToolStatistics:
-    """How models asked for tools from `since` on. by_day: each day of it, oldest first."""
+    """Requests for tools from `since` on. by_day: each day, oldest first."""
 
     since: date
     total: ProtocolStatistics
@@ -54,36 +54,37 @@ class ToolStatistics:
 
 
 def counted_name(result: ToolResult) -> str:
-    """The name under which a run is counted."""
+    """Return the name under which a run is counted."""
     return UNKNOWN if result.outcome is ToolOutcome.UNKNOWN_TOOL else result.name
 
 
 def output_count(*, statistics: ProtocolStatistics, clock: Clock = SYSTEM_CLOCK) -> None:
     """Count one or several outputs, today."""
     counts = [getattr(statistics, name) for name in COUNTERS]
-    _write([Statement(_COUNT_OUTPUT, [utcnow(clock).date(), *counts])])
+    write_counts([Statement(_COUNT_OUTPUT, [utcnow(clock).date(), *counts])])
 
 
 def runs_count(*, results: Iterable[ToolResult], clock: Clock = SYSTEM_CLOCK) -> None:
-    """Count what became of requests, today."""
+    """Count the outcomes of requests, today."""
     today = utcnow(clock).date()
     counts = Counter((counted_name(result), result.protocol.value, result.outcome.value) for result in results)
-    # In one order, so that two callers never wait for each other.
-    _write([Statement(_COUNT_RUNS, [today, *key, runs]) for key, runs in sorted(counts.items())])
+    # In one order, so that two callers never deadlock.
+    write_counts([Statement(_COUNT_RUNS, [today, *key, runs]) for key, runs in sorted(counts.items())])
 
 
 def tool_counts_trim(*, clock: Clock = SYSTEM_CLOCK) -> None:
-    """Remove the counts of days that nobody looks at any more."""
+    """Delete the counts of days that are no longer shown."""
     before = utcnow(clock).date() - timedelta(days=KEPT_DAYS)
     ToolOutputDay.objects.filter(day__lt=before).delete()
     ToolRunDay.objects.filter(day__lt=before).delete()
 
 
 def tool_statistics(days: int, *, clock: Clock = SYSTEM_CLOCK) -> ToolStatistics:
-    """The counts of the last `days` days, today among them."""
+    """Return the counts of the last `days` days, today among them."""
     today = utcnow(clock).date()
     since = today - timedelta(days=days - 1)
-    found = {row.day: _statistics(row) for row in ToolOutputDay.objects.filter(day__range=(since, today))}
+    rows = ToolOutputDay.objects.filter(day__range=(since, today))
+    found = {row.day: ProtocolStatistics(**{name: getattr(row, name) for name in COUNTERS}) for row in rows}
     by_day = {day: found.get(day, ProtocolStatistics()) for day in (since + timedelta(days=n) for n in range(days))}
     runs = ToolRunDay.objects.filter(day__range=(since, today)).order_by("tool", "protocol", "outcome")
     grouped = runs.values_list("tool", "protocol", "outcome").annotate(Sum("runs"))
@@ -91,11 +92,8 @@ def tool_statistics(days: int, *, clock: Clock = SYSTEM_CLOCK) -> ToolStatistics
     return ToolStatistics(since, total, by_day, tuple(RunCount(*row) for row in grouped))
 
 
-def _statistics(row: ToolOutputDay) -> ProtocolStatistics:
-    return ProtocolStatistics(**{name: getattr(row, name) for name in COUNTERS})
-
-
-def _write(statements: list[Statement]) -> None:
+def write_counts(statements: list[Statement]) -> None:
+    """Write counts without waiting for the disk, unless in a transaction of the caller."""
     if not statements:
         return
     # A caller's own transaction may hold what must reach the disk.

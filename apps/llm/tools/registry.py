@@ -1,4 +1,4 @@
-"""The tools of this hub: the table that `settings.TOOLS` names, and running what a model asks for."""
+"""The tools of this hub, from the table that `settings.TOOLS` names."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -13,12 +13,12 @@ from apps.llm.domain.tools import Tool, ToolRegistry, ToolResult
 
 @cache
 def tool_registry() -> ToolRegistry:
-    """The tools in the table. Raises ImportError or ToolError when the table is wrong."""
+    """Return the tools in the table. Raises ImportError or ToolError when the table is wrong."""
     paths: Sequence[str] = import_string(settings.TOOLS)
     tools: list[Tool] = [import_string(path) for path in paths]
     return ToolRegistry(tools)
 
 
 def tool_execute(*, access: Access, request: ToolRequest) -> ToolResult:
-    """Run a tool for a caller; everything that can be wrong with the request is part of the answer."""
+    """Run a tool for a caller; whatever is wrong with the request is part of the answer."""
     return tool_registry().execute(access, request)

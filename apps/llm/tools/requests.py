@@ -1,4 +1,4 @@
-"""What a model says, taken for a request: parsed, run for a caller, and counted."""
+"""The output of a model as a request: parsed, run for a caller, and counted."""
 
 from dataclasses import dataclass
 
@@ -14,30 +14,15 @@ from apps.llm.tools.registry import tool_execute
 
 @dataclass(frozen=True)
 class ExecutedOutput:
-    """What a model asked for, and what became of it: results in the order of `parsed.requests`."""
+    """What a model requested, and the results in the order of `parsed.requests`."""
 
     parsed: ParsedOutput
     results: tuple[ToolResult, ...]
 
 
 def output_parse(*, text: str, mode: ProtocolMode = ProtocolMode.DUAL) -> ParsedOutput:
-    """The tool requests in the output of a model; nothing is run."""
+    """Return the tool requests in the output of a model; nothing is run."""
     parsed = parse_output(text, mode=mode)
-    _count_output(parsed)
-    return parsed
-
-
-def output_execute(*, access: Access, text: str, mode: ProtocolMode = ProtocolMode.DUAL) -> ExecutedOutput:
-    """Run what the output of a model asks for, under the caller's access. No output of a model raises."""
-    parsed = output_parse(text=text, mode=mode)
-    results = tuple(tool_execute(access=access, request=request) for request in parsed.requests)
-    runs_count(results=results)
-    for result in results:
-        metrics.RUNS.labels(tool=counted_name(result), outcome=result.outcome).inc()
-    return ExecutedOutput(parsed, results)
-
-
-def _count_output(parsed: ParsedOutput) -> None:
     statistics = measure_output(parsed)
     output_count(statistics=statistics)
     metrics.OUTPUTS.labels(protocol=parsed.protocol).inc()
@@ -46,3 +31,14 @@ def _count_output(parsed: ParsedOutput) -> None:
     metrics.ABP_FAILURES.inc(statistics.abp_failed)
     metrics.FIXED.inc(statistics.fixed)
     metrics.REFUSED.inc(statistics.refused)
+    return parsed
+
+
+def output_execute(*, access: Access, text: str, mode: ProtocolMode = ProtocolMode.DUAL) -> ExecutedOutput:
+    """Run what the output of a model requests, under the caller's access. No output of a model raises."""
+    parsed = output_parse(text=text, mode=mode)
+    results = tuple(tool_execute(access=access, request=request) for request in parsed.requests)
+    runs_count(results=results)
+    for result in results:
+        metrics.RUNS.labels(tool=counted_name(result), outcome=result.outcome).inc()
+    return ExecutedOutput(parsed, results)

@@ -14,7 +14,6 @@ from apps.llm.domain.breaker import (
     DEFAULT_CIRCUIT_CONFIG,
     HALF_OPEN_RETRY_MS,
     BreakerState,
-    CircuitBreaker,
     CircuitConfig,
     Phase,
     Ticket,
@@ -26,6 +25,7 @@ from apps.llm.domain.breaker import (
     reset,
 )
 from tests.effort import examples
+from tests.guards import CircuitBreaker
 
 START = 1_700_000_000_000
 CONFIG = DEFAULT_CIRCUIT_CONFIG

@@ -15,7 +15,6 @@ from apps.llm.domain.budget import (
     MAX_AMOUNT,
     WARNING_THRESHOLDS,
     Budget,
-    BudgetTracker,
     BudgetWindow,
     InvalidAmountError,
     Reservation,
@@ -28,6 +27,7 @@ from apps.llm.domain.budget import (
     window_start,
 )
 from tests.effort import examples
+from tests.guards import BudgetTracker
 
 
 def moment(*when: int) -> int:

@@ -27,7 +27,7 @@ def test_a_failure_says_what_stopped_it_and_when_to_try_again():
     failure = ChatFailure((REFUSED_KEY, OPEN))
     assert (failure.stopped_by, failure.reason, failure.retryable) == (StoppedBy.BREAKER, "open", True)
     assert (failure.retry_after_ms, failure.retry_after) == (20_500, 21)
-    assert failure.detail == "The chat provider failed too often and is left alone for a while (open)."
+    assert failure.detail == "The chat provider failed too often; calls are paused (open)."
 
 
 def test_a_failure_that_stays_names_no_time():

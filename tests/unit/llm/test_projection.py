@@ -18,8 +18,6 @@ from apps.llm.domain.rate import (
     UNDER_WAY_RETRY_MS,
     Projection,
     RateLimit,
-    RateLimiter,
-    RateTicket,
     RateVerdict,
     TokenUsage,
     decide_rate,
@@ -28,6 +26,7 @@ from apps.llm.domain.rate import (
     token_limit_for_window,
 )
 from tests.effort import examples
+from tests.guards import RateLimiter, RateTicket
 
 NOW = 1_700_000_000_000
 MINUTE = 60_000

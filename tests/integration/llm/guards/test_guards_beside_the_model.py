@@ -21,13 +21,14 @@ from hypothesis.stateful import (
 )
 
 from apps.events.models import Event
-from apps.llm.domain.breaker import CircuitBreaker, CircuitConfig, Ticket
-from apps.llm.domain.budget import BudgetTracker, Reservation
+from apps.llm.domain.breaker import CircuitConfig, Ticket
+from apps.llm.domain.budget import Reservation
 from apps.llm.domain.rate import TokenUsage, decide_rate
 from apps.llm.guards.breakers import CallResult, breaker_state
 from apps.llm.guards.budgets import budget_window
 from apps.llm.guards.rates import TokenRequest
 from tests.effort import examples
+from tests.guards import BudgetTracker, CircuitBreaker
 from tests.integration.llm.guards.rules import DAY, MINUTE, noon, rules
 from tests.integration.llm.single_guards import (
     breaker_admit,
