@@ -19,7 +19,7 @@ from apps.core.admin.kit import moment, two_lines
 from apps.core.domain.errors import NotFoundError
 from apps.semantic.bridge.policies import (
     SETTINGS,
-    event_types_checked,
+    check_event_types,
     policy_create,
     policy_delete,
     policy_preview,
@@ -78,7 +78,7 @@ class PolicyForm(forms.ModelForm):
         fields = ["name", *SETTINGS]
 
     def clean_event_types(self) -> list[str]:
-        return event_types_checked(self.cleaned_data["event_types"])
+        return check_event_types(self.cleaned_data["event_types"])
 
 
 @admin.register(RoutingPolicy)

@@ -1,4 +1,4 @@
-"""The record of what pruned events do to memories (spec 000: security/audit logs). Never what anybody wrote."""
+"""The audit records of what pruning events does to memories (spec 000: security/audit logs), without any content."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -34,7 +34,7 @@ def audit(
     why: str = "",
     changes: Mapping[str, Any] | None = None,
 ) -> BridgeAudit:
-    """Write what was done, in the transaction of doing it, and a line into the log.
+    """Create a record in the transaction of the action, and log it.
 
     why: one word, where the action alone does not say it. changes: field -> [before, after].
     """

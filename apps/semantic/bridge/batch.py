@@ -2,11 +2,10 @@
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any
-from uuid import UUID
 
 from django.db import connection, transaction
 from rest_framework.exceptions import ValidationError
@@ -14,6 +13,7 @@ from rest_framework.exceptions import ValidationError
 from apps.core.domain.clock import Clock, utcnow
 from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import system_access
+from apps.core.schemas.serializers import validate
 from apps.semantic.bridge import metrics
 from apps.semantic.bridge.policies import policies_named, routing_table
 from apps.semantic.conflicts.candidate import Candidate
@@ -24,8 +24,15 @@ from apps.semantic.models import Ingestion, IngestionStatus, Memory, RoutingPoli
 from apps.semantic.schemas.memories import MemoryInput, make_draft
 from apps.semantic.store.embedding_space import with_current_space
 
+BRIDGE = system_access("bridge")
+# Metadata of a memory: the event that it came from, and the policy that routed it.
+EVENT_KEY, TYPE_KEY, POLICY_KEY = "episodic_event_id", "episodic_event_type", "routing_policy"
+# The error of a dropped event that no policy wants any more.
+UNWANTED = "unwanted"
+
 _COLUMNS = ("status", "policy", "on_prune", "error", "action", "memory_id", "conflict", "came_from_events")
-# What failed keeps its words, to be tried again; nothing else needs them any more.
+# A failed event keeps its content, to be retried; nothing else needs it any more. One statement, because it runs while
+# the writers of these users wait, and the ORM takes longer over it than saving takes.
 _UPDATE = f"""
 UPDATE {Ingestion._meta.db_table} AS old
 SET {", ".join(f"{name} = ended.{name}" for name in _COLUMNS)}, ended_at = %s,
@@ -38,9 +45,30 @@ WHERE old.id = ended.id
 """  # noqa: S608  (names of our own table)
 
 
+class UnusableEventError(Exception):
+    """No memory can be made of an event; the text is a field and an error code, never the value."""
+
+
+@dataclass
+class BatchReport:
+    """outcomes: action of saving, `failed` or `dropped` -> how many. skipped: rows that another transaction held."""
+
+    outcomes: Counter[str] = field(default_factory=Counter)
+    skipped: set[int] = field(default_factory=set)
+
+
+@dataclass(frozen=True, eq=False)
+class ReadyEvent:
+    """An event, the policy that wants it, and the draft of its memory."""
+
+    row: Ingestion
+    policy: RoutingPolicy
+    draft: MemoryDraft
+
+
 @dataclass(frozen=True)
-class EndedRow:
-    """What one event has come to: see the fields of `Ingestion`."""
+class EndedEvent:
+    """How the course of an event ends; the fields are those of `Ingestion`."""
 
     id: int
     status: str
@@ -53,28 +81,52 @@ class EndedRow:
     came_from_events: bool = False
 
 
-def links_write(rows: Sequence[EndedRow], at: datetime) -> None:
-    """End rows that are locked by this transaction."""
-    with connection.cursor() as cursor:
-        cursor.execute(_UPDATE, [at, json.dumps([asdict(row) for row in rows])])
+def batch_save(*, batch: Sequence[Ingestion], clock: Clock) -> BatchReport:
+    """Make memories of pending events. Call it outside a transaction.
 
-
-# By these a reader of a memory finds the event that it was made of, and the policy that wanted it.
-EVENT_KEY, TYPE_KEY, POLICY_KEY = "episodic_event_id", "episodic_event_type", "routing_policy"
-
-
-@dataclass(frozen=True)
-class Unusable:
-    """Why no memory can be made of an event: field and code, never the value."""
-
-    error: str
-
-
-def draft_from(row: Ingestion, policy: RoutingPolicy, form: MemoryInput) -> MemoryDraft | Unusable:
-    """The memory that an event becomes by a policy, with the way back to it in its metadata.
-
-    form: checks it; making one takes longer than using it.
+    Raises:
+        UnavailableError: the embedding model does not answer; then no memory was made.
     """
+    report = BatchReport()
+    ready = select_ready(batch, report, clock)
+    if ready:
+        with_current_space(lambda _: save_ready(ready, report, clock))
+    for outcome, count in report.outcomes.items():
+        metrics.INGESTED.labels(outcome).inc(count)
+    return report
+
+
+def rows_end(*, rows: Collection[Ingestion], status: IngestionStatus, error: str, clock: Clock) -> int:
+    """End the course of events without a memory. Failed ones keep their content, to be retried."""
+    content = {} if status == IngestionStatus.FAILED else {"content": ""}
+    pending = Ingestion.objects.pending().filter(pk__in=[row.pk for row in rows])
+    return pending.update(status=status, error=error, ended_at=utcnow(clock), **content)
+
+
+def select_ready(batch: Sequence[Ingestion], report: BatchReport, clock: Clock) -> list[ReadyEvent]:
+    """Judge events once more, as policies may have changed, and make their drafts. End those that make no memory."""
+    table = routing_table()
+    chosen = {row.pk: criteria.name for row in batch if (criteria := table.judge(row.facts).policy)}
+    policies = policies_named(chosen.values())
+    ready, unwanted = [], []
+    for row in batch:
+        policy = policies.get(chosen.get(row.pk, ""))
+        if policy is None:
+            unwanted.append(row)
+            continue
+        try:
+            ready.append(ReadyEvent(row, policy, draft_event(row, policy)))
+        except UnusableEventError as error:
+            failed = rows_end(rows=[row], status=IngestionStatus.FAILED, error=str(error), clock=clock)
+            report.outcomes["failed"] += failed
+    if unwanted:
+        dropped = rows_end(rows=unwanted, status=IngestionStatus.DROPPED, error=UNWANTED, clock=clock)
+        report.outcomes["dropped"] += dropped
+    return ready
+
+
+def draft_event(row: Ingestion, policy: RoutingPolicy) -> MemoryDraft:
+    """Return the memory that an event becomes by a policy, checked as in REST. Raises UnusableEventError."""
     assert row.timestamp is not None
     fields = {
         **row.scope.named(),
@@ -88,157 +140,79 @@ def draft_from(row: Ingestion, policy: RoutingPolicy, form: MemoryInput) -> Memo
         "metadata": {EVENT_KEY: str(row.event_id), TYPE_KEY: row.event_type, POLICY_KEY: policy.name},
     }
     try:
-        return make_draft(form.run_validation(fields))
+        return make_draft(validate(MemoryInput, fields))
     except ValidationError as error:
-        return Unusable(_first_code(error.get_codes()))
+        raise UnusableEventError(first_code(error.get_codes())) from error
 
 
-def _first_code(codes: Any) -> str:
+def first_code(codes: Any) -> str:
+    """Return the first of nested error codes, after the name of its field."""
     if isinstance(codes, dict):
         name, inner = next(iter(codes.items()))
-        return f"{name}: {_first_code(inner)}"
-    return _first_code(codes[0]) if isinstance(codes, list) else str(codes)
+        return f"{name}: {first_code(inner)}"
+    return first_code(codes[0]) if isinstance(codes, list) else str(codes)
 
 
-BRIDGE = system_access("bridge")
-# Why an event was dropped: no policy wants it any more.
-UNWANTED = "unwanted"
-
-
-@dataclass
-class BatchReport:
-    """outcomes: what saving did, `failed` or `dropped` -> how many. passed: rows that somebody else held."""
-
-    outcomes: Counter[str] = field(default_factory=Counter)
-    passed: set[int] = field(default_factory=set)
-
-
-@dataclass(frozen=True, eq=False)
-class _Ready:
-    """An event with all that its memory takes."""
-
-    row: Ingestion
-    policy: RoutingPolicy
-    draft: MemoryDraft
-
-
-def batch_save(*, batch: Sequence[Ingestion], clock: Clock) -> BatchReport:
-    """Make memories of waiting events. Call it outside a transaction.
-
-    Raises UnavailableError when the embedding model does not answer; then no memory was made.
-    """
-    report = BatchReport()
-    ready = _drafted(_still_wanted(batch, report, clock), report, clock)
-    if ready:
-        with_current_space(lambda _: _save(ready, report, clock))
-    for outcome, count in report.outcomes.items():
-        metrics.INGESTED.labels(outcome).inc(count)
-    return report
-
-
-def rows_end(*, rows: Collection[Ingestion], status: IngestionStatus, error: str, clock: Clock) -> int:
-    """End the way of events that no memory is made of. What failed keeps its words, to be tried again."""
-    words = {} if status == IngestionStatus.FAILED else {"content": ""}
-    waiting = Ingestion.objects.pending().filter(pk__in=[row.pk for row in rows])
-    return waiting.update(status=status, error=error, ended_at=utcnow(clock), **words)
-
-
-def _still_wanted(
-    batch: Iterable[Ingestion], report: BatchReport, clock: Clock
-) -> list[tuple[Ingestion, RoutingPolicy]]:
-    """The events with the policies that want them now: what an operator switched off meanwhile makes no memories."""
-    table = routing_table()
-    judged = [(row, policy.name) for row in batch if (policy := table.judge(row.facts).policy)]
-    policies = policies_named(name for _, name in judged)
-    wanted = [(row, policies[name]) for row, name in judged if name in policies]
-    unwanted = set(batch) - {row for row, _ in wanted}
-    if unwanted:
-        report.outcomes["dropped"] += rows_end(
-            rows=unwanted, status=IngestionStatus.DROPPED, error=UNWANTED, clock=clock
-        )
-    return wanted
-
-
-def _drafted(wanted: Iterable[tuple[Ingestion, RoutingPolicy]], report: BatchReport, clock: Clock) -> list[_Ready]:
-    ready, form = [], MemoryInput()
-    for row, policy in wanted:
-        draft = draft_from(row, policy, form)
-        if isinstance(draft, Unusable):
-            report.outcomes["failed"] += rows_end(
-                rows=[row], status=IngestionStatus.FAILED, error=draft.error, clock=clock
-            )
-        else:
-            ready.append(_Ready(row, policy, draft))
-    return ready
-
-
-def _save(ready: Sequence[_Ready], report: BatchReport, clock: Clock) -> None:
+def save_ready(ready: Sequence[ReadyEvent], report: BatchReport, clock: Clock) -> None:
     """Embed without a lock, then save, link and end in one transaction."""
-    prepared = save_prepare(access=BRIDGE, drafts=[one.draft for one in ready])
+    prepared = save_prepare(access=BRIDGE, drafts=[event.draft for event in ready])
     with transaction.atomic():
-        held = _hold(ready)
-        report.passed |= {one.row.pk for one in ready} - held
-        mine = [(one, item) for one, item in zip(ready, prepared.items, strict=True) if one.row.pk in held]
+        held = lock_pending(ready)
+        report.skipped |= {event.row.pk for event in ready} - held
+        mine = [(event, item) for event, item in zip(ready, prepared.items, strict=True) if event.row.pk in held]
         outcomes = save_write(prepared=replace(prepared, items=[item for _, item in mine]), clock=clock)
         now = utcnow(clock)
-        ended = _ended(mine, outcomes)
-        links_write(ended, now)
+        ended = link_events(mine, outcomes)
+        write_ended(ended, now)
     report.outcomes.update(row.action or "failed" for row in ended)
-    _observe_lag((one.row for (one, _), row in zip(mine, ended, strict=True) if row.action), now)
+    observe_lag([event.row for (event, _), row in zip(mine, ended, strict=True) if row.action], now)
 
 
-def _hold(ready: Sequence[_Ready]) -> set[int]:
-    """Those that still wait, locked until the transaction ends. What somebody else holds is being pruned: waiting for
-    them could mean that they wait for us."""
-    rows = Ingestion.objects.pending().filter(pk__in=[one.row.pk for one in ready]).order_by("id")
+def lock_pending(ready: Sequence[ReadyEvent]) -> set[int]:
+    """Lock the rows that are still pending until the transaction ends, and return their keys.
+
+    What another transaction holds is being pruned, and skipped: to wait for it could be a deadlock.
+    """
+    rows = Ingestion.objects.pending().filter(pk__in=[event.row.pk for event in ready]).order_by("id")
     return set(rows.select_for_update(skip_locked=True).values_list("pk", flat=True))
 
 
-def _ended(
-    mine: Sequence[tuple[_Ready, Candidate | MemoryHubError]], outcomes: Sequence[SaveOutcome]
-) -> list[EndedRow]:
-    """What the events have come to, in their order."""
-    made = _made(item.uuid for _, item in mine if isinstance(item, Candidate))
-    results = [outcome.memory.pk for outcome in outcomes if isinstance(outcome, SaveResult)]
-    from_events = {*made.values(), *_from_events(results)}
-    return [
-        _ended_row(one, item, outcome, made, from_events) for (one, item), outcome in zip(mine, outcomes, strict=True)
-    ]
+def link_events(
+    mine: Sequence[tuple[ReadyEvent, Candidate | MemoryHubError]], outcomes: Sequence[SaveOutcome]
+) -> list[EndedEvent]:
+    """Return how each event ends, in their order: linked to its memory, or failed."""
+    uuids = [item.uuid for _, item in mine if isinstance(item, Candidate)]
+    made = dict(Memory.objects.filter(uuid__in=uuids).values_list("uuid", "pk"))
+    saved = {outcome.memory.pk for outcome in outcomes if isinstance(outcome, SaveResult)}
+    earlier = Ingestion.objects.filter(memory__in=saved, came_from_events=True)
+    from_events = {*made.values(), *earlier.values_list("memory", flat=True)}
+    ended = []
+    for (event, item), outcome in zip(mine, outcomes, strict=True):
+        row = EndedEvent(event.row.pk, IngestionStatus.LINKED.value, event.policy.name, event.policy.on_prune)
+        if isinstance(outcome, MemoryHubError) or isinstance(item, MemoryHubError):
+            row = replace(row, status=IngestionStatus.FAILED.value, error=str(getattr(outcome, "code", "")))
+        else:
+            # Its own memory, even if that was superseded or merged; else the one that already said the same.
+            memory = made.get(item.uuid, outcome.memory.pk)
+            row = replace(
+                row,
+                action=outcome.action,
+                memory_id=memory,
+                conflict=str(outcome.conflict) if outcome.conflict else None,
+                came_from_events=memory in from_events,
+            )
+        ended.append(row)
+    return ended
 
 
-def _ended_row(
-    one: _Ready,
-    item: Candidate | MemoryHubError,
-    outcome: SaveOutcome,
-    made: Mapping[UUID, int],
-    from_events: Collection[int],
-) -> EndedRow:
-    row = EndedRow(one.row.pk, IngestionStatus.LINKED.value, one.policy.name, one.policy.on_prune)
-    if isinstance(outcome, MemoryHubError) or isinstance(item, MemoryHubError):
-        return replace(row, status=IngestionStatus.FAILED.value, error=str(getattr(outcome, "code", "")))
-    # Its own memory, even where that has lost or was merged; else the one that said the same already.
-    memory = made.get(item.uuid, outcome.memory.pk)
-    return replace(
-        row,
-        action=outcome.action,
-        memory_id=memory,
-        conflict=str(outcome.conflict) if outcome.conflict else None,
-        came_from_events=memory in from_events,
-    )
+def write_ended(rows: Sequence[EndedEvent], at: datetime) -> None:
+    """Write how events end, whose rows are locked by this transaction."""
+    with connection.cursor() as cursor:
+        cursor.execute(_UPDATE, [at, json.dumps([asdict(row) for row in rows])])
 
 
-def _made(uuids: Iterable[UUID]) -> dict[UUID, int]:
-    """The memories that were made of drafts of this batch."""
-    return dict(Memory.objects.filter(uuid__in=uuids).values_list("uuid", "pk"))
-
-
-def _from_events(memories: Iterable[int]) -> set[int]:
-    """Which of these memories came from earlier events."""
-    links = Ingestion.objects.filter(memory__in=set(memories), came_from_events=True)
-    return {pk for pk in links.values_list("memory", flat=True) if pk is not None}
-
-
-def _observe_lag(rows: Iterable[Ingestion], now: datetime) -> None:
+def observe_lag(rows: Sequence[Ingestion], now: datetime) -> None:
+    """Show in the metrics how long ago the events of new memories were recorded."""
     for row in rows:
         if row.recorded_at is not None:
             metrics.INGESTION_LAG.observe(max(0.0, (now - row.recorded_at).total_seconds()))

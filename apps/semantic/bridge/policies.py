@@ -22,35 +22,35 @@ SETTINGS = (
 
 
 def routing_table() -> RoutingTable:
-    """The policies as they are now. A small query, asked once for a batch of events, so nothing is kept of it."""
-    return RoutingTable(policy.rule for policy in RoutingPolicy.objects.all())
+    """Return the policies as they are now. A small query, asked once for a batch of events, so nothing is cached."""
+    return RoutingTable(policy.criteria for policy in RoutingPolicy.objects.all())
 
 
 def policies_named(names: Iterable[str]) -> dict[str, RoutingPolicy]:
-    """Those of the policies that there are, by name."""
+    """Return the policies of these names that exist, by name."""
     return {policy.name: policy for policy in RoutingPolicy.objects.filter(name__in=set(names))}
 
 
 @dataclass(frozen=True)
 class PolicyPreview:
-    """How many of the last events a policy would have had made into memories, were it switched on."""
+    """How many of the last events a policy would have made memories of, if it were enabled."""
 
     wanted: int
     of: int
 
 
 def policy_preview(policy: RoutingPolicy) -> PolicyPreview:
-    """What a policy means for what is recorded at present, beside all others as they are. Changes nothing."""
+    """Judge the events recorded last by a policy, beside all others as they are. Changes nothing."""
     others = RoutingPolicy.objects.exclude(pk=policy.pk)
-    table = RoutingTable([replace(policy.rule, is_enabled=True), *(other.rule for other in others)])
+    table = RoutingTable([replace(policy.criteria, is_enabled=True), *(other.criteria for other in others)])
     kinds = latest_kinds(PREVIEWED_EVENTS)
     decisions = (table.judge(EventFacts(*kind)).policy for kind in kinds)
     return PolicyPreview(sum(1 for one in decisions if one and one.name == policy.name), len(kinds))
 
 
 def policy_create(*, name: str, settings: Mapping[str, Any] | None = None) -> RoutingPolicy:
-    """A new policy; switched off unless `settings` say otherwise. Raises ValidationError."""
-    policy = RoutingPolicy(name=name, **_checked(settings or {}))
+    """Create a policy; disabled unless `settings` say otherwise. Raises ValidationError."""
+    policy = RoutingPolicy(name=name, **check_settings(settings or {}))
     policy.full_clean()
     policy.save(force_insert=True)
     return policy
@@ -58,9 +58,9 @@ def policy_create(*, name: str, settings: Mapping[str, Any] | None = None) -> Ro
 
 @transaction.atomic
 def policy_update(*, pk: int, settings: Mapping[str, Any]) -> RoutingPolicy:
-    """Change settings; what waits to be saved is judged by them, too. Raises NotFoundError, ValidationError."""
-    policy = _locked(pk)
-    for name, value in _checked(settings).items():
+    """Change settings; pending events are judged by them, too. Raises NotFoundError, ValidationError."""
+    policy = lock_policy(pk)
+    for name, value in check_settings(settings).items():
         setattr(policy, name, value)
     policy.full_clean()
     policy.save()
@@ -69,12 +69,20 @@ def policy_update(*, pk: int, settings: Mapping[str, Any]) -> RoutingPolicy:
 
 @transaction.atomic
 def policy_delete(*, pk: int) -> None:
-    """Remove a policy. Its memories stay, and what it says about pruned events still holds. Raises NotFoundError."""
-    _locked(pk).delete()
+    """Delete a policy. Its memories stay, and what it says about pruned events still applies. Raises NotFoundError."""
+    lock_policy(pk).delete()
 
 
-def event_types_checked(types: Iterable[str]) -> list[str]:
-    """Event types, once each. Raises ValidationError for one that no event can have: it would never match."""
+def lock_policy(pk: int) -> RoutingPolicy:
+    """Return a policy, locked until the transaction ends. Raises NotFoundError."""
+    policy = RoutingPolicy.objects.select_for_update().filter(pk=pk).first()
+    if policy is None:
+        raise NotFoundError("There is no such policy.")
+    return policy
+
+
+def check_event_types(types: Iterable[str]) -> list[str]:
+    """Return event types, once each. Raises ValidationError for one that no event can have: it would never match."""
     known = sorted({kind.strip() for kind in types} - {""})
     impossible = [kind for kind in known if not re.fullmatch(EVENT_TYPE_PATTERN[1:-1], kind)]
     if impossible:
@@ -82,19 +90,13 @@ def event_types_checked(types: Iterable[str]) -> list[str]:
     return known
 
 
-def _checked(settings: Mapping[str, Any]) -> Mapping[str, Any]:
+def check_settings(settings: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return settings with checked event types. Raises ValidationError."""
     unknown = settings.keys() - set(SETTINGS)
     assert not unknown, unknown
     if "event_types" not in settings:
         return settings
     try:
-        return {**settings, "event_types": event_types_checked(settings["event_types"])}
+        return {**settings, "event_types": check_event_types(settings["event_types"])}
     except ValidationError as error:
         raise ValidationError({"event_types": error.messages}) from error
-
-
-def _locked(pk: int) -> RoutingPolicy:
-    policy = RoutingPolicy.objects.select_for_update().filter(pk=pk).first()
-    if policy is None:
-        raise NotFoundError("There is no such policy.")
-    return policy

@@ -1,15 +1,14 @@
-"""What becomes of memories whose events were pruned (spec 000, Pruned event reconciliation).
+"""Demote or delete the memories whose events were pruned (spec 000, Pruned event reconciliation).
 
-Each memory is looked at in a short transaction of its own, in which it is changed, unlinked and the audit record
-written: a worker that is killed leaves it as it was or done. Nothing is destroyed: what is demoted has its values of
-before in its history, and what is deleted can be restored.
+Each memory is reconciled in a short transaction of its own, in which it is changed, unlinked and the audit record
+created: a worker that is killed leaves it as it was or done. Nothing is destroyed: a demoted memory has its previous
+values in its history, and a deleted one can be restored.
 """
 
 import logging
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from django.db import transaction
@@ -42,8 +41,8 @@ logger = logging.getLogger(__name__)
 REASON = "episodic_pruned"
 RUN_SECONDS = 20.0
 MAX_LINKS = 500
-# By themselves, or in what they were merged into in turn.
-_STANDING = (MemoryStatus.ACTIVE, MemoryStatus.MERGED)
+# A merged memory counts where the one that it was merged into was merged in turn.
+_IN_EFFECT = (MemoryStatus.ACTIVE, MemoryStatus.MERGED)
 ACTIONS = {
     Remedy.DEMOTE: AuditAction.DEMOTED,
     Remedy.DELETE: AuditAction.DELETED,
@@ -53,7 +52,7 @@ ACTIONS = {
 
 
 @dataclass(frozen=True)
-class _Done:
+class Reconciled:
     """What was done about a memory. why: one word. changes: field -> [before, after]."""
 
     action: AuditAction
@@ -62,39 +61,31 @@ class _Done:
 
 
 def links_reconcile(*, seconds: float = RUN_SECONDS, clock: Clock = SYSTEM_CLOCK) -> Counter[str]:
-    """Look at the memories of pruned events, for about `seconds`; gives what was done -> to how many.
+    """Reconcile the memories of pruned events, for about `seconds`. Return action -> how many memories.
 
-    Then it asks for another run if there are more. Call it outside a transaction. Safe beside others of its kind.
+    Requests another run if there are more. Call it outside a transaction. Several may run concurrently.
     """
-    end, passed, done = clock.now() + int(seconds * 1000), set[int](), Counter[str]()
-    while memory := _next_memory(passed):
+    end, skipped, done = clock.now() + int(seconds * 1000), set[int](), Counter[str]()
+    links = Ingestion.objects.unlinking().order_by("id").values_list("memory", flat=True)
+    while memory := links.exclude(memory__in=skipped).first():
         if clock.now() >= end:
             request_reconcile()
             break
-        if action := _tried(memory, clock):
-            done[action.value] += 1
+        try:
+            action = reconcile_memory(memory, clock)
+        except Exception as error:  # noqa: BLE001  (one memory must not keep the others from being reconciled)
+            logger.warning("a memory of pruned events could not be reconciled: %s", describe_error(error, []))
+            action = None  # the schedule retries it
+        if action is None:
+            skipped.add(memory)
         else:
-            passed.add(memory)
+            done[action.value] += 1
     return done
 
 
-def _tried(memory_id: int, clock: Clock) -> AuditAction | None:
-    """What was done about one memory; None when another worker is at it, or it went wrong: the schedule comes again."""
-    try:
-        return _reconcile(memory_id, clock)
-    except Exception as error:  # noqa: BLE001  (one memory must not keep the others from being looked at)
-        logger.warning("a memory of pruned events could not be looked at: %s", describe_error(error, []))
-        return None
-
-
-def _next_memory(passed: Collection[int]) -> int | None:
-    rows = Ingestion.objects.unlinking().exclude(memory__in=passed).order_by("id")
-    return rows.values_list("memory", flat=True).first()
-
-
 @transaction.atomic
-def _reconcile(memory_id: int, clock: Clock) -> AuditAction | None:
-    """Do what the policy says about one memory; None when another worker is at it."""
+def reconcile_memory(memory_id: int, clock: Clock) -> AuditAction | None:
+    """Do what the policy says about one memory; None when another worker has it."""
     links = Ingestion.objects.unlinking().filter(memory=memory_id).order_by("id")
     rows = list(links.select_for_update(skip_locked=True)[:MAX_LINKS])
     if not rows:
@@ -102,56 +93,53 @@ def _reconcile(memory_id: int, clock: Clock) -> AuditAction | None:
     now, user = utcnow(clock), rows[0].user_id
     versions = lock_shards([user])
     memory = Memory.objects.select_related("superseded_by").get(pk=memory_id)
-    done = _apply(memory, rows, UnitOfWork(BRIDGE.actor, now, versions), clock)
-    for pruning in sorted({_pruning(row) for row in rows}, key=lambda one: (one.reason, one.actor)):
-        _audit(done, memory, [row for row in rows if _pruning(row) == pruning], pruning, now)
+    done = apply_remedy(memory, rows, UnitOfWork(BRIDGE.actor, now, versions), clock)
+    for reason, actor in sorted({(row.pruned_reason, row.pruned_by) for row in rows}):
+        pruned = [row for row in rows if (row.pruned_reason, row.pruned_by) == (reason, actor)]
+        audit(
+            done.action,
+            memory.scope,
+            [row.event_id for row in pruned],
+            Pruning(reason, actor),
+            at=now,
+            policy=pruned[-1].policy,
+            memory=memory.uuid,
+            why=done.why,
+            changes=done.changes,
+        )
     Ingestion.objects.filter(pk__in=[row.pk for row in rows]).update(
         status=IngestionStatus.PRUNED, memory=None, ended_at=now
     )
     return done.action
 
 
-def _pruning(row: Ingestion) -> Pruning:
-    return Pruning(row.pruned_reason, row.pruned_by)
-
-
-def _audit(done: _Done, memory: Memory, rows: Sequence[Ingestion], pruning: Pruning, now: datetime) -> None:
-    audit(
-        done.action,
-        memory.scope,
-        [row.event_id for row in rows],
-        pruning,
-        at=now,
-        policy=rows[-1].policy,
-        memory=memory.uuid,
-        why=done.why,
-        changes=done.changes,
+def apply_remedy(memory: Memory, rows: Sequence[Ingestion], work: UnitOfWork, clock: Clock) -> Reconciled:
+    """Change a memory as the strictest policy of its pruned events says."""
+    policies = policies_named(row.policy for row in rows)
+    # What the policies say now; of one that is deleted, what it said then.
+    on_prune = strictest(
+        OnPrune(policies[row.policy].on_prune if row.policy in policies else row.on_prune) for row in rows
     )
-
-
-def _apply(memory: Memory, rows: Sequence[Ingestion], unit: UnitOfWork, clock: Clock) -> _Done:
-    on_prune = _on_prune(rows)
-    what, why = remedy(on_prune, _facts(memory, rows))
+    what, why = remedy(on_prune, linked_memory(memory, rows))
     if what is Remedy.DEMOTE:
-        return _Done(ACTIONS[what], why.value, _demote(memory, unit))
-    if what is Remedy.SEPARATE and (refusal := _separate(memory, clock)):
-        return _Done(AuditAction.KEPT, refusal, {})
+        after = demoted(memory.importance, memory.base_confidence)
+        changes = {name: [getattr(memory, name), value] for name, value in after.items()}
+        work.update(memory, after, reason=REASON)
+        work.write()
+        return Reconciled(ACTIONS[what], why.value, changes)
+    if what is Remedy.SEPARATE and (refusal := separate(memory, clock)):
+        return Reconciled(AuditAction.KEPT, refusal, {})
     if what in {Remedy.SEPARATE, Remedy.DELETE}:
         before = Memory.objects.get(pk=memory.pk).status
         memory_delete(access=BRIDGE, uuid=memory.uuid, reason=REASON, clock=clock)
-        return _Done(ACTIONS[what], why.value, {"status": [before, MemoryStatus.DELETED.value]})
-    return _Done(ACTIONS[what], why.value, {})
+        return Reconciled(ACTIONS[what], why.value, {"status": [before, MemoryStatus.DELETED.value]})
+    return Reconciled(ACTIONS[what], why.value, {})
 
 
-def _on_prune(rows: Sequence[Ingestion]) -> OnPrune:
-    """What the policies that wanted the events say now; of one that is gone, what it said then."""
-    policies = policies_named(row.policy for row in rows)
-    return strictest(OnPrune(policies[row.policy].on_prune if row.policy in policies else row.on_prune) for row in rows)
-
-
-def _facts(memory: Memory, rows: Sequence[Ingestion]) -> LinkedMemory:
+def linked_memory(memory: Memory, rows: Sequence[Ingestion]) -> LinkedMemory:
+    """Return what the decision about a memory depends on."""
     others = Ingestion.objects.filter(memory=memory).exclude(pk__in=[row.pk for row in rows])
-    # Saving the same content with more confidence leaves this trace, whoever does it.
+    # Saving the same content with more confidence leaves this trace, by any writer.
     saved_again = memory.revisions.filter(action=RevisionAction.UPDATED, conflict=None).exclude(actor=BRIDGE.actor)
     return LinkedMemory(
         status=str(memory.status),
@@ -161,23 +149,15 @@ def _facts(memory: Memory, rows: Sequence[Ingestion]) -> LinkedMemory:
     )
 
 
-def _demote(memory: Memory, unit: UnitOfWork) -> dict[str, Any]:
-    after = demoted(memory.importance, memory.base_confidence)
-    changes = {name: [getattr(memory, name), value] for name, value in after.items()}
-    unit.update(memory, after, reason=REASON)
-    unit.write()
-    return changes
+def separate(memory: Memory, clock: Clock) -> str:
+    """Make the other of two merged memories active again. Return why that is not possible, or nothing.
 
-
-def _separate(memory: Memory, clock: Clock) -> str:
-    """Let the other of two merged memories stand by itself again; gives why that cannot be done, or nothing.
-
-    Where what they became does not stand any more, neither does the other: there is nothing to be done.
+    Where the merged memory is not in effect any more, neither is the other: there is nothing to be done.
     """
     of_memory = Q(candidate=memory) | Q(existing=memory)
     receipts = Conflict.objects.in_force().filter(of_memory, outcome=ConflictOutcome.MERGED).select_related("result")
     receipt = receipts.newest_first().first()
-    if receipt is None or receipt.result is None or receipt.result.status not in _STANDING:
+    if receipt is None or receipt.result is None or receipt.result.status not in _IN_EFFECT:
         return ""
     winner = Winner.EXISTING if receipt.candidate_id == memory.pk else Winner.CANDIDATE
     try:

@@ -1,18 +1,18 @@
-"""Which events of the timeline become memories, and what becomes of those when the events are gone.
+"""Decide which events of the timeline become memories, and what happens to a memory when its events are pruned.
 
-Spec 000 "Episodic-Semantic Event Bridge". Pure: `bridge_*` modules apply what is decided here.
+Spec 000 "Episodic-Semantic Event Bridge". Pure: the modules of `bridge` apply what is decided here.
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-# What a memory whose events are gone keeps of its importance and of its confidence.
+# The share of its importance and confidence that a memory keeps when its events are pruned.
 DEMOTION = 0.5
 
 
 class OnPrune(StrEnum):
-    """What becomes of a memory when the last of its events is pruned."""
+    """What happens to a memory when the last of its events is pruned."""
 
     DEMOTE = "demote"
     DELETE = "delete"
@@ -21,7 +21,7 @@ class OnPrune(StrEnum):
 
 @dataclass(frozen=True)
 class EventFacts:
-    """What policies look at. household_id: the empty string for none."""
+    """What policies judge. household_id: the empty string for none."""
 
     household_id: str
     event_type: str
@@ -32,8 +32,8 @@ class EventFacts:
 class RoutingCriteria:
     """Which events become memories. household_id: the empty string for every household without policies of its own.
 
-    min_importance: the lowest that will do. event_types: none for all. Of several that want an event the one with the
-    highest priority counts, then the first by name.
+    min_importance: the lowest one accepted. event_types: none for all. Of several policies that want an event the one
+    with the highest priority applies, then the first by name.
     """
 
     name: str
@@ -43,17 +43,17 @@ class RoutingCriteria:
     min_importance: float = 0.0
     event_types: frozenset[str] = frozenset()
 
-    def lists(self, event: EventFacts) -> bool:
-        """Whether events of this type are meant."""
+    def has_type(self, event: EventFacts) -> bool:
+        """Return whether the policy is about events of this type."""
         return not self.event_types or event.event_type in self.event_types
 
     def wants(self, event: EventFacts) -> bool:
-        """Whether an event is to become a memory."""
-        return self.lists(event) and event.importance >= self.min_importance
+        """Return whether an event is to become a memory."""
+        return self.has_type(event) and event.importance >= self.min_importance
 
 
 class RoutingJudgement(StrEnum):
-    """What came of judging an event: a policy wants it, or why none does."""
+    """The judgement of an event: a policy wants it, or why none does."""
 
     ROUTED = "routed"
     NO_POLICY = "no_policy"
@@ -63,7 +63,7 @@ class RoutingJudgement(StrEnum):
 
 @dataclass(frozen=True)
 class RoutingDecision:
-    """A judgement, and the policy that it is owed to."""
+    """A judgement, and the policy that wants the event."""
 
     judgement: RoutingJudgement
     policy: RoutingCriteria | None = None
@@ -72,8 +72,8 @@ class RoutingDecision:
 class RoutingTable:
     """All policies at one moment.
 
-    A household with policies of its own is judged by those only, were they all switched off: so one household can be
-    left out, or be routed otherwise, whatever the global ones say.
+    A household with policies of its own is judged by those only, even if all are disabled: so one household can be left
+    out, or be routed otherwise, whatever the global ones say.
     """
 
     def __init__(self, policies: Iterable[RoutingCriteria]) -> None:
@@ -84,14 +84,14 @@ class RoutingTable:
                 own.append(policy)
 
     def judge(self, event: EventFacts) -> RoutingDecision:
-        """Whether an event becomes a memory, and by which policy."""
+        """Decide whether an event becomes a memory, and by which policy."""
         policies = self._by_household.get(event.household_id, self._by_household[""])
         for policy in policies:
             if policy.wants(event):
                 return RoutingDecision(RoutingJudgement.ROUTED, policy)
         if not policies:
             return RoutingDecision(RoutingJudgement.NO_POLICY)
-        listed = any(policy.lists(event) for policy in policies)
+        listed = any(policy.has_type(event) for policy in policies)
         return RoutingDecision(RoutingJudgement.UNIMPORTANT if listed else RoutingJudgement.OTHER_TYPE)
 
 
@@ -119,8 +119,8 @@ class RemedyReason(StrEnum):
 class LinkedMemory:
     """A memory that pruned events are linked to.
 
-    status: as `MemoryStatus`. came_from_events: it was not there before its first event. has_other_events: another
-    event that it is linked to is still there. saved_by_others: somebody else has said the same since.
+    status: as `MemoryStatus`. came_from_events: it did not exist before its first event. has_other_events: another
+    event that it is linked to still exists. saved_by_others: another writer has saved the same since.
     """
 
     status: str
@@ -130,7 +130,7 @@ class LinkedMemory:
 
 
 def remedy(on_prune: OnPrune, memory: LinkedMemory) -> tuple[Remedy, RemedyReason]:
-    """What pruning its events does to a memory, and why (spec 000, Pruned event reconciliation)."""
+    """Return what pruning its events does to a memory, and why (spec 000, Pruned event reconciliation)."""
     if memory.has_other_events:
         return Remedy.KEEP, RemedyReason.OTHER_EVENTS
     if not memory.came_from_events:
@@ -139,24 +139,21 @@ def remedy(on_prune: OnPrune, memory: LinkedMemory) -> tuple[Remedy, RemedyReaso
         return Remedy.KEEP, RemedyReason.SAVED_BY_OTHERS
     if memory.status == "deleted":
         return Remedy.KEEP, RemedyReason.IS_DELETED
-    return _by_policy(on_prune, memory.status)
-
-
-def _by_policy(on_prune: OnPrune, status: str) -> tuple[Remedy, RemedyReason]:
     if on_prune is OnPrune.KEEP:
         return Remedy.KEEP, RemedyReason.POLICY
     if on_prune is OnPrune.DELETE:
-        return (Remedy.SEPARATE if status == "merged" else Remedy.DELETE), RemedyReason.POLICY
-    # What has lost is found by no search: it has nothing that could be taken away.
-    return (Remedy.DEMOTE, RemedyReason.POLICY) if status == "active" else (Remedy.KEEP, RemedyReason.NOT_STANDING)
+        return (Remedy.SEPARATE if memory.status == "merged" else Remedy.DELETE), RemedyReason.POLICY
+    if memory.status != "active":  # no search finds it: there is nothing to demote
+        return Remedy.KEEP, RemedyReason.NOT_STANDING
+    return Remedy.DEMOTE, RemedyReason.POLICY
 
 
 def strictest(choices: Iterable[OnPrune]) -> OnPrune:
-    """Of what several policies say about one memory: delete before demote before keep."""
+    """Return the strictest of what several policies say about one memory: delete before demote before keep."""
     order = (OnPrune.DELETE, OnPrune.DEMOTE, OnPrune.KEEP)
     return min(choices, key=order.index)
 
 
 def demoted(importance: float, confidence: float) -> Mapping[str, float]:
-    """The fields of a demoted memory: nothing vouches for it any more, so it counts half of what it did."""
+    """Return the fields of a demoted memory: without its evidence, it counts half of what it did."""
     return {"importance": importance * DEMOTION, "base_confidence": confidence * DEMOTION}

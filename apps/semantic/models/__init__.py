@@ -1,4 +1,4 @@
-"""Memories with vectors and history, receipts of decisions about them, orders to look for more, and the bridge."""
+"""Memories with vectors and history, receipts of decisions, consolidations, and the bridge from the timeline."""
 
 from apps.semantic.models.bridge import (
     AuditAction,

@@ -1,4 +1,4 @@
-"""The bridge from the timeline: which events become memories, the course of each, and what became of those pruned."""
+"""The bridge from the timeline: which events become memories, the course of each, and an audit of pruned ones."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ def _share(default: float, help_text: str) -> models.FloatField[float, float]:
 
 
 class RoutingPolicy(models.Model):
-    """Which events of the timeline become memories, and as what. Written by `bridge_policies` only.
+    """Which events of the timeline become memories, and as what. Written by `bridge.policies` only.
 
-    Switched off until an operator says otherwise: recording an event makes no memory by default.
+    Disabled until an operator enables it: by default recording an event makes no memory.
     """
 
     name = models.CharField(
@@ -49,8 +49,8 @@ class RoutingPolicy(models.Model):
         max_length=MAX_IDENTIFIER_CHARS,
         blank=True,
         default="",
-        help_text="Blank: for everybody whose household has no policy of its own. A household that has one is judged "
-        "by its own only, were it switched off.",
+        help_text="Blank: for every household without a policy of its own. A household that has one is judged by its "
+        "own only, even a disabled one.",
     )
     priority = models.IntegerField(default=0, help_text="Of several that want an event the highest counts.")
     min_importance = _share(DEFAULT_MIN_IMPORTANCE, "Events of this importance and above, 0 to 1.")
@@ -71,7 +71,7 @@ class RoutingPolicy(models.Model):
     )
     confidence = _share(
         DEFAULT_CONFIDENCE,
-        "What the memory claims, 0 to 1. Below 1, a memory that somebody else saves as well is known by it, and stays "
+        "What the memory claims, 0 to 1. Below 1, a memory that others save as well is recognised by it, and stays "
         "when its events are pruned.",
     )
     on_prune = models.CharField(
@@ -95,8 +95,8 @@ class RoutingPolicy(models.Model):
         return self.name
 
     @property
-    def rule(self) -> routing.RoutingCriteria:
-        """What events are judged by."""
+    def criteria(self) -> routing.RoutingCriteria:
+        """Return what events are judged by."""
         return routing.RoutingCriteria(
             name=self.name,
             household_id=self.household_id,
@@ -127,7 +127,7 @@ class PruneReasonChoices(models.TextChoices):
 
 
 class _Scoped(models.Model):
-    """Whose it is. A household or persona that there is not is the empty string."""
+    """A row with a scope. A household or persona that does not exist is the empty string."""
 
     user_id = models.CharField(max_length=MAX_IDENTIFIER_CHARS)
     household_id = models.CharField(max_length=MAX_IDENTIFIER_CHARS, blank=True, default="")
@@ -138,16 +138,16 @@ class _Scoped(models.Model):
 
     @property
     def scope(self) -> Scope:
-        """Whose it is, exactly."""
+        """Return the exact scope."""
         return Scope(self.user_id, self.household_id or None, self.persona_id or None)
 
 
 class Ingestion(_Scoped):
     """The course of one event through the bridge, from the policy that wants it to the memory that it became.
 
-    Pending ones hold what is needed to save; the content goes as soon as it is not needed any more. One that has ended
-    stays for as long as its event may be delivered again, so that nothing is made of it twice. came_from_events: the
-    memory was not there before its first event. recorded_at: when the timeline took the event.
+    Pending ones hold what is needed to save; the content is deleted as soon as it is not needed any more. One that has
+    ended stays for as long as its event may be delivered again, so that it makes no second memory. came_from_events:
+    the memory did not exist before its first event. recorded_at: when the timeline recorded the event.
     """
 
     event_id = models.UUIDField(unique=True)
@@ -156,7 +156,7 @@ class Ingestion(_Scoped):
     importance = models.FloatField(default=0.0)
     content = models.TextField(blank=True, default="")
     recorded_at = models.DateTimeField(null=True)
-    # By name: it outlives the policy. What was to happen is kept beside it for then.
+    # By name: it outlives the policy. What it said about pruning is kept beside it for then.
     policy = models.CharField(max_length=MAX_NAME_CHARS, blank=True, default="")
     on_prune = models.CharField(max_length=10, choices=OnPruneChoices.choices, default=OnPruneChoices.DEMOTE)
     status = models.CharField(max_length=10, choices=IngestionStatus.choices, default=IngestionStatus.PENDING)
@@ -177,19 +177,19 @@ class Ingestion(_Scoped):
     class Meta:
         verbose_name = "routed event"
         constraints: ClassVar[list[models.BaseConstraint]] = [
-            # A link has two ends, and what is no link has none.
+            # A linked row has a memory, and any other has none.
             models.CheckConstraint(
                 name="semantic_ingestion_linked",
                 condition=Q(status__in=["linked", "unlinking"], memory__isnull=False)
                 | (~Q(status__in=["linked", "unlinking"]) & Q(memory=None)),
             ),
-            # Words of people are kept here only for as long as a memory can still be made of them.
+            # Content is kept here only for as long as a memory can still be made of it.
             models.CheckConstraint(
                 name="semantic_ingestion_content", condition=Q(status__in=["pending", "failed"]) | Q(content="")
             ),
         ]
         indexes: ClassVar[list[models.Index]] = [
-            # What waits to be saved: a handful among many.
+            # Pending ones: a handful among many.
             models.Index(name="semantic_ingestion_due", fields=["id"], condition=Q(status="pending")),
             models.Index(name="semantic_ingestion_unlinking", fields=["id"], condition=Q(status="unlinking")),
             # What could not be saved, for the admin and the counts.
@@ -206,7 +206,7 @@ class Ingestion(_Scoped):
 
     @property
     def facts(self) -> routing.EventFacts:
-        """What policies look at."""
+        """Return what policies judge."""
         return routing.EventFacts(self.household_id, self.event_type, self.importance)
 
 
@@ -220,9 +220,9 @@ class AuditAction(models.TextChoices):
 
 
 class BridgeAudit(_Scoped):
-    """What became of one memory when its events were pruned, or of events of which none was made by then.
+    """What became of one memory when its events were pruned, or of events that were not a memory yet.
 
-    Append-only, without the words of anybody, and it outlives the memory, which is why it names it. changes: field ->
+    Append-only, without any content, and it outlives the memory, which is why it names it. changes: field ->
     [before, after]. reason and actor: why and by whom the events were pruned.
     """
 
@@ -243,7 +243,7 @@ class BridgeAudit(_Scoped):
         verbose_name = "audit record"
         ordering: ClassVar[list[str]] = ["-id"]
         indexes: ClassVar[list[models.Index]] = [
-            # What became of one memory.
+            # The audit of one memory.
             models.Index(name="semantic_audit_memory", fields=["memory"], condition=Q(memory__isnull=False)),
             models.Index(name="semantic_audit_user", fields=["user_id", "-id"]),
         ]

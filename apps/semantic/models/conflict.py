@@ -1,4 +1,4 @@
-"""Receipts: what was decided about two memories that disagree, and everything needed to explain and to undo it."""
+"""Receipts: what was decided about two memories that disagree, and everything needed to explain and to revert it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Origin(models.TextChoices):
 
 
 class ConflictOutcome(models.TextChoices):
-    """What was done. noticed: nothing, because the evidence was weak, so both memories stand."""
+    """What was decided. noticed: nothing, because the evidence was weak, so both memories stay active."""
 
     NOTICED = "noticed", "Noticed"
     SUPERSEDED_EXISTING = "superseded_existing", "Superseded existing"
@@ -36,7 +36,7 @@ class ConflictOutcome(models.TextChoices):
 
 
 class ReviewState(models.TextChoices):
-    """Where a receipt stands. Those that were overridden or reverted are not in force any more."""
+    """The state of a receipt. Those that were overridden or reverted are not in force any more."""
 
     OPEN = "open", "Open"
     ACCEPTED = "accepted", "Accepted"
@@ -47,10 +47,10 @@ class ReviewState(models.TextChoices):
 class Conflict(models.Model):
     """The receipt of one decision (DESIGN D3). Written by `services` only; nothing in it is changed but its review.
 
-    candidate: the memory that was saved, or the later one. existing: the one that it was held against, the most severe
-    conflict of several. result: what stands since then; none where both do. The signals, `records` and `others` are as
-    they were when it was decided. transitions: every row that was changed, with its standing before and after
-    (`domain.standing`). about: the receipt that this one reverts or overrides.
+    candidate: the memory that was saved, or the later one. existing: the one that was stored before, in the most severe
+    conflict of several. result: what is active since then; none where both are. The signals, `records` and `others`
+    are as they were when it was decided. transitions: every row that was changed, with its state before and after
+    (`domain.state`). about: the receipt that this one reverts or overrides.
     """
 
     uuid = models.UUIDField("id", default=uuid.uuid4, unique=True, editable=False)
@@ -64,7 +64,7 @@ class Conflict(models.Model):
     existing = models.ForeignKey(Memory, on_delete=models.CASCADE, related_name="conflicts_as_existing")
     result = models.ForeignKey(Memory, null=True, on_delete=models.CASCADE, related_name="+")
     about = models.ForeignKey("self", null=True, on_delete=models.CASCADE, related_name="answers")
-    about_state = models.CharField(max_length=12, blank=True, default="", help_text="Where `about` stood before.")
+    about_state = models.CharField(max_length=12, blank=True, default="", help_text="The state of `about` before.")
     rule_name = models.CharField("rule", max_length=MAX_NAME_CHARS, blank=True)
     rule_version = models.BigIntegerField(default=0, help_text="The registry's when the rule last changed.")
     registry_version = models.BigIntegerField(default=0)
@@ -95,7 +95,7 @@ class Conflict(models.Model):
         indexes: ClassVar[list[models.Index]] = [
             # Lists of a user, the newest first.
             models.Index(name="semantic_conflict_user_newest", fields=["user_id", "-id"]),
-            # What waits for a person.
+            # Those to review.
             models.Index(name="semantic_conflict_open", fields=["-id"], condition=Q(state="open")),
             # Reverting all that one version of a rule decided.
             models.Index(name="semantic_conflict_rule", fields=["rule_name", "rule_version"]),
@@ -113,10 +113,10 @@ class Conflict(models.Model):
 
     @property
     def scope(self) -> Scope:
-        """Whose memories it is about."""
+        """Return the scope of the two memories."""
         return Scope(self.user_id, self.household_id or None, self.persona_id or None)
 
     @property
     def is_in_force(self) -> bool:
-        """Whether it still says how things stand."""
+        """Return whether its decision is in effect."""
         return self.state in {ReviewState.OPEN, ReviewState.ACCEPTED}

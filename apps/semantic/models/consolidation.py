@@ -1,4 +1,4 @@
-"""Consolidations: orders to look for conflicts among the memories that are stored already, and how far each is."""
+"""Consolidations: where to look for conflicts among stored memories, and the progress of each."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def _bound(default: int, highest: int, help_text: str) -> models.PositiveInteger
 
 
 class Consolidation(models.Model):
-    """Where to look for conflicts among stored memories, what to do about them, and how far that has come.
+    """Where to look for conflicts among stored memories, what to do about them, and the progress.
 
-    Written by `consolidating` and `consolidation_steps` only. cursor: the id of the last memory that was looked at; it
+    Written by `consolidation.services` and `.run` only. cursor: the id of the last memory that was compared; it
     moves in the same transaction as what was decided, so nothing is decided twice or left out, whatever is killed.
     epoch: raised whenever a person changes where or how to look; a run that began before then steps aside. mark: which
-    rules and vectors the pass under way began with; a finished one begins anew when they are others.
+    rules and vectors the present pass began with; a finished pass is repeated when they are others.
     """
 
     name = models.CharField(
@@ -63,16 +63,16 @@ class Consolidation(models.Model):
         max_length=10,
         choices=ConsolidationMode.choices,
         default=ConsolidationMode.NOTICE,
-        help_text="Notice only: receipts for a person to look at, and all memories stand. Decide: the merge rules are "
+        help_text="Notice only: receipts to review, and all memories stay active. Decide: the merge rules are "
         "applied as when a memory is saved; every decision can be reverted.",
     )
-    max_memories = _bound(500, MAX_MEMORIES, "How many memories one run looks at, at most.")
+    max_memories = _bound(500, MAX_MEMORIES, "The most memories that one run compares.")
     max_decisions = _bound(
         50,
         MAX_DECISIONS,
-        "How many receipts one run writes, at most: what a rule that is wrong can do before somebody looks.",
+        "The most receipts that one run writes: what a wrong rule can do before a person reviews it.",
     )
-    max_seconds = _bound(60, MAX_SECONDS, "How long one run goes on, at most, but for what it is about just then.")
+    max_seconds = _bound(60, MAX_SECONDS, "The most seconds that one run takes, plus the memory being compared.")
 
     cursor = models.BigIntegerField(default=0, editable=False)
     epoch = models.PositiveIntegerField(default=0, editable=False)
@@ -103,10 +103,10 @@ class Consolidation(models.Model):
 
     @property
     def scope(self) -> Scope:
-        """Where it looks: at what matches every identifier that is named."""
+        """Return where it looks: among memories that match every identifier that is named."""
         return Scope(self.user_id or None, self.household_id or None, self.persona_id or None)
 
     @property
     def actor(self) -> str:
-        """Its name in receipts and histories."""
+        """Return its name in receipts and histories."""
         return f"{ACTOR_PREFIX}{self.name}"

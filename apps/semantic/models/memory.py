@@ -37,7 +37,7 @@ class MemoryShard(models.Model):
     Every change to a user's memories raises `version` in its transaction. The row lock that this takes puts
     the writers of one user in a line, so versions of one user become visible in their order and a reader that
     asks for `version > last seen` misses nothing. `reset_version`: rows were removed for good at that version, so
-    what was cached before must be loaded anew. Never delete a row: its versions must not start again.
+    what was cached before must be loaded again. Never delete a row: its versions must not restart.
     """
 
     user_id = models.CharField(max_length=MAX_IDENTIFIER_CHARS, primary_key=True)
@@ -49,7 +49,7 @@ class MemoryShard(models.Model):
 
 
 class MemoryStatus(models.TextChoices):
-    """Where a memory stands. Only active ones are found by a search."""
+    """The status of a memory. Only active ones are found by a search."""
 
     ACTIVE = "active", "Active"
     SUPERSEDED = "superseded", "Superseded"
@@ -75,7 +75,7 @@ def _tag() -> models.CharField[str, str]:
 
 
 class Memory(models.Model):
-    """One thing remembered about a user.
+    """A piece of knowledge about a user.
 
     Written only by `services`, which keep hash, lexemes, vector, history, shard version and events in step.
     A household or persona that a memory does not have is the empty string.
@@ -84,7 +84,7 @@ class Memory(models.Model):
     uuid = models.UUIDField("id", default=uuid.uuid4, unique=True, editable=False)
     user_id = models.CharField(max_length=MAX_IDENTIFIER_CHARS)
     household_id = _identifier("The household it belongs to, if any.")
-    persona_id = _identifier("The persona that it was told to, if any.")
+    persona_id = _identifier("The persona it belongs to, if any.")
     content = models.TextField()
     content_hash = models.CharField(max_length=64, editable=False)
     agent = _tag()
@@ -123,7 +123,7 @@ class Memory(models.Model):
     class Meta:
         verbose_name_plural = "memories"
         constraints: ClassVar[list[models.BaseConstraint]] = [
-            # The last line of defence of spec 002 section 9, whatever races the services lose.
+            # The last defence of spec 002 section 9, whatever races the services lose.
             models.UniqueConstraint(
                 name="semantic_memory_active_content",
                 fields=["user_id", "household_id", "persona_id", "content_hash"],
@@ -139,7 +139,7 @@ class Memory(models.Model):
             ),
         ]
         indexes: ClassVar[list[models.Index]] = [
-            # Knowing again what was decided before, see `drafts.find_already_decided`.
+            # Recognising what was decided before, see `prepare.find_already_decided`.
             models.Index(
                 name="semantic_memory_settled",
                 fields=["user_id", "content_hash"],
@@ -167,11 +167,11 @@ class Memory(models.Model):
 
     @property
     def scope(self) -> Scope:
-        """Whose memory it is."""
+        """Return the exact scope."""
         return Scope(self.user_id, self.household_id or None, self.persona_id or None)
 
     def confidence_at(self, now: datetime) -> float:
-        """The confidence that a reader sees at this time (DESIGN D4)."""
+        """Return the confidence at a time (DESIGN D4)."""
         policy = DecayPolicy(self.decay_policy)
         return current_confidence(
             self.base_confidence, policy, self.created_at, self.last_reinforced_at, now, half_lives()
@@ -187,7 +187,7 @@ class MemoryEmbedding(models.Model):
     memory = models.ForeignKey(Memory, on_delete=models.CASCADE, related_name="embeddings")
     space = models.ForeignKey(EmbeddingSpace, on_delete=models.PROTECT)
     vector = VectorField()
-    is_given = models.BooleanField(default=False, help_text="The writer gave the vector; it was not computed here.")
+    is_given = models.BooleanField(default=False, help_text="The writer sent the vector; it was not computed here.")
 
     class Meta:
         constraints: ClassVar[list[models.BaseConstraint]] = [

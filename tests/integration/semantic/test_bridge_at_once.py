@@ -18,7 +18,7 @@ from apps.events.services import drain, emit, emit_many
 from apps.semantic.bridge import batch as bridge_batch
 from apps.semantic.bridge import handlers, ingest, reconcile
 from apps.semantic.bridge.ingest import IngestEnd, bridge_catch_up, events_ingest
-from apps.semantic.bridge.jobs import ingesting_alone
+from apps.semantic.bridge.jobs import ingest_lock
 from apps.semantic.bridge.reconcile import links_reconcile
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.models import BridgeAudit, Ingestion, Memory
@@ -133,7 +133,7 @@ def test_a_second_run_leaves_the_work_to_the_first() -> None:
     def second() -> Any:
         return events_ingest().ended
 
-    with ingesting_alone() as alone:
+    with ingest_lock() as alone:
         assert alone
         [ended] = at_once(second)
     assert ended is IngestEnd.BUSY
@@ -311,11 +311,11 @@ STEPS = [
     (ingest, "is_suspended"),
     (bridge_batch, "routing_table"),
     (bridge_batch, "save_prepare"),
-    (bridge_batch, "_hold"),
+    (bridge_batch, "lock_pending"),
     (bridge_batch, "save_write"),
-    (bridge_batch, "_ended"),
-    (bridge_batch, "links_write"),
-    (bridge_batch, "_observe_lag"),
+    (bridge_batch, "link_events"),
+    (bridge_batch, "write_ended"),
+    (bridge_batch, "observe_lag"),
 ]
 
 
@@ -343,7 +343,7 @@ def test_a_worker_that_is_killed_while_it_hears_of_events_loses_none_and_notes_n
     assert Ingestion.objects.count() == 5
 
 
-@pytest.mark.parametrize("step", ["_apply", "_audit"])
+@pytest.mark.parametrize("step", ["apply_remedy", "audit"])
 def test_a_memory_is_taken_back_once_wherever_the_worker_is_killed(step: str) -> None:
     policy()
     event = saved()

@@ -18,7 +18,7 @@ from apps.episodic.domain.segment_state import SegmentState
 from apps.episodic.models import Segment
 from apps.events.services import emit
 from apps.semantic.bridge import batch
-from apps.semantic.bridge.batch import Unusable
+from apps.semantic.bridge.batch import UnusableEventError
 from apps.semantic.bridge.ingest import MARGIN, bridge_catch_up, events_ingest, ingestions_retry, ingestions_trim
 from apps.semantic.bridge.policies import policy_create, policy_delete, policy_update
 from apps.semantic.bridge.status import bridge_status
@@ -41,7 +41,7 @@ def operator() -> Api:
 
 
 def metric(name: str) -> float | None:
-    return REGISTRY.get_sample_value(f"semantic_bridge_{name}")
+    return REGISTRY.get_sample_value(f"memoryhub_bridge_{name}")
 
 
 # Diagnostics
@@ -129,8 +129,12 @@ def test_rows_that_ended_without_a_link_are_trimmed_after_the_outbox_has_forgott
 def test_what_failed_can_be_tried_again_once_the_cause_is_mended(monkeypatch: pytest.MonkeyPatch) -> None:
     policy()
     event = saved()
+
+    def refuse(*_: Any) -> None:
+        raise UnusableEventError("content: max_length")
+
     with monkeypatch.context() as patch:
-        patch.setattr(batch, "draft_from", lambda *_: Unusable("content: max_length"))
+        patch.setattr(batch, "draft_event", refuse)
         tell(event)
         assert events_ingest().outcomes == {"failed": 1}
     assert ingestions_retry(pks=[ingestion(event).pk]) == 1

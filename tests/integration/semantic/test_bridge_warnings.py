@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db
 
 
 def metric(name: str, **labels: str) -> float:
-    return REGISTRY.get_sample_value(f"semantic_bridge_{name}", labels) or 0.0
+    return REGISTRY.get_sample_value(f"memoryhub_bridge_{name}", labels) or 0.0
 
 
 # Warning escalation
