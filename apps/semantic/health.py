@@ -1,4 +1,4 @@
-"""Readiness of semantic memory."""
+"""The readiness checks of semantic memory."""
 
 from apps.core.domain.errors import UnavailableError
 from apps.semantic.index.warm_up import warm_up
@@ -8,7 +8,7 @@ _warm = False
 
 
 def embedding_ready() -> str | None:
-    """Whether the embedding model is loaded, answers, and makes the vectors that are stored."""
+    """Check that the embedding model is loaded, answers, and fits the stored vectors. Return what is missing."""
     global _warm
     try:
         forget_space()
@@ -22,5 +22,5 @@ def embedding_ready() -> str | None:
 
 
 def index_ready() -> str | None:
-    """Whether this process has loaded the large shards that it had before."""
+    """Check that this process has loaded the large indexes. Return what is missing."""
     return warm_up().missing

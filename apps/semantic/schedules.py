@@ -1,4 +1,4 @@
-"""The background work of semantic memory that comes round by itself."""
+"""The schedules of semantic memory."""
 
 from django_q.models import Schedule
 

@@ -1,4 +1,4 @@
-"""What django-q2 runs for semantic memory."""
+"""The tasks of semantic memory, which django-q2 runs by these names."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,35 +9,35 @@ from apps.semantic.consolidation import services
 
 
 def revert_conflicts(selection: Mapping[str, Any], actor: str, run: str, below: int | None) -> dict[str, Any]:
-    """One part of reverting many decisions; gives what came of it."""
+    """Revert one part of many decisions, and return the result."""
     return bulk_revert.revert_part(selection=selection, actor=actor, run=run, below=below)
 
 
 def consolidate_enabled() -> None:
-    """Each hour: ask for a run of every consolidation that is enabled."""
+    """Request a run of every enabled consolidation; hourly."""
     services.consolidations_request()
 
 
 def consolidate(pk: int, scheduled: bool = False) -> None:
-    """One run of a consolidation. scheduled: only while it is enabled."""
+    """Run a consolidation once. scheduled: only while it is enabled."""
     services.consolidation_run(pk=pk, only_if_enabled=scheduled)
 
 
 def ingest_events() -> None:
-    """Make memories of the events of the timeline that wait."""
+    """Make memories of pending events of the timeline."""
     ingest.events_ingest()
 
 
 def reconcile_events() -> None:
-    """Look at the memories of pruned events."""
+    """Reconcile the memories of pruned events."""
     reconcile.links_reconcile()
 
 
 def catch_up_events() -> None:
-    """Each minute: see that nothing waits that nobody was asked for, and show how far the bridge is behind."""
+    """Request what a lost task left undone, and show the lag of the bridge; each minute."""
     ingest.bridge_catch_up()
 
 
 def trim_events() -> None:
-    """Each day: delete what the bridge needs no more."""
+    """Delete what the bridge does not need any more; daily."""
     ingest.ingestions_trim()

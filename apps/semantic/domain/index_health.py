@@ -1,26 +1,26 @@
-"""When the index of a process is well, when it warns, and when it does with less (spec 000, Health and backpressure).
+"""The health of the indexes of a process: healthy, warning or degraded (spec 000, Health and backpressure).
 
           sign over its limit                    sign over its hard limit
     OK ------------------------> WARNING -------------------------------> DEGRADED
        <------------------------         <-------------------------------
           all below 80% of it                    all below 80% of it
 
-Degraded, searches look at every row, which is exact and needs no graph, and only so many writes a second are taken.
+While degraded, searches compare every row, which is exact and needs no graph, and writes are limited.
 """
 
 from dataclasses import dataclass
 from enum import StrEnum
 
-# A level is left when every sign is below this share of its limit, so that nothing flutters.
+# A level ends when every sign is below this share of its limit, so that it does not flutter.
 RELIEVED = 0.8
-# How much beyond the limit the hard limit lies.
+# The hard limits, as multiples of the limits.
 HARD_BACKLOG = 4.0
 HARD_BYTES = 1.5
 HARD_LATENCY = 5.0
 
 
 class IndexLevel(StrEnum):
-    """How the index of a process is."""
+    """The level of health."""
 
     OK = "ok"
     WARNING = "warning"
@@ -35,9 +35,16 @@ class IndexReason(StrEnum):
     WRITE_LATENCY = "write_latency"
 
 
+HARD = {
+    IndexReason.BACKLOG: HARD_BACKLOG,
+    IndexReason.CAPACITY: HARD_BYTES,
+    IndexReason.WRITE_LATENCY: HARD_LATENCY,
+}
+
+
 @dataclass(frozen=True)
 class IndexLimits:
-    """backlog: rows that no graph knows yet. cache_bytes: memory of all shards. write_ms: 95th percentile of saves."""
+    """backlog: rows in no graph yet. cache_bytes: memory of all indexes. write_ms: 95th percentile of saves."""
 
     backlog: float
     cache_bytes: float
@@ -46,7 +53,7 @@ class IndexLimits:
 
 @dataclass(frozen=True)
 class IndexSigns:
-    """The same as they are now."""
+    """The present values of what IndexLimits limits."""
 
     backlog: float = 0.0
     cache_bytes: float = 0.0
@@ -55,20 +62,24 @@ class IndexSigns:
 
 @dataclass(frozen=True)
 class IndexHealth:
-    """level and, worst first, why."""
+    """A level and the reasons for it, the worst first."""
 
     level: IndexLevel = IndexLevel.OK
     reasons: tuple[IndexReason, ...] = ()
 
 
 def judge(signs: IndexSigns, limits: IndexLimits, before: IndexHealth) -> IndexHealth:
-    """The health that follows from the signs, given what it was."""
-    shares = _shares(signs, limits)
-    hard = {reason: share / _HARD[reason] for reason, share in shares.items()}
+    """Return the health that follows from the signs, given the previous one."""
+    shares = {
+        IndexReason.BACKLOG: signs.backlog / limits.backlog,
+        IndexReason.CAPACITY: signs.cache_bytes / limits.cache_bytes,
+        IndexReason.WRITE_LATENCY: signs.write_ms / limits.write_ms,
+    }
+    hard = {reason: share / HARD[reason] for reason, share in shares.items()}
     level = IndexLevel.OK
-    if _is_over(shares, sticky=before.level is not IndexLevel.OK):
+    if is_over(shares, sticky=before.level is not IndexLevel.OK):
         level = IndexLevel.WARNING
-    if _is_over(hard, sticky=before.level is IndexLevel.DEGRADED):
+    if is_over(hard, sticky=before.level is IndexLevel.DEGRADED):
         level = IndexLevel.DEGRADED
     if level is IndexLevel.OK:
         return IndexHealth()
@@ -77,28 +88,14 @@ def judge(signs: IndexSigns, limits: IndexLimits, before: IndexHealth) -> IndexH
     return IndexHealth(level, tuple(reason for reason in worst_first if relevant[reason] >= RELIEVED))
 
 
-_HARD = {
-    IndexReason.BACKLOG: HARD_BACKLOG,
-    IndexReason.CAPACITY: HARD_BYTES,
-    IndexReason.WRITE_LATENCY: HARD_LATENCY,
-}
-
-
-def _shares(signs: IndexSigns, limits: IndexLimits) -> dict[IndexReason, float]:
-    return {
-        IndexReason.BACKLOG: signs.backlog / limits.backlog,
-        IndexReason.CAPACITY: signs.cache_bytes / limits.cache_bytes,
-        IndexReason.WRITE_LATENCY: signs.write_ms / limits.write_ms,
-    }
-
-
-def _is_over(shares: dict[IndexReason, float], *, sticky: bool) -> bool:
+def is_over(shares: dict[IndexReason, float], *, sticky: bool) -> bool:
+    """Return whether a limit is exceeded. sticky: or was, and not every share is low again."""
     worst = max(shares.values())
     return worst > 1 or (sticky and worst >= RELIEVED)
 
 
 class WriteAllowance:
-    """So many writes a second, and as many at once; for the threads of one process, whose owner holds a lock."""
+    """A limit of writes per second, and as many at once. Not thread-safe: its owner holds a lock."""
 
     def __init__(self, per_second: float) -> None:
         self._per_second = per_second
@@ -106,9 +103,9 @@ class WriteAllowance:
         self._at: int | None = None
 
     def take(self, count: int, now: int) -> int:
-        """Take `count` writes at `now` (milliseconds); gives 0, or after how many milliseconds to try again.
+        """Take `count` writes at `now` (milliseconds). Return 0, or after how many milliseconds to retry.
 
-        More at once than a second allows are let in when a whole second's allowance is there, and owed afterwards.
+        More at once than a second allows are admitted when a whole second's allowance is left, and owed afterwards.
         """
         if self._at is not None:
             self._left = min(self._per_second, self._left + max(0, now - self._at) * self._per_second / 1_000)

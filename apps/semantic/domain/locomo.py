@@ -1,4 +1,4 @@
-"""Reading LoCoMo: long conversations in sessions, with questions whose evidence turns are known."""
+"""LoCoMo documents: long conversations in sessions, with questions whose evidence turns are known."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -27,7 +27,7 @@ class Question:
 
 
 def is_locomo(document: Any) -> bool:
-    """True for a list of conversations with questions."""
+    """Return whether a document is a list of conversations with questions."""
     return (
         isinstance(document, list)
         and bool(document)
@@ -36,14 +36,14 @@ def is_locomo(document: Any) -> bool:
 
 
 def turn_key(dia_id: str) -> str:
-    """A turn id in its plain form: `D1:03` is `D1:3`. Text without one is returned as it is."""
+    """Return a turn id in its plain form: `D1:03` is `D1:3`. Text without one is returned as it is."""
     found = _TURN_ID.search(dia_id)
     return f"D{found[1].lstrip('0') or 0}:{found[2].lstrip('0') or 0}" if found else dia_id
 
 
 @dataclass(frozen=True)
 class Turn:
-    """One turn of a conversation, not checked yet. place: its id, else where it stands. said: as it is in the file."""
+    """One turn of a conversation, not checked yet. place: its id, else its position. said: as it is in the file."""
 
     place: str
     session: int
@@ -52,30 +52,41 @@ class Turn:
 
 
 def sample_name(sample: Mapping[str, Any]) -> str:
-    """The sample id. Raises LocomoError."""
+    """Return the id of a sample. Raises LocomoError."""
     name = sample.get("sample_id")
-    if not isinstance(name, str | int) or not _is_short(str(name)):
+    if not isinstance(name, str | int) or not is_name(str(name)):
         raise LocomoError("sample_id: expected a short text.")
     return str(name)
 
 
 def locomo_turns(sample: Mapping[str, Any]) -> Iterator[Turn]:
-    """The turns in order. Raises LocomoError when the conversation or the time of a session cannot be read.
+    """Yield the turns in order. Raises LocomoError when the conversation or the time of a session cannot be read.
 
     Turn n of a session happened n seconds after the session began, so the order survives any way of writing.
     """
     conversation = sample["conversation"]
     if not isinstance(conversation, Mapping):
         raise LocomoError("conversation: expected an object.")
-    for number, turns in sorted(_sessions(conversation), key=itemgetter(0)):
-        began = _session_time(conversation, number)
+    sessions = [
+        (int(found[1]), turns)
+        for name, turns in conversation.items()
+        if (found := _SESSION.match(name)) and isinstance(turns, list)
+    ]
+    for number, turns in sorted(sessions, key=itemgetter(0)):
+        began = session_time(conversation, number)
         for index, said in enumerate(turns):
-            place = _turn_id(said) or f"session_{number} turn {index + 1}"
-            yield Turn(place, number, _later(began, index), said)
+            name = said.get("dia_id") if isinstance(said, Mapping) else None
+            place = f"session_{number} turn {index + 1}"
+            if isinstance(name, str) and is_name(name):
+                place = turn_key(name)
+            try:
+                yield Turn(place, number, began + timedelta(seconds=index), said)
+            except OverflowError as error:
+                raise LocomoError(f"{began.isoformat()}: too late for a session.") from error
 
 
 def turn_fields(turn: Turn, user_id: str) -> dict[str, Any]:
-    """The memory that a turn becomes, as `POST /api/semantic/memories` takes it. Raises LocomoError."""
+    """Return the memory that a turn becomes, as `POST /api/semantic/memories` takes it. Raises LocomoError."""
     return {
         "content": turn_content(turn.said),
         "user_id": user_id,
@@ -83,20 +94,20 @@ def turn_fields(turn: Turn, user_id: str) -> dict[str, Any]:
         "source": "conversation",
         "session_id": f"session_{turn.session}",
         "occurred_at": turn.at.isoformat(),
-        "metadata": {"dia_id": turn_key(_string(turn.said, "dia_id")), "speaker": _string(turn.said, "speaker")},
+        "metadata": {"dia_id": turn_key(text_of(turn.said, "dia_id")), "speaker": text_of(turn.said, "speaker")},
     }
 
 
 def turn_content(said: Any) -> str:
-    """What is remembered of a turn: "Speaker: text", with the caption of a shared photo. Raises LocomoError."""
-    text = f"{_string(said, 'speaker')}: {_string(said, 'text')}"
-    return f"{text} (shares {_string(said, 'blip_caption')})" if said.get("blip_caption") else text
+    """Return what is remembered of a turn: "Speaker: text", with the caption of a photo. Raises LocomoError."""
+    text = f"{text_of(said, 'speaker')}: {text_of(said, 'text')}"
+    return f"{text} (shares {text_of(said, 'blip_caption')})" if said.get("blip_caption") else text
 
 
 def locomo_questions(sample: Mapping[str, Any], user_id: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The questions that have evidence, each with its place, not checked yet. Raises LocomoError.
+    """Yield the questions that have evidence, each with its place, not checked yet. Raises LocomoError.
 
-    Turn ids are found in whatever the evidence is.
+    Turn ids are found in evidence of any form.
     """
     items = sample.get("qa", [])
     if not isinstance(items, list) or not all(isinstance(item, Mapping) for item in items):
@@ -108,31 +119,21 @@ def locomo_questions(sample: Mapping[str, Any], user_id: str) -> Iterator[tuple[
             yield f"question {number}", {**fields, "category": str(item.get("category", ""))}
 
 
-def _string(said: Any, name: str) -> str:
+def text_of(said: Any, name: str) -> str:
+    """Return a member of a turn that is a text. Raises LocomoError."""
     value = said.get(name) if isinstance(said, Mapping) else None
     if not isinstance(value, str):
         raise LocomoError(f"{name}: expected a text.")
     return value
 
 
-def _is_short(text: str) -> bool:
-    """True for what can be printed to name a place."""
+def is_name(text: str) -> bool:
+    """Return whether a text can be printed to name a place."""
     return text.isprintable() and 0 < len(text) <= 100
 
 
-def _turn_id(said: Any) -> str | None:
-    name = said.get("dia_id") if isinstance(said, Mapping) else None
-    return turn_key(name) if isinstance(name, str) and _is_short(name) else None
-
-
-def _sessions(conversation: Mapping[str, Any]) -> Iterator[tuple[int, list[Any]]]:
-    for name, turns in conversation.items():
-        found = _SESSION.match(name)
-        if found and isinstance(turns, list):
-            yield int(found[1]), turns
-
-
-def _session_time(conversation: Mapping[str, Any], number: int) -> datetime:
+def session_time(conversation: Mapping[str, Any], number: int) -> datetime:
+    """Return when a session began. Raises LocomoError."""
     text = str(conversation.get(f"session_{number}_date_time", ""))
     for pattern in _DATE_FORMATS:
         try:
@@ -140,10 +141,3 @@ def _session_time(conversation: Mapping[str, Any], number: int) -> datetime:
         except ValueError:
             continue
     raise LocomoError(f"session_{number}_date_time: {text[:100]!r} is not like '1:56 pm on 8 May, 2023'.")
-
-
-def _later(began: datetime, seconds: int) -> datetime:
-    try:
-        return began + timedelta(seconds=seconds)
-    except OverflowError as error:
-        raise LocomoError(f"{began.isoformat()}: too late for a session.") from error

@@ -1,7 +1,7 @@
-"""Running questions through the search of the API and noting where the evidence stands."""
+"""Ask questions with the search of the API, and note the ranks of the evidence."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,7 @@ KEY_FIELD = "dia_id"
 class SearchEvaluation:
     """The answers to all questions that could be asked.
 
-    unresolved: evidence that no stored memory stands for. unasked: questions left without any.
+    unresolved: evidence without a stored memory. unasked: questions without any stored evidence.
     """
 
     answers: Sequence[EvaluatedAnswer]
@@ -27,7 +27,7 @@ class SearchEvaluation:
     unasked: int
 
     def as_json(self) -> dict[str, Any]:
-        """All figures; latencies in milliseconds."""
+        """Return all figures; latencies in milliseconds."""
         seconds = [answer.seconds for answer in self.answers]
         return {
             "overall": quality(self.answers).as_json(),
@@ -50,16 +50,23 @@ def evaluate(
 ) -> SearchEvaluation:
     """Ask each question in its user's scope and note the ranks of its evidence.
 
-    A memory stands for the key in its metadata's `dia_id`, and for its id.
+    The key of a memory is the `dia_id` in its metadata, else its id.
     """
-    keys = {user: _keys(access, user) for user in sorted({question.user_id for question in questions})}
+    keys = {user: evidence_keys(access, user) for user in sorted({question.user_id for question in questions})}
     answers: list[EvaluatedAnswer] = []
     unresolved = unasked = 0
     for question in questions:
-        known = question.evidence & keys[question.user_id].evidence
+        of_memory, stored = keys[question.user_id]
+        known = question.evidence & stored
         unresolved += len(question.evidence) - len(known)
         if known:
-            answers.append(_ask(access, question, known, keys[question.user_id].of_memory, mode))
+            scope = Scope(user_id=question.user_id)
+            query = SearchQuery(scope=scope, query=question.text, mode=mode, top_k=max(CUTOFFS))
+            started = time.perf_counter()
+            result = memory_search(access, query)
+            seconds = time.perf_counter() - started
+            returned = [of_memory[found.memory.pk] for found in result.found]
+            answers.append(EvaluatedAnswer(question.category, evidence_ranks(known, returned), seconds))
         else:
             unasked += 1
         if progress is not None:
@@ -67,30 +74,8 @@ def evaluate(
     return SearchEvaluation(answers, unresolved, unasked)
 
 
-@dataclass(frozen=True)
-class _Keys:
-    """Which evidence key each memory of a user stands for."""
-
-    of_memory: Mapping[int, str]
-    evidence: frozenset[str]
-
-
-def _keys(access: Access, user_id: str) -> _Keys:
+def evidence_keys(access: Access, user_id: str) -> tuple[dict[int, str], frozenset[str]]:
+    """Return the evidence key of each active memory of a user, by its primary key, and all keys."""
     rows = Memory.objects.visible_to(access, Scope(user_id=user_id)).active().values_list("id", "uuid", "metadata")
     of_memory = {pk: str(metadata.get(KEY_FIELD) or uuid) for pk, uuid, metadata in rows}
-    return _Keys(of_memory, frozenset(of_memory.values()))
-
-
-def _ask(
-    access: Access,
-    question: Question,
-    evidence: frozenset[str],
-    of_memory: Mapping[int, str],
-    mode: SearchMode | None,
-) -> EvaluatedAnswer:
-    query = SearchQuery(scope=Scope(user_id=question.user_id), query=question.text, mode=mode, top_k=max(CUTOFFS))
-    started = time.perf_counter()
-    result = memory_search(access, query)
-    seconds = time.perf_counter() - started
-    returned = [of_memory[found.memory.pk] for found in result.found]
-    return EvaluatedAnswer(question.category, evidence_ranks(evidence, returned), seconds)
+    return of_memory, frozenset(of_memory.values())

@@ -1,7 +1,7 @@
-"""Memories out of a conversation, by a chat model; what is asked and believed of it is in `domain.extraction`.
+"""Extract memories from a conversation by a chat model; prompt and answer are in `domain.extraction`.
 
-The slow part, asking, holds no transaction; saving is the usual write path, so duplicates and conflicts are decided
-as for any other memory.
+The slow call of the model holds no transaction; memories are saved by the usual write path, so duplicates and
+conflicts are decided as for any other memory.
 """
 
 import time
@@ -28,7 +28,6 @@ from apps.semantic.domain.extraction import (
     make_draft,
     readable,
 )
-from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.memories.save import SaveOutcome, memory_save_many
 
 PURPOSE = "extract"
@@ -36,13 +35,13 @@ PURPOSE = "extract"
 
 @dataclass(frozen=True)
 class ExtractionResult:
-    """What came of a conversation.
+    """The result of an extraction.
 
-    memories: what was found in it. outcomes: what saving each of them did, or its error, in the same order; empty
-    where saving was not possible at all, and then `unsaved` says why. refused: how many others held a request to run a
-    tool, and are not saved. failure: why no model answered; None also where there was nothing to ask about. read: how
-    many messages the model read. left_out: how many it did not. is_cut: the end of the answer is missing, and with it
-    memories. effort: of the call.
+    memories: those found. outcomes: of saving each of them, or its error, in the same order; empty where saving was not
+    possible at all, and then `unsaved` says why. refused: how many others held a request to run a tool, and are not
+    saved. failure: why no model answered; None also where there was nothing to read. read: how many messages the model
+    read. left_out: how many it did not. is_cut: the end of the answer is missing, and with it memories. effort: of the
+    call.
     """
 
     memories: tuple[ExtractedMemory, ...] = ()
@@ -57,7 +56,7 @@ class ExtractionResult:
 
     @property
     def is_configured(self) -> bool:
-        """Whether there is a chat model at all."""
+        """Return whether a chat model is configured."""
         return self.failure is None or self.failure.stopped_by is not StoppedBy.CONFIGURATION
 
 
@@ -77,10 +76,17 @@ def memories_extract(
 ) -> ExtractionResult:
     """Have a model read the salient messages of a conversation, and save what it finds worth remembering in `scope`.
 
-    mood_deltas: one for each message by position. base_confidence: how much the conversation is to be trusted, 0.5
-    unless given. providers: None for the configured ones. Whatever keeps the model from answering is a `failure`, a
-    missing configuration among it. Raises ForbiddenError or InvalidInputError for a scope that the caller may not write
-    to, before anything is asked, and OpenTransactionError inside a transaction.
+    A model that does not answer is a `failure` in the result, a missing configuration included. What was found is
+    paid for, so it is returned even if it cannot be saved.
+
+    Args:
+        mood_deltas: one for each message by position.
+        base_confidence: how much the conversation is to be trusted, 0.5 unless given.
+        providers: None for the configured ones.
+
+    Raises:
+        ForbiddenError, InvalidInputError: the caller may not write to the scope; before the call.
+        OpenTransactionError: a transaction is open.
     """
     owner = access.for_write(scope, settings.MEMORYHUB.default_user)
     heard, deltas = readable(messages, mood_deltas)
@@ -107,13 +113,9 @@ def memories_extract(
     memories = harmless(answer.value.memories)
     refused = len(answer.value.memories) - len(memories)
     result = replace(result, memories=tuple(memories), refused=refused, is_cut=answer.is_cut)
-    return _saved(result, access, [make_draft(memory, origin) for memory in memories], clock)
-
-
-def _saved(result: ExtractionResult, access: Access, drafts: Sequence[MemoryDraft], clock: Clock) -> ExtractionResult:
-    """The result with what saving did. What was found is paid for, so it is handed out although it cannot be saved."""
-    if not drafts:
+    if not memories:
         return result
+    drafts = [make_draft(memory, origin) for memory in memories]
     try:
         outcomes = memory_save_many(access=access, drafts=drafts, clock=clock)
     except UnavailableError as error:

@@ -1,4 +1,4 @@
-"""Importing many memories: while one batch is written, the next one is embedded."""
+"""Import many memories: while one batch is written, the next ones are embedded."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -16,14 +16,14 @@ from apps.semantic.memories.writer import SaveResult
 from apps.semantic.store.embedding_space import forget_space
 
 BATCH_SIZE = 500
-# Two batches are prepared at once: while the words of one are made, the vectors of the other keep both cores busy.
+# Two batches are prepared at once: during the text work of one, the vectors of the other keep both cores busy.
 WORKERS = 2
 MAX_ERRORS_KEPT = 20
 
 
 @dataclass(frozen=True)
 class PlacedDraft:
-    """A memory to be saved, and where it stands in what is imported: "line 7", "sample conv-26 D1:3"."""
+    """A memory to be saved, and its place in what is imported: "line 7", "sample conv-26 D1:3"."""
 
     place: str
     draft: MemoryDraft
@@ -42,10 +42,10 @@ Item = PlacedDraft | BadLine
 
 @dataclass
 class ImportReport:
-    """What an import did.
+    """The result of an import.
 
-    actions: what saving answered -> how often; `noticed` of those inserted disagree with others, without consequence.
-    errors: the first of those that failed, with their places.
+    actions: of saving -> how many; `noticed` of those inserted disagree with others, without consequence. errors: the
+    first failures, with their places.
     """
 
     actions: Counter[str] = field(default_factory=Counter)
@@ -55,7 +55,7 @@ class ImportReport:
 
     @property
     def total(self) -> int:
-        """How many lines were dealt with."""
+        """Return how many lines were processed."""
         return self.actions.total() + self.failed
 
     def add(self, result: SaveResult) -> None:
@@ -79,48 +79,47 @@ def import_memories(
 ) -> ImportReport:
     """Save drafts in order, batch by batch, each batch in a transaction of its own.
 
-    Importing the same again stores nothing twice, so an import that was cut off is resumed by starting it again.
-    What is stored with less confidence than the draft claims is updated, each time (spec 002 section 9).
-    `progress` is told how many items were dealt with since it was last told.
+    Importing the same again stores nothing twice, so an import that was cut off is resumed by repeating it. A stored
+    memory with less confidence than the draft is updated, each time (spec 002 section 9).
+
+    progress: receives how many items were processed since its last call.
     """
     report = ImportReport()
     forget_space()
+    iterator = iter(items)
+    batches = iter(lambda: list(islice(iterator, batch_size)), [])
     with ThreadPoolExecutor(max_workers=WORKERS, thread_name_prefix="embed") as executor:
-        for batch, preparing in _ahead(executor, access, _batches(items, batch_size)):
-            _write(report, batch, preparing)
+        for batch, prepared in prepare_ahead(executor, access, batches):
+            write_batch(report, batch, prepared)
             if progress is not None:
                 progress(len(batch))
     return report
 
 
-def _batches(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
-    iterator = iter(items)
-    while batch := list(islice(iterator, size)):
-        yield batch
-
-
-def _ahead(
+def prepare_ahead(
     executor: ThreadPoolExecutor, access: Access, batches: Iterator[list[Item]]
 ) -> Iterator[tuple[list[Item], Future[PreparedSaves]]]:
-    """Each batch with its preparation, which was begun before the batch ahead of it was given out."""
-    waiting: list[tuple[list[Item], Future[PreparedSaves]]] = []
+    """Yield each batch with its preparation, which was started before the batch ahead of it was yielded."""
+    started: list[tuple[list[Item], Future[PreparedSaves]]] = []
     for batch in batches:
         drafts = [item.draft for item in batch if isinstance(item, PlacedDraft)]
-        waiting.append((batch, executor.submit(_prepare, access, drafts)))
-        if len(waiting) > WORKERS:
-            yield waiting.pop(0)
-    yield from waiting
+        started.append((batch, executor.submit(prepare_drafts, access, drafts)))
+        if len(started) > WORKERS:
+            yield started.pop(0)
+    yield from started
 
 
-def _prepare(access: Access, drafts: Sequence[MemoryDraft]) -> PreparedSaves:
+def prepare_drafts(access: Access, drafts: Sequence[MemoryDraft]) -> PreparedSaves:
+    """Prepare drafts in a thread, and close its connection."""
     try:
         return save_prepare(access=access, drafts=drafts)
     finally:
         connection.close()
 
 
-def _write(report: ImportReport, batch: Sequence[Item], preparing: Future[PreparedSaves]) -> None:
-    outcomes = iter(save_write(prepared=preparing.result()))
+def write_batch(report: ImportReport, batch: Sequence[Item], prepared: Future[PreparedSaves]) -> None:
+    """Save a batch, and add the results to the report."""
+    outcomes = iter(save_write(prepared=prepared.result()))
     for item in batch:
         if isinstance(item, BadLine):
             report.fail(item)

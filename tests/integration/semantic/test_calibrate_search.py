@@ -37,12 +37,12 @@ def test_what_is_measured_is_what_searches_count_with_from_then_on() -> None:
 def test_it_shows_the_costs_and_what_they_come_to() -> None:
     said = run()
     assert f"vectors of {get_embedder().space.dimension} numbers" in said
-    assert "a thousand rows picked out" in said
+    assert "a thousand selected rows" in said
     assert "1,000,000" in said
 
 
 def test_a_dry_run_writes_nothing() -> None:
-    assert "a thousand rows picked out" in run("--dry-run")
+    assert "a thousand selected rows" in run("--dry-run")
     assert not costs_path().exists()
 
 
@@ -67,7 +67,7 @@ def test_it_says_how_far_it_is() -> None:
 def test_costs_are_those_of_a_row_and_of_a_breadth(monkeypatch: pytest.MonkeyPatch) -> None:
     breadths = [120.0, 300.0, 600.0, 1_200.0]
     medians = [2_000.0, 300.0, *(50 + 1.5 * breadth for breadth in breadths)]
-    monkeypatch.setattr(calibration, "_medians", lambda tries, queries: iter(medians))
+    monkeypatch.setattr(calibration, "median_times", lambda tries, queries: iter(medians))
     costs = calibrate(8, 2_000)
     assert (costs.scan, costs.subset, costs.dimension) == (1_000.0, 1_500.0, 8)
     assert (costs.graph, costs.fixed) == (pytest.approx(150), pytest.approx(50))
@@ -76,5 +76,5 @@ def test_costs_are_those_of_a_row_and_of_a_breadth(monkeypatch: pytest.MonkeyPat
 def test_a_search_in_a_graph_costs_something_whatever_the_line_through_the_times_says(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(calibration, "_medians", lambda tries, queries: iter([9.0, 9.0, 1.0, 3.0, 6.0, 13.0]))
+    monkeypatch.setattr(calibration, "median_times", lambda tries, queries: iter([9.0, 9.0, 1.0, 3.0, 6.0, 13.0]))
     assert calibrate(8, 2_000).fixed == 1.0

@@ -652,7 +652,7 @@ def command(*arguments: str) -> str:
 
 def test_the_command_notices_unless_it_is_told_to_decide(disagreeing: list[Memory]) -> None:
     assert command("--user", "ana") == (
-        "2 memories looked at; receipts: 1 noticed.\nAll memories of the scope have been looked at.\n"
+        "2 memories compared; receipts: 1 noticed.\nAll memories of the scope were compared.\n"
     )
     assert active() == [LISBON, NOT_LISBON]
     assert not Consolidation.objects.get().enabled
@@ -669,14 +669,14 @@ def test_the_command_decides_and_goes_on_where_it_stopped(lax: None) -> None:
 
 def test_a_dry_run_counts_and_leaves_no_trace(disagreeing: list[Memory]) -> None:
     told = command("--user", "ana", "--dry-run")
-    assert told == "2 memories looked at; deciding would come to: 1 superseded existing. Nothing changed.\n"
+    assert told == "2 memories compared; would be decided: 1 superseded existing. Nothing changed.\n"
     assert not Conflict.objects.exists()
     assert not Consolidation.objects.exists()
 
 
 def test_the_command_runs_one_that_has_a_name(disagreeing: list[Memory]) -> None:
     order(mode="decide", max_memories=1)
-    assert "1 memories looked at" in command("nightly")
+    assert "1 memories compared" in command("nightly")
     assert "1 superseded existing" in command("nightly")
 
 
@@ -689,9 +689,9 @@ def test_scopes_with_long_names_have_consolidations_of_their_own(disagreeing: li
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        ([], "Say one of"),
-        (["nightly", "--everyone"], "Say one of"),
-        (["--user", "ana", "--everyone"], "Say one of"),
+        ([], "Give one of"),
+        (["nightly", "--everyone"], "Give one of"),
+        (["--user", "ana", "--everyone"], "Give one of"),
         (["nightly"], "There is no consolidation 'nightly'"),
         (["nightly", "--decide"], "a mode of its own"),
         (["--everyone", "--max-decisions", "0"], "at least 1"),

@@ -19,8 +19,8 @@ _TOP_K = 10
 
 class Command(BaseCommand):
     help = (
-        "Measure what the ways to the nearest memories cost on this machine, with made-up vectors as long as the "
-        "model's, and let all processes that use the data directory choose by that. Takes about a minute; run it when "
+        "Measure what the ways to the nearest memories cost on this machine, with synthetic vectors as long as the "
+        "model's, and have all processes that use the data directory choose by that. Takes about a minute; run it when "
         "the machine is quiet, again when the model or the machine has changed."
     )
 
@@ -33,11 +33,11 @@ class Command(BaseCommand):
             raise CommandError(f"--rows must be at least {MIN_ROWS}.")
         dimension = get_embedder().space.dimension
         before = read_search_costs(dimension)
-        with progress_bar("Making a graph", options["rows"], self.stderr) as advance:
+        with progress_bar("Building a graph", options["rows"], self.stderr) as advance:
             costs = calibrate(dimension, options["rows"], advance)
         console = Console(file=self.stdout, highlight=False, width=100)  # type: ignore[arg-type]
-        console.print(_costs_table(before, costs))
-        console.print(_choices_table(costs))
+        console.print(costs_table(before, costs))
+        console.print(choices_table(costs))
         if options["dry_run"]:
             return
         try:
@@ -46,14 +46,15 @@ class Command(BaseCommand):
             raise CommandError(f"The costs could not be written: {error}") from error
 
 
-def _costs_table(before: SearchCosts, costs: SearchCosts) -> Table:
+def costs_table(before: SearchCosts, costs: SearchCosts) -> Table:
+    """Return a table of the costs until now and the measured ones."""
     table = Table(title=f"Microseconds, for vectors of {costs.dimension} numbers")
     table.add_column("what")
     table.add_column("until now", justify="right")
     table.add_column("measured", justify="right")
     names = {
-        "scan": "a thousand rows where they lie",
-        "subset": "a thousand rows picked out",
+        "scan": "a thousand rows in their order",
+        "subset": "a thousand selected rows",
         "graph": "a hundred rows of a graph's breadth",
         "fixed": "any search in a graph",
     }
@@ -62,16 +63,13 @@ def _costs_table(before: SearchCosts, costs: SearchCosts) -> Table:
     return table
 
 
-def _choices_table(costs: SearchCosts) -> Table:
+def choices_table(costs: SearchCosts) -> Table:
+    """Return a table of the ways that these costs make searches choose."""
     table = Table(title=f"How the {_TOP_K} nearest are found if so many match the filters, and in how many ms")
     table.add_column("memories", justify="right")
     for share in _SHARES:
         table.add_column(f"{share:.1%}")
     for size in _SIZES:
-        table.add_row(f"{size:,}", *(_choice(size, share, costs) for share in _SHARES))
+        plans = [plan(RowCounts(size, size, int(share * size), size), _TOP_K, costs) for share in _SHARES]
+        table.add_row(f"{size:,}", *(f"{chosen.way} {chosen.price / 1000:.2f}" for chosen in plans))
     return table
-
-
-def _choice(size: int, share: float, costs: SearchCosts) -> str:
-    chosen = plan(RowCounts(size, size, int(share * size), size), _TOP_K, costs)
-    return f"{chosen.way} {chosen.price / 1000:.2f}"

@@ -1,4 +1,4 @@
-"""Measure how well the search finds what is known to be the evidence."""
+"""Measure how well the search finds known evidence."""
 
 import json
 from pathlib import Path
@@ -25,7 +25,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", type=Path)
-        parser.add_argument("--user-prefix", default="", help="As given to import_memories.")
+        parser.add_argument("--user-prefix", default="", help="The same as for import_memories.")
         parser.add_argument("--mode", choices=[mode.value for mode in SearchMode], help="Default: hybrid.")
         parser.add_argument("--json", action="store_true", help="Print JSON instead of a table.")
         parser.add_argument("--output", type=Path, help="Also write the JSON to this file.")
@@ -44,21 +44,25 @@ class Command(BaseCommand):
             raise CommandError("No evidence is stored: run manage.py import_memories with the same file first.")
         if options["output"]:
             options["output"].write_text(json.dumps(figures, indent=2) + "\n")
-        self._print(figures, as_json=options["json"])
+        self.print_figures(figures, as_json=options["json"])
 
-    def _print(self, figures: dict[str, Any], as_json: bool) -> None:
+    def print_figures(self, figures: dict[str, Any], as_json: bool) -> None:
+        """Print a table, or JSON."""
         if as_json:
             self.stdout.write(json.dumps(figures, indent=2))
             return
         console = Console(file=self.stdout, highlight=False, width=110)  # type: ignore[arg-type]
-        console.print(_table(figures))
+        console.print(figures_table(figures))
         latency = figures["latency_ms"]
         console.print(f"Latency of a search in process: p50 {latency['p50']} ms, p95 {latency['p95']} ms")
         if figures["evidence_without_memory"]:
-            console.print(f"{figures['evidence_without_memory']} pieces of evidence have no memory and do not count.")
+            console.print(
+                f"{figures['evidence_without_memory']} pieces of evidence have no memory and are not counted."
+            )
 
 
-def _table(figures: dict[str, Any]) -> Table:
+def figures_table(figures: dict[str, Any]) -> Table:
+    """Return a table of recall and MRR by category."""
     table = Table(title="Mean share of evidence found / share of questions with all of it")
     table.add_column("questions of category")
     for name in ("count", *(f"@{k}" for k in CUTOFFS), "MRR"):

@@ -15,8 +15,8 @@ from apps.semantic.imports.importer import BATCH_SIZE, ImportReport, import_memo
 class Command(BaseCommand):
     help = (
         "Import memories: JSON Lines (one memory per line, as in POST /api/semantic/memories) or a LoCoMo file "
-        "(one memory per turn). What is stored already is skipped, or updated where the file claims more confidence, "
-        "so a cut-off import is resumed by repeating it."
+        "(one memory per turn). A memory that exists is skipped, or updated where the file claims more confidence, so "
+        "an import that was cut off is resumed by repeating it."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -33,14 +33,15 @@ class Command(BaseCommand):
                 )
         except (UnreadableFileError, MemoryHubError) as error:
             raise CommandError(str(error)) from error
-        self._tell(report)
+        self.print_report(report)
 
-    def _tell(self, report: ImportReport) -> None:
+    def print_report(self, report: ImportReport) -> None:
+        """Print failures and counts. Raises CommandError if anything failed."""
         for bad in report.errors:
             self.stderr.write(f"{bad.place}: {bad.reason}")
         always = ("inserted", "updated", "skipped")
         parts = [f"{report.actions[action]} {action}" for action in always]
-        # What rules decided about memories that disagree: said only when it happened.
+        # Decisions about memories that disagree, if there were any.
         decided = sorted(report.actions.keys() - set(always))
         parts += [f"{report.actions[action]} {action.replace('_', ' ')}" for action in decided]
         self.stdout.write(", ".join([*parts, f"{report.failed} failed"]))

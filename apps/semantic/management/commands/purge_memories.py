@@ -1,4 +1,4 @@
-"""Remove all memories of a user for good."""
+"""Destroy all memories of a user."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ class Command(BaseCommand):
         parser.add_argument("user")
         parser.add_argument("--household", help="Only those of this household.")
         parser.add_argument("--persona", help="Only those of this persona.")
-        parser.add_argument("--yes", action="store_true", help="Do it; without this only the number is said.")
+        parser.add_argument("--yes", action="store_true", help="Do it; without this only the number is printed.")
 
     def handle(self, *args: Any, **options: Any) -> None:
         scope = Scope(options["user"], options["household"], options["persona"])
@@ -24,5 +24,5 @@ class Command(BaseCommand):
         if not count:
             raise CommandError("There is no such memory.")
         if not options["yes"]:
-            raise CommandError(f"This would remove {count} memories for good. Say --yes to do it.")
+            raise CommandError(f"This would remove {count} memories for good. Add --yes to do it.")
         self.stdout.write(f"{memories_purge(access=system_access('purge'), scope=scope)} memories removed.")

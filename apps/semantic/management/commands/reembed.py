@@ -13,8 +13,8 @@ from apps.semantic.memories.reembed import reembed, reembed_needed
 
 class Command(BaseCommand):
     help = (
-        "Make new vectors for all memories with the configured embedding model and switch to them. Searches go on "
-        "with the old ones until the end; a run that was cut off goes on where it stopped. Vectors that writers gave "
+        "Make new vectors for all memories with the configured embedding model and switch to them. Searches continue "
+        "with the old ones until the end; a run that was cut off continues where it stopped. Vectors that writers sent "
         "are replaced as well. Afterwards start the hub with the new configuration."
     )
 
