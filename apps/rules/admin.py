@@ -1,7 +1,9 @@
-"""Merge rules in the admin: a form for every setting, a panel to try them, and their history."""
+"""Merge rules in the admin: a form for every setting, a page to try them, and their history."""
 
-from collections.abc import Callable
+import json
+from collections.abc import Iterator, Mapping
 from datetime import timedelta
+from difflib import ndiff
 from typing import Any
 
 from django.contrib import admin, messages
@@ -19,33 +21,26 @@ from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import system_access
 from apps.rules import services
-from apps.rules.differences import changed_paths, diff_lines
 from apps.rules.domain.documents.builtin import BUILT_IN
 from apps.rules.domain.documents.rule import DEFAULT_RULE, RuleConfig
 from apps.rules.domain.engine.record import MemoryRecord
-from apps.rules.evaluate import evaluate
 from apps.rules.forms import EDIT_AGAIN, NEEDED_TO_REHEARSE, SECTIONS, SEEN, SEPARATOR, SETTINGS, RuleForm, TrialForm
 from apps.rules.models import MergeRule, MergeRuleVersion
-from apps.rules.registry import active_rules
-from apps.rules.schemas.outputs import evaluation_json
-from apps.rules.selectors import rule_history
+from apps.rules.schemas.outputs import EvaluateOutput, render_evaluation
+from apps.rules.selectors import active_rules, rule_history
 
 ACTION_COLOURS = {"Registered": "success", "Updated": "info", "Deleted": "danger", "Restored": "warning"}
 STATE_COLOURS = {"Enabled": "success", "Disabled": "warning", "Broken": "danger"}
+DIFF_KINDS = {"+ ": "added", "- ": "removed", "  ": "same"}
 SHOWN_VERSIONS = 20
 # The name that the theme gives to the button "Rehearse".
 REHEARSE = "rules_mergerule_rehearse"
 RESTORE_DIALOG = ActionDialog(
     title="Restore the rule as of this change?",
-    description="The rule becomes what it was then. What it is now stays in the history.",
+    description="The rule becomes what it was then. Its current state stays in the history.",
     form_class=None,
     form_submit_text="Restore",
 )
-
-
-def _section(name: str) -> tuple[str, dict[str, Any]]:
-    fields = [field for field in SETTINGS if field.startswith(f"{name}{SEPARATOR}")]
-    return name.capitalize(), {"fields": fields, "classes": ["tab"]}
 
 
 GENERAL = (None, {"fields": ["name", "extends", ("enabled", "priority"), "description", SEEN]})
@@ -55,7 +50,7 @@ HISTORY = ("History", {"fields": ["history_list"], "classes": ["tab"]})
 
 @admin.register(MergeRule)
 class MergeRuleAdmin(ModelAdmin):
-    """Every change goes through the services, as over the API."""
+    """Rules, changed by the services only, as over the API."""
 
     form = RuleForm
     list_display = ["name", "state", "priority_now", "base", "applies_to", "decides", "changed"]
@@ -71,39 +66,43 @@ class MergeRuleAdmin(ModelAdmin):
         css = {"all": ["rules/admin.css"]}
 
     def get_fieldsets(self, request: HttpRequest, obj: MergeRule | None = None) -> Any:
-        sections = [_section(name) for name in SECTIONS]
+        """Return the sections of the form, each in a tab; document and history for a stored rule."""
+        sections = []
+        for name in SECTIONS:
+            fields = [field for field in SETTINGS if field.startswith(f"{name}{SEPARATOR}")]
+            sections.append((name.capitalize(), {"fields": fields, "classes": ["tab"]}))
         return [GENERAL, *sections, RESULT, HISTORY] if obj else [GENERAL, *sections]
 
     # The list
 
     @display(description="State", label=STATE_COLOURS)
     def state(self, rule: MergeRule) -> str:
-        resolved = _resolved(rule)
+        resolved = active_rules().rules.get(rule.name)
         if resolved is None:
             return "Broken"
         return "Enabled" if resolved.enabled else "Disabled"
 
     @display(description="Priority")
     def priority_now(self, rule: MergeRule) -> str:
-        resolved = _resolved(rule)
+        resolved = active_rules().rules.get(rule.name)
         return str(resolved.priority) if resolved and rule.name != DEFAULT_RULE else NOTHING
 
     @display(description="Extends")
     def base(self, rule: MergeRule) -> str:
-        resolved = _resolved(rule)
+        resolved = active_rules().rules.get(rule.name)
         return (resolved and resolved.extends) or NOTHING
 
     @display(description="Applies to")
     def applies_to(self, rule: MergeRule) -> str:
         if rule.name == DEFAULT_RULE:
             return "whatever no other rule applies to"
-        resolved = _resolved(rule)
-        return _conditions(resolved) if resolved else active_rules().broken.get(rule.name, NOTHING)
+        resolved = active_rules().rules.get(rule.name)
+        return describe_conditions(resolved) if resolved else active_rules().broken.get(rule.name, NOTHING)
 
     @display(description="Decides by")
     def decides(self, rule: MergeRule) -> str:
-        resolved = _resolved(rule)
-        return _strategies(resolved) if resolved else NOTHING
+        resolved = active_rules().rules.get(rule.name)
+        return describe_strategies(resolved) if resolved else NOTHING
 
     @display(description="Changed")
     def changed(self, rule: MergeRule) -> str:
@@ -115,9 +114,9 @@ class MergeRuleAdmin(ModelAdmin):
     def as_given(self, rule: MergeRule) -> SafeString:
         return pretty_json(active_rules().documents.get(rule.name, rule.document))
 
-    @display(description="With all that it inherits")
+    @display(description="With all settings that it inherits")
     def as_resolved(self, rule: MergeRule) -> SafeString | str:
-        resolved = _resolved(rule)
+        resolved = active_rules().rules.get(rule.name)
         return pretty_json(resolved.to_document()) if resolved else active_rules().broken.get(rule.name, NOTHING)
 
     @display(description="Changes, the newest first")
@@ -126,14 +125,17 @@ class MergeRuleAdmin(ModelAdmin):
         if not versions:
             return "never changed"
         every = reverse("admin:rules_mergeruleversion_changelist") + f"?q={rule.name}"
-        rows = format_html_join(
-            "", '<li><a class="mh-link" href="{}">Version {}</a> {} {} by {}<br>{}</li>', map(_row, versions)
-        )
+        cells = []
+        for change in versions:
+            url, label = reverse("admin:rules_mergeruleversion_change", args=[change.pk]), change.get_action_display()
+            coloured = badge(label, ACTION_COLOURS[label])
+            cells.append((url, change.version, coloured, moment(change.at), change.actor, changed_settings(change)))
+        rows = format_html_join("", '<li><a class="mh-link" href="{}">Version {}</a> {} {} by {}<br>{}</li>', cells)
         return format_html('<ol class="mh-versions">{}</ol><a class="mh-link" href="{}">All changes</a>', rows, every)
 
     @action(description="Try it out", icon="science", permissions=["view"], url_path="try")
     def try_out(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Two texts, and what this rule would make of them. Changes nothing."""
+        """Show what this rule would decide about two texts. Changes nothing."""
         rule = found_or_404(self.get_object(request, object_id))
         form = TrialForm(request.POST if request.method == "POST" else None)
         context = {
@@ -143,20 +145,22 @@ class MergeRuleAdmin(ModelAdmin):
             "rule": rule,
             "form": form,
             "media": self.media + form.media,
-            "result": _trial(rule.name, form) if form.is_bound and form.is_valid() else None,
+            "result": try_rule(rule.name, form) if form.is_bound and form.is_valid() else None,
         }
         return TemplateResponse(request, "rules/try.html", context)
 
-    # Rehearsing: the page is that of an app above this one, found by the name of its address
+    # Rehearsal: its page belongs to an app above this one and is found by the name of its address
 
     @action(description="Rehearse", icon="theater_comedy", permissions=["rehearse"])
     def rehearse(self, request: HttpRequest, obj: MergeRule) -> None:
-        """The button beside those that save; `save_model` sees to it."""
+        """Add the button beside those that save; `save_model` redirects."""
 
     def has_rehearse_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Return whether the user may rehearse rules."""
         return request.user.has_perms(("rules.change_mergerule", *NEEDED_TO_REHEARSE))
 
     def get_form(self, request: HttpRequest, obj: MergeRule | None = None, change: bool = False, **kwargs: Any) -> Any:
+        """Return the form, with the values that were rehearsed when the user comes back from there."""
         form = super().get_form(request, obj, change=change, **kwargs)
         entered = getattr(request, "entered", None)
         return form if entered is None else type(form.__name__, (form,), {"entered": entered})
@@ -164,40 +168,50 @@ class MergeRuleAdmin(ModelAdmin):
     # Changes
 
     def save_model(self, request: HttpRequest, obj: MergeRule, form: Any, change: bool) -> None:
+        """Save the rule by the services. Raises RehearsalRequestedError when it is to be rehearsed instead."""
         if REHEARSE in request.POST:
-            raise _RehearsalAskedError
+            raise RehearsalRequestedError
+        actor = f"admin:{request.user.get_username()}"
         if change:
-            services.rule_replace(
-                document=form.document, actor=_actor(request), expected_version=form.cleaned_data[SEEN]
-            )
+            services.rule_replace(document=form.document, actor=actor, expected_version=form.cleaned_data[SEEN])
         else:
-            services.rule_register(document=form.document, actor=_actor(request))
+            services.rule_register(document=form.document, actor=actor)
         row = MergeRule.objects.get(name=form.document["name"])
         for field in MergeRule._meta.concrete_fields:
             setattr(obj, field.attname, getattr(row, field.attname))
 
     def delete_model(self, request: HttpRequest, obj: MergeRule) -> None:
-        services.rule_delete(name=obj.name, actor=_actor(request))
+        """Delete the rule by the services."""
+        services.rule_delete(name=obj.name, actor=f"admin:{request.user.get_username()}")
 
     def changeform_view(self, request: HttpRequest, object_id: str | None = None, *args: Any, **kwargs: Any) -> Any:
+        """Show or save the form; a refusal of the services becomes a message."""
         if EDIT_AGAIN in request.POST:
-            _show_again(request)
+            # The form shows the values that were rehearsed, which are not saved.
+            request.entered = request.POST  # type: ignore[attr-defined]
+            request.method = "GET"
+            messages.info(request, "Not saved yet: these are the values that you rehearsed.")
         try:
-            return _told(
-                request, lambda: super(MergeRuleAdmin, self).changeform_view(request, object_id, *args, **kwargs)
-            )
-        except _RehearsalAskedError:
+            return super().changeform_view(request, object_id, *args, **kwargs)
+        except RehearsalRequestedError:
             # The browser sends the same form there.
             return HttpResponseRedirect(reverse("rehearse_rule", args=[object_id]), preserve_request=True)
+        except MemoryHubError as error:
+            return redirect_to_list(request, error)
 
     def delete_view(self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None) -> Any:
-        return _told(request, lambda: super(MergeRuleAdmin, self).delete_view(request, object_id, extra_context))
+        """Ask and delete; a refusal of the services becomes a message."""
+        try:
+            return super().delete_view(request, object_id, extra_context)
+        except MemoryHubError as error:
+            return redirect_to_list(request, error)
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
-        """Rules are deleted one by one, each for its own reason."""
+        """Return no actions: rules are deleted one by one, each for its own reason."""
         return {}
 
     def has_delete_permission(self, request: HttpRequest, obj: MergeRule | None = None) -> bool:
+        """Return whether the user may delete the rule; built-in rules stay."""
         return bool(super().has_delete_permission(request, obj)) and (obj is None or obj.name not in BUILT_IN)
 
 
@@ -227,7 +241,7 @@ class MergeRuleVersionAdmin(ReadOnly, ModelAdmin):
 
     @display(description="Settings")
     def what_changed(self, change: MergeRuleVersion) -> str:
-        return _changes(change)
+        return changed_settings(change)
 
     @display(description="At", ordering="at")
     def when(self, change: MergeRuleVersion) -> str:
@@ -235,14 +249,16 @@ class MergeRuleVersionAdmin(ReadOnly, ModelAdmin):
 
     @display(description="Difference")
     def difference(self, change: MergeRuleVersion) -> SafeString:
-        lines = ((kind, text) for kind, text in diff_lines(change.before, change.after))
-        return format_html('<pre class="mh-json mh-diff" tabindex="0">{}</pre>', _spans(lines))
+        lines = diff_lines(change.before, change.after)
+        spans = format_html_join("", '<span class="mh-line mh-line-{}">{}</span>', lines)
+        return format_html('<pre class="mh-json mh-diff" tabindex="0">{}</pre>', spans)
 
     @action(description="Restore", icon="history", permissions=["view", "restore"], dialog=RESTORE_DIALOG)
     def restore(self, request: HttpRequest, form: Any, object_id: str) -> HttpResponse:
+        """Restore the rule as it was after this change."""
         change = found_or_404(self.get_object(request, object_id))
         try:
-            services.rule_restore(version=change.version, actor=_actor(request))
+            services.rule_restore(version=change.version, actor=f"admin:{request.user.get_username()}")
         except MemoryHubError as error:
             messages.error(request, error.detail)
             return after_dialog(request, reverse("admin:rules_mergeruleversion_change", args=[change.pk]))
@@ -254,26 +270,18 @@ class MergeRuleVersionAdmin(ReadOnly, ModelAdmin):
         return request.user.has_perm("rules.change_mergerule")
 
 
-def _spans(lines: Any) -> SafeString:
-    return format_html_join("", '<span class="mh-line mh-line-{}">{}</span>', lines)
+class RehearsalRequestedError(Exception):
+    """The form of a rule is sound, and is to be rehearsed instead of saved."""
 
 
-def _row(change: MergeRuleVersion) -> tuple[Any, ...]:
-    url = reverse("admin:rules_mergeruleversion_change", args=[change.pk])
-    label = badge(change.get_action_display(), ACTION_COLOURS[change.get_action_display()])
-    return url, change.version, label, moment(change.at), change.actor, _changes(change)
+def redirect_to_list(request: HttpRequest, error: MemoryHubError) -> HttpResponse:
+    """Redirect to the list of rules with the detail of an error as a message."""
+    messages.error(request, error.detail)
+    return HttpResponseRedirect(reverse("admin:rules_mergerule_changelist"))
 
 
-def _changes(change: MergeRuleVersion) -> str:
-    paths = changed_paths(change.before, change.after)
-    return ", ".join(paths[:6]) + (f" and {len(paths) - 6} more" if len(paths) > 6 else "")
-
-
-def _resolved(rule: MergeRule) -> RuleConfig | None:
-    return active_rules().rules.get(rule.name)
-
-
-def _conditions(rule: RuleConfig) -> str:
+def describe_conditions(rule: RuleConfig) -> str:
+    """Return the conditions of a rule in words."""
     conditions, span = rule.conditions, rule.conditions.importance_range
     parts = [
         conditions.user_id and f"user {conditions.user_id}",
@@ -285,51 +293,57 @@ def _conditions(rule: RuleConfig) -> str:
     return ", ".join(part for part in parts if part) or "everything"
 
 
-def _strategies(rule: RuleConfig) -> str:
+def describe_strategies(rule: RuleConfig) -> str:
+    """Return the steps by which a rule decides, in order."""
     arbitration = rule.arbitration
-    asked = {
+    steps = {
         "importance": arbitration.priority_importance,
         "recency": arbitration.priority_recency,
         "source": arbitration.priority_source,
         "score": True,
         arbitration.default_strategy.value: True,
     }
-    return " → ".join(name for name, used in asked.items() if used)
+    return " → ".join(name for name, is_used in steps.items() if is_used)
 
 
-def _trial(name: str, form: TrialForm) -> dict[str, Any] | str:
-    """What the rule makes of the two memories of the form; a sentence when it cannot be tried."""
+def try_rule(name: str, form: TrialForm) -> EvaluateOutput | str:
+    """Return the decision of a rule about the two memories of the form; the detail of the error where it fails."""
     data, now = form.cleaned_data, utcnow(SYSTEM_CLOCK)
     try:
         records = {
             key: MemoryRecord(key, data[key], when, data[f"{key}_importance"], data[f"{key}_source"])
             for key, when in (("existing", now), ("candidate", now + timedelta(hours=data["hours"])))
         }
-        found = evaluate(system_access(), records["candidate"], records["existing"], rule=name)
+        found = services.evaluate(system_access(), records["candidate"], records["existing"], rule=name)
     except MemoryHubError as error:
         return error.detail
-    return evaluation_json(system_access(), found)
+    return render_evaluation(system_access(), found)
 
 
-class _RehearsalAskedError(Exception):
-    """The form of a rule is sound, and it is not to be saved but rehearsed."""
+def changed_settings(change: MergeRuleVersion) -> str:
+    """Return the first settings that a change changed, and how many more."""
+    before, after = flatten(change.before or {}), flatten(change.after or {})
+    paths = [path for path in sorted(before.keys() | after.keys()) if before.get(path, ...) != after.get(path, ...)]
+    return ", ".join(paths[:6]) + (f" and {len(paths) - 6} more" if len(paths) > 6 else "")
 
 
-def _show_again(request: HttpRequest) -> None:
-    """Let the form show what was entered and rehearsed, which is not saved."""
-    request.entered = request.POST  # type: ignore[attr-defined]
-    request.method = "GET"
-    messages.info(request, "Not saved yet: these are the values that you rehearsed.")
+def flatten(document: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Return the settings of a document by their paths."""
+    flat: dict[str, Any] = {}
+    for name, value in document.items():
+        if isinstance(value, Mapping):
+            flat |= flatten(value, f"{prefix}{name}.")
+        else:
+            flat[prefix + name] = value
+    return flat
 
 
-def _told(request: HttpRequest, work: Callable[[], Any]) -> Any:
-    """A refusal of the services becomes a message on the page that was asked for."""
-    try:
-        return work()
-    except MemoryHubError as error:
-        messages.error(request, error.detail)
-        return HttpResponseRedirect(reverse("admin:rules_mergerule_changelist"))
-
-
-def _actor(request: HttpRequest) -> str:
-    return f"admin:{request.user.get_username()}"
+def diff_lines(before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -> Iterator[tuple[str, str]]:
+    """Yield the lines of two documents with `added`, `removed` or `same`."""
+    old, new = (
+        [] if document is None else json.dumps(document, indent=2, ensure_ascii=False, sort_keys=True).split("\n")
+        for document in (before, after)
+    )
+    for line in ndiff(old, new):
+        if line[:2] in DIFF_KINDS:
+            yield DIFF_KINDS[line[:2]], line

@@ -1,4 +1,4 @@
-"""Trying two memories under a rule: what the detector and the arbiter say, without changing anything."""
+"""Trying two memories under a rule without changing anything."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -6,7 +6,7 @@ from typing import Any
 
 from apps.core.domain.errors import InvalidInputError
 from apps.core.domain.scope import Access
-from apps.llm.domain.embedder import EmbeddingError, Vectors, normalise
+from apps.llm.domain.embedder import EmbeddingError, normalise
 from apps.llm.services import embed_texts
 from apps.rules.domain.documents.inheritance import deep_merge
 from apps.rules.domain.documents.problems import InvalidRuleError, RuleProblem
@@ -26,10 +26,10 @@ UNAVAILABLE = "The embedding model does not answer, so the semantic signal is le
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What would be decided about two memories.
+    """The decision about two memories.
 
-    rule: what applied, with the changes that were asked for. version: of the registry. similarity: the cosine of
-    the two; None where it could not be computed, then `warning` says why.
+    rule: the rule that applied, with the requested changes. version: of the registry. similarity: the cosine of the
+    two; None where it could not be computed, then `warning` says why.
     """
 
     rule: RuleConfig
@@ -51,16 +51,22 @@ def evaluate(
 ) -> Evaluation:
     """Decide about two memories under the rule of that name, else under the one that matches.
 
-    config: changes of the sections `detection`, `arbitration` and `merge` for this once. Memories without an
-    embedding are embedded; when the model does not answer, the semantic signal is left out. With changes of
-    `arbitration` a conflict is decided however weak the evidence is, since that is what is being tried, unless they
-    say otherwise (`act_on_weak_evidence`). Raises NotFoundError for
-    a rule that the caller may not know of, InvalidRuleError for bad changes, InvalidInputError for embeddings that
-    cannot be compared.
+    config: changes of the sections `detection`, `arbitration` and `merge` for this call. With changes of `arbitration`
+    a conflict is decided even on weak evidence, since that is what is being tried, unless they say otherwise
+    (`act_on_weak_evidence`). Memories without an embedding are embedded; when the model does not answer, the semantic
+    signal is left out. Raises NotFoundError for a rule that the caller may not see, InvalidRuleError for bad changes,
+    InvalidInputError for embeddings that cannot be compared.
     """
-    chosen, version = _chosen(access, candidate, existing, rule)
-    chosen = with_changes(chosen, _as_a_trial(config or {}))
-    candidate, existing, warning = _embedded(candidate, existing)
+    if rule is None:
+        found = find_matching_rule(candidate, existing, access)
+        chosen, version = found.rule, found.version
+    else:
+        chosen, version = rule_resolved(access, rule), active_rules().version
+    changes = dict(config or {})
+    if isinstance(changes.get("arbitration"), Mapping):
+        changes["arbitration"] = {"act_on_weak_evidence": True, **changes["arbitration"]}
+    chosen = with_changes(chosen, changes)
+    candidate, existing, warning = with_embeddings(candidate, existing)
     detection = detect(candidate, existing, chosen.detection)
     result = arbitrate(candidate, existing, detection, chosen.arbitration)
     similarity = cosine_of(candidate, existing)
@@ -68,57 +74,30 @@ def evaluate(
     return Evaluation(chosen, version, detection, result, merged, similarity, warning)
 
 
-def _as_a_trial(config: Mapping[str, Any]) -> Mapping[str, Any]:
-    arbitration = config.get("arbitration")
-    if not isinstance(arbitration, Mapping):
-        return config
-    return {**config, "arbitration": {"act_on_weak_evidence": True, **arbitration}}
-
-
 def with_changes(rule: RuleConfig, config: Mapping[str, Any]) -> RuleConfig:
-    """A rule with some settings changed. Raises InvalidRuleError, whose paths begin with `config`."""
-    unknown = [
-        RuleProblem(str(name), "Expected detection, arbitration or merge.") for name in config if name not in SECTIONS
-    ]
+    """Return a rule with some settings changed. Raises InvalidRuleError, whose paths begin with `config`."""
     try:
+        unknown = [name for name in config if name not in SECTIONS]
         if unknown:
-            raise InvalidRuleError(unknown)
-        changes = validate_document({**config, "name": "changes"})
-        changes.pop("name")
+            raise InvalidRuleError([RuleProblem(name, "Expected detection, arbitration or merge.") for name in unknown])
+        changes = validate_document({**config, "name": rule.name})
         return rule_from_document(deep_merge(drop_nulls(rule.to_document()), changes))
     except InvalidRuleError as error:
         raise error.below("config") from None
 
 
-def _chosen(
-    access: Access, candidate: MemoryRecord, existing: MemoryRecord, name: str | None
-) -> tuple[RuleConfig, int]:
-    if name is None:
-        found = find_matching_rule(candidate, existing, access)
-        return found.rule, found.version
-    return rule_resolved(access, name), active_rules().version
-
-
-def _embedded(candidate: MemoryRecord, existing: MemoryRecord) -> tuple[MemoryRecord, MemoryRecord, str | None]:
-    """Both memories with unit vectors of one space, or both without, and why."""
+def with_embeddings(candidate: MemoryRecord, existing: MemoryRecord) -> tuple[MemoryRecord, MemoryRecord, str | None]:
+    """Return both memories with unit vectors of one space, or both without, and why. Raises InvalidInputError."""
     records = [candidate, existing]
     missing = [record.content for record in records if record.embedding is None]
     try:
         made = iter(embed_texts(missing) if missing else ())
     except EmbeddingError:
-        return _without(candidate), _without(existing), UNAVAILABLE
+        return replace(candidate, embedding=None), replace(existing, embedding=None), UNAVAILABLE
     one, other = (normalise(record.embedding) if record.embedding is not None else next(made) for record in records)
-    _check_lengths(one, other, candidate.embedding is None)
-    return replace(candidate, embedding=one), replace(existing, embedding=other), None
-
-
-def _without(record: MemoryRecord) -> MemoryRecord:
-    return replace(record, embedding=None)
-
-
-def _check_lengths(one: Vectors, other: Vectors, given_is_existing: bool) -> None:
     if len(one) != len(other):
-        wrong, right = (other, one) if given_is_existing else (one, other)
+        # The one that was not made here is wrong; when both were given, the candidate's.
+        side, wrong, right = ("existing", other, one) if candidate.embedding is None else ("candidate", one, other)
         detail = f"Expected {len(right)} numbers, as the other memory's embedding has; got {len(wrong)}."
-        attr = "existing.embedding" if given_is_existing else "candidate.embedding"
-        raise InvalidInputError(detail, attr=attr, code="dimension")
+        raise InvalidInputError(detail, attr=f"{side}.embedding", code="dimension")
+    return replace(candidate, embedding=one), replace(existing, embedding=other), None

@@ -1,4 +1,4 @@
-"""What the registry of rules tells of its changes (spec 000 "Rule events")."""
+"""Hub events about changes of rules (spec 000 "Rule events")."""
 
 from typing import ClassVar
 
@@ -16,18 +16,18 @@ class RuleChange(EventPayload):
 
 
 class RuleRegistered(RuleChange):
-    """There is a new rule, or a deleted one is back."""
+    """A rule was added, or a deleted one restored."""
 
     name: ClassVar[str] = "rule:registered"
 
 
 class RuleUpdated(RuleChange):
-    """A rule says something else now; `configuration` is what it says."""
+    """A rule was changed; `configuration` is its document now."""
 
     name: ClassVar[str] = "rule:updated"
 
 
 class RuleDeleted(RuleChange):
-    """A rule is gone; `configuration` is what it said."""
+    """A rule was deleted; `configuration` is its last document."""
 
     name: ClassVar[str] = "rule:deleted"

@@ -13,7 +13,7 @@ class RegistryVersion(models.Model):
     """The one row that counts the changes of the registry.
 
     Every writer locks it first, so changes come one after another. stamp: new with each change; a process that
-    keeps rules in memory compares it, because the number of a change that was rolled back is used again.
+    caches the rules compares it, because the number of a change that was rolled back is used again.
     """
 
     id = models.PositiveSmallIntegerField(primary_key=True, default=1)
@@ -30,7 +30,7 @@ class RegistryVersion(models.Model):
 
 
 class MergeRule(models.Model):
-    """A rule as it was given: what it does not say, it inherits. Written by `services` only.
+    """A rule as it was given: missing settings are inherited. Written by `services` only.
 
     version: that of the registry when the rule last changed.
     """
@@ -51,7 +51,7 @@ class MergeRule(models.Model):
 
 
 class RuleAction(models.TextChoices):
-    """What happened to a rule."""
+    """The kind of a change."""
 
     REGISTERED = "registered", "Registered"
     UPDATED = "updated", "Updated"
@@ -62,7 +62,7 @@ class RuleAction(models.TextChoices):
 class MergeRuleVersion(models.Model):
     """One change of one rule: who, when, and the documents before and after (null where there was none).
 
-    Append-only, and it outlives the rule, which is why it names it instead of pointing at it.
+    Append-only, and it outlives the rule, which is why it has the name instead of a foreign key.
     """
 
     version = models.BigIntegerField(unique=True, help_text="The version that the registry had after the change.")

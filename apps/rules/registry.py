@@ -1,4 +1,4 @@
-"""The rules as every process sees them: read once for each version of the registry."""
+"""The rules as every process sees them, read once for each version of the registry."""
 
 import json
 import logging
@@ -18,7 +18,7 @@ from apps.rules.models import MergeRule, RegistryVersion
 
 logger = logging.getLogger(__name__)
 
-# One statement, so that documents and version belong together whatever is committed meanwhile.
+# One statement, so that documents and version belong together whatever is committed concurrently.
 _SNAPSHOT = f"""
     SELECT r.version, r.stamp::text, m.name, m.document::text, m.version
     FROM (SELECT 1) AS one
@@ -31,8 +31,8 @@ _SNAPSHOT = f"""
 class RuleSet:
     """All rules at one version of the registry.
 
-    documents: name -> as stored. rules: name -> with all that it inherits. broken: name -> why a stored rule cannot
-    be used; it matches nothing. versions: name -> version of the registry when the rule last changed.
+    documents: name -> as stored. rules: name -> with all settings that it inherits. broken: name -> why a stored rule
+    cannot be used; it matches nothing. versions: name -> version of the registry when the rule last changed.
     """
 
     version: int
@@ -43,11 +43,11 @@ class RuleSet:
     versions: Mapping[str, int] = field(default_factory=dict)
 
     def ordered(self) -> list[RuleConfig]:
-        """In the order in which rules are asked."""
+        """Return the rules in the order in which they are tried."""
         return by_priority(self.rules.values())
 
     def matching(self, candidate: MemoryRecord) -> RuleConfig:
-        """The first rule whose conditions the candidate meets, else the default rule."""
+        """Return the first rule whose conditions the candidate meets, else the default rule."""
         return match(self.rules.values(), candidate) or self.rules[DEFAULT_RULE]
 
 
@@ -55,16 +55,17 @@ _known: RuleSet | None = None
 
 
 def active_rules() -> RuleSet:
-    """The rules as they are now: one small query when nothing has changed since this process last looked."""
+    """Return the current rules, with one small query when nothing has changed since the last call in this process."""
     global _known
     known = _known
-    if known is None or _stamp() != known.stamp:
+    stamp = RegistryVersion.objects.filter(pk=1).values_list("stamp", flat=True).first() if known else None
+    if known is None or (str(stamp) if stamp else "") != known.stamp:
         _known = known = read_rules()
     return known
 
 
 def read_rules() -> RuleSet:
-    """All rules, from the database."""
+    """Read all rules from the database."""
     with connection.cursor() as cursor:
         cursor.execute(_SNAPSHOT)
         rows = cursor.fetchall()
@@ -78,29 +79,26 @@ def read_rules() -> RuleSet:
 
 
 def resolve_all(documents: Mapping[str, Any]) -> tuple[dict[str, RuleConfig], dict[str, str]]:
-    """Every rule with all that it inherits, and why others cannot be used. The default rule always can."""
+    """Return every rule with all settings that it inherits, and why the others cannot be used.
+
+    The default rule is always among the first.
+    """
     rules: dict[str, RuleConfig] = {}
-    broken: dict[str, str] = {}
+    broken: dict[str, InvalidRuleError] = {}
     sound = dict(documents)
     for name, document in documents.items():
         try:
             validate_document(document)
         except InvalidRuleError as error:
-            broken[name] = _sentence(error)
+            broken[name] = error
             del sound[name]
     for name in sound:
         try:
             rules[name] = resolve(name, sound)
         except InvalidRuleError as error:
-            broken[name] = _sentence(error)
+            broken[name] = error
     rules.setdefault(DEFAULT_RULE, RuleConfig(name=DEFAULT_RULE))
-    return rules, broken
-
-
-def _sentence(error: InvalidRuleError) -> str:
-    return "; ".join(f"{problem.path}: {problem.message}" for problem in error.problems)
-
-
-def _stamp() -> str:
-    stamp = RegistryVersion.objects.filter(pk=1).values_list("stamp", flat=True).first()
-    return str(stamp) if stamp else ""
+    reasons = {
+        name: "; ".join(f"{path}: {message}" for path, message in error.problems) for name, error in broken.items()
+    }
+    return rules, reasons

@@ -1,4 +1,4 @@
-"""Reads of the registry of rules."""
+"""Reads of the registry of rules, which other apps import from here."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 from apps.core.domain.errors import NotFoundError
 from apps.core.domain.scope import Access, system_access
 from apps.rules.domain.documents.inheritance import lineage
-from apps.rules.domain.documents.rule import DEFAULT_RULE, Conditions, Document, RuleConfig, match
+from apps.rules.domain.documents.rule import DEFAULT_RULE, Document, RuleConfig, match
 from apps.rules.domain.engine.record import MemoryRecord
 from apps.rules.models import MergeRule, MergeRuleVersion, RegistryVersion
 from apps.rules.registry import RuleSet, active_rules, resolve_all
@@ -38,25 +38,25 @@ SYSTEM = system_access()
 
 @dataclass(frozen=True)
 class MatchedRule:
-    """A rule with all that it inherits, and the version of the registry that it was read at."""
+    """A rule with all settings that it inherits, and the version of the registry at which it was read."""
 
     rule: RuleConfig
     version: int
 
 
 def registry_version() -> int:
-    """How many changes the registry has seen."""
+    """Return the number of changes that the registry has seen."""
     return RegistryVersion.objects.filter(pk=1).values_list("version", flat=True).first() or 0
 
 
 def rules_visible(access: Access) -> list[RuleConfig]:
-    """The rules that a caller may know of, in the order in which they are asked."""
+    """Return the rules that a caller may see, in the order in which they are tried."""
     known = active_rules()
     return [rule for rule in known.ordered() if is_visible(access, rule, known)]
 
 
 def rule_resolved(access: Access, name: str) -> RuleConfig:
-    """A rule with all that it inherits. Raises NotFoundError."""
+    """Return a rule with all settings that it inherits. Raises NotFoundError."""
     known = active_rules()
     rule = known.rules.get(name)
     if rule is None or not is_visible(access, rule, known):
@@ -65,18 +65,18 @@ def rule_resolved(access: Access, name: str) -> RuleConfig:
 
 
 def rule_get(access: Access, name: str) -> Document:
-    """A rule as it was given. Raises NotFoundError."""
+    """Return a rule as it was given. Raises NotFoundError."""
     known = active_rules()
     rule = known.rules.get(name)
-    if name not in known.documents or (rule is not None and not is_visible(access, rule, known)):
-        raise NotFoundError(NO_SUCH_RULE)
-    if rule is None and access.bound.named():
+    # A broken rule has no conditions to compare with a bound, so a key with a bound does not see it.
+    is_hidden = bool(access.bound.named()) if rule is None else not is_visible(access, rule, known)
+    if name not in known.documents or is_hidden:
         raise NotFoundError(NO_SUCH_RULE)
     return known.documents[name]
 
 
 def rules_export(access: Access) -> list[Document]:
-    """All rules that the caller may know of, as they were given: what `rules_load` takes."""
+    """Return all rules that the caller may see, as they were given and as `rules_load` accepts them."""
     known = active_rules()
     if access.bound.named():
         return [known.documents[rule.name] for rule in rules_visible(access) if rule.name in known.documents]
@@ -86,11 +86,10 @@ def rules_export(access: Access) -> list[Document]:
 def find_matching_rule(
     candidate: MemoryRecord, existing: MemoryRecord | None = None, access: Access = SYSTEM
 ) -> MatchedRule:
-    """The rule for a conflict of two memories (spec 000 "Conditional rule matching").
+    """Return the rule for a conflict of two memories (spec 000 "Conditional rule matching").
 
-    The conditions are about the candidate: it is what is being decided about. Enabled rules are asked in order of
-    priority, the highest first, of equal ones by name; the default rule is what is left. Only rules that the
-    caller may know of are asked.
+    The conditions concern the candidate, which is what is decided about. Enabled rules that the caller may see are
+    tried by descending priority, then by name; the default rule applies when none matches.
     """
     known = active_rules()
     rules = [rule for rule in known.rules.values() if is_visible(access, rule, known)]
@@ -98,26 +97,27 @@ def find_matching_rule(
 
 
 def rule_history(name: str) -> QuerySet[MergeRuleVersion]:
-    """Every change of a rule, the newest first."""
+    """Return every change of a rule, the newest first."""
     return MergeRuleVersion.objects.filter(rule_name=name)
 
 
 def is_visible(access: Access, rule: RuleConfig, known: RuleSet) -> bool:
-    """Whether a caller may know of a rule.
+    """Return whether a caller may see a rule.
 
-    Every user and persona that the rule, or one that it extends, names must be one that the key is bound to. A key
-    that is bound to nothing sees all.
+    Every user and persona that the rule, or a rule that it extends, names must be one that the key is bound to. A key
+    without a bound sees all.
     """
     bound = access.bound.named()
     if not bound or rule.name not in known.documents:
         return True
-    chain = (known.rules.get(name) for name in lineage(rule.name, known.documents))
-    return all(one is not None and _names_only(one.conditions, bound) for one in chain)
-
-
-def _names_only(conditions: Conditions, bound: dict[str, str]) -> bool:
-    named = {"user_id": conditions.user_id, "persona_id": conditions.persona_id}
-    return all(value is None or bound.get(name) == value for name, value in named.items())
+    for name in lineage(rule.name, known.documents):
+        ancestor = known.rules.get(name)
+        if ancestor is None:
+            return False
+        named = {"user_id": ancestor.conditions.user_id, "persona_id": ancestor.conditions.persona_id}
+        if any(value is not None and bound.get(field) != value for field, value in named.items()):
+            return False
+    return True
 
 
 def shown_version(access: Access, version: int) -> int | None:

@@ -1,6 +1,6 @@
-"""Writes of the registry of rules. All of them: nothing else changes a rule.
+"""Writes of the registry of rules; nothing else changes a rule.
 
-Each runs in one transaction that locks the registry's version first, so concurrent edits come one after another and
+Each runs in one transaction that locks the registry's version first, so concurrent edits run one after another and
 none is lost. After it every rule resolves, or nothing has changed.
 """
 
@@ -54,7 +54,7 @@ EVENTS: dict[RuleAction, type[RuleChange]] = {
 
 @dataclass(frozen=True)
 class RuleOutcome:
-    """A rule after a change: as stored, with all that it inherits, and the registry's version."""
+    """A rule after a change: as stored, with all settings that it inherits, and the registry's version."""
 
     document: Document
     rule: RuleConfig
@@ -62,13 +62,10 @@ class RuleOutcome:
 
 
 def rule_register(*, document: Any, actor: str, clock: Clock = SYSTEM_CLOCK) -> RuleOutcome:
-    """Add a rule.
-
-    Raises InvalidRuleError, or ConflictError when there is a rule of this name.
-    """
+    """Add a rule. Raises InvalidRuleError, or ConflictError when a rule of this name exists."""
     checked = validate_document(document)
     name: str = checked["name"]
-    with _changing(actor, clock) as edit:
+    with edit_registry(actor, clock) as edit:
         if name in edit.documents:
             raise ConflictError(f"There is a rule {name!r} already.", attr="name", code="exists")
         edit.put(checked, RuleAction.REGISTERED)
@@ -78,12 +75,12 @@ def rule_register(*, document: Any, actor: str, clock: Clock = SYSTEM_CLOCK) -> 
 def rule_update(
     *, name: str, changes: Any, actor: str, expected_version: int | None = None, clock: Clock = SYSTEM_CLOCK
 ) -> RuleOutcome:
-    """Change some settings of a rule; objects are merged member by member, and null makes it inherit again.
+    """Change some settings of a rule; objects are merged member by member, and null makes a setting inherit again.
 
     expected_version: the rule's version that the caller has seen. Raises NotFoundError, InvalidRuleError, or
     ConflictError when the rule has changed since.
     """
-    with _changing(actor, clock) as edit:
+    with edit_registry(actor, clock) as edit:
         before = edit.current(name, expected_version)
         if not isinstance(changes, Mapping):
             raise InvalidRuleError([RuleProblem("", "Expected a JSON object.")])
@@ -97,20 +94,20 @@ def rule_update(
 def rule_replace(
     *, document: Any, actor: str, expected_version: int | None = None, clock: Clock = SYSTEM_CLOCK
 ) -> RuleOutcome:
-    """Put a whole document in the place of a rule's. Raises as `rule_update` does."""
+    """Replace the whole document of a rule. Raises as `rule_update` does."""
     checked = validate_document(document)
-    with _changing(actor, clock) as edit:
+    with edit_registry(actor, clock) as edit:
         edit.current(checked["name"], expected_version)
         edit.put(checked, RuleAction.UPDATED)
     return edit.outcome(checked["name"])
 
 
 def rule_delete(*, name: str, actor: str, expected_version: int | None = None, clock: Clock = SYSTEM_CLOCK) -> None:
-    """Remove a rule; its history stays.
+    """Delete a rule; its history stays.
 
     Raises NotFoundError, or ConflictError for a built-in rule, one that others extend, or one that has changed.
     """
-    with _changing(actor, clock) as edit:
+    with edit_registry(actor, clock) as edit:
         edit.current(name, expected_version)
         if name in BUILT_IN:
             raise ConflictError("This rule is built in: it can be edited, but not deleted.", code="built_in")
@@ -126,12 +123,15 @@ def rules_load(*, documents: Sequence[Any], actor: str, clock: Clock = SYSTEM_CL
 
     Raises InvalidRuleError, with paths such as `rules.3.arbitration.merge_threshold`.
     """
-    checked = [_checked_item(number, document) for number, document in enumerate(documents)]
+    checked = []
+    for number, document in enumerate(documents):
+        with error_paths_below(f"rules.{number}"):
+            checked.append(validate_document(document))
     names = [document["name"] for document in checked]
     for number, name in enumerate(names):
         if names.index(name) < number:
-            raise InvalidRuleError([RuleProblem(f"rules.{number}.name", f"{name!r} is given more than once.")])
-    with _changing(actor, clock, names) as edit:
+            raise InvalidRuleError([RuleProblem(f"rules.{number}.name", f"{name!r} occurs more than once.")])
+    with edit_registry(actor, clock, names) as edit:
         for document in checked:
             known = document["name"] in edit.documents
             edit.put(document, RuleAction.UPDATED if known else RuleAction.REGISTERED)
@@ -139,22 +139,22 @@ def rules_load(*, documents: Sequence[Any], actor: str, clock: Clock = SYSTEM_CL
 
 
 def rule_restore(*, version: int, actor: str, clock: Clock = SYSTEM_CLOCK) -> RuleOutcome:
-    """Make a rule what it was after the change with this version; of a deletion, what it was before.
+    """Restore a rule as it was after the change with this version; of a deletion, as it was before.
 
-    Raises NotFoundError, or InvalidRuleError when that does not fit the other rules any more.
+    Raises NotFoundError, or InvalidRuleError when the document does not fit the other rules any more.
     """
     change = MergeRuleVersion.objects.filter(version=version).first()
     if change is None:
         raise NotFoundError("There is no such change.")
     document = change.before if change.after is None else change.after
-    with _changing(actor, clock) as edit:
+    with edit_registry(actor, clock) as edit:
         edit.put(validate_document(document), RuleAction.RESTORED)
     return edit.outcome(change.rule_name)
 
 
 @dataclass
-class _Edit:
-    """What one transaction does to the registry."""
+class RegistryEdit:
+    """The changes of one transaction to the registry."""
 
     version: int
     documents: dict[str, Document]
@@ -165,7 +165,7 @@ class _Edit:
     events: list[RuleChange] = field(default_factory=list)
 
     def current(self, name: str, expected_version: int | None) -> Document:
-        """The rule as it is now. Raises NotFoundError, or ConflictError when it is not the expected one."""
+        """Return the current document. Raises NotFoundError, or ConflictError when it has changed since."""
         if name not in self.documents:
             raise NotFoundError(NO_SUCH_RULE)
         version = self.versions.get(name, 0)
@@ -175,88 +175,86 @@ class _Edit:
         return self.documents[name]
 
     def put(self, document: Document, action: RuleAction) -> None:
+        """Add or replace a rule."""
         name = document["name"]
         before = self.documents.get(name)
         self.documents[name] = document
-        self._note(name, action, before, document)
+        self._record(name, action, before, document)
 
     def remove(self, name: str) -> None:
-        self._note(name, RuleAction.DELETED, self.documents.pop(name), None)
+        """Delete a rule."""
+        self._record(name, RuleAction.DELETED, self.documents.pop(name), None)
 
     def outcome(self, name: str) -> RuleOutcome:
+        """Return a rule after the changes."""
         return RuleOutcome(self.documents[name], resolve(name, self.documents), self.version)
 
-    def _note(self, name: str, action: RuleAction, before: Document | None, after: Document | None) -> None:
+    def _record(self, name: str, action: RuleAction, before: Document | None, after: Document | None) -> None:
+        """Add a change to the history and to the hub events."""
         self.version += 1
-        self.history.append(
-            MergeRuleVersion(
-                version=self.version,
-                rule_name=name,
-                action=action,
-                before=before,
-                after=after,
-                actor=self.actor,
-                at=self.now,
-            )
+        change = MergeRuleVersion(
+            version=self.version,
+            rule_name=name,
+            action=action,
+            before=before,
+            after=after,
+            actor=self.actor,
+            at=self.now,
         )
-        told = EVENTS.get(action) or (RuleRegistered if before is None else RuleUpdated)
+        self.history.append(change)
+        event_class = EVENTS.get(action) or (RuleRegistered if before is None else RuleUpdated)
         configuration = json.dumps(before if after is None else after, ensure_ascii=False, sort_keys=True)
-        self.events.append(
-            told(rule_name=name, configuration=configuration, version=self.version, actor=self.actor, at=self.now)
+        event = event_class(
+            rule_name=name, configuration=configuration, version=self.version, actor=self.actor, at=self.now
         )
+        self.events.append(event)
 
     def check(self, loaded: Sequence[str]) -> None:
-        """Every rule still resolves. Raises InvalidRuleError; about loaded rules with their place in the list."""
+        """Raise InvalidRuleError unless every rule resolves; about loaded rules with their place in the list."""
         for number, name in enumerate(loaded):
-            try:
+            with error_paths_below(f"rules.{number}"):
                 check_resolvable([name], self.documents)
-            except InvalidRuleError as error:
-                raise error.below(f"rules.{number}") from None
         check_resolvable({change.rule_name for change in self.history}, self.documents)
 
     def write(self) -> None:
+        """Write rules, history and the registry's version."""
         for change in self.history:
             if change.after is None:
                 MergeRule.objects.filter(name=change.rule_name).delete()
-            else:
-                MergeRule.objects.update_or_create(
-                    name=change.rule_name,
-                    defaults={
-                        "document": change.after,
-                        "version": change.version,
-                        "updated_at": self.now,
-                        "updated_by": self.actor,
-                    },
-                    create_defaults={
-                        "document": change.after,
-                        "version": change.version,
-                        "created_at": self.now,
-                        "updated_at": self.now,
-                        "updated_by": self.actor,
-                    },
-                )
+                continue
+            values = {
+                "document": change.after,
+                "version": change.version,
+                "updated_at": self.now,
+                "updated_by": self.actor,
+            }
+            MergeRule.objects.update_or_create(
+                name=change.rule_name, defaults=values, create_defaults={**values, "created_at": self.now}
+            )
         MergeRuleVersion.objects.bulk_create(self.history)
         RegistryVersion.objects.filter(pk=1).update(version=self.version, stamp=uuid4())
 
 
 @contextmanager
-def _changing(actor: str, clock: Clock, loaded: Sequence[str] = ()) -> Iterator[_Edit]:
-    """The registry as it stands once no other writer is at work; what was done to it is written at the end."""
+def edit_registry(actor: str, clock: Clock, loaded: Sequence[str] = ()) -> Iterator[RegistryEdit]:
+    """Lock the registry and yield it for changes; check and write them at the end."""
     with transaction.atomic():
         RegistryVersion.objects.get_or_create(pk=1)
         registry = RegistryVersion.objects.select_for_update().get(pk=1)
         rows = MergeRule.objects.in_bulk(field_name="name")
         versions = {name: row.version for name, row in rows.items()}
         documents = with_built_in({name: row.document for name, row in rows.items()}, versions)
-        edit = _Edit(registry.version, documents, versions, actor, utcnow(clock))
+        edit = RegistryEdit(registry.version, documents, versions, actor, utcnow(clock))
         yield edit
         edit.check(loaded)
         edit.write()
         emit_many(edit.events, clock=clock)
 
 
-def _checked_item(number: int, document: Any) -> Document:
+@contextmanager
+def error_paths_below(prefix: str) -> Iterator[None]:
+    """Put a prefix before the paths of an InvalidRuleError."""
     try:
-        return validate_document(document)
+        yield
     except InvalidRuleError as error:
-        raise error.below(f"rules.{number}") from None
+        raise error.below(prefix) from None

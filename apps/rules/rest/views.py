@@ -15,12 +15,11 @@ from apps.core.rest.views import HubView, validate_query
 from apps.core.schemas.serializers import Problem, validate
 from apps.rules import selectors, services
 from apps.rules.domain.documents.problems import InvalidRuleError
-from apps.rules.evaluate import evaluate
 from apps.rules.schemas import inputs, outputs
 
 
 class RulePermission(HasKeyPermission):
-    """Reading rules needs `read`, changing them `operator`."""
+    """Reading rules requires `read`, changing them `operator`."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
         access = request.auth
@@ -35,7 +34,7 @@ class RuleView(HubView):
     reads = frozenset({"GET", "HEAD", "OPTIONS"})
 
     def handle_exception(self, exc: Exception) -> Response:
-        """A bad rule is answered with all of its problems, each with the path of its field."""
+        """Answer a bad rule with all of its problems, each with the path of its field."""
         if isinstance(exc, InvalidRuleError):
             exc = ValidationError({path or "rule": [message] for path, message in exc.problems}, code=exc.code)
         return super().handle_exception(exc)
@@ -48,12 +47,12 @@ class RulesView(RuleView):
 
     @extend_schema(operation_id="rules_list", parameters=[inputs.RawQuery], responses={200: outputs.RuleListOutput})
     def get(self, request: Request) -> Response:
-        """List the rules in the order in which they are asked, each with all that it inherits."""
+        """List the rules in the order in which they are tried, each with all settings that it inherits."""
         raw = validate_query(inputs.RawQuery, request).get("raw", False)
         rules = selectors.rules_visible(self.access)
         documents = [selectors.rule_get(self.access, rule.name) if raw else rule.to_document() for rule in rules]
         version = outputs.shown_version(self.access, selectors.registry_version())
-        results = [outputs.rule_json(self.access, document) for document in documents]
+        results = [outputs.render_rule(self.access, document) for document in documents]
         return Response({"results": results, "count": len(results), "version": version})
 
     @extend_schema(
@@ -64,7 +63,7 @@ class RulesView(RuleView):
     def post(self, request: Request) -> Response:
         """Register a rule. What it leaves out it inherits from the rule that it extends, else from the defaults."""
         outcome = services.rule_register(document=request.data, actor=self.access.actor)
-        return Response(outputs.resolved_json(self.access, outcome.rule), status=status.HTTP_201_CREATED)
+        return Response(outputs.render_resolved(self.access, outcome.rule), status=status.HTTP_201_CREATED)
 
 
 class OneRuleView(RuleView):
@@ -74,10 +73,10 @@ class OneRuleView(RuleView):
 
     @extend_schema(operation_id="rules_retrieve", parameters=[inputs.RawQuery], responses={200: outputs.RuleOutput})
     def get(self, request: Request, name: str) -> Response:
-        """Show a rule with all that it inherits, or with `raw` as it was given."""
+        """Return a rule with all settings that it inherits, or with `raw` as it was given."""
         if validate_query(inputs.RawQuery, request).get("raw", False):
-            return Response(outputs.rule_json(self.access, selectors.rule_get(self.access, name)))
-        return Response(outputs.resolved_json(self.access, selectors.rule_resolved(self.access, name)))
+            return Response(outputs.render_rule(self.access, selectors.rule_get(self.access, name)))
+        return Response(outputs.render_resolved(self.access, selectors.rule_resolved(self.access, name)))
 
     @extend_schema(
         operation_id="rules_update",
@@ -88,30 +87,30 @@ class OneRuleView(RuleView):
     def patch(self, request: Request, name: str) -> Response:
         """Change some settings: objects are merged member by member, null makes a setting inherit again."""
         outcome = services.rule_update(
-            name=name, changes=request.data, actor=self.access.actor, expected_version=_expected_version(request)
+            name=name, changes=request.data, actor=self.access.actor, expected_version=expected_version(request)
         )
-        return Response(outputs.resolved_json(self.access, outcome.rule))
+        return Response(outputs.render_resolved(self.access, outcome.rule))
 
     @extend_schema(operation_id="rules_delete", parameters=[inputs.VersionQuery], responses={204: None, 409: Problem})
     def delete(self, request: Request, name: str) -> Response:
         """Delete a rule that no other one extends; its history stays."""
-        services.rule_delete(name=name, actor=self.access.actor, expected_version=_expected_version(request))
+        services.rule_delete(name=name, actor=self.access.actor, expected_version=expected_version(request))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
 class ExportView(RuleView):
-    """The rules, to be kept elsewhere."""
+    """The rules, to store them elsewhere."""
 
     @extend_schema(operation_id="rules_export", responses={200: outputs.ExportOutput})
     def get(self, request: Request) -> Response:
-        """Give all rules as they were given, in a form that `load` takes."""
+        """Return all rules as they were given, in a form that `load` accepts."""
         rules = selectors.rules_export(self.access)
         version = outputs.shown_version(self.access, selectors.registry_version())
         return Response({"rules": rules, "count": len(rules), "version": version})
 
 
 class LoadView(RuleView):
-    """Rules from elsewhere."""
+    """Rules of an export."""
 
     @extend_schema(operation_id="rules_load", request=inputs.LoadInput, responses={200: outputs.RuleListOutput})
     def post(self, request: Request) -> Response:
@@ -119,12 +118,12 @@ class LoadView(RuleView):
         data = {"rules": request.data} if isinstance(request.data, list) else request.data
         documents = validate(inputs.LoadInput, data)["rules"]
         outcomes = services.rules_load(documents=documents, actor=self.access.actor)
-        results = [outputs.resolved_json(self.access, outcome.rule) for outcome in outcomes]
+        results = [outputs.render_resolved(self.access, outcome.rule) for outcome in outcomes]
         return Response({"results": results, "count": len(results), "version": outcomes[-1].version})
 
 
 class MatchView(RuleView):
-    """Which rule applies."""
+    """The rule that applies."""
 
     reads = RuleView.reads | {"POST"}
 
@@ -135,13 +134,13 @@ class MatchView(RuleView):
         now = utcnow(SYSTEM_CLOCK)
         records = [inputs.record_of(key, data.get(key) or {}, self.access, now) for key in ("candidate", "existing")]
         found = selectors.find_matching_rule(records[0], records[1], self.access)
-        rule = outputs.resolved_json(self.access, found.rule)
+        rule = outputs.render_resolved(self.access, found.rule)
         version = outputs.shown_version(self.access, found.version)
         return Response({"name": found.rule.name, "rule": rule, "version": version})
 
 
 class EvaluateView(RuleView):
-    """Trying out a rule."""
+    """The decision of a rule."""
 
     reads = RuleView.reads | {"POST"}
 
@@ -151,14 +150,17 @@ class EvaluateView(RuleView):
         responses={200: outputs.EvaluateOutput, 404: Problem},
     )
     def post(self, request: Request) -> Response:
-        """Say what would be decided about two memories. Changes nothing."""
+        """Decide about two memories without changing anything."""
         data = validate(inputs.EvaluateInput, request.data)
         now = utcnow(SYSTEM_CLOCK)
         candidate, existing = (inputs.record_of(key, data[key], self.access, now) for key in ("candidate", "existing"))
-        evaluation = evaluate(self.access, candidate, existing, rule=data.get("rule"), config=data.get("config"))
-        return Response(outputs.evaluation_json(self.access, evaluation))
+        evaluation = services.evaluate(
+            self.access, candidate, existing, rule=data.get("rule"), config=data.get("config")
+        )
+        return Response(outputs.render_evaluation(self.access, evaluation))
 
 
-def _expected_version(request: Request) -> int | None:
+def expected_version(request: Request) -> int | None:
+    """Return the version that the caller has seen, from the query string."""
     version: int | None = validate_query(inputs.VersionQuery, request).get("expected_version")
     return version

@@ -1,4 +1,4 @@
-"""What requests about rules may hold. Rule documents themselves are checked by `domain.checking`."""
+"""Inputs about rules. Rule documents themselves are checked by `domain.documents.validate`."""
 
 from datetime import datetime
 from typing import Any
@@ -8,7 +8,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from apps.core.domain.errors import ForbiddenError
-from apps.core.domain.scope import Access, Scope
+from apps.core.domain.scope import Access
 from apps.core.schemas.fields import (
     AwareDateTimeField,
     StrictCharField,
@@ -61,11 +61,11 @@ class RulesField(serializers.Field[list[Any], Any, list[Any], Any]):
 
 
 class LoadInput(StrictSerializer):
-    """Rules to be loaded: what an export answers."""
+    """Rules to load, in the form of an export."""
 
     rules = RulesField()
-    count = serializers.IntegerField(required=False, allow_null=True, help_text="As in an export; not looked at.")
-    version = serializers.IntegerField(required=False, allow_null=True, help_text="As in an export; not looked at.")
+    count = serializers.IntegerField(required=False, allow_null=True, help_text="As in an export; ignored.")
+    version = serializers.IntegerField(required=False, allow_null=True, help_text="As in an export; ignored.")
 
 
 class RawQuery(StrictSerializer):
@@ -86,7 +86,7 @@ class VersionQuery(StrictSerializer):
 
 
 class RecordInput(ScopeInput):
-    """A memory as in a save; what a rule does not look at is left out."""
+    """A memory as in a save, without fields that no rule uses."""
 
     content = VisibleTextField(max_length=settings.MEMORYHUB.max_content_chars)
     importance = StrictFloatField(required=False, allow_null=True, min_value=0, max_value=1)
@@ -97,7 +97,7 @@ class RecordInput(ScopeInput):
 
 
 class PartialRecordInput(RecordInput):
-    """A memory of which a match looks only at user, persona, source and importance."""
+    """A memory of which a match uses only user, persona, source and importance."""
 
     content = StrictCharField(
         required=False, allow_blank=True, trim_whitespace=False, max_length=settings.MEMORYHUB.max_content_chars
@@ -105,30 +105,31 @@ class PartialRecordInput(RecordInput):
 
 
 class MatchInput(StrictSerializer):
-    """Which rule would apply to these memories?"""
+    """The memories to find a rule for."""
 
     candidate = PartialRecordInput()
     existing = PartialRecordInput(required=False, allow_null=True)
 
 
 class EvaluateInput(StrictSerializer):
-    """Two memories, and under which rule they are tried. Default: the one that matches."""
+    """Two memories, and the rule to try. Default: the rule that matches."""
 
     candidate = RecordInput()
     existing = RecordInput()
     rule = VisibleTextField(required=False, allow_null=True, max_length=MAX_NAME_CHARS, help_text="The name of a rule.")
-    config = ConfigField(required=False, allow_null=True, help_text="Changes of its sections, for this once.")
+    config = ConfigField(required=False, allow_null=True, help_text="Changes of its sections, for this request.")
 
 
 def record_of(key: str, data: dict[str, Any], access: Access, now: datetime) -> MemoryRecord:
-    """The memory that validated RecordInput describes.
+    """Return the memory that validated RecordInput describes; a missing user is the one that the key is bound to.
 
-    A user that it does not name is the one that the key is bound to. Raises ForbiddenError for a memory outside the
-    caller's bound.
+    Raises ForbiddenError for a memory outside the caller's bound.
     """
     scope = scope_of(data).intersect(access.bound)
     if scope is None:
-        raise ForbiddenError("This key may not ask about others.", attr=_outside(key, scope_of(data), access.bound))
+        asked, bound = scope_of(data).named(), access.bound.named()
+        outside = next(f"{key}.{name}" for name, value in asked.items() if bound.get(name, value) != value)
+        raise ForbiddenError("This key may not ask about others.", attr=outside)
     importance = data.get("importance")
     return MemoryRecord(
         key=key,
@@ -141,8 +142,3 @@ def record_of(key: str, data: dict[str, Any], access: Access, now: datetime) -> 
         persona_id=scope.persona_id,
         embedding=data.get("embedding"),
     )
-
-
-def _outside(key: str, asked: Scope, bound: Scope) -> str:
-    named, limits = asked.named(), bound.named()
-    return next(f"{key}.{name}" for name, value in named.items() if limits.get(name, value) != value)

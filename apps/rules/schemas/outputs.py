@@ -1,12 +1,13 @@
-"""What answers about rules look like: shapes for the OpenAPI document, and plain functions that fill them."""
+"""Answers about rules, and the functions that fill them."""
 
-from typing import Any
+from typing import Annotated, Any, NotRequired, TypedDict
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from apps.core.domain.scope import Access
 from apps.core.schemas.fields import JSONObjectField
+from apps.core.schemas.outputs import JSONObject, Moment, iso
 from apps.rules.domain.documents.json_schema import rule_schema
 from apps.rules.domain.documents.rule import Document, RuleConfig
 from apps.rules.domain.engine.arbitration import SIDES, Action, Strategy
@@ -15,7 +16,8 @@ from apps.rules.domain.engine.signals import SignalOutput
 from apps.rules.evaluate import Evaluation
 from apps.rules.selectors import active_rules, shown_version
 
-AnySerializer = serializers.Serializer[Any]
+RegistryVersion = Annotated[int | None, "The registry's; null for a key with a bound."]
+SideName = Annotated[str | None, serializers.ChoiceField(choices=SIDES, allow_null=True)]
 
 
 @extend_schema_field(rule_schema(leave_out=["name", "extends"]) | {"additionalProperties": True})
@@ -23,118 +25,111 @@ class RuleField(JSONObjectField):
     """A rule document."""
 
 
-class RuleVersions(AnySerializer):
-    """version: of the registry; null for a key with a bound, which would learn of other people's rules by it."""
-
-    version = serializers.IntegerField(allow_null=True, help_text="The registry's; null for a key with a bound.")
-
-
-class RuleOutput(RuleVersions):
+class RuleOutput(TypedDict):
     """A rule document, with the versions of registry and rule beside its fields."""
 
-    name = serializers.CharField()
-    extends = serializers.CharField(allow_null=True, required=False)
-    enabled = serializers.BooleanField(required=False)
-    priority = serializers.IntegerField(required=False)
-    description = serializers.CharField(allow_blank=True, required=False)
-    conditions = JSONObjectField(required=False)
-    detection = JSONObjectField(required=False)
-    arbitration = JSONObjectField(required=False)
-    merge = JSONObjectField(required=False)
-    rule_version = serializers.IntegerField(allow_null=True, help_text="The registry's when the rule last changed.")
+    version: RegistryVersion
+    name: str
+    extends: NotRequired[str | None]
+    enabled: NotRequired[bool]
+    priority: NotRequired[int]
+    description: NotRequired[str]
+    conditions: NotRequired[JSONObject]
+    detection: NotRequired[JSONObject]
+    arbitration: NotRequired[JSONObject]
+    merge: NotRequired[JSONObject]
+    rule_version: Annotated[int | None, "The registry's when the rule last changed."]
 
 
-class RuleListOutput(RuleVersions):
-    """Rules in the order in which they are asked."""
+class RuleListOutput(TypedDict):
+    """Rules in the order in which they are tried."""
 
-    results = RuleOutput(many=True)
-    count = serializers.IntegerField()
+    version: RegistryVersion
+    results: list[RuleOutput]
+    count: int
 
 
-class ExportOutput(RuleVersions):
+class ExportOutput(TypedDict):
     """Rules as they were given, by name."""
 
-    rules = serializers.ListField(child=RuleField())
-    count = serializers.IntegerField()
+    version: RegistryVersion
+    rules: list[Annotated[Document, RuleField()]]
+    count: int
 
 
-class MatchOutput(RuleVersions):
+class MatchOutput(TypedDict):
     """The rule that applies."""
 
-    name = serializers.CharField()
-    rule = RuleOutput()
+    version: RegistryVersion
+    name: str
+    rule: RuleOutput
 
 
-@extend_schema_field(list[SignalOutput])  # type: ignore[arg-type]
-class SignalsField(JSONObjectField):
-    """The evidence for a conflict."""
+class ArbitrationOutput(TypedDict):
+    """The decision. `keep` without winner and loser: both memories stay active, as the reason says."""
+
+    action: Annotated[str, serializers.ChoiceField(choices=[action.value for action in Action])]
+    winner: SideName
+    loser: SideName
+    confidence: float
+    reason: str
+    strategy: Annotated[str, serializers.ChoiceField(choices=[strategy.value for strategy in Strategy])]
 
 
-class ArbitrationOutput(AnySerializer):
-    """What is decided. `keep` without winner and loser: both memories stand, as the reason says."""
-
-    action = serializers.ChoiceField(choices=[action.value for action in Action])
-    winner = serializers.ChoiceField(choices=SIDES, allow_null=True)
-    loser = serializers.ChoiceField(choices=SIDES, allow_null=True)
-    confidence = serializers.FloatField()
-    reason = serializers.CharField()
-    strategy = serializers.ChoiceField(choices=[strategy.value for strategy in Strategy])
-
-
-class MergeStatisticsOutput(AnySerializer):
+class MergeStatisticsOutput(TypedDict):
     """What merging changed."""
 
-    content_length = serializers.IntegerField()
-    keywords_count = serializers.IntegerField()
-    importance_delta = serializers.FloatField(help_text="Against the existing memory.")
-    deduplicated_count = serializers.IntegerField()
+    content_length: int
+    keywords_count: int
+    importance_delta: Annotated[float, "Against the existing memory."]
+    deduplicated_count: int
 
 
-class MergeOutput(AnySerializer):
+class MergeOutput(TypedDict):
     """The merged memory."""
 
-    content = serializers.CharField(allow_blank=True)
-    importance = serializers.FloatField()
-    timestamp = serializers.DateTimeField()
-    keywords = serializers.ListField(child=serializers.CharField())
-    source = serializers.CharField()
-    strategy = serializers.ChoiceField(choices=[strategy.value for strategy in ContentStrategy])
-    common_keywords = serializers.ListField(child=serializers.CharField())
-    statistics = MergeStatisticsOutput()
+    content: str
+    importance: float
+    timestamp: Moment
+    keywords: list[str]
+    source: str
+    strategy: Annotated[str, serializers.ChoiceField(choices=[strategy.value for strategy in ContentStrategy])]
+    common_keywords: list[str]
+    statistics: MergeStatisticsOutput
 
 
-class EvaluateOutput(RuleVersions):
-    """What would be decided about two memories. Nothing was changed."""
+class EvaluateOutput(TypedDict):
+    """The decision about two memories. Nothing was changed."""
 
-    signals = SignalsField()
-    conflict = serializers.BooleanField(help_text="Whether the signals amount to a conflict.")
-    decisive = serializers.BooleanField(help_text="Whether the evidence is strong enough to act on.")
-    total_score = serializers.FloatField()
-    similarity = serializers.FloatField(allow_null=True, help_text="Cosine; null when there is no embedding.")
-    arbitration = ArbitrationOutput()
-    merge = MergeOutput(allow_null=True)
-    rule = serializers.CharField(help_text="The name of the rule that applied.")
-    warning = serializers.CharField(allow_null=True, help_text="Why the semantic signal was left out, if it was.")
+    version: RegistryVersion
+    signals: list[SignalOutput]
+    conflict: Annotated[bool, "Whether the signals amount to a conflict."]
+    decisive: Annotated[bool, "Whether the evidence is strong enough to act on."]
+    total_score: float
+    similarity: Annotated[float | None, "Cosine; null when there is no embedding."]
+    arbitration: ArbitrationOutput
+    merge: MergeOutput | None
+    rule: Annotated[str, "The name of the rule that applied."]
+    warning: Annotated[str | None, "Why the semantic signal was left out, if it was."]
 
 
-def rule_json(access: Access, document: Document) -> dict[str, Any]:
-    """A rule as RuleOutput describes it."""
+def render_rule(access: Access, document: Document) -> dict[str, Any]:
+    """Return a document as a RuleOutput."""
     known = active_rules()
-    own = known.versions.get(document["name"], 0)
     return {
         **document,
         "version": shown_version(access, known.version),
-        "rule_version": shown_version(access, own),
+        "rule_version": shown_version(access, known.versions.get(document["name"], 0)),
     }
 
 
-def resolved_json(access: Access, rule: RuleConfig) -> dict[str, Any]:
-    """A rule with all that it inherits, as RuleOutput describes it."""
-    return rule_json(access, rule.to_document())
+def render_resolved(access: Access, rule: RuleConfig) -> dict[str, Any]:
+    """Return a rule with all settings that it inherits as a RuleOutput."""
+    return render_rule(access, rule.to_document())
 
 
-def evaluation_json(access: Access, evaluation: Evaluation) -> dict[str, Any]:
-    """An evaluation as EvaluateOutput describes it."""
+def render_evaluation(access: Access, evaluation: Evaluation) -> EvaluateOutput:
+    """Return an evaluation as JSON."""
     result, detection = evaluation.arbitration, evaluation.detection
     return {
         "signals": [signal.as_json() for signal in detection.signals],
@@ -150,20 +145,20 @@ def evaluation_json(access: Access, evaluation: Evaluation) -> dict[str, Any]:
             "reason": result.reason,
             "strategy": result.strategy.value,
         },
-        "merge": merge_json(evaluation.merge) if evaluation.merge else None,
+        "merge": render_merge(evaluation.merge) if evaluation.merge else None,
         "rule": evaluation.rule.name,
         "version": shown_version(access, evaluation.version),
         "warning": evaluation.warning,
     }
 
 
-def merge_json(merged: MergeResult) -> dict[str, Any]:
-    """A merged memory as MergeOutput describes it."""
+def render_merge(merged: MergeResult) -> MergeOutput:
+    """Return a merged memory as JSON."""
     statistics = merged.statistics
     return {
         "content": merged.content,
         "importance": merged.importance,
-        "timestamp": merged.timestamp.isoformat().replace("+00:00", "Z"),
+        "timestamp": iso(merged.timestamp),
         "keywords": list(merged.keywords),
         "source": merged.source,
         "strategy": merged.strategy.value,

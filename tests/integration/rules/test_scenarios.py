@@ -40,8 +40,8 @@ SCENARIOS = {
 
 
 def named_tests() -> set[str]:
-    """The names of all tests of the rules and of semantic memory that say which scenario they are of."""
-    files = [path for place in ("rules", "semantic") for path in (TESTS / place).rglob("test_*.py")]
+    """Return the names of all tests of rules and of semantic memory that name a scenario."""
+    files = [path for place in ("rules", "semantic") for path in TESTS.glob(f"*/{place}/**/test_*.py")]
     return {name for path in files for name in re.findall(r"^def (test_scenario_\w+)", path.read_text(), re.MULTILINE)}
 
 
