@@ -30,7 +30,7 @@ class KeywordScores:
     details: list["TermDetail"]
 
     def maximum(self) -> float:
-        """The best score of all; 0.0 when no word was found."""
+        """Return the best score of all; 0.0 when no word was found."""
         return max((float(part.max()) for part in self.scores if len(part)), default=0.0)
 
 
@@ -49,7 +49,10 @@ def keyword_scores(
 ) -> KeywordScores:
     """Score every visible slot of the shards for the terms of a query; the first MAX_QUERY_TERMS count."""
     documents = sum(int(mask.sum()) for mask in visible)
-    norms = _length_norms(shards, visible, documents)
+    lengths = [shard.document_lengths() for shard in shards]
+    total_length = sum(float(length[mask].sum()) for length, mask in zip(lengths, visible, strict=True))
+    mean = total_length / documents if documents and total_length else 1.0
+    norms = [K1 * (1 - B + B * length / mean) for length in lengths]
     result = KeywordScores([np.zeros(shard.size) for shard in shards], [])
     for word in words[:MAX_QUERY_TERMS]:
         weights = [
@@ -66,12 +69,5 @@ def keyword_scores(
 
 
 def inverse_document_frequency(documents: int, having: int) -> float:
-    """ln(1 + (N - n + 0.5) / (n + 0.5)): how much a term tells, never negative."""
+    """Return ln(1 + (N - n + 0.5) / (n + 0.5)), the weight of a term; never negative."""
     return float(np.log1p((documents - having + 0.5) / (having + 0.5)))
-
-
-def _length_norms(shards: Sequence[RowStore], visible: Sequence[Bools], documents: int) -> list[Floats]:
-    lengths = [shard.document_lengths() for shard in shards]
-    total = sum(float(length[mask].sum()) for length, mask in zip(lengths, visible, strict=True))
-    mean = total / documents if documents and total else 1.0
-    return [K1 * (1 - B + B * length / mean) for length in lengths]

@@ -14,7 +14,7 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 def normalise_content(content: str) -> str:
-    """The text by which exact duplicates are known: the pipeline of spec 002 section 9, step by step."""
+    """Return the text by which exact duplicates are known: the pipeline of spec 002 section 9, step by step."""
     # strip, not a pattern anchored at the end: that one takes quadratic time on a long run inside the text.
     text = nfkc(content).lower().strip(_JS_SPACE)
     text = _INVISIBLE.sub("", _SPACES.sub(" ", text))
@@ -22,6 +22,6 @@ def normalise_content(content: str) -> str:
 
 
 def content_hash(content: str) -> str:
-    """SHA-256 of the normalised content, in hex."""
+    """Return the SHA-256 of the normalised content, in hex."""
     text = _SURROGATES.sub("\ufffd", normalise_content(content))
     return hashlib.sha256(text.encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""Why a result of a search stands where it stands."""
+"""Explain the place of a result in a search."""
 
 from dataclasses import asdict
 from typing import Any
@@ -8,7 +8,7 @@ from apps.retrieval.domain.ranking import KEYWORD_WEIGHT, VECTOR_WEIGHT
 
 
 def explain_hit(hit: Hit, mode: SearchMode) -> dict[str, Any]:
-    """Why a result stands where it stands.
+    """Return the parts of a result's score.
 
     In hybrid mode the score is (vector contribution + keyword contribution) x substance.
     """

@@ -18,7 +18,7 @@ LexemeArray = npt.NDArray[np.void]
 
 
 def pack(words: Iterable[str], unlent: Iterable[str] = ()) -> bytes:
-    """The stored form of index terms: one 12-byte record per distinct term, ascending by hash.
+    """Return the stored form of index terms: one 12-byte record per distinct term, ascending by hash.
 
     own: how often the document has the term. lent: how many of those its neighbours may borrow, which are
     those of `words` but not of `unlent`.
@@ -30,7 +30,7 @@ def pack(words: Iterable[str], unlent: Iterable[str] = ()) -> bytes:
 
 
 def unpack(blobs: Sequence[bytes]) -> tuple[LexemeArray, npt.NDArray[np.int64]]:
-    """The records of several documents, one after the other, and how many each has."""
+    """Return the records of several documents, one after the other, and how many each has."""
     sizes = np.array([len(blob) // LEXEME.itemsize for blob in blobs], dtype=np.int64)
     return np.frombuffer(b"".join(blobs), dtype=LEXEME), sizes
 
@@ -38,7 +38,7 @@ def unpack(blobs: Sequence[bytes]) -> tuple[LexemeArray, npt.NDArray[np.int64]]:
 def document_lexemes(
     content: str, keywords: Iterable[str] = (), context: str = "", occurred_at: datetime | None = None
 ) -> bytes:
-    """The packed terms of a row: of its content, keywords and context, and of the day when it happened (UTC)."""
+    """Return the packed terms of a row: of its content, keywords and context, and of the day when it happened (UTC)."""
     words = [*terms(content), *terms(" ".join(keywords)), *terms(context)]
-    # A day is lent to nobody: the neighbours have their own.
+    # A day is not lent: the neighbours have their own.
     return pack(words, [] if occurred_at is None else date_words(occurred_at.astimezone(UTC)))

@@ -80,8 +80,9 @@ class SearchPlan:
 
 
 def plan(rows: RowCounts, top_k: int, costs: SearchCosts = DEFAULT_COSTS) -> SearchPlan:
-    """The cheapest way to the `top_k` nearest of the matching rows."""
-    exact = _exact(rows, costs)
+    """Return the cheapest way to the `top_k` nearest of the matching rows."""
+    scan, subset = costs.scan * rows.slots / 1000, costs.subset * rows.matching / 1000
+    exact = SearchPlan(SearchWay.SUBSET, 0, subset) if subset < scan else SearchPlan(SearchWay.SCAN, 0, scan)
     asked = rows_to_ask_for(rows, top_k)
     if not 0 < asked <= rows.in_graph:
         return exact
@@ -91,13 +92,8 @@ def plan(rows: RowCounts, top_k: int, costs: SearchCosts = DEFAULT_COSTS) -> Sea
     return SearchPlan(SearchWay.GRAPH, asked, price) if price < bearable else exact
 
 
-def _exact(rows: RowCounts, costs: SearchCosts) -> SearchPlan:
-    scan, subset = costs.scan * rows.slots / 1000, costs.subset * rows.matching / 1000
-    return SearchPlan(SearchWay.SUBSET, 0, subset) if subset < scan else SearchPlan(SearchWay.SCAN, 0, scan)
-
-
 def rows_to_ask_for(rows: RowCounts, top_k: int) -> int:
-    """How many of the nearest rows hold the `top_k` nearest matching ones, if those lie anywhere."""
+    """Return how many of the nearest rows hold the `top_k` nearest matching ones, if those lie anywhere."""
     wanted = min(top_k, rows.matching)
     if rows.matching == rows.living:
         return wanted
@@ -106,9 +102,9 @@ def rows_to_ask_for(rows: RowCounts, top_k: int) -> int:
 
 # Below so many rows a graph gains nothing.
 GRAPH_ROWS = 10_000
-# So many rows that the graph does not know are looked at one by one without being noticed.
+# So many rows that the graph does not know are compared one by one at no noticeable cost.
 COVER_AT = 500
-# A graph that misses or has lost a larger share than this is made anew.
+# A graph that misses or has lost a larger share than this is rebuilt.
 MISSING_SHARE = 0.25
 REMOVED_SHARE = 0.3
 
@@ -122,7 +118,7 @@ class GraphNeed(StrEnum):
 
 
 def graph_need(living: int, in_graph: int | None, removed: int, room: int) -> GraphNeed:
-    """What to do for a shard of `living` rows whose graph knows `in_graph` of them (None without one)."""
+    """Return what to do for a shard of `living` rows whose graph knows `in_graph` of them (None without one)."""
     if living < GRAPH_ROWS:
         return GraphNeed.NOTHING
     if in_graph is None or removed > REMOVED_SHARE * living:

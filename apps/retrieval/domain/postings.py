@@ -41,17 +41,17 @@ class Postings:
             self._tail = [self._joined(self._tail)]
 
     def grow(self) -> None:
-        """Much is about to be added, and nothing to be asked until `settle`: sort less often."""
+        """Sort less often until `settle`: many pairs are about to be added, and none read."""
         self._is_growing = True
 
     def settle(self) -> None:
-        """That was all."""
+        """Sort what is left, after `grow` and the additions that it announced."""
         self._is_growing = False
         if self._tail:
             self._merge()
 
     def of(self, term: int) -> tuple[Slots, Counts]:
-        """The slots that have the term, and their counts."""
+        """Return the slots that have the term, and their counts."""
         wanted = np.uint64(term)
         first = np.searchsorted(self._terms, wanted, side="left")
         last = np.searchsorted(self._terms, wanted, side="right")

@@ -53,7 +53,7 @@ def rank(
     half_lives: HalfLives,
     costs: SearchCosts = DEFAULT_COSTS,
 ) -> Ranking:
-    """The best `query.top_k` of the rows in `scope`, ties broken by the newer one.
+    """Return the best `query.top_k` of the rows in `scope`, ties broken by the newer one.
 
     vector: the query's unit vector, or None when similarity is not needed. terms: see `terms_of`; both are made
     before the shards are locked. costs: of the ways to the nearest rows.
@@ -63,7 +63,9 @@ def rank(
         return EMPTY_RANKING
     if query.effective_mode is SearchMode.VECTOR and query.min_similarity is None and vector is not None:
         return _rank_nearest(query, vector, shards, visible, now, half_lives, costs)
-    words = _keyword_part(query, terms, shards, visible)
+    words = None
+    if query.effective_mode is not SearchMode.VECTOR:
+        words = keyword_scores(terms, shards, visible, keep_details=query.explain)
     scored = _score(query, vector, shards, words, now, half_lives)
     remaining, _, filtered = _filter(_filters(query, shards, scored), _joined(visible))
     matched = np.flatnonzero(remaining)
@@ -81,7 +83,7 @@ def _rank_nearest(
     half_lives: HalfLives,
     costs: SearchCosts,
 ) -> Ranking:
-    """By similarity alone, so that only the rows near the vector need to be looked at."""
+    """Rank by similarity alone, so that only the rows near the vector are read."""
     filters = _row_filters(query, shards)
     if query.min_confidence is not None:
         filters.append(_confidence_filter(query, _joined([confidences(s, now, half_lives) for s in shards])))
@@ -94,23 +96,22 @@ def _rank_nearest(
         [confidences(shard, now, half_lives, part.slots) for shard, part in zip(shards, near, strict=True)]
     )
     best = np.lexsort((-ids, -similarities))[: query.top_k]
-    columns = ids[best], similarities[best].round(6), confidence[best].round(6)
-    hits = tuple(map(_near_hit, *(column.tolist() for column in columns)))
+    columns = ids[best].tolist(), similarities[best].round(6).tolist(), confidence[best].round(6).tolist()
+    hits = tuple(
+        Hit(id=row, score=cosine, similarity=cosine, keyword=None, substance=1.0, confidence=shown)
+        for row, cosine, shown in zip(*columns, strict=True)
+    )
     ways = sorted({part.way for part in near if len(part.slots)})
     return Ranking(hits, matched, filtered, "+".join(ways) or SearchWay.SCAN)
 
 
 def _joined(parts: Sequence[npt.NDArray[Number]]) -> npt.NDArray[Number]:
-    """One after the other, and no copy of a single one: with a large shard that is felt."""
+    """Return one after the other, and no copy of a single one: with a large shard that is felt."""
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
-def _near_hit(row: int, cosine: float, confidence: float) -> Hit:
-    return Hit(id=row, score=cosine, similarity=cosine, keyword=None, substance=1.0, confidence=confidence)
-
-
 def visible_slots(shard: RowStore, scope: Scope) -> Bools:
-    """The living slots that match the household and the persona of the scope. Shape (size,)."""
+    """Return the living slots that match the household and the persona of the scope. Shape (size,)."""
     mask = shard.alive
     for name in ("household_id", "persona_id"):
         wanted = getattr(scope, name)
@@ -120,18 +121,10 @@ def visible_slots(shard: RowStore, scope: Scope) -> Bools:
 
 
 def terms_of(query: SearchQuery) -> tuple[str, ...]:
-    """The words that a search looks for; none when it goes by vector alone."""
+    """Return the words that a search looks for; none when it goes by vector alone."""
     if query.query is None or query.effective_mode is SearchMode.VECTOR:
         return ()
     return tuple(query_terms(query.query))
-
-
-def _keyword_part(
-    query: SearchQuery, terms: Sequence[str], shards: Sequence[RowStore], visible: Sequence[Bools]
-) -> KeywordScores | None:
-    if query.effective_mode is SearchMode.VECTOR:
-        return None
-    return keyword_scores(terms, shards, visible, keep_details=query.explain)
 
 
 def _score(
@@ -156,7 +149,7 @@ def _score(
 
 
 def fuse(mode: SearchMode, similarity: Floats | None, keyword: Floats | None, best_keyword: float) -> Floats:
-    """One score from both: half cosine, half BM25 divided by the best BM25 (DESIGN D10), or one of them alone."""
+    """Return half the cosine and half BM25 divided by the best BM25 (DESIGN D10), or one of the two alone."""
     if mode is SearchMode.VECTOR:
         assert similarity is not None
         return similarity
@@ -169,13 +162,13 @@ def fuse(mode: SearchMode, similarity: Floats | None, keyword: Floats | None, be
 
 
 def substances(shard: RowStore) -> Floats:
-    """By how much a hybrid score counts, by slot, in (0, 1]: less for questions and for interjections in a session."""
+    """Return the factor of a hybrid score by slot, in (0, 1]: less for questions and for interjections in a session."""
     brief = np.where(shard.sessions.have_neighbours(), 1 - shard.fullness, 0.0)
     return np.asarray((1 - QUESTION_CUT * shard.question_share) * (1 - BREVITY_CUT * brief))
 
 
 def confidences(shard: RowStore, now: datetime, half_lives: HalfLives, slots: Slots | slice = slice(None)) -> Floats:
-    """The confidence that a reader sees, of these slots or of all."""
+    """Return the confidence that a reader sees, of these slots or of all."""
     rates = {policy: 1 / half_life.total_seconds() for policy, half_life in half_lives.items() if half_life is not None}
     if not rates:
         return shard.base_confidence[slots]
@@ -186,7 +179,7 @@ def confidences(shard: RowStore, now: datetime, half_lives: HalfLives, slots: Sl
 
 
 def _filter(filters: Sequence[_Filter], considered: Bools) -> tuple[Bools, int, dict[str, int]]:
-    """The slots that pass every filter, their number, and how many fell by which: by the first that they fail."""
+    """Return the slots that pass every filter, their number, and how many failed which filter first."""
     remaining = considered
     counts = [int(np.count_nonzero(remaining))]
     for _, passes in filters:
@@ -208,13 +201,16 @@ def _filters(query: SearchQuery, shards: Sequence[RowStore], scored: _Scored) ->
 
 
 def _row_filters(query: SearchQuery, shards: Sequence[RowStore]) -> list[_Filter]:
-    """Those that need no score."""
+    """Return those that need no score."""
     filters = [
         (name, _joined([shard.codes(name) == shard.code(name, value) for shard in shards]))
         for name, value in query.tags.items()
     ]
     if query.start is not None or query.end is not None:
-        filters.append(("time_window", _in_window(query, shards)))
+        happened = _joined([shard.happened for shard in shards])
+        start = -np.inf if query.start is None else query.start.timestamp()
+        end = np.inf if query.end is None else query.end.timestamp()
+        filters.append(("time_window", (happened >= start) & (happened <= end)))
     return filters
 
 
@@ -223,18 +219,8 @@ def _confidence_filter(query: SearchQuery, confidence: Floats) -> _Filter:
     return "min_confidence", confidence >= query.min_confidence - _ROUNDING
 
 
-def _in_window(query: SearchQuery, shards: Sequence[RowStore]) -> Bools:
-    happened = _joined([shard.happened for shard in shards])
-    mask = np.ones(len(happened), dtype=np.bool_)
-    if query.start is not None:
-        mask &= happened >= query.start.timestamp()
-    if query.end is not None:
-        mask &= happened <= query.end.timestamp()
-    return mask
-
-
 def _best(scored: _Scored, matched: npt.NDArray[np.int64], top_k: int) -> list[int]:
-    """The slots of the best matches, in order; equal scores by the newer id."""
+    """Return the slots of the best matches, in order; equal scores by the newer id."""
     scores = scored.score[matched]
     if len(matched) > 4 * top_k:
         threshold = np.partition(scores, len(scores) - top_k)[len(scores) - top_k]
@@ -245,6 +231,20 @@ def _best(scored: _Scored, matched: npt.NDArray[np.int64], top_k: int) -> list[i
 
 
 def _hit(scored: _Scored, slot: int, words: KeywordScores | None) -> Hit:
+    shares = (
+        ()
+        if words is None
+        else tuple(
+            TermShare(
+                term=detail.term,
+                weight=round(float(detail.weights[slot]), 3),
+                idf=round(detail.idf, 6),
+                score=round(float(detail.shares[slot]), 6),
+            )
+            for detail in words.details
+            if detail.weights[slot] > 0
+        )
+    )
     return Hit(
         id=int(scored.ids[slot]),
         score=round(float(scored.score[slot]), 6),
@@ -252,18 +252,5 @@ def _hit(scored: _Scored, slot: int, words: KeywordScores | None) -> Hit:
         keyword=None if scored.keyword is None else round(float(scored.keyword[slot]), 6),
         substance=round(float(scored.substance[slot]), 6),
         confidence=round(float(scored.confidence[slot]), 6),
-        terms=() if words is None else _term_shares(words, slot),
-    )
-
-
-def _term_shares(words: KeywordScores, slot: int) -> tuple[TermShare, ...]:
-    return tuple(
-        TermShare(
-            term=detail.term,
-            weight=round(float(detail.weights[slot]), 3),
-            idf=round(detail.idf, 6),
-            score=round(float(detail.shares[slot]), 6),
-        )
-        for detail in words.details
-        if detail.weights[slot] > 0
+        terms=shares,
     )

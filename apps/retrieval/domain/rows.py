@@ -48,7 +48,7 @@ class IndexRow(NamedTuple):
 class GraphSource(NamedTuple):
     """The rows of a graph to be made: slots and ids of the rows, the array in which their vectors lie, by slot.
 
-    generation: changes when the shard is packed, which gives every row another slot; that of no other shard.
+    generation: changes when the shard is packed, which moves every row to another slot; unique among shards.
     """
 
     slots: Slots
@@ -60,8 +60,8 @@ class GraphSource(NamedTuple):
 class RowStore:
     """One user's active rows in one embedding space of `dimension`.
 
-    columns: what rows can be filtered by, those of SESSION_KEY among them. version: of the user's rows that it stands
-    at, -1 for none. graph: finds near rows among those that it covers; the others are looked at one by one, so that
+    columns: what rows can be filtered by, those of SESSION_KEY among them. version: of the user's rows that it
+    holds, -1 for none. graph: finds near rows among those that it covers; the others are compared one by one, so that
     what was saved a moment ago is found. Not thread-safe: its owner holds a lock while it changes or reads it.
     """
 
@@ -100,12 +100,12 @@ class RowStore:
     )  # fmt: skip
 
     def __len__(self) -> int:
-        """How many rows can be found."""
+        """Return how many rows can be found."""
         return len(self._slot_of)
 
     @property
     def size(self) -> int:
-        """How many slots are in use, dead ones included: the length of every array below."""
+        """Return how many slots are in use, dead ones included: the length of every array below."""
         return self._size
 
     @property
@@ -114,7 +114,7 @@ class RowStore:
 
     @property
     def alive(self) -> Bools:
-        """Which slots hold a row; to be read only."""
+        """Return which slots hold a row; to be read only."""
         alive = self._alive[: self._size]
         alive.flags.writeable = False
         return alive
@@ -153,19 +153,19 @@ class RowStore:
 
     @property
     def word_counts(self) -> npt.NDArray[np.float64]:
-        """How many words each slot has, and how many it lends to its neighbours. Shape (size, 2)."""
+        """Return how many words each slot has, and how many it lends to its neighbours. Shape (size, 2)."""
         return self._lengths[: self._size]
 
     def codes(self, name: str) -> npt.NDArray[np.int32]:
-        """The coded values of one column, by slot."""
+        """Return the coded values of one column, by slot."""
         return self._codes[: self._size, self.columns.index(name)]
 
     def code(self, name: str, value: str) -> int:
-        """The code of a value in a column; -1 when no row ever had it."""
+        """Return the code of a value in a column; -1 when no row ever had it."""
         return self._codes_of[self.columns.index(name)].get(value, -1)
 
     def values(self, name: str) -> list[str]:
-        """What rows had in a column, each in the place of its code."""
+        """Return what rows had in a column, each in the place of its code."""
         return list(self._codes_of[self.columns.index(name)])
 
     def apply(self, rows: Iterable[IndexRow]) -> None:
@@ -175,7 +175,10 @@ class RowStore:
             old = self._slot_of.pop(row.id, None)
             if old is not None:
                 self._alive[old] = False
-                self._uncover(row.id, old)
+                if self._covered[old]:
+                    self._covered[old] = False
+                    assert self.graph is not None
+                    self.graph.remove([row.id])
         self._append([row for row in rows if row.active])
         self._sessions = self._outside = None
         dead = self._size - len(self._slot_of)
@@ -185,7 +188,9 @@ class RowStore:
     def _append(self, rows: Sequence[IndexRow]) -> None:
         if not rows:
             return
-        self._reserve(self._size + len(rows))
+        wanted, capacity = self._size + len(rows), len(self._ids)
+        if wanted > capacity:
+            self._make_room(max(wanted, capacity + capacity // 2))
         slots = np.arange(self._size, self._size + len(rows))
         self._ids[slots] = [row.id for row in rows]
         self._alive[slots] = True
@@ -196,15 +201,12 @@ class RowStore:
         self._fullness[slots] = [row.fullness for row in rows]
         for column, known in enumerate(self._codes_of):
             self._codes[slots, column] = [known.setdefault(row.coded[column], len(known)) for row in rows]
-        self._vectors[slots] = self._matrix(rows)
+        blank = bytes(4 * self.dimension)
+        joined = b"".join(row.vector if len(row.vector) == len(blank) else blank for row in rows)
+        self._vectors[slots] = np.frombuffer(joined, dtype=np.float32).reshape(len(rows), self.dimension)
         self._slot_of.update({row.id: int(slot) for row, slot in zip(rows, slots, strict=True)})
         self._index_words(slots, rows)
         self._size += len(rows)
-
-    def _matrix(self, rows: Sequence[IndexRow]) -> npt.NDArray[np.float32]:
-        blank = bytes(4 * self.dimension)
-        joined = b"".join(row.vector if len(row.vector) == len(blank) else blank for row in rows)
-        return np.frombuffer(joined, dtype=np.float32).reshape(len(rows), self.dimension)
 
     def _index_words(self, slots: Slots, rows: Sequence[IndexRow]) -> None:
         records, sizes = unpack([row.lexemes for row in rows])
@@ -222,11 +224,6 @@ class RowStore:
     def end_loading(self) -> None:
         """They have come; from now on there may be searches."""
         self.postings.settle()
-
-    def _reserve(self, wanted: int) -> None:
-        capacity = len(self._ids)
-        if wanted > capacity:
-            self._make_room(max(wanted, capacity + capacity // 2))
 
     def _make_room(self, capacity: int) -> None:
         if capacity <= len(self._ids):
@@ -248,14 +245,8 @@ class RowStore:
         self._size = len(keep)
         self._generation = next(_generations)
 
-    def _uncover(self, row: int, slot: int) -> None:
-        if self._covered[slot]:
-            self._covered[slot] = False
-            assert self.graph is not None
-            self.graph.remove([row])
-
     def graph_source(self) -> "GraphSource":
-        """What a graph of the present rows is made of. It stays as it is while the shard goes on."""
+        """Return what a graph of the present rows is made of. It stays as it is while the shard goes on."""
         slots = np.flatnonzero(self.alive & self.vectors.any(axis=1))
         return GraphSource(slots, self._ids[slots], self._vectors, self._generation)
 
@@ -265,8 +256,8 @@ class RowStore:
         self.attach(graph, GraphSource(there, rows.ids[there], rows.vectors, generation=-1))
 
     def attach(self, graph: VectorGraph, source: "GraphSource") -> None:
-        """Search by a graph of `source`. Rows that have changed since then leave it, and are looked at one by one."""
-        if self._size == 0:  # all have left meanwhile, and their slots with them
+        """Search by a graph of `source`. Rows that changed since then leave it, and are compared one by one."""
+        if self._size == 0:  # all were removed since, and their slots with them
             return
         slots = source.slots if source.generation == self._generation else self.slots_of(source.ids)
         unchanged = (slots >= 0) & (self._ids[slots] == source.ids) & self._alive[slots]
@@ -279,7 +270,7 @@ class RowStore:
         self.graph = graph
 
     def _have(self, slots: Slots, source: "GraphSource") -> Bools:
-        """Which slots have the vectors of the source, in parts: copies of all would take twice the memory."""
+        """Return which slots have the vectors of the source, in parts: copies of all would take twice the memory."""
         same = np.zeros(len(slots), dtype=np.bool_)
         for first in range(0, len(slots), _COMPARED_AT_ONCE):
             part = slice(first, first + _COMPARED_AT_ONCE)
@@ -299,34 +290,34 @@ class RowStore:
         self._outside = None
 
     def outside_graph(self) -> Slots:
-        """The living slots that the graph does not know."""
+        """Return the living slots that the graph does not know."""
         if self._outside is None:
             self._outside = np.flatnonzero(self.alive & ~self._covered[: self._size])
         return self._outside
 
     def slots_in_graph(self, ids: npt.NDArray[np.int64]) -> Slots:
-        """The slots of those of the rows that the graph rightly knows."""
+        """Return the slots of those of the rows that the graph rightly knows."""
         slots = self.slots_of(ids)
         slots = slots[slots >= 0]
         return slots[self._covered[slots]]
 
     def slots_of(self, ids: npt.NDArray[np.int64]) -> Slots:
-        """The slots of rows by id; -1 for one that is not there."""
+        """Return the slots of rows by id; -1 for one that is not there."""
         return np.fromiter((self._slot_of.get(int(row), -1) for row in ids), dtype=np.int64, count=len(ids))
 
     @property
     def sessions(self) -> Sessions:
-        """Which rows stand beside each other in a session; made anew after a change."""
+        """Return which rows are beside each other in a session; computed again after a change."""
         if self._sessions is None:
             self._sessions = Sessions.of(self)
         return self._sessions
 
     def term_weights(self, term: int) -> Floats:
-        """How often each slot's keyword document has the term, its neighbours' words weighted down. Shape (size,)."""
+        """Return how often the keyword document of each slot has the term, lent words weighted down. Shape (size,)."""
         slots, counts = self.postings.of(term)
         living = self.alive[slots]
         return self.sessions.spread(slots[living], counts[living])
 
     def document_lengths(self) -> Floats:
-        """The length of each slot's keyword document, neighbours included. Shape (size,)."""
+        """Return the length of each slot's keyword document, neighbours included. Shape (size,)."""
         return self.sessions.lengths

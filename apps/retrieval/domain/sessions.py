@@ -32,7 +32,7 @@ class Sessions:
 
     @classmethod
     def of(cls, shard: "RowStore") -> "Sessions":
-        """The sessions of a shard's living rows."""
+        """Return the sessions of a shard's living rows."""
         in_session = shard.codes("session_id") != shard.code("session_id", "")
         slots = np.flatnonzero(shard.alive & in_session)
         columns = [shard.codes(name)[slots] for name in SESSION_KEY]
@@ -64,7 +64,7 @@ class Sessions:
         return np.asarray(spread, dtype=np.float64)
 
     def have_neighbours(self) -> Bools:
-        """Which slots stand beside another one. Shape (size,)."""
+        """Return which slots stand beside another one. Shape (size,)."""
         result = np.zeros(self._size, dtype=np.bool_)
         places = np.arange(len(self._order))
         for step in (1, -1):
@@ -72,7 +72,7 @@ class Sessions:
         return result
 
     def _is_beside(self, position: Slots, step: int) -> Bools:
-        """For which places in the order the place `step` further belongs to the same session."""
+        """Return for which places in the order the place `step` further belongs to the same session."""
         neighbour = position + step
         valid = (neighbour >= 0) & (neighbour < len(self._order))
         valid[valid] = self._keys[neighbour[valid]] == self._keys[position[valid]]

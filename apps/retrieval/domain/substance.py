@@ -20,7 +20,7 @@ _CLOSING = "\"'”’»)] \n\t"
 
 
 def question_share(text: str) -> float:
-    """The share of the text's words that stand in questions, in [0, 1]."""
+    """Return the share of the text's words that stand in questions, in [0, 1]."""
     total = asked = 0
     for sentence in _SENTENCE.findall(text):
         count = len(words(sentence))
@@ -31,5 +31,5 @@ def question_share(text: str) -> float:
 
 
 def fullness(text: str) -> float:
-    """ln(1 + words) / ln(21), at most 1: 0 for no word, 1 for twenty or more."""
+    """Return ln(1 + words) / ln(21), at most 1: 0 for no word, 1 for twenty or more."""
     return min(1.0, math.log1p(len(words(text))) / math.log1p(FULL_AT_WORDS))

@@ -10,10 +10,10 @@ _SEPARATOR = re.compile(r"[.,:/\-]")
 
 
 def number_words(token: str) -> list[str]:
-    """The words of a token of digits and `. , : / -` between them.
+    """Return the words of a token of digits and `. , : / -` between them.
 
     "1,000" = "1000", "3,5" = "3.5", "08" = "8", digits of any script = ASCII digits. Anything with more
-    separators gives itself and its parts, and a date that begins with the year its ISO form: "2023/5/8" ->
+    separators becomes itself and its parts, and a date that begins with the year its ISO form: "2023/5/8" ->
     "2023-05-08", "2023", "5", "8".
     """
     token = "".join(str(unicodedata.decimal(c, c)) for c in token)
@@ -23,14 +23,9 @@ def number_words(token: str) -> list[str]:
     if decimal:
         return [f"{_plain(decimal[1])}.{decimal[2]}"]
     parts = [_plain(part) for part in _SEPARATOR.split(token)]
-    return parts if len(parts) == 1 else [_whole(token), *parts]
-
-
-def _whole(token: str) -> str:
     year_first = _YEAR_FIRST.fullmatch(token)
-    if not year_first:
-        return token
-    return f"{year_first[1]}-{year_first[2]:0>2}-{year_first[3]:0>2}"
+    whole = f"{year_first[1]}-{year_first[2]:0>2}-{year_first[3]:0>2}" if year_first else token
+    return parts if len(parts) == 1 else [whole, *parts]
 
 
 def _plain(digits: str) -> str:

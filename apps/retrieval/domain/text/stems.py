@@ -31,12 +31,12 @@ _local = threading.local()
 
 
 def is_latin(word: str) -> bool:
-    """True when a word has a Latin letter."""
+    """Return True when a word has a Latin letter."""
     return bool(_LATIN.search(word))
 
 
 def fold(word: str) -> str:
-    """Without the accents of Latin and Greek letters and the optional marks of Cyrillic, Arabic, Hebrew."""
+    """Return the word without accents (Latin, Greek) and optional marks (Cyrillic, Arabic, Hebrew)."""
     if word.isascii():
         return word
     if _LATIN.search(word) or _SCRIPTS["greek"].search(word):
@@ -48,12 +48,12 @@ def fold(word: str) -> str:
 
 
 def language_of_script(word: str) -> str | None:
-    """The stemmer for a word that is not Latin; None where there is none."""
+    """Return the stemmer for a word that is not Latin; None where there is none."""
     return next((language for language, script in _SCRIPTS.items() if script.search(word)), None)
 
 
 def stem(word: str, language: str | None) -> str:
-    """The Snowball stem of a casefolded word; the word itself without a language."""
+    """Return the Snowball stem of a casefolded word; the word itself without a language."""
     if language is None:
         return word
     # PyStemmer's objects are not safe to share between threads.

@@ -4,9 +4,9 @@
 2. Tokens, in the manner of UAX #29: words with the apostrophes and dots inside them, numbers with their
    separators, runs of the scripts that are written without spaces. Emoji and punctuation are no tokens.
 3. Tokens become words: casefolded, possessives and elisions cut off, "don't" = "dont", accents of Latin
-   letters dropped. A compound (`snake_case`, `camelCase`, `mp3`, `2023-05-08`) gives itself and its parts;
+   letters dropped. A compound (`snake_case`, `camelCase`, `mp3`, `2023-05-08`) becomes itself and its parts;
    hyphens and the dots of addresses only separate. A run of Chinese, Japanese, Korean, Thai, Lao, Khmer or
-   Burmese gives its characters and its overlapping pairs.
+   Burmese becomes its characters and its overlapping pairs.
 4. Words become terms: stemmed by the Snowball stemmer of their script, English for Latin letters. In a text
    that is recognised, by its function words, as another language of Latin script, the stem of that language
    follows where it differs. The first one is always there, so a word finds itself whatever the language is.
@@ -38,7 +38,7 @@ MIN_FUNCTION_WORDS = 2
 _PAIRED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Bopomofo}ー々〆"
 _UNSPACED = r"\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
 _LETTER = rf"[[\p{{L}}\p{{M}}\p{{Nd}}_]--[{_PAIRED}{_UNSPACED}]]"
-# A number has at most 16 parts: without a bound, one that a letter follows is read to its end from each part anew.
+# A number has at most 16 parts: without a bound, one that a letter follows is read to its end from each part again.
 _TOKEN = regex.compile(
     rf"[{_PAIRED}]+|[{_UNSPACED}]+|\p{{Nd}}{{4}}-\p{{Nd}}{{2}}-\p{{Nd}}{{2}}(?=T\p{{Nd}})|\b[A-Za-z](?:\+\+|\#)(?!\w)"
     rf"|\p{{Nd}}++(?:[.,:/\-]\p{{Nd}}++){{0,15}}+(?!{_LETTER})|{_LETTER}++(?:['.]{_LETTER}++)*",
@@ -82,7 +82,7 @@ class _Word(NamedTuple):
 
 
 class _Token(NamedTuple):
-    """What a token gives. terms: those of its words, once more. languages: whose function word it is."""
+    """What becomes of a token. terms: those of its words, once more. languages: whose function word it is."""
 
     words: tuple[_Word, ...]
     terms: tuple[str, ...]
@@ -90,12 +90,12 @@ class _Token(NamedTuple):
 
 
 def words(text: str) -> list[str]:
-    """The normalised words of a text in order, not stemmed: step 3 of the pipeline. Accepts any str."""
+    """Return the normalised words of a text in order, not stemmed: step 3 of the pipeline. Accepts any str."""
     return [word.text for token in _tokens(text) for word in token.words]
 
 
 def terms(text: str) -> list[str]:
-    """The index terms of a text in order, with repeats. Accepts any str."""
+    """Return the index terms of a text in order, with repeats. Accepts any str."""
     tokens = _tokens(text)
     language = _recognise(tokens)
     if language is None:
@@ -104,7 +104,7 @@ def terms(text: str) -> list[str]:
 
 
 def query_terms(text: str) -> list[str]:
-    """The distinct terms of a question in order, without stopwords unless nothing else is left.
+    """Return the distinct terms of a question in order, without stopwords unless nothing else is left.
 
     A run of an unspaced script asks for its pairs only, unless it is one character long.
     """
@@ -118,7 +118,7 @@ def query_terms(text: str) -> list[str]:
 
 @lru_cache(maxsize=1 << 17)
 def term_hash(term: str) -> int:
-    """A stable hash of a term, in [0, 2**64)."""
+    """Return a stable hash of a term, in [0, 2**64)."""
     digest = blake2b(term.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return int.from_bytes(digest, "little")
 
@@ -130,9 +130,9 @@ def _date_terms(day: date) -> tuple[str, ...]:
 
 
 def date_words(moment: date) -> list[str]:
-    """The terms by which a date (or the calendar day of a datetime, in its own offset) is found.
+    """Return the terms by which a date (or the calendar day of a datetime, in its own offset) is found.
 
-    8 May 2023 gives those of "8", "May", "2023", "Monday" and "2023-05-08".
+    8 May 2023 has those of "8", "May", "2023", "Monday" and "2023-05-08".
     """
     return list(_date_terms(date(moment.year, moment.month, moment.day)))
 
@@ -151,7 +151,7 @@ def _tokens(text: str) -> list[_Token]:
 
 
 def _recognise(tokens: Iterable[_Token]) -> str | None:
-    """The language of Latin script, other than English, whose function words prevail; None for no other."""
+    """Return the language of Latin script, other than English, whose function words prevail; None for no other."""
     distinct = {token.terms: token.languages for token in tokens if token.languages}
     hits = Counter(chain.from_iterable(distinct.values()))
     english = hits.pop("english", 0)
@@ -202,7 +202,7 @@ def _words_of(token: str) -> Iterable[_Word]:
 
 
 def _run_words(run: str) -> Iterable[_Word]:
-    """The characters of a run and the pairs of neighbours; a question needs only the pairs."""
+    """Return the characters of a run and the pairs of neighbours; a question needs only the pairs."""
     clusters = _CLUSTER.findall(run)
     for position, cluster in enumerate(clusters):
         yield _Word(cluster, cluster, "", len(clusters) == 1)
@@ -212,14 +212,14 @@ def _run_words(run: str) -> Iterable[_Word]:
 
 
 def _pieces(token: str) -> list[str]:
-    """The words of a token of letters: itself, and the parts of a compound."""
+    """Return the words of a token of letters: itself, and the parts of a compound."""
     if _INITIALS.fullmatch(token):
         return [token.replace(".", "")]
     return [piece for chunk in token.split(".") for piece in _compound(_cut(chunk))]
 
 
 def _cut(chunk: str) -> str:
-    """Without possessive, contracted verb, elided article and apostrophe; of an ordinal, the number."""
+    """Return the word without possessive, contracted verb, elided article and apostrophe; of an ordinal, the number."""
     if "'" not in chunk:
         return chunk[:-2] if _ORDINAL.fullmatch(chunk) else chunk
     contracted = _CONTRACTED.fullmatch(chunk)

@@ -14,12 +14,12 @@ _CHUNK = 512
 
 
 def cosines(vectors: Vectors, vector: Vectors) -> npt.NDArray[np.float32]:
-    """Those of all rows. vectors: of shape (rows, dimension); vector: of shape (dimension,)."""
+    """Return those of all rows. vectors: of shape (rows, dimension); vector: of shape (dimension,)."""
     return np.asarray(np.vecdot(vectors, vector))
 
 
 def cosines_of_each(vectors: Vectors, others: Vectors) -> npt.NDArray[np.float32]:
-    """Those of all rows with each of several vectors. Shape (len(others), len(vectors)).
+    """Return those of all rows with each of several vectors. Shape (len(others), len(vectors)).
 
     Several at once are a product that all processors are worth asking for: the rows are read once for all of them.
     """
@@ -29,7 +29,7 @@ def cosines_of_each(vectors: Vectors, others: Vectors) -> npt.NDArray[np.float32
 
 
 def cosines_at(vectors: Vectors, rows: npt.NDArray[np.int64], vector: Vectors) -> npt.NDArray[np.float32]:
-    """Those of some rows, by their places. Shape (len(rows),)."""
+    """Return those of some rows, by their places. Shape (len(rows),)."""
     result = np.empty(len(rows), dtype=np.float32)
     picked = np.empty((min(_CHUNK, len(rows)), vectors.shape[1]), dtype=np.float32)
     for first in range(0, len(rows), _CHUNK):

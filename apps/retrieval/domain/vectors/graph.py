@@ -4,7 +4,7 @@ hnswlib does the work. Here is what it leaves to its user: the capacity, which r
 that it answers with fewer than asked for by raising.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import hnswlib
@@ -40,7 +40,7 @@ class VectorGraph:
 
     @classmethod
     def of(cls, ids: Ids, vectors: Vectors, *, threads: int, progress: Progress | None = None) -> "VectorGraph":
-        """A graph of these rows, with room to grow. progress: called with rows done and rows in all."""
+        """Return a graph of these rows, with room to grow. progress: called with rows done and rows in all."""
         graph = cls(vectors.shape[1], _capacity_for(len(ids)))
         for first in range(0, len(ids), _BUILD_CHUNK):
             chunk = slice(first, first + _BUILD_CHUNK)
@@ -50,17 +50,17 @@ class VectorGraph:
         return graph
 
     def __len__(self) -> int:
-        """How many rows can be found."""
+        """Return how many rows can be found."""
         return int(self._index.get_current_count()) - len(self._removed)
 
     @property
     def removed(self) -> int:
-        """How many rows have left, and still take room and time."""
+        """Return how many rows have left, and still take room and time."""
         return len(self._removed)
 
     @property
     def room(self) -> int:
-        """How many rows can be added."""
+        """Return how many rows can be added."""
         return int(self._index.get_max_elements()) - int(self._index.get_current_count())
 
     @property
@@ -88,13 +88,14 @@ class VectorGraph:
                 self._removed.add(row)
 
     def search(self, vector: Vectors, count: int) -> Ids:
-        """The ids of the `count` nearest rows, the nearest first; fewer where the graph cannot reach as many."""
+        """Return the ids of the `count` nearest rows, the nearest first; fewer where the graph cannot reach as many."""
         wanted = min(count, len(self))
         self._index.set_ef(breadth_for(wanted))
-        for asked in _fewer_and_fewer(wanted):
+        while wanted > 0:
             try:
-                labels, _ = self._index.knn_query(vector, k=asked, num_threads=1)
+                labels, _ = self._index.knn_query(vector, k=wanted, num_threads=1)
             except RuntimeError:  # It reached fewer: the others are cut off from where the search began.
+                wanted //= 2
                 continue
             return np.asarray(labels[0], dtype=np.int64)
         return np.zeros(0, dtype=np.int64)
@@ -104,7 +105,7 @@ class VectorGraph:
         self._leaving = set()
 
     def release_removals(self) -> None:
-        """Let those leave that were to leave meanwhile."""
+        """Remove the rows whose removal was held."""
         leaving, self._leaving = self._leaving or set(), None
         self.remove(leaving)
 
@@ -114,7 +115,7 @@ class VectorGraph:
 
     @classmethod
     def load(cls, path: Path, dimension: int, removed: Sequence[int]) -> "VectorGraph":
-        """What `save` wrote. The file must be known to be whole: reading a damaged one can end the process."""
+        """Return what `save` wrote. The file must be known to be whole: reading a damaged one can end the process."""
         graph = cls.__new__(cls)
         graph.dimension, graph._removed, graph._leaving = dimension, set(removed), None
         graph._index = hnswlib.Index(space="ip", dim=dimension)
@@ -124,20 +125,14 @@ class VectorGraph:
         return graph
 
     def removed_ids(self) -> list[int]:
-        """The rows that have left, in order; `load` wants them back."""
+        """Return the rows that have left, in order; `load` wants them back."""
         return sorted(self._removed)
 
 
 def breadth_for(asked: int) -> int:
-    """How many rows a search keeps in sight (`ef`) to find the nearest `asked` of them."""
+    """Return how many rows a search keeps in sight (`ef`) to find the nearest `asked` of them."""
     return max(MIN_BREADTH, BREADTH * asked)
 
 
 def _capacity_for(count: int) -> int:
     return max(1_000, int(count * _ROOM))
-
-
-def _fewer_and_fewer(count: int) -> Iterator[int]:
-    while count > 0:
-        yield count
-        count //= 2

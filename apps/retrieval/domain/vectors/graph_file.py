@@ -1,6 +1,6 @@
 """The rows of a graph as they lie in its file, read without hnswlib.
 
-hnswlib gives vectors back as lists of Python numbers: 40,000 of 384 took two seconds and 680 MB. In its file they lie
+hnswlib returns vectors as lists of Python numbers: 40,000 of 384 took two seconds and 680 MB. In its file they lie
 at equal distances behind a head. The layout, that of version 0.8, is written down here, and checked as far as the head
 tells it.
 """
@@ -21,7 +21,7 @@ _HEAD = np.dtype(
 
 
 class StoredRows(NamedTuple):
-    """ids, vectors of shape (rows, dimension) that stay on the disk until they are looked at, and which have left."""
+    """ids, vectors of shape (rows, dimension) that stay on the disk until they are read, and which were removed."""
 
     ids: npt.NDArray[np.int64]
     vectors: npt.NDArray[np.float32]
@@ -29,12 +29,17 @@ class StoredRows(NamedTuple):
 
 
 def read_graph_rows(path: Path, dimension: int) -> StoredRows:
-    """What is in the file of a graph. Raises ValueError for a file of another layout, OSError without one."""
+    """Return what is in the file of a graph. Raises ValueError for a file of another layout, OSError without one."""
     with path.open("rb") as file:
         head = np.fromfile(file, dtype=_HEAD, count=1)
-    if len(head) == 0 or not _is_known(head[0], dimension):
+    is_known = False
+    if len(head):
+        links = int(head[0]["max_ground_links"])
+        offsets = [int(head[0][name]) for name in ("links_offset", "vector_offset", "id_offset", "size")]
+        is_known = offsets == [0, 4 + 4 * links, 4 + 4 * links + 4 * dimension, 12 + 4 * links + 4 * dimension]
+    if not is_known:
         raise ValueError("no graph in the layout of hnswlib 0.8")
-    # Before the links of a row stands how many there are, in two bytes, and then whether the row has left.
+    # The links of a row follow their number, in two bytes, and whether the row was removed.
     row = np.dtype(
         {
             "names": ["removed", "vector", "id"],
@@ -48,11 +53,3 @@ def read_graph_rows(path: Path, dimension: int) -> StoredRows:
         return StoredRows(np.zeros(0, np.int64), np.zeros((0, dimension), np.float32), np.zeros(0, np.bool_))
     rows = np.memmap(path, dtype=row, mode="r", offset=_HEAD.itemsize, shape=(count,))
     return StoredRows(np.array(rows["id"]), rows["vector"], rows["removed"] % 2 == 1)
-
-
-def _is_known(head: np.void, dimension: int) -> bool:
-    links, vector, row_id, size = (
-        int(head[name]) for name in ("max_ground_links", "vector_offset", "id_offset", "size")
-    )
-    expected = (4 + 4 * links, 4 + 4 * links + 4 * dimension, 12 + 4 * links + 4 * dimension)
-    return int(head["links_offset"]) == 0 and (vector, row_id, size) == expected

@@ -25,8 +25,9 @@ class NearRows(NamedTuple):
 def nearest_rows(
     shard: RowStore, vector: Vector, matching: Bools, top_k: int, costs: SearchCosts = DEFAULT_COSTS
 ) -> NearRows:
-    """The `top_k` nearest of the matching slots, or all of them if there are fewer. matching: of shape (size,)."""
-    counts = _counts(shard, matching)
+    """Return the `top_k` nearest of the matching slots, or all if there are fewer. matching: of shape (size,)."""
+    in_graph = len(shard.graph) if shard.graph is not None and shard.use_graph else 0
+    counts = RowCounts(shard.size, len(shard), int(np.count_nonzero(matching)), in_graph)
     chosen = plan(counts, top_k, costs)
     if chosen.way is SearchWay.GRAPH:
         found = _by_graph(shard, vector, matching, min(top_k, counts.matching), chosen.asked)
@@ -39,13 +40,8 @@ def nearest_rows(
     return _best(slots, cosines(shard.vectors, vector)[slots], top_k, SearchWay.SCAN)
 
 
-def _counts(shard: RowStore, matching: Bools) -> RowCounts:
-    in_graph = len(shard.graph) if shard.graph is not None and shard.use_graph else 0
-    return RowCounts(shard.size, len(shard), int(np.count_nonzero(matching)), in_graph)
-
-
 def _by_graph(shard: RowStore, vector: Vector, matching: Bools, wanted: int, asked: int) -> Slots | None:
-    """The matching ones of what the graph gives, and every matching slot that it does not know.
+    """Return the matching ones of what the graph found, and every matching slot that it does not know.
 
     None when these are not known to hold the nearest: too few of the graph's rows match, since those that do lie
     elsewhere. Only looking at them all finds them.

@@ -34,11 +34,11 @@ class Clusters:
 
     @classmethod
     def for_rows(cls, rows: int, dimension: int, seed: int) -> "Clusters":
-        """As many clusters as suit so many rows."""
+        """Return as many clusters as suit `rows` rows."""
         return cls(min(max(1, rows // CLUSTER_ROWS), MAX_CLUSTERS), dimension, seed)
 
     def draw(self, count: int) -> ClusteredVectors:
-        """The next `count` vectors, each of any cluster."""
+        """Return the next `count` vectors, each of any cluster."""
         clusters = self._random.integers(0, len(self._centres), count)
         points = self._centres[clusters] + np.float32(_SPREAD) * self._normal(count, len(self._plane))
         vectors = points @ self._plane
