@@ -14,7 +14,39 @@ from apps.llm.domain.retry import MAX_ATTEMPTS
 CHAT_PROVIDERS = {"none": None, "openai": "openai", "anthropic": "anthropic", "claude": "anthropic"}
 # The name under which a provider is recorded includes its host and must fit its column.
 MAX_HOST_CHARS = 80
-PRIMARY, FALLBACK = "MEMORYHUB_CHAT", "MEMORYHUB_CHAT_FALLBACK"
+
+
+@dataclass(frozen=True)
+class ChatVariables:
+    """The names of the variables of one chat model, in full, so that a search finds them."""
+
+    provider: str
+    model: str
+    base_url: str
+    api_key: str
+    connect_timeout: str
+    idle_timeout: str
+    timeout: str
+
+
+PRIMARY = ChatVariables(
+    provider="MEMORYHUB_CHAT_PROVIDER",
+    model="MEMORYHUB_CHAT_MODEL",
+    base_url="MEMORYHUB_CHAT_BASE_URL",
+    api_key="MEMORYHUB_CHAT_API_KEY",
+    connect_timeout="MEMORYHUB_CHAT_CONNECT_TIMEOUT_SECONDS",
+    idle_timeout="MEMORYHUB_CHAT_IDLE_TIMEOUT_SECONDS",
+    timeout="MEMORYHUB_CHAT_TIMEOUT_SECONDS",
+)
+FALLBACK = ChatVariables(
+    provider="MEMORYHUB_CHAT_FALLBACK_PROVIDER",
+    model="MEMORYHUB_CHAT_FALLBACK_MODEL",
+    base_url="MEMORYHUB_CHAT_FALLBACK_BASE_URL",
+    api_key="MEMORYHUB_CHAT_FALLBACK_API_KEY",
+    connect_timeout="MEMORYHUB_CHAT_FALLBACK_CONNECT_TIMEOUT_SECONDS",
+    idle_timeout="MEMORYHUB_CHAT_FALLBACK_IDLE_TIMEOUT_SECONDS",
+    timeout="MEMORYHUB_CHAT_FALLBACK_TIMEOUT_SECONDS",
+)
 
 
 @dataclass(frozen=True)
@@ -53,9 +85,9 @@ def read_chat_config(env: Env) -> ChatConfig:
     """Read the chat models. Raises ImproperlyConfigured or EnvError with the name of a variable."""
     primary, fallback = read_model(env, PRIMARY), read_model(env, FALLBACK)
     if fallback and not primary:
-        raise ImproperlyConfigured(f"{FALLBACK}_PROVIDER needs a {PRIMARY}_PROVIDER whose model it replaces.")
+        raise ImproperlyConfigured(f"{FALLBACK.provider} needs a {PRIMARY.provider} whose model it replaces.")
     if primary and fallback and same_model(primary, fallback):
-        raise ImproperlyConfigured(f"{FALLBACK}_MODEL is the same model as {PRIMARY}_MODEL.")
+        raise ImproperlyConfigured(f"{FALLBACK.model} is the same model as {PRIMARY.model}.")
     return ChatConfig(
         primary,
         fallback,
@@ -74,33 +106,34 @@ def same_model(one: ChatModelConfig, other: ChatModelConfig) -> bool:
     return (one.provider, one.model, one.base_url) == (other.provider, other.model, other.base_url)
 
 
-def read_model(env: Env, prefix: str) -> ChatModelConfig | None:
-    """Read one model from the variables with a prefix; None when no provider is set."""
-    name = env.str(f"{prefix}_PROVIDER", "none", validate=validate.OneOf(list(CHAT_PROVIDERS)))
-    provider = CHAT_PROVIDERS[name]
+def read_model(env: Env, names: ChatVariables) -> ChatModelConfig | None:
+    """Read one model; None when no provider is set."""
+    provider_name = env.str(names.provider, "none", validate=validate.OneOf(list(CHAT_PROVIDERS)))
+    provider = CHAT_PROVIDERS[provider_name]
     if provider is None:
         return None
-    model = env.str(f"{prefix}_MODEL", "", validate=validate.Length(max=200)).strip()
-    base_url = read_base_url(env, f"{prefix}_BASE_URL")
-    api_key = env.str(f"{prefix}_API_KEY", "") or None
+    model = env.str(names.model, "", validate=validate.Length(max=200)).strip()
+    base_url = read_base_url(env, names.base_url)
+    api_key = env.str(names.api_key, "") or None
     # It must fit into a header. The message does not repeat it.
     if api_key is not None and not all("!" <= c <= "~" for c in api_key):
-        raise ImproperlyConfigured(f"{prefix}_API_KEY must be printable ASCII characters without spaces.")
+        raise ImproperlyConfigured(f"{names.api_key} must be printable ASCII characters without spaces.")
     if not model:
-        raise ImproperlyConfigured(f"{prefix}_PROVIDER={name} needs {prefix}_MODEL, the name of a model.")
+        raise ImproperlyConfigured(f"{names.provider}={provider_name} needs {names.model}, the name of a model.")
     if not (base_url or api_key):
         raise ImproperlyConfigured(
-            f"{prefix}_PROVIDER={name} needs {prefix}_API_KEY, or {prefix}_BASE_URL of a server that requires no key."
+            f"{names.provider}={provider_name} needs {names.api_key}, "
+            f"or {names.base_url} of a server that requires no key."
         )
     return ChatModelConfig(
         provider=provider,
         model=model,
         base_url=base_url,
         api_key=api_key,
-        connect_timeout_seconds=read_seconds(env, f"{prefix}_CONNECT_TIMEOUT_SECONDS", chat.CONNECT_TIMEOUT_SECONDS),
-        idle_timeout_seconds=read_seconds(env, f"{prefix}_IDLE_TIMEOUT_SECONDS", chat.IDLE_TIMEOUT_SECONDS),
-        timeout_seconds=read_seconds(env, f"{prefix}_TIMEOUT_SECONDS", chat.TOTAL_TIMEOUT_SECONDS),
-        settings=prefix,
+        connect_timeout_seconds=read_seconds(env, names.connect_timeout, chat.CONNECT_TIMEOUT_SECONDS),
+        idle_timeout_seconds=read_seconds(env, names.idle_timeout, chat.IDLE_TIMEOUT_SECONDS),
+        timeout_seconds=read_seconds(env, names.timeout, chat.TOTAL_TIMEOUT_SECONDS),
+        settings=names.provider.removesuffix("_PROVIDER"),
     )
 
 
