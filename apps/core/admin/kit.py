@@ -1,10 +1,11 @@
 """Shared parts of the admin pages of all apps: read-only models, badges, times, confirmations."""
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from decimal import ROUND_UP, Decimal
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
+from urllib.parse import urlencode
 from uuid import UUID
 
 from django.contrib import messages
@@ -27,6 +28,8 @@ NOTHING = "-"
 CONFIRMED = "confirmed"
 CENT, SMALLEST = Decimal("0.01"), Decimal("0.000001")
 Found = TypeVar("Found", bound=Model)
+# A method of an admin that returns the cell of an object.
+Column = Callable[[Any, Any], Any]
 
 
 class ReadOnly:
@@ -42,25 +45,111 @@ class ReadOnly:
         return False
 
 
+class NamedSettings:
+    """An admin of settings whose name is fixed after their creation. status_fieldset: of existing ones only."""
+
+    settings_fieldsets: ClassVar[list[Any]]
+    status_fieldset: ClassVar[Any]
+    readonly_fields: Any
+
+    def get_fieldsets(self, request: HttpRequest, obj: Model | None = None) -> list[Any]:
+        return [*self.settings_fieldsets, self.status_fieldset] if obj else self.settings_fieldsets
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> list[str]:
+        return ["name", *self.readonly_fields] if obj else self.readonly_fields
+
+
+def required_permission(permission: str) -> Callable[..., bool]:
+    """Return a method `has_..._permission` of an admin for users with a permission such as `core.change_apikey`."""
+
+    def has_permission(self: Any, request: HttpRequest, obj: Any = None) -> bool:
+        return request.user.has_perm(permission)
+
+    return has_permission
+
+
 def moment(value: datetime | None) -> str:
     """Format a time to the second, in the admin's time zone; a dash for none."""
     return date_format(localtime(value), "Y-m-d H:i:s") if value else NOTHING
 
 
-def moment_field(name: str, description: str) -> Callable[[Any, Any], str]:
-    """Return a read-only field of an admin page that shows a time of the object."""
+def column(
+    description: str,
+    show: Callable[[Any], Any],
+    *,
+    ordering: str | None = None,
+    colours: Mapping[str, str | None] | None = None,
+) -> Column:
+    """Return a column of a list, or a read-only field of a page, for use as a class attribute of an admin.
 
-    @display(description=description)
-    def show(self: Any, obj: Any) -> str:
-        return moment(getattr(obj, name))
+    show: makes the cell from the object. colours: the colour of each value, which a list then shows as a badge.
+    """
 
-    column: Callable[[Any, Any], str] = show
-    return column
+    @display(description=description, ordering=ordering, label=colours)
+    def cell(self: Any, obj: Any) -> Any:
+        return show(obj)
+
+    made: Column = cell
+    return made
+
+
+def moment_column(name: str, description: str, *, ordering: str | None = None) -> Column:
+    """Return a column that shows a time of the object."""
+    return column(description, lambda obj: moment(getattr(obj, name)), ordering=ordering)
+
+
+moment_field = moment_column
+
+
+def text_column(name: str, description: str) -> Column:
+    """Return a column that shows text of the object with its line breaks."""
+    return column(description, lambda obj: plain_text(getattr(obj, name)))
+
+
+def json_column(name: str, description: str) -> Column:
+    """Return a column that shows a JSON document of the object; a dash for an empty one."""
+    return column(description, lambda obj: pretty_json(getattr(obj, name)) if getattr(obj, name) else NOTHING)
+
+
+def badge_column(
+    name: str, description: str, colours: Mapping[str, str | None], *, ordering: str | None = None
+) -> Column:
+    """Return a column of a list that shows a choice of the object as a badge. colours: by stored value, for all."""
+    return column(
+        description,
+        lambda obj: (getattr(obj, name), getattr(obj, f"get_{name}_display")()),
+        ordering=ordering or name,
+        colours=colours,
+    )
+
+
+def scope_column() -> Column:
+    """Return a column that shows the user, and below it household and persona."""
+    return column(
+        "Whose",
+        lambda obj: two_lines(obj.user_id, " / ".join(filter(None, (obj.household_id, obj.persona_id)))),
+        ordering="user_id",
+    )
+
+
+def link_column(name: str, description: str, page: str, text: Callable[[Any], str] = str) -> Column:
+    """Return a column with a link to the object, or the id, that an attribute holds; a dash for none."""
+
+    def show(obj: Any) -> SafeString | str:
+        target = getattr(obj, name)
+        return NOTHING if target is None else link(page, getattr(target, "pk", target), text(target))
+
+    return column(description, show)
 
 
 def badge(label: str, colour: str | None = None) -> str:
     """Render the theme's badge, for pages; in lists its `display` decorator does."""
     return render_to_string("unfold/helpers/label.html", {"text": label, "type": colour})
+
+
+def choice_badge(obj: Any, name: str, colours: Mapping[str, str | None]) -> str:
+    """Render a choice of an object as a badge, for pages. colours: by stored value."""
+    return badge(getattr(obj, f"get_{name}_display")(), colours.get(getattr(obj, name)))
 
 
 def pretty_json(document: object) -> SafeString:
@@ -89,9 +178,24 @@ def two_lines(first: str, second: str) -> SafeString:
     return format_html(lines, first, second)
 
 
+def stacked(first: str, second: str) -> SafeString:
+    """Render a cell of a list: a badge or a link, and below it, smaller, a text."""
+    return format_html('{}<span class="mh-sub">{}</span>', first, second)
+
+
+def monospace(text: object) -> SafeString:
+    """Render an id or a hash."""
+    return format_html('<span class="mh-mono">{}</span>', text)
+
+
 def link(name: str, pk: Any, text: str) -> SafeString:
     """Render a link to the page of an object. name: of the address, such as `admin:events_event_change`."""
     return format_html('<a class="mh-link" href="{}">{}</a>', reverse(name, args=[pk]), text)
+
+
+def list_link(name: str, text: object, **query: Any) -> SafeString:
+    """Render a link to a list that `query` narrows. name: of the address, such as `admin:events_event_changelist`."""
+    return format_html('<a class="mh-link" href="{}?{}">{}</a>', reverse(name), urlencode(query), text)
 
 
 def operator_access(request: HttpRequest) -> Access:
@@ -112,6 +216,23 @@ def for_each(
             messages.warning(request, f"{uuid}: {error.detail}")
     if count:
         messages.success(request, f"{count} {noun[count != 1]} {done}.")
+
+
+def apply_on_page(
+    model_admin: Any,
+    request: HttpRequest,
+    object_id: str,
+    service: Callable[..., Any],
+    *,
+    noun: tuple[str, str],
+    done: str,
+) -> HttpResponse:
+    """Apply a service to the object of a page, as `for_each` does, and redirect to the page."""
+    found = found_or_404(model_admin.get_object(request, object_id))
+    for_each(request, [found.uuid], service, noun=noun, done=done)
+    return after_dialog(
+        request, reverse(f"admin:{model_admin.opts.label_lower.replace('.', '_')}_change", args=[found.pk])
+    )
 
 
 def filesize(size: int) -> str:
