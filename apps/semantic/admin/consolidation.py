@@ -1,21 +1,29 @@
-"""Consolidations in the admin: where to look for conflicts among stored memories, how far it got, what it found."""
+"""Consolidations in the admin: settings, progress and results of the search for conflicts among stored memories."""
 
 from collections.abc import Callable, Iterable
-from typing import Any
-from urllib.parse import urlencode
+from typing import Any, NamedTuple
 
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
-from django.utils.html import format_html
-from django.utils.safestring import SafeString
 from django.utils.translation import ngettext
 from unfold.admin import ModelAdmin
 from unfold.dataclasses import ActionDialog
 from unfold.decorators import action, display
 
-from apps.core.admin.kit import NOTHING, after_dialog, badge, excerpt, found_or_404, moment
+from apps.core.admin.kit import (
+    NOTHING,
+    NamedSettings,
+    after_dialog,
+    badge,
+    badge_column,
+    column,
+    excerpt,
+    found_or_404,
+    list_link,
+    moment,
+)
 from apps.core.domain.errors import NotFoundError
 from apps.semantic.consolidation.services import (
     SETTINGS,
@@ -28,38 +36,62 @@ from apps.semantic.consolidation.services import (
 from apps.semantic.models import Consolidation, Origin
 
 STATE_COLOURS = {"Off": None, "Paused": "warning", "Scheduled": "success", "Under way": "info", "Failed": "danger"}
-MODE_COLOURS = {"Notice only": "info", "Decide by the rules": "warning"}
+MODE_COLOURS = {"notice": "info", "decide": "warning"}
 RUN_DIALOG = ActionDialog(
     title="Run it now?",
-    description="One run, within its bounds, in the background. It need not be enabled for that.",
+    description="One run, within its limits, in the background. It need not be enabled for that.",
     form_class=None,
     form_submit_text="Run",
 )
 RESET_DIALOG = ActionDialog(
-    title="Begin with the first memory?",
-    description="The next run looks at all memories again. Pairs that have a receipt are left alone as ever.",
+    title="Start over with the first memory?",
+    description="The next run compares all memories again. Pairs that have a receipt are skipped as before.",
     form_class=None,
-    form_submit_text="Begin anew",
+    form_submit_text="Start over",
 )
 WHAT = (None, {"fields": ["name", "enabled", "mode"]})
 WHERE = (
-    "Where to look",
+    "Which memories",
     {
         "fields": ["user_id", "household_id", "persona_id"],
-        "description": "At the memories that match every field that is filled in. Whatever is chosen, only memories of "
-        "the same user, household and persona are held against each other. A changed choice begins anew.",
+        "description": "The memories that match every field that is filled in. In any case only memories of the same "
+        "user, household and persona are compared with each other. After a change of these fields it starts over.",
     },
 )
-HOW_MUCH = ("What one run may do", {"fields": ["max_memories", "max_decisions", "max_seconds"]})
+HOW_MUCH = ("Limits of a run", {"fields": ["max_memories", "max_decisions", "max_seconds"]})
 PROGRESS = (
     "Progress",
     {"fields": ["state_label", "progress", "receipts", ("last_run", "passes_done"), "error"]},
 )
 
 
+class Command(NamedTuple):
+    """A service for consolidations. logged: the log entry; done, done_many: the message for one and for several."""
+
+    service: Callable[..., Any]
+    logged: str
+    done: str
+    done_many: str
+
+
+RUN = Command(consolidation_request, "Run requested.", "%d run was requested.", "%d runs were requested.")
+RESET = Command(
+    consolidation_reset, "Reset.", "%d starts over with its next run.", "%d start over with their next runs."
+)
+
+
+def state_of(consolidation: Consolidation) -> str:
+    """Return one of STATE_COLOURS. Off and paused: nothing runs until it is enabled or run by hand."""
+    if consolidation.last_error:
+        return "Failed"
+    if consolidation.enabled:
+        return "Scheduled" if consolidation.is_complete else "Under way"
+    return "Off" if consolidation.is_complete else "Paused"
+
+
 @admin.register(Consolidation)
-class ConsolidationAdmin(ModelAdmin):
-    """Settings by hand, progress to look at; every change goes through the services."""
+class ConsolidationAdmin(NamedSettings, ModelAdmin):
+    """Settings that can be changed, but for the name, to which receipts refer; progress that cannot be changed."""
 
     list_display = ["name", "state", "does", "where", "progress", "receipts", "last_run"]
     list_fullwidth = True
@@ -70,35 +102,30 @@ class ConsolidationAdmin(ModelAdmin):
     actions = ["run_chosen", "reset_chosen"]
     actions_detail = ["run_this", "reset_this"]
     warn_unsaved_form = True
+    settings_fieldsets = [WHAT, WHERE, HOW_MUCH]
+    status_fieldset = PROGRESS
     readonly_fields = ["state_label", "progress", "receipts", "last_run", "passes_done", "error"]
-    empty_text = "Nothing looks for conflicts among the stored memories; new ones are compared when they are saved."
-
-    def get_fieldsets(self, request: HttpRequest, obj: Consolidation | None = None) -> Any:
-        return [WHAT, WHERE, HOW_MUCH, PROGRESS] if obj else [WHAT, WHERE, HOW_MUCH]
-
-    def get_readonly_fields(self, request: HttpRequest, obj: Consolidation | None = None) -> list[str]:
-        """Receipts name it, so its name stays."""
-        return ["name", *self.readonly_fields] if obj else self.readonly_fields
+    empty_text = "No stored memories are searched for conflicts; new ones are compared when they are saved."
 
     # Columns
 
-    @display(description="State", label=STATE_COLOURS)
-    def state(self, consolidation: Consolidation) -> str:
-        if consolidation.last_error:
-            return "Failed"
-        if consolidation.enabled:
-            return "Scheduled" if consolidation.is_complete else "Under way"
-        return "Off" if consolidation.is_complete else "Paused"
+    state = column("State", state_of, colours=STATE_COLOURS)
+    state_label = column("State", lambda row: badge(state_of(row), STATE_COLOURS[state_of(row)]))
+    does = badge_column("mode", "Does", MODE_COLOURS)
+    receipts = column(
+        "Receipts",
+        lambda row: list_link(
+            "admin:semantic_conflict_changelist",
+            "What it found",
+            actor=row.actor,
+            origin=Origin.CONSOLIDATION.value,
+            state="all",
+        ),
+    )
+    passes_done = column("Passes completed", lambda row: f"{row.passes:,}")
+    error = column("Last error", lambda row: excerpt(row.last_error) if row.last_error else NOTHING)
 
-    @display(description="State")
-    def state_label(self, consolidation: Consolidation) -> str:
-        return badge(self.state(consolidation), STATE_COLOURS[self.state(consolidation)])
-
-    @display(description="Does", ordering="mode", label=MODE_COLOURS)
-    def does(self, consolidation: Consolidation) -> str:
-        return consolidation.get_mode_display()
-
-    @display(description="Looks at")
+    @display(description="Memories of")
     def where(self, consolidation: Consolidation) -> str:
         named = consolidation.scope.named()
         return ", ".join(f"{name.removesuffix('_id')} {value}" for name, value in named.items()) or "everyone"
@@ -106,18 +133,11 @@ class ConsolidationAdmin(ModelAdmin):
     @display(description="This pass")
     def progress(self, consolidation: Consolidation) -> str:
         if not consolidation.looked_at and not consolidation.passes:
-            return "not begun"
-        how_far = "complete" if consolidation.is_complete else "not complete"
+            return "not started"
         return (
-            f"{consolidation.looked_at:,} looked at, {consolidation.noticed:,} noticed, "
-            f"{consolidation.decided:,} decided; {how_far}"
+            f"{consolidation.looked_at:,} compared, {consolidation.noticed:,} noticed, "
+            f"{consolidation.decided:,} decided; {'complete' if consolidation.is_complete else 'not complete'}"
         )
-
-    @display(description="Receipts")
-    def receipts(self, consolidation: Consolidation) -> SafeString:
-        asked = {"actor": consolidation.actor, "origin": Origin.CONSOLIDATION.value, "state": "all"}
-        url = f"{reverse('admin:semantic_conflict_changelist')}?{urlencode(asked)}"
-        return format_html('<a class="mh-link" href="{}">What it found</a>', url)
 
     @display(description="Last run", ordering="last_run_at")
     def last_run(self, consolidation: Consolidation) -> str:
@@ -125,63 +145,50 @@ class ConsolidationAdmin(ModelAdmin):
             return "never"
         return f"{moment(consolidation.last_run_at)}, {consolidation.last_run_seconds or 0:.1f} s"
 
-    @display(description="Passes completed")
-    def passes_done(self, consolidation: Consolidation) -> str:
-        return f"{consolidation.passes:,}"
-
-    @display(description="Last error")
-    def error(self, consolidation: Consolidation) -> SafeString | str:
-        return excerpt(consolidation.last_error) if consolidation.last_error else NOTHING
-
     # Actions
 
     @action(description="Run now", icon="play_arrow", permissions=["change"])
     def run_chosen(self, request: HttpRequest, queryset: QuerySet[Consolidation]) -> None:
-        self._for_each(request, queryset, consolidation_request, "Run requested.", _asked)
+        self.apply(request, queryset, RUN)
 
-    @action(description="Begin anew with the first memory", icon="restart_alt", permissions=["change"])
+    @action(description="Start over with the first memory", icon="restart_alt", permissions=["change"])
     def reset_chosen(self, request: HttpRequest, queryset: QuerySet[Consolidation]) -> None:
-        self._for_each(request, queryset, consolidation_reset, "Reset.", _reset)
+        self.apply(request, queryset, RESET)
 
     @action(description="Run now", icon="play_arrow", permissions=["view", "change"], dialog=RUN_DIALOG)
     def run_this(self, request: HttpRequest, form: Any, object_id: str) -> HttpResponse:
-        return self._on_page(request, object_id, consolidation_request, "Run requested.", _asked)
+        return self.apply_on_page(request, object_id, RUN)
 
-    @action(description="Begin anew", icon="restart_alt", permissions=["view", "change"], dialog=RESET_DIALOG)
+    @action(description="Start over", icon="restart_alt", permissions=["view", "change"], dialog=RESET_DIALOG)
     def reset_this(self, request: HttpRequest, form: Any, object_id: str) -> HttpResponse:
-        return self._on_page(request, object_id, consolidation_reset, "Reset.", _reset)
+        return self.apply_on_page(request, object_id, RESET)
 
-    def _on_page(self, request: HttpRequest, object_id: str, *how: Any) -> HttpResponse:
+    def apply_on_page(self, request: HttpRequest, object_id: str, command: Command) -> HttpResponse:
+        """Apply a command to the consolidation of a page, and redirect to the page."""
         consolidation = found_or_404(self.get_object(request, object_id))
-        self._for_each(request, [consolidation], *how)
+        self.apply(request, [consolidation], command)
         return after_dialog(request, reverse("admin:semantic_consolidation_change", args=[consolidation.pk]))
 
-    def _for_each(
-        self,
-        request: HttpRequest,
-        chosen: Iterable[Consolidation],
-        service: Callable[..., Any],
-        logged: str,
-        told: Callable[[int], str],
-    ) -> None:
+    def apply(self, request: HttpRequest, chosen: Iterable[Consolidation], command: Command) -> None:
+        """Apply a command to each of the consolidations that still exist, and log it."""
         count = 0
         for consolidation in chosen:
             try:
-                service(pk=consolidation.pk)
+                command.service(pk=consolidation.pk)
             except NotFoundError:
-                continue  # somebody else deleted it
-            self.log_change(request, consolidation, logged)
+                continue  # another operator deleted it
+            self.log_change(request, consolidation, command.logged)
             count += 1
-        messages.success(request, told(count))
+        messages.success(request, ngettext(command.done, command.done_many, count) % count)
 
     # Changes
 
     def save_model(self, request: HttpRequest, obj: Consolidation, form: Any, change: bool) -> None:
-        given = {name: form.cleaned_data[name] for name in form.changed_data if name in SETTINGS}
+        changed = {name: form.cleaned_data[name] for name in form.changed_data if name in SETTINGS}
         if not change:
-            saved = consolidation_create(name=obj.name, settings=given)
-        elif given:
-            saved = consolidation_update(pk=obj.pk, settings=given)
+            saved = consolidation_create(name=obj.name, settings=changed)
+        elif changed:
+            saved = consolidation_update(pk=obj.pk, settings=changed)
         else:
             return
         for field in Consolidation._meta.concrete_fields:
@@ -193,11 +200,3 @@ class ConsolidationAdmin(ModelAdmin):
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Consolidation]) -> None:
         for pk in queryset.values_list("pk", flat=True):
             consolidation_delete(pk=pk)
-
-
-def _asked(count: int) -> str:
-    return ngettext("%d run is on its way.", "%d runs are on their way.", count) % count
-
-
-def _reset(count: int) -> str:
-    return ngettext("%d begins anew with its next run.", "%d begin anew with their next runs.", count) % count

@@ -1,6 +1,5 @@
-"""Memories in the admin: to read, to find, to delete softly and to restore."""
+"""The admin pages of memories: list, search, history, soft deletion and restoration."""
 
-from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -8,10 +7,9 @@ from django.contrib import admin
 from django.db.models import Q, QuerySet, Value
 from django.http import HttpRequest, HttpResponse
 from django.template.defaultfilters import truncatechars
-from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from unfold.admin import ModelAdmin
+from unfold.admin import ModelAdmin, TabularInline
 from unfold.contrib.filters.admin import FieldTextFilter, RangeDateTimeFilter
 from unfold.dataclasses import ActionDialog
 from unfold.decorators import action, display
@@ -19,31 +17,41 @@ from unfold.decorators import action, display
 from apps.core.admin.kit import (
     NOTHING,
     ReadOnly,
-    after_dialog,
-    badge,
+    apply_on_page,
+    badge_column,
+    choice_badge,
+    column,
     excerpt,
     for_each,
-    found_or_404,
+    json_column,
+    link,
+    link_column,
+    list_link,
     moment,
+    moment_column,
+    monospace,
     operator_access,
     plain_text,
-    pretty_json,
+    required_permission,
+    scope_column,
+    text_column,
     two_lines,
 )
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.semantic import services
-from apps.semantic.admin.history import RevisionInline, may
-from apps.semantic.admin.search import RELEVANCE, searched
+from apps.semantic.admin.search import RELEVANCE, search_memories
 from apps.semantic.domain.confidence import DecayPolicy
-from apps.semantic.models import Conflict, Memory, MemoryStatus, half_lives
+from apps.semantic.models import Conflict, Memory, MemoryRevision, MemoryStatus, half_lives
 
 STATUS_COLOURS = {
-    "Active": "success", "Superseded": "warning", "Merged": "info", "Rejected": "danger", "Deleted": "danger",
+    "active": "success", "superseded": "warning", "merged": "info", "rejected": "danger", "deleted": "danger",
 }  # fmt: skip
-SHOWN_CONTENT_CHARS = 240
+# Other actions of a history are warnings.
+ACTION_COLOURS = {"created": "info", "reinforced": "success", "restored": "success", "deleted": "danger"}
+SHOWN_CONTENT_CHARS, SHOWN_CHANGE_CHARS = 240, 200
 DELETE_DIALOG = ActionDialog(
     title="Delete this memory?",
-    description="No search finds it any more. It is kept, with its history, and can be restored.",
+    description="Searches no longer find it. It is kept with its history and can be restored.",
     form_class=None,
     form_submit_text="Delete",
 )
@@ -56,12 +64,48 @@ RESTORE_DIALOG = ActionDialog(
 NOUN = ("memory", "memories")
 
 
+def can_read_memories(request: HttpRequest) -> bool:
+    """Return whether the user may see the contents of memories."""
+    return request.user.has_perm("semantic.view_memory")
+
+
+class RevisionInline(ReadOnly, TabularInline):
+    """The history of a memory as a tab of its page, the last step first. It needs the permission to view memories."""
+
+    model = MemoryRevision
+    verbose_name_plural = "History"
+    fields = readonly_fields = ["when", "what", "actor", "reason", "what_changed"]
+    ordering = ["-id"]
+    extra = 0
+    per_page = 20
+    hide_title = True
+    tab = True
+
+    when = moment_column("at", "At")
+
+    @display(description="What happened")
+    def what(self, revision: MemoryRevision) -> str:
+        shown = choice_badge(revision, "action", {revision.action: "warning", **ACTION_COLOURS})
+        if revision.conflict is None:
+            return shown
+        return format_html("{} {}", shown, link("admin:semantic_conflict_change", revision.conflict, "Receipt"))
+
+    @display(description="Before and after")
+    def what_changed(self, revision: MemoryRevision) -> str:
+        lines = []
+        for name, values in revision.changes.items():
+            texts = (truncatechars(NOTHING if value is None else str(value), SHOWN_CHANGE_CHARS) for value in values)
+            lines.append(f"{name}: {' → '.join(texts)}")
+        return plain_text("\n".join(lines))
+
+    has_view_permission = required_permission("semantic.view_memory")
+
+
 @admin.register(Memory)
 class MemoryAdmin(ReadOnly, ModelAdmin):
-    """Read-only but for the actions, which go through the services like every other change."""
+    """A read-only list of memories, with a search, and with actions that go through the services."""
 
-    list_display = ["excerpt", "state", "whose", "confidence_now", "origin", "when"]
-    list_display_links = ["excerpt"]
+    list_display = ["content_excerpt", "state", "whose", "confidence_now", "origin", "when"]
     list_filter = [
         "status",
         "decay_policy",
@@ -84,81 +128,58 @@ class MemoryAdmin(ReadOnly, ModelAdmin):
     actions_detail = ["soft_delete_this", "restore_this"]
     inlines = [RevisionInline]
     fieldsets = [
-        (None, {"fields": ["words", "state_label", "confidence_explained", "circumstances"]}),
+        (None, {"fields": ["full_content", "state_label", "confidence_explained", "full_context"]}),
         ("Whose", {"fields": [("user_id", "household_id", "persona_id"), "session_id"]}),
         ("Time", {"fields": [("happened", "saved"), ("changed", "reinforced")]}),
-        ("Tags", {"fields": [("agent", "personality"), ("project", "type"), ("source", "is_global"), "words_to_find"]}),
+        ("Tags", {"fields": [("agent", "personality"), ("project", "type"), ("source", "is_global"), "keyword_list"]}),
         ("More", {"fields": ["uuid", "importance", "superseded", "decisions", "metadata_json", "vectors", "hash"]}),
     ]  # fmt: skip
     readonly_fields = [
-        "words", "state_label", "confidence_explained", "circumstances", "happened", "saved", "changed", "reinforced",
-        "words_to_find", "superseded", "decisions", "metadata_json", "vectors", "hash",
+        "full_content", "state_label", "confidence_explained", "full_context", "happened", "saved", "changed",
+        "reinforced", "keyword_list", "superseded", "decisions", "metadata_json", "vectors", "hash",
     ]  # fmt: skip
-
-    def get_list_display(self, request: HttpRequest) -> list[str]:
-        first, *others = self.list_display
-        return [first, RELEVANCE, *others] if _searching(request) else self.list_display
-
-    def get_ordering(self, request: HttpRequest) -> list[str]:
-        return [f"-{RELEVANCE}", "-id"] if _searching(request) else ["-id"]
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Memory]:
-        memories = Memory.objects.visible_to(operator_access(request)).defer("lexemes").select_related("superseded_by")
-        # The search gives it its values; the order of the list names it before there are any.
-        return memories.annotate(**{RELEVANCE: Value(0.0)}) if _searching(request) else memories
 
     # Columns
 
-    @display(description="Memory")
-    def excerpt(self, memory: Memory) -> SafeString:
-        return excerpt(truncatechars(memory.content, SHOWN_CONTENT_CHARS))
-
-    @display(description="Status", ordering="status", label=STATUS_COLOURS)
-    def state(self, memory: Memory) -> str:
-        return memory.get_status_display()
-
-    @display(description="Whose", ordering="user_id")
-    def whose(self, memory: Memory) -> SafeString:
-        return two_lines(memory.user_id, " / ".join(filter(None, (memory.household_id, memory.persona_id))))
+    content_excerpt = column("Memory", lambda memory: excerpt(truncatechars(memory.content, SHOWN_CONTENT_CHARS)))
+    state = badge_column("status", "Status", STATUS_COLOURS)
+    whose = scope_column()
+    origin = column(
+        "Source", lambda memory: two_lines(memory.source, f"importance {memory.importance:g}"), ordering="source"
+    )
+    relevance = column(
+        "Relevance",
+        lambda memory: f"{score:.2f}" if (score := getattr(memory, RELEVANCE, 0.0)) else NOTHING,
+        ordering=RELEVANCE,
+    )
 
     @display(description="Confidence")
     def confidence_now(self, memory: Memory) -> SafeString:
         now = memory.confidence_at(utcnow(SYSTEM_CLOCK))
         return two_lines(f"{now:.2f}", memory.get_decay_policy_display())
 
-    @display(description="Source", ordering="source")
-    def origin(self, memory: Memory) -> SafeString:
-        return two_lines(memory.source, f"importance {memory.importance:g}")
-
     @display(description="Saved at", ordering="id")
     def when(self, memory: Memory) -> SafeString:
         happened = f"happened {moment(memory.occurred_at)}" if memory.occurred_at else ""
         return two_lines(moment(memory.created_at), happened)
 
-    @display(description="Relevance", ordering=RELEVANCE)
-    def relevance(self, memory: Memory) -> str:
-        score = getattr(memory, RELEVANCE, 0.0)
-        return f"{score:.2f}" if score else NOTHING
-
     # The page of a memory
 
-    @display(description="Happened at")
-    def happened(self, memory: Memory) -> str:
-        return moment(memory.occurred_at)
-
-    @display(description="Saved at")
-    def saved(self, memory: Memory) -> str:
-        return moment(memory.created_at)
-
-    @display(description="Content")
-    def words(self, memory: Memory) -> SafeString | str:
-        return plain_text(memory.content)
+    full_content = text_column("content", "Content")
+    full_context = text_column("context", "Context")
+    happened = moment_column("occurred_at", "Happened at")
+    saved = moment_column("created_at", "Saved at")
+    changed = moment_column("updated_at", "Changed at")
+    reinforced = moment_column("last_reinforced_at", "Reinforced at")
+    keyword_list = column("Keywords", lambda memory: ", ".join(memory.keywords) or NOTHING)
+    superseded = link_column("superseded_by", "Superseded by", "admin:semantic_memory_change")
+    metadata_json = json_column("metadata", "Metadata")
+    hash = column("Content hash", lambda memory: monospace(memory.content_hash))
 
     @display(description="Status")
     def state_label(self, memory: Memory) -> str:
-        label = badge(memory.get_status_display(), STATUS_COLOURS[memory.get_status_display()])
         since = f" since {moment(memory.status_changed_at)}" if memory.status_changed_at else ""
-        return format_html("{}{}", label, since)
+        return format_html("{}{}", choice_badge(memory, "status", STATUS_COLOURS), since)
 
     @display(description="Confidence")
     def confidence_explained(self, memory: Memory) -> str:
@@ -167,51 +188,21 @@ class MemoryAdmin(ReadOnly, ModelAdmin):
         how = f"halves every {half_life / timedelta(days=1):g} days" if half_life else "does not decay"
         return f"{now:.2f} now; {memory.base_confidence:.2f} claimed; {memory.decay_policy}: {how}"
 
-    @display(description="Context")
-    def circumstances(self, memory: Memory) -> SafeString | str:
-        return plain_text(memory.context)
-
-    @display(description="Changed at")
-    def changed(self, memory: Memory) -> str:
-        return moment(memory.updated_at)
-
-    @display(description="Reinforced at")
-    def reinforced(self, memory: Memory) -> str:
-        return moment(memory.last_reinforced_at)
-
-    @display(description="Keywords")
-    def words_to_find(self, memory: Memory) -> str:
-        return ", ".join(memory.keywords) or NOTHING
-
-    @display(description="Superseded by")
-    def superseded(self, memory: Memory) -> SafeString | str:
-        if memory.superseded_by is None:
-            return NOTHING
-        url = reverse("admin:semantic_memory_change", args=[memory.superseded_by.pk])
-        return format_html('<a class="mh-link" href="{}">{}</a>', url, memory.superseded_by)
-
     @display(description="Decisions about it")
     def decisions(self, memory: Memory) -> SafeString | str:
         receipts = Conflict.objects.filter(Q(candidate=memory) | Q(existing=memory) | Q(result=memory)).count()
-        url = f"{reverse('admin:semantic_conflict_changelist')}?state=all&q={memory.uuid}"
-        return format_html('<a class="mh-link" href="{}">{}</a>', url, receipts) if receipts else NOTHING
-
-    @display(description="Metadata")
-    def metadata_json(self, memory: Memory) -> SafeString | str:
-        return pretty_json(memory.metadata) if memory.metadata else NOTHING
+        if not receipts:
+            return NOTHING
+        return list_link("admin:semantic_conflict_changelist", receipts, state="all", q=memory.uuid)
 
     @display(description="Vectors")
     def vectors(self, memory: Memory) -> str:
         rows = memory.embeddings.select_related("space").defer("vector")
         lines = [
-            f"{row.space}{', in use' if row.space.is_active else ''}{', given by the writer' if row.is_given else ''}"
+            f"{row.space}{', in use' if row.space.is_active else ''}{', from the writer' if row.is_given else ''}"
             for row in rows
         ]
         return plain_text("\n".join(lines) or "none")
-
-    @display(description="Content hash")
-    def hash(self, memory: Memory) -> SafeString:
-        return format_html('<span class="mh-mono">{}</span>', memory.content_hash)
 
     # Actions
 
@@ -225,37 +216,43 @@ class MemoryAdmin(ReadOnly, ModelAdmin):
 
     @action(description="Delete", icon="delete", permissions=["view", "soft_delete"], dialog=DELETE_DIALOG)
     def soft_delete_this(self, request: HttpRequest, form: Any, object_id: str) -> HttpResponse:
-        return self._on_page(request, object_id, services.memory_delete, "deleted")
+        return apply_on_page(self, request, object_id, services.memory_delete, noun=NOUN, done="deleted")
 
     @action(description="Restore", icon="restore_from_trash", permissions=["view", "restore"], dialog=RESTORE_DIALOG)
     def restore_this(self, request: HttpRequest, form: Any, object_id: str) -> HttpResponse:
-        return self._on_page(request, object_id, services.memory_restore, "restored")
-
-    def _on_page(self, request: HttpRequest, object_id: str, service: Callable[..., Any], done: str) -> HttpResponse:
-        memory = found_or_404(self.get_object(request, object_id))
-        for_each(request, [memory.uuid], service, noun=NOUN, done=done)
-        return after_dialog(request, reverse("admin:semantic_memory_change", args=[memory.pk]))
+        return apply_on_page(self, request, object_id, services.memory_restore, noun=NOUN, done="restored")
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> list[Any]:
-        """Delete what is there, restore what is deleted."""
+        """Return restore for a deleted memory, and delete for every other."""
         memory = self.get_object(request, str(object_id))
-        deleted = memory is not None and memory.status == MemoryStatus.DELETED
-        fitting = "restore_this" if deleted else "soft_delete_this"
-        actions = super().get_actions_detail(request, object_id)
-        return [action for action in actions if action.path == fitting]
+        is_deleted = memory is not None and memory.status == MemoryStatus.DELETED
+        path = "restore_this" if is_deleted else "soft_delete_this"
+        return [action for action in super().get_actions_detail(request, object_id) if action.path == path]
 
-    def has_soft_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return may(request, "delete")
+    has_soft_delete_permission = required_permission("semantic.delete_memory")
+    has_restore_permission = required_permission("semantic.change_memory")
 
-    def has_restore_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return may(request, "change")
+    # The search
+
+    def get_list_display(self, request: HttpRequest) -> list[str]:
+        first, *others = self.list_display
+        return [first, RELEVANCE, *others] if is_search(request) else self.list_display
+
+    def get_ordering(self, request: HttpRequest) -> list[str]:
+        return [f"-{RELEVANCE}", "-id"] if is_search(request) else ["-id"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Memory]:
+        memories = Memory.objects.visible_to(operator_access(request)).defer("lexemes").select_related("superseded_by")
+        # The search sets its values; the order of the list names it before that.
+        return memories.annotate(**{RELEVANCE: Value(0.0)}) if is_search(request) else memories
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Memory], search_term: str
     ) -> tuple[QuerySet[Memory], bool]:
         term = search_term.strip().replace("\x00", "")
-        return (searched(request, operator_access(request), queryset, term) if term else queryset), False
+        return (search_memories(request, operator_access(request), queryset, term) if term else queryset), False
 
 
-def _searching(request: HttpRequest) -> bool:
+def is_search(request: HttpRequest) -> bool:
+    """Return whether the list is asked for with a search term."""
     return bool(request.GET.get("q", "").strip())

@@ -1,6 +1,5 @@
-"""The filters of the queue of conflicts, and its list: made so that a page costs the same with many receipts."""
+"""The filters of the queue of conflicts, and its list: a page costs the same with many receipts."""
 
-from collections.abc import Iterator
 from typing import Any
 
 from django.db.models import F, OuterRef, QuerySet, Subquery
@@ -18,13 +17,13 @@ from apps.semantic.models import Conflict, Origin, ReviewState
 
 SHOWN_CONTENT_CHARS = 240
 ALL = "all"
-# What the list does not show, and what makes receipts large.
+# Large columns that the list does not show.
 DOCUMENTS = ("rule", "signals", "records", "merge", "others", "transitions")
 Receipts = QuerySet[Conflict]
 
 
 class StateFilter(DropdownFilter):
-    """What waits for a person, unless something else is asked for."""
+    """Filter by state: open receipts unless another state is chosen."""
 
     title, parameter_name = "state", "state"
     all_option = None
@@ -33,28 +32,32 @@ class StateFilter(DropdownFilter):
         return [*((str(state.value), str(state.label)) for state in ReviewState), (ALL, "All")]
 
     def value(self) -> str:
-        given = super().value()
-        return given if given in {ALL, *ReviewState.values} else ReviewState.OPEN.value
+        chosen = super().value()
+        return chosen if chosen in {ALL, *ReviewState.values} else ReviewState.OPEN.value
 
     def queryset(self, request: HttpRequest, queryset: Receipts) -> Receipts:
         return queryset if self.value() == ALL else queryset.filter(state=self.value())
 
 
-class RuleFilter(DropdownFilter):
-    """The rules that have receipts, of all versions."""
+class NameFilter(DropdownFilter):
+    """Filter by a column that holds the chosen name."""
+
+    def queryset(self, request: HttpRequest, queryset: Receipts) -> Receipts:
+        value = comparable(self.value())
+        return queryset.filter(**{self.parameter_name: value}) if value else queryset
+
+
+class RuleFilter(NameFilter):
+    """Filter by rule, of all versions: a choice of those with receipts."""
 
     title, parameter_name = "rule", "rule_name"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        names = dict.fromkeys(rule.name for rule in decided_rules() if rule.name)
-        return [(name, name) for name in names]
-
-    def queryset(self, request: HttpRequest, queryset: Receipts) -> Receipts:
-        return queryset.filter(rule_name=comparable(self.value())) if self.value() else queryset
+        return [(name, name) for name in dict.fromkeys(rule.name for rule in decided_rules() if rule.name)]
 
 
-class StrategyFilter(DropdownFilter):
-    """What decided: a strategy of arbitration, or a person."""
+class StrategyFilter(NameFilter):
+    """Filter by what decided: a strategy of the arbitration, or a person."""
 
     title, parameter_name = "strategy", "strategy"
 
@@ -62,12 +65,9 @@ class StrategyFilter(DropdownFilter):
         names = [strategy.value for strategy in Strategy if strategy is not Strategy.NO_CONFLICT]
         return [(name, name.capitalize()) for name in (*names, Origin.OVERRIDE.value, Origin.REVERT.value)]
 
-    def queryset(self, request: HttpRequest, queryset: Receipts) -> Receipts:
-        return queryset.filter(strategy=comparable(self.value())) if self.value() else queryset
-
 
 class SignalFilter(DropdownFilter):
-    """Those for which a signal spoke."""
+    """Filter by a type of signal among those of a receipt."""
 
     title, parameter_name = "signal", "signal"
 
@@ -75,7 +75,8 @@ class SignalFilter(DropdownFilter):
         return [(kind.value, kind.value.capitalize()) for kind in SignalType]
 
     def queryset(self, request: HttpRequest, queryset: Receipts) -> Receipts:
-        return queryset.filter(signals__contains=[{"type": comparable(self.value())}]) if self.value() else queryset
+        value = comparable(self.value())
+        return queryset.filter(signals__contains=[{"type": value}]) if value else queryset
 
 
 FILTERS = [
@@ -94,13 +95,13 @@ FILTERS = [
 
 
 class ReceiptPaginator(BoundedPaginator):
-    """In the order of the list, which an index of each state has."""
+    """Counts in the order of the list, for which each state has an index."""
 
     counted_by = ("-id",)
 
 
 class ConflictList(ChangeList):
-    """The receipts of a page with what its columns show, in one query; counting them reads nothing of that."""
+    """A page of receipts with what its columns show, in one query; counting reads nothing of that."""
 
     result_list: Any
 
@@ -110,12 +111,9 @@ class ConflictList(ChangeList):
 
     def get_results(self, request: HttpRequest) -> None:
         super().get_results(request)
-        self.result_list = self.result_list.annotate(**dict(_columns()))
-
-
-def _columns() -> Iterator[tuple[str, Any]]:
-    for side in ("candidate", "existing", "result"):
-        yield f"{side}_text", Left(f"{side}__content", SHOWN_CONTENT_CHARS)
-        yield f"{side}_status", F(f"{side}__status")
-    changes = MergeRuleVersion.objects.filter(version=OuterRef("rule_version"), rule_name=OuterRef("rule_name"))
-    yield "rule_change", Subquery(changes.values("pk")[:1])
+        changes = MergeRuleVersion.objects.filter(version=OuterRef("rule_version"), rule_name=OuterRef("rule_name"))
+        shown: dict[str, Any] = {"rule_change": Subquery(changes.values("pk")[:1])}
+        for side in ("candidate", "existing", "result"):
+            shown[f"{side}_text"] = Left(f"{side}__content", SHOWN_CONTENT_CHARS)
+            shown[f"{side}_status"] = F(f"{side}__status")
+        self.result_list = self.result_list.annotate(**shown)

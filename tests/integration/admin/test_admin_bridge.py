@@ -109,7 +109,7 @@ def test_a_policy_says_what_it_would_want_before_it_is_switched_on(operator: Cli
     assert "no events were recorded yet" in text_of(operator, page)
     for fields in ({"importance": 0.5}, {"importance": 0.4}, {"event_type": "message"}, {"household_id": "home"}):
         timeline.event(**{"event_type": "promise", "importance": 0.9, **fields})
-    assert "wants 1 of the last 4 events" in text_of(operator, page)
+    assert "selects 1 of the last 4 events" in text_of(operator, page)
 
 
 def test_who_may_only_look_changes_no_policy(staff: Callable[..., Client]) -> None:
@@ -157,7 +157,7 @@ def test_routed_events_are_found_by_the_id_of_the_event_or_of_the_memory(operato
 def test_what_failed_can_be_tried_again(operator: Client) -> None:
     failed, waiting = routed(status="failed", tries=5, error="content: max_length"), routed()
     response = run(operator, "retry", [failed, waiting])
-    assert "1 event is tried again." in response.content.decode()
+    assert "1 event is retried." in response.content.decode()
     failed.refresh_from_db()
     assert (failed.status, failed.tries) == ("pending", 0)
     assert [task.task["func"] for task in OrmQ.objects.all()] == ["apps.semantic.tasks.ingest_events"]

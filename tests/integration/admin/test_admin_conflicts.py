@@ -17,7 +17,7 @@ from django_q.models import OrmQ, Task
 from apps.core.domain.scope import Scope, system_access
 from apps.rules.services import rule_register
 from apps.semantic.admin.bulk_revert import AT_ONCE
-from apps.semantic.admin.receipt_page import may_decide
+from apps.semantic.admin.receipt_page import allowed_steps
 from apps.semantic.conflicts.bulk_revert import TASK
 from apps.semantic.conflicts.review import Winner, conflict_accept, conflict_override, conflict_revert
 from apps.semantic.domain.memory import MemoryDraft
@@ -96,7 +96,7 @@ def test_the_queue_shows_what_was_decided_about_what(operator: Client, decide: D
 def test_the_memory_that_stands_is_marked(operator: Client, decide: Decide) -> None:
     decide()
     text = text_of(operator, LIST)
-    standing = re.findall(r'class="mh-side mh-stands">.*?title="([^"]*)"', text)
+    standing = re.findall(r'class="mh-side mh-active">.*?title="([^"]*)"', text)
     assert standing == [NOT_LISBON]
 
 
@@ -114,7 +114,7 @@ def test_only_open_decisions_wait_in_the_queue(operator: Client, decide: Decide)
 
 
 def test_an_empty_queue_says_that_nothing_waits(operator: Client) -> None:
-    assert "No decision waits for a person." in text_of(operator, LIST)
+    assert "No decision waits for review." in text_of(operator, LIST)
 
 
 @pytest.mark.parametrize(
@@ -217,7 +217,7 @@ def test_the_page_marks_what_differs_word_by_word(operator: Client, decide: Deci
 
 def test_the_page_shows_where_the_words_of_a_merged_memory_come_from(operator: Client, merged: Conflict) -> None:
     text = text_of(operator, page_of(merged))
-    assert "What they became" in text
+    assert "Merged memory" in text
     assert 'title="From the candidate">' in text
 
 
@@ -316,19 +316,19 @@ def test_a_person_lets_the_candidate_stand(operator: Client, decide: Decide) -> 
 def test_only_the_steps_that_apply_are_offered(decide: Decide, merged: Conflict) -> None:
     decided = decide(user="ben")
     noticed = decide("Ana owns 12 postcards.", "Ana owns 15 postcards.")
-    assert may_decide(decided) == {"accept", "revert", "existing", "both"}
-    assert may_decide(noticed) == {"accept", "candidate", "existing"}
-    assert may_decide(merged) == {"accept", "revert", "candidate", "existing", "both"}
+    assert allowed_steps(decided) == {"accept", "revert", "existing", "both"}
+    assert allowed_steps(noticed) == {"accept", "candidate", "existing"}
+    assert allowed_steps(merged) == {"accept", "revert", "candidate", "existing", "both"}
     answer = conflict_revert(access=ACCESS, uuid=decided.uuid)
     decided.refresh_from_db()
-    assert may_decide(decided) == set()
-    assert may_decide(answer) == {"revert"}
+    assert allowed_steps(decided) == set()
+    assert allowed_steps(answer) == {"revert"}
 
 
 def test_the_offered_steps_are_those_that_the_services_take(decide: Decide) -> None:
     noticed = decide("Ana owns 12 postcards.", "Ana owns 15 postcards.")
     overridden = conflict_override(access=ACCESS, uuid=noticed.uuid, winner=Winner.EXISTING)
-    assert may_decide(overridden) == {"revert", "candidate", "both"}
+    assert allowed_steps(overridden) == {"revert", "candidate", "both"}
     conflict_override(access=ACCESS, uuid=overridden.uuid, winner=Winner.CANDIDATE)
     assert active() == ["Ana owns 15 postcards."]
 
@@ -348,8 +348,8 @@ def test_a_dialog_says_what_its_step_would_do(operator: Client, decide: Decide) 
         name: text_of(operator, reverse(f"admin:semantic_conflict_{name}", args=[receipt.pk]))
         for name in ("accept_this", "keep_existing", "revert_this")
     }
-    assert "Nothing changes about the memories." in said["accept_this"]
-    assert f"The existing memory “{LISBON}” stands." in said["keep_existing"]
+    assert "The memories do not change." in said["accept_this"]
+    assert f"The existing memory “{LISBON}” is active." in said["keep_existing"]
     assert f"The candidate “{NOT_LISBON}” is superseded." in said["keep_existing"]
     assert f"The existing memory “{LISBON}” is active again, exactly as before." in said["revert_this"]
     assert f"The candidate “{NOT_LISBON}” is deleted, and can be restored." in said["revert_this"]

@@ -97,7 +97,7 @@ def test_progress_cannot_be_written_by_hand(operator: Client) -> None:
 def test_running_now_asks_the_workers_for_a_run(operator: Client) -> None:
     one = nightly()
     response = run(operator, "run_chosen", [one])
-    assert "1 run is on its way." in response.content.decode()
+    assert "1 run was requested." in response.content.decode()
     [task] = OrmQ.objects.all()
     assert (task.func(), task.task["args"]) == ("apps.semantic.tasks.consolidate", (one.pk,))
     assert LogEntry.objects.get().change_message == "Run requested."
@@ -118,17 +118,17 @@ def test_beginning_anew_moves_it_back_to_the_first_memory(operator: Client, disa
     one.refresh_from_db()
     assert one.cursor > 0
     response = run(operator, "reset_chosen", [one])
-    assert "1 begins anew" in response.content.decode()
+    assert "1 starts over with its next run." in response.content.decode()
     one.refresh_from_db()
     assert (one.cursor, one.looked_at, one.noticed) == (0, 0, 0)
 
 
 def test_the_list_says_how_far_each_is(operator: Client, disagreeing: None) -> None:
     one = nightly(enabled=True, user_id="ana")
-    assert "not begun" in text_of(operator, LIST)
+    assert "not started" in text_of(operator, LIST)
     consolidation_run(pk=one.pk)
     text = text_of(operator, LIST)
-    assert "2 looked at, 1 noticed, 0 decided; complete" in text
+    assert "2 compared, 1 noticed, 0 decided; complete" in text
     assert "user ana" in text
     assert "Scheduled" in text
 

@@ -103,11 +103,11 @@ def test_the_page_shows_what_the_unsaved_values_would_change(
 
 def test_a_change_of_nothing_says_so(operator: Client, rule: MergeRule, remember: Remember) -> None:
     move(remember)
-    assert "Every decision would come to what it came to." in page_of(rehearse(operator, rule))
+    assert "Every decision would be the same." in page_of(rehearse(operator, rule))
 
 
 def test_without_decisions_the_page_says_what_to_do(operator: Client, rule: MergeRule) -> None:
-    assert "Nothing is recorded here yet" in page_of(rehearse(operator, rule))
+    assert "No decisions are recorded here yet" in page_of(rehearse(operator, rule))
 
 
 def test_a_mistake_in_the_form_is_shown_at_its_field_as_when_saving(operator: Client, rule: MergeRule) -> None:

@@ -50,7 +50,7 @@ def test_a_decision_is_reverted_by_keyboard_and_read_on_a_small_screen(
         assert not is_cut_off(page, ".field-memories")
         page.set_viewport_size(WIDE)
         press(page, "Candidate")
-        page.wait_for_selector("text=The candidate stands")
+        page.wait_for_selector("text=The candidate wins")
         press(page, "Revert")
         page.wait_for_selector("text=is active again, exactly as before")
         page.locator("#dialog button[type=submit]").focus()
