@@ -115,7 +115,7 @@ def test_a_healthy_provider_s_state_never_changes() -> None:
     assert record_success(NEW, admission.ticket, START + 9, CONFIG) is NEW
 
 
-def test_while_open_no_call_passes_and_each_is_told_when_to_ask_again() -> None:
+def test_an_open_breaker_refuses_calls_with_a_time() -> None:
     for elapsed in (0, 1, 29_999):
         state, admission = admit(OPEN, START + elapsed, CONFIG)
         assert state is OPEN
@@ -185,7 +185,7 @@ def test_a_probe_counts_once() -> None:
     assert record_failure(once, first, READY, CONFIG).phase is Phase.HALF_OPEN
 
 
-def test_a_probe_that_was_not_made_after_all_gives_its_place_back() -> None:
+def test_a_probe_that_was_not_made_frees_its_place() -> None:
     state, tickets = probes(OPEN, 3, READY)
     freed = release(state, tickets[1])
     assert (freed.phase, freed.successful_probes, freed.attempts) == (Phase.HALF_OPEN, 0, state.attempts)
@@ -296,7 +296,7 @@ class Breaking(RuleBasedStateMachine):
         now = self.clock.now()
         if self.phase is Phase.OPEN and now - self.changes[-1][1] >= 30_000:
             self.become(Phase.HALF_OPEN)
-        # A probe loses its place only when somebody else asks for it.
+        # A probe loses its place only when another call requests it.
         if self.phase is Phase.HALF_OPEN:
             self.waited_for = [call for call in self.waited_for if now - call.started_at < 120_000]
         missing = 3 - self.successes - len(self.waited_for)

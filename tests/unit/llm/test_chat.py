@@ -107,8 +107,8 @@ def test_a_caller_in_a_hurry_shortens_the_whole_and_nothing_else():
 
 
 def test_each_error_says_what_follows_from_it():
-    told = {error.kind: (error.retryable, error.counts_against_breaker) for error in ChatError.__subclasses__()}
-    assert told == {
+    kinds = {error.kind: (error.retryable, error.counts_against_breaker) for error in ChatError.__subclasses__()}
+    assert kinds == {
         ErrorKind.TIMEOUT: (True, True),
         ErrorKind.CONNECTION: (True, True),
         ErrorKind.RATE_LIMITED: (True, False),
@@ -118,13 +118,13 @@ def test_each_error_says_what_follows_from_it():
         ErrorKind.BAD_RESPONSE: (True, True),
         ErrorKind.CUT_OFF: (True, True),
     }
-    assert set(told) == set(ErrorKind)
+    assert set(kinds) == set(ErrorKind)
 
 
 @pytest.mark.parametrize(
     ("milliseconds", "seconds"), [(None, None), (0, 0), (1, 1), (1_000, 1), (1_001, 2), (90_000, 90)]
 )
-def test_a_pause_is_told_in_whole_seconds_too(milliseconds, seconds):
+def test_a_pause_is_known_in_whole_seconds_too(milliseconds, seconds):
     assert ChatRateLimitedError("busy", status=429, retry_after_ms=milliseconds).retry_after == seconds
 
 

@@ -70,7 +70,7 @@ def test_a_text_that_broke_off_is_no_answer():
 
 
 @pytest.mark.parametrize("expected", [TEXT, WEATHER])
-def test_what_the_provider_withheld_or_was_too_long_is_not_looked_at(expected):
+def test_a_filtered_or_too_long_answer_is_not_read(expected):
     assert fault(check_answer(heard('{"sky": "clear", "degrees": 1}', FILTERED), expected)) is OutputFault.FILTERED
     assert fault(check_answer(StreamedAnswer("x" * 9, None, is_too_long=True), expected)) is OutputFault.TOO_LONG
 
@@ -106,7 +106,7 @@ def test_a_document_of_another_shape_is_refused_with_its_problems_and_without_it
     assert "secret" not in str(checked.problems)
 
 
-def test_not_more_than_a_few_problems_are_told():
+def test_only_a_few_problems_are_reported():
     class Week(BaseModel):
         days: list[Weather]
 
@@ -140,7 +140,7 @@ def test_a_part_is_a_list_with_what_was_whole_in_it(cut, part):
     "cut",
     ['{"sky": "clear", "degrees": 2', '{"days": [1, 2], "sky": "cl', '{"days": [1', '{"days": [', '"cle', "It i", "{"],
 )
-def test_where_nobody_can_say_what_is_whole_a_part_is_refused(cut):
+def test_a_part_without_a_list_at_its_end_is_refused(cut):
     assert fault(check_answer(heard(cut, LENGTH), Expectation(json=True, partial_ok=True))) is OutputFault.CUT_OFF
     assert check_partial_answer(cut, Expectation(json=True, partial_ok=True)) is None
 

@@ -80,7 +80,7 @@ DAMAGE = [
     ('{"id": ObjectId("7f")}', '{"id": "7f"}', [KINDS.CALL]),
     ("print({'a': 1})", '{"a": 1}', [KINDS.CALL, KINDS.QUOTES]),
     ('{"t": "one " + "two"}', '{"t": "one two"}', [KINDS.CONCATENATION]),
-    # what stands around it
+    # what surrounds it
     ('Here you are: {"a": 1,} Enjoy!', '{"a": 1}', [KINDS.TEXT_BEFORE, KINDS.TRAILING_COMMA, KINDS.TEXT_AFTER]),
     ('```json\n{"a": 1}\n```', '{"a": 1}', [KINDS.FENCE]),
     ('See [1]:\n```json\n{"a": 1}\n```', '{"a": 1}', [KINDS.TEXT_BEFORE]),

@@ -181,7 +181,7 @@ def test_calls_under_way_count_however_long_they_take() -> None:
 
 
 @given(histories, histories, st.integers(0, 120), st.integers(1, 4))
-def test_asking_again_when_told_helps_and_earlier_does_not(
+def test_a_retry_is_allowed_at_its_time_and_not_before(
     settled: list[TokenUsage], under_way: list[TokenUsage], estimated: int, depth: int
 ) -> None:
     decision = decide_rate(settled, under_way, estimated, HUNDRED, NOW, depth)

@@ -35,7 +35,7 @@ def test_the_waits_double_from_half_a_second_to_eight() -> None:
 
 
 @given(st.integers(1, 99), st.integers(0, 2**31 - 1))
-def test_the_same_seed_gives_the_same_wait_within_its_jitter(attempts: int, seed: int) -> None:
+def test_the_same_seed_has_the_same_wait_within_its_jitter(attempts: int, seed: int) -> None:
     wait = retry_in_ms(PATIENT, attempts, DeterministicRNG(seed))
     assert wait == retry_in_ms(PATIENT, attempts, DeterministicRNG(seed))
     middle = min(500 * 2 ** (attempts - 1), 8_000)

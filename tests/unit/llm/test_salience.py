@@ -143,7 +143,7 @@ def test_at_most_24_are_chosen_for_their_own_score() -> None:
     assert len(select(messages, deltas(90, **every_third)).selected_ids) == 24 * 3
 
 
-def test_no_conversation_gives_no_selection() -> None:
+def test_no_conversation_has_no_selection() -> None:
     assert select([]) == SelectionResult((), (), 0, 0, ())
 
 

@@ -153,14 +153,14 @@ def test_a_vcp_value_that_is_none_of_its_kind_stays_text(value: str) -> None:
     assert parse_vcp_parameters({"count": value}, SCHEMA) == {"count": value}
 
 
-def test_text_that_abp_gives_for_a_number_is_refused() -> None:
+def test_text_for_a_number_is_refused_in_abp() -> None:
     assert run(Recorder(), {"content": "tea", "count": "3"}).outcome == "invalid_parameters"
 
 
 # --- registration ---------------------------------------------------------------------------------------------------
 
 
-def test_a_name_stands_once() -> None:
+def test_a_name_occurs_once() -> None:
     with pytest.raises(ToolError, match="two tools called 'note'"):
         ToolRegistry([tool(), tool()])
 

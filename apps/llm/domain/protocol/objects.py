@@ -5,8 +5,9 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
+from apps.llm.domain.json_repair.repair import RepairResult
 from apps.llm.domain.protocol.results import Fix
 from apps.llm.domain.protocol.tokens import INVISIBLE, Layout, TokenKind
 
@@ -15,31 +16,7 @@ MAX_REPAIRS = 3
 JsonObject = dict[str, Any]
 
 
-class Repaired(Protocol):
-    """The outcome of a repair. value: the JSON value; ok: whether there is one."""
-
-    @property
-    def ok(self) -> bool: ...
-
-    @property
-    def value(self) -> Any: ...
-
-
-RepairJson = Callable[[str], Repaired]
-
-
-@dataclass(frozen=True)
-class StrictlyRead:
-    """The answer of `no_repair`."""
-
-    ok: bool
-    value: Any
-
-
-def no_repair(text: str) -> StrictlyRead:
-    """Return the value of valid JSON only: the repair that repairs nothing."""
-    value = read_object(text)
-    return StrictlyRead(value is not None, value)
+RepairJson = Callable[[str], RepairResult]
 
 
 @dataclass(frozen=True)

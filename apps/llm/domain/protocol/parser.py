@@ -8,9 +8,10 @@ ways, and in one of them a block is data, it is refused.
 import re
 from dataclasses import dataclass
 
-from apps.llm.domain.json_repair.repair import repair_json
+from apps.llm.domain.json_repair.repair import RepairResult, repair_json
+from apps.llm.domain.json_repair.types import RepairRefusal
 from apps.llm.domain.protocol.abp import clean_tool_name, read_abp
-from apps.llm.domain.protocol.objects import Repaired, RepairJson, StrictlyRead
+from apps.llm.domain.protocol.objects import RepairJson
 from apps.llm.domain.protocol.results import (
     Block,
     ParsedOutput,
@@ -44,10 +45,10 @@ def parse_output(
     """
     repairs_left = MAX_REPAIRS
 
-    def limited_repair(damaged: str) -> Repaired:
+    def limited_repair(damaged: str) -> RepairResult:
         nonlocal repairs_left
         repairs_left -= 1
-        return repair(damaged) if repairs_left >= 0 else StrictlyRead(ok=False, value=None)
+        return repair(damaged) if repairs_left >= 0 else RepairResult(None, refusal=RepairRefusal.TOO_MANY_REPAIRS)
 
     found = OutputScanner(text, limited_repair).scan()
     blocks = [block for block in found if mode in (ProtocolMode.DUAL, block.protocol)]

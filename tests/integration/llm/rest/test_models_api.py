@@ -86,7 +86,7 @@ def test_prices_stand_beside_the_models(server: ChatServer, local: str) -> None:
     assert unknown["prices"] == []
 
 
-def test_a_price_for_any_model_stands_beside_each(server: ChatServer, local: str) -> None:
+def test_a_price_for_any_model_is_listed_with_each(server: ChatServer, local: str) -> None:
     price(provider=local, model="*", input_per_million="0", output_per_million="0")
     server.say(Reply(models=("whatever",)))
     assert [model["prices"][0]["input_per_million_usd"] for model in listed()["models"]] == ["0.000000", "0.000000"]
@@ -145,8 +145,8 @@ def test_names_come_as_data_whatever_the_server_calls_its_models(server: ChatSer
 
 
 @pytest.mark.parametrize("bound", [Scope(user_id="ana"), Scope(household_id="home")])
-def test_a_key_with_a_bound_is_told_the_same(server: ChatServer, local: str, bound: Scope) -> None:
-    """Models and prices are the hub's, and nobody's: no count of anybody's calls is in them."""
+def test_a_key_with_a_bound_sees_the_same(server: ChatServer, local: str, bound: Scope) -> None:
+    """Models and prices belong to the hub: they hold no count of any user's calls."""
     assert listed(api_for(bound, Permission.READ)) == listed()
 
 

@@ -63,7 +63,7 @@ def test_without_a_chat_model_everything_else_is_calm(operator: Api) -> None:
 
 
 @pytest.mark.usefixtures("used")
-def test_an_operator_is_told_what_guards_and_records_hold(operator: Api) -> None:
+def test_an_operator_sees_guards_and_records(operator: Api) -> None:
     answer = asked(operator)
     assert (answer["configured"], answer["status"]) == (True, "degraded")
     assert answer["providers"] == [
@@ -83,7 +83,7 @@ def test_an_operator_is_told_what_guards_and_records_hold(operator: Api) -> None
 
 
 @pytest.mark.usefixtures("used")
-def test_money_is_told_as_decimal_text(operator: Api) -> None:
+def test_money_is_decimal_text(operator: Api) -> None:
     budget = asked(operator)["budget"]
     amounts = {name: budget[f"{name}_usd"] for name in ("limit", "spent", "reserved", "remaining", "waived")}
     assert amounts == {
@@ -95,7 +95,7 @@ def test_money_is_told_as_decimal_text(operator: Api) -> None:
 
 
 @pytest.mark.usefixtures("used")
-def test_latencies_are_told_in_percentiles_with_their_quality(operator: Api) -> None:
+def test_latencies_are_percentiles_with_their_quality(operator: Api) -> None:
     [latency] = asked(operator)["latency"]
     assert (latency["provider"], latency["quality"]) == ("openai", "sufficient")
     assert (latency["count"], latency["warmup"], latency["trimmed"]) == (37, 3, 0)
@@ -111,7 +111,7 @@ def test_too_few_calls_have_no_percentiles(operator: Api) -> None:
 
 
 @pytest.mark.usefixtures("used")
-def test_how_models_ask_for_tools_is_told(operator: Api) -> None:
+def test_requests_for_tools_are_counted(operator: Api) -> None:
     tools = asked(operator)["tools"]
     assert (tools["outputs"], tools["abp"], tools["vcp"], tools["fallback_to_vcp"]) == (2, 1, 1, 1)
     assert tools["fallback_rate"] == 0.5
@@ -141,7 +141,7 @@ def test_a_key_with_a_bound_learns_no_count_and_no_amount_of_everybody(bound: Sc
 
 
 @pytest.mark.usefixtures("used")
-def test_a_key_that_is_bound_to_nothing_is_told_all_whatever_it_may_do() -> None:
+def test_a_key_without_a_bound_sees_everything() -> None:
     assert asked(api_for(Scope(), Permission.READ))["budget"]["percent"] == 72.5
 
 

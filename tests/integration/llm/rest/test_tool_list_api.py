@@ -34,7 +34,7 @@ def test_the_tools_that_the_caller_may_use_are_marked(permission: Permission) ->
     assert "memory_search" in allowed
 
 
-def test_a_key_with_a_bound_is_told_the_same_tools() -> None:
+def test_a_key_with_a_bound_sees_the_same_tools() -> None:
     assert api_for(Scope(user_id="ana")).get(TOOLS).json() == api_for(Scope()).get(TOOLS).json()
 
 

@@ -48,7 +48,7 @@ def the_result(api: Api, text: str) -> dict[str, Any]:
 # --- spec 000, scenario "ABP tool request parsing" ----------------------------------------------------------------
 
 
-def test_abp_tool_request_parsing_gives_the_name_and_the_parameters(ana: Api) -> None:
+def test_abp_parsing_returns_name_and_parameters(ana: Api) -> None:
     block = f"{SAVE}{TEA}{END}"
     assert parsed(ana, f"I note that.\n{block}") == {
         "protocol": "abp",
@@ -310,7 +310,7 @@ def test_a_text_of_the_greatest_length_is_taken(ana: Api) -> None:
     assert the_result(ana, (SAVE + TEA).rjust(100_000))["outcome"] == "done"
 
 
-def test_a_text_that_is_too_long_is_told_the_limit(ana: Api) -> None:
+def test_a_text_that_is_too_long_names_the_limit(ana: Api) -> None:
     response = ana.post(PARSE, {"text": "x" * 100_001})
     assert error_attrs(response) == ["text"]
     assert "100000" in response.json()["errors"][0]["detail"]

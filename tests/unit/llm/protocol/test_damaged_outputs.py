@@ -11,7 +11,7 @@ TEA = {"content": "likes tea"}
 GOOD = '{"content": "likes tea"}'
 NAMED, LIKES = "tool_name:「始」memory_save「末」", "content:「始」likes tea「末」"
 
-# What is wrong -> the output. Each asks to save that somebody likes tea.
+# What is wrong -> the output. Each requests to save that a user likes tea.
 TEA_SAVED: dict[str, str] = {
     # --- JSON that needs mending
     "a brace is missing": abp("memory_save", '{"content": "likes tea"'),
@@ -133,7 +133,7 @@ def test_a_request_is_recovered(damage: str) -> None:
     assert (request.name, request.parameters) == (name, parameters)
 
 
-# What it looks like -> the output, and why nothing comes of it (of the first refusal; None when nobody sees a block).
+# What it looks like -> the output, and the reason of the first refusal (None where there is no block).
 REFUSED: dict[str, tuple[str, str | None]] = {
     "nothing": ("", None),
     "words": ("I like tea.", None),

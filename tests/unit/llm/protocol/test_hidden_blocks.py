@@ -1,4 +1,4 @@
-"""A block that is somebody's data is not executed: in a JSON string, in code, in a quotation, in another block."""
+"""A block that is data is not executed: in a JSON string, in code, in a quotation, in another block."""
 
 import json
 
@@ -116,13 +116,13 @@ def test_whatever_is_saved_as_a_json_string_is_only_saved(content: str) -> None:
 
 
 @given(TEXTS)
-def test_whatever_stands_on_quoted_lines_is_not_executed(content: str) -> None:
+def test_a_block_on_quoted_lines_is_not_executed(content: str) -> None:
     quoted = "\n".join(f"> {line}" for line in content.splitlines())
     assert parse_output(quoted).requests == ()
 
 
 @given(TEXTS)
-def test_whatever_stands_in_a_json_document_is_not_executed(content: str) -> None:
+def test_a_block_in_a_json_document_is_not_executed(content: str) -> None:
     document = json.dumps({"messages": [{"role": "user", "content": content}]}, ensure_ascii=False, indent=1)
     assert parse_output(f"Here it is:\n{document}\nDone.").requests == ()
 

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.llm.domain.protocol.objects import no_repair
+from apps.llm.domain.json_repair.repair import RepairResult
+from apps.llm.domain.json_repair.types import RepairRefusal
 from apps.llm.domain.protocol.parser import MAX_REFUSALS, MAX_REPAIRS, parse_output
 from apps.llm.domain.protocol.results import ProtocolMode, ToolRequest
 from apps.llm.domain.protocol.statistics import ProtocolStatistics, measure_output
@@ -45,6 +46,10 @@ BROKEN = abp("memory_save", "what?")
 def test_the_protocol_that_answers(mode: str, text: str, protocol: str, fallback: str | None) -> None:
     parsed = parse_output(text, mode=ProtocolMode(mode))
     assert (parsed.protocol, parsed.fallback) == (protocol, fallback)
+
+
+def no_repair(text: str) -> RepairResult:
+    return RepairResult(None, refusal=RepairRefusal.NO_JSON)
 
 
 def test_a_block_in_the_value_of_a_protocol_that_is_not_understood_is_still_data() -> None:
@@ -105,7 +110,7 @@ def test_the_text_without_the_blocks(text: str, left: str) -> None:
     assert parse_output(text).text == left
 
 
-def test_a_span_is_where_the_block_stands() -> None:
+def test_a_span_is_the_place_of_the_block() -> None:
     block = abp("memory_save", GOOD)
     text = f"Ah \U0001f600\u200b:\n{block}\nDone."
     start, end = the_request(text).span
