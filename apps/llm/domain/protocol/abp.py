@@ -77,7 +77,7 @@ def find_body(layout: Layout, place: int) -> BlockBody:
     """Return where a block ends at the latest: at the first marker that is not the text of a JSON string.
 
     Inside a string that is not delimited as JSON strings are, a marker may be part of the content or the end of a
-    truncated block; the two cannot be told apart, so that marker counts as one outside strings.
+    truncated block; these look alike, so that marker counts as one outside strings.
     """
     while True:
         place += 1
