@@ -24,29 +24,11 @@ from apps.episodic.store.file_cache import TimelineLoadingError, archive_cache
 from apps.episodic.warnings import active_warnings, suspending_warnings
 
 __all__ = [
-    "EventKind",
-    "RecordedDays",
-    "SegmentFilePage",
-    "SegmentPage",
-    "TimelineFigures",
-    "TimelineStatus",
-    "active_warnings",
-    "enabled_retention_count",
-    "events_count",
-    "events_export",
-    "events_query",
-    "latest_kinds",
-    "recorded_by_day",
-    "segment_count",
-    "segment_list",
-    "segment_page",
-    "suspending_warnings",
-    "timeline_figures",
-    "timeline_ready",
-    "timeline_status",
-    "unreachable_status",
-    "warm_up_archive",
-]
+    "EventKind", "RecordedDays", "SegmentFilePage", "SegmentPage", "TimelineFigures", "TimelineStatus",
+    "active_warnings", "enabled_retention_count", "events_count", "events_export", "events_query", "latest_kinds",
+    "recorded_by_day", "segment_count", "segment_list", "segment_page", "suspending_warnings", "timeline_figures",
+    "timeline_ready", "timeline_status", "unreachable_status", "warm_up_archive",
+]  # fmt: skip
 
 # Rows are counted where they are the truth and the catalogue has no count yet; other counts are the catalogue's.
 FIGURES_SQL = """

@@ -98,9 +98,6 @@ def moment_column(name: str, description: str, *, ordering: str | None = None) -
     return column(description, lambda obj: moment(getattr(obj, name)), ordering=ordering)
 
 
-moment_field = moment_column
-
-
 def text_column(name: str, description: str) -> Column:
     """Return a column that shows text of the object with its line breaks."""
     return column(description, lambda obj: plain_text(getattr(obj, name)))

@@ -1,7 +1,7 @@
 """What several admin pages of the timeline show in the same words."""
 
 from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
 
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -32,9 +32,21 @@ ROWS_WORDS = {
 }
 
 
+class TimelinePage:
+    """A page with the style of the timeline."""
+
+    class Media:
+        css: ClassVar = {"all": ["episodic/timeline.css"]}
+
+
 def whose(row: Any) -> SafeString:
     """Render the user, and below it household and persona."""
     return two_lines(row.user_id, " / ".join(filter(None, (row.household_id, row.persona_id))))
+
+
+def mono(text: str) -> SafeString | str:
+    """Render text for programs, such as an id, in a fixed width; a dash for none."""
+    return format_html('<span class="mh-mono">{}</span>', text) if text else NOTHING
 
 
 def short(segment: Segment) -> str:

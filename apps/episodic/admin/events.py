@@ -1,41 +1,125 @@
-"""Recorded events in the admin, to read."""
+"""Recorded events in the admin, to read: a list whose pages cost the same with millions of rows.
+
+Rows have indexes by user, household, persona, segment and arrival. A list that is narrowed to one of the first four
+reads all of its rows; any other list shows the latest arrivals only, and says so.
+"""
 
 from datetime import timedelta
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.defaultfilters import truncatechars
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.timesince import timesince
 from unfold.admin import ModelAdmin
+from unfold.contrib.filters.admin import RangeDateTimeFilter, RangeNumericFilter, TextFilter
 from unfold.decorators import action, display
+from unfold.views import ChangeList
 
 from apps.core.admin.kit import (
     NOTHING,
     ReadOnly,
+    column,
     excerpt,
+    json_column,
     moment,
-    moment_field,
+    moment_column,
     operator_access,
-    plain_text,
-    pretty_json,
+    text_column,
     two_lines,
 )
-from apps.core.admin.lists import BoundedPaginator, comparable
-from apps.episodic.admin.columns import ROWS_WORDS, segment_link, whose
-from apps.episodic.admin.event_list import FILTERS, EventList, is_owned, matching
+from apps.core.admin.lists import (
+    BoundedPaginator,
+    HouseholdFilter,
+    IdentifierFilter,
+    PersonaFilter,
+    UserFilter,
+    as_uuid,
+    comparable,
+)
+from apps.episodic.admin.columns import ROWS_WORDS, TimelinePage, mono, segment_link, whose
 from apps.episodic.admin.search import search_page
 from apps.episodic.models import TimelineEvent
 
 SHOWN_CONTENT_CHARS = 240
 LATE = timedelta(minutes=1)
+LATEST = 200_000
+SEGMENT = "segment"
+OWNERS = ("user_id", "household_id", "persona_id")
+Events = QuerySet[TimelineEvent]
+
+
+class TypeFilter(IdentifierFilter):
+    title, parameter_name = "type", "event_type"
+
+
+class SourceFilter(IdentifierFilter):
+    title, parameter_name = "source", "source"
+
+
+class SegmentFilter(TextFilter):
+    """Filter by the whole id of a segment, as the pages of segments link to it."""
+
+    title, parameter_name = "segment (whole id)", SEGMENT
+
+    def queryset(self, request: HttpRequest, queryset: Events) -> Events:
+        value = comparable(self.value())
+        if not value:
+            return queryset
+        uuid = as_uuid(value)
+        return queryset.filter(segment__uuid=uuid) if uuid else queryset.none()
+
+
+FILTERS = [
+    UserFilter,
+    HouseholdFilter,
+    PersonaFilter,
+    TypeFilter,
+    SourceFilter,
+    SegmentFilter,
+    ("timestamp", RangeDateTimeFilter),
+    ("importance", RangeNumericFilter),
+]
+
+
+class EventList(ChangeList):
+    """The rows of one owner or segment, or the latest ones of all."""
+
+    def get_queryset(self, request: HttpRequest, exclude_parameters: Any = None) -> Events:
+        found: Events = super().get_queryset(request, exclude_parameters)
+        self.is_narrowed = is_narrowed(request)
+        return found if self.is_narrowed else found.filter(pk__gt=latest_from())
+
+
+def is_owned(request: HttpRequest) -> bool:
+    """Return whether the list is narrowed to one user, household or persona."""
+    return any(comparable(request.GET.get(name)) for name in OWNERS)
+
+
+def is_narrowed(request: HttpRequest) -> bool:
+    """Return whether an index finds all rows of the list."""
+    return is_owned(request) or bool(comparable(request.GET.get(SEGMENT))) or bool(comparable(request.GET.get("q")))
+
+
+def latest_from() -> int:
+    """Return the arrival number after which the latest rows begin."""
+    newest = TimelineEvent.objects.order_by("-pk").values_list("pk", flat=True).first()
+    return (newest or 0) - LATEST
+
+
+def matching(events: Events, term: str) -> Events:
+    """Return all rows of the user with this id; of the latest rows, also those of this type or with this id."""
+    among_latest = Q(event_type=term)
+    if uuid := as_uuid(term):
+        among_latest |= Q(uuid=uuid) | Q(identity=uuid)
+    return events.filter(Q(user_id=term) | Q(pk__gt=latest_from()) & among_latest)
 
 
 @admin.register(TimelineEvent)
-class TimelineEventAdmin(ReadOnly, ModelAdmin):
+class TimelineEventAdmin(TimelinePage, ReadOnly, ModelAdmin):
     """Events that are rows; the others are in the files of their segments."""
 
     list_display = ["event", "whose", "origin", "when", "where"]
@@ -64,13 +148,10 @@ class TimelineEventAdmin(ReadOnly, ModelAdmin):
         "known_by",
     ]  # fmt: skip
 
-    class Media:
-        css = {"all": ["episodic/timeline.css"]}
-
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[EventList]:
         return EventList
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[TimelineEvent]:
+    def get_queryset(self, request: HttpRequest) -> Events:
         events = TimelineEvent.objects.visible_to(operator_access(request))
         return events.readable().select_related("segment")
 
@@ -78,9 +159,7 @@ class TimelineEventAdmin(ReadOnly, ModelAdmin):
         """Return the newest first, by the index that finds the rows: by time for an owner, else by arrival."""
         return ["-timestamp", "-pk"] if is_owned(request) else ["-pk"]
 
-    def get_search_results(
-        self, request: HttpRequest, queryset: QuerySet[TimelineEvent], search_term: str
-    ) -> tuple[QuerySet[TimelineEvent], bool]:
+    def get_search_results(self, request: HttpRequest, queryset: Events, search_term: str) -> tuple[Events, bool]:
         term = comparable(search_term)
         return (matching(queryset, term) if term else queryset), False
 
@@ -95,13 +174,8 @@ class TimelineEventAdmin(ReadOnly, ModelAdmin):
         words = excerpt(truncatechars(event.content, SHOWN_CONTENT_CHARS))
         return format_html('{}<span class="mh-kind mh-mono">{}</span>', words, event.event_type)
 
-    @display(description="Whose")
-    def whose(self, event: TimelineEvent) -> SafeString:
-        return whose(event)
-
-    @display(description="Source")
-    def origin(self, event: TimelineEvent) -> SafeString:
-        return two_lines(event.source, f"importance {event.importance:g}")
+    whose = column("Whose", whose)
+    origin = column("Source", lambda event: two_lines(event.source, f"importance {event.importance:g}"))
 
     @display(description="Happened at")
     def when(self, event: TimelineEvent) -> SafeString:
@@ -110,38 +184,18 @@ class TimelineEventAdmin(ReadOnly, ModelAdmin):
             late = f"recorded {timesince(event.timestamp, event.recorded_at, depth=1)} later"
         return two_lines(moment(event.timestamp), late)
 
-    @display(description="Segment")
-    def where(self, event: TimelineEvent) -> SafeString | str:
-        return segment_link(event.segment)
+    where = column("Segment", lambda event: segment_link(event.segment))
 
     # The page of an event
 
-    @display(description="Type")
-    def kind(self, event: TimelineEvent) -> SafeString:
-        return format_html('<span class="mh-mono">{}</span>', event.event_type)
-
-    @display(description="Content")
-    def words(self, event: TimelineEvent) -> SafeString | str:
-        return plain_text(event.content)
-
-    @display(description="Metadata")
-    def metadata_json(self, event: TimelineEvent) -> SafeString | str:
-        return pretty_json(event.metadata) if event.metadata else NOTHING
-
-    @display(description="Household")
-    def household(self, event: TimelineEvent) -> str:
-        return event.household_id or NOTHING
-
-    @display(description="Persona")
-    def persona(self, event: TimelineEvent) -> str:
-        return event.persona_id or NOTHING
-
-    happened = moment_field("timestamp", "Happened at")
-    recorded = moment_field("recorded_at", "Recorded at")
-
-    @display(description="Arrival number")
-    def arrival(self, event: TimelineEvent) -> str:
-        return f"{event.pk:,}; events of the same time are in this order"
+    kind = column("Type", lambda event: mono(event.event_type))
+    words = text_column("content", "Content")
+    metadata_json = json_column("metadata", "Metadata")
+    household = column("Household", lambda event: str(event.household_id or NOTHING))
+    persona = column("Persona", lambda event: str(event.persona_id or NOTHING))
+    happened = moment_column("timestamp", "Happened at")
+    recorded = moment_column("recorded_at", "Recorded at")
+    arrival = column("Arrival number", lambda event: f"{event.pk:,}; events of the same time are in this order")
 
     @display(description="Segment")
     def kept_in(self, event: TimelineEvent) -> SafeString:

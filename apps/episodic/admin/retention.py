@@ -12,9 +12,9 @@ from django.urls import reverse
 from unfold.admin import ModelAdmin
 from unfold.decorators import action, display
 
-from apps.core.admin.kit import CONFIRMED, NOTHING, found_or_404, moment
+from apps.core.admin.kit import CONFIRMED, NOTHING, column, found_or_404, moment
 from apps.core.domain.errors import NotFoundError
-from apps.episodic.admin.columns import count_of
+from apps.episodic.admin.columns import TimelinePage, count_of
 from apps.episodic.domain.retention import GLOBAL_HOUSEHOLD, RetentionRule
 from apps.episodic.models import RetentionPolicy
 from apps.episodic.services import (
@@ -52,7 +52,7 @@ class RetentionForm(forms.ModelForm):
 
 
 @admin.register(RetentionPolicy)
-class RetentionPolicyAdmin(ModelAdmin):
+class RetentionPolicyAdmin(TimelinePage, ModelAdmin):
     """Policies. Every change goes through the services; one that deletes events has to be confirmed first."""
 
     form = RetentionForm
@@ -66,9 +66,6 @@ class RetentionPolicyAdmin(ModelAdmin):
     readonly_fields = ["whose", "last_run", "deleted"]
     empty_text = "Every event is kept."
 
-    class Media:
-        css = {"all": ["episodic/timeline.css"]}
-
     def get_fieldsets(self, request: HttpRequest, obj: RetentionPolicy | None = None) -> Any:
         """Return the fields; the household of a policy cannot be changed."""
         household = "whose" if obj else "household_id"
@@ -77,9 +74,7 @@ class RetentionPolicyAdmin(ModelAdmin):
 
     # Columns
 
-    @display(description="Whose events", ordering="household_id")
-    def whose(self, policy: RetentionPolicy) -> str:
-        return whose(policy.household_id)
+    whose = column("Whose events", lambda policy: whose(policy.household_id), ordering="household_id")
 
     @display(description="State", ordering="is_enabled", label=STATE_COLOURS)
     def state(self, policy: RetentionPolicy) -> str:
@@ -108,19 +103,13 @@ class RetentionPolicyAdmin(ModelAdmin):
         rule = RetentionRule(policy.household_id, policy.days, is_enabled=True)
         return self._page(request, policy, question=question, preview=preview_context(policy.household_id, rule))
 
-    def changeform_view(
-        self,
-        request: HttpRequest,
-        object_id: str | None = None,
-        form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
-    ) -> Any:
+    def changeform_view(self, request: HttpRequest, object_id: str | None = None, *args: Any, **kwargs: Any) -> Any:
         question = None
         if request.method == "POST" and CONFIRMED not in request.POST:
             may_save = self.has_change_permission(request) if object_id else self.has_add_permission(request)
             question = self._question(request, object_id) if may_save else None
         try:
-            return question or super().changeform_view(request, object_id, form_url, extra_context)
+            return question or super().changeform_view(request, object_id, *args, **kwargs)
         except (NotFoundError, ValidationError):
             messages.error(request, "The policies were changed by another request. Check them, and try again.")
             return HttpResponseRedirect(reverse("admin:episodic_retentionpolicy_changelist"))

@@ -5,6 +5,7 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import Count, F, QuerySet
 from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
@@ -13,28 +14,45 @@ from unfold.contrib.filters.admin import DropdownFilter, RangeDateTimeFilter
 from unfold.decorators import action, display
 from unfold.views import ChangeList
 
-from apps.core.admin.kit import NOTHING, ReadOnly, filesize, found_or_404, moment, moment_field, preformatted, two_lines
+from apps.core.admin.kit import (
+    NOTHING,
+    ReadOnly,
+    column,
+    filesize,
+    found_or_404,
+    moment,
+    moment_column,
+    preformatted,
+    two_lines,
+)
 from apps.core.admin.lists import as_uuid, comparable
 from apps.episodic.admin.columns import (
     ROWS_WORDS,
     STATE_COLOURS,
     STATE_WORDS,
+    TimelinePage,
+    event_row,
+    mono,
     segment_link,
     short,
     span,
     state_label,
 )
-from apps.episodic.admin.event_list import SEGMENT
-from apps.episodic.admin.segment_events import WITH_FILE, segment_events_page
+from apps.episodic.admin.events import SEGMENT
 from apps.episodic.admin.segment_jobs import SegmentActions
+from apps.episodic.domain.segment_file.format import SegmentDamagedError
 from apps.episodic.domain.segment_state import ENDED, RowsState, SegmentState
 from apps.episodic.models import Segment, TimelineEvent
-from apps.episodic.models.segment import SegmentStateChoices
+from apps.episodic.models.segment import SEGMENT_STATE_CHOICES
+from apps.episodic.selectors import segment_page
+from apps.episodic.services import segment_quarantine
 
 IN_USE, ALL = "in_use", "all"
 # Their events are counted when they are sealed; until then the rows are.
 UNCOUNTED = frozenset({SegmentState.OPEN, SegmentState.SEALING})
 SHOWN_REPLACED = 20
+PER_PAGE = 50
+WITH_FILE = frozenset({SegmentState.SEALED, SegmentState.ARCHIVED})
 
 
 class SegmentStateFilter(DropdownFilter):
@@ -44,12 +62,11 @@ class SegmentStateFilter(DropdownFilter):
     all_option = None
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        states = [(str(state.value), str(state.label)) for state in SegmentStateChoices]
-        return [(IN_USE, "In use"), *states, (ALL, "All")]
+        return [(IN_USE, "In use"), *SEGMENT_STATE_CHOICES, (ALL, "All")]
 
     def value(self) -> str:
         given = super().value()
-        return given if given in {ALL, *SegmentStateChoices.values} else IN_USE
+        return given if given in {ALL, *SegmentState} else IN_USE
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Segment]) -> QuerySet[Segment]:
         if self.value() == ALL:
@@ -69,7 +86,7 @@ class SegmentList(ChangeList):
 
 
 @admin.register(Segment)
-class SegmentAdmin(ReadOnly, SegmentActions, ModelAdmin):
+class SegmentAdmin(TimelinePage, ReadOnly, SegmentActions, ModelAdmin):
     """The catalogue, to read. Actions are carried out in the background."""
 
     list_display = ["segment", "state_now", "events_held", "of_when", "file_size", "checks", "replaced"]
@@ -101,9 +118,6 @@ class SegmentAdmin(ReadOnly, SegmentActions, ModelAdmin):
         "file_size_whole", "version", "checked", "checksum", "opened", "closed", "sealed", "archived", "ended",
         "successor", "predecessors", "arrivals",
     ]  # fmt: skip
-
-    class Media:
-        css = {"all": ["episodic/timeline.css"]}
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[SegmentList]:
         return SegmentList
@@ -138,13 +152,8 @@ class SegmentAdmin(ReadOnly, SegmentActions, ModelAdmin):
 
     # Columns
 
-    @display(description="Segment")
-    def segment(self, segment: Segment) -> SafeString:
-        return format_html('<span class="mh-mono">{}</span>', short(segment))
-
-    @display(description="State", ordering="state", label=STATE_COLOURS)
-    def state_now(self, segment: Segment) -> str:
-        return segment.get_state_display()
+    segment = column("Segment", lambda segment: format_html('<span class="mh-mono">{}</span>', short(segment)))
+    state_now = column("State", lambda segment: segment.get_state_display(), ordering="state", colours=STATE_COLOURS)
 
     @display(description="Events", ordering="event_count")
     def events_held(self, segment: Segment) -> SafeString:
@@ -167,9 +176,7 @@ class SegmentAdmin(ReadOnly, SegmentActions, ModelAdmin):
             return format_html('<span class="mh-trouble">{}</span>', segment.damage)
         return two_lines(moment(segment.checked_at), "sound") if segment.checked_at else NOTHING
 
-    @display(description="Replaced by")
-    def replaced(self, segment: Segment) -> SafeString | str:
-        return segment_link(segment.replaced_by)
+    replaced = column("Replaced by", lambda segment: segment_link(segment.replaced_by))
 
     # The page of a segment
 
@@ -177,9 +184,7 @@ class SegmentAdmin(ReadOnly, SegmentActions, ModelAdmin):
     def state_explained(self, segment: Segment) -> SafeString:
         return format_html("{} {}", state_label(segment), STATE_WORDS[SegmentState(segment.state)])
 
-    @display(description="Rows")
-    def rows_explained(self, segment: Segment) -> str:
-        return ROWS_WORDS[segment.rows]
+    rows_explained = column("Rows", lambda segment: ROWS_WORDS[segment.rows])
 
     @display(description="Damage")
     def damage_found(self, segment: Segment) -> SafeString | str:
@@ -196,41 +201,23 @@ class SegmentAdmin(ReadOnly, SegmentActions, ModelAdmin):
             return count
         return format_html('<a class="mh-link" href="{}">{}</a>', url, count)
 
-    @display(description="Of when")
-    def of_when_whole(self, segment: Segment) -> str:
-        return span(segment.first_timestamp, segment.last_timestamp)
-
-    @display(description="Events lost")
-    def lost(self, segment: Segment) -> str:
-        return f"{segment.lost_count:,}" if segment.lost_count else "none"
-
-    @display(description="Name of the file")
-    def file(self, segment: Segment) -> SafeString | str:
-        return format_html('<span class="mh-mono">{}</span>', segment.file_name) if segment.file_name else NOTHING
+    of_when_whole = column("Of when", lambda segment: span(segment.first_timestamp, segment.last_timestamp))
+    lost = column("Events lost", lambda segment: f"{segment.lost_count:,}" if segment.lost_count else "none")
+    file = column("Name of the file", lambda segment: mono(segment.file_name))
 
     @display(description="Size")
     def file_size_whole(self, segment: Segment) -> str:
         return f"{filesize(segment.size_bytes)}, {per_event(segment)}" if segment.size_bytes else NOTHING
 
-    @display(description="Version of the format")
-    def version(self, segment: Segment) -> str:
-        return str(segment.format_version or NOTHING)
-
-    checked = moment_field("checked_at", "Checked at")
-
-    @display(description="SHA-256")
-    def checksum(self, segment: Segment) -> SafeString | str:
-        return preformatted(segment.sha256) if segment.sha256 else NOTHING
-
-    opened = moment_field("opened_at", "Opened at")
-    closed = moment_field("closed_at", "Closed at")
-    sealed = moment_field("sealed_at", "Sealed at")
-    archived = moment_field("archived_at", "Archived at")
-    ended = moment_field("ended_at", "Compacted or pruned at")
-
-    @display(description="Replaced by")
-    def successor(self, segment: Segment) -> SafeString | str:
-        return segment_link(segment.replaced_by, with_state=True)
+    version = column("Version of the format", lambda segment: str(segment.format_version or NOTHING))
+    checked = moment_column("checked_at", "Checked at")
+    checksum = column("SHA-256", lambda segment: preformatted(segment.sha256) if segment.sha256 else NOTHING)
+    opened = moment_column("opened_at", "Opened at")
+    closed = moment_column("closed_at", "Closed at")
+    sealed = moment_column("sealed_at", "Sealed at")
+    archived = moment_column("archived_at", "Archived at")
+    ended = moment_column("ended_at", "Compacted or pruned at")
+    successor = column("Replaced by", lambda segment: segment_link(segment.replaced_by, with_state=True))
 
     @display(description="Replaces")
     def predecessors(self, segment: Segment) -> SafeString | str:
@@ -239,9 +226,7 @@ class SegmentAdmin(ReadOnly, SegmentActions, ModelAdmin):
         more = " and more" if len(replaced) > SHOWN_REPLACED else ""
         return format_html("{}{}", links, more) if replaced else NOTHING
 
-    @display(description="Arrival numbers")
-    def arrivals(self, segment: Segment) -> str:
-        return f"after {segment.first_arrival:,}"
+    arrivals = column("Arrival numbers", lambda segment: f"after {segment.first_arrival:,}")
 
 
 def count_rows(segments: list[Segment]) -> None:
@@ -263,3 +248,41 @@ def held(segment: Segment) -> int:
 def per_event(segment: Segment) -> str:
     """Format the size of an event in the file."""
     return f"{segment.size_bytes / segment.event_count:,.0f} bytes an event" if segment.event_count else ""
+
+
+def segment_events_page(model_admin: Any, request: HttpRequest, segment: Segment) -> HttpResponse:
+    """Show a page of the events. A damaged file is taken out of service, as when a query reads it."""
+    asked = request.GET.get("page", "")
+    number = int(asked) if asked.isascii() and asked.isdecimal() and len(asked) < 10 else 1
+    context = {
+        **model_admin.admin_site.each_context(request),
+        "title": "Events of a segment",
+        "opts": model_admin.opts,
+        "original": segment,
+        "short": short(segment),
+        **page_context(segment, number),
+    }
+    return TemplateResponse(request, "episodic/segment_events.html", context)
+
+
+def page_context(segment: Segment, number: int) -> dict[str, Any]:
+    """Return the events of a page and their figures, or the problem with the file."""
+    if segment.state not in WITH_FILE:
+        return {"problem": f"The segment is {segment.get_state_display().lower()}: it has no file to read."}
+    try:
+        page = segment_page(segment, number, PER_PAGE)
+    except SegmentDamagedError as damage:
+        segment_quarantine(segment_id=segment.pk, error=damage)
+        return {"problem": f"The file cannot be read: {damage} It was taken out of service."}
+    share = 100 * segment.size_bytes / page.raw_bytes
+    return {
+        "page": page,
+        "first": (page.number - 1) * PER_PAGE + 1,
+        "before": page.number - 1,
+        "after": page.number + 1 if page.number < page.count else 0,
+        "rows": [event_row(event) for event in page.events],
+        "sizes": (
+            f"{segment.event_count:,} events; {filesize(page.raw_bytes)} as text, {filesize(segment.size_bytes)} in "
+            f"the file, which is {share:.0f}%."
+        ),
+    }

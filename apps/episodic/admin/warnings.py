@@ -13,9 +13,9 @@ from unfold.admin import ModelAdmin
 from unfold.contrib.filters.admin import DropdownFilter, RangeDateTimeFilter
 from unfold.decorators import display
 
-from apps.core.admin.kit import ReadOnly, badge, excerpt, moment, moment_field, two_lines
+from apps.core.admin.kit import ReadOnly, badge, column, excerpt, moment, moment_column, two_lines
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
-from apps.episodic.admin.columns import segment_link
+from apps.episodic.admin.columns import TimelinePage, segment_link
 from apps.episodic.domain.warnings import HINTS, Severity, WarningKind
 from apps.episodic.models import TimelineWarning
 
@@ -39,7 +39,7 @@ class ActiveFilter(DropdownFilter):
 
 
 @admin.register(TimelineWarning)
-class TimelineWarningAdmin(ReadOnly, ModelAdmin):
+class TimelineWarningAdmin(TimelinePage, ReadOnly, ModelAdmin):
     """Warnings, to read: the hub begins and ends them."""
 
     list_display = ["what", "severity_now", "when", "advice"]
@@ -59,9 +59,6 @@ class TimelineWarningAdmin(ReadOnly, ModelAdmin):
         "kind_label", "severity_label", "about", "advice", "consequence", "began", "last_seen", "ended",
     ]  # fmt: skip
 
-    class Media:
-        css = {"all": ["episodic/timeline.css"]}
-
     # Columns
 
     @display(description="Warning")
@@ -80,21 +77,17 @@ class TimelineWarningAdmin(ReadOnly, ModelAdmin):
 
     @display(description="What to do")
     def advice(self, warning: TimelineWarning) -> SafeString | str:
-        return advised(warning)
+        return HINTS[WarningKind(warning.kind)] if warning.ended_at is None else "Nothing: it has ended."
 
     # The page of a warning
 
-    @display(description="Warning")
-    def kind_label(self, warning: TimelineWarning) -> str:
-        return warning.get_kind_display()
+    kind_label = column("Warning", lambda warning: warning.get_kind_display())
 
     @display(description="Severity")
     def severity_label(self, warning: TimelineWarning) -> SafeString:
         return format_html("{} {}", severity_badge(warning), state_of(warning))
 
-    @display(description="Segment")
-    def about(self, warning: TimelineWarning) -> SafeString | str:
-        return segment_link(warning.segment, with_state=True)
+    about = column("Segment", lambda warning: segment_link(warning.segment, with_state=True))
 
     @display(description="Consequence")
     def consequence(self, warning: TimelineWarning) -> str:
@@ -104,16 +97,13 @@ class TimelineWarningAdmin(ReadOnly, ModelAdmin):
             return "None yet."
         return "Events are recorded as usual; they are made into memories when the warning has ended."
 
-    began = moment_field("began_at", "Since")
-    last_seen = moment_field("last_seen_at", "Last seen at")
+    began = moment_column("began_at", "Since")
+    last_seen = moment_column("last_seen_at", "Last seen at")
 
     @display(description="Until")
     def ended(self, warning: TimelineWarning) -> str:
-        return (
-            f"{moment(warning.ended_at)}, after {lasted(warning)}"
-            if warning.ended_at
-            else f"active for {lasted(warning)}"
-        )
+        lasts = lasted(warning)
+        return f"{moment(warning.ended_at)}, after {lasts}" if warning.ended_at else f"active for {lasts}"
 
 
 def severity_badge(warning: TimelineWarning) -> str:
@@ -125,11 +115,6 @@ def severity_badge(warning: TimelineWarning) -> str:
 def state_of(warning: TimelineWarning) -> str:
     """Return `active` or `over`."""
     return "active" if warning.ended_at is None else "over"
-
-
-def advised(warning: TimelineWarning) -> str:
-    """Return what an operator can do."""
-    return HINTS[WarningKind(warning.kind)] if warning.ended_at is None else "Nothing: it has ended."
 
 
 def lasted(warning: TimelineWarning) -> str:

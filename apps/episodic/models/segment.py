@@ -11,6 +11,8 @@ from django.db.models import Q
 from apps.episodic.domain.segment_state import RowsState, SegmentState
 
 MAX_DAMAGE_CHARS = 300
+SEGMENT_STATE_CHOICES = [(state.value, state.capitalize()) for state in SegmentState]
+ROWS_STATE_CHOICES = [(state.value, state.capitalize()) for state in RowsState]
 
 
 class Catalogue(models.Model):
@@ -31,26 +33,6 @@ class Catalogue(models.Model):
         return f"version {self.version}"
 
 
-class SegmentStateChoices(models.TextChoices):
-    """`SegmentState` for columns and filters."""
-
-    OPEN = SegmentState.OPEN, "Open"
-    SEALING = SegmentState.SEALING, "Sealing"
-    SEALED = SegmentState.SEALED, "Sealed"
-    ARCHIVED = SegmentState.ARCHIVED, "Archived"
-    COMPACTED = SegmentState.COMPACTED, "Compacted"
-    QUARANTINED = SegmentState.QUARANTINED, "Quarantined"
-    PRUNED = SegmentState.PRUNED, "Pruned"
-
-
-class RowsStateChoices(models.TextChoices):
-    """`RowsState` for columns and filters."""
-
-    COMPLETE = RowsState.COMPLETE, "Complete"
-    LEAVING = RowsState.LEAVING, "Leaving"
-    GONE = RowsState.GONE, "Gone"
-
-
 class Segment(models.Model):
     """A stretch of the timeline that is sealed, archived, merged and pruned as one (DESIGN D8).
 
@@ -59,8 +41,8 @@ class Segment(models.Model):
     """
 
     uuid = models.UUIDField("id", default=uuid.uuid4, unique=True, editable=False)
-    state = models.CharField(max_length=12, choices=SegmentStateChoices.choices, default=SegmentStateChoices.OPEN)
-    rows = models.CharField(max_length=8, choices=RowsStateChoices.choices, default=RowsStateChoices.COMPLETE)
+    state = models.CharField(max_length=12, choices=SEGMENT_STATE_CHOICES, default=SegmentState.OPEN.value)
+    rows = models.CharField(max_length=8, choices=ROWS_STATE_CHOICES, default=RowsState.COMPLETE.value)
     first_arrival = models.BigIntegerField(default=0)
     file_name = models.CharField(max_length=100, blank=True, default="")
     format_version = models.PositiveSmallIntegerField(default=0)

@@ -8,30 +8,21 @@ from django.db.models import Q
 from apps.episodic.domain.warnings import Severity, WarningKind
 from apps.episodic.models.segment import Segment
 
-
-class WarningKindChoices(models.TextChoices):
-    """`WarningKind` for columns and filters."""
-
-    WRITE_LATENCY = WarningKind.WRITE_LATENCY, "Write latency"
-    SEGMENT_DAMAGED = WarningKind.SEGMENT_DAMAGED, "Damaged segment"
-    DISK_NEARLY_FULL = WarningKind.DISK_NEARLY_FULL, "Disk nearly full"
-    CAPACITY = WarningKind.CAPACITY, "Capacity"
-    MAINTENANCE_FAILED = WarningKind.MAINTENANCE_FAILED, "Maintenance failed"
-
-
-class SeverityChoices(models.TextChoices):
-    """`Severity` for columns and filters."""
-
-    NOTICE = Severity.NOTICE, "Notice"
-    WARNING = Severity.WARNING, "Warning"
-    CRITICAL = Severity.CRITICAL, "Critical"
+WARNING_KIND_CHOICES = [
+    (WarningKind.WRITE_LATENCY.value, "Write latency"),
+    (WarningKind.SEGMENT_DAMAGED.value, "Damaged segment"),
+    (WarningKind.DISK_NEARLY_FULL.value, "Disk nearly full"),
+    (WarningKind.CAPACITY.value, "Capacity"),
+    (WarningKind.MAINTENANCE_FAILED.value, "Maintenance failed"),
+]
+SEVERITY_CHOICES = [(severity.value, severity.capitalize()) for severity in Severity]
 
 
 class TimelineWarning(models.Model):
     """A warning: active until `ended_at`. Reporting it again only moves `last_seen_at`."""
 
-    kind = models.CharField(max_length=20, choices=WarningKindChoices.choices)
-    severity = models.CharField(max_length=10, choices=SeverityChoices.choices)
+    kind = models.CharField(max_length=20, choices=WARNING_KIND_CHOICES)
+    severity = models.CharField(max_length=10, choices=SEVERITY_CHOICES)
     segment = models.ForeignKey(Segment, null=True, blank=True, on_delete=models.PROTECT)
     detail = models.CharField(max_length=500)
     began_at = models.DateTimeField()

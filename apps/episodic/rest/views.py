@@ -18,22 +18,7 @@ from apps.core.schemas.serializers import Problem, validate
 from apps.episodic import selectors, services
 from apps.episodic.domain.event import EventDraft
 from apps.episodic.domain.segment_state import SegmentState
-from apps.episodic.schemas.events import (
-    EventBatchInput,
-    EventBatchOutput,
-    EventInput,
-    RecordOutput,
-    draft_of,
-    record_json,
-)
-from apps.episodic.schemas.queries import EventQueryInput, EventQueryOutput, query_json, query_of
-from apps.episodic.schemas.timeline import (
-    SegmentListInput,
-    SegmentPageOutput,
-    TimelineStatusOutput,
-    segment_json,
-    status_json,
-)
+from apps.episodic.schemas import events, queries, timeline
 
 RETRY_SECONDS = "2"
 
@@ -41,24 +26,30 @@ RETRY_SECONDS = "2"
 class EventsView(HubView):
     """Record an event."""
 
-    @extend_schema(operation_id="events_record", request=EventInput, responses={201: RecordOutput, 200: RecordOutput})
+    @extend_schema(
+        operation_id="events_record",
+        request=events.EventInput,
+        responses={201: events.RecordOutput, 200: events.RecordOutput},
+    )
     def post(self, request: Request) -> Response:
         """Record something that happened. The same event in the same scope is kept once, as it was recorded first."""
-        draft = draft_of(validate(EventInput, request.data))
+        draft = events.draft_of(validate(events.EventInput, request.data))
         result = services.event_record(access=self.access, draft=draft)
-        return Response(record_json(result), status=status_of(result))
+        return Response(events.record_json(result), status=status_of(result))
 
 
 class EventBatchView(HubView):
     """Record many events."""
 
-    @extend_schema(operation_id="events_record_batch", request=EventBatchInput, responses={200: EventBatchOutput})
+    @extend_schema(
+        operation_id="events_record_batch", request=events.EventBatchInput, responses={200: events.EventBatchOutput}
+    )
     def post(self, request: Request) -> Response:
         """Record up to 1,000 events in one transaction. One answer per item, in order; a bad item fails alone."""
         items: list[EventDraft | dict[str, Any]] = []
-        for item in validate(EventBatchInput, request.data)["events"]:
+        for item in validate(events.EventBatchInput, request.data)["events"]:
             try:
-                items.append(draft_of(validate_item(EventInput, item)))
+                items.append(events.draft_of(validate_item(events.EventInput, item)))
             except ItemRefusedError as refused:
                 items.append(refused.answer)
         drafts = [item for item in items if isinstance(item, EventDraft)]
@@ -69,7 +60,7 @@ class EventBatchView(HubView):
             if isinstance(outcome, MemoryHubError):
                 outcome = item_error(outcome)
             elif isinstance(outcome, services.RecordResult):
-                outcome = {"status": status_of(outcome), **record_json(outcome)}
+                outcome = {"status": status_of(outcome), **events.record_json(outcome)}
             results.append(outcome)
         return Response({"results": results, "count": len(results)})
 
@@ -79,17 +70,22 @@ class EventQueryView(HubView):
 
     needed_permission = Permission.READ
 
-    @extend_schema(operation_id="events_query", request=EventQueryInput, responses={200: EventQueryOutput})
+    @extend_schema(
+        operation_id="events_query", request=queries.EventQueryInput, responses={200: queries.EventQueryOutput}
+    )
     def post(self, request: Request) -> Response:
         """Find the events of a window, the newest first; with a `query` those that match it best, the best first."""
-        query = query_of(validate(EventQueryInput, request.data))
-        return Response(query_json(self.access, selectors.events_query(self.access, query), query.explain))
+        query = queries.query_of(validate(queries.EventQueryInput, request.data))
+        return Response(queries.query_json(self.access, selectors.events_query(self.access, query), query.explain))
 
 
 class TimelineStatusView(HubView):
     """The state of the timeline."""
 
-    @extend_schema(operation_id="timeline_status", responses={200: TimelineStatusOutput, 503: TimelineStatusOutput})
+    @extend_schema(
+        operation_id="timeline_status",
+        responses={200: timeline.TimelineStatusOutput, 503: timeline.TimelineStatusOutput},
+    )
     def get(self, request: Request) -> Response:
         """Say whether the timeline answers queries, what is wrong, and how many events this key can see."""
         return self.respond(selectors.timeline_status(self.access))
@@ -104,7 +100,7 @@ class TimelineStatusView(HubView):
 
     def respond(self, report: selectors.TimelineStatus) -> Response:
         """Return 200 when the timeline is ready, else 503."""
-        body = status_json(report)
+        body = timeline.status_json(report)
         return Response(body) if report.problem is None else Response(body, 503, headers={"Retry-After": RETRY_SECONDS})
 
 
@@ -115,12 +111,12 @@ class SegmentsView(HubView):
 
     @extend_schema(
         operation_id="segments_list",
-        parameters=[SegmentListInput],
-        responses={200: SegmentPageOutput, 404: Problem},
+        parameters=[timeline.SegmentListInput],
+        responses={200: timeline.SegmentPageOutput, 404: Problem},
     )
     def get(self, request: Request) -> Response:
         """List segments, the newest first; for keys without a bound, as segments hold the events of all users."""
-        data = validate_query(SegmentListInput, request)
+        data = validate_query(timeline.SegmentListInput, request)
         state, cursor = data.get("state"), data.get("cursor")
         page = selectors.segment_list(
             self.access,
@@ -129,7 +125,7 @@ class SegmentsView(HubView):
             limit=data["limit"],
         )
         following = page.cursor and replace_query_param(request.build_absolute_uri(), "cursor", str(page.cursor))
-        return Response({"next": following, "results": [segment_json(*row) for row in page.rows]})
+        return Response({"next": following, "results": [timeline.segment_json(*row) for row in page.rows]})
 
 
 def status_of(result: services.RecordResult) -> int:

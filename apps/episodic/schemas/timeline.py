@@ -9,8 +9,8 @@ from apps.core.schemas.outputs import Moment, Url, Uuid, iso
 from apps.core.schemas.serializers import StrictSerializer
 from apps.episodic.domain.warnings import HINTS, WarningKind
 from apps.episodic.models import Segment, TimelineWarning
-from apps.episodic.models.segment import RowsStateChoices, SegmentStateChoices
-from apps.episodic.models.warnings import SeverityChoices, WarningKindChoices
+from apps.episodic.models.segment import ROWS_STATE_CHOICES, SEGMENT_STATE_CHOICES
+from apps.episodic.models.warnings import SEVERITY_CHOICES, WARNING_KIND_CHOICES
 from apps.episodic.selectors import TimelineStatus
 
 DEFAULT_PAGE = 100
@@ -22,8 +22,8 @@ UUID_PATTERN = r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
 class WarningOutput(TypedDict):
     """Something that is wrong with the timeline."""
 
-    kind: Annotated[str, serializers.ChoiceField(choices=WarningKindChoices.choices)]
-    severity: Annotated[str, serializers.ChoiceField(choices=SeverityChoices.choices)]
+    kind: Annotated[str, serializers.ChoiceField(choices=WARNING_KIND_CHOICES)]
+    severity: Annotated[str, serializers.ChoiceField(choices=SEVERITY_CHOICES)]
     detail: str
     hint: Annotated[str, "What to do about it."]
     segment_id: Uuid | None
@@ -87,7 +87,7 @@ def warning_json(warning: TimelineWarning) -> WarningOutput:
 class SegmentListInput(StrictSerializer):
     """The query string of the list of segments."""
 
-    state = StrictChoiceField(choices=SegmentStateChoices.choices, required=False)
+    state = StrictChoiceField(choices=SEGMENT_STATE_CHOICES, required=False)
     limit = serializers.IntegerField(
         required=False, min_value=1, max_value=MAX_PAGE, default=DEFAULT_PAGE, help_text=f"Default {DEFAULT_PAGE}."
     )
@@ -98,8 +98,8 @@ class SegmentOutput(TypedDict):
     """A segment: a stretch of the timeline that is sealed, archived, merged and pruned as one."""
 
     id: Uuid
-    state: Annotated[str, serializers.ChoiceField(choices=SegmentStateChoices.choices)]
-    rows: Annotated[str, serializers.ChoiceField(choices=RowsStateChoices.choices), "What is left of its rows."]
+    state: Annotated[str, serializers.ChoiceField(choices=SEGMENT_STATE_CHOICES)]
+    rows: Annotated[str, serializers.ChoiceField(choices=ROWS_STATE_CHOICES), "What is left of its rows."]
     event_count: int
     first_timestamp: Annotated[Moment | None, "Of its events, once it is sealed."]
     last_timestamp: Moment | None

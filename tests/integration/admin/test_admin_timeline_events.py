@@ -9,7 +9,7 @@ import pytest
 from django.db import connection
 from django.test import Client
 
-from apps.episodic.admin import event_list
+from apps.episodic.admin import events as event_list
 from apps.episodic.models import TimelineEvent
 from tests.integration.admin import timeline
 from tests.integration.admin.pages import address, text_of
