@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from apps.rules.domain.contradiction.text import analysed
+from apps.rules.domain.contradiction.text import analyse
 from apps.rules.domain.engine.detection import detect
 from apps.rules.domain.engine.record import MemoryRecord
 from apps.rules.domain.engine.signals import Detection, DetectionConfig
@@ -268,7 +268,7 @@ def facts() -> list[str]:
 @cache
 def near_pairs() -> list[tuple[str, str]]:
     """Pairs that have at least half of their words in common, those of one pattern among them."""
-    said = {fact: analysed(fact).whole.content for fact in facts()}
+    said = {fact: analyse(fact).whole.content for fact in facts()}
     return [
         (one, other)
         for one, other in combinations(said, 2)

@@ -6,15 +6,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from apps.rules.domain.contradiction.changes import change
-from apps.rules.domain.contradiction.detect import contradiction
+from apps.rules.domain.contradiction.detect import find_change, find_contradiction
 from apps.rules.domain.contradiction.evidence import Reason, strongest
 from apps.rules.domain.contradiction.lexicon import are_exclusive, are_opposites, key_of
-from apps.rules.domain.contradiction.negation import denial, negation
+from apps.rules.domain.contradiction.negation import find_denial, find_negation
 from apps.rules.domain.contradiction.subjects import have_other_speakers
-from apps.rules.domain.contradiction.swaps import swap
-from apps.rules.domain.contradiction.text import Kind, analysed
-from apps.rules.domain.contradiction.values import value
+from apps.rules.domain.contradiction.swaps import find_swap
+from apps.rules.domain.contradiction.text import Kind, analyse
+from apps.rules.domain.contradiction.values import find_value
 from apps.rules.domain.engine.restatement import restated_share
 from tests.effort import examples
 
@@ -135,7 +134,7 @@ NOT_TO_BE_ACTED_ON = [
 
 @pytest.mark.parametrize(("older", "newer", "reason"), CONTRADICTIONS)
 def test_it_contradicts_strongly_enough_to_act(older: str, newer: str, reason: Reason) -> None:
-    found = contradiction(older, newer)
+    found = find_contradiction(older, newer)
     assert found is not None
     assert found.reason is reason
     assert found.score >= DECISIVE
@@ -143,18 +142,18 @@ def test_it_contradicts_strongly_enough_to_act(older: str, newer: str, reason: R
 
 @pytest.mark.parametrize(("one", "other"), NO_CONTRADICTIONS)
 def test_it_is_not_noticed(one: str, other: str) -> None:
-    found = contradiction(one, other)
+    found = find_contradiction(one, other)
     assert found is None or found.score <= NOTICED
 
 
 @pytest.mark.parametrize(("one", "other"), NOT_DENIED)
 def test_a_not_denies_its_own_words_only(one: str, other: str) -> None:
-    assert contradiction(one, other, 0.9) is None
+    assert find_contradiction(one, other, 0.9) is None
 
 
 @pytest.mark.parametrize(("one", "other"), NOTICED_ONLY)
 def test_it_is_noticed_and_left_to_a_person(one: str, other: str) -> None:
-    found = contradiction(one, other)
+    found = find_contradiction(one, other)
     assert found is not None
     assert NOTICED < found.score < DECISIVE
 
@@ -162,31 +161,34 @@ def test_it_is_noticed_and_left_to_a_person(one: str, other: str) -> None:
 @pytest.mark.parametrize(("one", "other"), NOT_TO_BE_ACTED_ON)
 @pytest.mark.parametrize("similarity", [None, 0.95])
 def test_it_is_not_strong_enough_to_act(one: str, other: str, similarity: float | None) -> None:
-    found = contradiction(one, other, similarity)
+    found = find_contradiction(one, other, similarity)
     assert found is None or found.score < DECISIVE
 
 
 def test_one_speaker_may_contradict_what_she_said_before() -> None:
-    found = contradiction("Caroline: I smoke", "Caroline: I don't smoke")
+    found = find_contradiction("Caroline: I smoke", "Caroline: I don't smoke")
     assert found is not None
     assert found.score >= DECISIVE
 
 
 def test_what_kind_of_note_it_is_says_nothing_of_its_speaker() -> None:
-    assert analysed("Update: I smoke").speakers == frozenset()
-    assert analysed("Caroline: I smoke\nMel: Really?").speakers == {"caroline", "mel"}
+    assert analyse("Update: I smoke").speakers == frozenset()
+    assert analyse("Caroline: I smoke\nMel: Really?").speakers == {"caroline", "mel"}
 
 
 def test_never_of_one_person_contradicts_no_other_one() -> None:
-    assert contradiction("She never went to the cooking class in Basel", "I went to the cooking class in Basel") is None
-    found = contradiction("My brother never smokes at parties", "I smoke at parties")
+    assert (
+        find_contradiction("She never went to the cooking class in Basel", "I went to the cooking class in Basel")
+        is None
+    )
+    found = find_contradiction("My brother never smokes at parties", "I smoke at parties")
     assert found is None or found.score < DECISIVE
 
 
 def test_an_update_with_a_word_of_change_is_stronger() -> None:
     older = "We talked about travel for hours. I keep a budget of $400 a month for books and magazines, is that fine?"
     newer = "My sister visits us in May. I {} a budget of $550 a month for books and magazines, does that sound right?"
-    plain, told = (contradiction(older, newer.format(verb), 0.5) for verb in ("keep", "now keep"))
+    plain, told = (find_contradiction(older, newer.format(verb), 0.5) for verb in ("keep", "now keep"))
     assert plain is not None
     assert told is not None
     assert told.score > plain.score
@@ -195,20 +197,20 @@ def test_an_update_with_a_word_of_change_is_stronger() -> None:
 def test_a_change_told_in_other_words_is_noticed_and_not_acted_on() -> None:
     older = "I visited my friend Ana Lopez in her flat by the harbour. Can you suggest a gift for her?"
     newer = "My friend Ana Lopez recently moved back to the village, so I take the bus. Which line goes there?"
-    found = contradiction(older, newer, 0.6)
+    found = find_contradiction(older, newer, 0.6)
     assert found is not None
     assert found.reason is Reason.CHANGE
     assert NOTICED < found.score < DECISIVE
 
 
 def test_the_same_with_a_word_of_change_is_no_change() -> None:
-    assert contradiction("I drink green tea with honey", "I currently drink green tea with honey", 0.9) is None
+    assert find_contradiction("I drink green tea with honey", "I currently drink green tea with honey", 0.9) is None
 
 
 def test_one_statement_of_a_long_memory_is_not_enough_to_act() -> None:
     rest = " ".join(f"The walk through quarter {number} was long and pleasant." for number in range(40))
-    short = contradiction("I paint. I smoke cigars every evening.", "I paint. I don't smoke cigars every evening.")
-    long = contradiction(f"{rest} I smoke cigars every evening.", f"{rest} I don't smoke cigars every evening.")
+    short = find_contradiction("I paint. I smoke cigars every evening.", "I paint. I don't smoke cigars every evening.")
+    long = find_contradiction(f"{rest} I smoke cigars every evening.", f"{rest} I don't smoke cigars every evening.")
     assert short is not None
     assert short.score >= DECISIVE
     assert long is not None
@@ -223,20 +225,20 @@ TEXTS = st.lists(st.sampled_from(WORDS.split()), max_size=14).map(" ".join)
 @given(TEXTS, TEXTS, st.one_of(st.none(), st.floats(-1, 1)))
 @settings(max_examples=examples(300), deadline=None)
 def test_what_is_not_looked_for_is_not_there(first: str, second: str, similarity: float | None) -> None:
-    one, other = analysed(first), analysed(second)
+    one, other = analyse(first), analyse(second)
     every = (
-        negation(one, other),
-        denial(one, other, similarity),
-        swap(one, other),
-        value(one, other, similarity),
-        change(one, other, similarity),
+        find_negation(one, other),
+        find_denial(one, other, similarity),
+        find_swap(one, other),
+        find_value(one, other, similarity),
+        find_change(one, other, similarity),
     )
     alike = one.sentences == other.sentences or have_other_speakers(one, other)
-    assert contradiction(first, second, similarity) == (None if alike else strongest(every))
+    assert find_contradiction(first, second, similarity) == (None if alike else strongest(every))
 
 
 def test_something_never_done_against_evidence_of_it() -> None:
-    found = contradiction(
+    found = find_contradiction(
         "I've never attended any cooking classes with Stephanie, where do I start?",
         "By the way, the cooking class with Stephanie last Friday was fun. Any idea what to make next?",
         0.6,
@@ -249,7 +251,7 @@ def test_something_never_done_against_evidence_of_it() -> None:
 
 def test_wanting_to_do_what_was_never_done_is_not_strong_enough_to_act() -> None:
     never, wanted = "I've never used Alpine Linux on my servers", "I plan to use Alpine Linux on my servers"
-    found = contradiction(never, wanted, 0.9)
+    found = find_contradiction(never, wanted, 0.9)
     assert found is not None
     assert found.score < DECISIVE
 
@@ -263,7 +265,7 @@ def test_an_update_in_the_middle_of_a_long_turn() -> None:
         "I'm hosting a gathering for collectors next month. I just realised that I have added 25 postcards to my "
         "collection since I started again. How should I display them?"
     )
-    found = contradiction(older, newer, 0.6)
+    found = find_contradiction(older, newer, 0.6)
     assert found is not None
     assert found.reason is Reason.VALUE
     assert found.differing == (("17", "25"),)
@@ -272,23 +274,25 @@ def test_an_update_in_the_middle_of_a_long_turn() -> None:
 
 def test_the_same_update_far_from_the_topic_is_not_noticed() -> None:
     older, newer = "We drove 17 miles through the forest today", "It took 25 miles of cable to wire the office"
-    assert contradiction(older, newer, 0.1) is None
+    assert find_contradiction(older, newer, 0.1) is None
 
 
 def test_values_that_both_sides_have_do_not_differ() -> None:
     one = "Our plan has a budget of $400 and a deadline on June 5 for the garden project"
-    assert contradiction(one, "The garden project: our plan with a deadline on June 5, a budget of $400", 0.9) is None
+    assert (
+        find_contradiction(one, "The garden project: our plan with a deadline on June 5, a budget of $400", 0.9) is None
+    )
 
 
 def test_code_blocks_are_not_compared() -> None:
     one = "Here is my loop:\n```\nfor i in range(17): print(i, postcards, collection)\n```"
-    assert contradiction(one, one.replace("17", "25"), 0.99) is None
+    assert find_contradiction(one, one.replace("17", "25"), 0.99) is None
 
 
 def test_what_differs_is_told_from_both_sides() -> None:
     there, back = (
-        contradiction("I live in Berlin", "I live in Munich"),
-        contradiction("I live in Munich", "I live in Berlin"),
+        find_contradiction("I live in Berlin", "I live in Munich"),
+        find_contradiction("I live in Munich", "I live in Berlin"),
     )
     assert there is not None
     assert back is not None
@@ -300,7 +304,7 @@ def test_a_long_hostile_text_takes_no_time() -> None:
     texts = ["never " * 50_000, " " * 100_000 + "x", "I, " * 50_000, "```" * 30_000, "1," * 50_000, "a-" * 50_000]
     start = time.perf_counter()
     for text in texts:
-        contradiction(text, text + "not 5")
+        find_contradiction(text, text + "not 5")
     assert time.perf_counter() - start < 3.0
 
 
@@ -324,12 +328,12 @@ def test_a_long_hostile_text_takes_no_time() -> None:
     ],
 )
 def test_a_value_has_one_form(text: str, kind: Kind, key: str, unit: str) -> None:
-    [(_, token)] = analysed(f"It says {text}").whole.values
+    [(_, token)] = analyse(f"It says {text}").whole.values
     assert (token.kind, token.key, token.unit) == (kind, key, unit)
 
 
 def test_clauses_end_where_another_statement_begins() -> None:
-    clauses = analysed("I like tea, but she hates it. Why?").clauses
+    clauses = analyse("I like tea, but she hates it. Why?").clauses
     assert [clause.words for clause in clauses] == ["i like tea", "but she hates it", "why"]
 
 
@@ -375,7 +379,7 @@ def test_a_detail_more_says_nearly_the_same() -> None:
 def test_last_tuesday_is_another_day_in_every_week() -> None:
     said = "Life is hard on us right now, my daughter fell off her horse last Tuesday and hurt her ankle badly."
     later = "It has been hard again, my daughter fell off her horse last Saturday and hurt her wrist this time."
-    assert value(analysed(said), analysed(later), 0.8) is None
+    assert find_value(analyse(said), analyse(later), 0.8) is None
     lesson = "My riding lesson is on Tuesday from now on, and my daughter comes along to every one of them."
     moved = "My riding lesson is on Saturday from now on, and my daughter comes along to every one of them."
-    assert value(analysed(lesson), analysed(moved), 0.8) is not None
+    assert find_value(analyse(lesson), analyse(moved), 0.8) is not None

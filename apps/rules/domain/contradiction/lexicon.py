@@ -1,14 +1,13 @@
-"""Words and what they mean to each other: those of one meaning, opposites, attributes that exclude each other.
+"""Relations between words: synonyms, opposites, attributes that exclude each other.
 
-Everything is kept by key: the stem of a word in the text pipeline, or that of the chief word of its meaning.
+Everything is stored by key: the stem of a word in the text pipeline, or that of the chief word of its meaning.
 """
 
-from collections.abc import Iterator
 from functools import lru_cache
 
 from apps.retrieval.domain.text.stems import stem
 
-# Words of one meaning: the first stands for all.
+# Words of one meaning: the first represents all.
 _SYNONYMS = """
     cut slice chop dice; woman women lady; man men guy bloke; child children kid; talk speak chat; phone
     telephone cellphone smartphone; jump leap; put place; photo photograph picture; movie film; car automobile;
@@ -74,7 +73,7 @@ _OPPOSITES = """
     into|out; lots|few; front|behind; above|under; shallow|deep; love like enjoy adore prefer|hate dislike
     loathe detest despise; put|remove; remote|onsite; city|suburb suburbs village
 """
-# Attributes of which one thing has one at a time.
+# Attributes of which a thing has one at a time.
 _EXCLUSIVE = """
     red blue green yellow orange purple pink brown black white grey gray tan beige turquoise violet; spring summer
     autumn winter; breakfast lunch dinner supper; single engaged married divorced widowed separated; vegetarian vegan
@@ -85,35 +84,33 @@ _PREFIXES = ("un", "in", "im", "ir", "il", "dis", "non", "mis")
 _PREFIXED_ROOT = 4
 
 
-def _groups(table: str) -> Iterator[list[str]]:
-    for group in table.split(";"):
-        yield [stem(word, "english") for word in group.split()]
-
-
-def _chiefs() -> dict[str, str]:
+def chief_words() -> dict[str, str]:
+    """Return the chief word of its meaning for each stem."""
     found: dict[str, str] = {}
-    for known in _groups(_SYNONYMS):
+    for group in _SYNONYMS.split(";"):
+        known = [stem(word, "english") for word in group.split()]
         chief = next((found[word] for word in known if word in found), known[0])
         found.update({word: chief for word in known if word not in found})
     return found
 
 
-_CHIEFS = _chiefs()
+_CHIEFS = chief_words()
 
 
 @lru_cache(maxsize=1 << 15)
 def key_of(word: str) -> str:
-    """The key of a casefolded word."""
+    """Return the key of a casefolded word."""
     stemmed = stem(word, "english")
     return _CHIEFS.get(stemmed, stemmed)
 
 
 def keys(words: str) -> frozenset[str]:
-    """The keys of words written one after another."""
+    """Return the keys of the words of a text."""
     return frozenset(key_of(word) for word in words.split())
 
 
-def _opposites() -> frozenset[tuple[str, str]]:
+def opposite_pairs() -> frozenset[tuple[str, str]]:
+    """Return the pairs of keys with opposite meanings, in both orders."""
     found: set[tuple[str, str]] = set()
     for pair in _OPPOSITES.split(";"):
         left, right = (keys(side) for side in pair.split("|"))
@@ -121,12 +118,12 @@ def _opposites() -> frozenset[tuple[str, str]]:
     return frozenset(found | {(b, a) for a, b in found})
 
 
-OPPOSITES = _opposites()
+OPPOSITES = opposite_pairs()
 EXCLUSIVE = tuple(keys(kind) for kind in _EXCLUSIVE.split(";"))
 
 
 def are_opposites(first: str, second: str) -> bool:
-    """True for two keys with opposite meanings: listed, or one is the other with un-, in-, dis- and the like."""
+    """Return whether two keys are opposites: listed, or one is the other with un-, in-, dis- and the like."""
     if (first, second) in OPPOSITES:
         return True
     short, long = sorted((first, second), key=len)
@@ -134,5 +131,5 @@ def are_opposites(first: str, second: str) -> bool:
 
 
 def are_exclusive(first: str, second: str) -> bool:
-    """True for two different keys of one kind of attribute, such as two colours."""
+    """Return whether two different keys are of one kind of attribute, such as two colours."""
     return first != second and any(first in kind and second in kind for kind in EXCLUSIVE)

@@ -1,8 +1,8 @@
-"""Which places lie within others: who lives in a city lives in a country, too."""
+"""Places that lie within others: who lives in a city lives in a country, too."""
 
 from apps.rules.domain.contradiction.lexicon import keys
 
-# A word of each name is enough. What is a city as well ("Singapore", "New York") is left out.
+# A word of each name is enough. Names of cities ("Singapore", "New York") are left out.
 _CONTINENTS = keys("africa america antarctica asia australia europe oceania eu scandinavia balkans caribbean")
 _COUNTRIES = keys(
     """afghanistan albania algeria angola argentina armenia austria azerbaijan bangladesh belarus belgium bolivia bosnia
@@ -26,5 +26,5 @@ _STATES = keys(
 
 
 def size_of(place: frozenset[str]) -> int:
-    """From the keys of a place's name how large its kind is: 3 a continent, 2 a country, 1 a state, 0 anything else."""
+    """Return the size of a place by the keys of its name: 3 a continent, 2 a country, 1 a state, 0 anything else."""
     return next((size for size, kind in ((3, _CONTINENTS), (2, _COUNTRIES), (1, _STATES)) if place & kind), 0)

@@ -1,39 +1,39 @@
-"""Of whom two statements speak, and who says them: what one person denies contradicts no other one."""
+"""Persons, times and numbers of statements: what one person denies contradicts no other person."""
 
 from apps.rules.domain.contradiction.text import VALUES, Clause, Kind, Passage
-from apps.rules.domain.contradiction.words import FILLERS, LIGHT, SOMEBODY, UPDATE_CUES
+from apps.rules.domain.contradiction.words import FILLERS, LIGHT, PRONOUNS, UPDATE_CUES
 
 SPEAKER = "speaker"
 TIMES = VALUES - {Kind.NUMBER}
 
 
 def have_other_speakers(first: Passage, second: Passage) -> bool:
-    """ "Caroline: ..." and "Melanie: ..."."""
+    """Return whether two texts are of different speakers: "Caroline: ..." and "Melanie: ..."."""
     return bool(first.speakers and second.speakers) and first.speakers.isdisjoint(second.speakers)
 
 
 def are_of_others(first: Clause, second: Clause) -> bool:
-    """ "I" in one statement, "she" in the other."""
-    one, other = somebody(first), somebody(second)
+    """Return whether two statements are about different persons: "I" in one, "she" in the other."""
+    one, other = person_of(first), person_of(second)
     return bool(one and other) and one != other
 
 
-def somebody(clause: Clause) -> str:
-    """Whom the first pronoun stands for, "" without any."""
-    return next((SOMEBODY[token.text] for token in clause.tokens if token.text in SOMEBODY), "")
+def person_of(clause: Clause) -> str:
+    """Return the person of the first pronoun, "" without any."""
+    return next((PRONOUNS[token.text] for token in clause.tokens if token.text in PRONOUNS), "")
 
 
 def differ_beside(first: Clause, second: Clause) -> bool:
-    """Each statement has a telling word that the other one does not have."""
+    """Return whether each statement has a content word that the other one lacks."""
     said = FILLERS | LIGHT | UPDATE_CUES
     return bool(first.content - second.content - said) and bool(second.content - first.content - said)
 
 
 def times_of(clause: Clause) -> frozenset[str]:
-    """The keys of its dates, times and weekdays."""
+    """Return the keys of the dates, times and weekdays of a clause."""
     return frozenset(token.key for _, token in clause.values if token.kind in TIMES)
 
 
 def numbers_of(clause: Clause) -> frozenset[str]:
-    """The keys of its other numbers."""
+    """Return the keys of the other numbers of a clause."""
     return frozenset(token.key for _, token in clause.values if token.kind is Kind.NUMBER and not token.function)

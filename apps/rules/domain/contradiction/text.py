@@ -1,8 +1,8 @@
-"""A text as the contradiction signal reads it: clauses with their words, values and negations."""
+"""Analysis of a text for the contradiction signal: clauses with their words, values and negations."""
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property, lru_cache
@@ -32,7 +32,7 @@ from apps.rules.domain.contradiction.words import (
 # A fact is short; of a long text only this much is compared, so that no text makes a save slow.
 MAX_CHARS = 4000
 MAX_CLAUSES = 60
-# Passages that are kept, so that what they take stays bounded: about 150 MB at the worst, a third of that usually.
+# Size of the caches of passages: about 150 MB at the worst, a third of that usually.
 SHORT_CHARS, KEPT_SHORT, KEPT_LONG = 400, 1 << 14, 1 << 9
 MAX_TOKEN_CHARS = 64
 
@@ -69,7 +69,7 @@ _POSSESSIVE = re.compile(r"'(?:s|ll|ve|re|d|m)$|'$")
 
 
 class Kind(StrEnum):
-    """What a token is."""
+    """The kind of a token."""
 
     WORD = "word"
     NUMBER = "number"
@@ -85,7 +85,7 @@ VALUES = frozenset(Kind) - {Kind.WORD}
 class Token:
     """key: the stem of a word, the canonical form of a value. unit: "$", "%", "ms" and the like, "" for none.
 
-    negator: the word denies something. function: a word without meaning of its own. name: looks like a proper name.
+    negator: the word denies something. function: a function word. name: looks like a proper name.
     """
 
     text: str
@@ -98,7 +98,7 @@ class Token:
 
     @property
     def is_content(self) -> bool:
-        """True for a word that says something by itself."""
+        """Return whether the token is a content word."""
         return self.kind is Kind.WORD and not self.function and not self.negator
 
 
@@ -110,22 +110,22 @@ class Clause:
 
     @cached_property
     def content(self) -> frozenset[str]:
-        """The stems of its content words."""
+        """Return the stems of the content words."""
         return frozenset([token.key for token in self.tokens if token.is_content])
 
     @cached_property
     def values(self) -> tuple[tuple[int, Token], ...]:
-        """Its numbers, dates, times and weekdays with their positions."""
+        """Return numbers, dates, times and weekdays with their positions."""
         return tuple([(place, token) for place, token in enumerate(self.tokens) if token.kind is not Kind.WORD])
 
     @cached_property
     def negators(self) -> tuple[int, ...]:
-        """Where it denies."""
+        """Return the positions of the negators."""
         return tuple([place for place, token in enumerate(self.tokens) if token.negator])
 
     @cached_property
     def is_anchored(self) -> bool:
-        """True when it speaks of someone or something certain: the speaker, an owner, a name, "the deadline".
+        """Return whether it is about a certain person or thing: the speaker, an owner, a name, "the deadline".
 
         "Prefers tea" is about the user.
         """
@@ -137,20 +137,20 @@ class Clause:
 
     @property
     def is_definite(self) -> bool:
-        """It begins with "the"."""
+        """Return whether it begins with "the"."""
         return bool(self.tokens) and self.tokens[0].text == "the"
 
     @property
     def words(self) -> str:
-        """Its words, for the evidence."""
+        """Return its text, for the evidence."""
         return " ".join(token.text for token in self.tokens)
 
 
 @dataclass(frozen=True, eq=False)
 class Passage:
-    """An analysed text. sentences: each with its clauses. speakers: whose turns its lines are, casefolded.
+    """An analysed text. sentences: each with its clauses. speakers: the names before its lines, casefolded.
 
-    Compared by identity, so that caches find it cheaply.
+    Compared by identity, so that cache lookups are cheap.
     """
 
     sentences: tuple[tuple[Clause, ...], ...]
@@ -158,21 +158,21 @@ class Passage:
 
     @cached_property
     def clauses(self) -> tuple[Clause, ...]:
-        """All clauses in order."""
+        """Return all clauses in order."""
         return tuple(clause for sentence in self.sentences for clause in sentence)
 
     @cached_property
     def whole(self) -> Clause:
-        """The text as one clause."""
+        """Return the text as one clause."""
         return Clause(tuple(token for clause in self.clauses for token in clause.tokens))
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """The keys of its proper names."""
+        """Return the keys of its proper names."""
         return frozenset(token.key for token in self.whole.tokens if token.name)
 
     def once(self, make: Callable[["Passage"], T]) -> T:
-        """What a function finds in the passage, which it is asked once."""
+        """Return the result of a function for the passage, computed once."""
         key = f"{make.__module__}.{make.__name__}"
         if key not in self.__dict__:
             self.__dict__[key] = make(self)
@@ -181,113 +181,106 @@ class Passage:
 
     @cached_property
     def surface(self) -> dict[str, str]:
-        """How the words were written, by stem."""
+        """Return the written form of each stem."""
         return {token.key: token.text for token in reversed(self.whole.tokens)}
 
 
 def is_identifier(clause: Clause, place: int) -> bool:
-    """ "item 17", "room 5", "flight 22 leaves": the number at a place names a thing rather than counting any."""
+    """Return whether a number names a thing rather than counts any: "item 17", "room 5", "flight 22 leaves"."""
     token = clause.tokens[place]
     if token.kind is not Kind.NUMBER or token.unit or place == 0:
         return False
     before, after = clause.tokens[place - 1], clause.tokens[place + 1 : place + 2]
     if not before.is_content or before.key in _NO_NOUNS:
         return False
-    return _is_subject(clause, place) or not (after and _is_counted(after[0]))
+    # After the first noun and before an apparent verb.
+    is_first = place == 1 or (place == 2 and clause.tokens[0].text == "the")
+    if is_first and after and after[0].text.endswith(("s", "ed")):
+        return True
+    return not (after and after[0].is_content and after[0].text not in STATES)
 
 
-def _is_subject(clause: Clause, place: int) -> bool:
-    """The number stands after the first noun and before what looks like a verb."""
-    starts = place == 1 or (place == 2 and clause.tokens[0].text == "the")
-    following = clause.tokens[place + 1 : place + 2]
-    return starts and bool(following) and following[0].text.endswith(("s", "ed"))
+def analyse(text: str) -> Passage:
+    """Analyse a text; code blocks and the part beyond MAX_CHARS are skipped. Accepts any str.
 
-
-def _is_counted(token: Token) -> bool:
-    return token.is_content and token.text not in STATES
-
-
-def analysed(text: str) -> Passage:
-    """Read a text; code blocks and what lies beyond MAX_CHARS are skipped. Accepts any str.
-
-    Passages are kept: of an import each text is compared with many others. A short one takes some 4 KB.
+    Passages are cached: each text of an import is compared with many others. A short one takes about 4 KB.
     """
-    return _short(text) if len(text) <= SHORT_CHARS else _long(text[:MAX_CHARS])
+    return _analyse_short(text) if len(text) <= SHORT_CHARS else _analyse_long(text[:MAX_CHARS])
 
 
-def _read_text(text: str) -> Passage:
+def read_text(text: str) -> Passage:
+    """Split a text into sentences with clauses."""
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text).translate(_APOSTROPHES)
     text = _SPACES.sub(" ", _CODE.sub("\n", text))
-    sentences, count = [], 0
-    for part in _SENTENCE_END.split(text):
-        clauses = tuple(clause for clause in _clauses(part) if clause.tokens)[: MAX_CLAUSES - count]
+    sentences: list[tuple[Clause, ...]] = []
+    count = 0
+    for sentence in _SENTENCE_END.split(text):
+        parts = [Clause(tuple(read_tokens(part, not at))) for at, part in enumerate(_CLAUSE_END.split(sentence))]
+        clauses = tuple(clause for clause in parts if clause.tokens)[: MAX_CLAUSES - count]
         count += len(clauses)
         if clauses:
             sentences.append(clauses)
-    return Passage(tuple(sentences), _speakers(text))
+    # A word before a colon at the beginning of a line may also name the kind of the note.
+    speakers = frozenset(match[1].casefold() for match in _SPEAKER.finditer(text)) - NO_SPEAKERS
+    return Passage(tuple(sentences), speakers)
 
 
-_short = lru_cache(maxsize=KEPT_SHORT)(_read_text)
-_long = lru_cache(maxsize=KEPT_LONG)(_read_text)
+_analyse_short = lru_cache(maxsize=KEPT_SHORT)(read_text)
+_analyse_long = lru_cache(maxsize=KEPT_LONG)(read_text)
 
 
-def _speakers(text: str) -> frozenset[str]:
-    """Those before a colon at the beginning of a line, unless it says what kind of note this is."""
-    return frozenset(match[1].casefold() for match in _SPEAKER.finditer(text)) - NO_SPEAKERS
-
-
-def _clauses(sentence: str) -> Iterator[Clause]:
-    first = True
-    for part in _CLAUSE_END.split(sentence):
-        yield Clause(tuple(_tokens(part, first)))
-        first = False
-
-
-def _tokens(text: str, at_start: bool) -> Iterator[Token]:
+def read_tokens(text: str, is_start: bool) -> Iterator[Token]:
+    """Yield the tokens of a clause. is_start: of a sentence, where any word has a capital letter."""
     lowered = text.lower()
     pattern = _TOKEN_OR_IDIOM if any(mark in lowered for mark in _NOTS) else _TOKEN
     for match in pattern.finditer(text):
-        yield from _read(match.lastgroup or "word", match[0][:MAX_TOKEN_CHARS], at_start and match.start() == 0)
+        yield from read_token(match.lastgroup or "word", match[0][:MAX_TOKEN_CHARS], is_start and match.start() == 0)
 
 
 @lru_cache(maxsize=1 << 15)
-def _read(kind: str, text: str, at_start: bool) -> tuple[Token, ...]:
-    return tuple(_READERS[kind](text, at_start))
+def read_token(kind: str, text: str, is_first: bool) -> tuple[Token, ...]:
+    """Return the tokens of a match; a word with hyphens has several."""
+    match kind:
+        case "date":
+            return (Token(text, date_key(text), Kind.DATE),)
+        case "time":
+            return (Token(text, re.sub(r"[\s.]", "", text.lower()), Kind.TIME),)
+        case "number":
+            return (read_number(text),)
+        case "idiom":
+            plain = " ".join(text.casefold().split())
+            return (Token(plain, plain, Kind.WORD, function=True),)
+    whole = text.lower().replace("'", "")
+    if whole in NEGATORS or (whole.endswith("nt") and text.lower().endswith("n't")):
+        return (Token(whole, whole, Kind.WORD, negator=True),)
+    parts = _POSSESSIVE.sub("", text).split("-")
+    is_unsure = is_first and not text.endswith("'s")
+    return tuple(read_word(part, is_unsure and place == 0) for place, part in enumerate(parts) if part)
 
 
-def _read_date(text: str, _at_start: bool) -> Iterable[Token]:
+def date_key(text: str) -> str:
+    """Return month and day of a date, or its first two numbers."""
     iso = _ISO.fullmatch(text)
     if iso:
-        return [Token(text, f"{int(iso[2])}-{int(iso[3])}", Kind.DATE)]
+        return f"{int(iso[2])}-{int(iso[3])}"
     month = next((MONTHS[word] for word in re.findall(r"[a-z]+", text.lower()) if word in MONTHS), None)
     numbers = [int(digits) for digits in re.findall(r"\d+", text)]
-    return [Token(text, f"{month}-{numbers[0]}" if month else "/".join(map(str, numbers[:2])), Kind.DATE)]
+    return f"{month}-{numbers[0]}" if month else "/".join(map(str, numbers[:2]))
 
 
-def _read_time(text: str, _at_start: bool) -> Iterable[Token]:
-    return [Token(text, re.sub(r"[\s.]", "", text.lower()), Kind.TIME)]
-
-
-def _read_number(text: str, _at_start: bool) -> Iterable[Token]:
+def read_number(text: str) -> Token:
+    """Return the token of a number with its unit."""
     match = _NUMBER.fullmatch(text)
     assert match is not None
     digits = match["digits"].replace(",", "").rstrip(".")
     suffix = match["suffix"].lower()
     unit = "" if suffix in _ORDINALS else suffix
-    return [Token(text, f"{float(digits):g}{match['rest'] or ''}", Kind.NUMBER, unit=match["unit"] or unit)]
+    return Token(text, f"{float(digits):g}{match['rest'] or ''}", Kind.NUMBER, unit=match["unit"] or unit)
 
 
-def _read_word(text: str, at_start: bool) -> Iterable[Token]:
-    whole = text.lower().replace("'", "")
-    if whole in NEGATORS or (whole.endswith("nt") and text.lower().endswith("n't")):
-        return [Token(whole, whole, Kind.WORD, negator=True)]
-    parts = _POSSESSIVE.sub("", text).split("-")
-    unsure = at_start and not text.endswith("'s")
-    return [_word(part, unsure and place == 0) for place, part in enumerate(parts) if part]
-
-
-def _word(text: str, at_start: bool) -> Token:
+def read_word(text: str, is_first: bool) -> Token:
+    """Return the token of a word. is_first: of its sentence, so that a capital letter is no sign of a name."""
     plain = fold(text.casefold().replace("'", ""))
     if plain in WEEKDAYS:
         return Token(plain, WEEKDAYS[plain], Kind.WEEKDAY)
@@ -295,12 +288,4 @@ def _word(text: str, at_start: bool) -> Token:
         return Token(plain, f"{float(NUMBER_WORDS[plain]):g}", Kind.NUMBER, function=plain in ("one", "first"))
     if plain in STOPWORDS or plain in ENDINGS or not plain:
         return Token(plain, plain, Kind.WORD, function=True)
-    return Token(plain, key_of(plain), Kind.WORD, name=text[0].isupper() and not at_start)
-
-
-def _read_idiom(text: str, _at_start: bool) -> Iterable[Token]:
-    plain = " ".join(text.casefold().split())
-    return [Token(plain, plain, Kind.WORD, function=True)]
-
-
-_READERS = {"idiom": _read_idiom, "date": _read_date, "time": _read_time, "number": _read_number, "word": _read_word}
+    return Token(plain, key_of(plain), Kind.WORD, name=text[0].isupper() and not is_first)

@@ -1,18 +1,19 @@
-"""Words by the part they play in a contradiction: what denies, what is said around a statement, numbers, days."""
+"""Words by their role in a contradiction: negators, words around a statement, numbers, days."""
 
 from apps.rules.domain.contradiction.lexicon import keys
 
 
-def _words(text: str) -> frozenset[str]:
+def words(text: str) -> frozenset[str]:
+    """Return the words of a text."""
     return frozenset(text.split())
 
 
-NEGATORS = _words(
+NEGATORS = words(
     """no not never none nobody nothing neither nor nowhere without cannot cant dont doesnt didnt isnt arent wasnt
     werent wont wouldnt shouldnt couldnt hasnt havent hadnt aint mustnt neednt
     stopped quit"""
 )
-NEVER = _words("never")
+NEVER = words("never")
 # Their "not" denies nothing; patterns of regular expressions.
 IDIOMS = (
     "never mind", "never too late", "you never know", "why not", "why don't", "not only", "not just", "not to mention",
@@ -21,15 +22,15 @@ IDIOMS = (
 )  # fmt: skip
 # What a "not" before one of these denies ends there. What one after it denies begins there, and with "and", too: "no
 # coffee and no tea".
-ENDERS = _words(
+ENDERS = words(
     "when whenever while because although though whereas unless until if where who whose which that but so without"
 )
 OPENERS = ENDERS | {"and"}
-# What holds at one time, or on one condition, may not hold at another one.
-OCCASIONS = _words("when whenever while because unless until if where")
-# How often somebody does something, or when in the day, adds nothing that is denied.
+# A statement about one time or condition may not hold at another one.
+OCCASIONS = words("when whenever while because unless until if where")
+# How often a thing is done, or when in the day, adds nothing that is denied.
 HABITS = keys("day daily week weekly month year morning evening night often usually always regularly sometimes")
-# What a negated experience may be worded with, and what says nothing about which experience it is.
+# Words of a negated experience that do not say which experience it is.
 FILLERS = keys(
     """actually really ever any before so far yet project either at all anything anyone previous previously
     personally formally properly fully still although kind kinda sort bit lot also already recently just
@@ -49,19 +50,19 @@ INTENTIONS = keys(
     """want wants hope hopes plan plans planning intend wish wishes dream dreams consider considering would might
     maybe someday"""
 ) | {"can't wait", "cannot wait", "never too late", "why not", "why don't"}
-# Who says that something changed means the same thing with another value.
+# Words of a change: the same thing has another value.
 UPDATE_CUES = keys(
     """now currently changed updated rescheduled moved extended increased raised reduced decreased lowered adjusted
     switched replaced postponed upgraded improved revised shifted became latest corrected actually instead
     anymore longer delayed pushed renamed"""
 )
-# Those that tell of a change whatever changed.
+# Words of a change, whatever changed.
 CHANGES = keys(
     """now currently recently changed updated rescheduled moved switched replaced postponed upgraded shifted became
     anymore renamed extended"""
 )
-# How things stand by now.
-RUNNING = _words("now far since already currently yet total until")
+# Words of a running total or a state until now.
+RUNNING = words("now far since already currently yet total until")
 # Statements that hold with one value at a time: "lives in", "favourite", "is due on".
 SINGLE_VALUED = keys(
     """live reside move relocate born birthday birthdate marry married engaged name named called nickname favorite
@@ -71,17 +72,17 @@ SINGLE_VALUED = keys(
     colour status landlord doctor dentist school university major hometown partner wife husband spouse girlfriend
     boyfriend fiance prefer prefers"""
 )
-# Those of them that take their value at once, with one of the links: "works at", not "works with".
+# Those of them that are followed by their value, with one of the links: "works at", not "works with".
 SINGLE_VERBS = keys(
     """live reside move relocate born married marry engaged weigh weight height located based scheduled employed
     employer works prefer prefers cost price switched religion"""
 )
-LINKS = _words("in at to for as on by since is was be")
-ARTICLES = _words("a an the my our your his her their very now currently still just also named called")
-INDEFINITE = _words("a an another some any one two three other no every each")
-COPULAS = _words("is are am be was were")
+LINKS = words("in at to for as on by since is was be")
+ARTICLES = words("a an the my our your his her their very now currently still just also named called")
+INDEFINITE = words("a an another some any one two three other no every each")
+COPULAS = words("is are am be was were")
 # Plurals and deeds by the same stem: "three goals", "scored".
-SEVERAL = _words(
+SEVERAL = words(
     """birthdays birthdates names nicknames favourites favorites ages heights locations schedules deadlines appointments
     prices budgets meetings addresses phones emails passwords goals targets roles bosses managers positions titles
     salaries rents capitals records scores totals limits rates capacities versions sizes employers diets religions
@@ -89,39 +90,39 @@ SEVERAL = _words(
     wives husbands spouses girlfriends boyfriends jobs
     scored recorded rated totalled named called met meet meets priced aged sized targeted limited"""
 )
-TITLES = _words("dr mr mrs ms miss prof professor")
+TITLES = words("dr mr mrs ms miss prof professor")
 FAVOURITES = frozenset(("favourit", "favorit"))
 # A quantity of these is a state, not an event.
-STATES = _words("is are has have own owns weighs costs lives am im ive be been currently now")
+STATES = words("is are has have own owns weighs costs lives am im ive be been currently now")
 # When these happen each day is one time of a thing, but that of a show may be another one tomorrow.
 OPENING, STARTING = keys("opens closes"), keys("starts begins ends finishes")
 # These have one number of a kind: "runs on port 8080".
 PORTS = keys("port version extension")
 # Notes about the user leave out who it is: "prefers tea", "lives in Rome".
-OF_THE_USER = _words("lives resides works prefers likes loves enjoys hates dislikes")
-OWNERS = _words("the my our your his her their its")
-# What somebody thinks of something lasts, too.
+OF_THE_USER = words("lives resides works prefers likes loves enjoys hates dislikes")
+OWNERS = words("the my our your his her their its")
+# Attitudes last too.
 ATTITUDES = keys("love like enjoy adore prefer hate dislike loathe detest despise trust distrust")
-# They end a statement without saying anything: "no longer", "not any more".
-ENDINGS = _words("longer anymore")
+# They end a statement without a meaning of their own: "no longer", "not any more".
+ENDINGS = words("longer anymore")
 # Words without meaning of their own that turn the meaning of a sentence.
-PARTICLES = _words(
+PARTICLES = words(
     """up down in into out on onto off before after above below over under to from with against for by behind near
     between through across about all both few more most"""
 )
 # Before a colon these say what follows rather than who says it.
-NO_SPEAKERS = _words(
+NO_SPEAKERS = words(
     "note update updated reminder todo fact memory edit correction news info fyi ps p.s important summary key now also"
 )
-SPEAKER = _words("i im ive id ill me my mine we our ours us user users")
-SOMEBODY = {
+SPEAKER = words("i im ive id ill me my mine we our ours us user users")
+PRONOUNS = {
     **dict.fromkeys(SPEAKER, "speaker"),
     **dict.fromkeys(("you", "your", "yours"), "you"),
     **dict.fromkeys(("he", "him", "his"), "he"),
     **dict.fromkeys(("she", "her", "hers"), "she"),
     **dict.fromkeys(("they", "them", "their", "theirs"), "they"),
 }
-PERSONS = _words("i im ive id ill me my mine we our ours us user users his her their")
+PERSONS = words("i im ive id ill me my mine we our ours us user users his her their")
 
 WEEKDAYS = {
     name: name[:3] for name in ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")

@@ -12,8 +12,8 @@ from functools import lru_cache
 import numpy as np
 
 from apps.retrieval.domain.text.terms import query_terms
-from apps.rules.domain.contradiction.detect import contradiction
-from apps.rules.domain.contradiction.text import analysed
+from apps.rules.domain.contradiction.detect import find_contradiction
+from apps.rules.domain.contradiction.text import analyse
 from apps.rules.domain.engine.record import MemoryRecord
 from apps.rules.domain.engine.restatement import is_reordered, restated_share
 from apps.rules.domain.engine.signals import Detection, DetectionConfig, Signal, SignalType
@@ -49,7 +49,7 @@ def _judged(
     kinds = {signal.type: signal.score for signal in signals}
     is_conflict = not MAKE_A_CONFLICT.isdisjoint(kinds)
     if is_conflict and MAKE_A_CONFLICT & kinds.keys() == {SignalType.KEYWORD}:
-        is_conflict = not is_reordered(analysed(candidate.content), analysed(existing.content))
+        is_conflict = not is_reordered(analyse(candidate.content), analyse(existing.content))
     total = sum(getattr(config.weights, kind) * score for kind, score in kinds.items())
     if SignalType.CONTRADICTION in kinds:
         decisive = kinds[SignalType.CONTRADICTION] >= config.act_threshold
@@ -129,7 +129,7 @@ def _contradiction(
 ) -> Signal | None:
     if _is_another_matter(candidate, existing, cosine):
         return None
-    found = contradiction(candidate.content, existing.content, cosine)
+    found = find_contradiction(candidate.content, existing.content, cosine)
     if found is None or found.score <= config.contradiction_threshold:
         return None
     evidence = {

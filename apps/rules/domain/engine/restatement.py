@@ -3,7 +3,7 @@
 import re
 
 from apps.rules.domain.contradiction.lexicon import are_opposites
-from apps.rules.domain.contradiction.text import VALUES, Passage, Token, analysed
+from apps.rules.domain.contradiction.text import VALUES, Passage, Token, analyse
 from apps.rules.domain.contradiction.words import PARTICLES
 
 # Signs before numbers, currencies and shares: 5 is not -5, and $5 not €5.
@@ -21,7 +21,7 @@ def restated_share(first: str, second: str) -> float:
         return 1.0
     if _MARKS.findall(first) != _MARKS.findall(second):
         return 0.0
-    one, other = analysed(first), analysed(second)
+    one, other = analyse(first), analyse(second)
     words, others = one.whole.content, other.whole.content
     common = words & others
     if not common or _fixed(one) != _fixed(other) or _values(one) != _values(other):
