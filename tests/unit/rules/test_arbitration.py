@@ -18,8 +18,7 @@ from apps.rules.domain.engine.arbitration import (
     DetectedConflict,
     Strategy,
     arbitrate,
-    arbitrate_most_severe,
-    most_severe,
+    by_severity,
 )
 from apps.rules.domain.engine.record import MemoryRecord
 from apps.rules.domain.engine.signals import Detection, SignalType
@@ -99,10 +98,10 @@ def test_scenario_multiple_conflict_resolution() -> None:
     conflicts = [
         DetectedConflict(record(key=str(score), importance=0.1), conflict(score=score)) for score in (0.5, 0.9, 0.7)
     ]
-    found = arbitrate_most_severe(record(), conflicts, ArbitrationConfig(priority_importance=True))
-    assert found is not None
-    chosen, result = found
+    chosen = by_severity(conflicts)[0]
     assert chosen.existing.key == "0.9"
+    config = ArbitrationConfig(priority_importance=True)
+    result = arbitrate(record(), chosen.existing, chosen.detection, config)
     assert result.strategy is Strategy.IMPORTANCE
 
 
@@ -161,11 +160,11 @@ def test_a_difference_of_exactly_the_threshold_is_not_merged() -> None:
 
 def test_the_most_severe_conflict_does_not_depend_on_their_order() -> None:
     tied = [DetectedConflict(record(key=key, days=days), conflict()) for key, days in (("b", 0), ("a", 0), ("c", -1))]
-    assert {most_severe(order).existing.key for order in permutations(tied)} == {"a"}  # type: ignore[union-attr]
+    assert {by_severity(order)[0].existing.key for order in permutations(tied)} == {"a"}
 
 
 def test_what_is_no_conflict_is_not_chosen_whatever_its_score() -> None:
-    assert most_severe([DetectedConflict(record(), Detection((), False, 5.0))]) is None
+    assert by_severity([DetectedConflict(record(), Detection((), False, 5.0))]) == []
 
 
 # --- properties -------------------------------------------------------------------------------------------

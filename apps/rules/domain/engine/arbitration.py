@@ -1,13 +1,13 @@
-"""Which of two conflicting memories stands: spec 000 "Memory Conflict Arbitration".
+"""Which of two conflicting memories stays active: spec 000 "Memory Conflict Arbitration".
 
-The strategies are asked in the spec's order, and the first that can tell decides: importance, recency, source, the
-multi-factor score, the default strategy. All but the last look at the two memories only, never at which of them is
-the candidate, so swapping the two never changes which one wins.
+The strategies are tried in the order of the spec, and the first that finds a difference decides: importance, recency,
+source, the multi-factor score, the default strategy. All but the last compare the two memories only, whichever of them
+is the candidate, so swapping the two never changes which one wins.
 
 Confidences, all in [0, 1], where the spec leaves the formula open:
 
 - importance: 0.5 + 0.5 x the difference of the importances.
-- recency: 0.5 + 0.5 x t / (t + 1 day) for a difference of t: 0.5 at once, 0.75 after a day, 0.94 after a week.
+- recency: 0.5 + 0.5 x t / (t + 1 day) for a difference of t: 0.5 at the same time, 0.75 after a day, 0.94 after a week.
 - source: 0.7.
 - multi-factor: 0.5 + 0.5 x the difference of the scores when one is kept; when they are merged
   1 - 0.5 x the difference / `merge_threshold`: the more alike, the surer.
@@ -38,7 +38,7 @@ SAME = 1e-9
 
 
 class Action(StrEnum):
-    """What is done about a conflict. reject: the candidate is refused, the existing memory stays as it is."""
+    """The action on a conflict. reject: the candidate is refused, the existing memory is unchanged."""
 
     KEEP = "keep"
     MERGE = "merge"
@@ -46,7 +46,7 @@ class Action(StrEnum):
 
 
 class DefaultStrategy(StrEnum):
-    """What happens when nothing tells two memories apart."""
+    """The action where no strategy finds a difference."""
 
     KEEP_CANDIDATE = "keep-candidate"
     KEEP_EXISTING = "keep-existing"
@@ -54,7 +54,7 @@ class DefaultStrategy(StrEnum):
 
 
 class Strategy(StrEnum):
-    """What decided."""
+    """The step that decided."""
 
     NO_CONFLICT = "no-conflict"
     NOTICED = "noticed"
@@ -118,9 +118,9 @@ class ArbitrationConfig(Section):
 
 @dataclass(frozen=True)
 class ArbitrationResult:
-    """What was decided, how surely (in [0, 1]), by which strategy, and why in a sentence.
+    """A decision with its confidence in [0, 1], its strategy and its reason in a sentence.
 
-    winner and loser are None for a merge, and where both stand: without a conflict, or when one is only noticed.
+    winner and loser are None for a merge, and where both stay active: without a conflict, or when one is only noticed.
     """
 
     action: Action
@@ -132,7 +132,7 @@ class ArbitrationResult:
 
 
 class DetectedConflict(NamedTuple):
-    """A stored memory with what the detector says of it and the candidate."""
+    """A stored memory and the detection of it and the candidate."""
 
     existing: MemoryRecord
     detection: Detection
@@ -141,103 +141,97 @@ class DetectedConflict(NamedTuple):
 def arbitrate(
     candidate: MemoryRecord, existing: MemoryRecord, detection: Detection, config: ArbitrationConfig
 ) -> ArbitrationResult:
-    """Decide between two memories. Both stand without a conflict, and when the evidence is too weak to act on."""
+    """Decide between two memories. Both stay active without a conflict, and when the evidence is too weak to act on."""
     if not detection.is_conflict:
-        reason = "The memories do not conflict: both stand."
+        reason = "The memories do not conflict: both stay active."
         return ArbitrationResult(Action.KEEP, None, None, 1.0, reason, Strategy.NO_CONFLICT)
     if not (detection.is_decisive or config.act_on_weak_evidence):
-        reason = "The evidence is too weak to act on: the conflict is noticed, and both memories stand."
+        reason = "The evidence is too weak to act on: the conflict is noticed, and both memories stay active."
         return ArbitrationResult(Action.KEEP, None, None, DEFAULT_CONFIDENCE, reason, Strategy.NOTICED)
     return (
-        _by_importance(candidate, existing, config)
-        or _by_recency(candidate, existing, config)
-        or _by_source(candidate, existing, config)
-        or _by_score(candidate, existing, detection, config)
-        or _by_default(config.default_strategy)
+        by_importance(candidate, existing, config)
+        or by_recency(candidate, existing, config)
+        or by_source(candidate, existing, config)
+        or by_score(candidate, existing, detection, config)
+        or by_default(config.default_strategy)
     )
 
 
-def most_severe(conflicts: Iterable[DetectedConflict]) -> DetectedConflict | None:
-    """The conflict with the highest total signal score; None when none is a conflict.
-
-    Of equal ones that with the newer memory, then that whose key comes first, whatever their order.
-    """
-    return next(iter(by_severity(conflicts)), None)
-
-
 def by_severity(conflicts: Iterable[DetectedConflict]) -> list[DetectedConflict]:
-    """Those that are conflicts, the most severe first, in the order of `most_severe`."""
-    return sorted((conflict for conflict in conflicts if conflict.detection.is_conflict), key=_severity)
+    """Return the conflicts by descending total score, then newer memories first, then by key."""
+
+    def severity(conflict: DetectedConflict) -> tuple[float, float, str]:
+        existing = conflict.existing
+        return -conflict.detection.total_score, -existing.timestamp.timestamp(), existing.key
+
+    return sorted((conflict for conflict in conflicts if conflict.detection.is_conflict), key=severity)
 
 
-def arbitrate_most_severe(
-    candidate: MemoryRecord, conflicts: Iterable[DetectedConflict], config: ArbitrationConfig
-) -> tuple[DetectedConflict, ArbitrationResult] | None:
-    """Decide the most severe of several conflicts (spec 000 "Multiple conflict resolution")."""
-    worst = most_severe(conflicts)
-    return worst and (worst, arbitrate(candidate, worst.existing, worst.detection, config))
-
-
-def _severity(conflict: DetectedConflict) -> tuple[float, float, str]:
-    existing = conflict.existing
-    return -conflict.detection.total_score, -existing.timestamp.timestamp(), existing.key
-
-
-def _keep(candidate_wins: bool, confidence: float, reason: str, strategy: Strategy) -> ArbitrationResult:
+def keep(candidate_wins: bool, confidence: float, reason: str, strategy: Strategy) -> ArbitrationResult:
+    """Return the decision to keep one of the two memories."""
     winner: Side = "candidate" if candidate_wins else "existing"
     loser: Side = "existing" if candidate_wins else "candidate"
     return ArbitrationResult(Action.KEEP, winner, loser, min(1.0, confidence), reason, strategy)
 
 
-def _by_importance(
+def by_importance(
     candidate: MemoryRecord, existing: MemoryRecord, config: ArbitrationConfig
 ) -> ArbitrationResult | None:
+    """Return the decision by importance; None where it is off or equal."""
     high, low = sorted((candidate.importance, existing.importance), reverse=True)
     if not config.priority_importance or high == low:
         return None
     reason = f"Importance {high:g} beats {low:g}."
-    return _keep(candidate.importance == high, 0.5 + 0.5 * (high - low), reason, Strategy.IMPORTANCE)
+    return keep(candidate.importance == high, 0.5 + 0.5 * (high - low), reason, Strategy.IMPORTANCE)
 
 
-def _by_recency(candidate: MemoryRecord, existing: MemoryRecord, config: ArbitrationConfig) -> ArbitrationResult | None:
-    seconds = _seconds_apart(candidate, existing)
+def by_recency(candidate: MemoryRecord, existing: MemoryRecord, config: ArbitrationConfig) -> ArbitrationResult | None:
+    """Return the decision by recency; None where it is off or the times are equal."""
+    seconds = abs((candidate.timestamp - existing.timestamp).total_seconds())
     if not config.priority_recency or seconds == 0:
         return None
     confidence = 0.5 + 0.5 * seconds / (seconds + DAY)
-    reason = f"The newer memory wins: it is {_duration(seconds)} younger."
-    return _keep(candidate.timestamp > existing.timestamp, confidence, reason, Strategy.RECENCY)
+    units = (("days", DAY), ("hours", 3600.0), ("minutes", 60.0))
+    in_units = (f"{seconds / size:.0f} {unit}" for unit, size in units if seconds >= 2 * size)
+    duration = next(in_units, f"{seconds:g} seconds")
+    reason = f"The newer memory wins: it is {duration} younger."
+    return keep(candidate.timestamp > existing.timestamp, confidence, reason, Strategy.RECENCY)
 
 
-def _by_source(candidate: MemoryRecord, existing: MemoryRecord, config: ArbitrationConfig) -> ArbitrationResult | None:
+def by_source(candidate: MemoryRecord, existing: MemoryRecord, config: ArbitrationConfig) -> ArbitrationResult | None:
+    """Return the decision by source; None where it is off or the ranks are equal."""
     ranks = source_rank(candidate.source), source_rank(existing.source)
     if not config.priority_source or ranks[0] == ranks[1]:
         return None
     higher, lower = sorted((candidate, existing), key=lambda record: source_rank(record.source))
     reason = f"The source {higher.source!r} ranks above {lower.source!r}."
-    return _keep(ranks[0] < ranks[1], SOURCE_CONFIDENCE, reason, Strategy.SOURCE)
+    return keep(ranks[0] < ranks[1], SOURCE_CONFIDENCE, reason, Strategy.SOURCE)
 
 
-def _by_score(
+def by_score(
     candidate: MemoryRecord, existing: MemoryRecord, detection: Detection, config: ArbitrationConfig
 ) -> ArbitrationResult | None:
+    """Return the decision by multi-factor score, which may be to merge; None where the scores are equal."""
     newest = max(candidate.timestamp, existing.timestamp).timestamp()
     semantic = detection.signal(SignalType.SEMANTIC)
     likeness = semantic.score if semantic else 0.0
     scores = [multi_factor_score(record, newest, likeness, config.weights) for record in (candidate, existing)]
     apart = abs(scores[0] - scores[1])
     high, low = max(scores), min(scores)
-    if apart < config.merge_threshold and _may_merge(detection, config):
+    contradicts = detection.signal(SignalType.CONTRADICTION) is not None
+    may_merge = config.allow_merge and (config.merge_contradictions or not contradicts)
+    if may_merge and apart < config.merge_threshold:
         reason = f"The scores {high:.3f} and {low:.3f} are nearer than {config.merge_threshold:g}: both are merged."
         confidence = 1.0 - 0.5 * apart / config.merge_threshold
         return ArbitrationResult(Action.MERGE, None, None, confidence, reason, Strategy.MULTI_FACTOR)
     if apart < SAME:
         return None
     reason = f"The score {high:.3f} beats {low:.3f}."
-    return _keep(scores[0] > scores[1], 0.5 + 0.5 * apart, reason, Strategy.MULTI_FACTOR)
+    return keep(scores[0] > scores[1], 0.5 + 0.5 * apart, reason, Strategy.MULTI_FACTOR)
 
 
 def multi_factor_score(record: MemoryRecord, newest: float, likeness: float, weights: ArbitrationWeights) -> float:
-    """The weighted mean of four factors of a memory, in [0, 1].
+    """Return the weighted mean of four factors of a memory, in [0, 1].
 
     newest: POSIX seconds of the newer one of the two memories; recency is 1 for it and halves with every week
     before it. likeness: the semantic signal's score, the same for both memories: it says nothing about which one
@@ -253,24 +247,9 @@ def multi_factor_score(record: MemoryRecord, newest: float, likeness: float, wei
     return total / weights.total
 
 
-def _may_merge(detection: Detection, config: ArbitrationConfig) -> bool:
-    contradicts = detection.signal(SignalType.CONTRADICTION) is not None
-    return config.allow_merge and (config.merge_contradictions or not contradicts)
-
-
-def _by_default(strategy: DefaultStrategy) -> ArbitrationResult:
-    reason = f"Nothing tells the memories apart: the default strategy is {strategy.value!r}."
+def by_default(strategy: DefaultStrategy) -> ArbitrationResult:
+    """Return the decision of the default strategy."""
+    reason = f"The memories are equal in every step: the default strategy is {strategy.value!r}."
     if strategy is DefaultStrategy.REJECT:
         return ArbitrationResult(Action.REJECT, "existing", "candidate", DEFAULT_CONFIDENCE, reason, Strategy.DEFAULT)
-    return _keep(strategy is DefaultStrategy.KEEP_CANDIDATE, DEFAULT_CONFIDENCE, reason, Strategy.DEFAULT)
-
-
-def _seconds_apart(one: MemoryRecord, other: MemoryRecord) -> float:
-    return abs((one.timestamp - other.timestamp).total_seconds())
-
-
-def _duration(seconds: float) -> str:
-    for unit, size in (("days", DAY), ("hours", 3600.0), ("minutes", 60.0)):
-        if seconds >= 2 * size:
-            return f"{seconds / size:.0f} {unit}"
-    return f"{seconds:g} seconds"
+    return keep(strategy is DefaultStrategy.KEEP_CANDIDATE, DEFAULT_CONFIDENCE, reason, Strategy.DEFAULT)

@@ -2,11 +2,10 @@
 
 Five signals are computed and recorded. Only the semantic, the keyword and the contradiction signal can make a
 conflict: memories of the same minute, or of different importance, are normal. The keyword signal alone makes one only
-when the common words stand in the same order: "a dog bites a man" has all keywords of "a man bites a dog".
+when the common words are in the same order: "a dog bites a man" has all keywords of "a man bites a dog".
 """
 
 import math
-from collections.abc import Iterable
 from functools import lru_cache
 
 import numpy as np
@@ -27,39 +26,35 @@ SHORT_WORDS = 5
 
 
 def detect(candidate: MemoryRecord, existing: MemoryRecord, config: DetectionConfig) -> Detection:
-    """What speaks for a conflict between a candidate and a stored memory.
+    """Compute the signals between a candidate and a stored memory, and whether they are a conflict.
 
-    Swapping the two changes nothing but the order of pairs within the evidence, and the key in it. Raises nothing for
-    any text; embeddings of different lengths are not compared.
+    Swapping the two changes only the order of pairs within the evidence, and the key in it. Raises nothing for any
+    text; embeddings of different lengths are not compared.
     """
     cosine = cosine_of(candidate, existing)
     found = (
-        _semantic(cosine, existing.key, config),
-        _keyword(candidate, existing, config),
-        _time(candidate, existing, config),
-        _importance(candidate, existing, config),
-        _contradiction(candidate, existing, cosine, config),
+        semantic_signal(cosine, existing.key, config),
+        keyword_signal(candidate, existing, config),
+        time_signal(candidate, existing, config),
+        importance_signal(candidate, existing, config),
+        contradiction_signal(candidate, existing, cosine, config),
     )
-    return _judged(tuple(signal for signal in found if signal), candidate, existing, config)
-
-
-def _judged(
-    signals: tuple[Signal, ...], candidate: MemoryRecord, existing: MemoryRecord, config: DetectionConfig
-) -> Detection:
-    kinds = {signal.type: signal.score for signal in signals}
-    is_conflict = not MAKE_A_CONFLICT.isdisjoint(kinds)
-    if is_conflict and MAKE_A_CONFLICT & kinds.keys() == {SignalType.KEYWORD}:
+    signals = tuple(signal for signal in found if signal)
+    scores = {signal.type: signal.score for signal in signals}
+    makers = MAKE_A_CONFLICT & scores.keys()
+    is_conflict = bool(makers)
+    if makers == {SignalType.KEYWORD}:
         is_conflict = not is_reordered(analyse(candidate.content), analyse(existing.content))
-    total = sum(getattr(config.weights, kind) * score for kind, score in kinds.items())
-    if SignalType.CONTRADICTION in kinds:
-        decisive = kinds[SignalType.CONTRADICTION] >= config.act_threshold
-        return Detection(signals, is_conflict, total, is_decisive=decisive)
+    total = sum(getattr(config.weights, kind) * score for kind, score in scores.items())
+    if SignalType.CONTRADICTION in scores:
+        is_decisive = scores[SignalType.CONTRADICTION] >= config.act_threshold
+        return Detection(signals, is_conflict, total, is_decisive=is_decisive)
     restates = is_conflict and restated_share(candidate.content, existing.content) >= config.restate_threshold
     return Detection(signals, is_conflict, total, is_decisive=restates, restates=restates)
 
 
 def cosine_of(candidate: MemoryRecord, existing: MemoryRecord) -> float | None:
-    """The cosine of the two unit vectors; None where one is missing or they are of different length."""
+    """Return the cosine of the two unit vectors; None where one is missing or they are of different length."""
     one, other = candidate.embedding, existing.embedding
     if one is None or other is None or one.shape != other.shape:
         return None
@@ -67,15 +62,16 @@ def cosine_of(candidate: MemoryRecord, existing: MemoryRecord) -> float | None:
     return max(-1.0, min(1.0, cosine)) if math.isfinite(cosine) else None
 
 
-def _semantic(cosine: float | None, key: str, config: DetectionConfig) -> Signal | None:
+def semantic_signal(cosine: float | None, key: str, config: DetectionConfig) -> Signal | None:
+    """Return the signal of a high cosine, if it fires."""
     if cosine is None or cosine <= config.semantic_threshold:
         return None
     evidence = {"similarity": round(cosine, 4), "threshold": config.semantic_threshold, "target": key}
     return Signal(SignalType.SEMANTIC, max(0.0, cosine), evidence)
 
 
-def _keyword(candidate: MemoryRecord, existing: MemoryRecord, config: DetectionConfig) -> Signal | None:
-    """The Jaccard ratio of the two sets of keywords: those given, and the stemmed content words."""
+def keyword_signal(candidate: MemoryRecord, existing: MemoryRecord, config: DetectionConfig) -> Signal | None:
+    """Return the signal of the Jaccard ratio of the two sets of keywords, if it fires."""
     one, other = keywords_of(candidate), keywords_of(existing)
     common = one & other
     ratio = len(common) / (len(one) + len(other) - len(common)) if common else 0.0
@@ -91,18 +87,19 @@ def _keyword(candidate: MemoryRecord, existing: MemoryRecord, config: DetectionC
 
 
 def keywords_of(record: MemoryRecord) -> frozenset[str]:
-    """The keywords of a memory as they are compared: given ones and content words, stemmed, without stopwords."""
-    terms = _terms(record.content)
-    return terms.union(*map(_terms, record.keywords)) if record.keywords else terms
+    """Return the compared keywords of a memory: given ones and content words, stemmed, without stopwords."""
+    terms = distinct_terms(record.content)
+    return terms.union(*map(distinct_terms, record.keywords)) if record.keywords else terms
 
 
 @lru_cache(maxsize=1 << 14)
-def _terms(text: str) -> frozenset[str]:
+def distinct_terms(text: str) -> frozenset[str]:
+    """Return the terms of a text."""
     return frozenset(query_terms(text))
 
 
-def _time(candidate: MemoryRecord, existing: MemoryRecord, config: DetectionConfig) -> Signal | None:
-    """Scores 1 at the same moment, falling to 0 at the edge of the window."""
+def time_signal(candidate: MemoryRecord, existing: MemoryRecord, config: DetectionConfig) -> Signal | None:
+    """Return the signal of near times: 1 at the same time, falling to 0 at the edge of the window."""
     window = config.time_window_seconds
     delta = abs((candidate.timestamp - existing.timestamp).total_seconds())
     if delta > window:
@@ -111,7 +108,8 @@ def _time(candidate: MemoryRecord, existing: MemoryRecord, config: DetectionConf
     return Signal(SignalType.TIME, score, {"delta_seconds": delta, "window_seconds": window})
 
 
-def _importance(candidate: MemoryRecord, existing: MemoryRecord, config: DetectionConfig) -> Signal | None:
+def importance_signal(candidate: MemoryRecord, existing: MemoryRecord, config: DetectionConfig) -> Signal | None:
+    """Return the signal of different importances, if it fires."""
     delta = abs(candidate.importance - existing.importance)
     if delta <= config.importance_delta:
         return None
@@ -124,41 +122,33 @@ def _importance(candidate: MemoryRecord, existing: MemoryRecord, config: Detecti
     return Signal(SignalType.IMPORTANCE, min(1.0, delta), evidence)
 
 
-def _contradiction(
+def contradiction_signal(
     candidate: MemoryRecord, existing: MemoryRecord, cosine: float | None, config: DetectionConfig
 ) -> Signal | None:
-    if _is_another_matter(candidate, existing, cosine):
-        return None
+    """Return the signal of contradicting contents, if it fires.
+
+    Texts with a low cosine that are neither short nor have two words in common are not compared: none of the labelled
+    pairs that are noticed is lost by it (docs/explain/conflicts.md).
+    """
+    if cosine is not None and cosine < SAME_MATTER_COSINE:
+        one, other = keywords_of(candidate), keywords_of(existing)
+        if min(len(one), len(other)) > SHORT_WORDS and len(one & other) < SAME_MATTER_WORDS:
+            return None
     found = find_contradiction(candidate.content, existing.content, cosine)
     if found is None or found.score <= config.contradiction_threshold:
         return None
     evidence = {
         "reason": found.reason.value,
-        "candidate": _shown(found.first),
-        "existing": _shown(found.second),
+        "candidate": shorten(found.first),
+        "existing": shorten(found.second),
         "differing": [list(pair) for pair in found.differing],
-        "common": _limited(found.common),
+        "common": list(found.common)[:MAX_SHOWN_WORDS],
         "threshold": config.contradiction_threshold,
         "target": existing.key,
     }
     return Signal(SignalType.CONTRADICTION, found.score, evidence)
 
 
-def _is_another_matter(candidate: MemoryRecord, existing: MemoryRecord, cosine: float | None) -> bool:
-    """Whether two texts are too far apart to be looked at: neither alike, nor short, nor with two words in common.
-
-    None of the labelled pairs that are noticed is lost by it (docs/explain/conflicts.md).
-    """
-    if cosine is None or cosine >= SAME_MATTER_COSINE:
-        return False
-    one, other = keywords_of(candidate), keywords_of(existing)
-    return min(len(one), len(other)) > SHORT_WORDS and len(one & other) < SAME_MATTER_WORDS
-
-
-def _limited(words: Iterable[str]) -> list[str]:
-    return list(words)[:MAX_SHOWN_WORDS]
-
-
-def _shown(passage: str) -> str:
-    """A passage short enough for a receipt."""
+def shorten(passage: str) -> str:
+    """Return a passage short enough for a receipt."""
     return passage if len(passage) <= 300 else passage[:299] + "…"

@@ -1,4 +1,4 @@
-"""Making one memory out of two: spec 000 "Memory Merging"."""
+"""The merge of two memories: spec 000 "Memory Merging"."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,7 +17,7 @@ SMART_SIMILARITY = 0.7
 
 
 class ContentStrategy(StrEnum):
-    """How two contents become one. smart: summarize above a similarity of 0.7, else concatenate."""
+    """How two contents are merged. smart: summarize above a similarity of 0.7, else concatenate."""
 
     CONCATENATE = "concatenate"
     REPLACE = "replace"
@@ -26,7 +26,7 @@ class ContentStrategy(StrEnum):
 
 
 class ImportanceStrategy(StrEnum):
-    """How two importances become one."""
+    """How two importances are merged."""
 
     MAX = "max"
     BOOST = "boost"
@@ -34,7 +34,7 @@ class ImportanceStrategy(StrEnum):
 
 
 class TimestampStrategy(StrEnum):
-    """Which moment the merged memory is of."""
+    """Which time the merged memory has."""
 
     MAX = "max"
 
@@ -85,7 +85,7 @@ class MergeStatistics:
     """What merging changed.
 
     content_length: characters of the result. keywords_count: its keywords. importance_delta: its importance minus
-    that of the first memory. deduplicated_count: sentences that were left out because another one says the same.
+    that of the first memory. deduplicated_count: sentences left out as duplicates.
     """
 
     content_length: int
@@ -112,16 +112,25 @@ class MergeResult:
 
 
 def merge(first: MemoryRecord, second: MemoryRecord, similarity: float | None, config: MergeConfig) -> MergeResult:
-    """Merge two memories; `second` is the one that is added to, or replaces, the `first`.
+    """Merge two memories; `second` is added to the `first` or replaces it.
 
-    similarity: the cosine of the two; None where it is not known, then their share of common terms stands in for it.
+    similarity: the cosine of the two; None where it is not known, then their share of common terms is used instead.
     Two equal contents merge to that content, whatever the strategy.
     """
-    strategy = _content_strategy(first, second, similarity, config)
-    content, removed = _content(first.content, second.content, strategy, config)
-    how = config.metadata_strategy
-    importance = _importance(first.importance, second.importance, config)
-    keywords = _keywords(first.keywords, second.keywords, how.keywords)
+    strategy = config.content_strategy
+    if strategy is ContentStrategy.SMART:
+        if similarity is None:
+            similarity = shared_terms(sense_of(first.content), sense_of(second.content))
+        strategy = ContentStrategy.SUMMARIZE if similarity > SMART_SIMILARITY else ContentStrategy.CONCATENATE
+    content, removed = merge_contents(first.content, second.content, strategy, config)
+    match config.metadata_strategy.importance:
+        case ImportanceStrategy.MAX:
+            importance = max(first.importance, second.importance)
+        case ImportanceStrategy.BOOST:
+            importance = min(1.0, max(first.importance, second.importance) + config.boost_amount)
+        case ImportanceStrategy.AVERAGE:
+            importance = first.importance / 2 + second.importance / 2
+    keywords = merge_keywords(first.keywords, second.keywords, config.metadata_strategy.keywords)
     return MergeResult(
         content=content,
         importance=importance,
@@ -134,18 +143,8 @@ def merge(first: MemoryRecord, second: MemoryRecord, similarity: float | None, c
     )
 
 
-def _content_strategy(
-    first: MemoryRecord, second: MemoryRecord, similarity: float | None, config: MergeConfig
-) -> ContentStrategy:
-    if config.content_strategy is not ContentStrategy.SMART:
-        return config.content_strategy
-    if similarity is None:
-        similarity = shared_terms(sense_of(first.content), sense_of(second.content))
-    return ContentStrategy.SUMMARIZE if similarity > SMART_SIMILARITY else ContentStrategy.CONCATENATE
-
-
-def _content(first: str, second: str, strategy: ContentStrategy, config: MergeConfig) -> tuple[str, int]:
-    """The merged content, and how many duplicate sentences it does without."""
+def merge_contents(first: str, second: str, strategy: ContentStrategy, config: MergeConfig) -> tuple[str, int]:
+    """Return the merged content, and the number of duplicate sentences that were left out."""
     if first == second:
         return first, len(split_sentences(first)) if config.deduplicate else 0
     threshold = config.deduplicate_threshold if config.deduplicate else None
@@ -159,25 +158,15 @@ def _content(first: str, second: str, strategy: ContentStrategy, config: MergeCo
     return unique.text, unique.removed
 
 
-def _importance(first: float, second: float, config: MergeConfig) -> float:
-    match config.metadata_strategy.importance:
-        case ImportanceStrategy.MAX:
-            return max(first, second)
-        case ImportanceStrategy.BOOST:
-            return min(1.0, max(first, second) + config.boost_amount)
-        case ImportanceStrategy.AVERAGE:
-            return first / 2 + second / 2
+def merge_keywords(first: tuple[str, ...], second: tuple[str, ...], strategy: KeywordsStrategy) -> tuple[str, ...]:
+    """Return the merged keywords in order, each once: case and surrounding spaces make no difference."""
 
+    def normalise(keyword: str) -> str:
+        return " ".join(keyword.casefold().split())
 
-def _keywords(first: tuple[str, ...], second: tuple[str, ...], strategy: KeywordsStrategy) -> tuple[str, ...]:
-    """In the order in which they come, each once: case and surrounding spaces make no difference."""
     merged: dict[str, str] = {}
-    others = {_normal(keyword) for keyword in second}
+    others = {normalise(keyword) for keyword in second}
     for keyword in first + second:
-        if strategy is KeywordsStrategy.UNION or (keyword in first and _normal(keyword) in others):
-            merged.setdefault(_normal(keyword), keyword)
+        if strategy is KeywordsStrategy.UNION or (keyword in first and normalise(keyword) in others):
+            merged.setdefault(normalise(keyword), keyword)
     return tuple(merged.values())
-
-
-def _normal(keyword: str) -> str:
-    return " ".join(keyword.casefold().split())

@@ -1,4 +1,4 @@
-"""A memory as the conflict engine sees it."""
+"""A memory in the conflict engine."""
 
 from dataclasses import dataclass, field
 from datetime import datetime

@@ -1,7 +1,6 @@
-"""Sentences of a text, and which of them say the same."""
+"""Sentences of a text, and duplicates among them."""
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -19,28 +18,28 @@ _MIN_SENTENCE_WORDS = 2
 
 @dataclass(frozen=True)
 class SentenceSense:
-    """What a sentence says, for comparing. terms: all of them, stemmed; telling: those that are no stopwords.
+    """The words of a sentence, for comparing. terms: all, stemmed; content: without stopwords.
 
-    strict: its numbers and negations, which two sentences that say the same have in common.
+    strict: its numbers and negations, which duplicates have in common.
     """
 
     terms: frozenset[str]
-    telling: frozenset[str]
+    content: frozenset[str]
     strict: frozenset[str]
 
 
 @dataclass(frozen=True)
 class Deduplicated:
-    """A text without its duplicate sentences, and how many those were."""
+    """A text without its duplicate sentences, and their number."""
 
     text: str
     removed: int
 
 
 def split_sentences(text: str) -> list[str]:
-    """The sentences of a text with the spaces that follow them: joined, they are the text again.
+    """Return the sentences of a text with the spaces that follow them: joined, they are the text again.
 
-    A line ends a sentence. What is a single word ("Dr.") belongs to the sentence after it on its line.
+    A line ends a sentence. A single word ("Dr.") belongs to the sentence after it on its line.
     """
     sentences: list[str] = []
     pending = ""
@@ -54,36 +53,36 @@ def split_sentences(text: str) -> list[str]:
 
 @lru_cache(maxsize=4096)
 def sense_of(sentence: str) -> SentenceSense:
-    """What a sentence says, freed of case, punctuation, spacing and inflection."""
+    """Return the words of a sentence without case, punctuation, spacing and inflection."""
     found = words(sentence)
     strict = {word for word in found if word in _NEGATIONS or any(c.isdigit() for c in word)}
     return SentenceSense(frozenset(terms(sentence)), frozenset(query_terms(sentence)), frozenset(strict))
 
 
 def likeness(one: SentenceSense, other: SentenceSense) -> float:
-    """The share of terms that two sentences have in common, in [0, 1]; 0 for sentences without words."""
+    """Return the share of terms that two sentences have in common, in [0, 1]; 0 for sentences without words."""
     union = one.terms | other.terms
     return len(one.terms & other.terms) / len(union) if union else 0.0
 
 
 def is_duplicate(dropped: SentenceSense, kept: SentenceSense, threshold: float) -> bool:
-    """Whether a sentence may go because another one stays.
+    """Return whether a sentence may be dropped because another one is kept.
 
-    They share at least `threshold` of their terms, the one that goes has no telling word that the other lacks, and
-    their numbers and negations are the same: nothing that was said gets lost.
+    They share at least `threshold` of their terms, the dropped one has no content word that the other lacks, and their
+    numbers and negations are the same: no statement gets lost.
     """
     return (
         bool(dropped.terms)
-        and dropped.telling <= kept.telling
+        and dropped.content <= kept.content
         and dropped.strict == kept.strict
         and likeness(dropped, kept) >= threshold
     )
 
 
 def deduplicate(text: str, threshold: float) -> Deduplicated:
-    """A text without sentences that another one of it says, too; of two the one that says more stays.
+    """Return a text without duplicate sentences; of two the one with more content stays.
 
-    threshold: in [0, 1], see `is_duplicate`. A text without duplicates stays exactly as it is.
+    threshold: in [0, 1], see `is_duplicate`. A text without duplicates is returned unchanged.
     """
     sentences = split_sentences(text)
     senses = [sense_of(sentence) for sentence in sentences]
@@ -95,11 +94,7 @@ def deduplicate(text: str, threshold: float) -> Deduplicated:
         kept.append(number)
     if len(kept) == len(sentences):
         return Deduplicated(text, 0)
-    return Deduplicated(_joined(sentences, kept), len(sentences) - len(kept))
-
-
-def _joined(sentences: Sequence[str], kept: Sequence[int]) -> str:
-    """The kept sentences; where the last one of a line went, the line still ends."""
+    # Where the last sentence of a line was dropped, the line still ends.
     parts: list[str] = []
     chosen = set(kept)
     for number, sentence in enumerate(sentences):
@@ -107,4 +102,4 @@ def _joined(sentences: Sequence[str], kept: Sequence[int]) -> str:
             parts.append(sentence)
         elif sentence.endswith("\n") and parts and not parts[-1].endswith("\n"):
             parts[-1] = parts[-1].rstrip() + "\n"
-    return "".join(parts).strip()
+    return Deduplicated("".join(parts).strip(), len(sentences) - len(kept))

@@ -1,4 +1,4 @@
-"""What speaks for a conflict between two memories: signals with scores and evidence."""
+"""Signals of a conflict between two memories, with scores and evidence."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -32,7 +32,7 @@ class SignalOutput(TypedDict):
 
 @dataclass(frozen=True)
 class Signal:
-    """One signal that fired. score: in [0, 1]. evidence: JSON that says why, for the receipt."""
+    """One signal that fired. score: in [0, 1]. evidence: JSON with the reason, for the receipt."""
 
     type: SignalType
     score: float
@@ -90,9 +90,9 @@ class Detection:
     """The signals between two memories, and whether they amount to a conflict (DESIGN D6).
 
     is_decisive: the evidence is strong enough to act on. One memory contradicts the other with at least
-    `act_threshold`, or says nearly the same in nearly the same words. A conflict that is not decisive is for noticing:
-    a receipt, and both memories stand. restates: nearly the same in nearly the same words, and no contradiction, so
-    that merging loses nothing.
+    `act_threshold`, or says nearly the same in nearly the same words. A conflict that is not decisive is only noticed:
+    with a receipt, and both memories stay active. restates: nearly the same in nearly the same words, and no
+    contradiction, so that merging loses nothing.
     """
 
     signals: tuple[Signal, ...]
@@ -102,5 +102,5 @@ class Detection:
     restates: bool = False
 
     def signal(self, kind: SignalType) -> Signal | None:
-        """The signal of a type, if it fired."""
+        """Return the signal of a type, if it fired."""
         return next((signal for signal in self.signals if signal.type is kind), None)

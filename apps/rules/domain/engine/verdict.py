@@ -1,9 +1,10 @@
-"""From the conflicts of one candidate to what is done: spec 000 "Multiple conflict resolution", DESIGN D3 and D5.
+"""The verdict on all conflicts of one candidate: spec 000 "Multiple conflict resolution", DESIGN D3 and D5.
 
 The most severe conflict is decided; those that are strong enough to act on come before those that are only noticed.
-When the candidate wins it, the other conflicts that are to be acted on are asked, too: a candidate that loses one of
-them does not stand, so that conflict becomes the one that is decided, and nothing else is touched. Those that it wins
-leave with the first one. So no two memories stand whose contradiction the engine would act on.
+When the candidate wins it, the other conflicts that are to be acted on are arbitrated too: a candidate that loses one
+of them does not become active, so that conflict becomes the one that is decided, and nothing else is changed. Memories
+that it wins against are superseded with the first one. So no two memories stay active whose contradiction the engine
+would act on.
 """
 
 from collections.abc import Sequence
@@ -23,7 +24,7 @@ from apps.rules.domain.engine.record import MemoryRecord
 
 
 class VerdictOutcome(StrEnum):
-    """What a decision does. noticed: nothing, both memories stand. rejected: the candidate is refused."""
+    """The effect of a decision. noticed: none, both memories stay active. rejected: the candidate is refused."""
 
     NOTICED = "noticed"
     SUPERSEDED_EXISTING = "superseded_existing"
@@ -34,7 +35,7 @@ class VerdictOutcome(StrEnum):
 
 @dataclass(frozen=True)
 class DecidedConflict:
-    """A conflict and what was decided about it."""
+    """A conflict and its decision."""
 
     conflict: DetectedConflict
     result: ArbitrationResult
@@ -42,10 +43,10 @@ class DecidedConflict:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is done about a candidate.
+    """The decision about a candidate.
 
-    main: the conflict that decides. also: further ones that the candidate wins, whose memories leave with the first.
-    others: those that change nothing.
+    main: the conflict that decides. also: further ones that the candidate wins, whose memories are superseded too.
+    others: conflicts that change nothing.
     """
 
     outcome: VerdictOutcome
@@ -55,7 +56,7 @@ class Verdict:
 
 
 def decide(candidate: MemoryRecord, conflicts: Sequence[DetectedConflict], config: ArbitrationConfig) -> Verdict | None:
-    """What is done about a candidate and the memories that it conflicts with; None when there is no conflict.
+    """Decide about a candidate and the memories that it conflicts with; None when there is no conflict.
 
     The order of the conflicts makes no difference.
     """
@@ -66,7 +67,9 @@ def decide(candidate: MemoryRecord, conflicts: Sequence[DetectedConflict], confi
     if not decided:
         return None
     acting = [one for one in decided if outcome_of(one.result) is not VerdictOutcome.NOTICED]
-    main = _main(acting) if acting else decided[0]
+    # The most severe; or, if the candidate loses another one, the most severe of those that it loses.
+    lost = next((one for one in acting if one.result.loser == "candidate"), None)
+    main = lost or (acting or decided)[0]
     outcome = outcome_of(main.result)
     also: tuple[DecidedConflict, ...] = ()
     if outcome in {VerdictOutcome.SUPERSEDED_EXISTING, VerdictOutcome.MERGED}:
@@ -76,14 +79,14 @@ def decide(candidate: MemoryRecord, conflicts: Sequence[DetectedConflict], confi
 
 
 def notice_only(verdict: Verdict, reason: str) -> Verdict:
-    """The same conflicts, of which none is acted on. reason: why not, in a sentence."""
+    """Return a verdict on the same conflicts that acts on none. reason: why not, in a sentence."""
     said = verdict.main.result
     result = ArbitrationResult(Action.KEEP, None, None, said.confidence, reason, Strategy.NOTICED)
     return Verdict(VerdictOutcome.NOTICED, replace(verdict.main, result=result), (), (*verdict.also, *verdict.others))
 
 
 def outcome_of(result: ArbitrationResult) -> VerdictOutcome:
-    """What one arbitration comes to. A keep without a winner, where both stand, is noticed."""
+    """Return the outcome of one arbitration. A keep without a winner, where both stay active, is noticed."""
     if result.action is Action.MERGE:
         return VerdictOutcome.MERGED
     if result.action is Action.REJECT:
@@ -91,9 +94,3 @@ def outcome_of(result: ArbitrationResult) -> VerdictOutcome:
     if result.winner is None:
         return VerdictOutcome.NOTICED
     return VerdictOutcome.SUPERSEDED_EXISTING if result.winner == "candidate" else VerdictOutcome.KEPT_EXISTING
-
-
-def _main(acting: Sequence[DecidedConflict]) -> DecidedConflict:
-    """The most severe; or, if the candidate loses another one, the most severe of those that it loses."""
-    lost = (one for one in acting if one.result.loser == "candidate")
-    return next(lost, acting[0])
