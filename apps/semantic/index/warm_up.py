@@ -99,7 +99,7 @@ def end_index() -> None:
 
 def require_warm() -> None:
     """Raise UnavailableError while this process is loading its index."""
-    if warm_up().missing:
+    if _warm_up.get().missing:
         # Not how many users have a large index: a caller with a bound must not learn that.
         detail = "The hub is starting and loads its index. Try again shortly."
         raise UnavailableError(detail, retry_after=RETRY_SECONDS, code="index_loading")

@@ -89,7 +89,6 @@ class Writer:
             return SaveResult("skipped", ALREADY_DECIDED, decided)
         memory = new_memory(candidate.draft, candidate.scope, candidate.words, self.unit.now)
         memory.uuid, memory.content_hash = candidate.uuid, candidate.key[3]
-        memory.base_confidence = candidate.draft.base_confidence
         verdict = decide(candidate.record, self.conflicts_of(place, candidate), candidate.rule.arbitration)
         if verdict is not None and (receipt := self.find_repeated(memory, verdict)):
             return SaveResult(verdict.outcome.value, ALREADY_DECIDED, receipt.existing, receipt.uuid)

@@ -11,7 +11,7 @@ from apps.core.domain.scope import Scope
 from apps.retrieval.domain.lexemes import LEXEMES_VERSION, document_lexemes
 from apps.retrieval.domain.substance import fullness, question_share
 from apps.rules.domain.engine.record import MemoryRecord
-from apps.semantic.domain.memory import DEFAULT_IMPORTANCE, DEFAULT_SOURCE, TAGS, MemoryDraft
+from apps.semantic.domain.memory import DEFAULT_BASE_CONFIDENCE, DEFAULT_IMPORTANCE, DEFAULT_SOURCE, TAGS, MemoryDraft
 from apps.semantic.models import Memory
 
 Vector = npt.NDArray[np.float32]
@@ -77,6 +77,7 @@ def new_memory(draft: MemoryDraft, scope: Scope, words: Mapping[str, Any], now: 
         is_global=draft.is_global,
         decay_policy=draft.decay_policy,
         importance=DEFAULT_IMPORTANCE if draft.importance is None else draft.importance,
+        base_confidence=DEFAULT_BASE_CONFIDENCE if draft.confidence is None else draft.confidence,
         keywords=list(draft.keywords),
         source=draft.source or DEFAULT_SOURCE,
         occurred_at=draft.occurred_at,
