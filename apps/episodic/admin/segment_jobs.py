@@ -6,9 +6,10 @@ from uuid import UUID
 
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
+from unfold.admin import ModelAdmin
 from unfold.dataclasses import ActionDialog
 from unfold.decorators import action
 from unfold.enums import ActionVariant
@@ -34,6 +35,7 @@ FITTING = {
     "repair_from_page": {SegmentState.QUARANTINED},
 }
 RUN = "admin:episodic_segment_run"
+ON_PAGE = ["view", "maintain"]
 
 
 def make_dialog(title: str, description: str, button: str) -> ActionDialog:
@@ -72,7 +74,7 @@ REPAIR = make_dialog(
 )
 
 
-class SegmentActions:
+class SegmentActions(ModelAdmin):
     """The actions of the list and of a segment's page; the workers carry them out."""
 
     actions = ("verify_chosen",)
@@ -80,86 +82,76 @@ class SegmentActions:
     actions_list = ("seal_all", "compact_small", "check_all", "repair_all")
 
     def get_urls(self) -> list[Any]:
-        page = self.admin_site.admin_view(self.run_view)  # type: ignore[attr-defined]
-        return [path("run/<uuid:run>/", page, name="episodic_segment_run"), *super().get_urls()]  # type: ignore[misc]
+        page = self.admin_site.admin_view(self.run_view)
+        return [path("run/<uuid:run>/", page, name="episodic_segment_run"), *super().get_urls()]
 
     # The list
 
     @action(description="Verify the selected segments", icon="verified", permissions=["maintain"])
     def verify_chosen(self, request: HttpRequest, queryset: QuerySet[Segment]) -> HttpResponse:
-        return HttpResponseRedirect(self._enqueue(request, JobKind.VERIFY, list(queryset.order_by("-pk"))))
+        return self._enqueue(request, JobKind.VERIFY, list(queryset.order_by("-pk")))
 
     @action(description="Close and seal", icon="lock", permissions=["maintain"], dialog=SEAL, url_path="seal-all")
     def seal_all(self, request: HttpRequest, form: Any) -> HttpResponse:
-        return after_dialog(request, self._enqueue(request, JobKind.SEAL))
+        return self._enqueue(request, JobKind.SEAL)
 
     @action(description="Compact", icon="compress", permissions=["maintain"], dialog=COMPACT, url_path="compact")
     def compact_small(self, request: HttpRequest, form: Any) -> HttpResponse:
-        return after_dialog(request, self._enqueue(request, JobKind.COMPACT))
+        return self._enqueue(request, JobKind.COMPACT)
 
     @action(description="Check", icon="health_and_safety", permissions=["maintain"], dialog=CHECK, url_path="check")
     def check_all(self, request: HttpRequest, form: Any) -> HttpResponse:
-        return after_dialog(request, self._enqueue(request, JobKind.CHECK))
+        return self._enqueue(request, JobKind.CHECK)
 
     @action(description="Repair", icon="build", permissions=["maintain"], dialog=REPAIR, url_path="repair")
     def repair_all(self, request: HttpRequest, form: Any) -> HttpResponse:
-        return after_dialog(request, self._enqueue(request, JobKind.REPAIR))
+        return self._enqueue(request, JobKind.REPAIR)
 
     # The page of a segment
 
-    @action(description="Close and seal", icon="lock", permissions=["view", "maintain"], dialog=SEAL)
+    @action(description="Close and seal", icon="lock", permissions=ON_PAGE, dialog=SEAL)
     def seal_this(self, request: HttpRequest, form: Any, object_id: str) -> HttpResponse:
-        return self._on_page(request, object_id, JobKind.SEAL)
+        return self._enqueue(request, JobKind.SEAL, [found_or_404(self.get_object(request, object_id))])
 
-    @action(description="Verify", icon="verified", permissions=["view", "maintain"], dialog=VERIFY)
+    @action(description="Verify", icon="verified", permissions=ON_PAGE, dialog=VERIFY)
     def verify_this(self, request: HttpRequest, form: Any, object_id: str) -> HttpResponse:
-        return self._on_page(request, object_id, JobKind.VERIFY)
+        return self._enqueue(request, JobKind.VERIFY, [found_or_404(self.get_object(request, object_id))])
 
-    @action(
-        description="Repair",
-        icon="build",
-        permissions=["view", "maintain"],
-        dialog=REPAIR,
-        variant=ActionVariant.DANGER,
-    )
+    @action(description="Repair", icon="build", permissions=ON_PAGE, dialog=REPAIR, variant=ActionVariant.DANGER)
     def repair_from_page(self, request: HttpRequest, form: Any, object_id: str) -> HttpResponse:
-        return after_dialog(request, self._enqueue(request, JobKind.REPAIR))
+        return self._enqueue(request, JobKind.REPAIR)
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> list[Any]:
         """Return the actions that make sense in the state of a segment."""
-        segment: Segment | None = self.get_object(request, str(object_id))  # type: ignore[attr-defined]
+        segment: Segment | None = self.get_object(request, str(object_id))
         fitting = {name for name, states in FITTING.items() if segment and segment.state in states}
-        actions = super().get_actions_detail(request, object_id)  # type: ignore[misc]
+        actions = super().get_actions_detail(request, object_id)
         return [one for one in actions if one.method.original_function_name in fitting]
 
     def has_maintain_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return request.user.has_perm("episodic.change_segment")
 
-    def _on_page(self, request: HttpRequest, object_id: str, kind: JobKind) -> HttpResponse:
-        segment = found_or_404(self.get_object(request, object_id))  # type: ignore[attr-defined]
-        return after_dialog(request, self._enqueue(request, kind, [segment]))
-
-    def _enqueue(self, request: HttpRequest, kind: JobKind, segments: Sequence[Segment] = ()) -> str:
-        """Enqueue a job. Return the address of the page that shows it."""
+    def _enqueue(self, request: HttpRequest, kind: JobKind, segments: Sequence[Segment] = ()) -> HttpResponse:
+        """Enqueue a job, and go to the page that shows it."""
         run = enqueue_job(kind=kind, segment_ids=[segment.pk for segment in segments])
         for segment in segments:
-            self.log_change(request, segment, LOGGED[kind])  # type: ignore[attr-defined]
-        return reverse(RUN, args=[run])
+            self.log_change(request, segment, LOGGED[kind])
+        return after_dialog(request, reverse(RUN, args=[run]))
 
     # The page of a run
 
     def run_view(self, request: HttpRequest, run: UUID) -> HttpResponse:
         """Show how far a run is; the page reloads itself until the run is over."""
-        if not self.has_view_permission(request):  # type: ignore[attr-defined]
+        if not self.has_view_permission(request):
             raise PermissionDenied
         status = run_status(run)
         uuids = [uuid for line in status.messages if (uuid := as_uuid(line.subject))]
         found = Segment.objects.filter(uuid__in=uuids).values_list("uuid", "pk")
         pages = {str(uuid): reverse("admin:episodic_segment_change", args=[pk]) for uuid, pk in found}
         context = {
-            **self.admin_site.each_context(request),  # type: ignore[attr-defined]
+            **self.admin_site.each_context(request),
             "title": "Segments",
-            "opts": self.opts,  # type: ignore[attr-defined]
+            "opts": self.opts,
             "heading": TITLES[status.kind] if status.kind else "Waiting for a worker",
             "run": status,
             "working": not (status.finished or status.failed),

@@ -9,7 +9,6 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
-from unfold.admin import ModelAdmin
 from unfold.contrib.filters.admin import DropdownFilter, RangeDateTimeFilter
 from unfold.decorators import action, display
 from unfold.views import ChangeList
@@ -86,7 +85,7 @@ class SegmentList(ChangeList):
 
 
 @admin.register(Segment)
-class SegmentAdmin(TimelinePage, ReadOnly, SegmentActions, ModelAdmin):
+class SegmentAdmin(TimelinePage, ReadOnly, SegmentActions):
     """The catalogue, to read. Actions are carried out in the background."""
 
     list_display = ["segment", "state_now", "events_held", "of_when", "file_size", "checks", "replaced"]
