@@ -69,7 +69,7 @@ def build_graph(
             snapshots.delete_all()
     cache = IndexCache(_UNLIMITED)
     try:
-        report = _load_and_wait(cache, user, space, advance)
+        report = load_and_wait(cache, user, space, advance)
     finally:
         cache.keeper.end()
         cache.clear()
@@ -83,7 +83,7 @@ def build_graph(
     return report
 
 
-def _load_and_wait(cache: IndexCache, user: str, space: EmbeddingSpace, advance: Callable[[int], None]) -> BuildReport:
+def load_and_wait(cache: IndexCache, user: str, space: EmbeddingSpace, advance: Callable[[int], None]) -> BuildReport:
     """Load the index of a user, which requests its graph, and wait for the graph."""
     started = time.monotonic()
     with cache.refreshed([user], space):

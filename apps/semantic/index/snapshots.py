@@ -98,7 +98,7 @@ class Snapshots:
         self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         # A number that no file has, not even a bad one: a process that reads that must not find another in its place.
         number = max((number_of(path) for path in self.directory.iterdir()), default=0) + 1
-        graph_path, header_path = self._path(number, "graph"), self._path(number, "json")
+        graph_path, header_path = self.path_of(number, "graph"), self.path_of(number, "json")
         aside = graph_path.with_suffix(".part")
         step("write")
         graph.save(aside)
@@ -139,12 +139,12 @@ class Snapshots:
         """
         tried: set[Path] = set()
         # Listed again each time: while one is read, another process may write newer ones and delete it.
-        while path := next((path for path in self._headers() if path not in tried), None):
+        while path := next((path for path in self.headers() if path not in tried), None):
             tried.add(path)
             try:
                 return self._load(path, newer_than)
             except (BadSnapshotError, OSError, ValueError, TypeError, RuntimeError):
-                for bad in (path, self._path(number_of(path), "graph")):
+                for bad in (path, self.path_of(number_of(path), "graph")):
                     with contextlib.suppress(OSError):
                         bad.rename(bad.with_suffix(bad.suffix + ".bad"))
         return None
@@ -156,7 +156,7 @@ class Snapshots:
             raise BadSnapshotError("mismatch")
         if header.version <= newer_than:
             return None
-        path = self._path(number_of(header_path), "graph")
+        path = self.path_of(number_of(header_path), "graph")
         if fingerprint(path) != (header.size_bytes, header.sha256):
             raise BadSnapshotError("checksum")
         rows = read_graph_rows(path, header.dimension)
@@ -170,18 +170,19 @@ class Snapshots:
     @property
     def exist(self) -> bool:
         """Return whether there are any."""
-        return bool(self._headers())
+        return bool(self.headers())
 
-    def _headers(self) -> list[Path]:
+    def headers(self) -> list[Path]:
         """Return the paths of the headers, the newest first."""
         return sorted(self.directory.glob("*.json"), key=number_of, reverse=True)
 
-    def _path(self, number: int, suffix: str) -> Path:
+    def path_of(self, number: int, suffix: str) -> Path:
+        """Return the path of a file."""
         return self.directory / f"{number:08}.{suffix}"
 
     def tidy(self) -> None:
         """Delete what is older than the newest two, good or bad, and what a cut-off save left. Within `exclusive`."""
-        headers = self._headers()
+        headers = self.headers()
         kept = {number_of(path) for path in headers[:KEPT]}
         bad = sorted(self.directory.glob("*.bad"), key=number_of, reverse=True)
         kept_bad = sorted({number_of(path) for path in bad}, reverse=True)[:KEPT]
@@ -195,7 +196,7 @@ class Snapshots:
     def drop_purged(self, purged_at: int) -> None:
         """Delete what may hold rows that were removed for good at a version. Within `exclusive`."""
         good = set()
-        for path in self._headers():
+        for path in self.headers():
             with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
                 if int(json.loads(path.read_text())["version"]) >= purged_at:
                     good.add(number_of(path))

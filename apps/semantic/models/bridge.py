@@ -29,7 +29,7 @@ class OnPruneChoices(models.TextChoices):
     KEEP = routing.OnPrune.KEEP, "Keep it as it is"
 
 
-def _share(default: float, help_text: str) -> models.FloatField[float, float]:
+def share_field(default: float, help_text: str) -> models.FloatField[float, float]:
     limits = [MinValueValidator(0.0), MaxValueValidator(1.0)]
     return models.FloatField(default=default, validators=limits, help_text=help_text)
 
@@ -53,7 +53,7 @@ class RoutingPolicy(models.Model):
         "own only, even a disabled one.",
     )
     priority = models.IntegerField(default=0, help_text="Of several that want an event the highest counts.")
-    min_importance = _share(DEFAULT_MIN_IMPORTANCE, "Events of this importance and above, 0 to 1.")
+    min_importance = share_field(DEFAULT_MIN_IMPORTANCE, "Events of this importance and above, 0 to 1.")
     event_types = ArrayField(
         models.CharField(max_length=MAX_EVENT_TYPE_CHARS), default=list, blank=True, help_text="None: all types."
     )
@@ -69,7 +69,7 @@ class RoutingPolicy(models.Model):
         help_text="user, conversation, skill, system, inferred, or your own word. What is inferred never overrides "
         "what a better source said.",
     )
-    confidence = _share(
+    confidence = share_field(
         DEFAULT_CONFIDENCE,
         "What the memory claims, 0 to 1. Below 1, a memory that others save as well is recognised by it, and stays "
         "when its events are pruned.",

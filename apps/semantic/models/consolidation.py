@@ -23,12 +23,12 @@ class ConsolidationMode(models.TextChoices):
     DECIDE = "decide", "Decide by the rules"
 
 
-def _identifier(what: str) -> models.CharField[str, str]:
+def identifier_field(what: str) -> models.CharField[str, str]:
     help_text = f"Look only at memories of this {what}. Empty: of every {what}, and those without one."
     return models.CharField(what, max_length=MAX_IDENTIFIER_CHARS, blank=True, default="", help_text=help_text)
 
 
-def _bound(default: int, highest: int, help_text: str) -> models.PositiveIntegerField[int, int]:
+def bound_field(default: int, highest: int, help_text: str) -> models.PositiveIntegerField[int, int]:
     limits = [MinValueValidator(1), MaxValueValidator(highest)]
     return models.PositiveIntegerField(default=default, validators=limits, help_text=help_text)
 
@@ -54,8 +54,8 @@ class Consolidation(models.Model):
         default="",
         help_text="Look only at memories of this user. Empty: of every user.",
     )
-    household_id = _identifier("household")
-    persona_id = _identifier("persona")
+    household_id = identifier_field("household")
+    persona_id = identifier_field("persona")
     enabled = models.BooleanField(
         default=False, help_text="Let the schedule run it. Switching it off stops a run at its next memory."
     )
@@ -66,13 +66,13 @@ class Consolidation(models.Model):
         help_text="Notice only: receipts to review, and all memories stay active. Decide: the merge rules are "
         "applied as when a memory is saved; every decision can be reverted.",
     )
-    max_memories = _bound(500, MAX_MEMORIES, "The most memories that one run compares.")
-    max_decisions = _bound(
+    max_memories = bound_field(500, MAX_MEMORIES, "The most memories that one run compares.")
+    max_decisions = bound_field(
         50,
         MAX_DECISIONS,
         "The most receipts that one run writes: what a wrong rule can do before a person reviews it.",
     )
-    max_seconds = _bound(60, MAX_SECONDS, "The most seconds that one run takes, plus the memory being compared.")
+    max_seconds = bound_field(60, MAX_SECONDS, "The most seconds that one run takes, plus the memory being compared.")
 
     cursor = models.BigIntegerField(default=0, editable=False)
     epoch = models.PositiveIntegerField(default=0, editable=False)

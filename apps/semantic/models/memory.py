@@ -66,11 +66,11 @@ class DecayPolicyChoices(models.TextChoices):
     CONTEXTUAL = DecayPolicy.CONTEXTUAL, "Contextual"
 
 
-def _identifier(help_text: str) -> models.CharField[str, str]:
+def identifier_field(help_text: str) -> models.CharField[str, str]:
     return models.CharField(max_length=MAX_IDENTIFIER_CHARS, blank=True, default="", help_text=help_text)
 
 
-def _tag() -> models.CharField[str, str]:
+def tag_field() -> models.CharField[str, str]:
     return models.CharField(max_length=MAX_TAG_CHARS, blank=True, default="")
 
 
@@ -83,14 +83,14 @@ class Memory(models.Model):
 
     uuid = models.UUIDField("id", default=uuid.uuid4, unique=True, editable=False)
     user_id = models.CharField(max_length=MAX_IDENTIFIER_CHARS)
-    household_id = _identifier("The household it belongs to, if any.")
-    persona_id = _identifier("The persona it belongs to, if any.")
+    household_id = identifier_field("The household it belongs to, if any.")
+    persona_id = identifier_field("The persona it belongs to, if any.")
     content = models.TextField()
     content_hash = models.CharField(max_length=64, editable=False)
-    agent = _tag()
-    personality = _tag()
-    project = _tag()
-    type = _tag()
+    agent = tag_field()
+    personality = tag_field()
+    project = tag_field()
+    type = tag_field()
     is_global = models.BooleanField("global", default=False)
     decay_policy = models.CharField(
         max_length=20, choices=DecayPolicyChoices.choices, default=DecayPolicyChoices.STABLE
@@ -100,7 +100,7 @@ class Memory(models.Model):
     keywords = ArrayField(models.CharField(max_length=100), default=list, blank=True)
     source = models.CharField(max_length=64, default=DEFAULT_SOURCE)
     occurred_at = models.DateTimeField(null=True, blank=True, help_text="When it happened, if that was said.")
-    session_id = _tag()
+    session_id = tag_field()
     context = models.TextField(blank=True, default="", help_text="Circumstances, findable by their words.")
     metadata = models.JSONField(default=dict, blank=True)
     status = models.CharField(max_length=12, choices=MemoryStatus.choices, default=MemoryStatus.ACTIVE)

@@ -57,14 +57,18 @@ def share_field(help_text: str) -> StrictFloatField:
 # Inputs
 
 
-class TagsInput(ScopeInput):
-    """Scope and tags. `global` is a keyword of Python, so it is added by name."""
+class TagFields(StrictSerializer):
+    """The tags of a memory."""
 
     agent = tag_field()
     personality = tag_field()
     project = tag_field()
     type = tag_field()
     session_id = tag_field()
+
+
+class TagsInput(ScopeInput, TagFields):
+    """Scope and tags. `global` is a keyword of Python, so it is added by name."""
 
     def get_fields(self) -> Fields:
         return {**super().get_fields(), "global": StrictBooleanField(required=False, source="is_global")}
@@ -118,14 +122,9 @@ class BatchInput(StrictSerializer):
     memories = MemoriesField()
 
 
-class ListInput(PageInput):
+class ListInput(PageInput, TagFields):
     """The query string of a list: exact values of scope fields and tags; a blank tag is no filter (ADR 9)."""
 
-    agent = tag_field()
-    personality = tag_field()
-    project = tag_field()
-    type = tag_field()
-    session_id = tag_field()
     source = serializers.CharField(required=False, max_length=64, trim_whitespace=False)
     decay_policy = StrictChoiceField(choices=DecayPolicyChoices.choices, required=False)
     status = StrictChoiceField(choices=MemoryStatus.choices, required=False, help_text="Default: active.")
