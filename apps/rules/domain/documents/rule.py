@@ -33,11 +33,11 @@ MAX_NAME_CHARS = 100
 MAX_PRIORITY = 1_000_000
 # What follows /api/rules/ in an address that is no rule.
 RESERVED_NAMES = frozenset({"export", "load", "match", "evaluate", ".", ".."})
-# Narrower than `check_name`, which accepts the printable characters of every script.
+# A little wider than `check_name`: a pattern cannot say which characters of all scripts are printable.
 NAME_SCHEMA = {
     "type": "string",
     "maxLength": MAX_NAME_CHARS,
-    "pattern": r"^[A-Za-z0-9_][A-Za-z0-9_ -]*[A-Za-z0-9_]$|^[A-Za-z0-9_]$",
+    "pattern": r"^[^\s/]([^/]*[^\s/])?$",
 }
 
 
