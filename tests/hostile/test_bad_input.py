@@ -178,7 +178,7 @@ def cases() -> list[Any]:
 
 
 @pytest.mark.parametrize(("path", "body", "attr"), cases())
-def test_bad_input_names_the_field_and_writes_nothing(api: Api, path: str, body: Any, attr: str | None) -> None:
+def test_bad_input_names_field_and_writes_nothing(api: Api, path: str, body: Any, attr: str | None) -> None:
     before = stored()
     assert_refused(api.post(path, json.dumps(body)), 400, attr)
     assert stored() == before
@@ -337,13 +337,13 @@ def test_a_cursor_of_nothing_is_not_found(api: Api) -> None:
         ("DELETE", f"{KEYS}/{NOWHERE}"),
     ],
 )
-def test_a_query_string_where_there_is_none_is_refused(api: Api, method: str, path: str) -> None:
+def test_query_string_where_there_is_none_is_refused(api: Api, method: str, path: str) -> None:
     before = stored()
     assert_refused(api.call(method, f"{path}?user_id=ana", sample() if method == "POST" else None), 400, "user_id")
     assert stored() == before
 
 
-def test_bad_items_of_a_batch_fail_alone_with_the_field_they_would_name_alone(api: Api) -> None:
+def test_bad_items_of_batch_fail_alone_with_field_they_would_name_alone(api: Api) -> None:
     bad = [
         (sample(content=""), "content"),
         (sample(content="\ud800"), "content"),
@@ -374,7 +374,7 @@ def test_a_batch_of_bad_items_writes_nothing(api: Api) -> None:
 
 
 @pytest.mark.parametrize("path", ["/api/nothing", f"{MEMORIES}/not-an-id", f"{MEMORIES}/1", f"{KEYS}/../x", "/api/"])
-def test_an_address_that_does_not_exist_is_refused_in_the_same_shape(api: Api, path: str) -> None:
+def test_address_that_does_not_exist_is_refused_in_same_shape(api: Api, path: str) -> None:
     assert_refused(api.get(path), 404, None)
 
 

@@ -25,13 +25,13 @@ def listed(api: Api, query: str) -> set[str]:
 
 
 @pytest.mark.parametrize("tag", TAGS)
-def test_a_blank_tag_is_no_filter_of_a_list_nor_of_a_search(api: Api, tag: str) -> None:
+def test_blank_tag_is_no_filter_of_list_nor_of_search(api: Api, tag: str) -> None:
     everything = {"green tea", "black tea", "white tea"}
     assert listed(api, f"{tag}=") == set(contents(api.search("tea", **{tag: ""}))) == everything
     assert listed(api, f"{tag}=one") == set(contents(api.search("tea", **{tag: "one"}))) == {"green tea"}
 
 
-def test_a_blank_tag_leaves_the_other_filters_in_force(api: Api) -> None:
+def test_blank_tag_leaves_other_filters_in_force(api: Api) -> None:
     assert listed(api, "agent=&project=two") == {"black tea"}
 
 

@@ -58,7 +58,7 @@ def actions(memory: Memory) -> list[str]:
     return list(memory.revisions.values_list("action", flat=True))
 
 
-def test_two_hundred_saves_of_the_same_content_leave_one_row_and_true_answers(api: Api) -> None:
+def test_two_hundred_saves_of_same_content_leave_one_row_and_true_answers(api: Api) -> None:
     def four(number: int) -> Callable[[], list[HttpResponse]]:
         mine = caller(api)
         spellings = ("Green tea", "green  TEA", " green tea! ", "Green tea.")
@@ -77,7 +77,7 @@ def test_two_hundred_saves_of_the_same_content_leave_one_row_and_true_answers(ap
     assert MemoryEmbedding.objects.count() == MemoryRevision.objects.count() == 1
 
 
-def test_the_same_content_in_batches_at_once_is_stored_once(api: Api) -> None:
+def test_same_content_in_batches_at_once_is_stored_once(api: Api) -> None:
     items = [{"content": f"fact number {n}"} for n in range(20)]
     batches = [items[n:] + items[:n] for n in range(8)]
     answers = at_once(*(posting(api, f"{MEMORIES}/batch", {"memories": batch}) for batch in batches))
@@ -122,7 +122,7 @@ def test_of_many_restorations_one_succeeds(api: Api) -> None:
     assert actions(memory) == ["created", "deleted", "restored"]
 
 
-def test_every_reinforcement_stands_in_the_history_in_order(api: Api) -> None:
+def test_every_reinforcement_stands_in_history_in_order(api: Api) -> None:
     memory = saved(decay_policy=DecayPolicy.REINFORCEABLE)
     answers = at_once(*(posting(api, f"{MEMORIES}/{memory.uuid}/reinforce") for _ in range(12)))
     assert {answer.status_code for answer in answers} == {200}
@@ -156,7 +156,7 @@ def test_deleting_restoring_and_reinforcing_at_once_is_some_order_of_them(api: A
     assert (memory.status == "deleted") == is_deleted
 
 
-def test_a_restoration_and_saves_of_the_same_content_leave_one_active_row(api: Api) -> None:
+def test_restoration_and_saves_of_same_content_leave_one_active_row(api: Api) -> None:
     for _ in range(5):
         memory = saved()
         api.delete(f"{MEMORIES}/{memory.uuid}")
@@ -169,7 +169,7 @@ def test_a_restoration_and_saves_of_the_same_content_leave_one_active_row(api: A
         api.delete(f"{MEMORIES}/{Memory.objects.active().get().uuid}")
 
 
-def test_batches_over_the_same_users_in_other_orders_do_not_block_each_other() -> None:
+def test_batches_over_same_users_in_other_orders_do_not_block_each_other() -> None:
     users = [f"user {n}" for n in range(8)]
     orders = [users[n:] + users[:n] for n in range(4)] + [users[n::-1] + users[:n:-1] for n in range(4)]
 
@@ -227,7 +227,7 @@ def test_another_process_sees_deletions_and_improvements_at_once(api: Api) -> No
     assert seen() == [merge_confidence(0.5, 0.9)]
 
 
-def test_a_reader_sees_a_batch_whole_or_not_at_all(api: Api) -> None:
+def test_reader_sees_batch_whole_or_not_at_all(api: Api) -> None:
     """Vector mode matches everything, so the count of a search is the number of memories that it saw."""
     sizes: set[int] = set()
     done = threading.Event()
@@ -248,7 +248,7 @@ def test_a_reader_sees_a_batch_whole_or_not_at_all(api: Api) -> None:
     assert len(sizes) > 1
 
 
-def test_the_database_itself_refuses_a_second_active_row_of_the_same_content() -> None:
+def test_database_itself_refuses_second_active_row_of_same_content() -> None:
     first = saved()
     twin = Memory(
         user_id="ana",
@@ -265,7 +265,7 @@ def test_the_database_itself_refuses_a_second_active_row_of_the_same_content() -
         Memory.objects.filter(pk=twin.pk).update(status="active")
 
 
-def test_a_hub_whose_user_is_configured_stores_once_too(api: Api, settings: Any) -> None:
+def test_hub_whose_user_is_configured_stores_once_too(api: Api, settings: Any) -> None:
     settings.MEMORYHUB = replace(settings.MEMORYHUB, default_user="ana")
     everybody = api_for(Scope())
     answers = at_once(*(posting(one, MEMORIES, {"content": "tea"}) for one in (api, everybody) * 8))

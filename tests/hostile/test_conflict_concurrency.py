@@ -131,7 +131,7 @@ def test_what_another_saved_between_comparing_and_writing_is_noticed(monkeypatch
 
 
 @pytest.mark.parametrize(("occurred_at", "rows"), [(None, 3), (datetime(2026, 3, 1, tzinfo=UTC), 2)])
-def test_a_duplicate_that_lost_before_it_was_written_does_not_stand_beside_the_winner(
+def test_duplicate_that_lost_before_it_was_written_does_not_stand_beside_winner(
     occurred_at: datetime | None, rows: int
 ) -> None:
     save(LISBON, occurred_at=occurred_at)
@@ -144,7 +144,7 @@ def test_a_duplicate_that_lost_before_it_was_written_does_not_stand_beside_the_w
     assert_all_is_explained()
 
 
-def test_a_duplicate_and_the_memory_that_contradicts_it_saved_at_once_leave_one_standing() -> None:
+def test_duplicate_and_memory_that_contradicts_it_saved_at_once_leave_one_standing() -> None:
     for number in range(20):
         save(LISBON, f"user {number}", confidence=0.5)
     in_rounds(
@@ -174,7 +174,7 @@ def test_of_many_reverts_of_one_decision_one_succeeds(api: Api) -> None:
         assert list(Memory.objects.active().filter(user_id=user).values_list("content", flat=True)) == [LISBON]
 
 
-def test_a_save_and_the_revert_of_what_superseded_its_duplicate_leave_it_standing_once() -> None:
+def test_save_and_revert_of_what_superseded_its_duplicate_leave_it_standing_once() -> None:
     receipts = {}
     for number in range(20):
         save(LISBON, f"user {number}")
@@ -239,7 +239,7 @@ def test_saving_reverting_overriding_and_deleting_at_once_loses_nothing() -> Non
     assert_all_is_explained()
 
 
-def test_batches_of_the_same_people_in_other_orders_who_disagree_leave_one_standing_each() -> None:
+def test_batches_of_same_people_in_other_orders_who_disagree_leave_one_standing_each() -> None:
     users = [f"user {number}" for number in range(6)]
     orders = [users, users[::-1], users[3:] + users[:3], users[2::-1] + users[:2:-1]]
     everybody = api_for(Scope())

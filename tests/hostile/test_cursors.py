@@ -16,13 +16,13 @@ def cursor_of(address: str) -> str:
     return address.partition("cursor=")[2].partition("&")[0]
 
 
-def test_a_cursor_names_a_memory_of_its_own_page_and_no_row_number(world: World) -> None:
+def test_cursor_names_memory_of_its_own_page_and_no_row_number(world: World) -> None:
     page = api_for(Scope(user_id="ana")).get(f"{MEMORIES}?limit=2").json()
     assert cursor_of(page["next"]) == f"older-{page['results'][-1]['id']}"
 
 
 @EACH_BOUND
-def test_a_cursor_of_another_key_answers_like_one_of_nothing(world: World, bound: Scope) -> None:
+def test_cursor_of_another_key_answers_like_one_of_nothing(world: World, bound: Scope) -> None:
     api = api_for(bound)
     nothing = api.get(f"{MEMORIES}?cursor=older-{NOWHERE}")
     assert nothing.status_code == 404
@@ -31,7 +31,7 @@ def test_a_cursor_of_another_key_answers_like_one_of_nothing(world: World, bound
             assert same(api.get(f"{MEMORIES}?cursor={direction}-{memory.uuid}"), nothing)
 
 
-def test_a_cursor_of_a_wider_key_shows_a_narrower_one_only_its_own(world: World) -> None:
+def test_cursor_of_wider_key_shows_narrower_one_only_its_own(world: World) -> None:
     bound = Scope("ana", "home", "nurse")
     page = api_for(Scope()).get(f"{MEMORIES}?limit=1").json()
     while page["next"]:
@@ -40,7 +40,7 @@ def test_a_cursor_of_a_wider_key_shows_a_narrower_one_only_its_own(world: World)
         page = api_for(Scope()).get(page["next"].removeprefix("http://testserver")).json()
 
 
-def test_pages_lead_to_the_end_and_back_without_loss(world: World) -> None:
+def test_pages_lead_to_end_and_back_without_loss(world: World) -> None:
     api = api_for(Scope(user_id="ana"))
     whole = [item["id"] for item in api.get(MEMORIES).json()["results"]]
     for limit in (1, 2, 3, 4, 50):

@@ -296,12 +296,12 @@ def test_there_are_a_thousand_facts() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_no_fact_of_a_kind_is_acted_on_because_of_another(kind: str) -> None:
+def test_no_fact_of_kind_is_acted_on_because_of_another(kind: str) -> None:
     pairs = combinations(dict.fromkeys(KINDS[kind]), 2)
     assert not [pair for pair in pairs if any(found.is_decisive for found in detections(*pair))]
 
 
-def test_no_fact_is_acted_on_because_of_a_near_one_of_any_kind() -> None:
+def test_no_fact_is_acted_on_because_of_near_one_of_any_kind() -> None:
     embedded = at(1.0), at(0.9)
     found = [(pair, detect(*map(record_of, pair, embedded), CONFIG)) for pair in near_pairs()]
     assert not [pair for pair, detection in found if detection.is_decisive]

@@ -24,7 +24,7 @@ WRITES = [operation for operation in OPERATIONS if operation.is_write]
 
 
 @EACH_OPERATION
-def test_without_a_valid_key_nothing_is_told_or_changed(world: World, operation: Operation) -> None:
+def test_without_valid_key_nothing_is_told_or_changed(world: World, operation: Operation) -> None:
     callers = refused_callers()
     target = world.kept()[0].uuid
     before = stored()
@@ -64,7 +64,7 @@ def test_a_malformed_header_opens_nothing(operation: Operation) -> None:
     assert stored() == before
 
 
-def test_a_key_in_the_address_or_in_a_cookie_opens_nothing() -> None:
+def test_key_in_address_or_in_cookie_opens_nothing() -> None:
     key = api_for(Scope()).key
     api = Api()
     api.client.cookies["Authorization"] = f"Bearer {key}"

@@ -86,7 +86,7 @@ EDGES = {
 
 @pytest.mark.parametrize("arbitration", [MERGING, {**UNDECIDED, "act_on_weak_evidence": True, "allow_merge": False}])
 @pytest.mark.parametrize("edge", EDGES)
-def test_texts_at_the_edge_are_decided_about_and_kept(api: Api, edge: str, arbitration: dict[str, Any]) -> None:
+def test_texts_at_edge_are_decided_about_and_kept(api: Api, edge: str, arbitration: dict[str, Any]) -> None:
     rule(detection=ALL_AT_ZERO, arbitration=arbitration)
     first, second = EDGES[edge]
     saved(api, first)
@@ -111,14 +111,14 @@ def test_what_would_be_too_long_merged_is_noticed_and_both_stand(api: Api) -> No
 
 @pytest.mark.parametrize("field", ["content", "context", "source"])
 @pytest.mark.parametrize("text", ["Ana\x00 lives", "\ud800 lives", "lives \udfff"])
-def test_what_the_database_cannot_hold_is_refused_before_anything_is_decided(api: Api, field: str, text: str) -> None:
+def test_what_database_cannot_hold_is_refused_before_anything_is_decided(api: Api, field: str, text: str) -> None:
     saved(api, LISBON)
     before = stored()
     assert_refused(api.post(MEMORIES, {"content": NOT_LISBON, field: text}), 400, field)
     assert stored() == before
 
 
-def test_vectors_of_the_callers_own_may_contradict_what_the_texts_say(api: Api) -> None:
+def test_vectors_of_callers_own_may_contradict_what_texts_say(api: Api) -> None:
     rule(detection=ALL_AT_ZERO, arbitration=MERGING)
     unit = [1.0] + [0.0] * 383
     saved(api, LISBON, embedding=unit)
@@ -142,14 +142,14 @@ def test_opposite_vectors_in_one_batch_can_be_merged(api: Api) -> None:
 
 
 @pytest.mark.parametrize("vector", [[0.0] * 384, [1.0] * 383, [1.0] * 385, [], [1e400] * 384])
-def test_a_vector_without_direction_or_of_another_length_is_refused(api: Api, vector: list[float]) -> None:
+def test_vector_without_direction_or_of_another_length_is_refused(api: Api, vector: list[float]) -> None:
     saved(api, LISBON)
     response = api.post(MEMORIES, {"content": NOT_LISBON, "embedding": vector})
     assert response.status_code == 400
     assert Memory.objects.count() == 1
 
 
-def test_fifty_keywords_on_both_sides_are_all_kept_in_a_merge(api: Api) -> None:
+def test_fifty_keywords_on_both_sides_are_all_kept_in_merge(api: Api) -> None:
     rule(detection=ALL_AT_ZERO, arbitration=MERGING)
     saved(api, LISBON, keywords=[f"left {n}" for n in range(50)])
     answer = saved(api, NOT_LISBON, keywords=[f"right {n}" * 10 for n in range(50)])
@@ -162,7 +162,7 @@ MOMENTS = [None, "0001-01-01T00:00:00Z", "9999-12-31T23:59:59.999999Z", "2026-03
 
 
 @pytest.mark.parametrize(("first", "second"), list(product(MOMENTS, MOMENTS)))
-def test_moments_at_the_ends_of_the_calendar_are_compared(api: Api, first: str | None, second: str | None) -> None:
+def test_moments_at_ends_of_calendar_are_compared(api: Api, first: str | None, second: str | None) -> None:
     for arbitration in ({}, UNDECIDED, {**UNDECIDED, "merge_threshold": 0}):
         rule_register(
             document={"name": f"rule {len(arbitration)}", "priority": len(arbitration), "arbitration": arbitration},
@@ -192,7 +192,7 @@ EXTREME = [
 
 @pytest.mark.parametrize("detection", [ALL_AT_ZERO, ALL_AT_ONE])
 @pytest.mark.parametrize("number", range(len(EXTREME)))
-def test_rules_at_the_edge_of_what_is_allowed_lose_nothing(api: Api, number: int, detection: dict[str, Any]) -> None:
+def test_rules_at_edge_of_what_is_allowed_lose_nothing(api: Api, number: int, detection: dict[str, Any]) -> None:
     rule(detection=detection, **EXTREME[number])
     texts = [LISBON, NOT_LISBON, "Ana owns 12 cats.", "Ana owns 15 cats.", "Tea.", "Ana lives in Lisbon now."]
     for number_of, text in enumerate(texts[:4]):

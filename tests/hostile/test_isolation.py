@@ -40,7 +40,7 @@ def test_every_method_is_in_the_table() -> None:
 
 
 @EACH_BOUND
-def test_an_id_outside_the_bound_answers_like_one_that_does_not_exist(world: World, bound: Scope) -> None:
+def test_id_outside_bound_answers_like_one_that_does_not_exist(world: World, bound: Scope) -> None:
     api = api_for(bound)
     before = stored()
     for operation in WITH_MEMORY_ID:
@@ -55,7 +55,7 @@ def test_an_id_outside_the_bound_answers_like_one_that_does_not_exist(world: Wor
 
 
 @EACH_BOUND
-def test_no_answer_speaks_of_what_is_outside_the_bound(world: World, bound: Scope) -> None:
+def test_no_answer_speaks_of_what_is_outside_bound(world: World, bound: Scope) -> None:
     api = api_for(bound)
     for operation in sorted(ABOUT_MEMORIES, key=lambda operation: operation.is_write):
         for memory in world.memories if operation.has_id else world.memories[:1]:
@@ -63,7 +63,7 @@ def test_no_answer_speaks_of_what_is_outside_the_bound(world: World, bound: Scop
 
 
 @EACH_BOUND
-def test_a_list_holds_exactly_what_is_inside_the_bound(world: World, bound: Scope) -> None:
+def test_list_holds_exactly_what_is_inside_bound(world: World, bound: Scope) -> None:
     api = api_for(bound, Permission.READ)
     inside = world.inside(bound)
     for status, expected in (("active", inside[::2]), ("deleted", inside[1::2])):
@@ -73,7 +73,7 @@ def test_a_list_holds_exactly_what_is_inside_the_bound(world: World, bound: Scop
 
 
 @EACH_BOUND
-def test_a_search_counts_only_what_is_inside_the_bound(world: World, bound: Scope) -> None:
+def test_search_counts_only_what_is_inside_bound(world: World, bound: Scope) -> None:
     api = api_for(bound, Permission.READ)
     kept = world.inside(bound)[::2]
     for mode in ("hybrid", "vector", "keyword"):
@@ -85,7 +85,7 @@ def test_a_search_counts_only_what_is_inside_the_bound(world: World, bound: Scop
 
 
 @EACH_BOUND
-def test_filters_account_only_for_what_is_inside_the_bound(world: World, bound: Scope) -> None:
+def test_filters_account_only_for_what_is_inside_bound(world: World, bound: Scope) -> None:
     answer = api_for(bound).search("secret", session_id="shared", project="none", min_similarity=0.9)
     diagnostics = answer["diagnostics"]
     assert answer["count"] == diagnostics["matched_count"] == 0
@@ -101,12 +101,12 @@ def test_the_word_of_another_scope_is_not_found(world: World, bound: Scope) -> N
 
 
 @EACH_BOUND
-def test_the_status_counts_only_what_is_inside_the_bound(world: World, bound: Scope) -> None:
+def test_status_counts_only_what_is_inside_bound(world: World, bound: Scope) -> None:
     assert api_for(bound).get("/api/semantic/status").json()["count"] == len(world.inside(bound)[::2])
 
 
 @EACH_BOUND
-def test_what_a_read_asks_for_narrows_the_bound_and_never_widens_it(world: World, bound: Scope) -> None:
+def test_what_read_asks_for_narrows_bound_and_never_widens_it(world: World, bound: Scope) -> None:
     api = api_for(bound)
     for asked in SCOPES:
         query = "&".join(f"{name}={value}" for name, value in asked.named().items())
@@ -119,7 +119,7 @@ def test_what_a_read_asks_for_narrows_the_bound_and_never_widens_it(world: World
 
 
 @pytest.mark.parametrize("name", ["user_id", "household_id", "persona_id"])
-def test_asking_outside_the_bound_answers_like_asking_for_nobody(world: World, name: str) -> None:
+def test_asking_outside_bound_answers_like_asking_for_nobody(world: World, name: str) -> None:
     bound = {"user_id": "ana", "household_id": "home", "persona_id": "chef"}
     there = {"user_id": "ben", "household_id": "away", "persona_id": "nurse"}[name]
     api = api_for(Scope(**{name: bound[name]}))
@@ -146,7 +146,7 @@ def test_a_write_takes_its_scope_from_the_bound(world: World) -> None:
     assert (memory["user_id"], memory["household_id"], memory["persona_id"]) == ("ana", "home", "chef")
 
 
-def test_an_item_of_a_batch_that_is_outside_the_bound_fails_alone(world: World) -> None:
+def test_item_of_batch_that_is_outside_bound_fails_alone(world: World) -> None:
     api = api_for(Scope(user_id="ana"))
     content = world.kept()[-1].content
     items = [{"content": content, "user_id": "ben"}, {"content": content}, {"content": content, "user_id": "nobody"}]
@@ -167,7 +167,7 @@ def test_content_that_another_scope_has_is_new_here(world: World, bound: Scope) 
     assert {memory.pk: memory.version for memory in Memory.objects.filter(pk__in=before)} == before
 
 
-def test_content_of_a_deleted_memory_is_new_and_does_not_bring_it_back(world: World) -> None:
+def test_content_of_deleted_memory_is_new_and_does_not_bring_it_back(world: World) -> None:
     dropped = world.memories[1]
     scope = dropped.scope.named()
     answer = api_for(dropped.scope).post(MEMORIES, {"content": dropped.content, **scope}).json()
@@ -175,7 +175,7 @@ def test_content_of_a_deleted_memory_is_new_and_does_not_bring_it_back(world: Wo
     assert answer["memory"]["id"] != str(dropped.uuid)
 
 
-def test_the_history_of_a_memory_holds_its_own_steps_only(world: World) -> None:
+def test_history_of_memory_holds_its_own_steps_only(world: World) -> None:
     memory = world.memories[1]
     steps = api_for(memory.scope).get(f"{MEMORIES}/{memory.uuid}/history").json()
     assert [step["action"] for step in steps["results"]] == ["created", "deleted"]
@@ -240,7 +240,7 @@ def test_what_others_read_and_delete_changes_no_byte_of_any_answer(world: World)
     assert everything_seen(api) == before
 
 
-def test_reads_without_a_bound_see_all_and_those_of_a_household_all_its_people(world: World) -> None:
+def test_reads_without_bound_see_all_and_those_of_household_all_its_people(world: World) -> None:
     everybody, household = api_for(Scope()), api_for(Scope(household_id="home"))
     assert everybody.search("secret", top_k=1000)["count"] == len(SCOPES)
     answer = household.search("secret", top_k=1000)
@@ -249,7 +249,7 @@ def test_reads_without_a_bound_see_all_and_those_of_a_household_all_its_people(w
     assert household.search("secret", user_id="ben")["diagnostics"]["considered_count"] == 2
 
 
-def test_a_search_without_a_match_tells_nothing_of_what_was_refused(world: World) -> None:
+def test_search_without_match_tells_nothing_of_what_was_refused(world: World) -> None:
     api = api_for(Scope(user_id="cem"))
     answer = api.post(SEARCH, {"query": sentinel(SCOPES[0]), "explain": True}).json()
     assert answer["results"] == []

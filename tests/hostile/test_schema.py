@@ -145,12 +145,12 @@ def test_every_body_refuses_unknown_fields() -> None:
     assert [name for name, shape in bodies.items() if "enum" not in shape and shape["additionalProperties"]] == []
 
 
-def test_the_document_is_served_as_it_is_generated() -> None:
+def test_document_is_served_as_it_is_generated() -> None:
     served = yaml.safe_load(Api().get("/api/schema").content)
     assert served["paths"] == DOCUMENT["paths"]
 
 
-def test_the_page_about_the_api_is_served_without_a_key(settings: Any) -> None:
+def test_page_about_api_is_served_without_key(settings: Any) -> None:
     plain = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
     settings.STORAGES = {**settings.STORAGES, "staticfiles": plain}
     response = Api().get("/api/docs")

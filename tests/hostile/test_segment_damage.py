@@ -108,7 +108,7 @@ def test_a_flipped_byte_is_noticed_wherever_it_is(good: Good, bad: Path, data: s
     assert in_place is Damage.CHECKSUM
 
 
-def test_a_flipped_byte_is_noticed_in_header_tables_and_footer_by_opening(good: Good, bad: Path) -> None:
+def test_flipped_byte_is_noticed_in_header_tables_and_footer_by_opening(good: Good, bad: Path) -> None:
     """Every single one of them."""
     data = range(HEADER_SIZE, good.footer.identities.end)
     for position in set(range(len(good.content))) - set(data):
@@ -118,7 +118,7 @@ def test_a_flipped_byte_is_noticed_in_header_tables_and_footer_by_opening(good: 
         assert code is Damage.CHECKSUM or states_another_version, position
 
 
-def test_a_flipped_byte_in_a_block_leaves_the_other_blocks_readable(good: Good, bad: Path) -> None:
+def test_flipped_byte_in_block_leaves_other_blocks_readable(good: Good, bad: Path) -> None:
     bad.write_bytes(flipped(good.content, HEADER_SIZE + 100, 4))
     file = SegmentFile.open(bad)
 
@@ -130,7 +130,7 @@ def test_a_flipped_byte_in_a_block_leaves_the_other_blocks_readable(good: Good, 
     assert file.find([RECORDS[-1].identity]) == {RECORDS[-1].identity: RECORDS[-1]}
 
 
-def test_a_flipped_byte_among_the_identities_never_makes_an_event_unknown(good: Good, bad: Path) -> None:
+def test_flipped_byte_among_identities_never_makes_event_unknown(good: Good, bad: Path) -> None:
     section = good.footer.identities
     for position in range(section.offset, section.end, 7):
         bad.write_bytes(flipped(good.content, position, 1))
@@ -141,7 +141,7 @@ def test_a_flipped_byte_among_the_identities_never_makes_an_event_unknown(good: 
 
 @EDITS
 @given(data=st.data())
-def test_a_truncated_file_is_noticed_at_any_length(good: Good, bad: Path, data: st.DataObject) -> None:
+def test_truncated_file_is_noticed_at_any_length(good: Good, bad: Path, data: st.DataObject) -> None:
     length = data.draw(st.integers(0, len(good.content) - 1))
     bad.write_bytes(good.content[:length])
 
@@ -150,7 +150,7 @@ def test_a_truncated_file_is_noticed_at_any_length(good: Good, bad: Path, data: 
 
 @EDITS
 @given(data=st.data())
-def test_a_file_that_shrinks_after_it_was_opened_is_noticed(good: Good, bad: Path, data: st.DataObject) -> None:
+def test_file_that_shrinks_after_it_was_opened_is_noticed(good: Good, bad: Path, data: st.DataObject) -> None:
     length = data.draw(st.integers(0, good.footer.identities.end - 1))
     bad.write_bytes(good.content)
     file = SegmentFile.open(bad)
@@ -164,7 +164,7 @@ def test_a_file_that_shrinks_after_it_was_opened_is_noticed(good: Good, bad: Pat
 
 @EDITS
 @given(start=st.integers(0, 20_000), size=st.integers(1, 600), junk=st.binary(min_size=1, max_size=64))
-def test_an_overwritten_stretch_never_yields_a_wrong_event(
+def test_overwritten_stretch_never_yields_wrong_event(
     good: Good, bad: Path, start: int, size: int, junk: bytes
 ) -> None:
     start %= len(good.content)
@@ -214,7 +214,7 @@ def test_a_later_version_with_another_end_is_said(good: Good, bad: Path) -> None
     assert code_of(lambda: SegmentFile.open(bad)) is Damage.UNKNOWN_VERSION
 
 
-def test_a_missing_file_is_said_whenever_it_is_missed(good: Good, bad: Path) -> None:
+def test_missing_file_is_said_whenever_it_is_missed(good: Good, bad: Path) -> None:
     bad.write_bytes(good.content)
     file = SegmentFile.open(bad)
     bad.unlink()
@@ -242,7 +242,7 @@ def test_directories_pipes_and_sockets_are_refused_at_once(tmp_path: Path, monke
     assert codes == {Damage.NOT_A_SEGMENT}
 
 
-def test_a_file_that_was_exchanged_for_another_good_one_is_noticed(good: Good, bad: Path) -> None:
+def test_file_that_was_exchanged_for_another_good_one_is_noticed(good: Good, bad: Path) -> None:
     bad.write_bytes(good.content)
     file = SegmentFile.open(bad)
     write_file(bad, some_records(2 * BLOCK_LINES, seed=9))
@@ -252,9 +252,7 @@ def test_a_file_that_was_exchanged_for_another_good_one_is_noticed(good: Good, b
     assert code_of(lambda: file.verify(good.summary.sha256)) is Damage.CHECKSUM
 
 
-def test_an_error_of_the_medium_is_damage_and_one_of_the_machine_is_not(
-    good: Good, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_error_of_medium_is_damage_and_one_of_machine_is_not(good: Good, monkeypatch: pytest.MonkeyPatch) -> None:
     file = SegmentFile.open(good.path)
 
     def failing(number: int) -> Callable[..., bytes]:
@@ -290,7 +288,7 @@ def test_rewriting_nothing_leaves_a_good_file(good: Good) -> None:
 
 @pytest.mark.parametrize("field", ["offset", "size", "lines"])
 @pytest.mark.parametrize("value", [0, 1, 2**31 - 1, 2**32 - 1])
-def test_blocks_that_do_not_lie_where_the_table_says_are_noticed_by_opening(
+def test_blocks_that_do_not_lie_where_table_says_are_noticed_by_opening(
     good: Good, bad: Path, field: str, value: int
 ) -> None:
     blocks = np.frombuffer(good.part(good.footer.blocks), dtype=BLOCK).copy()
@@ -302,7 +300,7 @@ def test_blocks_that_do_not_lie_where_the_table_says_are_noticed_by_opening(
 
 @pytest.mark.parametrize("field", ["block", "start", "count"])
 @pytest.mark.parametrize("value", [0, 127, 2**16 - 1])
-def test_runs_that_do_not_fill_the_blocks_are_noticed_by_opening(good: Good, bad: Path, field: str, value: int) -> None:
+def test_runs_that_do_not_fill_blocks_are_noticed_by_opening(good: Good, bad: Path, field: str, value: int) -> None:
     runs = np.frombuffer(good.part(good.footer.runs), dtype=RUN).copy()
     runs[field][2] = value if value != runs[field][2] else value + 1
     bad.write_bytes(rewritten(good, runs=runs.tobytes()))
@@ -312,7 +310,7 @@ def test_runs_that_do_not_fill_the_blocks_are_noticed_by_opening(good: Good, bad
 
 @pytest.mark.parametrize("name", ["identities", "blocks", "runs", "scopes", "pages"])
 @pytest.mark.parametrize("value", [Section(0, 0), Section(2**63, 2**62), Section(100, 2**40), Section(2**64 - 1, 1)])
-def test_a_footer_whose_sections_lie_elsewhere_is_noticed_without_allocating_them(
+def test_footer_whose_sections_lie_elsewhere_is_noticed_without_allocating_them(
     good: Good, bad: Path, name: str, value: Section
 ) -> None:
     bad.write_bytes(good.content[:-FOOTER_SIZE] + replace(good.footer, **{name: value}).pack())
@@ -321,7 +319,7 @@ def test_a_footer_whose_sections_lie_elsewhere_is_noticed_without_allocating_the
     assert code_of(lambda: SegmentFile.open(bad)) in {Damage.MISMATCH, Damage.TRUNCATED}
 
 
-def test_a_block_that_claims_to_be_huge_is_noticed_without_allocating_it(good: Good, bad: Path) -> None:
+def test_block_that_claims_to_be_huge_is_noticed_without_allocating_it(good: Good, bad: Path) -> None:
     """The table says 3 GB, and then the frame 900 MB."""
     blocks = np.frombuffer(good.part(good.footer.blocks), dtype=BLOCK).copy()
     blocks["raw_size"][0] = 3_000_000_000
@@ -365,7 +363,7 @@ def test_scopes_that_cannot_be_read_are_noticed(good: Good, bad: Path, scopes: b
     assert code_of(lambda: SegmentFile.open(bad)) is Damage.MISMATCH
 
 
-def test_tables_that_say_otherwise_than_the_events_are_noticed_by_verifying(good: Good, bad: Path) -> None:
+def test_tables_that_say_otherwise_than_events_are_noticed_by_verifying(good: Good, bad: Path) -> None:
     runs = np.frombuffer(good.part(good.footer.runs), dtype=RUN).copy()
     runs["last"][0] += 1
     pages = np.frombuffer(good.part(good.footer.pages), dtype=PAGE).copy()

@@ -80,7 +80,7 @@ def test_a_flipped_byte_costs_its_block_only(
 
 @EDITS
 @given(data=st.data())
-def test_a_truncated_file_yields_its_remaining_blocks(
+def test_truncated_file_yields_its_remaining_blocks(
     content: bytes, places: list[tuple[int, int]], bad: Path, data: st.DataObject
 ) -> None:
     length = data.draw(st.integers(0, len(content) - 1))
@@ -92,7 +92,7 @@ def test_a_truncated_file_yields_its_remaining_blocks(
 
 @EDITS
 @given(data=st.data(), junk=st.binary(min_size=1, max_size=40))
-def test_an_overwritten_stretch_costs_the_blocks_that_it_touches(
+def test_overwritten_stretch_costs_blocks_that_it_touches(
     content: bytes, places: list[tuple[int, int]], bad: Path, data: st.DataObject, junk: bytes
 ) -> None:
     start = data.draw(st.integers(0, len(content) - 1))
@@ -112,7 +112,7 @@ def _places_of(records: list[EventRecord]) -> list[int]:
     return [by_arrival[record.arrival] for record in records]
 
 
-def test_a_byte_that_was_lost_costs_its_block_although_all_that_follows_has_moved(
+def test_byte_that_was_lost_costs_its_block_although_all_that_follows_has_moved(
     content: bytes, places: list[tuple[int, int]], bad: Path
 ) -> None:
     position = places[2][0] + 50
@@ -121,14 +121,14 @@ def test_a_byte_that_was_lost_costs_its_block_although_all_that_follows_has_move
     assert salvaged(bad) == (whole_blocks(places, range(position, position + 1)), BLOCK_LINES)
 
 
-def test_a_block_that_is_there_twice_is_taken_once(content: bytes, places: list[tuple[int, int]], bad: Path) -> None:
+def test_block_that_is_there_twice_is_taken_once(content: bytes, places: list[tuple[int, int]], bad: Path) -> None:
     start, end = places[1]
     bad.write_bytes(content[:end] + content[start:end] + content[end:])
 
     assert salvaged(bad) == (RECORDS, 0)
 
 
-def test_a_size_that_a_damaged_frame_claims_is_not_allocated(
+def test_size_that_damaged_frame_claims_is_not_allocated(
     content: bytes, places: list[tuple[int, int]], bad: Path
 ) -> None:
     start = places[1][0]
@@ -146,7 +146,7 @@ def test_a_size_that_a_damaged_frame_claims_is_not_allocated(
     assert events == whole_blocks(places, range(start, start + 9))
 
 
-def test_a_place_that_the_medium_cannot_read_costs_what_lies_there(
+def test_place_that_medium_cannot_read_costs_what_lies_there(
     content: bytes, places: list[tuple[int, int]], bad: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bad.write_bytes(content)

@@ -42,10 +42,10 @@ def test_no_mixture_takes_long_either(pieces, end):
     assert_quick(piece * (LONG // len(piece)) + end)
 
 
-def test_a_number_of_more_than_sixteen_parts_is_several():
+def test_number_of_more_than_sixteen_parts_is_several():
     assert words(",".join("1" * 17)) == [",".join("1" * 16), *"1" * 17]
 
 
 @given(st.text(st.sampled_from(f"{MARKS}aé가か"), max_size=200) | st.text(st.sampled_from(MARKS), min_size=60))
-def test_a_long_run_of_marks_is_normalised_as_unicode_says(text):
+def test_long_run_of_marks_is_normalised_as_unicode_says(text):
     assert nfkc(text) == unicodedata.normalize("NFKC", text)

@@ -99,7 +99,7 @@ def test_a_thousand_facts_of_one_minute_all_stand(minilm: None) -> None:
     assert Memory.objects.active().count() == FACTS
 
 
-def test_a_thousand_facts_said_at_the_same_moment_in_one_call_all_stand() -> None:
+def test_thousand_facts_said_at_same_moment_in_one_call_all_stand() -> None:
     memory_save_many(access=SYSTEM, drafts=[MemoryDraft(text, scope=ANA) for text in facts()])
     assert lost() == []
     assert Memory.objects.active().count() == FACTS

@@ -48,21 +48,21 @@ def ask(database: EmbeddedDatabase, query: str):
         return connection.execute(query).fetchone()
 
 
-def test_the_settings_are_computed_without_touching_the_disk(tmp_path):
+def test_settings_are_computed_without_touching_disk(tmp_path):
     settings = database_settings(tmp_path / "hub")
     assert settings["NAME"] == "memoryhub"
     assert settings["ENGINE"] == "django.db.backends.postgresql"
     assert not (tmp_path / "hub").exists()
 
 
-def test_a_socket_path_too_long_for_the_kernel_moves_to_a_short_private_place(tmp_path):
+def test_socket_path_too_long_for_kernel_moves_to_short_private_place(tmp_path):
     place = socket_directory(tmp_path / ("long" * 40))
     assert len(str(place / ".s.PGSQL.5432")) < 100
     assert place == socket_directory(tmp_path / ("long" * 40))
     assert place != socket_directory(tmp_path / ("long" * 41))
 
 
-def test_a_started_server_has_the_database_and_pgvector(database):
+def test_started_server_has_database_and_pgvector(database):
     version = ask(database, "SELECT extversion FROM pg_extension WHERE extname = 'vector'")[0]
     assert tuple(map(int, version.split("."))) >= (0, 8)
 
@@ -71,7 +71,7 @@ def test_the_application_is_no_superuser(database):
     assert ask(database, "SELECT rolsuper FROM pg_roles WHERE rolname = current_user") == (False,)
 
 
-def test_text_is_utf8_with_a_collation_that_is_the_same_everywhere(database):
+def test_text_is_utf8_with_collation_that_is_same_everywhere(database):
     row = ask(
         database,
         "SELECT pg_encoding_to_char(encoding), datlocprovider, datlocale FROM pg_database "
@@ -84,7 +84,7 @@ def test_pages_carry_checksums(database):
     assert ask(database, "SHOW data_checksums") == ("on",)
 
 
-def test_a_server_for_real_data_waits_for_the_disk(tmp_path):
+def test_server_for_real_data_waits_for_disk(tmp_path):
     database = EmbeddedDatabase(tmp_path / "durable")
     database.start()
     try:
@@ -101,7 +101,7 @@ def test_the_server_listens_on_no_tcp_port(database):
     assert ask(database, "SHOW listen_addresses") == ("",)
 
 
-def test_only_the_owner_may_enter_the_directories_and_the_socket(database):
+def test_only_owner_may_enter_directories_and_socket(database):
     socket_dir = socket_directory(database.data_dir)
     account = pwd.getpwnam(accounts.server_account_name(database.pgdata))
     for path in (database.pgdata, socket_dir, socket_dir / ".s.PGSQL.5432"):
@@ -134,7 +134,7 @@ def test_another_user_does_not_reach_the_socket(database):
 
 
 @as_root
-def test_another_user_who_reaches_the_socket_is_refused_by_the_server(tmp_path):
+def test_another_user_who_reaches_socket_is_refused_by_server(tmp_path):
     path = Path("/tmp") / f"memoryhub-open-{os.getpid()}"
     database = EmbeddedDatabase(path, durable=False)
     database.start()
@@ -150,20 +150,20 @@ def test_another_user_who_reaches_the_socket_is_refused_by_the_server(tmp_path):
 
 
 @as_root
-def test_a_closed_parent_directory_is_opened_for_passing_through_and_nothing_more(tmp_path):
+def test_closed_parent_directory_is_opened_for_passing_through_and_nothing_more(tmp_path):
     closed = tmp_path / "closed"
     closed.mkdir(mode=0o700)
     accounts.open_way_to(closed / "hub")
     assert stat.S_IMODE(closed.stat().st_mode) == 0o701
 
 
-def test_a_server_that_is_not_ours_is_not_talked_to(database):
+def test_server_that_is_not_ours_is_not_talked_to(database):
     settings = database_settings(database.data_dir)
     with pytest.raises(psycopg.OperationalError, match="requirepeer"):
         psycopg.connect(host=settings["HOST"], dbname="memoryhub", user="memoryhub", requirepeer="daemon")
 
 
-def test_a_directory_that_somebody_else_put_in_the_place_of_the_socket_is_refused(tmp_path):
+def test_directory_that_somebody_else_put_in_place_of_socket_is_refused(tmp_path):
     target = tmp_path / "elsewhere"
     target.mkdir()
     (tmp_path / "link").symlink_to(target)
@@ -179,7 +179,7 @@ def test_starting_a_running_server_adopts_it(database):
     assert again.pid == pid
 
 
-def test_stopping_ends_the_server_and_stopping_again_does_nothing(database):
+def test_stopping_ends_server_and_stopping_again_does_nothing(database):
     pid = database.pid
     database.stop()
     assert not database.is_running()
@@ -187,7 +187,7 @@ def test_stopping_ends_the_server_and_stopping_again_does_nothing(database):
     database.stop()
 
 
-def test_a_client_that_stays_does_not_keep_the_server_from_stopping(database):
+def test_client_that_stays_does_not_keep_server_from_stopping(database):
     with database.connect() as connection:
         began = time.monotonic()
         database.stop()
@@ -196,7 +196,7 @@ def test_a_client_that_stays_does_not_keep_the_server_from_stopping(database):
             connection.execute("SELECT 1")
 
 
-def test_a_killed_server_starts_again_with_what_was_committed(database):
+def test_killed_server_starts_again_with_what_was_committed(database):
     with database.connect() as connection:
         connection.execute("CREATE TABLE kept AS SELECT 7 AS number")
     pid = database.pid
@@ -207,7 +207,7 @@ def test_a_killed_server_starts_again_with_what_was_committed(database):
     assert ask(database, "SELECT number FROM kept") == (7,)
 
 
-def test_a_stale_pid_that_another_program_has_by_now_does_not_stop_the_start(database):
+def test_stale_pid_that_another_program_has_by_now_does_not_stop_start(database):
     database.stop()
     with subprocess.Popen(["sleep", "60"]) as stranger:
         text = f"{stranger.pid}\n{database.pgdata}\n1700000000\n5432\n\n\n  1 1\nready   \n"
@@ -228,7 +228,7 @@ def test_what_a_killed_initdb_left_is_replaced(tmp_path):
     assert not (tmp_path / "postgres.new").exists()
 
 
-def test_a_foreign_directory_in_the_place_of_the_cluster_is_left_alone(tmp_path):
+def test_foreign_directory_in_place_of_cluster_is_left_alone(tmp_path):
     (tmp_path / "postgres").mkdir()
     (tmp_path / "postgres" / "thesis.txt").write_text("mine")
     with pytest.raises(EmbeddedDatabaseError, match="move it away"):
@@ -243,7 +243,7 @@ def test_a_cluster_of_another_version_is_named(tmp_path):
         EmbeddedDatabase(tmp_path, durable=False).start()
 
 
-def test_a_start_that_fails_says_what_the_server_said(tmp_path):
+def test_start_that_fails_says_what_server_said(tmp_path):
     database = EmbeddedDatabase(tmp_path, durable=False)
     database.start()
     database.stop()
@@ -253,7 +253,7 @@ def test_a_start_that_fails_says_what_the_server_said(tmp_path):
         database.start()
 
 
-def test_what_people_store_never_reaches_the_servers_logs(database):
+def test_what_people_store_never_reaches_servers_logs(database):
     secret = "the-cat-is-called-Ziggy"
     with database.connect() as connection:
         connection.execute("CREATE TABLE IF NOT EXISTS said (content text UNIQUE CHECK (content <> 'x'), n int)")

@@ -162,7 +162,7 @@ def test_killed_at_any_step_it_answers_as_before_and_leaves_nothing_behind(case:
     all_is_well()
 
 
-def test_a_process_that_is_not_told_to_die_comes_to_its_end() -> None:
+def test_process_that_is_not_told_to_die_comes_to_its_end() -> None:
     rows_alone()
     assert not die_doing(see_to_graph, this_place(), "no such step")
     files_are_whole()
@@ -182,7 +182,7 @@ def test_killed_at_any_moment_of_ceaseless_changes_it_answers_as_before() -> Non
         all_is_well()
 
 
-def test_a_web_process_that_is_told_to_end_leaves_its_last_changes_on_the_disk() -> None:
+def test_web_process_that_is_told_to_end_leaves_its_last_changes_on_disk() -> None:
     rows_alone()
     config = replace(settings.MEMORYHUB, host="127.0.0.1", port=free_port(), web_processes=1)
     process = start(serve, this_place(), web_command(config))

@@ -167,7 +167,5 @@ def save_for_ever(numbers: Iterator[int], answered: set[int]) -> None:
 
 
 @pytest.mark.parametrize("work", [while_it_loads, while_its_graph_grows, in_the_middle_of_saves])
-def test_a_database_that_is_killed_leaves_an_index_that_is_right_again(
-    work: Callable[[Server], None], place: Path
-) -> None:
+def test_database_that_is_killed_leaves_index_that_is_right_again(work: Callable[[Server], None], place: Path) -> None:
     succeeds(work, place)

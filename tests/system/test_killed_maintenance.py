@@ -190,7 +190,7 @@ MENDS = [
 
 
 @pytest.mark.parametrize(("prepare", "step"), MENDS)
-def test_a_repair_that_is_killed_at_any_step_is_finished_by_the_next_one(
+def test_repair_that_is_killed_at_any_step_is_finished_by_next_one(
     prepare: Callable[[], None], step: str, timeline_dir: Path
 ) -> None:
     prepare()
@@ -205,7 +205,7 @@ def test_a_repair_that_is_killed_at_any_step_is_finished_by_the_next_one(
 
 @pytest.mark.parametrize("tidy", ["maintain", "doctor"])
 @pytest.mark.parametrize("step", ["replace: flipped", "repair: set aside"])
-def test_a_damaged_file_is_set_aside_even_if_the_repair_is_killed_before_it_does_that(
+def test_damaged_file_is_set_aside_even_if_repair_is_killed_before_it_does_that(
     step: str, tidy: str, timeline_dir: Path
 ) -> None:
     bad = an_archived_segment(range(400))
@@ -220,7 +220,7 @@ def test_a_damaged_file_is_set_aside_even_if_the_repair_is_killed_before_it_does
     assert files() == known_files()
 
 
-def test_a_killed_purge_emits_nothing_about_other_users(timeline_dir: Path) -> None:
+def test_killed_purge_emits_nothing_about_other_users(timeline_dir: Path) -> None:
     an_archived_segment(range(6))
     others = {str(event.uuid) for event in archived() if not event.key.is_in(Scope("user-0"))}
     assert die_doing(Order("purge", 0, "replace: flipped"), timeline_dir)

@@ -88,7 +88,7 @@ def kill_database(hub: Hub) -> None:
 
 
 @pytest.mark.parametrize("kill", [kill_web, kill_database])
-def test_killing_a_part_in_the_middle_of_batches_loses_nothing_that_was_answered(
+def test_killing_part_in_middle_of_batches_loses_nothing_that_was_answered(
     hub: Hub, kill: Callable[[Hub], None]
 ) -> None:
     writers = [Writer(hub, f"{kill.__name__}-{n}") for n in range(WRITERS)]

@@ -55,7 +55,7 @@ class Holder:
         self.process.wait()
 
 
-def test_the_first_user_starts_the_server_and_the_only_one_stops_it(database):
+def test_first_user_starts_server_and_only_one_stops_it(database):
     lease = DatabaseLease(database)
     lease.acquire()
     assert database.is_running()
@@ -63,7 +63,7 @@ def test_the_first_user_starts_the_server_and_the_only_one_stops_it(database):
     assert not database.is_running()
 
 
-def test_the_server_runs_on_while_another_process_uses_it(database):
+def test_server_runs_on_while_another_process_uses_it(database):
     other = Holder(database)
     with DatabaseLease(database):
         pass
@@ -92,7 +92,7 @@ def test_a_killed_user_does_not_count(database):
     assert not database.is_running()
 
 
-def test_a_process_forked_from_a_user_does_not_stop_the_server(database):
+def test_process_forked_from_user_does_not_stop_server(database):
     with DatabaseLease(database) as lease:
         child = os.fork()
         if child == 0:
@@ -101,7 +101,7 @@ def test_a_process_forked_from_a_user_does_not_stop_the_server(database):
         assert database.is_running()
 
 
-def test_many_that_come_and_go_at_once_always_find_a_server(database):
+def test_many_that_come_and_go_at_once_always_find_server(database):
     code = """
 import sys
 from pathlib import Path
@@ -122,7 +122,7 @@ for _ in range(4):
     assert not database.is_running()
 
 
-def test_leaving_by_force_ends_a_server_that_nobody_else_uses(database):
+def test_leaving_by_force_ends_server_that_nobody_else_uses(database):
     lease = DatabaseLease(database)
     lease.acquire()
     lease.abandon()

@@ -76,7 +76,7 @@ def scope() -> tuple[ScopeData, dict[int, int]]:
 
 @pytest.mark.django_db(transaction=True)
 class TestRawWays:
-    def test_exact_sql_finds_the_right_rows_and_the_graph_is_used_where_it_should_be(self, scope) -> None:
+    def test_exact_sql_finds_right_rows_and_graph_is_used_where_it_should_be(self, scope) -> None:
         data, rows = scope
         with (
             raw_table("ana", current_space()) as figures,
@@ -97,14 +97,14 @@ class TestRawWays:
         assert figures.table_bytes > 0
         assert figures.graph_bytes > 0
 
-    def test_the_table_is_gone_in_the_end_whatever_happens(self, scope) -> None:
+    def test_table_is_gone_in_end_whatever_happens(self, scope) -> None:
         with pytest.raises(ZeroDivisionError), raw_table("ana", current_space()):
             1 / 0  # noqa: B018
         with raw_connection() as database:
             assert database.execute("SELECT to_regclass('bench_vector')").fetchone() == (None,)
 
 
-def test_hnswlib_and_numpy_find_the_right_rows_whatever_the_filter() -> None:
+def test_hnswlib_and_numpy_find_right_rows_whatever_filter() -> None:
     data = synthetic_scope("ana", ROWS, 12, 32)
     ways = HnswlibWay(data), NumpyWay(data)
     for each in FILTERS:
@@ -159,7 +159,7 @@ def test_scopes_can_be_made_of_real_texts(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.django_db(transaction=True)
-def test_what_was_filled_is_removed_when_the_measurement_fails(live_server: LiveServer, monkeypatch) -> None:
+def test_what_was_filled_is_removed_when_measurement_fails(live_server: LiveServer, monkeypatch) -> None:
     def fail(*_: Any) -> None:
         raise RuntimeError("no")
 
@@ -170,7 +170,7 @@ def test_what_was_filled_is_removed_when_the_measurement_fails(live_server: Live
 
 
 class TestTheCommand:
-    def test_it_starts_a_hub_of_its_own_and_measures_that_as_asked(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_it_starts_hub_of_its_own_and_measures_that_as_asked(self, monkeypatch: pytest.MonkeyPatch) -> None:
         ran: list[list[str]] = []
         monkeypatch.setattr(bench_vectors, "run_beside_a_hub", lambda arguments: ran.append(list(arguments)))
         call_command("bench_vectors", "--sizes", "5", "7", "--writes=3", "--output=x.json", stderr=io.StringIO())

@@ -59,7 +59,7 @@ def test_preparing_adds_the_prices_of_models(hub, server, worker_id):
 
 
 @pytest.mark.django_db
-def test_random_credentials_are_returned_the_first_time_and_never_again():
+def test_random_credentials_are_returned_first_time_and_never_again():
     first = prepare.first_credentials()
     assert first.admin_username == "admin"
     assert len(first.admin_password) >= 16
@@ -98,7 +98,7 @@ def test_static_files_are_collected_again_only_when_they_changed(tmp_path, setti
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_that_prepare_the_same_database_wait_for_each_other(server):
+def test_two_that_prepare_same_database_wait_for_each_other(server):
     from django.db import connection
 
     name = connection.settings_dict["NAME"]

@@ -26,7 +26,7 @@ def test_a_free_port_is_accepted_and_left_free(taken):
     require_free_port("127.0.0.1", port)
 
 
-def test_a_taken_port_is_named_with_the_variable_that_changes_it(taken):
+def test_taken_port_is_named_with_variable_that_changes_it(taken):
     with pytest.raises(StartError, match=f"Port {taken} .* taken .*MEMORYHUB_PORT={taken + 1}"):
         require_free_port("127.0.0.1", taken)
 
@@ -37,24 +37,24 @@ def test_a_port_taken_on_all_addresses_is_taken(taken):
 
 
 @pytest.mark.parametrize("host", ["203.0.113.7", "no.such.host.invalid"])
-def test_an_address_that_is_not_ours_names_the_variable(host):
+def test_address_that_is_not_ours_names_variable(host):
     with pytest.raises(StartError, match=f"MEMORYHUB_HOST={host}"):
         require_free_port(host, 8123)
 
 
-def test_a_held_data_directory_is_refused_with_the_process_that_holds_it(tmp_path):
+def test_held_data_directory_is_refused_with_process_that_holds_it(tmp_path):
     with hold_data_directory(tmp_path), pytest.raises(StartError, match=f"process {os.getpid()}"):  # noqa: SIM117
         with hold_data_directory(tmp_path):
             pass
 
 
-def test_a_data_directory_can_be_held_again_after_it_was_released(tmp_path):
+def test_data_directory_can_be_held_again_after_it_was_released(tmp_path):
     for _ in range(2):
         with hold_data_directory(tmp_path):
             assert (tmp_path / "up.lock").read_text() == str(os.getpid())
 
 
-def test_a_data_directory_that_is_a_file_names_the_variable(tmp_path):
+def test_data_directory_that_is_file_names_variable(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(StartError, match="MEMORYHUB_DATA_DIR"), hold_data_directory(tmp_path / "file"):
         pass
@@ -77,7 +77,7 @@ def test_leftovers_of_this_data_directory_are_ended_and_nothing_else(tmp_path):
         other.kill()
 
 
-def test_a_child_that_ignores_the_request_to_end_is_ended_with_its_children(tmp_path):
+def test_child_that_ignores_request_to_end_is_ended_with_its_children(tmp_path):
     code = (
         "import signal, subprocess, sys, time; signal.signal(signal.SIGTERM, signal.SIG_IGN);"
         "p = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)']);"

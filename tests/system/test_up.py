@@ -45,7 +45,7 @@ def test_a_hub_that_says_it_is_ready_is(hub):
     assert hub.get("/api/docs") == 200
 
 
-def test_the_printed_key_opens_the_hub_and_another_does_not(hub):
+def test_printed_key_opens_hub_and_another_does_not(hub):
     assert hub.get("/api/keys", hub.key) == 200
     assert hub.get("/api/keys", hub.key[::-1]) == 401
 
@@ -54,14 +54,14 @@ def test_static_files_are_served(hub):
     assert hub.get("/static/admin/css/base.css") == 200
 
 
-def test_a_second_up_on_the_same_data_says_who_has_it(hub):
+def test_second_up_on_same_data_says_who_has_it(hub):
     answer = hub.command("up", MEMORYHUB_PORT=str(hub.port + 1))
     assert answer.returncode == 1
     assert f"process {hub.process.pid}" in answer.stdout
     assert "MEMORYHUB_DATA_DIR" in answer.stdout
 
 
-def test_a_taken_port_is_named_before_anything_is_made(hub, tmp_path):
+def test_taken_port_is_named_before_anything_is_made(hub, tmp_path):
     answer = hub.command("up", MEMORYHUB_DATA_DIR=str(tmp_path / "other"))
     assert answer.returncode == 1
     assert f"Port {hub.port}" in answer.stdout
@@ -69,7 +69,7 @@ def test_a_taken_port_is_named_before_anything_is_made(hub, tmp_path):
     assert not (tmp_path / "other" / "postgres").exists()
 
 
-def test_another_command_uses_the_running_database_and_leaves_it_running(hub):
+def test_another_command_uses_running_database_and_leaves_it_running(hub):
     pid = hub.database.pid
     code = "from apps.core.models import ApiKey; print(ApiKey.objects.count())"
     answer = hub.command("shell", "-v", "0", "-c", code)
@@ -78,7 +78,7 @@ def test_another_command_uses_the_running_database_and_leaves_it_running(hub):
 
 
 @pytest.mark.parametrize("word", ["uvicorn", "qcluster"])
-def test_a_killed_part_is_started_again_and_leaves_nothing_behind(hub, word):
+def test_killed_part_is_started_again_and_leaves_nothing_behind(hub, word):
     killed = hub.part(word)
     tree = [killed, *killed.children(recursive=True)]
     killed.kill()
@@ -96,7 +96,7 @@ def test_a_killed_database_is_started_again(hub):
     assert hub.get("/api/keys", hub.key) == 200
 
 
-def test_what_a_killed_supervisor_started_ends_and_the_next_start_recovers(hub):
+def test_what_killed_supervisor_started_ends_and_next_start_recovers(hub):
     below = psutil.Process(hub.process.pid).children(recursive=True)
     hub.process.kill()
     hub.process.wait()
@@ -108,7 +108,7 @@ def test_what_a_killed_supervisor_started_ends_and_the_next_start_recovers(hub):
     assert hub.get("/api/keys", hub.key) == 200
 
 
-def test_after_everything_was_killed_at_once_the_next_start_recovers(hub):
+def test_after_everything_was_killed_at_once_next_start_recovers(hub):
     everything = hub.processes()
     for deadly in (signal.SIGSTOP, signal.SIGKILL):
         for process in everything:
@@ -131,7 +131,7 @@ def test_the_second_ctrl_c_forces_the_end(hub):
     wait_for(lambda: gone(everything), "the end of everything", patience=30)
 
 
-def test_a_request_to_stop_even_one_that_arrives_twice_stops_everything_in_time(hub):
+def test_request_to_stop_even_one_that_arrives_twice_stops_everything_in_time(hub):
     everything = hub.processes()
     began = time.monotonic()
     hub.process.send_signal(signal.SIGINT)
@@ -142,7 +142,7 @@ def test_a_request_to_stop_even_one_that_arrives_twice_stops_everything_in_time(
     assert "Stopped." in hub.said()
 
 
-def test_a_command_without_a_hub_starts_the_database_and_stops_it(place):
+def test_command_without_hub_starts_database_and_stops_it(place):
     if place.is_up():
         place.process.send_signal(signal.SIGTERM)
         place.process.wait(20)
@@ -152,7 +152,7 @@ def test_a_command_without_a_hub_starts_the_database_and_stops_it(place):
     assert not place.database.is_running()
 
 
-def test_a_database_url_that_nobody_answers_stops_the_start_without_showing_the_password(tmp_path):
+def test_database_url_that_nobody_answers_stops_start_without_showing_password(tmp_path):
     answer = Hub(tmp_path / "hub").command("up", DATABASE_URL="postgresql://me:s3cret-word@127.0.0.1:9/hub")
     assert answer.returncode == 1
     said = answer.stdout + answer.stderr
@@ -161,7 +161,7 @@ def test_a_database_url_that_nobody_answers_stops_the_start_without_showing_the_
     assert "s3cret-word" not in said
 
 
-def test_a_database_url_of_a_server_without_pgvector_stops_the_start(tmp_path):
+def test_database_url_of_server_without_pgvector_stops_start(tmp_path):
     server = Hub(settings.MEMORYHUB.data_dir).database
     with server.connect(dbname="postgres", user="postgres") as connection:
         connection.execute("CREATE DATABASE no_vector OWNER memoryhub TEMPLATE template0")
@@ -177,7 +177,7 @@ def test_a_database_url_of_a_server_without_pgvector_stops_the_start(tmp_path):
     assert not (tmp_path / "hub" / "postgres").exists()
 
 
-def test_a_wrong_setting_stops_the_start_with_its_name(tmp_path):
+def test_wrong_setting_stops_start_with_its_name(tmp_path):
     answer = Hub(tmp_path / "hub").command("up", MEMORYHUB_WEB_PROCESSES="many")
     assert answer.returncode == 1
     assert "MEMORYHUB_WEB_PROCESSES" in answer.stderr

@@ -227,7 +227,7 @@ def test_an_open_conflict_is_accepted(started: Upgraded) -> None:
     assert started.call("POST", f"{CONFLICTS}/{uuid}/accept")["state"] == "accepted"
 
 
-def test_a_noticed_conflict_is_decided_by_a_person(started: Upgraded) -> None:
+def test_noticed_conflict_is_decided_by_person(started: Upgraded) -> None:
     answer = started.call("POST", f"{CONFLICTS}/{started.facts['noticed']}/override", {"winner": "existing"})
     assert (answer["origin"], answer["outcome"]) == ("override", "kept_existing")
 

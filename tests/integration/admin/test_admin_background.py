@@ -63,7 +63,7 @@ def test_a_failed_task_is_run_again(operator: Client, failure: Failure) -> None:
     assert not Failure.objects.exists()
 
 
-def test_who_may_only_look_cannot_run_a_task_again(staff: Callable[..., Client], failure: Failure) -> None:
+def test_who_may_only_look_cannot_run_task_again(staff: Callable[..., Client], failure: Failure) -> None:
     run(staff("view_failure"), "resubmit", [failure])
     assert Failure.objects.exists()
     assert not OrmQ.objects.exists()

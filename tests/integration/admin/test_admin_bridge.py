@@ -37,7 +37,7 @@ def named(name: str) -> RoutingPolicy:
 # Policies
 
 
-def test_a_new_policy_is_off_unless_it_is_switched_on(operator: Client) -> None:
+def test_new_policy_is_off_unless_it_is_switched_on(operator: Client) -> None:
     response = operator.post(address(RoutingPolicy, "add"), fields(event_types="promise\r\n decision \r\n\r\npromise"))
     assert response.status_code == 302, response.content.decode()
     made = named("promises")
@@ -102,7 +102,7 @@ def test_a_policy_leads_to_what_it_has_routed(operator: Client) -> None:
     assert "important &amp; dear" in found
 
 
-def test_a_policy_says_what_it_would_want_before_it_is_switched_on(operator: Client) -> None:
+def test_policy_says_what_it_would_want_before_it_is_switched_on(operator: Client) -> None:
     made = policy_create(name="promises", settings={"min_importance": 0.5, "event_types": ["promise"]})
     policy_create(name="home", settings={"household_id": "home", "min_importance": 1.0})
     page = address(RoutingPolicy, "change", made.pk)
@@ -123,7 +123,7 @@ def test_who_may_only_look_changes_no_policy(staff: Callable[..., Client]) -> No
 # Routed events
 
 
-def test_the_words_of_an_event_that_waits_are_on_no_page(operator: Client) -> None:
+def test_words_of_event_that_waits_are_on_no_page(operator: Client) -> None:
     row = routed()
     for page in (address(Ingestion, "changelist"), address(Ingestion, "change", row.pk)):
         text = text_of(operator, page)
@@ -139,7 +139,7 @@ def test_a_routed_event_leads_to_its_memory(operator: Client, remember: Remember
     assert "came from events" in text
 
 
-def test_routed_events_are_found_by_the_id_of_the_event_or_of_the_memory(operator: Client, remember: Remember) -> None:
+def test_routed_events_are_found_by_id_of_event_or_of_memory(operator: Client, remember: Remember) -> None:
     memory = remember("tea")
     linked, waiting = routed(status="linked", memory=memory, content=""), routed()
     page = address(Ingestion, "changelist")
@@ -170,7 +170,7 @@ def test_who_may_only_look_tries_nothing_again(staff: Callable[..., Client]) -> 
     assert failed.status == "failed"
 
 
-def test_a_list_of_routed_events_takes_the_same_number_of_queries_for_more_rows(
+def test_list_of_routed_events_takes_same_number_of_queries_for_more_rows(
     operator: Client, remember: Remember, django_assert_max_num_queries: Any
 ) -> None:
     for number in range(20):
@@ -183,7 +183,7 @@ def test_a_list_of_routed_events_takes_the_same_number_of_queries_for_more_rows(
 # Audit records
 
 
-def test_an_audit_record_says_what_was_done_to_which_memory_and_why(operator: Client, remember: Remember) -> None:
+def test_audit_record_says_what_was_done_to_which_memory_and_why(operator: Client, remember: Remember) -> None:
     memory = remember("Ana promised to call the bank")
     record = audited(memory=memory.uuid, why="policy", changes={"importance": [0.9, 0.45]})
     text = text_of(operator, address(BridgeAudit, "change", record.pk))
@@ -201,14 +201,14 @@ def test_an_audit_record_outlives_its_memory(operator: Client) -> None:
     assert str(gone) in text_of(operator, address(BridgeAudit, "change", record.pk))
 
 
-def test_audit_records_are_found_by_the_id_of_a_memory(operator: Client) -> None:
+def test_audit_records_are_found_by_id_of_memory(operator: Client) -> None:
     one, other = audited(memory=uuid4()), audited(memory=uuid4())
     text = text_of(operator, address(BridgeAudit, "changelist"), q=str(one.memory))
     assert address(BridgeAudit, "change", one.pk) in text
     assert address(BridgeAudit, "change", other.pk) not in text
 
 
-def test_nobody_changes_or_deletes_an_audit_record(operator: Client) -> None:
+def test_nobody_changes_or_deletes_audit_record(operator: Client) -> None:
     record = audited()
     assert operator.post(address(BridgeAudit, "change", record.pk), {"actor": "nobody"}).status_code == 403
     assert operator.post(address(BridgeAudit, "delete", record.pk), {"post": "yes"}).status_code == 403

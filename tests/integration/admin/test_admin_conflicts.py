@@ -86,7 +86,7 @@ def state_of(receipt: Conflict) -> str:
 # The queue
 
 
-def test_the_queue_shows_what_was_decided_about_what(operator: Client, decide: Decide) -> None:
+def test_queue_shows_what_was_decided_about_what(operator: Client, decide: Decide) -> None:
     decide()
     text = text_of(operator, LIST)
     for expected in (LISBON, NOT_LISBON, "Superseded existing", "recency", "default", "Saving a memory"):
@@ -149,21 +149,21 @@ def test_the_queue_is_filtered(operator: Client, decide: Decide, query: dict[str
     assert listed(operator, **query) == {receipts[name] for name in found}
 
 
-def test_the_queue_is_searched_by_words_of_either_memory(operator: Client, decide: Decide) -> None:
+def test_queue_is_searched_by_words_of_either_memory(operator: Client, decide: Decide) -> None:
     receipt, _ = decide(), decide("Ben owns 12 postcards.", "Ben owns 15 postcards.", user="ben")
     for term in ("lisbon", "not LIVE", "ana lisbon"):
         assert listed(operator, q=term) == {receipt.pk}
     assert listed(operator, q="lisbon postcards") == set()
 
 
-def test_the_queue_is_searched_by_the_id_of_a_receipt_or_a_memory(operator: Client, decide: Decide) -> None:
+def test_queue_is_searched_by_id_of_receipt_or_memory(operator: Client, decide: Decide) -> None:
     receipt, _ = decide(user="ana"), decide(user="ben")
     for uuid in (receipt.uuid, receipt.candidate.uuid, receipt.existing.uuid):
         assert listed(operator, q=str(uuid)) == {receipt.pk}
     assert listed(operator, q=str(uuid4())) == set()
 
 
-def test_a_page_of_the_queue_takes_the_same_number_of_queries_for_more_rows(
+def test_page_of_queue_takes_same_number_of_queries_for_more_rows(
     operator: Client, decide: Decide, django_assert_max_num_queries: Any
 ) -> None:
     for number in range(20):
@@ -215,7 +215,7 @@ def test_the_page_marks_what_differs_word_by_word(operator: Client, decide: Deci
     assert "Ana owns <del>12 </del>postcards." in text
 
 
-def test_the_page_shows_where_the_words_of_a_merged_memory_come_from(operator: Client, merged: Conflict) -> None:
+def test_page_shows_where_words_of_merged_memory_come_from(operator: Client, merged: Conflict) -> None:
     text = text_of(operator, page_of(merged))
     assert "Merged memory" in text
     assert 'title="From the candidate">' in text
@@ -229,7 +229,7 @@ def test_the_page_explains_each_signal(operator: Client, decide: Decide) -> None
     assert "The passages compared" in text
 
 
-def test_the_page_says_which_rule_decided_how_and_what_was_changed(operator: Client, decide: Decide) -> None:
+def test_page_says_which_rule_decided_how_and_what_was_changed(operator: Client, decide: Decide) -> None:
     rule_register(document={"name": "own"}, actor="test")
     receipt = decide()
     text = text_of(operator, page_of(receipt))
@@ -242,13 +242,13 @@ def test_the_page_says_which_rule_decided_how_and_what_was_changed(operator: Cli
         assert address(Memory, "change", memory.pk) in text
 
 
-def test_the_page_shows_a_memory_that_changed_since(operator: Client, decide: Decide) -> None:
+def test_page_shows_memory_that_changed_since(operator: Client, decide: Decide) -> None:
     receipt = decide()
     memory_delete(access=ACCESS, uuid=receipt.existing.uuid)
     assert re.search(r", now</span>\s+<span[^>]*>\s*Deleted", text_of(operator, page_of(receipt)))
 
 
-def test_the_page_leads_along_the_chain_of_receipts(operator: Client, decide: Decide) -> None:
+def test_page_leads_along_chain_of_receipts(operator: Client, decide: Decide) -> None:
     receipt = decide()
     answer = conflict_override(access=ACCESS, uuid=receipt.uuid, winner=Winner.EXISTING)
     last = conflict_revert(access=ACCESS, uuid=answer.uuid)
@@ -258,7 +258,7 @@ def test_the_page_leads_along_the_chain_of_receipts(operator: Client, decide: De
         assert all(page_of(other) in text for other in (receipt, answer, last) if other != one)
 
 
-def test_the_page_lists_further_conflicts_of_the_candidate(operator: Client, decide: Decide) -> None:
+def test_page_lists_further_conflicts_of_candidate(operator: Client, decide: Decide) -> None:
     rule_register(document={"name": "deaf", "priority": 9, "detection": {"act_threshold": 1.0}}, actor="test")
     memory_save(access=ACCESS, draft=MemoryDraft("Ana owns 12 postcards.", scope=Scope("ana")))
     receipt = decide("Ana owns 15 postcards.", "Ana owns 19 postcards.")
@@ -268,7 +268,7 @@ def test_the_page_lists_further_conflicts_of_the_candidate(operator: Client, dec
     assert receipt.others[0]["existing"]["content"] in text
 
 
-def test_a_page_is_found_by_the_id_that_applications_know(operator: Client, decide: Decide) -> None:
+def test_page_is_found_by_id_that_applications_know(operator: Client, decide: Decide) -> None:
     text_of(operator, address(Conflict, "change", decide().uuid))
 
 
@@ -325,7 +325,7 @@ def test_only_the_steps_that_apply_are_offered(decide: Decide, merged: Conflict)
     assert allowed_steps(answer) == {"revert"}
 
 
-def test_the_offered_steps_are_those_that_the_services_take(decide: Decide) -> None:
+def test_offered_steps_are_those_that_services_take(decide: Decide) -> None:
     noticed = decide("Ana owns 12 postcards.", "Ana owns 15 postcards.")
     overridden = conflict_override(access=ACCESS, uuid=noticed.uuid, winner=Winner.EXISTING)
     assert allowed_steps(overridden) == {"revert", "candidate", "both"}
@@ -333,7 +333,7 @@ def test_the_offered_steps_are_those_that_the_services_take(decide: Decide) -> N
     assert active() == ["Ana owns 15 postcards."]
 
 
-def test_the_buttons_of_a_page_are_those_that_apply(operator: Client, decide: Decide) -> None:
+def test_buttons_of_page_are_those_that_apply(operator: Client, decide: Decide) -> None:
     receipt = decide()
     text = text_of(operator, page_of(receipt))
     urls = {name: reverse(f"admin:semantic_conflict_{name}", args=[receipt.pk]) for name in (
@@ -355,9 +355,7 @@ def test_a_dialog_says_what_its_step_would_do(operator: Client, decide: Decide) 
     assert f"The candidate “{NOT_LISBON}” is deleted, and can be restored." in said["revert_this"]
 
 
-def test_a_dialog_tells_of_all_that_is_undone_when_an_override_is_overridden(
-    operator: Client, merged: Conflict
-) -> None:
+def test_dialog_tells_of_all_that_is_undone_when_override_is_overridden(operator: Client, merged: Conflict) -> None:
     answer = conflict_override(access=ACCESS, uuid=merged.uuid, winner=Winner.EXISTING)
     conflict_revert(access=ACCESS, uuid=answer.uuid)
     merged.refresh_from_db()
@@ -520,14 +518,14 @@ def test_refusals_are_named_with_their_reason(operator: Client, decide: Decide) 
     assert "0 decisions reverted." in text
 
 
-def test_what_the_page_did_not_offer_is_not_reverted(operator: Client, decide: Decide) -> None:
+def test_what_page_did_not_offer_is_not_reverted(operator: Client, decide: Decide) -> None:
     receipt = decide()
     response = operator.post(MANY, {"token": '{"rule_name": "default"}'}, follow=True)
     assert "Choose the decisions again" in response.content.decode()
     assert state_of(receipt) == "open"
 
 
-def test_more_than_a_page_is_reverted_in_the_background(
+def test_more_than_page_is_reverted_in_background(
     operator: Client, decide: Decide, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("apps.semantic.admin.bulk_revert.AT_ONCE", 1)
@@ -544,7 +542,7 @@ def test_more_than_a_page_is_reverted_in_the_background(
     assert [task.func() for task in OrmQ.objects.all()] == [TASK]
 
 
-def test_a_run_in_the_background_goes_on_to_its_end(
+def test_run_in_background_goes_on_to_its_end(
     operator: Client, decide: Decide, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("apps.semantic.admin.bulk_revert.AT_ONCE", 1)
@@ -559,7 +557,7 @@ def test_a_run_in_the_background_goes_on_to_its_end(
     assert [state_of(receipt) for receipt in (stuck, *others)] == ["open", "reverted", "reverted"]
 
 
-def test_the_progress_of_a_run_ends_with_what_was_refused(operator: Client, decide: Decide) -> None:
+def test_progress_of_run_ends_with_what_was_refused(operator: Client, decide: Decide) -> None:
     receipt, number = decide(), uuid4()
     now = datetime.now(UTC)
     result = {"reverted": 60, "refused": 1, "reasons": [(str(receipt.uuid), "because")], "finished": True}
@@ -587,7 +585,7 @@ def test_the_overview_shows_every_status(operator: Client, remember: Callable[..
     assert "Rejected" in text_of(operator, reverse("admin:index"))
 
 
-def test_the_page_of_a_memory_leads_to_its_receipts(operator: Client, decide: Decide) -> None:
+def test_page_of_memory_leads_to_its_receipts(operator: Client, decide: Decide) -> None:
     receipt = decide()
     text = text_of(operator, address(Memory, "change", receipt.existing.pk))
     assert f"?state=all&amp;q={receipt.existing.uuid}" in text

@@ -40,7 +40,7 @@ def disagreeing(remember: Remember) -> None:
             remember(content)
 
 
-def test_a_new_one_is_off_unless_it_is_switched_on(operator: Client) -> None:
+def test_new_one_is_off_unless_it_is_switched_on(operator: Client) -> None:
     response = operator.post(address(Consolidation, "add"), fields(user_id="ana", max_decisions="7"))
     assert response.status_code == 302, response.content.decode()
     made = Consolidation.objects.get()
@@ -81,7 +81,7 @@ def test_settings_can_be_changed_but_not_the_name(operator: Client) -> None:
     assert after.epoch == before.epoch + 1
 
 
-def test_saving_without_a_change_does_not_disturb_a_run(operator: Client) -> None:
+def test_saving_without_change_does_not_disturb_run(operator: Client) -> None:
     before = nightly()
     operator.post(address(Consolidation, "change", before.pk), fields())
     assert Consolidation.objects.get().epoch == before.epoch
@@ -112,7 +112,7 @@ def test_running_from_its_page_does_the_same(operator: Client) -> None:
     assert [task.func() for task in OrmQ.objects.all()] == ["apps.semantic.tasks.consolidate"]
 
 
-def test_beginning_anew_moves_it_back_to_the_first_memory(operator: Client, disagreeing: None) -> None:
+def test_beginning_anew_moves_it_back_to_first_memory(operator: Client, disagreeing: None) -> None:
     one = nightly()
     consolidation_run(pk=one.pk)
     one.refresh_from_db()
@@ -137,7 +137,7 @@ def test_the_list_says_how_far_each_is(operator: Client, disagreeing: None) -> N
     ("enabled", "max_memories", "state"),
     [(False, 3, "Off"), (False, 1, "Paused"), (True, 3, "Scheduled"), (True, 1, "Under way")],
 )
-def test_the_state_says_whether_it_goes_on_by_itself(
+def test_state_says_whether_it_goes_on_by_itself(
     operator: Client, disagreeing: None, enabled: bool, max_memories: int, state: str
 ) -> None:
     one = nightly(enabled=enabled, max_memories=max_memories)

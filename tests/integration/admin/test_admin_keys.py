@@ -46,7 +46,7 @@ def test_a_new_key_works_as_it_was_ordered(operator: Client) -> None:
     assert key.created_by == "admin:operator"
 
 
-def test_the_answer_with_the_secret_is_kept_by_nobody(operator: Client) -> None:
+def test_answer_with_secret_is_kept_by_nobody(operator: Client) -> None:
     response = add(operator)
     assert response.status_code == 200
     assert "no-store" in response.headers["Cache-Control"]
@@ -64,13 +64,13 @@ def test_the_secret_is_nowhere_else_afterwards(operator: Client) -> None:
     assert all(secret not in cookie.value for cookie in operator.cookies.values())
 
 
-def test_an_operator_key_with_a_bound_is_refused_with_the_reason(operator: Client) -> None:
+def test_operator_key_with_bound_is_refused_with_reason(operator: Client) -> None:
     response = add(operator, permission="operator", user_id="ana")
     assert "An operator key is bound to nothing." in response.content.decode()
     assert not ApiKey.objects.exists()
 
 
-def test_an_expiry_in_the_past_is_refused_with_the_reason(operator: Client) -> None:
+def test_expiry_in_past_is_refused_with_reason(operator: Client) -> None:
     response = add(operator, expires_at_0="2020-01-01", expires_at_1="00:00:00")
     assert "The expiry must lie in the future." in response.content.decode()
     assert not ApiKey.objects.exists()
@@ -81,7 +81,7 @@ def test_who_may_only_look_cannot_make_a_key(staff: Callable[..., Client]) -> No
     assert not ApiKey.objects.exists()
 
 
-def test_who_may_only_make_keys_gets_the_secret_and_goes_on_to_the_overview(staff: Callable[..., Client]) -> None:
+def test_who_may_only_make_keys_gets_secret_and_goes_on_to_overview(staff: Callable[..., Client]) -> None:
     response = add(staff("add_apikey"))
     assert key_verify(secret_in(response), timezone.now())
     assert response.context["list_url"] == reverse("admin:index")
@@ -127,7 +127,7 @@ def test_who_may_change_keys_can_revoke(staff: Callable[..., Client]) -> None:
     assert key.revoked_at is not None
 
 
-def test_a_key_is_neither_changed_nor_deleted_by_hand(operator: Client) -> None:
+def test_key_is_neither_changed_nor_deleted_by_hand(operator: Client) -> None:
     key = a_key()
     assert operator.post(address(ApiKey, "change", key.pk), {"name": "forged"}).status_code == 403
     assert operator.post(address(ApiKey, "delete", key.pk), {"post": "yes"}).status_code == 403

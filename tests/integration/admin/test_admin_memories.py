@@ -33,7 +33,7 @@ def delete(memory: Memory) -> None:
 # Searching
 
 
-def test_a_search_lists_the_best_first_whatever_their_ids(operator: Client, remember: Remember) -> None:
+def test_search_lists_best_first_whatever_their_ids(operator: Client, remember: Remember) -> None:
     remember("The boiler was serviced")
     remember("The boiler room is behind the kitchen door")
     remember("Ben likes hazelnuts")
@@ -41,7 +41,7 @@ def test_a_search_lists_the_best_first_whatever_their_ids(operator: Client, reme
     assert found(operator, "boiler") == expected
 
 
-def test_a_search_for_something_unrelated_lists_nothing(operator: Client, remember: Remember) -> None:
+def test_search_for_something_unrelated_lists_nothing(operator: Client, remember: Remember) -> None:
     for content in ("The boiler was serviced", "Ben likes hazelnuts", "Ana prefers tea"):
         remember(content)
     assert found(operator, "xylophone") == []
@@ -67,7 +67,7 @@ def test_a_memory_is_found_by_its_id(operator: Client, remember: Remember) -> No
     assert found(operator, str(memory.uuid)) == ["Ana prefers tea"]
 
 
-def test_a_filter_on_one_user_searches_all_of_that_user(
+def test_filter_on_one_user_searches_all_of_that_user(
     operator: Client, remember: Remember, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("apps.semantic.admin.search.TOP_K", 2)
@@ -86,7 +86,7 @@ def test_odd_terms_break_nothing(operator: Client, remember: Remember, term: str
 # Looking
 
 
-def test_the_page_of_a_memory_shows_what_is_known_of_it_escaped(operator: Client, remember: Remember) -> None:
+def test_page_of_memory_shows_what_is_known_of_it_escaped(operator: Client, remember: Remember) -> None:
     memory = remember("<b>Ana</b>", metadata={"tool": "<i>"})
     text = text_of(operator, address(Memory, "change", memory.pk))
     assert "&lt;b&gt;Ana&lt;/b&gt;" in text
@@ -106,7 +106,7 @@ def test_who_may_view_memories_sees_their_history(staff: Callable[..., Client], 
 # Deleting and restoring
 
 
-def test_deleting_from_the_list_is_soft_and_says_how_many(operator: Client, remember: Remember) -> None:
+def test_deleting_from_list_is_soft_and_says_how_many(operator: Client, remember: Remember) -> None:
     memories = [remember("one"), remember("two")]
     response = run(operator, "soft_delete", memories)
     assert "2 memories deleted." in response.content.decode()
@@ -114,7 +114,7 @@ def test_deleting_from_the_list_is_soft_and_says_how_many(operator: Client, reme
     assert Event.objects.filter(name="memory:semantic:deleted").count() == 2
 
 
-def test_restoring_from_the_list_names_what_refuses(operator: Client, remember: Remember) -> None:
+def test_restoring_from_list_names_what_refuses(operator: Client, remember: Remember) -> None:
     gone, there = remember("one"), remember("two")
     delete(gone)
     text = run(operator, "restore", [gone, there]).content.decode()
@@ -158,7 +158,7 @@ def test_a_page_offers_what_fits(operator: Client, remember: Remember) -> None:
 
 @pytest.mark.parametrize("action", ["soft_delete_this", "restore_this"])
 @pytest.mark.parametrize("key", ["999999", "nonsense"])
-def test_an_action_on_what_is_not_there_is_not_found(operator: Client, action: str, key: str) -> None:
+def test_action_on_what_is_not_there_is_not_found(operator: Client, action: str, key: str) -> None:
     response = operator.post(address(Memory, action, key), {"_form_submitted": "True"})
     assert response.status_code == 404
 
@@ -184,7 +184,7 @@ def test_who_may_delete_memories_can(staff: Callable[..., Client], remember: Rem
     assert memory.status == "deleted"
 
 
-def test_a_memory_is_neither_changed_nor_destroyed_by_hand(operator: Client, remember: Remember) -> None:
+def test_memory_is_neither_changed_nor_destroyed_by_hand(operator: Client, remember: Remember) -> None:
     memory = remember("one")
     assert operator.post(address(Memory, "change", memory.pk), {"content": "forged"}).status_code == 403
     assert operator.post(address(Memory, "delete", memory.pk), {"post": "yes"}).status_code == 403
@@ -193,7 +193,7 @@ def test_a_memory_is_neither_changed_nor_destroyed_by_hand(operator: Client, rem
     assert memory.content == "one"
 
 
-def test_neither_logs_nor_messages_hold_the_content_of_memories(
+def test_neither_logs_nor_messages_hold_content_of_memories(
     operator: Client, remember: Remember, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG, logger="apps")

@@ -62,7 +62,7 @@ def shown(clock: DeterministicClock) -> dict[str, Any]:
 # --- without a model ----------------------------------------------------------------------------------
 
 
-def test_without_a_chat_model_the_page_says_what_to_set(operator: Client) -> None:
+def test_without_chat_model_page_says_what_to_set(operator: Client) -> None:
     text = words(text_of(operator, HERE))
     assert "No chat model is configured" in text
     for name in ("PROVIDER", "MODEL", "API_KEY", "BASE_URL", "DAILY_BUDGET_USD"):
@@ -72,7 +72,7 @@ def test_without_a_chat_model_the_page_says_what_to_set(operator: Client) -> Non
 
 
 @pytest.mark.usefixtures("both")
-def test_with_a_chat_model_the_page_does_not_ask_for_one(operator: Client) -> None:
+def test_with_chat_model_page_does_not_ask_for_one(operator: Client) -> None:
     assert "No chat model is configured" not in text_of(operator, HERE)
 
 
@@ -80,7 +80,7 @@ def test_with_a_chat_model_the_page_does_not_ask_for_one(operator: Client) -> No
 
 
 @pytest.mark.usefixtures("both")
-def test_the_gauge_says_what_is_spent_and_what_is_set_aside(operator: Client, now: datetime) -> None:
+def test_gauge_says_what_is_spent_and_what_is_set_aside(operator: Client, now: datetime) -> None:
     spent("7.25", now.date(), warned=[70])
     budget_reserve(amount=Decimal("0.5"), rules=guard_rules())
     response = operator.get(HERE)
@@ -97,7 +97,7 @@ def test_the_gauge_says_what_is_spent_and_what_is_set_aside(operator: Client, no
 @pytest.mark.parametrize(
     ("amount", "tone"), [("6.99", "good"), ("7", "warn"), ("8.99", "warn"), ("9", "bad"), ("25", "bad")]
 )
-def test_the_gauge_has_the_colour_of_its_thresholds(clock: DeterministicClock, amount: str, tone: str) -> None:
+def test_gauge_has_colour_of_its_thresholds(clock: DeterministicClock, amount: str, tone: str) -> None:
     spent(amount)
     gauge = shown(clock)["today"]["gauge"]
     assert gauge["tone"] == tone
@@ -105,7 +105,7 @@ def test_the_gauge_has_the_colour_of_its_thresholds(clock: DeterministicClock, a
 
 
 @pytest.mark.usefixtures("both")
-def test_the_chart_has_a_bar_for_each_of_thirty_days_and_a_line_for_the_limit(clock: DeterministicClock) -> None:
+def test_chart_has_bar_for_each_of_thirty_days_and_line_for_limit(clock: DeterministicClock) -> None:
     spent("5", NOON.date() - timedelta(days=1))
     spent("20", NOON.date() - timedelta(days=29))
     spent("9", NOON.date() - timedelta(days=30))
@@ -133,19 +133,19 @@ def test_what_was_waived_is_a_part_of_its_bar(clock: DeterministicClock) -> None
 
 
 @pytest.mark.usefixtures("both")
-def test_a_bar_can_be_seen_however_little_was_spent(clock: DeterministicClock) -> None:
+def test_bar_can_be_seen_however_little_was_spent(clock: DeterministicClock) -> None:
     spent("0.000000001")
     [part] = shown(clock)["spending"]["bars"][-1].parts
     assert part.height == 2.0
 
 
-def test_days_are_listed_with_their_share_of_the_budget(operator: Client, now: datetime) -> None:
+def test_days_are_listed_with_their_share_of_budget(operator: Client, now: datetime) -> None:
     spent("7.5", now.date(), warned=[70])
     text = words(text_of(operator, HERE))
     assert f"{now.date().isoformat()} $7.50 of $10.00 75% 70% -" in text
 
 
-def test_the_page_of_a_day_tells_what_may_have_been_spent_unseen(operator: Client) -> None:
+def test_page_of_day_tells_what_may_have_been_spent_unseen(operator: Client) -> None:
     day = spent("7.5")
     past = NOON - timedelta(hours=1)
     for _ in range(2):
@@ -159,7 +159,7 @@ def test_the_page_of_a_day_tells_what_may_have_been_spent_unseen(operator: Clien
 
 
 @pytest.mark.usefixtures("both")
-def test_an_open_breaker_is_shown_with_since_when_and_why(clock: DeterministicClock) -> None:
+def test_open_breaker_is_shown_with_since_when_and_why(clock: DeterministicClock) -> None:
     breaker("openai", "open", NOON - timedelta(seconds=10))
     for reason in ("timeout", "timeout", "bad_response"):
         call(outcome="failed", reason=reason, started_at=NOON - timedelta(seconds=30))
@@ -178,21 +178,21 @@ def test_an_open_breaker_is_shown_with_since_when_and_why(clock: DeterministicCl
 
 
 @pytest.mark.usefixtures("both")
-def test_a_breaker_whose_pause_is_over_waits_for_the_next_call(clock: DeterministicClock) -> None:
+def test_breaker_whose_pause_is_over_waits_for_next_call(clock: DeterministicClock) -> None:
     breaker("openai", "open", NOON - timedelta(minutes=5))
     card = shown(clock)["providers"][0]["breaker"]
     assert (card["meaning"], card["retry_at"]) == ("The next call may find out whether it is back.", "")
 
 
 @pytest.mark.usefixtures("both")
-def test_a_closed_breaker_tells_how_near_it_is_to_opening(clock: DeterministicClock) -> None:
+def test_closed_breaker_tells_how_near_it_is_to_opening(clock: DeterministicClock) -> None:
     breaker("openai", "closed", failures=3)
     why = shown(clock)["providers"][0]["breaker"]["why"]
     assert why == "3 calls failed within 60 s; it opens when 50% of the last 20 do"
 
 
 @pytest.mark.usefixtures("both")
-def test_a_provider_that_is_not_configured_any_more_is_still_shown(clock: DeterministicClock) -> None:
+def test_provider_that_is_not_configured_any_more_is_still_shown(clock: DeterministicClock) -> None:
     breaker("openai@10.0.0.7:8000", "half_open")
     last = shown(clock)["providers"][-1]
     assert (last["name"], last["models"], last["tokens"]) == ("openai@10.0.0.7:8000", [], None)
@@ -200,7 +200,7 @@ def test_a_provider_that_is_not_configured_any_more_is_still_shown(clock: Determ
 
 
 @pytest.mark.usefixtures("both")
-def test_the_tokens_of_the_last_minute_are_shown_beside_the_limit(clock: DeterministicClock) -> None:
+def test_tokens_of_last_minute_are_shown_beside_limit(clock: DeterministicClock) -> None:
     for seconds, tokens in ((5, 36_000), (61, 50_000)):
         moment = NOON - timedelta(seconds=seconds)
         TokenUse.objects.create(
@@ -219,7 +219,7 @@ def test_a_provider_without_a_limit_says_so(operator: Client, settings: Any) -> 
 
 
 @pytest.mark.parametrize(("budget", "is_warned"), [("10", True), ("0", False)])
-def test_a_missing_price_is_named_where_it_stops_calls(
+def test_missing_price_is_named_where_it_stops_calls(
     operator: Client, settings: Any, budget: str, is_warned: bool
 ) -> None:
     with configured(settings, MODEL, budget=budget):
@@ -273,7 +273,7 @@ def test_who_may_change_days_may_waive_and_no_more(staff: Callable[..., Client],
 # --- resetting ----------------------------------------------------------------------------------------
 
 
-def test_an_operator_resets_a_breaker_after_a_question(operator: Client, now: datetime) -> None:
+def test_operator_resets_breaker_after_question(operator: Client, now: datetime) -> None:
     breaker(changed_at=now)
     link = f"{RESET}?provider=openai"
     assert f'href="{link}"' in text_of(operator, HERE)
@@ -288,7 +288,7 @@ def test_an_operator_resets_a_breaker_after_a_question(operator: Client, now: da
 
 
 @pytest.mark.parametrize("provider", ["", "gone", "open\x00ai", "x" * 5_000, "<script>"])
-def test_a_breaker_that_is_not_there_cannot_be_reset(operator: Client, provider: str) -> None:
+def test_breaker_that_is_not_there_cannot_be_reset(operator: Client, provider: str) -> None:
     breaker("anthropic")
     for method in (operator.get, operator.post):
         assert method(RESET, query_params={"provider": provider}).status_code == 404
@@ -306,14 +306,14 @@ def test_who_may_change_breakers_may_reset_them(staff: Callable[..., Client], no
 
 
 @pytest.mark.usefixtures("both")
-def test_breakers_that_are_not_closed_are_marked_in_the_navigation(operator: Client) -> None:
+def test_breakers_that_are_not_closed_are_marked_in_navigation(operator: Client) -> None:
     for provider, phase in (("a", "open"), ("b", "half_open"), ("c", "closed")):
         breaker(provider, phase)
     items = [item for group in operator.get(INDEX).context["sidebar_navigation"] for item in group["items"]]
     assert [(item["title"], item["badge"]) for item in items if "badge" in item] == [("Budget and breakers", 2)]
 
 
-def test_the_first_page_says_nothing_of_models_without_one(operator: Client) -> None:
+def test_first_page_says_nothing_of_models_without_one(operator: Client) -> None:
     assert "Spent on models today" not in text_of(operator, INDEX)
 
 
@@ -331,13 +331,13 @@ def test_the_first_page_tells_what_is_spent_today(
 
 
 @pytest.mark.usefixtures("both")
-def test_the_first_page_tells_that_calls_do_not_get_through(operator: Client) -> None:
+def test_first_page_tells_that_calls_do_not_get_through(operator: Client) -> None:
     breaker("anthropic", "half_open")
     [tile] = [one for one in operator.get(INDEX).context["tiles"] if one.label == "Spent on models today"]
     assert (tile.note, tile.tone) == ("the breaker of anthropic is not closed", "bad")
 
 
-def test_the_first_page_tells_that_a_price_is_missing(operator: Client, settings: Any) -> None:
+def test_first_page_tells_that_price_is_missing(operator: Client, settings: Any) -> None:
     with configured(settings, MODEL, budget="10"):
         [tile] = [one for one in operator.get(INDEX).context["tiles"] if one.label == "Spent on models today"]
     assert (tile.note, tile.tone) == ("gpt-5 has no price, so it is not called", "bad")
@@ -365,7 +365,7 @@ def test_names_of_providers_and_reasons_are_escaped(operator: Client, now: datet
 
 
 @pytest.mark.usefixtures("both")
-def test_the_page_takes_no_more_queries_for_more_days(
+def test_page_takes_no_more_queries_for_more_days(
     operator: Client, now: datetime, django_assert_max_num_queries: Any
 ) -> None:
     for ago in range(60):

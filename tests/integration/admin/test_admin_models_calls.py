@@ -56,7 +56,7 @@ def test_the_newest_calls_come_first(operator: Client) -> None:
     assert listed(operator) == ["newest", "old", "older"]
 
 
-def test_a_row_says_who_what_how_much_and_how_it_ended(operator: Client) -> None:
+def test_row_says_who_what_how_much_and_how_it_ended(operator: Client) -> None:
     call(is_estimated=True, attempts=3, outcome="failed", reason="bad_response")
     text = text_of(operator, HERE)
     for part in ("extract", "key:app", "gpt-5", "openai", "1,200 + 300", "estimated", "$0.0045", "850 ms", "3 tries"):
@@ -113,7 +113,7 @@ def test_a_call_is_found_by_its_id(operator: Client) -> None:
     assert listed(operator, q=str(one.uuid)) == ["this one"]
 
 
-def test_a_list_looks_among_the_latest_calls_unless_a_span_of_time_or_an_id_is_named(
+def test_list_looks_among_latest_calls_unless_span_of_time_or_id_is_named(
     operator: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(call_list, "LATEST", 2)
@@ -127,7 +127,7 @@ def test_a_list_looks_among_the_latest_calls_unless_a_span_of_time_or_an_id_is_n
     assert "Among the latest" not in text_of(operator, HERE, q=str(oldest.uuid))
 
 
-def test_a_page_reads_no_content_and_takes_the_same_number_of_queries_for_more_rows(operator: Client) -> None:
+def test_page_reads_no_content_and_takes_same_number_of_queries_for_more_rows(operator: Client) -> None:
     call(prompt="what was asked", answer="what was answered")
     text_of(operator, HERE)
     with CaptureQueriesContext(connection) as few:
@@ -156,7 +156,7 @@ def test_who_may_not_view_calls_sees_none(staff: Callable[..., Client]) -> None:
     assert client.get(address(ModelCall, "change", one.pk)).status_code == 403
 
 
-def test_without_a_chat_model_the_list_says_what_to_set(operator: Client, settings: Any) -> None:
+def test_without_chat_model_list_says_what_to_set(operator: Client, settings: Any) -> None:
     assert "MEMORYHUB_CHAT_PROVIDER" in text_of(operator, HERE)
     with configured(settings, MODEL):
         assert "MEMORYHUB_CHAT_PROVIDER" not in text_of(operator, HERE)
@@ -207,7 +207,7 @@ def test_content_that_was_not_kept_is_said_not_to_be(operator: Client) -> None:
     assert "MEMORYHUB_CHAT_KEEP_CONTENT=true keeps" in shown(operator, call())
 
 
-def test_content_is_shown_while_the_operator_has_it_kept(operator: Client, keeping: Callable[[bool], None]) -> None:
+def test_content_is_shown_while_operator_has_it_kept(operator: Client, keeping: Callable[[bool], None]) -> None:
     one = call(prompt=ASKED, answer="a secret answer")
     keeping(True)
     text = shown(operator, one)
@@ -215,7 +215,7 @@ def test_content_is_shown_while_the_operator_has_it_kept(operator: Client, keepi
     assert "a secret answer" in text
 
 
-def test_content_is_not_shown_any_more_when_the_operator_turned_it_off(
+def test_content_is_not_shown_any_more_when_operator_turned_it_off(
     operator: Client, keeping: Callable[[bool], None]
 ) -> None:
     one = call(prompt=ASKED, answer="a secret answer")
@@ -264,7 +264,7 @@ def test_models_reasons_and_whatever_else_comes_from_outside_is_escaped(
         ("12345.6", "$12,345.60"),
     ],
 )
-def test_money_is_shown_to_the_cent_and_rounded_up(amount: str | None, expected: str) -> None:
+def test_money_is_shown_to_cent_and_rounded_up(amount: str | None, expected: str) -> None:
     assert dollars(None if amount is None else Decimal(amount)) == expected
 
 

@@ -80,14 +80,14 @@ def test_a_new_price_holds_from_today_by_default(operator: Client) -> None:
         ("above_input_tokens", "99999999999", "less than or equal"),
     ],
 )
-def test_what_cannot_be_a_price_is_reported_at_its_field(operator: Client, field: str, value: str, shown: str) -> None:
+def test_what_cannot_be_price_is_reported_at_its_field(operator: Client, field: str, value: str, shown: str) -> None:
     response = operator.post(ADD, {**ENTERED, field: value})
     assert response.status_code == 200
     assert shown in str(response.context["adminform"].form.errors[field])
     assert not Price.objects.exists()
 
 
-def test_two_prices_for_the_same_model_and_day_are_refused(operator: Client) -> None:
+def test_two_prices_for_same_model_and_day_are_refused(operator: Client) -> None:
     operator.post(ADD, ENTERED)
     response = operator.post(ADD, {**ENTERED, "output_per_million": "9"})
     assert "already exists" in response.content.decode()
@@ -95,7 +95,7 @@ def test_two_prices_for_the_same_model_and_day_are_refused(operator: Client) -> 
     assert operator.post(ADD, {**ENTERED, "above_input_tokens": "1000"}).status_code == 302
 
 
-def test_a_price_entered_by_another_person_is_reported(operator: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_price_entered_by_another_person_is_reported(operator: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(**_: Any) -> None:
         raise ValidationError({"model": "There is one."})
 
@@ -104,7 +104,7 @@ def test_a_price_entered_by_another_person_is_reported(operator: Client, monkeyp
     assert "Another person entered a price" in response.content.decode()
 
 
-def test_a_price_is_corrected_under_the_name_of_who_did_it(operator: Client) -> None:
+def test_price_is_corrected_under_name_of_who_did_it(operator: Client) -> None:
     prices_ensure()
     one = Price.objects.get(provider="openai", model="gpt-5", above_input_tokens=0)
     entered = {**ENTERED, "provider": "openai", "model": "gpt-5", "valid_from": one.valid_from.isoformat()}
@@ -154,7 +154,7 @@ def test_each_price_says_whether_it_holds(operator: Client) -> None:
     }
 
 
-def test_an_old_price_of_a_configured_model_is_warned_of_by_name(operator: Client, settings: Any) -> None:
+def test_old_price_of_configured_model_is_warned_of_by_name(operator: Client, settings: Any) -> None:
     old = today() - OLD_AFTER - timedelta(days=1)
     price(edited_by=COMES_WITH_THE_HUB, valid_from=old)
     price(model="gpt-4o", edited_by=COMES_WITH_THE_HUB, valid_from=old)
@@ -177,7 +177,7 @@ def test_saving_a_price_confirms_it(operator: Client) -> None:
 @pytest.mark.parametrize(
     ("budget", "shown"), [("10", "every call to it is refused"), ("0", "What it costs is not known")]
 )
-def test_a_configured_model_without_a_price_is_named(operator: Client, settings: Any, budget: str, shown: str) -> None:
+def test_configured_model_without_price_is_named(operator: Client, settings: Any, budget: str, shown: str) -> None:
     price(provider="anthropic", model="claude-haiku-4-5")
     with configured(settings, MODEL, FALLBACK, budget=budget):
         text = text_of(operator, HERE)
@@ -201,7 +201,7 @@ def test_amounts_are_shown_as_they_are(operator: Client) -> None:
     assert "openai, above 272,000 input tokens" in text
 
 
-def test_the_prices_that_come_with_the_hub_are_a_list(operator: Client, django_assert_max_num_queries: Any) -> None:
+def test_prices_that_come_with_hub_are_list(operator: Client, django_assert_max_num_queries: Any) -> None:
     prices_ensure()
     text_of(operator, HERE)
     with django_assert_max_num_queries(14):
@@ -229,7 +229,7 @@ def test_the_prices_that_come_with_the_hub_are_a_list(operator: Client, django_a
         ),
     ],
 )
-def test_a_source_is_a_link_only_when_it_is_an_address_of_the_web(source: str, shown: str) -> None:
+def test_source_is_link_only_when_it_is_address_of_web(source: str, shown: str) -> None:
     assert str(source_link(source)) == shown
 
 

@@ -30,7 +30,7 @@ def runs(tool: str = "memory_save", outcome: str = "done", count: int = 1, **fie
     return ToolRunDay.objects.create(day=today, tool=tool, outcome=outcome, runs=count, **{"protocol": "abp", **fields})
 
 
-def test_before_anything_was_counted_the_page_says_how_counts_come_about(operator: Client) -> None:
+def test_before_anything_was_counted_page_says_how_counts_come_about(operator: Client) -> None:
     text = text_of(operator, HERE)
     assert "No output of a model was sent in the last 30 days" in text
     assert "/api/llm/tools/execute" in text
@@ -64,7 +64,7 @@ def test_requests_of_models_are_shown_in_numbers_and_bars(operator: Client) -> N
     assert "60%" in text_of(operator, HERE)
 
 
-def test_every_tool_of_the_hub_is_there_and_others_that_were_counted() -> None:
+def test_every_tool_of_hub_is_there_and_others_that_were_counted() -> None:
     runs("a_tool_of_an_older_version", count=3)
     runs("unknown", "unknown_tool")
     names = [tool["name"] for tool in tools_page()["tools"]]
@@ -72,7 +72,7 @@ def test_every_tool_of_the_hub_is_there_and_others_that_were_counted() -> None:
     assert names[-1] == "names that no tool has"
 
 
-def test_the_parts_of_a_tool_are_shares_of_its_requests() -> None:
+def test_parts_of_tool_are_shares_of_its_requests() -> None:
     for outcome, count in (("done", 7), ("forbidden", 2), ("failed", 1)):
         runs(outcome=outcome, count=count)
     [tool] = [one for one in tools_page()["tools"] if one["name"] == "memory_save"]
@@ -95,7 +95,7 @@ def test_many_fallbacks_are_marked(fallbacks: int, tone: str) -> None:
     assert tools_page()["tiles"][1][3] == tone
 
 
-def test_a_bar_is_made_of_the_protocols_from_the_ground_up() -> None:
+def test_bar_is_made_of_protocols_from_ground_up() -> None:
     days = {DAY - timedelta(days=1): ProtocolStatistics(), DAY: ProtocolStatistics(outputs=10, abp=5, vcp=3, text=2)}
     empty, bar = protocol_chart(days)["bars"]
     assert empty.parts == ()
@@ -103,7 +103,7 @@ def test_a_bar_is_made_of_the_protocols_from_the_ground_up() -> None:
     assert [(part.tone, part.height) for part in bar.parts] == [("mh-text", 20.0), ("mh-vcp", 30.0), ("mh-abp", 50.0)]
 
 
-def test_the_days_are_listed_below_and_can_be_narrowed(operator: Client) -> None:
+def test_days_are_listed_below_and_can_be_narrowed(operator: Client) -> None:
     runs(count=4)
     runs("event_query", "failed", protocol="vcp")
     shown = operator.get(HERE, {"outcome__exact": "failed"}).context["cl"].result_list

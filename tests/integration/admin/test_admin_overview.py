@@ -37,7 +37,7 @@ def test_memories_are_counted_by_status_and_user(remember: Remember) -> None:
     assert counts.users == 2
 
 
-def test_memories_are_counted_by_the_day_on_which_they_were_saved(remember: Remember) -> None:
+def test_memories_are_counted_by_day_on_which_they_were_saved(remember: Remember) -> None:
     for content, days in (("a", 0), ("b", 0), ("c", 2), ("d", 6), ("e", 7)):
         Memory.objects.filter(pk=remember(content).pk).update(created_at=NOON - timedelta(days=days))
     counts = memory_counts(system_access("test"), NOON)
@@ -61,7 +61,7 @@ def test_the_first_page_says_how_the_hub_is(operator: Client, remember: Remember
     assert dict(context["search"])["Active memories without a vector in it"] == "0"
 
 
-def test_the_first_page_says_whether_events_become_memories(operator: Client) -> None:
+def test_first_page_says_whether_events_become_memories(operator: Client) -> None:
     def tile() -> tuple[str, str, str]:
         [found] = [one for one in operator.get(INDEX).context["tiles"] if one.label == "Events to become memories"]
         return found.value, found.note, found.tone
@@ -77,7 +77,7 @@ def test_the_first_page_says_whether_events_become_memories(operator: Client) ->
     assert tile() == ("1", "suspended by a warning: write latency", "warn")
 
 
-def test_failed_deliveries_are_marked_in_the_navigation(operator: Client, remember: Remember, subscriber: None) -> None:
+def test_failed_deliveries_are_marked_in_navigation(operator: Client, remember: Remember, subscriber: None) -> None:
     remember("one")
     items = [item for group in operator.get(INDEX).context["sidebar_navigation"] for item in group["items"]]
     assert not any("badge" in item for item in items)
@@ -103,7 +103,7 @@ def test_who_may_see_nothing_gets_no_numbers(staff: Callable[..., Client], remem
         ({}, ["Local", "info"]),
     ],
 )
-def test_the_label_at_the_top_says_which_hub_it_is(
+def test_label_at_top_says_which_hub_it_is(
     settings: Settings, rf: RequestFactory, changes: dict[str, object], label: list[str]
 ) -> None:
     settings.MEMORYHUB = dataclasses.replace(settings.MEMORYHUB, **changes)

@@ -60,9 +60,7 @@ def full(remember: Callable[..., Memory], subscriber: None) -> None:
 
 
 @by_label
-def test_a_superuser_sees_the_list_and_the_page_of_every_model(
-    operator: Client, full: None, model: type[Model]
-) -> None:
+def test_superuser_sees_list_and_page_of_every_model(operator: Client, full: None, model: type[Model]) -> None:
     row = model._default_manager.order_by("pk").first()
     assert row is not None
     text_of(operator, address(model, "changelist"))
@@ -109,13 +107,13 @@ def test_the_navigation_leads_to_every_model(operator: Client) -> None:
     assert [url for url in lists if f'href="{url}"' not in text] == []
 
 
-def test_the_navigation_leaves_out_what_may_not_be_seen(staff: Callable[..., Client]) -> None:
+def test_navigation_leaves_out_what_may_not_be_seen(staff: Callable[..., Client]) -> None:
     text = text_of(staff("view_memory"), reverse("admin:index"))
     assert address(Memory, "changelist") in text
     assert address(ApiKey, "changelist") not in text
 
 
-def test_the_pages_of_logging_in_and_of_passwords_are_there(client: Client) -> None:
+def test_pages_of_logging_in_and_of_passwords_are_there(client: Client) -> None:
     text_of(client, reverse("admin:login"))
     user = User.objects.create_superuser("operator")
     client.force_login(user)
@@ -132,18 +130,18 @@ def test_pages_load_nothing_from_elsewhere(operator: Client, full: None) -> None
         assert '<link href="http' not in text
 
 
-def test_what_is_not_there_gets_a_page_that_says_so(operator: Client) -> None:
+def test_what_is_not_there_gets_page_that_says_so(operator: Client) -> None:
     response = operator.get("/admin/no/such/page/")
     assert response.status_code == 404
     assert "There is nothing here" in response.content.decode()
 
 
-def test_what_may_not_be_seen_gets_a_page_that_says_so(staff: Callable[..., Client]) -> None:
+def test_what_may_not_be_seen_gets_page_that_says_so(staff: Callable[..., Client]) -> None:
     response: Any = staff().get(address(Memory, "changelist"))
     assert "Your account lacks the permission" in response.content.decode()
 
 
-def test_a_list_of_memories_takes_the_same_number_of_queries_for_more_rows(
+def test_list_of_memories_takes_same_number_of_queries_for_more_rows(
     operator: Client, remember: Callable[..., Memory], django_assert_max_num_queries: Any
 ) -> None:
     for number in range(30):

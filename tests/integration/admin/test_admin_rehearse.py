@@ -79,16 +79,14 @@ def tiles(response: Any) -> dict[str, int]:
     return {tile["label"]: tile["value"] for tile in response.context["tiles"]}
 
 
-def test_the_form_of_a_rule_leads_to_its_rehearsal(operator: Client, rule: MergeRule) -> None:
+def test_form_of_rule_leads_to_its_rehearsal(operator: Client, rule: MergeRule) -> None:
     assert f'name="{REHEARSE}"' in text_of(operator, address(MergeRule, "change", rule.pk))
     response = rehearse(operator, rule)
     assert response.redirect_chain == [(here(rule), 307)]  # type: ignore[attr-defined]
     assert "Rehearse default" in page_of(response)
 
 
-def test_the_page_shows_what_the_unsaved_values_would_change(
-    operator: Client, rule: MergeRule, remember: Remember
-) -> None:
+def test_page_shows_what_unsaved_values_would_change(operator: Client, rule: MergeRule, remember: Remember) -> None:
     move(remember)
     before = stored()
     response = rehearse(operator, rule, **BLIND)
@@ -106,17 +104,17 @@ def test_a_change_of_nothing_says_so(operator: Client, rule: MergeRule, remember
     assert "Every decision would be the same." in page_of(rehearse(operator, rule))
 
 
-def test_without_decisions_the_page_says_what_to_do(operator: Client, rule: MergeRule) -> None:
+def test_without_decisions_page_says_what_to_do(operator: Client, rule: MergeRule) -> None:
     assert "No decisions are recorded here yet" in page_of(rehearse(operator, rule))
 
 
-def test_a_mistake_in_the_form_is_shown_at_its_field_as_when_saving(operator: Client, rule: MergeRule) -> None:
+def test_mistake_in_form_is_shown_at_its_field_as_when_saving(operator: Client, rule: MergeRule) -> None:
     response = rehearse(operator, rule, merge__boost_amount="2")
     assert response.redirect_chain == []  # type: ignore[attr-defined]
     assert list(response.context["adminform"].form.errors) == ["merge__boost_amount"]  # type: ignore[attr-defined]
 
 
-def test_saving_from_the_page_saves_what_was_rehearsed(operator: Client, rule: MergeRule) -> None:
+def test_saving_from_page_saves_what_was_rehearsed(operator: Client, rule: MergeRule) -> None:
     values = hidden(page_of(rehearse(operator, rule, description="a\nb", **BLIND)))
     response = operator.post(address(MergeRule, "change", rule.pk), {**values, "_save": "", "rehearsal-limit": "5"})
     assert response.status_code == 302
@@ -127,7 +125,7 @@ def test_saving_from_the_page_saves_what_was_rehearsed(operator: Client, rule: M
     assert saved["description"] == "a\nb"
 
 
-def test_going_back_keeps_the_values_and_saves_nothing(operator: Client, rule: MergeRule) -> None:
+def test_going_back_keeps_values_and_saves_nothing(operator: Client, rule: MergeRule) -> None:
     values = hidden(page_of(rehearse(operator, rule, priority="", merge__boost_amount="0.25")))
     before = stored()
     response = operator.post(address(MergeRule, "change", rule.pk), {**values, EDIT_AGAIN: ""})
@@ -138,7 +136,7 @@ def test_going_back_keeps_the_values_and_saves_nothing(operator: Client, rule: M
     assert rehearse(operator, rule, merge__boost_amount="0.25").status_code == 200
 
 
-def test_a_rule_that_somebody_else_changed_meanwhile_is_not_overwritten(operator: Client, rule: MergeRule) -> None:
+def test_rule_that_somebody_else_changed_meanwhile_is_not_overwritten(operator: Client, rule: MergeRule) -> None:
     values = hidden(page_of(rehearse(operator, rule, **BLIND)))
     rule_update(name="default", changes={"description": "theirs"}, actor="test")
     for button in ("_save", EDIT_AGAIN):
@@ -169,7 +167,7 @@ def test_neighbours_of_a_user_are_compared(operator: Client, rule: MergeRule, re
     assert tiles(response)["Pairs that would differ"] == 1
 
 
-def test_neighbours_without_a_user_are_refused_at_the_field(operator: Client, rule: MergeRule) -> None:
+def test_neighbours_without_user_are_refused_at_field(operator: Client, rule: MergeRule) -> None:
     values = hidden(page_of(rehearse(operator, rule)))
     extent = {"rehearsal-limit": "10", "rehearsal-max_pairs": "10", "rehearsal-neighbours": "on"}
     response = operator.post(here(rule), {**values, **extent})
@@ -187,7 +185,7 @@ def test_what_memories_say_is_escaped(operator: Client, rule: MergeRule, remembe
     assert "<b>bold" not in page
 
 
-def test_a_decision_leads_to_its_receipt_where_there_is_a_page(
+def test_decision_leads_to_its_receipt_where_there_is_page(
     operator: Client, rule: MergeRule, remember: Remember
 ) -> None:
     receipt = move(remember)

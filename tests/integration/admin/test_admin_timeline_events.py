@@ -30,7 +30,7 @@ def page_of(client: Client, event: TimelineEvent) -> str:
     return text_of(client, address(TimelineEvent, "change", event.pk))
 
 
-def test_the_list_shows_what_happened_to_whom_and_when(operator: Client) -> None:
+def test_list_shows_what_happened_to_whom_and_when(operator: Client) -> None:
     timeline.event(household_id="home", persona_id="cook", importance=0.75, source="camera", event_type="door.opened")
     text = text_of(operator, LIST)
     for expected in (
@@ -51,7 +51,7 @@ def test_the_last_arrival_comes_first(operator: Client) -> None:
     assert listed(operator) == ["second", "first"]
 
 
-def test_the_events_of_a_user_are_in_the_order_in_which_they_happened(operator: Client) -> None:
+def test_events_of_user_are_in_order_in_which_they_happened(operator: Client) -> None:
     timeline.event("later", timestamp=timeline.NOON + timedelta(days=1))
     timeline.event("earlier")
     timeline.event("of another user", user_id="ben")
@@ -108,12 +108,12 @@ def test_the_events_of_a_segment_are_listed(operator: Client) -> None:
     assert listed(operator, segment=str(sealing.uuid)) == ["in it"]
 
 
-def test_events_that_are_read_from_a_file_are_not_listed_as_rows(operator: Client) -> None:
+def test_events_that_are_read_from_file_are_not_listed_as_rows(operator: Client) -> None:
     timeline.event("a copy on its way out", segment=timeline.segment("archived", rows="leaving"))
     assert listed(operator) == []
 
 
-def test_without_an_owner_only_the_latest_are_listed(operator: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_owner_only_latest_are_listed(operator: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(event_list, "LATEST", 2)
     for number in range(4):
         timeline.event(f"{number}", event_type="rare" if number == 0 else "common")
@@ -123,7 +123,7 @@ def test_without_an_owner_only_the_latest_are_listed(operator: Client, monkeypat
     assert listed(operator, q="ana") == ["3", "2", "1", "0"]
 
 
-def test_the_list_says_when_it_is_limited_to_the_latest(operator: Client) -> None:
+def test_list_says_when_it_is_limited_to_latest(operator: Client) -> None:
     assert "The latest arrivals." in text_of(operator, LIST)
     assert "The latest arrivals." not in text_of(operator, LIST, user_id="ana")
 
@@ -133,7 +133,7 @@ def test_an_empty_list_says_how_events_come_to_be(operator: Client) -> None:
 
 
 @pytest.mark.parametrize("query", [{}, {"user_id": "ana"}, {"q": "ana"}, {"q": "rare"}, {"event_type": "rare"}])
-def test_the_list_reads_no_more_of_the_table_than_an_index_shows(operator: Client, query: dict[str, str]) -> None:
+def test_list_reads_no_more_of_table_than_index_shows(operator: Client, query: dict[str, str]) -> None:
     timeline.event()
     response = operator.get(LIST, query)
     rows = response.context["cl"].queryset[:50]
@@ -142,7 +142,7 @@ def test_the_list_reads_no_more_of_the_table_than_an_index_shows(operator: Clien
         assert "Seq Scan on episodic_timelineevent" not in rows.explain()
 
 
-def test_a_page_takes_as_many_queries_for_more_rows(operator: Client, django_assert_max_num_queries: Any) -> None:
+def test_page_takes_as_many_queries_for_more_rows(operator: Client, django_assert_max_num_queries: Any) -> None:
     for number in range(20):
         timeline.event(f"{number}")
     text_of(operator, LIST)
@@ -166,7 +166,7 @@ def test_what_events_say_is_escaped(operator: Client, field: str) -> None:
         assert "&lt;script&gt;alert(1)" in text
 
 
-def test_nobody_changes_or_deletes_an_event_by_hand(operator: Client) -> None:
+def test_nobody_changes_or_deletes_event_by_hand(operator: Client) -> None:
     event = timeline.event()
     operator.post(address(TimelineEvent, "change", event.pk), {"content": "other"})
     operator.post(address(TimelineEvent, "delete", event.pk), {"post": "yes"})

@@ -78,7 +78,7 @@ def test_policies_that_delete_are_pointed_out(operator: Client) -> None:
     assert facts(operator)["Retention"] == "1 policy deletes"
 
 
-def test_the_chart_shows_what_was_recorded_on_each_day(operator: Client) -> None:
+def test_chart_shows_what_was_recorded_on_each_day(operator: Client) -> None:
     for _ in range(3):
         timeline.event(recorded_at=timezone.now())
     chart = operator.get(INDEX).context["recorded"]
@@ -95,7 +95,7 @@ def test_the_chart_shows_what_was_recorded_on_each_day(operator: Client) -> None
         ("view_memory", set()),
     ],
 )
-def test_each_part_needs_the_permission_to_view_what_it_counts(
+def test_each_part_needs_permission_to_view_what_it_counts(
     staff: Callable[..., Client], permission: str, shown: set[str]
 ) -> None:
     text = text_of(staff(permission), INDEX)

@@ -62,7 +62,7 @@ def saved(policy: Model) -> tuple[int, bool]:
     return policy.days, policy.is_enabled
 
 
-def test_the_list_shows_days_kept_and_events_deleted(operator: Client, everybody: RetentionPolicy) -> None:
+def test_list_shows_days_kept_and_events_deleted(operator: Client, everybody: RetentionPolicy) -> None:
     home = retention_create(household_id="home", days=30, is_enabled=True)
     RetentionPolicy.objects.filter(pk=home.pk).update(last_run_at=timeline.NOON, last_pruned_count=1_234)
     text = words_of(operator.get(LIST))
@@ -115,7 +115,7 @@ def test_what_deletes_no_more_than_before_is_saved_at_once(
     assert saved(everybody) == (int(fields["days"]), "is_enabled" in fields)
 
 
-def test_a_new_policy_that_is_off_is_saved_at_once(operator: Client) -> None:
+def test_new_policy_that_is_off_is_saved_at_once(operator: Client) -> None:
     assert operator.post(ADD, {"household_id": "home", "days": "30"}).status_code == 302
     made = RetentionPolicy.objects.get(household_id="home")
     assert (made.days, made.is_enabled) == (30, False)
@@ -147,7 +147,7 @@ def test_what_is_not_valid_is_refused_with_its_reason(operator: Client, fields: 
     assert RetentionPolicy.objects.count() == 1
 
 
-def test_a_policy_created_concurrently_is_not_overwritten(operator: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_policy_created_concurrently_is_not_overwritten(operator: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     def be_late(**fields: Any) -> None:
         raise ValidationError("There is one already.")
 
@@ -169,7 +169,7 @@ def test_what_a_run_did_cannot_be_written_by_hand(operator: Client, everybody: R
     assert (everybody.last_pruned_count, everybody.last_run_at) == (None, None)
 
 
-def test_a_preview_counts_rows_and_archived_events_and_changes_nothing(
+def test_preview_counts_rows_and_archived_events_and_changes_nothing(
     operator: Client, everybody: RetentionPolicy
 ) -> None:
     an_archived_segment(range(4))
@@ -197,7 +197,7 @@ def test_files_that_cannot_be_read_are_said_not_to_be_counted(operator: Client, 
     assert "1 file could not be read, so what it holds is not counted." in words_of(operator.get(url))
 
 
-def test_deleting_a_policy_says_what_the_global_one_would_delete(
+def test_deleting_policy_says_what_global_one_would_delete(
     operator: Client, everybody: RetentionPolicy, old: TimelineEvent
 ) -> None:
     home = retention_create(household_id="home", days=30, is_enabled=False)

@@ -53,7 +53,7 @@ def test_archived_events_are_found_like_those_that_are_rows(operator: Client) ->
     assert found(operator, user_id="user-1") == ["a row", "event 4", "event 1"]
 
 
-def test_the_page_explains_found_and_dropped_events(operator: Client) -> None:
+def test_page_explains_found_and_dropped_events(operator: Client) -> None:
     an_archived_segment(range(6))
     timeline.event("a row", user_id="user-1", event_type="door")
     text = words_of(ask(operator, user_id="user-1", event_types="message"))
@@ -62,7 +62,7 @@ def test_the_page_explains_found_and_dropped_events(operator: Client) -> None:
     assert "2 shown; left out: 1 of other types." in text
 
 
-def test_a_row_leads_to_its_page_and_an_archived_event_has_none(operator: Client) -> None:
+def test_row_leads_to_its_page_and_archived_event_has_none(operator: Client) -> None:
     an_archived_segment(range(3))
     event = timeline.event("a row", user_id="user-1")
     text = text_of(operator, HERE, user_id="user-1")
@@ -92,7 +92,7 @@ def test_a_search_is_narrowed(operator: Client, query: dict[str, str], contents:
     assert found(operator, **query)[: len(contents) or 1] == contents
 
 
-def test_with_a_text_the_best_come_first_with_their_scores(operator: Client) -> None:
+def test_with_text_best_come_first_with_their_scores(operator: Client) -> None:
     timeline.event("The boiler was serviced")
     timeline.event("Ben likes hazelnuts", timestamp=timeline.NOON.replace(hour=13))
     response = ask(operator, user_id="ana", text="boiler")
@@ -124,18 +124,18 @@ def test_what_cannot_be_asked_is_told_at_its_field(
     assert "rows" not in context
 
 
-def test_a_mistake_among_the_further_choices_is_not_hidden(operator: Client) -> None:
+def test_mistake_among_further_choices_is_not_hidden(operator: Client) -> None:
     assert '<details class="mh-further">' in text_of(operator, HERE, user_id="ana")
     assert '<details class="mh-further" open>' in text_of(operator, HERE, user_id="ana", since_0="soon")
     assert '<details class="mh-further" open>' in text_of(operator, HERE, user_id="ana", household_id="home")
 
 
-def test_a_window_and_last_days_together_are_refused(operator: Client) -> None:
+def test_window_and_last_days_together_are_refused(operator: Client) -> None:
     query = {"user_id": "ana", "last_days": "2", "since_0": "2026-05-10", "since_1": "00:00:00"}
     assert "not both" in words_of(ask(operator, **query))
 
 
-def test_while_files_are_being_loaded_the_page_says_so(operator: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_while_files_are_being_loaded_page_says_so(operator: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*args: Any) -> None:
         raise UnavailableError("loading segment 3 of 20")
 
@@ -145,14 +145,14 @@ def test_while_files_are_being_loaded_the_page_says_so(operator: Client, monkeyp
     assert "rows" not in response.context
 
 
-def test_what_a_damaged_file_held_is_said_to_be_missing(operator: Client) -> None:
+def test_what_damaged_file_held_is_said_to_be_missing(operator: Client) -> None:
     timeline.segment("quarantined", rows="gone", damage="truncated")
     text = text_of(operator, HERE, user_id="ana")
     assert "1 damaged segment could not be read" in text
     assert f"{address(Segment, 'changelist')}?state=quarantined" in text
 
 
-def test_without_a_match_the_page_says_what_finds_more(operator: Client) -> None:
+def test_without_match_page_says_what_finds_more(operator: Client) -> None:
     assert "Nothing matches." in text_of(operator, HERE, user_id="ana")
 
 
@@ -175,7 +175,7 @@ def test_searching_changes_nothing(operator: Client) -> None:
     assert stored() == before
 
 
-def test_the_list_leads_here_and_brings_the_user_along(operator: Client) -> None:
+def test_list_leads_here_and_brings_user_along(operator: Client) -> None:
     link = f"{HERE}?{urlencode({'user_id': 'ana & co'})}"
     assert link.replace("+", "%20") in unescape(
         text_of(operator, address(TimelineEvent, "changelist"), user_id="ana & co")
@@ -192,7 +192,7 @@ def test_who_may_view_events_may_search_them(staff: Callable[..., Client]) -> No
 
 
 @pytest.mark.parametrize("text", ["", "event"])
-def test_every_reason_for_a_dropped_event_has_a_text(operator: Client, text: str) -> None:
+def test_every_reason_for_dropped_event_has_text(operator: Client, text: str) -> None:
     an_archived_segment(range(6))
     query = EventQuery(scope=Scope("user-1"), text=text or None, start=timeline.NOON, event_types=("message",))
     reasons = events_query(system_access("test"), query).diagnostics.dropped
@@ -212,7 +212,7 @@ ACCOUNT = QueryDiagnostics(
 )
 
 
-def test_the_account_leaves_out_reasons_for_which_nothing_was_dropped() -> None:
+def test_account_leaves_out_reasons_for_which_nothing_was_dropped() -> None:
     assert list(describe_query(ACCOUNT)) == [
         "1,000 events in this scope: 100 as rows, 900 in 3 archived segments, of which 1 had to be read.",
         "20 shown; left out: 900 outside the window, 80 beyond the number asked for.",

@@ -42,7 +42,7 @@ def test_segments_are_filtered_by_state(operator: Client, every_state: dict[str,
         assert listed(operator, state=state) == [state]
 
 
-def test_the_open_segment_comes_first_and_then_the_newest(operator: Client) -> None:
+def test_open_segment_comes_first_and_then_newest(operator: Client) -> None:
     timeline.segment("sealed", closed_at=timeline.NOON - timedelta(days=2))
     timeline.segment()
     timeline.segment("archived", closed_at=timeline.NOON - timedelta(days=1))
@@ -69,7 +69,7 @@ def test_the_list_shows_size_and_damage_of_files(operator: Client) -> None:
         assert expected in text
 
 
-def test_a_segment_is_found_by_its_id_and_by_the_name_of_its_file(operator: Client) -> None:
+def test_segment_is_found_by_its_id_and_by_name_of_its_file(operator: Client) -> None:
     segment = timeline.segment("archived")
     timeline.segment("sealed")
     assert listed(operator, q=str(segment.uuid)) == ["archived"]
@@ -77,11 +77,11 @@ def test_a_segment_is_found_by_its_id_and_by_the_name_of_its_file(operator: Clie
     assert listed(operator, q="no such") == []
 
 
-def test_an_empty_list_says_what_opens_the_first_segment(operator: Client) -> None:
+def test_empty_list_says_what_opens_first_segment(operator: Client) -> None:
     assert "The first recorded event opens the first segment." in text_of(operator, LIST)
 
 
-def test_a_page_takes_as_many_queries_for_more_rows(operator: Client, django_assert_max_num_queries: Any) -> None:
+def test_page_takes_as_many_queries_for_more_rows(operator: Client, django_assert_max_num_queries: Any) -> None:
     for _ in range(20):
         timeline.event(segment=timeline.segment("sealing"))
     text_of(operator, LIST)
@@ -104,13 +104,13 @@ def test_every_state_is_explained(operator: Client, every_state: dict[str, Segme
     page_of(operator, every_state[state])
 
 
-def test_the_page_of_a_segment_leads_to_its_events_while_they_are_rows(operator: Client) -> None:
+def test_page_of_segment_leads_to_its_events_while_they_are_rows(operator: Client) -> None:
     event = timeline.event()
     link = f"{address(TimelineEvent, 'changelist')}?segment={event.segment.uuid}"
     assert link in page_of(operator, event.segment)
 
 
-def test_a_merged_segment_and_what_it_replaces_lead_to_each_other(operator: Client) -> None:
+def test_merged_segment_and_what_it_replaces_lead_to_each_other(operator: Client) -> None:
     merged = timeline.segment("archived", rows="gone")
     parts = [timeline.segment("compacted", rows="gone", replaced_by=merged) for _ in range(2)]
     assert address(Segment, "change", merged.pk) in page_of(operator, parts[0])

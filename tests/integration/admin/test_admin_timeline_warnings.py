@@ -29,7 +29,7 @@ def page_of(client: Client, warning: TimelineWarning) -> str:
     return text_of(client, address(TimelineWarning, "change", warning.pk))
 
 
-def test_active_warnings_come_first_and_the_worst_of_them(operator: Client) -> None:
+def test_active_warnings_come_first_and_worst_of_them(operator: Client) -> None:
     timeline.warning("maintenance_failed", severity="critical", ended_at=LATER)
     timeline.warning("capacity", severity="notice", began_at=LATER)
     timeline.warning("disk_nearly_full", severity="warning")
@@ -53,7 +53,7 @@ def test_an_active_warning_says_what_to_do(operator: Client, kind: WarningKind) 
     assert hint in page_of(operator, warning)
 
 
-def test_a_warning_that_is_over_says_how_long_it_lasted(operator: Client) -> None:
+def test_warning_that_is_over_says_how_long_it_lasted(operator: Client) -> None:
     warning = timeline.warning(ended_at=LATER)
     for text in (text_of(operator, LIST), page_of(operator, warning)):
         assert "after 3\xa0hours" in text
@@ -63,7 +63,7 @@ def test_a_warning_that_is_over_says_how_long_it_lasted(operator: Client) -> Non
 @pytest.mark.parametrize(
     ("severity", "consequence"), [("notice", "None yet."), ("warning", "made into memories when the warning has ended")]
 )
-def test_a_warning_says_whether_memories_wait_for_its_end(operator: Client, severity: str, consequence: str) -> None:
+def test_warning_says_whether_memories_wait_for_its_end(operator: Client, severity: str, consequence: str) -> None:
     assert consequence in page_of(operator, timeline.warning(severity=severity))
 
 
@@ -73,11 +73,11 @@ def test_a_warning_about_a_segment_leads_to_it(operator: Client) -> None:
     assert address(Segment, "change", segment.pk) in page_of(operator, warning)
 
 
-def test_an_empty_list_says_that_there_was_no_warning(operator: Client) -> None:
+def test_empty_list_says_that_there_was_no_warning(operator: Client) -> None:
     assert "There has been no warning yet." in text_of(operator, LIST)
 
 
-def test_active_warnings_are_marked_in_the_navigation(operator: Client) -> None:
+def test_active_warnings_are_marked_in_navigation(operator: Client) -> None:
     def marked() -> dict[str, Any]:
         groups = operator.get(reverse("admin:index")).context["sidebar_navigation"]
         return {item["title"]: item["badge"] for group in groups for item in group["items"] if "badge" in item}

@@ -70,7 +70,7 @@ def waiting() -> list[dict[str, Any]]:
         ("pruned", set()),
     ],
 )
-def test_a_segment_is_offered_what_makes_sense_in_its_state(operator: Client, state: str, names: set[str]) -> None:
+def test_segment_is_offered_what_makes_sense_in_its_state(operator: Client, state: str, names: set[str]) -> None:
     assert offered(operator, timeline.segment(state)) == names
     assert names <= FITTING.keys()
 
@@ -81,7 +81,7 @@ def test_opening_a_dialog_asks_for_nothing(operator: Client, name: str) -> None:
     assert waiting() == []
 
 
-def test_the_open_segment_is_closed_and_sealed_in_the_background(operator: Client) -> None:
+def test_open_segment_is_closed_and_sealed_in_background(operator: Client) -> None:
     record(range(5))
     segment = Segment.objects.get()
     response = confirm(operator, of_one("seal_this", segment))
@@ -110,7 +110,7 @@ def test_segments_are_verified_from_the_list(operator: Client) -> None:
     assert words_of(operator.get(path)).count("Sound: 1 event,") == 3
 
 
-def test_a_damaged_file_is_marked_and_leads_to_its_segment(operator: Client, timeline_dir: Path) -> None:
+def test_damaged_file_is_marked_and_leads_to_its_segment(operator: Client, timeline_dir: Path) -> None:
     segment = an_archived_segment(range(5))
     (timeline_dir / segment.file_name).write_bytes(b"nothing")
     response = confirm(operator, of_one("verify_this", segment))
@@ -131,14 +131,14 @@ def test_a_damaged_file_is_marked_and_leads_to_its_segment(operator: Client, tim
         ("repair_all", "Repairing the timeline: done"),
     ],
 )
-def test_work_on_the_whole_timeline_is_shown_when_it_is_done(operator: Client, name: str, heading: str) -> None:
+def test_work_on_whole_timeline_is_shown_when_it_is_done(operator: Client, name: str, heading: str) -> None:
     response = confirm(operator, of_all(name))
     assert len(waiting()) == 1
     work_off()
     assert heading in text_of(operator, response.request["PATH_INFO"])
 
 
-def test_a_check_that_finds_something_leads_to_repairing(operator: Client, timeline_dir: Path) -> None:
+def test_check_that_finds_something_leads_to_repairing(operator: Client, timeline_dir: Path) -> None:
     path = confirm(operator, of_all("check_all")).request["PATH_INFO"]
     work_off()
     assert "Repair, among the buttons" not in text_of(operator, path)
@@ -169,7 +169,7 @@ def test_a_run_that_failed_says_so(operator: Client) -> None:
     assert POLLS not in text
 
 
-def test_from_a_dialog_the_browser_is_sent_to_the_run(operator: Client) -> None:
+def test_from_dialog_browser_is_sent_to_run(operator: Client) -> None:
     response = operator.post(of_all("check_all"), {"_form_submitted": "True"}, headers={"HX-Request": "true"})
     assert response.headers["HX-Redirect"].startswith("/admin/episodic/segment/run/")
 
@@ -211,12 +211,12 @@ def test_there_is_always_a_page(operator: Client, page: str) -> None:
     assert "Page 1 of 1" in words_of(operator.get(of_one("inside", segment), {"page": page}))
 
 
-def test_the_page_of_an_archived_segment_leads_into_its_file(operator: Client) -> None:
+def test_page_of_archived_segment_leads_into_its_file(operator: Client) -> None:
     segment = an_archived_segment(range(3))
     assert f'href="{of_one("inside", segment)}">3</a>' in text_of(operator, address(Segment, "change", segment.pk))
 
 
-def test_reading_a_damaged_file_takes_it_out_of_service(operator: Client, timeline_dir: Path) -> None:
+def test_reading_damaged_file_takes_it_out_of_service(operator: Client, timeline_dir: Path) -> None:
     segment = an_archived_segment(range(3))
     (timeline_dir / segment.file_name).unlink()
     assert "It was taken out of service." in words_of(operator.get(of_one("inside", segment)))

@@ -51,7 +51,7 @@ def test_a_request_without_a_body_is_answered(server: KnownServer) -> None:
     assert server.send("GET", MEMORIES, [b""], authorization=f"Bearer {server.key}")[0] == 200
 
 
-def test_a_key_that_is_not_ascii_is_refused_like_any_wrong_one(server: KnownServer) -> None:
+def test_key_that_is_not_ascii_is_refused_like_any_wrong_one(server: KnownServer) -> None:
     wrong = server.send("GET", MEMORIES, [b""], authorization="Bearer ключ" + "x" * 40)
     assert wrong == server.send("GET", MEMORIES, [b""], authorization="Bearer mh_" + "x" * 40)
     assert wrong[0] == 401

@@ -63,14 +63,14 @@ def assert_too_large(answer: Answer) -> None:
 # --- large bodies -------------------------------------------------------------------------------------
 
 
-def test_a_body_that_says_it_is_too_large_is_refused_unread(server: Server) -> None:
+def test_body_that_says_it_is_too_large_is_refused_unread(server: Server) -> None:
     async def receive() -> Any:
         pytest.fail("the body was read")
 
     assert_too_large(asyncio.run(server.ask("POST", "/nothing", receive, content_length=str(LIMIT + 1))))
 
 
-def test_a_body_in_chunks_is_read_to_the_limit_and_no_further(server: Server) -> None:
+def test_body_in_chunks_is_read_to_limit_and_no_further(server: Server) -> None:
     read = 0
 
     def chunks() -> Iterator[bytes]:
@@ -83,7 +83,7 @@ def test_a_body_in_chunks_is_read_to_the_limit_and_no_further(server: Server) ->
     assert read <= LIMIT + 300
 
 
-def test_a_body_that_is_larger_than_it_says_is_refused(server: Server) -> None:
+def test_body_that_is_larger_than_it_says_is_refused(server: Server) -> None:
     chunks = [b"x" * LIMIT, b"x"]
     assert_too_large(asyncio.run(server.ask("POST", "/nothing", body_of(chunks), content_length="5")))
 
@@ -104,7 +104,7 @@ async def crowd(server: Server, count: int) -> list[asyncio.Task[Answer]]:
     return tasks
 
 
-def test_more_requests_than_may_wait_are_refused_and_the_others_answered(server: Server, gate: Gate) -> None:
+def test_more_requests_than_may_wait_are_refused_and_others_answered(server: Server, gate: Gate) -> None:
     async def scene() -> list[Answer]:
         accepted = await crowd(server, 1 + WAITING)
         refused = [await server.ask("POST", "/", body_of([b"x"])) for _ in range(3)]
@@ -181,7 +181,7 @@ def port(server: Server) -> Iterator[int]:
     thread.join(30)
 
 
-def test_over_http_a_large_body_is_refused_and_the_connection_closed(port: int) -> None:
+def test_over_http_large_body_is_refused_and_connection_closed(port: int) -> None:
     for headers, body in (({"Content-Length": str(10**9)}, None), ({}, iter([b"x" * 600, b"x" * 600]))):
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
         connection.request("POST", MEMORIES, body, headers, encode_chunked=body is not None)
@@ -191,7 +191,7 @@ def test_over_http_a_large_body_is_refused_and_the_connection_closed(port: int) 
         connection.close()
 
 
-def test_over_http_a_full_house_says_so_and_stays_alive(port: int, server: Server, gate: Gate) -> None:
+def test_over_http_full_house_says_so_and_stays_alive(port: int, server: Server, gate: Gate) -> None:
     def get(path: str) -> int:
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
         connection.request("GET", path)

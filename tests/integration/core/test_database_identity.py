@@ -39,12 +39,12 @@ def test_each_database_has_an_identity_of_its_own(forgotten: list[str]) -> None:
     assert forgotten == ["all"]
 
 
-def test_a_new_connection_to_the_same_database_forgets_nothing(forgotten: list[str]) -> None:
+def test_new_connection_to_same_database_forgets_nothing(forgotten: list[str]) -> None:
     check_new_connection(connection)
     assert forgotten == []
 
 
-def test_a_new_connection_to_another_database_forgets_everything_once(
+def test_new_connection_to_another_database_forgets_everything_once(
     forgotten: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(identity, "_known", ("1", "00000001", "1"))
@@ -54,17 +54,13 @@ def test_a_new_connection_to_another_database_forgets_everything_once(
     assert identity._known == identity_of(connection)
 
 
-def test_the_first_connection_of_a_process_forgets_nothing(
-    forgotten: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_first_connection_of_process_forgets_nothing(forgotten: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(identity, "_known", None)
     check_new_connection(connection)
     assert forgotten == []
 
 
-def test_a_server_that_does_not_tell_is_used_all_the_same(
-    forgotten: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_server_that_does_not_tell_is_used_all_same(forgotten: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     before = identity._known
     monkeypatch.setattr(identity, "_SQL", "SELECT no_such_function()")
     with closing(DatabaseWrapper({**connection.settings_dict}, alias="default")) as other:

@@ -41,7 +41,7 @@ def failing_with(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
         (errors.UnavailableError("Wait."), 503, "server_error", ("unavailable", "Wait.", None)),
     ],
 )
-def test_an_error_of_the_domain_has_its_status_and_the_shape(
+def test_error_of_domain_has_its_status_and_shape(
     api: Api, monkeypatch: pytest.MonkeyPatch, error: Exception, status: int, kind: str, item: tuple[Any, ...]
 ) -> None:
     failing_with(monkeypatch, error)
@@ -56,7 +56,7 @@ def test_an_overload_says_when_to_try_again(api: Api, monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize("error", [OperationalError("password=secret"), InterfaceError("password=secret")])
-def test_a_database_that_is_away_is_503_without_details(
+def test_database_that_is_away_is_503_without_details(
     api: Api, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
     failing_with(monkeypatch, error)
@@ -67,7 +67,7 @@ def test_a_database_that_is_away_is_503_without_details(
 
 
 @pytest.mark.parametrize("error", [OperationalError("password=secret"), errors.UnavailableError("Wait.")])
-def test_what_is_unavailable_is_one_warning_in_the_log(
+def test_what_is_unavailable_is_one_warning_in_log(
     api: Api, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, error: Exception
 ) -> None:
     failing_with(monkeypatch, error)
@@ -76,7 +76,7 @@ def test_what_is_unavailable_is_one_warning_in_the_log(
     assert "secret" not in caplog.text
 
 
-def test_without_a_database_the_status_still_answers(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_database_status_still_answers(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     def away(*args: object) -> None:
         raise OperationalError("password=secret")
 
@@ -86,7 +86,7 @@ def test_without_a_database_the_status_still_answers(api: Api, monkeypatch: pyte
     assert "secret" not in response.content.decode()
 
 
-def test_a_mistake_of_ours_is_a_500_in_the_shape_without_details(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_mistake_of_ours_is_500_in_shape_without_details(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     failing_with(monkeypatch, RuntimeError("secret"))
     response = api.get(ADDRESS)
     assert response.status_code == 500
@@ -99,7 +99,7 @@ def test_several_mistakes_are_named_together(api: Api) -> None:
     assert {error["attr"] for error in response.json()["errors"]} == {"content", "importance", "keywords.0"}
 
 
-def test_a_missing_key_and_a_wrong_one_ask_for_a_bearer_token() -> None:
+def test_missing_key_and_wrong_one_ask_for_bearer_token() -> None:
     for api in (Api(), Api("mh_" + "x" * 40)):
         response = api.get(MEMORIES)
         assert response.status_code == 401
@@ -107,12 +107,12 @@ def test_a_missing_key_and_a_wrong_one_ask_for_a_bearer_token() -> None:
         assert response.json()["type"] == "client_error"
 
 
-def test_an_unknown_address_under_api_answers_in_the_shape_and_elsewhere_as_a_page() -> None:
+def test_unknown_address_under_api_answers_in_shape_and_elsewhere_as_page() -> None:
     assert Client().get("/api/nothing").json()["errors"][0]["code"] == "not_found"
     assert "html" in Client().get("/nothing")["Content-Type"]
 
 
-def test_a_host_that_is_not_ours_is_refused_in_the_shape() -> None:
+def test_host_that_is_not_ours_is_refused_in_shape() -> None:
     response = Client(SERVER_NAME="evil.example.org").get(MEMORIES)
     assert response.status_code == 400
     assert set(response.json()) == {"type", "errors"}
@@ -127,7 +127,7 @@ def test_every_error_of_the_domain_has_a_status() -> None:
 
 
 @pytest.mark.parametrize("path", [MEMORIES, "/api/docs", "/api/schema", "/api/nothing", "/admin/login/", "/metrics"])
-def test_a_query_string_of_too_many_parameters_is_refused_and_no_error_of_ours(
+def test_query_string_of_too_many_parameters_is_refused_and_no_error_of_ours(
     api: Api, path: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     for caller in (api, Api()):

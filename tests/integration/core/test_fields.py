@@ -36,7 +36,7 @@ def test_text_is_text(value: Any) -> None:
 
 
 @given(st.text())
-def test_an_identifier_is_kept_as_it_is_or_refused(text: str) -> None:
+def test_identifier_is_kept_as_it_is_or_refused(text: str) -> None:
     try:
         kept = fields.IdentifierField().run_validation(text)
     except ValidationError:
@@ -74,7 +74,7 @@ def test_a_whole_number_is_one(value: Any) -> None:
     refused(fields.StrictIntegerField(), value)
 
 
-def test_a_whole_number_may_be_written_with_a_point() -> None:
+def test_whole_number_may_be_written_with_point() -> None:
     assert fields.StrictIntegerField().run_validation(2.0) == 2
 
 
@@ -88,7 +88,7 @@ def test_a_choice_is_one_of_its_words(value: Any) -> None:
     refused(fields.StrictChoiceField(choices=["red", "1", "True"]), value)
 
 
-def test_a_refused_choice_is_sent_back_short_and_printable() -> None:
+def test_refused_choice_is_sent_back_short_and_printable() -> None:
     with pytest.raises(ValidationError) as error:
         fields.StrictChoiceField(choices=["red"]).run_validation("\ud800" * 1_000_000)
     str(error.value.detail[0]).encode()  # type: ignore[index]
@@ -123,7 +123,7 @@ def nested(levels: int) -> dict[str, Any]:
     return value
 
 
-def test_an_object_may_be_nested_to_the_limit_and_no_deeper() -> None:
+def test_object_may_be_nested_to_limit_and_no_deeper() -> None:
     deepest = {"a": nested(fields.MAX_JSON_DEPTH - 1)}
     assert fields.JSONObjectField().run_validation(deepest) == deepest
     assert refused(fields.JSONObjectField(), nested(fields.MAX_JSON_DEPTH + 10)) == "too_deep"
@@ -147,7 +147,7 @@ def test_an_object_may_be_nested_to_the_limit_and_no_deeper() -> None:
         ({"a": [[{}] * 100] * 200}, "too_large"),
     ],
 )
-def test_an_object_that_cannot_be_stored_is_refused(value: Any, code: str) -> None:
+def test_object_that_cannot_be_stored_is_refused(value: Any, code: str) -> None:
     assert refused(fields.JSONObjectField(), value) == code
 
 
@@ -169,7 +169,7 @@ def test_an_object_that_cannot_be_stored_is_refused(value: Any, code: str) -> No
         ([1e-320], "zero"),
     ],
 )
-def test_a_vector_that_has_no_direction_is_refused(value: Any, code: str) -> None:
+def test_vector_that_has_no_direction_is_refused(value: Any, code: str) -> None:
     assert refused(fields.VectorField(), value) == code
 
 

@@ -58,7 +58,7 @@ def test_what_is_not_ready_is_named(settings: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["without_database", "broken"])
-def test_a_check_that_fails_is_an_answer_without_details(settings: Any, name: str) -> None:
+def test_check_that_fails_is_answer_without_details(settings: Any, name: str) -> None:
     response = ready(settings, name)
     assert response.status_code == 503
     assert "secret" not in response.content.decode()
@@ -66,7 +66,7 @@ def test_a_check_that_fails_is_an_answer_without_details(settings: Any, name: st
 
 
 @pytest.mark.django_db
-def test_a_database_without_the_tables_of_this_version_is_not_ready(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_database_without_tables_of_this_version_is_not_ready(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(health, "_migrated", False)
     monkeypatch.setattr("apps.core.health.MigrationExecutor.migration_plan", lambda self, targets: [object()])
     assert "not migrated" in str(health.migrations_ready())
@@ -103,7 +103,7 @@ def test_requests_are_counted_by_route_and_never_by_id() -> None:
     assert "00000000-0000" not in exposition
 
 
-def test_addresses_and_methods_that_do_not_exist_share_a_label() -> None:
+def test_addresses_and_methods_that_do_not_exist_share_label() -> None:
     before = Client().get("/metrics").content.decode()
     Client().get("/zanzibar/here")
     Client().generic("BREW", "/zanzibar/there")

@@ -57,7 +57,7 @@ def test_a_given_key_must_be_long_and_printable(secret: str) -> None:
 
 
 @pytest.mark.parametrize("secret", ["x" * 32, "!~" * 100])
-def test_a_given_key_of_32_to_200_characters_works(secret: str) -> None:
+def test_given_key_of_32_to_200_characters_works(secret: str) -> None:
     make(secret=secret)
     assert Api(secret).get(MEMORIES).status_code == 200
 
@@ -86,7 +86,7 @@ def test_a_key_ends_at_its_expiry() -> None:
     assert key_verify(secret, utcnow(clock)) is None
 
 
-def test_the_keys_that_open_the_door_are_those_that_are_counted_as_usable() -> None:
+def test_keys_that_open_door_are_those_that_are_counted_as_usable() -> None:
     now = utcnow(SYSTEM_CLOCK)
     moments = (None, now - timedelta(seconds=1), now, now + timedelta(microseconds=1))
     secrets = {}
@@ -107,7 +107,7 @@ def test_an_expiry_lies_in_the_future(seconds: int) -> None:
     assert refused.value.attr == "expires_at"
 
 
-def test_a_revoked_key_ends_at_once_and_stays_on_record() -> None:
+def test_revoked_key_ends_at_once_and_stays_on_record() -> None:
     api = api_for(Scope())
     assert api.get(MEMORIES).status_code == 200
     key = ApiKey.objects.get()

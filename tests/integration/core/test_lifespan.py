@@ -27,7 +27,7 @@ def live(application: LifespanApplication, scope: dict[str, Any], *told: str) ->
     return said
 
 
-def test_it_is_done_before_the_server_is_told_that_all_is_over() -> None:
+def test_it_is_done_before_server_is_told_that_all_is_over() -> None:
     done: list[str] = []
     said = live(
         LifespanApplication(answering, lambda: done.append("done")), {"type": "lifespan"}, "startup", "shutdown"

@@ -20,11 +20,11 @@ def test_the_member_that_is_there_twice_is_named() -> None:
     assert error.value.get_codes() == {"b": ["repeated"]}
 
 
-def test_the_same_name_in_several_objects_is_no_repetition() -> None:
+def test_same_name_in_several_objects_is_no_repetition() -> None:
     assert parsed('[{"a": 1}, {"a": {"a": 2}}]') == [{"a": 1}, {"a": {"a": 2}}]
 
 
-def test_a_repetition_after_many_members_is_found_at_once() -> None:
+def test_repetition_after_many_members_is_found_at_once() -> None:
     """Counting each name took minutes."""
     members = [f'"{number}": 0' for number in range(100_000)]
     before = time.process_time()

@@ -47,7 +47,7 @@ def test_a_row_can_be_changed_and_saved() -> None:
     assert ApiKey.objects.get(pk=key.pk).name == "other"
 
 
-def test_a_field_that_was_left_out_is_read_when_it_is_asked_for() -> None:
+def test_field_that_was_left_out_is_read_when_it_is_asked_for() -> None:
     key = make("one")
     [row] = PreparedSelect(ApiKey, "id = %(id)s", defer={"digest", "shown"}).rows({"id": key.pk})
     assert row.get_deferred_fields() == {"digest", "shown"}
@@ -55,7 +55,7 @@ def test_a_field_that_was_left_out_is_read_when_it_is_asked_for() -> None:
     assert row.get_deferred_fields() == {"digest"}
 
 
-def test_what_is_asked_besides_is_answered_of_the_same_moment() -> None:
+def test_what_is_asked_besides_is_answered_of_same_moment() -> None:
     key = make("one")
     select = PreparedSelect(ApiKey, "id = %(id)s", extra="(SELECT count(*) FROM core_apikey WHERE name = %(name)s)")
     assert select.rows_with_extra({"id": key.pk, "name": "one"}) == (1, [key])
@@ -68,7 +68,7 @@ def test_errors_are_those_of_the_orm() -> None:
         read_prepared("SELECT nothing FROM nowhere", {})
 
 
-def test_a_transaction_that_is_to_be_rolled_back_is_not_read_in() -> None:
+def test_transaction_that_is_to_be_rolled_back_is_not_read_in() -> None:
     with transaction.atomic():
         transaction.set_rollback(True)
         with pytest.raises(TransactionManagementError):

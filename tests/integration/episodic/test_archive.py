@@ -47,7 +47,7 @@ def require_good(summary: SegmentSummary, records: list[EventRecord] = RECORDS) 
     assert list(file.events()) == records
 
 
-def test_a_file_is_written_whole_and_is_for_its_owner_only(directory: Path) -> None:
+def test_file_is_written_whole_and_is_for_its_owner_only(directory: Path) -> None:
     summary = write_segment(SEGMENT, NAME, iter(RECORDS))
 
     require_good(summary)
@@ -63,7 +63,7 @@ def test_steps_are_reported_in_their_order() -> None:
     assert tuple(steps) == WRITE_STEPS
 
 
-def test_the_file_has_its_name_only_after_it_was_verified(directory: Path) -> None:
+def test_file_has_its_name_only_after_it_was_verified(directory: Path) -> None:
     seen: dict[str, list[str]] = {}
     write_segment(SEGMENT, NAME, RECORDS, lambda step: seen.update({step: list(list_files().segments)}))
 
@@ -71,7 +71,7 @@ def test_the_file_has_its_name_only_after_it_was_verified(directory: Path) -> No
     assert seen["fsync_directory"] == seen["done"] == [NAME]
 
 
-def test_what_is_read_back_otherwise_than_it_was_written_never_gets_a_name(directory: Path) -> None:
+def test_what_is_read_back_otherwise_than_it_was_written_never_gets_name(directory: Path) -> None:
     def damage(step: str) -> None:
         if step == "verify":
             (part,) = directory.glob("*.part")
@@ -93,7 +93,7 @@ def test_events_out_of_order_leave_nothing_behind(directory: Path) -> None:
     assert list(directory.iterdir()) == []
 
 
-def test_a_failure_while_the_events_are_read_leaves_nothing_behind(directory: Path) -> None:
+def test_failure_while_events_are_read_leaves_nothing_behind(directory: Path) -> None:
     def failing() -> Iterator[EventRecord]:
         yield from RECORDS[:100]
         raise RuntimeError("the database went away")
@@ -104,21 +104,21 @@ def test_a_failure_while_the_events_are_read_leaves_nothing_behind(directory: Pa
     assert list(directory.iterdir()) == []
 
 
-def test_a_second_file_of_the_name_takes_the_place_of_the_first() -> None:
+def test_second_file_of_name_takes_place_of_first() -> None:
     write_segment(SEGMENT, NAME, RECORDS[:10])
     summary = write_segment(SEGMENT, NAME, RECORDS)
 
     require_good(summary)
 
 
-def test_what_a_killed_process_had_begun_is_written_over(directory: Path) -> None:
+def test_what_killed_process_had_begun_is_written_over(directory: Path) -> None:
     archive_dir()
     (directory / f"{NAME}.part").write_bytes(b"x" * 1_000_000)
 
     require_good(write_segment(SEGMENT, NAME, RECORDS))
 
 
-def test_a_link_in_place_of_a_part_is_not_followed(directory: Path, tmp_path: Path) -> None:
+def test_link_in_place_of_part_is_not_followed(directory: Path, tmp_path: Path) -> None:
     archive_dir()
     (tmp_path / "elsewhere").write_text("mine")
     (directory / f"{NAME}.part").symlink_to(tmp_path / "elsewhere")
@@ -171,9 +171,7 @@ def run_child(directory: Path, stop: str) -> subprocess.CompletedProcess[str]:
     [(stop, False) for stop in (*WRITE_STEPS, "event 0", "event 150", "event 299")]
     + [(stop, True) for stop in ("event 150", "rename", "fsync_directory")],
 )
-def test_a_process_killed_at_any_step_leaves_no_file_or_a_good_one(
-    directory: Path, stop: str, *, was_there: bool
-) -> None:
+def test_process_killed_at_any_step_leaves_no_file_or_good_one(directory: Path, stop: str, *, was_there: bool) -> None:
     earlier = write_segment(SEGMENT, NAME, RECORDS[:10]) if was_there else None
 
     assert run_child(directory, stop).returncode == -signal.SIGKILL
@@ -190,7 +188,7 @@ def test_a_process_killed_at_any_step_leaves_no_file_or_a_good_one(
     assert [path.name for path in directory.iterdir()] == [NAME]
 
 
-def test_a_full_disk_is_an_error_of_the_system_and_leaves_no_part(directory: Path) -> None:
+def test_full_disk_is_error_of_system_and_leaves_no_part(directory: Path) -> None:
     ended = run_child(directory, "full")
 
     assert ended.returncode == 1
@@ -201,7 +199,7 @@ def test_a_full_disk_is_an_error_of_the_system_and_leaves_no_part(directory: Pat
 # Names, removing and setting aside.
 
 
-def test_a_name_says_when_and_which_segment_and_is_another_one_each_time() -> None:
+def test_name_says_when_and_which_segment_and_is_another_one_each_time() -> None:
     name = new_file_name(SEGMENT, datetime(2026, 1, 2, 3, 4, 5, 6, tzinfo=UTC))
 
     assert name == f"20260102T030405000006-{SEGMENT}.segment"
@@ -250,7 +248,7 @@ def test_parts_are_removed_and_files_stay(directory: Path) -> None:
     assert list_files().segments == (NAME,)
 
 
-def test_a_file_that_is_set_aside_is_kept_as_it_is(directory: Path) -> None:
+def test_file_that_is_set_aside_is_kept_as_it_is(directory: Path) -> None:
     write_segment(SEGMENT, NAME, RECORDS)
     content = (directory / NAME).read_bytes()
     target = set_aside(NAME)
@@ -261,7 +259,7 @@ def test_a_file_that_is_set_aside_is_kept_as_it_is(directory: Path) -> None:
     assert (list_files().segments, list_files().quarantined) == ((), (NAME,))
 
 
-def test_a_second_file_of_the_name_that_is_set_aside_does_not_replace_the_first() -> None:
+def test_second_file_of_name_that_is_set_aside_does_not_replace_first() -> None:
     for count in (1, 2, 3):
         write_segment(SEGMENT, NAME, RECORDS[:count])
         set_aside(NAME)
@@ -274,14 +272,14 @@ def _aside() -> tuple[str, ...]:
     return list_files().quarantined
 
 
-def test_a_file_that_is_not_there_cannot_be_set_aside() -> None:
+def test_file_that_is_not_there_cannot_be_set_aside() -> None:
     with pytest.raises(SegmentDamagedError) as caught:
         set_aside(NAME)
 
     assert caught.value.code is Damage.MISSING
 
 
-def test_the_listing_tells_files_from_parts_and_from_what_others_left(directory: Path) -> None:
+def test_listing_tells_files_from_parts_and_from_what_others_left(directory: Path) -> None:
     write_segment(SEGMENT, NAME, RECORDS)
     for name in ("a.segment.part", "README", "b segment.segment"):
         (directory / name).write_text("")

@@ -86,7 +86,7 @@ def test_it_takes_up_new_files_and_leaves_those_that_ended(timeline: Timeline, c
     assert view.index.event_count == 3
 
 
-def test_a_reader_of_an_older_version_goes_on_undisturbed(timeline: Timeline, cache: ArchiveCache) -> None:
+def test_reader_of_older_version_goes_on_undisturbed(timeline: Timeline, cache: ArchiveCache) -> None:
     archived(timeline, "one")
     cache.refresh()
     view = cache.at(catalogue_version())
@@ -107,7 +107,7 @@ def test_a_refresh_without_a_change_opens_nothing(
     cache.refresh()
 
 
-def test_the_file_of_another_state_of_the_segment_is_not_the_catalogues(
+def test_file_of_another_state_of_segment_is_not_catalogues(
     timeline: Timeline, cache: ArchiveCache, timeline_dir: Path
 ) -> None:
     archived(timeline, "one")
@@ -121,7 +121,7 @@ def test_the_file_of_another_state_of_the_segment_is_not_the_catalogues(
     assert view.index.event_count == 2
 
 
-def test_damage_of_a_file_that_another_one_has_replaced_is_none(timeline: Timeline) -> None:
+def test_damage_of_file_that_another_one_has_replaced_is_none(timeline: Timeline) -> None:
     archived(timeline, "one")
     [listed] = catalogue_listing().segments
     damage = SegmentDamagedError(Damage.MISSING, "There is no such file.")
@@ -147,7 +147,7 @@ def test_threads_that_ask_at_once_load_each_file_once(timeline: Timeline, monkey
     assert sorted(opened) == sorted(catalogue_listing().segments)
 
 
-def test_the_system_refusing_to_open_files_is_no_damage(
+def test_system_refusing_to_open_files_is_no_damage(
     timeline: Timeline, cache: ArchiveCache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     events = archived(timeline, "one")
@@ -202,7 +202,7 @@ def test_what_was_archived_a_moment_ago_is_known(timeline: Timeline, cache: Arch
     assert set(cache.find(moments(events))) == set(moments(events))
 
 
-def test_a_damaged_file_is_noticed_while_looking_for_known_events(
+def test_damaged_file_is_noticed_while_looking_for_known_events(
     timeline: Timeline, cache: ArchiveCache, timeline_dir: Path
 ) -> None:
     gone, kept = archived(timeline, "one"), archived(timeline, "two")

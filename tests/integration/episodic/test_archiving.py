@@ -51,7 +51,7 @@ def flip_a_byte(segment: Segment, place: float = 0.5) -> None:
     path.write_bytes(raw)
 
 
-def test_a_segment_is_archived_when_it_was_closed_long_enough_ago() -> None:
+def test_segment_is_archived_when_it_was_closed_long_enough_ago() -> None:
     segment = a_sealed_segment(range(5))
     maintain(days=6.99)
     segment.refresh_from_db()
@@ -70,7 +70,7 @@ def test_what_is_archived_is_what_was_recorded() -> None:
     assert {event.uuid: event for event in archived()} == before
 
 
-def test_the_version_of_the_catalogue_rises_with_the_change_and_not_with_the_removal_of_rows() -> None:
+def test_version_of_catalogue_rises_with_change_and_not_with_removal_of_rows() -> None:
     segment = a_sealed_segment(range(5))
     assert version() == 0
     segment_archive(segment, clock=clock_at())
@@ -79,7 +79,7 @@ def test_the_version_of_the_catalogue_rises_with_the_change_and_not_with_the_rem
     assert version() == 1
 
 
-def test_the_version_is_raised_only_together_with_a_change(transactional_db: None) -> None:
+def test_version_is_raised_only_together_with_change(transactional_db: None) -> None:
     with pytest.raises(RuntimeError, match=r"transaction\.atomic"):
         catalogue_bump()
 
@@ -94,7 +94,7 @@ def test_rows_leave_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not TimelineEvent.objects.exists()
 
 
-def test_a_file_that_was_damaged_while_it_lay_there_does_not_take_the_place_of_rows() -> None:
+def test_file_that_was_damaged_while_it_lay_there_does_not_take_place_of_rows() -> None:
     segment = a_sealed_segment(range(20))
     flip_a_byte(segment)
     report = maintain(days=7)
@@ -110,7 +110,7 @@ def test_a_file_that_was_damaged_while_it_lay_there_does_not_take_the_place_of_r
     assert contents() == expected(range(20))
 
 
-def test_a_file_with_fewer_events_than_rows_does_not_take_their_place() -> None:
+def test_file_with_fewer_events_than_rows_does_not_take_their_place() -> None:
     segment = a_sealed_segment(range(5))
     row = TimelineEvent.objects.latest("pk")
     row.pk, row.identity = None, segment.uuid
@@ -140,7 +140,7 @@ def test_rows_stay_when_their_file_is_found_damaged_before_all_of_them_have_left
     assert TimelineEvent.objects.count() == 2, "they may be all that is left"
 
 
-def test_rows_count_again_when_the_file_is_damaged() -> None:
+def test_rows_count_again_when_file_is_damaged() -> None:
     segment = a_sealed_segment(range(10))
     segment_archive(segment, clock=clock_at())
     assert hot() == []
@@ -179,7 +179,7 @@ def test_a_replaced_segment_is_not_quarantined() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_files_are_not_put_in_or_out_of_service_in_a_transaction_that_may_still_be_undone() -> None:
+def test_files_are_not_put_in_or_out_of_service_in_transaction_that_may_still_be_undone() -> None:
     away, sealed = an_archived_segment(range(5)), a_sealed_segment(range(5, 10))
     error = SegmentDamagedError(Damage.CHECKSUM, "bad")
     changes = (
@@ -194,7 +194,7 @@ def test_files_are_not_put_in_or_out_of_service_in_a_transaction_that_may_still_
 
 
 @pytest.mark.django_db(transaction=True)
-def test_those_who_find_several_segments_damaged_at_once_never_wait_in_a_circle() -> None:
+def test_those_who_find_several_segments_damaged_at_once_never_wait_in_circle() -> None:
     segments = [an_archived_segment(range(number * 5, number * 5 + 5)) for number in range(4)]
     error = SegmentDamagedError(Damage.MISSING, "gone")
 

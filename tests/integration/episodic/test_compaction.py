@@ -64,7 +64,7 @@ def test_what_is_merged_is_what_was_there() -> None:
     assert archived() == before
 
 
-def test_the_files_of_merged_segments_stay_for_those_who_are_reading_them() -> None:
+def test_files_of_merged_segments_stay_for_those_who_are_reading_them() -> None:
     an_archive(range(5), range(5, 9))
     timeline_compact(clock=clock_at())
     assert len(files()) == 3
@@ -75,7 +75,7 @@ def test_the_files_of_merged_segments_stay_for_those_who_are_reading_them() -> N
     assert contents() == expected(range(9))
 
 
-def test_a_segment_that_is_half_full_is_left_alone() -> None:
+def test_segment_that_is_half_full_is_left_alone() -> None:
     an_archive(range(10), range(10, 15))
     assert timeline_compact(clock=clock_at()).merged == 0
     assert states() == ["archived", "archived", "open"]
@@ -94,7 +94,7 @@ def test_writing_goes_on_while_segments_are_merged() -> None:
     assert contents() == expected([*range(9), *range(1_001, 1_001 + len(steps))])
 
 
-def test_a_damaged_segment_is_not_merged_and_keeps_no_other_from_it() -> None:
+def test_damaged_segment_is_not_merged_and_keeps_no_other_from_it() -> None:
     first, *_ = an_archive(range(5), range(5, 9), range(9, 12))
     path = segment_path(first.file_name)
     path.write_bytes(path.read_bytes()[:-7])
@@ -127,7 +127,7 @@ def test_what_fails_leaves_nothing_behind_and_is_warned_of(monkeypatch: pytest.M
     assert not active_warnings().exists()
 
 
-def test_one_failing_merge_does_not_keep_the_others_from_theirs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_failing_merge_does_not_keep_others_from_theirs(monkeypatch: pytest.MonkeyPatch) -> None:
     an_archive(range(5), range(5, 9), range(9, 19), range(19, 24), range(24, 28))
     write = maintenance_replace.write_segment
     failing = [OSError(5, "")]
@@ -156,7 +156,7 @@ def test_one_that_changes_while_it_is_merged_stays_as_it_is() -> None:
     assert files() == {first.file_name, second.file_name}
 
 
-def test_a_merge_that_would_lose_an_event_is_not_made(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_merge_that_would_lose_event_is_not_made(monkeypatch: pytest.MonkeyPatch) -> None:
     an_archive(range(5), range(5, 9))
     events = SegmentFile.events
     monkeypatch.setattr(SegmentFile, "events", lambda file: iter(list(events(file))[1:]))
@@ -172,7 +172,7 @@ def test_merging_is_bounded_in_time_and_goes_on_later() -> None:
     assert timeline_compact(clock=clock_at(), seconds=60).finished
 
 
-def test_with_a_disk_that_is_nearly_full_nothing_is_merged(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_with_disk_that_is_nearly_full_nothing_is_merged(monkeypatch: pytest.MonkeyPatch) -> None:
     an_archive(range(5), range(5, 9))
     monkeypatch.setattr("apps.episodic.store.disk_space.free_mb", lambda: 1.0)
     assert timeline_compact(clock=clock_at()).merged == 0

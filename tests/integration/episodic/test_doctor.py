@@ -101,7 +101,7 @@ def examined_at() -> object:
 
 
 @each_damage
-def test_a_damaged_archived_segment_is_found_and_changed_only_on_request(
+def test_damaged_archived_segment_is_found_and_changed_only_on_request(
     code: str, damage: Callable[[Path], None]
 ) -> None:
     bad = an_archived_segment(MANY)
@@ -117,7 +117,7 @@ def test_a_damaged_archived_segment_is_found_and_changed_only_on_request(
 
 
 @each_damage
-def test_a_damaged_archived_segment_is_verified_out_of_service_and_everything_else_answers(
+def test_damaged_archived_segment_is_verified_out_of_service_and_everything_else_answers(
     code: str, damage: Callable[[Path], None]
 ) -> None:
     bad = an_archived_segment(MANY)
@@ -134,7 +134,7 @@ def test_a_damaged_archived_segment_is_verified_out_of_service_and_everything_el
 
 
 @each_damage
-def test_a_damaged_segment_that_still_has_its_rows_is_sealed_again(code: str, damage: Callable[[Path], None]) -> None:
+def test_damaged_segment_that_still_has_its_rows_is_sealed_again(code: str, damage: Callable[[Path], None]) -> None:
     segment = a_sealed_segment(range(50))
     damage(path_of(segment))
     report = repair()
@@ -147,7 +147,7 @@ def test_a_damaged_segment_that_still_has_its_rows_is_sealed_again(code: str, da
 
 
 @pytest.mark.parametrize("damage", [flip_a_byte, truncate])
-def test_of_a_damaged_file_what_can_be_read_comes_back_and_the_rest_is_counted(damage: Callable[[Path], None]) -> None:
+def test_of_damaged_file_what_can_be_read_comes_back_and_rest_is_counted(damage: Callable[[Path], None]) -> None:
     segment = an_archived_segment(MANY)
     damage(path_of(segment))
     report = repair()
@@ -165,7 +165,7 @@ def test_of_a_damaged_file_what_can_be_read_comes_back_and_the_rest_is_counted(d
 
 
 @pytest.mark.parametrize("damage", [remove, make_unknown, overwrite])
-def test_a_file_of_which_nothing_can_be_read_is_left_for_a_person(damage: Callable[[Path], None]) -> None:
+def test_file_of_which_nothing_can_be_read_is_left_for_person(damage: Callable[[Path], None]) -> None:
     segment = an_archived_segment(MANY)
     damage(path_of(segment))
     report = repair()
@@ -188,7 +188,7 @@ def test_a_person_may_give_up_what_cannot_be_read(damage: Callable[[Path], None]
 
 
 @each_damage
-def test_a_file_that_was_put_back_from_a_backup_is_in_service_again(code: str, damage: Callable[[Path], None]) -> None:
+def test_file_that_was_put_back_from_backup_is_in_service_again(code: str, damage: Callable[[Path], None]) -> None:
     segment = an_archived_segment(MANY)
     backup = path_of(segment).read_bytes()
     damage(path_of(segment))
@@ -202,7 +202,7 @@ def test_a_file_that_was_put_back_from_a_backup_is_in_service_again(code: str, d
     assert examine().is_healthy
 
 
-def test_the_file_of_another_segment_is_not_taken_for_its_own() -> None:
+def test_file_of_another_segment_is_not_taken_for_its_own() -> None:
     first, second = an_archived_segment(range(100)), an_archived_segment(range(100, 200))
     path_of(first).write_bytes(path_of(second).read_bytes())
     report = repair()
@@ -211,7 +211,7 @@ def test_the_file_of_another_segment_is_not_taken_for_its_own() -> None:
     assert contents() == expected(range(100, 200))
 
 
-def test_a_damaged_file_of_another_segment_is_not_salvaged_for_its_own() -> None:
+def test_damaged_file_of_another_segment_is_not_salvaged_for_its_own() -> None:
     first, second = an_archived_segment(range(400)), an_archived_segment(range(400, 800))
     path_of(first).write_bytes(path_of(second).read_bytes())
     truncate(path_of(first))
@@ -233,7 +233,7 @@ def test_events_recorded_again_do_not_come_back_twice() -> None:
     assert examine(2).findings == []
 
 
-def test_what_is_recorded_in_the_very_moment_of_coming_back_is_taken_out_again(
+def test_what_is_recorded_in_very_moment_of_coming_back_is_taken_out_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     segment = an_archived_segment(range(20))
@@ -261,7 +261,7 @@ def two_damaged_segments_of_the_same_days() -> tuple[Segment, bytes]:
     return first, whole
 
 
-def test_a_file_that_is_good_again_comes_back_while_another_one_is_found_damaged() -> None:
+def test_file_that_is_good_again_comes_back_while_another_one_is_found_damaged() -> None:
     segment, whole = two_damaged_segments_of_the_same_days()
     path_of(segment).write_bytes(whole)
     assert segment_verify(segment_id=segment.pk).state == "archived"
@@ -269,7 +269,7 @@ def test_a_file_that_is_good_again_comes_back_while_another_one_is_found_damaged
     assert contents() == expected(range(0, 400, 2))
 
 
-def test_segments_of_the_same_days_are_repaired_at_once_however_many_are_damaged() -> None:
+def test_segments_of_same_days_are_repaired_at_once_however_many_are_damaged() -> None:
     two_damaged_segments_of_the_same_days()
     report = repair()
     assert problems(report) == [("damaged", True), ("damaged", True)]
@@ -278,7 +278,7 @@ def test_segments_of_the_same_days_are_repaired_at_once_however_many_are_damaged
     assert examine(3).is_healthy
 
 
-def test_an_event_that_is_both_a_row_and_archived_is_found_and_made_one() -> None:
+def test_event_that_is_both_row_and_archived_is_found_and_made_one() -> None:
     segment = an_archived_segment(range(5))
     Segment.objects.filter(pk=segment.pk).update(state="quarantined")
     record([1, 2, 7])
@@ -288,7 +288,7 @@ def test_an_event_that_is_both_a_row_and_archived_is_found_and_made_one() -> Non
     assert contents() == expected([*range(5), 7])
 
 
-def test_rows_that_are_left_fill_the_gaps_of_a_damaged_file() -> None:
+def test_rows_that_are_left_fill_gaps_of_damaged_file() -> None:
     segment = a_sealed_segment(MANY)
     segment_archive(segment, clock=clock_at())
     rows = TimelineEvent.objects.filter(segment=segment)
@@ -302,7 +302,7 @@ def test_rows_that_are_left_fill_the_gaps_of_a_damaged_file() -> None:
     assert examine(3).findings == []
 
 
-def test_a_sealed_segment_with_other_rows_than_its_file_is_sealed_again() -> None:
+def test_sealed_segment_with_other_rows_than_its_file_is_sealed_again() -> None:
     segment = a_sealed_segment(range(10))
     TimelineEvent.objects.filter(segment=segment, content="event 3").delete()
     assert problems(examine()) == [("rows_differ", False)]
@@ -342,7 +342,7 @@ def test_what_is_no_segment_at_all_is_named_and_left_alone() -> None:
     assert note.exists()
 
 
-def test_an_unreadable_segment_does_not_stop_others(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unreadable_segment_does_not_stop_others(monkeypatch: pytest.MonkeyPatch) -> None:
     first = an_archived_segment(range(5))
     an_archived_segment(range(5, 10))
     verify = doctors.file_verify
@@ -379,7 +379,7 @@ def told_gone() -> list[tuple[str, str]]:
     return sorted((uuid, payload["reason"]) for payload in events for uuid in payload["event_ids"])
 
 
-def test_a_repair_tells_of_the_ids_of_events_that_stay_under_others() -> None:
+def test_repair_tells_of_ids_of_events_that_stay_under_others() -> None:
     segment = an_archived_segment(range(6))
     first = {event.content: str(event.uuid) for event in archived()}
     Segment.objects.filter(pk=segment.pk).update(state="quarantined")
@@ -389,7 +389,7 @@ def test_a_repair_tells_of_the_ids_of_events_that_stay_under_others() -> None:
     assert not {uuid for uuid, _ in told_gone()} & {str(event.uuid) for event in [*hot(), *archived()]}
 
 
-def test_a_repair_tells_of_the_ids_of_rows_that_give_way_to_a_file() -> None:
+def test_repair_tells_of_ids_of_rows_that_give_way_to_file() -> None:
     segment = an_archived_segment(range(5))
     Segment.objects.filter(pk=segment.pk).update(state="quarantined")
     second = record([1, 2, 7])
@@ -398,7 +398,7 @@ def test_a_repair_tells_of_the_ids_of_rows_that_give_way_to_a_file() -> None:
     assert told_gone() == sorted((str(uuid), "repair") for uuid in second[:2])
 
 
-def test_a_row_with_the_id_that_its_file_has_goes_without_a_word() -> None:
+def test_row_with_id_that_its_file_has_goes_without_word() -> None:
     segment = an_archived_segment(range(5))
     Segment.objects.filter(pk=segment.pk).update(state="quarantined")
     record([1])

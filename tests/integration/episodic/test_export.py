@@ -61,7 +61,7 @@ def exported(access: Access = SYSTEM, **fields: Any) -> list[EventRecord]:
     return list(events_export(access, EventQuery(**fields)))
 
 
-def test_every_event_is_exported_once_in_the_order_of_archives(timeline: Timeline) -> None:
+def test_every_event_is_exported_once_in_order_of_archives(timeline: Timeline) -> None:
     assert exported() == in_order(timeline.model)
 
 
@@ -98,7 +98,7 @@ def test_an_empty_timeline_exports_nothing() -> None:
 
 
 @pytest.mark.parametrize("given", [1, 9, 20])
-def test_an_export_continues_when_files_are_replaced(
+def test_export_continues_when_files_are_replaced(
     timeline: Timeline, timeline_dir: Path, given: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun: list[Any] = []
@@ -126,7 +126,7 @@ def test_an_export_continues_when_files_are_replaced(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_an_export_holds_no_transaction_and_sees_one_moment(timeline: Timeline) -> None:
+def test_export_holds_no_transaction_and_sees_one_moment(timeline: Timeline) -> None:
     export = events_export(SYSTEM, EventQuery())
     first = next(export)
     assert not connection.in_atomic_block
@@ -136,7 +136,7 @@ def test_an_export_holds_no_transaction_and_sees_one_moment(timeline: Timeline) 
     assert [first, *export] == expected
 
 
-def test_an_export_lacks_only_the_events_of_damaged_files(timeline: Timeline, timeline_dir: Path) -> None:
+def test_export_lacks_only_events_of_damaged_files(timeline: Timeline, timeline_dir: Path) -> None:
     archive_cache().refresh()
     [damaged] = segments(SegmentState.ARCHIVED, rows=RowsState.GONE)
     lost = {event.uuid for event in SegmentFile.open(timeline_dir / damaged.file_name).events()}
@@ -145,15 +145,13 @@ def test_an_export_lacks_only_the_events_of_damaged_files(timeline: Timeline, ti
     assert len(segments(SegmentState.QUARANTINED)) == 1
 
 
-def test_a_process_that_has_just_started_loads_all_it_needs(
-    timeline: Timeline, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_process_that_has_just_started_loads_all_it_needs(timeline: Timeline, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("apps.episodic.store.file_cache.LOAD_IN_REQUEST", 0)
     reset_archive_cache()
     assert exported() == in_order(timeline.model)
 
 
-def test_a_system_that_refuses_to_read_ends_the_export(timeline: Timeline, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_system_that_refuses_to_read_ends_export(timeline: Timeline, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any) -> list[EventRecord]:
         raise PermissionError(13, "Permission denied")
 

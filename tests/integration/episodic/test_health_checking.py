@@ -59,7 +59,7 @@ def test_a_hub_that_is_well_has_no_warnings(clock: DeterministicClock) -> None:
     assert active() == {}
 
 
-def test_a_disk_that_is_nearly_full_is_a_warning_until_there_is_room(
+def test_disk_that_is_nearly_full_is_warning_until_there_is_room(
     clock: DeterministicClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for free, expected in [(0.9, Severity.WARNING), (0.1, Severity.CRITICAL), (1.1, Severity.CRITICAL), (1.3, None)]:
@@ -68,7 +68,7 @@ def test_a_disk_that_is_nearly_full_is_a_warning_until_there_is_room(
         assert active().get(WarningKind.DISK_NEARLY_FULL) == expected
 
 
-def test_too_many_rows_are_a_warning_until_they_are_archived(clock: DeterministicClock) -> None:
+def test_too_many_rows_are_warning_until_they_are_archived(clock: DeterministicClock) -> None:
     segment = segment_of(11)
     health_check(clock=clock)
     assert active() == {WarningKind.CAPACITY: Severity.WARNING}
@@ -88,7 +88,7 @@ def test_slow_writes_are_over_after_two_quiet_minutes(clock: DeterministicClock)
     assert active() == {}
 
 
-def test_figures_count_rows_where_they_are_the_truth_and_files_where_those_are() -> None:
+def test_figures_count_rows_where_they_are_truth_and_files_where_those_are() -> None:
     segment_of(3)
     segment_of(2, "sealing")
     segment_of(4, "sealed", **file_columns(4))

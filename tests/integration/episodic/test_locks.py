@@ -9,7 +9,7 @@ from tests.threads import at_once
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_one_maintenance_runs_at_a_time_without_waiting() -> None:
+def test_one_maintenance_runs_at_time_without_waiting() -> None:
     def attempt() -> bool:
         with try_maintenance_lock() as alone:
             return alone
@@ -20,13 +20,13 @@ def test_one_maintenance_runs_at_a_time_without_waiting() -> None:
     assert at_once(attempt) == [True]
 
 
-def test_maintenance_that_fails_lets_the_next_one_in() -> None:
+def test_maintenance_that_fails_lets_next_one_in() -> None:
     with pytest.raises(ZeroDivisionError), try_maintenance_lock():
         raise ZeroDivisionError
     with try_maintenance_lock() as alone:
         assert alone
 
 
-def test_warnings_are_changed_in_a_transaction_only() -> None:
+def test_warnings_are_changed_in_transaction_only() -> None:
     with pytest.raises(RuntimeError):
         lock_warnings()

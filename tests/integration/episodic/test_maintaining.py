@@ -80,7 +80,7 @@ def command(*arguments: str, capsys: pytest.CaptureFixture[str]) -> str:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_two_at_once_the_second_says_so_and_leaves(other: OtherMaintenance) -> None:
+def test_of_two_at_once_second_says_so_and_leaves(other: OtherMaintenance) -> None:
     record(range(3))
     for work in (timeline_maintain, timeline_seal, timeline_compact):
         with pytest.raises(MaintenanceRunningError, match="Another maintenance"):
@@ -92,7 +92,7 @@ def test_of_two_at_once_the_second_says_so_and_leaves(other: OtherMaintenance) -
 
 
 @pytest.mark.django_db(transaction=True)
-def test_what_a_person_asked_for_waits_for_its_turn(other: OtherMaintenance) -> None:
+def test_what_person_asked_for_waits_for_its_turn(other: OtherMaintenance) -> None:
     record(range(3))
     timer = threading.Timer(0.1, other.may_end.set)
     timer.start()
@@ -100,7 +100,7 @@ def test_what_a_person_asked_for_waits_for_its_turn(other: OtherMaintenance) -> 
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_schedule_that_finds_another_maintenance_leaves_it_to_the_next_minute_but_retention_asks_again(
+def test_schedule_that_finds_another_maintenance_leaves_it_to_next_minute_but_retention_asks_again(
     other: OtherMaintenance, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tasks, "WAIT_SECONDS", 0.0)
@@ -113,7 +113,7 @@ def test_a_schedule_that_finds_another_maintenance_leaves_it_to_the_next_minute_
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_right_to_maintain_ends_with_the_work_however_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_right_to_maintain_ends_with_work_however_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     record(range(3))
 
     def stop(step: str) -> None:
@@ -154,7 +154,7 @@ def test_work_that_came_to_its_end_is_not_asked_for_again() -> None:
     assert states() == ["pruned", "open"]
 
 
-def test_the_schedules_are_those_of_maintenance_and_retention() -> None:
+def test_schedules_are_those_of_maintenance_and_retention() -> None:
     assert [(spec.name, spec.every, spec.minutes) for spec in SCHEDULES] == [
         ("timeline: maintain", "I", 1),
         ("timeline: prune", "D", None),
@@ -164,7 +164,7 @@ def test_the_schedules_are_those_of_maintenance_and_retention() -> None:
 # One that fails
 
 
-def test_one_failing_segment_does_not_keep_the_others_from_their_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_failing_segment_does_not_keep_others_from_their_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(3):
         record([number])
         segment = Segment.objects.get(state="open")
@@ -247,7 +247,7 @@ def test_long_work_shows_how_far_it_is(capsys: pytest.CaptureFixture[str]) -> No
     assert capsys.readouterr().err == "Sealing: 1/1\nVerifying: 1/1\n"
 
 
-def test_the_doctor_by_hand_names_what_is_wrong_and_what_became_of_it(capsys: pytest.CaptureFixture[str]) -> None:
+def test_doctor_by_hand_names_what_is_wrong_and_what_became_of_it(capsys: pytest.CaptureFixture[str]) -> None:
     segment = an_archived_segment(range(400))
     assert command("doctor", capsys=capsys).startswith("1 segment sound: 400 events, ")
     path = segment_path(segment.file_name)

@@ -99,7 +99,7 @@ def writing_within(monkeypatch: pytest.MonkeyPatch, module: Any, writers: Writer
     return been
 
 
-def test_compaction_holds_no_lock_that_a_writer_needs(monkeypatch: pytest.MonkeyPatch, writers: Writers) -> None:
+def test_compaction_holds_no_lock_that_writer_needs(monkeypatch: pytest.MonkeyPatch, writers: Writers) -> None:
     for number in range(3):
         an_archived_segment(range(number * 5, number * 5 + 5))
     been = writing_within(monkeypatch, maintenance_replace, writers)
@@ -169,7 +169,7 @@ def fifty_a_second() -> Iterator[list[Steady]]:
         thread.stopped.set()
 
 
-def test_fifty_writers_a_second_beside_compaction_wait_for_no_lock(fifty_a_second: list[Steady]) -> None:
+def test_fifty_writers_second_beside_compaction_wait_for_no_lock(fifty_a_second: list[Steady]) -> None:
     for number in range(4):
         an_archived_segment([number])
     for thread in fifty_a_second:

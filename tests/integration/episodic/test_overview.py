@@ -42,7 +42,7 @@ def test_without_events_every_day_has_none() -> None:
     assert list(recorded_by_day(NOON).by_day)[-1] == NOON.date()
 
 
-def test_events_count_on_the_day_they_were_recorded() -> None:
+def test_events_count_on_day_they_were_recorded() -> None:
     record(range(3), clock=at(0), timestamp=NOON - timedelta(days=100))
     record(range(3, 5), clock=at(1))
     record([5], clock=at(6.4))
@@ -52,7 +52,7 @@ def test_events_count_on_the_day_they_were_recorded() -> None:
     assert recorded_by_day(NOON).total == 6
 
 
-def test_a_sealed_segment_over_midnight_counts_by_rows() -> None:
+def test_sealed_segment_over_midnight_counts_by_rows() -> None:
     record(range(3), clock=at(3))
     record(range(3, 5), clock=at(2))
     seal(1)
@@ -61,14 +61,14 @@ def test_a_sealed_segment_over_midnight_counts_by_rows() -> None:
     assert not recorded_by_day(NOON).is_rough
 
 
-def test_archived_segments_of_one_day_count_by_the_catalogue() -> None:
+def test_archived_segments_of_one_day_count_by_catalogue() -> None:
     record(range(4), clock=at(2.1))
     archive(seal(2))
     assert counts() == [0, 0, 0, 0, 4, 0, 0]
     assert not recorded_by_day(NOON).is_rough
 
 
-def test_an_archived_segment_over_midnight_counts_roughly() -> None:
+def test_archived_segment_over_midnight_counts_roughly() -> None:
     record(range(3), clock=at(3))
     record(range(3, 5), clock=at(2))
     archive(seal(1))

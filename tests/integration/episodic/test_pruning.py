@@ -112,7 +112,7 @@ def test_scenario_pruned_event_reconciliation_emits_ids_and_hashes() -> None:
     assert told_ids() == sorted(before)
 
 
-def test_a_message_names_a_bounded_number_of_events_of_one_scope() -> None:
+def test_message_names_bounded_number_of_events_of_one_scope() -> None:
     assert retention.MAX_PRUNED_IDS == 500
     switch_on()
     ids = [str(uuid) for uuid in record(range(1_100), scope=Scope("ana"))]
@@ -123,7 +123,7 @@ def test_a_message_names_a_bounded_number_of_events_of_one_scope() -> None:
     assert told_ids() == sorted(ids)
 
 
-def test_messages_about_a_file_are_bounded_as_well() -> None:
+def test_messages_about_file_are_bounded_as_well() -> None:
     switch_on()
     an_archived_segment(range(1_001), scope=Scope("ana"))
     ids = [str(event.uuid) for event in archived()]
@@ -132,7 +132,7 @@ def test_messages_about_a_file_are_bounded_as_well() -> None:
     assert told_ids() == sorted(ids)
 
 
-def test_the_policy_of_a_household_beats_the_global_one() -> None:
+def test_policy_of_household_beats_global_one() -> None:
     switch_on(90)
     switch_on(30, "short")
     switch_on(365, "long")
@@ -152,7 +152,7 @@ def test_the_policy_of_a_household_beats_the_global_one() -> None:
     assert dict(counts) == {"": 0, "short": 0, "long": 2, "ever": None}, "of the last run"
 
 
-def test_a_household_without_a_policy_keeps_everything_while_the_global_one_is_off() -> None:
+def test_household_without_policy_keeps_everything_while_global_one_is_off() -> None:
     switch_on(30, "short")
     record([1], scope=Scope("ana", "short"))
     record([2], scope=Scope("ana"))
@@ -161,7 +161,7 @@ def test_a_household_without_a_policy_keeps_everything_while_the_global_one_is_o
     assert contents() == expected([2, 3])
 
 
-def test_a_dry_run_says_what_would_go_and_changes_nothing() -> None:
+def test_dry_run_says_what_would_go_and_changes_nothing() -> None:
     switch_on()
     an_archived_segment(range(10))
     record(range(10, 13))
@@ -173,7 +173,7 @@ def test_a_dry_run_says_what_would_go_and_changes_nothing() -> None:
     assert prune(90 + 11.5 * MINUTE).events == preview.events
 
 
-def test_a_dry_run_counts_the_files_that_it_cannot_read_and_leaves_them_in_service() -> None:
+def test_dry_run_counts_files_that_it_cannot_read_and_leaves_them_in_service() -> None:
     switch_on()
     segment = an_archived_segment(range(10))
     segment_path(segment.file_name).write_bytes(b"not a segment at all" * 100)
@@ -182,7 +182,7 @@ def test_a_dry_run_counts_the_files_that_it_cannot_read_and_leaves_them_in_servi
     assert segment.state == "archived"
 
 
-def test_a_segment_of_which_some_is_left_is_replaced() -> None:
+def test_segment_of_which_some_is_left_is_replaced() -> None:
     switch_on()
     segment = an_archived_segment(range(10))
     prune(days=90 + 5 * MINUTE)
@@ -194,7 +194,7 @@ def test_a_segment_of_which_some_is_left_is_replaced() -> None:
     assert files() == {segment.replaced_by.file_name}
 
 
-def test_a_sealed_segment_that_loses_rows_is_sealed_again() -> None:
+def test_sealed_segment_that_loses_rows_is_sealed_again() -> None:
     switch_on()
     segment = a_sealed_segment(range(10))
     old = files()
@@ -209,7 +209,7 @@ def test_a_sealed_segment_that_loses_rows_is_sealed_again() -> None:
     assert len(files()) == 1
 
 
-def test_a_sealed_segment_that_loses_all_its_rows_is_ended() -> None:
+def test_sealed_segment_that_loses_all_its_rows_is_ended() -> None:
     switch_on()
     a_sealed_segment(range(3))
     prune(days=91)
@@ -236,7 +236,7 @@ def test_rows_go_in_batches_each_with_its_messages(monkeypatch: pytest.MonkeyPat
     assert [len(payload["event_ids"]) for payload in pruned()] == [4, 4, 2]
 
 
-def test_a_run_is_bounded_in_time_and_its_continuation_goes_on_counting() -> None:
+def test_run_is_bounded_in_time_and_its_continuation_goes_on_counting() -> None:
     policy = switch_on()
     for number in range(3):
         an_archived_segment(range(number * 10, number * 10 + 5))
@@ -250,7 +250,7 @@ def test_a_run_is_bounded_in_time_and_its_continuation_goes_on_counting() -> Non
     assert policy.last_pruned_count == 0, "the next run begins at zero"
 
 
-def test_a_damaged_file_is_put_into_quarantine_and_the_others_are_pruned() -> None:
+def test_damaged_file_is_put_into_quarantine_and_others_are_pruned() -> None:
     switch_on()
     bad = an_archived_segment(range(5))
     an_archived_segment(range(5, 10))
@@ -280,7 +280,7 @@ def test_an_expired_damaged_segment_is_ended() -> None:
     assert files() == set()
 
 
-def test_a_missing_segment_of_which_everything_is_expired_is_ended() -> None:
+def test_missing_segment_of_which_everything_is_expired_is_ended() -> None:
     switch_on()
     bad = an_archived_segment(range(5))
     segment_path(bad.file_name).unlink()
@@ -290,7 +290,7 @@ def test_a_missing_segment_of_which_everything_is_expired_is_ended() -> None:
     assert (bad.state, bad.lost_count, pruned()) == ("pruned", 5, [])
 
 
-def test_a_file_that_holds_another_number_of_events_than_is_known_is_left_alone() -> None:
+def test_file_that_holds_another_number_of_events_than_is_known_is_left_alone() -> None:
     switch_on()
     segment = an_archived_segment(range(5))
     Segment.objects.filter(pk=segment.pk).update(event_count=6)

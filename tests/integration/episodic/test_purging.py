@@ -54,7 +54,7 @@ def test_rows_and_archived_events_go_and_everybody_elses_stay() -> None:
     assert contents() == expected([3, 7])
 
 
-def test_events_of_a_file_that_others_share_are_taken_out_of_it() -> None:
+def test_events_of_file_that_others_share_are_taken_out_of_it() -> None:
     record([1], scope=ANA)
     an_archived_segment([2], scope=BEN)
     purge()
@@ -87,7 +87,7 @@ def test_what_the_outbox_says_of_them_is_emptied() -> None:
     assert saved() == {"ana": "", "ben": "event 2"}
 
 
-def test_a_purge_is_within_the_bound_of_the_caller() -> None:
+def test_purge_is_within_bound_of_caller() -> None:
     record([1], scope=ANA)
     ben = Access(BEN, Permission.WRITE, "key:ben")
     with pytest.raises(ForbiddenError):
@@ -97,14 +97,14 @@ def test_a_purge_is_within_the_bound_of_the_caller() -> None:
     assert contents() == expected([1])
 
 
-def test_rows_of_an_interrupted_archiving_go_as_well() -> None:
+def test_rows_of_interrupted_archiving_go_as_well() -> None:
     segment = a_sealed_segment([1, 2], scope=ANA)
     segment_archive(segment, clock=clock_at())
     assert purge().archived == 2
     assert (hot(), Segment.objects.get(pk=segment.pk).events.count()) == ([], 0)
 
 
-def test_while_a_damaged_segment_may_hold_events_nothing_is_removed_and_that_is_said() -> None:
+def test_while_damaged_segment_may_hold_events_nothing_is_removed_and_that_is_said() -> None:
     segment = an_archived_segment([1, 2], scope=ANA)
     Segment.objects.filter(pk=segment.pk).update(state="quarantined")
     record([3], scope=ANA)
@@ -113,7 +113,7 @@ def test_while_a_damaged_segment_may_hold_events_nothing_is_removed_and_that_is_
     assert contents() == expected([3])
 
 
-def test_a_file_that_turns_out_to_be_damaged_makes_it_say_that_something_is_left() -> None:
+def test_file_that_turns_out_to_be_damaged_makes_it_say_that_something_is_left() -> None:
     segment = an_archived_segment([1, 2], scope=ANA)
     segment_path(segment.file_name).unlink()
     record([3], scope=ANA)
@@ -122,7 +122,7 @@ def test_a_file_that_turns_out_to_be_damaged_makes_it_say_that_something_is_left
     assert contents() == expected([])
 
 
-def test_a_purge_is_bounded_in_time_and_goes_on_later() -> None:
+def test_purge_is_bounded_in_time_and_goes_on_later() -> None:
     an_archived_segment([1, 2], scope=ANA)
     assert not purge(seconds=0).finished
     report = purge(seconds=60)

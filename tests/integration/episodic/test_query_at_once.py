@@ -82,7 +82,7 @@ def test_queries_beside_maintenance_return_each_event_once() -> None:
     assert check(timeline.query(top_k=1000), 1000) == OLD + ROUNDS
 
 
-def test_processes_that_start_beside_maintenance_answer_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_processes_that_start_beside_maintenance_answer_same(monkeypatch: pytest.MonkeyPatch) -> None:
     timeline, done = Timeline(), threading.Event()
     events_record(access=SYSTEM, drafts=[event(number) for number in range(OLD)], clock=timeline.clock)
     own = threading.local()

@@ -70,14 +70,14 @@ def test_rows_and_archived_events_are_ranked_together(timeline: Timeline) -> Non
     assert contents(timeline.query(text="a hut by a lake", mode=SearchMode.VECTOR, top_k=1)) == [CONTENTS[1]]
 
 
-def test_the_text_is_asked_of_the_window_and_the_types(timeline: Timeline) -> None:
+def test_text_is_asked_of_window_and_types(timeline: Timeline) -> None:
     result = timeline.query(text="tea", start=NOW - timedelta(hours=3), event_types=("message",))
     assert CONTENTS[0] not in contents(result)
     assert result.diagnostics.dropped["outside_window"] == 1
     assert timeline.query(text="tea", event_types=("visit",)).diagnostics.dropped["event_type"] == 4
 
 
-def test_only_the_newest_are_compared_the_rest_is_counted(timeline: Timeline, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_newest_are_compared_rest_is_counted(timeline: Timeline, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(queries_query, "TEXT_LIMIT", 2)
     result = timeline.query(text="tea", mode=SearchMode.KEYWORD)
     assert contents(result) == [CONTENTS[3]]
@@ -110,7 +110,7 @@ def newest_within(events: Sequence[EventRecord], limit: int, max_bytes: int) -> 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("seed", range(4))
-def test_the_newest_events_within_the_size_are_compared(
+def test_newest_events_within_size_are_compared(
     seed: int, compared: list[EventRecord], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(archived, "BYTES_AT_ONCE", 1_000)
@@ -176,7 +176,7 @@ def test_of_large_events_hardly_more_is_read_than_compared(
 
 
 @pytest.mark.django_db
-def test_without_a_text_the_size_of_events_leaves_none_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_text_size_of_events_leaves_none_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(queries_query, "TEXT_BYTES", 1)
     monkeypatch.setattr(archived, "BYTES_AT_ONCE", 1)
     timeline = Timeline()
@@ -187,7 +187,7 @@ def test_without_a_text_the_size_of_events_leaves_none_out(monkeypatch: pytest.M
     assert contents(timeline.query(top_k=3)) == ["event 0", "event 1", "event 2"]
 
 
-def test_the_number_compared_by_meaning_is_reported(
+def test_number_compared_by_meaning_is_reported(
     timeline: Timeline, embedded: Counting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(text_ranking, "MAX_COMPARED", 2)
@@ -223,7 +223,7 @@ def no_model(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("no_model")
-def test_without_a_model_words_alone_decide_and_the_answer_says_so(timeline: Timeline) -> None:
+def test_without_model_words_alone_decide_and_answer_says_so(timeline: Timeline) -> None:
     result = timeline.query(text="tea")
     assert contents(result) == [CONTENTS[3], CONTENTS[0]]
     account = result.diagnostics.text
@@ -233,7 +233,7 @@ def test_without_a_model_words_alone_decide_and_the_answer_says_so(timeline: Tim
 
 
 @pytest.mark.usefixtures("no_model")
-def test_without_a_model_nothing_is_found_by_meaning(timeline: Timeline) -> None:
+def test_without_model_nothing_is_found_by_meaning(timeline: Timeline) -> None:
     with pytest.raises(UnavailableError) as refused:
         timeline.query(text="tea", mode=SearchMode.VECTOR)
     assert refused.value.code == "embedding_unavailable"
@@ -243,14 +243,14 @@ def test_without_a_model_nothing_is_found_by_meaning(timeline: Timeline) -> None
 # --- the cache of vectors -----------------------------------------------------------------------------
 
 
-def test_a_text_that_stands_twice_is_embedded_once(embedded: Counting) -> None:
+def test_text_that_stands_twice_is_embedded_once(embedded: Counting) -> None:
     one, other, again = VectorCache().vectors(["tea", "lake", "tea"])
     assert embedded.texts == ["tea", "lake"]
     assert np.array_equal(one, again)
     assert not np.array_equal(one, other)
 
 
-def test_the_vectors_used_last_are_kept_within_the_size(embedded: Counting) -> None:
+def test_vectors_used_last_are_kept_within_size(embedded: Counting) -> None:
     room_for_two = 2 * (embed_texts(["a"]).nbytes + vector_cache.ENTRY_BYTES)
     cache = VectorCache(room_for_two)
     cache.vectors(["one", "two"])
@@ -270,7 +270,7 @@ def test_more_texts_than_there_is_room_for_are_all_answered(embedded: Counting) 
     assert cache.nbytes == 0
 
 
-def test_a_kept_vector_keeps_nothing_else_in_memory(embedded: Counting) -> None:
+def test_kept_vector_keeps_nothing_else_in_memory(embedded: Counting) -> None:
     cache = VectorCache()
     cache.vectors(["one", "two"])
     assert all(vector.base is None for vector in cache._vectors.values())

@@ -95,7 +95,7 @@ def test_context_isolation(timeline: Timeline, asked: Scope, expected: set[str],
 
 
 @pytest.mark.parametrize("archived", [False, True])
-def test_nothing_outside_the_bound_of_a_key_is_found_or_counted(timeline: Timeline, archived: bool) -> None:
+def test_nothing_outside_bound_of_key_is_found_or_counted(timeline: Timeline, archived: bool) -> None:
     timeline.record(draft("mine"), draft("theirs", scope=Scope("ben")))
     if archived:
         timeline.archive()
@@ -117,7 +117,7 @@ def test_window_enforcement_drops_what_is_outside_and_counts_it(filled: Timeline
     assert (account.scanned, account.returned, account.dropped["outside_window"]) == (6, 1, 5)
 
 
-def test_both_ends_of_the_window_belong_to_it_to_the_microsecond(filled: Timeline) -> None:
+def test_both_ends_of_window_belong_to_it_to_microsecond(filled: Timeline) -> None:
     tick = timedelta(microseconds=1)
     assert len(filled.query(start=NOW - HOUR, end=NOW).events) == 2
     assert len(filled.query(start=NOW - HOUR + tick, end=NOW).events) == 1
@@ -125,7 +125,7 @@ def test_both_ends_of_the_window_belong_to_it_to_the_microsecond(filled: Timelin
 
 
 @pytest.mark.parametrize("fields", [{"start": NOW, "end": NOW - HOUR}, {"start": NOW, "last_days": 1}])
-def test_an_invalid_window_is_refused_also_out_of_bounds(fields: dict[str, Any]) -> None:
+def test_invalid_window_is_refused_also_out_of_bounds(fields: dict[str, Any]) -> None:
     for bound in (Scope(), Scope("ben")):
         with pytest.raises(InvalidInputError):
             events_query(Access(bound, Permission.READ, "key"), EventQuery(scope=Scope("ana"), **fields))
@@ -134,7 +134,7 @@ def test_an_invalid_window_is_refused_also_out_of_bounds(fields: dict[str, Any])
 # --- order and counts ---------------------------------------------------------------------------------
 
 
-def test_events_of_one_moment_come_in_the_order_of_their_arrival(timeline: Timeline) -> None:
+def test_events_of_one_moment_come_in_order_of_their_arrival(timeline: Timeline) -> None:
     for content in ("first", "second", "third"):
         timeline.record(draft(content))
         timeline.archive()
@@ -156,7 +156,7 @@ def test_an_empty_timeline_answers_with_zeros(timeline: Timeline) -> None:
 
 
 @pytest.mark.parametrize("step", ["close", "seal", "flip", "drop", "merge"])
-def test_each_step_of_a_segments_life_changes_no_answer(timeline: Timeline, step: str) -> None:
+def test_each_step_of_segments_life_changes_no_answer(timeline: Timeline, step: str) -> None:
     for content in ("one", "two"):
         timeline.record(draft(content))
         for earlier in ("close", "seal", "flip", "drop"):
@@ -182,7 +182,7 @@ def test_events_are_counted_as_hot_or_archived(timeline: Timeline) -> None:
 # --- files --------------------------------------------------------------------------------------------
 
 
-def test_files_outside_the_window_are_counted_unread(timeline: Timeline) -> None:
+def test_files_outside_window_are_counted_unread(timeline: Timeline) -> None:
     for hours in range(3):
         timeline.record(draft(f"{hours}", timestamp=NOW - hours * HOUR))
         timeline.archive()
@@ -191,7 +191,7 @@ def test_files_outside_the_window_are_counted_unread(timeline: Timeline) -> None
     assert account.scanned == 3
 
 
-def test_only_files_with_the_newest_events_are_read(timeline: Timeline) -> None:
+def test_only_files_with_newest_events_are_read(timeline: Timeline) -> None:
     for hours in range(4):
         timeline.record(*[draft(f"{hours}:{n}", timestamp=NOW - hours * HOUR) for n in range(3)])
         timeline.archive()
@@ -228,7 +228,7 @@ def damage(segment: Segment, timeline_dir: Any, how: str) -> None:
         ("missing", False), ("a byte of the data", False), ("a byte of the footer", False), ("truncated", False),
     ],
 )  # fmt: skip
-def test_a_damaged_file_is_taken_out_of_service_and_the_rest_answers(
+def test_damaged_file_is_taken_out_of_service_and_rest_answers(
     timeline: Timeline, timeline_dir: Any, how: str, known: bool
 ) -> None:
     for content in ("one", "two", "three"):
@@ -244,7 +244,7 @@ def test_a_damaged_file_is_taken_out_of_service_and_the_rest_answers(
     assert len(segments(SegmentState.QUARANTINED)) == 1
 
 
-def test_a_damaged_file_whose_rows_are_still_there_costs_nothing(timeline: Timeline, timeline_dir: Any) -> None:
+def test_damaged_file_whose_rows_are_still_there_costs_nothing(timeline: Timeline, timeline_dir: Any) -> None:
     timeline.record(draft("one"))
     timeline.close()
     timeline.seal()
@@ -268,5 +268,5 @@ def test_a_replaced_file_is_not_quarantined(timeline: Timeline, timeline_dir: An
     assert segments(SegmentState.QUARANTINED) == []
 
 
-def test_a_limit_of_one_and_a_system_wide_query_work_together(filled: Timeline) -> None:
+def test_limit_of_one_and_system_wide_query_work_together(filled: Timeline) -> None:
     assert contents(events_query(SYSTEM, EventQuery(top_k=1))) == ["0 hours ago"]

@@ -125,7 +125,7 @@ def test_scenario_saved_event_fan_out_names_the_segment(record: Record) -> None:
 # --- one event ----------------------------------------------------------------------------------------
 
 
-def test_a_moment_is_kept_in_utc_to_the_microsecond(record: Record) -> None:
+def test_moment_is_kept_in_utc_to_microsecond(record: Record) -> None:
     there = datetime(2026, 1, 1, 3, 0, 0, 123457, tzinfo=timezone(timedelta(hours=9)))
     assert record(timestamp=there).record.timestamp.tzinfo is UTC
     assert stored().timestamp == there
@@ -150,7 +150,7 @@ def test_an_identity_is_that_of_the_rule(record: Record) -> None:
     assert result.record.identity == stored().identity == expected
 
 
-def test_a_bad_event_is_refused_with_its_field_and_leaves_nothing(record: Record) -> None:
+def test_bad_event_is_refused_with_its_field_and_leaves_nothing(record: Record) -> None:
     with pytest.raises(InvalidInputError, match="event type"):
         record(event_type="two words")
     with pytest.raises(InvalidInputError) as refusal:
@@ -160,7 +160,7 @@ def test_a_bad_event_is_refused_with_its_field_and_leaves_nothing(record: Record
     assert payloads() == []
 
 
-def test_the_limit_of_contents_is_the_configured_one(record: Record, settings: Any) -> None:
+def test_limit_of_contents_is_configured_one(record: Record, settings: Any) -> None:
     settings.MEMORYHUB = replace(settings.MEMORYHUB, max_content_chars=1_000)
     record("x" * 1_000)
     with pytest.raises(InvalidInputError, match="at most 1000"):
@@ -176,7 +176,7 @@ def test_the_event_of_a_key_is_within_its_bound(record: Record) -> None:
         record(access=bound, scope=Scope())
 
 
-def test_an_event_without_a_user_is_the_default_users(record: Record, settings: Any) -> None:
+def test_event_without_user_is_default_users(record: Record, settings: Any) -> None:
     settings.MEMORYHUB = replace(settings.MEMORYHUB, default_user="me")
     assert record(scope=Scope()).record.key == ("me", "", "")
 
@@ -199,9 +199,7 @@ def test_scenario_warning_escalation_recording_continues(record: Record) -> None
 # --- batches ------------------------------------------------------------------------------------------
 
 
-def test_a_batch_answers_each_draft_in_order_and_a_bad_one_fails_alone(
-    access: Access, clock: DeterministicClock
-) -> None:
+def test_batch_answers_each_draft_in_order_and_bad_one_fails_alone(access: Access, clock: DeterministicClock) -> None:
     drafts = [draft("a"), draft("b", scope=Scope()), draft("A."), draft("c", importance=2.0), draft("d")]
     a, b, again, c, d = events_record(access=access, drafts=drafts, clock=clock)
     assert isinstance(b, InvalidInputError)
@@ -282,7 +280,7 @@ def test_the_first_event_opens_a_segment(record: Record) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_segment_is_closed_when_it_has_had_its_number_of_events(record: Record, settings: Any) -> None:
+def test_segment_is_closed_when_it_has_had_its_number_of_events(record: Record, settings: Any) -> None:
     timeline = replace(settings.MEMORYHUB.timeline, segment_events=3)
     settings.MEMORYHUB = replace(settings.MEMORYHUB, timeline=timeline)
     segments = [record(f"number {number}").segment for number in range(7)]

@@ -57,7 +57,7 @@ def close_and_wait() -> Segment | None:
     return segment
 
 
-def test_the_same_event_from_sixteen_threads_is_recorded_once(access: Access) -> None:
+def test_same_event_from_sixteen_threads_is_recorded_once(access: Access) -> None:
     for draft in drafts(5):
         outcomes = at_once(*[lambda draft=draft: event_record(access=access, draft=draft)] * THREADS)
         row = TimelineEvent.objects.get(content=draft.content)
@@ -89,13 +89,13 @@ def test_inserts_in_opposite_orders_do_not_deadlock() -> None:
         assert sorted(at_once(partial(insert, events), partial(insert, events[::-1]))) == [0, 3_000]
 
 
-def test_the_first_writers_of_a_hub_open_one_segment(access: Access) -> None:
+def test_first_writers_of_hub_open_one_segment(access: Access) -> None:
     at_once(*[lambda user=f"user {n}": events_record(access=access, drafts=drafts(1, user)) for n in range(THREADS)])
     assert Segment.objects.count() == 1
     assert TimelineEvent.objects.count() == THREADS
 
 
-def test_a_segment_that_is_being_sealed_is_not_waited_for(access: Access) -> None:
+def test_segment_that_is_being_sealed_is_not_waited_for(access: Access) -> None:
     event_record(access=access, draft=drafts(1)[0])
     segment = Segment.objects.get()
     with transaction.atomic(), connection.cursor() as cursor:
@@ -103,9 +103,7 @@ def test_a_segment_that_is_being_sealed_is_not_waited_for(access: Access) -> Non
         assert at_once(lambda: transaction.atomic(take_open_segment)()) == [None]
 
 
-def test_a_segment_that_is_closed_before_the_insert_takes_nothing(
-    access: Access, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_segment_that_is_closed_before_insert_takes_nothing(access: Access, monkeypatch: pytest.MonkeyPatch) -> None:
     first = event_record(access=access, draft=drafts(1)[0])
     taken: list[OpenSegment | None] = []
 
@@ -250,7 +248,7 @@ def test_recording_reports_damage_after_its_transaction(
     assert segment.state == "quarantined"
 
 
-def test_damage_stays_reported_when_the_recording_that_found_it_fails(
+def test_damage_stays_reported_when_recording_that_found_it_fails(
     access: Access, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     segment = an_archived_file_that_is_gone(access, drafts(3))

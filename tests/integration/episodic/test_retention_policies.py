@@ -40,14 +40,14 @@ def test_the_prepared_policy_deletes_nothing(everybody: RetentionPolicy) -> None
     assert would_delete(GLOBAL_HOUSEHOLD, RetentionRule(GLOBAL_HOUSEHOLD, 90, False), days=1_000) == 0
 
 
-def test_switching_a_policy_on_would_delete_what_is_older() -> None:
+def test_switching_policy_on_would_delete_what_is_older() -> None:
     record([1], timestamp=START - timedelta(days=3))
     record([2], timestamp=START - timedelta(days=1))
     assert would_delete(GLOBAL_HOUSEHOLD, RetentionRule(GLOBAL_HOUSEHOLD, 2, True), days=0) == 1
     assert would_delete(GLOBAL_HOUSEHOLD, RetentionRule(GLOBAL_HOUSEHOLD, 2, True), days=2) == 2
 
 
-def test_a_preview_counts_rows_and_archived_events_by_themselves() -> None:
+def test_preview_counts_rows_and_archived_events_by_themselves() -> None:
     an_archived_segment(range(4))
     record([5, 6])
     removal = retention_preview(
@@ -56,7 +56,7 @@ def test_a_preview_counts_rows_and_archived_events_by_themselves() -> None:
     assert (removal.rows, removal.archived, removal.segments) == (2, 4, 1)
 
 
-def test_a_preview_tells_what_would_be_deleted_anyway(everybody: RetentionPolicy) -> None:
+def test_preview_tells_what_would_be_deleted_anyway(everybody: RetentionPolicy) -> None:
     retention_update(pk=everybody.pk, days=10, is_enabled=True)
     record([1], timestamp=START - timedelta(days=20))
     record([2], timestamp=START - timedelta(days=5))
@@ -66,7 +66,7 @@ def test_a_preview_tells_what_would_be_deleted_anyway(everybody: RetentionPolicy
     assert (preview.removal.events, preview.anyway) == (2, 1)
 
 
-def test_without_a_policy_of_its_own_a_household_is_under_the_global_one(everybody: RetentionPolicy) -> None:
+def test_without_policy_of_its_own_household_is_under_global_one(everybody: RetentionPolicy) -> None:
     retention_update(pk=everybody.pk, days=1, is_enabled=True)
     retention_create(household_id="home", days=1, is_enabled=False)
     record([1], scope=HOME)
@@ -96,13 +96,13 @@ def test_events_are_kept_for_a_day_at_least(everybody: RetentionPolicy, days: in
         retention_update(pk=everybody.pk, days=days, is_enabled=True)
 
 
-def test_a_change_keeps_the_figures_of_the_last_run(everybody: RetentionPolicy) -> None:
+def test_change_keeps_figures_of_last_run(everybody: RetentionPolicy) -> None:
     RetentionPolicy.objects.update(last_run_at=START, last_pruned_count=7)
     changed = retention_update(pk=everybody.pk, days=5, is_enabled=True)
     assert (changed.days, changed.is_enabled, changed.last_run_at, changed.last_pruned_count) == (5, True, START, 7)
 
 
-def test_the_global_policy_is_switched_off_and_not_deleted(everybody: RetentionPolicy) -> None:
+def test_global_policy_is_switched_off_and_not_deleted(everybody: RetentionPolicy) -> None:
     with pytest.raises(ConflictError, match="switch it off"):
         retention_delete(pk=everybody.pk)
     retention_delete(pk=retention_create(household_id="home", days=5, is_enabled=True).pk)

@@ -71,7 +71,7 @@ def test_scenario_snapshot_and_compaction_a_segment_is_closed_when_it_has_held_e
     assert states() == ["sealing", "open"]
 
 
-def test_a_segment_that_holds_nothing_stays_open_however_old_it_is() -> None:
+def test_segment_that_holds_nothing_stays_open_however_old_it_is() -> None:
     record([1])
     TimelineEvent.objects.all().delete()
     assert not rotate_if_due(clock=clock_at(days=100))
@@ -79,14 +79,14 @@ def test_a_segment_that_holds_nothing_stays_open_however_old_it_is() -> None:
     assert states() == ["open"]
 
 
-def test_the_next_segment_begins_after_the_last_arrival() -> None:
+def test_next_segment_begins_after_last_arrival() -> None:
     record(range(5))
     last = TimelineEvent.objects.latest("pk").pk
     assert segment_close(segment_id=the_open().pk)
     assert the_open().first_arrival == last
 
 
-def test_a_segment_that_is_closed_already_is_not_closed_again() -> None:
+def test_segment_that_is_closed_already_is_not_closed_again() -> None:
     record([1])
     segment = the_open()
     assert segment_close(segment_id=segment.pk)
@@ -95,7 +95,7 @@ def test_a_segment_that_is_closed_already_is_not_closed_again() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_however_many_close_a_segment_at_once_it_is_closed_once() -> None:
+def test_however_many_close_segment_at_once_it_is_closed_once() -> None:
     record(range(3))
     pk = the_open().pk
     closed = at_once(*[lambda: segment_close(segment_id=pk)] * 6)
@@ -103,7 +103,7 @@ def test_however_many_close_a_segment_at_once_it_is_closed_once() -> None:
     assert states() == ["sealing", "open"]
 
 
-def test_sealing_writes_the_rows_into_a_file_and_leaves_them_where_they_are() -> None:
+def test_sealing_writes_rows_into_file_and_leaves_them_where_they_are() -> None:
     record(range(20))
     report = timeline_seal(clock=clock_at())
     assert (report.closed, report.sealed) == (1, 1)
@@ -120,7 +120,7 @@ def test_sealing_writes_the_rows_into_a_file_and_leaves_them_where_they_are() ->
     assert segment.sealed_at == segment.checked_at is not None
 
 
-def test_the_order_of_a_file_is_that_of_code_points_whatever_the_database_sorts_by() -> None:
+def test_order_of_file_is_that_of_code_points_whatever_database_sorts_by() -> None:
     from apps.core.domain.scope import Scope
 
     users = ["b", "B", "a", "ä", "Z", "é", "a b", "a-b", "ab", "\U0001f600", "\uffee"]
@@ -143,7 +143,7 @@ def test_each_step_of_a_segment_is_emitted() -> None:
     assert {payload["segment_id"] for payload in events} == {str(Segment.objects.get(state="sealed").uuid)}
 
 
-def test_a_closed_segment_of_which_every_event_was_removed_is_ended() -> None:
+def test_closed_segment_of_which_every_event_was_removed_is_ended() -> None:
     record([1])
     segment_close(segment_id=the_open().pk)
     TimelineEvent.objects.all().delete()
@@ -163,7 +163,7 @@ def test_sealing_again_leaves_one_file() -> None:
     assert states() == ["sealed", "open"]
 
 
-def test_a_segment_that_is_sealed_already_is_not_sealed_on_request() -> None:
+def test_segment_that_is_sealed_already_is_not_sealed_on_request() -> None:
     record([1])
     timeline_seal(clock=clock_at())
     with pytest.raises(ConflictError, match="sealed cannot become sealed"):
@@ -180,7 +180,7 @@ def test_only_the_segment_asked_for_is_sealed() -> None:
     assert TimelineEvent.objects.filter(segment=the_open()).count() == 1
 
 
-def test_with_a_disk_that_is_nearly_full_nothing_is_written_and_it_is_warned(
+def test_with_disk_that_is_nearly_full_nothing_is_written_and_it_is_warned(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     record([1])
@@ -232,7 +232,7 @@ def writer(transactional_db: None) -> Iterator[Writer]:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_sealing_waits_for_those_who_are_still_writing_to_the_segment(writer: Writer) -> None:
+def test_sealing_waits_for_those_who_are_still_writing_to_segment(writer: Writer) -> None:
     record([1])
     segment = the_open()
     assert segment_close(segment_id=segment.pk), "closing waits for no writer"
@@ -246,7 +246,7 @@ def test_sealing_waits_for_those_who_are_still_writing_to_the_segment(writer: Wr
 
 
 @pytest.mark.django_db(transaction=True)
-def test_an_endless_writer_delays_sealing_and_blocks_no_other(writer: Writer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_endless_writer_delays_sealing_and_blocks_no_other(writer: Writer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(seal, "WRITERS_SECONDS", 0.05)
     record([1])
     segment = the_open()

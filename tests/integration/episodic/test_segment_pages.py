@@ -26,7 +26,7 @@ def stored() -> Stored:
 
 @settings(max_examples=examples(12), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(size=st.integers(1, 320))
-def test_all_pages_together_are_the_events_of_the_file_in_its_order(stored: Stored, size: int) -> None:
+def test_all_pages_together_are_events_of_file_in_its_order(stored: Stored, size: int) -> None:
     segment, events = stored
     first = segment_page(segment, 1, size)
     pages = [segment_page(segment, number, size) for number in range(1, first.count + 1)]
@@ -35,7 +35,7 @@ def test_all_pages_together_are_the_events_of_the_file_in_its_order(stored: Stor
 
 
 @pytest.mark.parametrize(("asked", "given_"), [(-5, 1), (0, 1), (2, 2), (3, 3), (99, 3)])
-def test_the_nearest_page_is_given_for_one_that_is_not_there(asked: int, given_: int) -> None:
+def test_nearest_page_is_given_for_one_that_is_not_there(asked: int, given_: int) -> None:
     page = segment_page(an_archived_segment(range(5)), asked, 2)
     assert (page.number, page.count) == (given_, 3)
     assert len(page.events) == (1 if given_ == 3 else 2)

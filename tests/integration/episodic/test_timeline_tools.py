@@ -48,7 +48,7 @@ def test_vcp_queries_too() -> None:
     assert tool_execute(access=ANA, request=request).value["count"] == 1
 
 
-def test_events_of_a_window_are_found_and_those_about_a_text() -> None:
+def test_events_of_window_are_found_and_those_about_text() -> None:
     record(ANA)
     record(ANA, "A hut by the lake.", timestamp="2023-06-01T00:00:00Z")
     window = {"from": "2023-05-01T00:00:00Z", "to": "2023-05-31T00:00:00Z"}

@@ -110,15 +110,15 @@ def test_asking_whether_it_is_ready_begins_to_load(gate: Gate) -> None:
     assert ready().status_code == 200
 
 
-def test_a_key_with_a_bound_does_not_learn_how_many_segments_there_are(gate: Gate, api: Api) -> None:
+def test_key_with_bound_does_not_learn_how_many_segments_there_are(gate: Gate, api: Api) -> None:
     assert str(SEGMENTS) not in api.post(QUERY, {}).content.decode()
 
 
-def test_outside_the_bound_nothing_is_answered_earlier(gate: Gate, api: Api) -> None:
+def test_outside_bound_nothing_is_answered_earlier(gate: Gate, api: Api) -> None:
     assert api.post(QUERY, {"user_id": "ben"}).status_code == 503
 
 
-def test_a_few_files_are_loaded_while_the_caller_waits(timeline: Timeline, api: Api) -> None:
+def test_few_files_are_loaded_while_caller_waits(timeline: Timeline, api: Api) -> None:
     timeline.merge(segments(SegmentState.ARCHIVED)[:2])
     reset_archive_cache()
     answer = api.post(QUERY, {})
@@ -126,14 +126,14 @@ def test_a_few_files_are_loaded_while_the_caller_waits(timeline: Timeline, api: 
     assert answer.json()["count"] == SEGMENTS + 1
 
 
-def test_a_process_that_knew_most_files_goes_on_answering(timeline: Timeline, api: Api) -> None:
+def test_process_that_knew_most_files_goes_on_answering(timeline: Timeline, api: Api) -> None:
     archive_cache().refresh(wait=True)
     timeline.record(draft("one more"))
     timeline.archive()
     assert api.post(QUERY, {}).json()["count"] == SEGMENTS + 2
 
 
-def test_a_process_that_was_ready_stays_so_however_many_files_are_new(timeline: Timeline, api: Api) -> None:
+def test_process_that_was_ready_stays_so_however_many_files_are_new(timeline: Timeline, api: Api) -> None:
     assert ready().status_code == 503
     finish_loading()
     assert ready().status_code == 200
@@ -147,7 +147,7 @@ def test_a_process_that_was_ready_stays_so_however_many_files_are_new(timeline: 
     assert len(archive_cache()._view.listing.segments) == len(segments(SegmentState.ARCHIVED)) > 10 * SEGMENTS
 
 
-def test_a_process_that_was_ready_goes_on_answering_when_all_its_files_are_replaced(
+def test_process_that_was_ready_goes_on_answering_when_all_its_files_are_replaced(
     timeline: Timeline, timeline_dir: Path, api: Api
 ) -> None:
     archive_one_by_one(timeline, 9 * SEGMENTS)
@@ -199,7 +199,7 @@ def test_loading_that_failed_is_said_and_tried_again(timeline: Timeline, monkeyp
     assert ready().status_code == 200
 
 
-def test_a_damaged_file_does_not_keep_the_process_from_becoming_ready(timeline: Timeline, timeline_dir: Any) -> None:
+def test_damaged_file_does_not_keep_process_from_becoming_ready(timeline: Timeline, timeline_dir: Any) -> None:
     (timeline_dir / segments(SegmentState.ARCHIVED)[0].file_name).write_bytes(b"nonsense")
     reset_archive_cache()
     ready()
@@ -228,7 +228,7 @@ def newest_first(events: list[EventRecord]) -> list[EventRecord]:
     return sorted(events, key=lambda event: event.order, reverse=True)
 
 
-def test_a_web_process_begins_to_load_without_being_asked(
+def test_web_process_begins_to_load_without_being_asked(
     monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_path: Path
 ) -> None:
     begun: list[ArchiveCache] = []

@@ -105,7 +105,7 @@ def test_what_is_noticed_again_is_only_seen_again(report: Callable[..., bool], c
     assert len(emitted()) == 1
 
 
-def test_a_worse_severity_is_reported_a_better_one_ignored(report: Callable[..., bool]) -> None:
+def test_worse_severity_is_reported_better_one_ignored(report: Callable[..., bool]) -> None:
     assert report(severity=Severity.NOTICE)
     assert not suspending_warnings().exists()
     assert report(severity=Severity.CRITICAL, detail="very slow")
@@ -114,7 +114,7 @@ def test_a_worse_severity_is_reported_a_better_one_ignored(report: Callable[...,
     assert [payload["severity"] for _, payload in emitted()] == ["notice", "critical"]
 
 
-def test_each_segment_and_kind_has_a_warning_of_its_own(report: Callable[..., bool], clock: DeterministicClock) -> None:
+def test_each_segment_and_kind_has_warning_of_its_own(report: Callable[..., bool], clock: DeterministicClock) -> None:
     segments = [a_segment(), a_segment()]
     for segment in segments:
         assert report(kind=WarningKind.SEGMENT_DAMAGED, segment=segment)
@@ -148,7 +148,7 @@ def test_what_is_over_may_begin_again(report: Callable[..., bool], clock: Determ
     assert TimelineWarning.objects.count() == 2
 
 
-def test_a_warning_that_is_rolled_back_was_never_told(report: Callable[..., bool]) -> None:
+def test_warning_that_is_rolled_back_was_never_told(report: Callable[..., bool]) -> None:
     with transaction.atomic():
         report()
         transaction.set_rollback(True)
@@ -161,7 +161,7 @@ def test_a_detail_is_cut_where_the_column_ends(report: Callable[..., bool]) -> N
     assert active_warnings().get().detail == "x" * 500
 
 
-def test_the_database_keeps_no_second_active_warning_of_a_kind(report: Callable[..., bool]) -> None:
+def test_database_keeps_no_second_active_warning_of_kind(report: Callable[..., bool]) -> None:
     report()
     copy = active_warnings().get()
     copy.pk = None
@@ -194,7 +194,7 @@ def test_concurrent_reports_are_one_warning_and_one_event(report: Callable[..., 
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_later_of_two_ends_is_the_healthy_signal(report: Callable[..., bool], clock: DeterministicClock) -> None:
+def test_later_of_two_ends_is_healthy_signal(report: Callable[..., bool], clock: DeterministicClock) -> None:
     for _ in range(5):
         report()
         report(kind=WarningKind.CAPACITY)

@@ -49,7 +49,7 @@ def open_segment() -> Segment:
     return Segment.objects.get(state="open")
 
 
-def test_a_run_is_not_begun_before_a_worker_takes_it() -> None:
+def test_run_is_not_begun_before_worker_takes_it() -> None:
     run = enqueue_job(kind=JobKind.CHECK)
     assert run_status(run) == JobStatus()
     assert not run_status(run).finished
@@ -73,7 +73,7 @@ def test_the_open_segment_is_closed_and_sealed() -> None:
     assert [line.subject for line in status.messages] == [str(segment.uuid)]
 
 
-def test_an_open_segment_that_holds_nothing_stays_open() -> None:
+def test_open_segment_that_holds_nothing_stays_open() -> None:
     a_sealed_segment(range(2))
     assert said(done(JobKind.SEAL, open_segment())) == [("good", "It holds nothing, so it stays open.")]
 
@@ -85,7 +85,7 @@ def test_everything_that_is_closed_is_sealed() -> None:
     assert states() == ["sealed", "open"]
 
 
-def test_a_segment_that_is_sealed_already_is_refused_with_the_reason() -> None:
+def test_segment_that_is_sealed_already_is_refused_with_reason() -> None:
     segment = a_sealed_segment(range(3))
     assert said(done(JobKind.SEAL, segment)) == [("bad", "A segment that is sealed cannot become sealed.")]
 
@@ -102,7 +102,7 @@ def test_sound_files_are_reported_one_by_one() -> None:
     ]
 
 
-def test_while_some_are_left_the_run_says_how_many() -> None:
+def test_while_some_are_left_run_says_how_many() -> None:
     segments = [a_sealed_segment([number]) for number in range(3)]
     run = enqueue_job(kind=JobKind.VERIFY, segment_ids=[segment.pk for segment in segments])
     work_off(1)
@@ -113,7 +113,7 @@ def test_while_some_are_left_the_run_says_how_many() -> None:
     assert (len(status.messages), status.left, status.finished) == (3, 0, True)
 
 
-def test_a_damaged_archived_file_is_taken_out_of_service() -> None:
+def test_damaged_archived_file_is_taken_out_of_service() -> None:
     segment = an_archived_segment(range(5))
     flip_a_byte(segment)
     [(severity, text)] = said(done(JobKind.VERIFY, segment))
@@ -122,7 +122,7 @@ def test_a_damaged_archived_file_is_taken_out_of_service() -> None:
     assert states() == ["quarantined", "open"]
 
 
-def test_a_damaged_file_whose_rows_are_there_costs_nothing() -> None:
+def test_damaged_file_whose_rows_are_there_costs_nothing() -> None:
     segment = a_sealed_segment(range(5))
     flip_a_byte(segment)
     [(severity, text)] = said(done(JobKind.VERIFY, segment))
@@ -131,7 +131,7 @@ def test_a_damaged_file_whose_rows_are_there_costs_nothing() -> None:
     assert states() == ["sealing", "open"]
 
 
-def test_a_file_that_was_put_back_is_in_service_again() -> None:
+def test_file_that_was_put_back_is_in_service_again() -> None:
     segment = an_archived_segment(range(5))
     good = segment_path(segment.file_name).read_bytes()
     flip_a_byte(segment)
@@ -147,7 +147,7 @@ def test_a_segment_without_a_file_is_not_verified() -> None:
     assert said(done(JobKind.VERIFY, open_segment())) == [("good", "It is open: there is no file to verify.")]
 
 
-def test_a_segment_that_is_gone_keeps_no_other_from_its_turn() -> None:
+def test_segment_that_is_gone_keeps_no_other_from_its_turn() -> None:
     segment = a_sealed_segment(range(3))
     run = enqueue_job(kind=JobKind.VERIFY, segment_ids=[0, segment.pk])
     work_off()

@@ -85,7 +85,7 @@ def noted(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize(("count", "expected"), [(0, 1_000), (1, 1_000), (100, 1_000), (101, 500), (1_000, 100)])
-def test_a_batch_may_take_as_long_as_one_write_for_every_hundred_of_it(
+def test_batch_may_take_as_long_as_one_write_for_every_hundred_of_it(
     noted: list[float], count: int, expected: float
 ) -> None:
     Stopwatch(count).stop()
@@ -93,7 +93,7 @@ def test_a_batch_may_take_as_long_as_one_write_for_every_hundred_of_it(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_write_in_a_transaction_is_noted_after_the_commit(noted: list[float]) -> None:
+def test_write_in_transaction_is_noted_after_commit(noted: list[float]) -> None:
     with transaction.atomic():
         Stopwatch(1).stop()
         assert noted == []

@@ -37,7 +37,7 @@ def redeliver(client, name: str, ids):
     return client.post(reverse(name), data, follow=True)
 
 
-def test_the_list_of_events_shows_name_id_and_state(operator, table):
+def test_list_of_events_shows_name_id_and_state(operator, table):
     table(support.RECORD)
     [event_id] = emit()
     text = page(operator, EVENTS)
@@ -53,12 +53,12 @@ def test_an_event_is_found_by_its_id(operator, table):
     assert str(second) not in text
 
 
-def test_a_search_for_what_is_no_id_finds_nothing_and_breaks_nothing(operator, table):
+def test_search_for_what_is_no_id_finds_nothing_and_breaks_nothing(operator, table):
     [event_id] = emit()
     assert str(event_id) not in page(operator, EVENTS, q="nonsense")
 
 
-def test_the_page_of_an_event_shows_its_payload_escaped_and_its_deliveries(operator, table):
+def test_page_of_event_shows_its_payload_escaped_and_its_deliveries(operator, table):
     table(support.RECORD)
     emit(note="<b>bold</b>")
     text = page(operator, "admin:events_event_change", Event.objects.get().pk)
@@ -101,7 +101,7 @@ def test_nothing_can_be_added_changed_or_deleted_by_hand(operator, table):
         assert operator.post(reverse(f"admin:events_{name}_delete", args=[pk])).status_code == 403
 
 
-def test_redeliver_makes_the_selected_deliveries_pending_and_says_so(operator, table):
+def test_redeliver_makes_selected_deliveries_pending_and_says_so(operator, table):
     table(support.RECORD)
     emit(3)
     services.drain()
@@ -111,7 +111,7 @@ def test_redeliver_makes_the_selected_deliveries_pending_and_says_so(operator, t
     assert set(Delivery.objects.pending().values_list("pk", flat=True)) == set(chosen)
 
 
-def test_redeliver_of_an_event_reaches_all_its_subscribers(operator, table):
+def test_redeliver_of_event_reaches_all_its_subscribers(operator, table):
     table(support.RECORD, support.RECORD_TOO)
     emit()
     services.drain()
@@ -119,7 +119,7 @@ def test_redeliver_of_an_event_reaches_all_its_subscribers(operator, table):
     assert Delivery.objects.pending().count() == 2
 
 
-def test_redeliver_of_an_event_that_nobody_hears_says_so(operator, table):
+def test_redeliver_of_event_that_nobody_hears_says_so(operator, table):
     emit()
     response = redeliver(operator, EVENTS, [Event.objects.get().pk])
     assert "have no subscribers" in response.content.decode()
@@ -146,7 +146,7 @@ def test_who_is_not_staff_sees_nothing(client, table):
     assert client.get(reverse(EVENTS)).status_code == 302
 
 
-def test_a_list_takes_the_same_number_of_queries_for_more_rows(operator, table, django_assert_max_num_queries):
+def test_list_takes_same_number_of_queries_for_more_rows(operator, table, django_assert_max_num_queries):
     table(support.RECORD, support.RECORD_TOO)
     emit(30)
     page(operator, EVENTS)

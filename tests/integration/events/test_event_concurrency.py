@@ -32,7 +32,7 @@ ROOT = Path(__file__).parents[3]
 DRAIN_PROGRAM = "import django; django.setup(); from apps.events import services; services.drain()"
 
 
-def test_two_drains_at_once_never_run_a_delivery_twice(table):
+def test_two_drains_at_once_never_run_delivery_twice(table):
     table(support.RECORD, support.RECORD_TOO)
     ids = emit(150)
     # The last one takes what two of them passed over because the other held its row just then.
@@ -42,7 +42,7 @@ def test_two_drains_at_once_never_run_a_delivery_twice(table):
     assert sum(report.delivered for report in reports) == 300
 
 
-def test_two_drains_that_finish_an_event_together_leave_it_done(table, monkeypatch):
+def test_two_drains_that_finish_event_together_leave_it_done(table, monkeypatch):
     table(support.RECORD, support.RECORD_TOO)
     emit()
     complete = delivery_module.complete_events
@@ -68,7 +68,7 @@ def test_two_drains_that_finish_an_event_together_leave_it_done(table, monkeypat
     assert Event.objects.get().delivered_at is not None
 
 
-def test_a_delivery_that_one_drain_is_running_is_left_alone_by_another(table, monkeypatch):
+def test_delivery_that_one_drain_is_running_is_left_alone_by_another(table, monkeypatch):
     table(support.RECORD)
     emit()
     inside, leave = threading.Event(), threading.Event()
@@ -92,7 +92,7 @@ def test_a_delivery_that_one_drain_is_running_is_left_alone_by_another(table, mo
     assert len(support.seen) == 1
 
 
-def test_a_worker_killed_inside_a_handler_leads_to_redelivery_and_leaves_no_half_effect(table, tmp_path):
+def test_worker_killed_inside_handler_leads_to_redelivery_and_leaves_no_half_effect(table, tmp_path):
     table(support.HANG_IN_CHILD)
     emit()
     marker = tmp_path / "inside"
@@ -115,9 +115,7 @@ def drains_beside() -> int:
     return DEFAULT_POLICY.max_claims + 1
 
 
-def test_a_delivery_that_is_claimed_and_not_yet_running_is_left_alone_by_other_drains(
-    table, monkeypatch, drains_beside
-):
+def test_delivery_that_is_claimed_and_not_yet_running_is_left_alone_by_other_drains(table, monkeypatch, drains_beside):
     table(support.RECORD)
     emit()
     claimed, others_ended = threading.Event(), threading.Event()
@@ -171,7 +169,7 @@ def test_drains_that_all_claim_before_one_runs_do_not_give_up_what_was_never_tri
     assert (delivery.status, delivery.attempts, delivery.claims, delivery.last_error) == ("delivered", 1, 0, "")
 
 
-def test_a_row_that_is_locked_for_a_moment_is_waited_for_by_the_drain_that_claimed_it(table, monkeypatch):
+def test_row_that_is_locked_for_moment_is_waited_for_by_drain_that_claimed_it(table, monkeypatch):
     table(support.RECORD)
     emit()
     run = Drain.run_batch
@@ -197,7 +195,7 @@ def test_a_row_that_is_locked_for_a_moment_is_waited_for_by_the_drain_that_claim
 
 
 @pytest.mark.parametrize("moment", ["claimed", "in the handler"])
-def test_a_drain_whose_connection_dies_leaves_its_delivery_to_the_next_one_with_one_death(table, monkeypatch, moment):
+def test_drain_whose_connection_dies_leaves_its_delivery_to_next_one_with_one_death(table, monkeypatch, moment):
     table(support.RECORD)
     emit()
     run, claims_seen = Drain.run_batch, []
@@ -228,7 +226,7 @@ def test_a_drain_whose_connection_dies_leaves_its_delivery_to_the_next_one_with_
     assert (delivery.status, delivery.attempts, delivery.claims) == ("delivered", 1, 0)
 
 
-def test_an_abandoned_delivery_behind_one_that_is_held_is_taken_over(table):
+def test_abandoned_delivery_behind_one_that_is_held_is_taken_over(table):
     table(support.RECORD)
     emit(3)
     Delivery.objects.update(claims=1)
@@ -286,7 +284,7 @@ def wait_until(condition, child: subprocess.Popen | None = None) -> None:
         time.sleep(0.05)
 
 
-def test_a_trim_beside_a_redeliver_removes_no_event_that_is_open_again(table, monkeypatch):
+def test_trim_beside_redeliver_removes_no_event_that_is_open_again(table, monkeypatch):
     table(support.RECORD)
     emit(20)
     services.drain()
@@ -298,7 +296,7 @@ def test_a_trim_beside_a_redeliver_removes_no_event_that_is_open_again(table, mo
     assert Event.objects.count() == reopened
 
 
-def test_two_processes_that_ensure_the_schedules_make_each_once():
+def test_two_processes_that_ensure_schedules_make_each_once():
     made = at_once(*[partial(schedules_ensure, specs=SCHEDULES)] * 3)
     assert sorted(len(names) for names in made) == [0, 0, 2]
     assert sorted(Schedule.objects.values_list("name", flat=True)) == ["events: sweep", "events: trim"]

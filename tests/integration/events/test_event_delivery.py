@@ -60,7 +60,7 @@ def test_a_delivered_event_is_not_delivered_again(table, emitted, drain):
     assert len(support.seen) == 1
 
 
-def test_an_event_is_done_when_all_its_subscribers_have_it(table, emitted, drain, clock):
+def test_event_is_done_when_all_its_subscribers_have_it(table, emitted, drain, clock):
     table(support.RECORD, support.FAIL)
     emitted()
     drain()
@@ -71,7 +71,7 @@ def test_an_event_is_done_when_all_its_subscribers_have_it(table, emitted, drain
     assert Event.objects.get().delivered_at == utcnow(clock)
 
 
-def test_a_failing_handler_keeps_nothing_from_the_others(table, emitted, drain):
+def test_failing_handler_keeps_nothing_from_others(table, emitted, drain):
     table(support.FAIL, support.RECORD)
     emitted(3)
     report = drain()
@@ -79,7 +79,7 @@ def test_a_failing_handler_keeps_nothing_from_the_others(table, emitted, drain):
     assert len(support.seen) == 3
 
 
-def test_what_a_failing_handler_wrote_is_undone_and_written_once_by_the_retry(table, emitted, drain, clock):
+def test_what_failing_handler_wrote_is_undone_and_written_once_by_retry(table, emitted, drain, clock):
     table(support.WRITE_AND_FAIL_ONCE)
     emitted()
     drain()
@@ -90,14 +90,14 @@ def test_what_a_failing_handler_wrote_is_undone_and_written_once_by_the_retry(ta
     assert [envelope.attempt for envelope in support.seen] == [1, 2]
 
 
-def test_a_handler_that_swallows_a_database_error_has_failed(table, emitted, drain):
+def test_handler_that_swallows_database_error_has_failed(table, emitted, drain):
     table(support.SWALLOW_DATABASE_ERROR, support.RECORD)
     emitted()
     report = drain()
     assert (report.delivered, report.retried) == (1, 1)
 
 
-def test_retries_wait_longer_each_time_up_to_the_cap_and_then_the_delivery_has_failed(table, emitted, drain, clock):
+def test_retries_wait_longer_each_time_up_to_cap_and_then_delivery_has_failed(table, emitted, drain, clock):
     table(support.FAIL)
     emitted()
     waits = []
@@ -130,14 +130,14 @@ def test_jitter_comes_from_the_given_generator(table, emitted, drain, clock):
     assert Delivery.objects.get().next_attempt_at == utcnow(clock) + timedelta(milliseconds=1_100)
 
 
-def test_the_default_policy_spreads_ten_tries_over_hours(rng):
+def test_default_policy_spreads_ten_tries_over_hours(rng):
     waits = [DEFAULT_POLICY.retry_in_ms(attempts, rng) for attempts in range(1, 11)]
     assert waits[:3] == [5_000, 15_000, 45_000]
     assert waits[-1] is None
     assert 3 * 3_600_000 < sum(wait for wait in waits if wait) < 5 * 3_600_000
 
 
-def test_a_failed_delivery_keeps_the_type_place_and_first_line_of_its_error(table, emitted, drain):
+def test_failed_delivery_keeps_type_place_and_first_line_of_its_error(table, emitted, drain):
     table(support.FAIL)
     emitted()
     drain()
@@ -146,12 +146,12 @@ def test_a_failed_delivery_keeps_the_type_place_and_first_line_of_its_error(tabl
     assert error.endswith(": the disk is full")
 
 
-def test_an_error_is_noted_without_the_values_of_the_payload():
+def test_error_is_noted_without_values_of_payload():
     error = ValueError("cannot parse 'my diary' of user ann")
     assert "diary" not in describe_error(error, ["my diary"])
 
 
-def test_a_database_error_is_noted_by_its_state_alone():
+def test_database_error_is_noted_by_its_state_alone():
     cause = Exception("value too long: my diary")
     cause.sqlstate = "22001"
     error = DataError("value too long: my diary")
@@ -159,7 +159,7 @@ def test_a_database_error_is_noted_by_its_state_alone():
     assert describe_error(error, []) == "DataError at unknown place: SQLSTATE 22001"
 
 
-def test_a_stored_payload_that_breaks_its_schema_fails_like_a_handler(table, emitted, drain):
+def test_stored_payload_that_breaks_its_schema_fails_like_handler(table, emitted, drain):
     table(support.RECORD)
     emitted()
     Event.objects.update(payload={"thing_id": 5})
@@ -168,7 +168,7 @@ def test_a_stored_payload_that_breaks_its_schema_fails_like_a_handler(table, emi
     assert support.seen == []
 
 
-def test_an_event_whose_class_is_gone_fails_like_a_handler(table, emitted, drain):
+def test_event_whose_class_is_gone_fails_like_handler(table, emitted, drain):
     table(support.RECORD)
     emitted()
     Event.objects.update(name="test:outbox:gone")
@@ -176,13 +176,13 @@ def test_an_event_whose_class_is_gone_fails_like_a_handler(table, emitted, drain
     assert "No payload class is registered" in Delivery.objects.get().last_error
 
 
-def test_a_subscriber_that_cannot_be_imported_fails_like_a_handler(table, emitted, drain):
+def test_subscriber_that_cannot_be_imported_fails_like_handler(table, emitted, drain):
     table("tests.integration.events.support.nowhere", support.RECORD)
     emitted()
     assert (drain().delivered, Delivery.objects.get(status="pending").attempts) == (1, 1)
 
 
-def test_a_handler_may_emit_and_its_event_is_delivered_too(table, emitted, drain):
+def test_handler_may_emit_and_its_event_is_delivered_too(table, emitted, drain):
     support.TABLE["test:outbox:happened"] = (support.EMIT_ANOTHER,)
     support.TABLE["test:outbox:followed"] = (support.RECORD,)
     emitted()
@@ -191,7 +191,7 @@ def test_a_handler_may_emit_and_its_event_is_delivered_too(table, emitted, drain
     assert [envelope.name for envelope in support.seen] == ["test:outbox:followed"]
 
 
-def test_a_task_that_runs_too_long_counts_against_its_handler_and_harms_no_other(table, emitted, drain):
+def test_task_that_runs_too_long_counts_against_its_handler_and_harms_no_other(table, emitted, drain):
     table(support.RECORD, support.RUN_TOO_LONG, support.RECORD_TOO)
     emitted()
     with pytest.raises(TimeoutException):
@@ -220,7 +220,7 @@ def test_a_drain_stops_when_its_time_is_over(table, emitted, drain, clock, monke
     assert 100 <= report.delivered <= 150
 
 
-def test_a_slow_batch_gives_back_unharmed_what_it_did_not_reach(table, emitted, drain, clock, monkeypatch):
+def test_slow_batch_gives_back_unharmed_what_it_did_not_reach(table, emitted, drain, clock, monkeypatch):
     table(support.RECORD)
     emitted(10)
     monkeypatch.setattr(support, "record", lambda envelope: clock.advance(5_000))
@@ -228,14 +228,14 @@ def test_a_slow_batch_gives_back_unharmed_what_it_did_not_reach(table, emitted, 
     assert set(Delivery.objects.pending().values_list("claims", "attempts")) == {(0, 0)}
 
 
-def test_more_events_than_a_batch_are_delivered_once_each(table, emitted, drain):
+def test_more_events_than_batch_are_delivered_once_each(table, emitted, drain):
     table(support.RECORD)
     ids = emitted(120)
     assert drain().delivered == 120
     assert sorted(envelope.event_id for envelope in support.seen) == sorted(ids)
 
 
-def test_a_delivery_in_which_workers_keep_dying_is_given_up(table, emitted, drain):
+def test_delivery_in_which_workers_keep_dying_is_given_up(table, emitted, drain):
     table(support.RECORD)
     emitted()
     Delivery.objects.update(claims=POLICY.max_claims)
@@ -244,7 +244,7 @@ def test_a_delivery_in_which_workers_keep_dying_is_given_up(table, emitted, drai
     assert support.seen == []
 
 
-def test_a_delivery_that_killed_a_worker_waits_behind_the_others_and_runs_alone(table, emitted, drain, monkeypatch):
+def test_delivery_that_killed_worker_waits_behind_others_and_runs_alone(table, emitted, drain, monkeypatch):
     table(support.RECORD)
     emitted(3)
     first = Delivery.objects.earliest("id")
@@ -270,7 +270,7 @@ def test_redeliver_starts_over_with_all_tries_ahead(table, emitted, drain, clock
     assert drain().retried == 1
 
 
-def test_redeliver_repeats_a_delivered_one_and_opens_its_event(table, emitted, drain, clock):
+def test_redeliver_repeats_delivered_one_and_opens_its_event(table, emitted, drain, clock):
     table(support.RECORD)
     emitted()
     drain()
@@ -287,7 +287,7 @@ def test_redeliver_of_nothing_enqueues_nothing(table):
     assert drain_tasks() == 0
 
 
-def test_the_sweep_enqueues_a_drain_for_what_is_due(table, emitted, clock):
+def test_sweep_enqueues_drain_for_what_is_due(table, emitted, clock):
     table(support.RECORD)
     emitted()
     OrmQ.objects.all().delete()
@@ -295,7 +295,7 @@ def test_the_sweep_enqueues_a_drain_for_what_is_due(table, emitted, clock):
     assert drain_tasks() == 1
 
 
-def test_the_sweep_leaves_alone_what_is_not_due_or_done(table, emitted, drain, clock):
+def test_sweep_leaves_alone_what_is_not_due_or_done(table, emitted, drain, clock):
     table(support.FAIL, support.RECORD)
     emitted()
     drain()
@@ -306,7 +306,7 @@ def test_the_sweep_leaves_alone_what_is_not_due_or_done(table, emitted, drain, c
     assert services.sweep(clock=clock)
 
 
-def test_the_trim_removes_what_was_delivered_longer_ago_than_the_retention(table, emitted, drain, clock, settings):
+def test_trim_removes_what_was_delivered_longer_ago_than_retention(table, emitted, drain, clock, settings):
     table(support.RECORD)
     emitted(5)
     drain()
@@ -320,7 +320,7 @@ def test_the_trim_removes_what_was_delivered_longer_ago_than_the_retention(table
     assert Delivery.objects.count() == 1
 
 
-def test_the_trim_keeps_what_has_failed_or_is_still_pending(table, emitted, drain, clock):
+def test_trim_keeps_what_has_failed_or_is_still_pending(table, emitted, drain, clock):
     table(support.RECORD, support.FAIL)
     emitted(2)
     drain()
@@ -331,13 +331,13 @@ def test_the_trim_keeps_what_has_failed_or_is_still_pending(table, emitted, drai
     assert Event.objects.count() == 2
 
 
-def test_the_trim_removes_old_events_that_nobody_heard(table, emitted, clock):
+def test_trim_removes_old_events_that_nobody_heard(table, emitted, clock):
     emitted(2)
     clock.advance(400 * 86_400_000)
     assert services.trim(clock=clock) == 2
 
 
-def test_a_failure_is_logged_without_what_the_payload_says(table, emitted, drain, caplog):
+def test_failure_is_logged_without_what_payload_says(table, emitted, drain, caplog):
     table(support.FAIL)
     emitted(note="my diary")
     with caplog.at_level(logging.WARNING):
@@ -346,7 +346,7 @@ def test_a_failure_is_logged_without_what_the_payload_says(table, emitted, drain
     assert "my diary" not in caplog.text
 
 
-def test_a_handler_of_batches_gets_in_one_call_what_is_due_at_once(table, emitted, drain):
+def test_handler_of_batches_gets_in_one_call_what_is_due_at_once(table, emitted, drain):
     table(support.RECORD_MANY, support.RECORD)
     ids = emitted(5)
     assert drain().delivered == 10
@@ -354,7 +354,7 @@ def test_a_handler_of_batches_gets_in_one_call_what_is_due_at_once(table, emitte
     assert sorted(envelope.event_id for envelope in support.seen) == sorted(ids * 2)
 
 
-def test_one_bad_event_of_a_batch_fails_alone_and_what_the_batch_wrote_is_undone(table, emitted, drain):
+def test_one_bad_event_of_batch_fails_alone_and_what_batch_wrote_is_undone(table, emitted, drain):
     table(support.REFUSE_THE_BAD_ONE)
     good, [bad] = emitted(3), emitted(note="bad")
     report = drain()
@@ -363,7 +363,7 @@ def test_one_bad_event_of_a_batch_fails_alone_and_what_the_batch_wrote_is_undone
     assert Delivery.objects.get(status="pending").event.uuid == bad
 
 
-def test_what_failed_in_a_batch_is_tried_alone_from_then_on(table, emitted, drain, clock):
+def test_what_failed_in_batch_is_tried_alone_from_then_on(table, emitted, drain, clock):
     table(support.RECORD_MANY)
     emitted(3)
     Delivery.objects.filter(id=Delivery.objects.earliest("id").id).update(attempts=1)
@@ -371,7 +371,7 @@ def test_what_failed_in_a_batch_is_tried_alone_from_then_on(table, emitted, drai
     assert sorted(support.batches) == [1, 2]
 
 
-def test_a_batch_that_runs_too_long_counts_against_one_and_harms_no_other(table, emitted, drain):
+def test_batch_that_runs_too_long_counts_against_one_and_harms_no_other(table, emitted, drain):
     table(support.MANY_TOO_LONG)
     emitted(3)
     with pytest.raises(TimeoutException):
@@ -396,7 +396,7 @@ def test_deliveries_are_counted_by_what_came_of_them(table, drain, emitted, cloc
     assert [b - a for a, b in zip(before, after, strict=True)] == [1, 3, 1]
 
 
-def test_the_status_tells_how_far_delivery_is_behind(table, emitted, clock):
+def test_status_tells_how_far_delivery_is_behind(table, emitted, clock):
     from apps.events.selectors import outbox_status
 
     table(support.RECORD)
@@ -407,7 +407,7 @@ def test_the_status_tells_how_far_delivery_is_behind(table, emitted, clock):
     assert (status.pending, status.failed, status.overdue_seconds) == (1, 1, 90.0)
 
 
-def test_emit_through_the_system_clock_is_due_at_once(table):
+def test_emit_through_system_clock_is_due_at_once(table):
     table(support.RECORD)
     emit()
     assert services.drain().delivered == 1

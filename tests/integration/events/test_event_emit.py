@@ -30,13 +30,13 @@ def rolled_back() -> Iterator[None]:
         raise RolledBackError
 
 
-def test_an_event_outside_a_transaction_is_refused(table):
+def test_event_outside_transaction_is_refused(table):
     with pytest.raises(services.OutsideTransactionError, match=r"transaction\.atomic"):
         services.emit(happened())
     assert not Event.objects.exists()
 
 
-def test_an_event_and_its_deliveries_are_written_with_the_change(table):
+def test_event_and_its_deliveries_are_written_with_change(table):
     table(support.RECORD, support.RECORD_TOO)
     [event_id] = emit(note="hello")
     event = Event.objects.get()
@@ -91,7 +91,7 @@ def test_each_transaction_enqueues_its_own_drain(table):
     assert drain_tasks() == 2
 
 
-def test_a_drain_that_a_rolled_back_savepoint_took_away_is_enqueued_again(table):
+def test_drain_that_rolled_back_savepoint_took_away_is_enqueued_again(table):
     table(support.RECORD)
     with transaction.atomic():
         with rolled_back(), transaction.atomic():
@@ -102,7 +102,7 @@ def test_a_drain_that_a_rolled_back_savepoint_took_away_is_enqueued_again(table)
     assert Event.objects.get().payload["note"] == "kept"
 
 
-def test_a_drain_from_before_a_rolled_back_savepoint_stays_the_only_one(table):
+def test_drain_from_before_rolled_back_savepoint_stays_only_one(table):
     table(support.RECORD)
     with transaction.atomic():
         services.emit(happened("first"))
@@ -113,7 +113,7 @@ def test_a_drain_from_before_a_rolled_back_savepoint_stays_the_only_one(table):
     assert Event.objects.count() == 2
 
 
-def test_the_enqueued_task_is_one_that_a_worker_can_run(table):
+def test_enqueued_task_is_one_that_worker_can_run(table):
     table(support.RECORD)
     emit()
     task = OrmQ.objects.get().task
@@ -122,7 +122,7 @@ def test_the_enqueued_task_is_one_that_a_worker_can_run(table):
     assert Delivery.objects.get().status == Delivery.Status.DELIVERED
 
 
-def test_with_a_broker_outside_the_database_the_task_is_sent_after_the_commit(table, settings, monkeypatch):
+def test_with_broker_outside_database_task_is_sent_after_commit(table, settings, monkeypatch):
     table(support.RECORD)
     settings.Q_CLUSTER = {**settings.Q_CLUSTER, "orm": "elsewhere"}
     sent = []
@@ -134,13 +134,13 @@ def test_with_a_broker_outside_the_database_the_task_is_sent_after_the_commit(ta
     assert sent == [("apps.events.tasks.drain",)]
 
 
-def test_an_event_that_nobody_hears_is_delivered_at_once_and_enqueues_nothing(table):
+def test_event_that_nobody_hears_is_delivered_at_once_and_enqueues_nothing(table):
     emit()
     assert Event.objects.get().delivered_at is not None
     assert OrmQ.objects.count() == 0
 
 
-def test_a_payload_that_breaks_its_schema_writes_nothing(table):
+def test_payload_that_breaks_its_schema_writes_nothing(table):
     table(support.RECORD)
     with transaction.atomic():
         with pytest.raises(PayloadError, match="note"):
@@ -155,21 +155,21 @@ def test_no_events_write_nothing(table):
     assert OrmQ.objects.count() == 0
 
 
-def test_the_ids_come_back_in_the_order_of_the_payloads(table):
+def test_ids_come_back_in_order_of_payloads(table):
     with transaction.atomic():
         ids = services.emit_many([happened(str(number)) for number in range(20)])
     notes = dict(Event.objects.values_list("uuid", "payload__note"))
     assert [notes[event_id] for event_id in ids] == [str(number) for number in range(20)]
 
 
-def test_a_subscriber_named_twice_gets_an_event_once(table):
+def test_subscriber_named_twice_gets_event_once(table):
     table(support.RECORD)
     support.TABLE["test:outbox:happened"] = (support.RECORD,)
     emit()
     assert Delivery.objects.count() == 1
 
 
-def test_a_second_delivery_to_the_same_subscriber_is_refused_by_the_database(table):
+def test_second_delivery_to_same_subscriber_is_refused_by_database(table):
     table(support.RECORD)
     emit()
     delivery = Delivery.objects.get()
@@ -178,7 +178,7 @@ def test_a_second_delivery_to_the_same_subscriber_is_refused_by_the_database(tab
         delivery.save(force_insert=True)
 
 
-def test_a_delivered_delivery_without_a_time_is_refused_by_the_database(table):
+def test_delivered_delivery_without_time_is_refused_by_database(table):
     table(support.RECORD)
     emit()
     with pytest.raises(IntegrityError, match="delivery_delivered_has_time"):

@@ -55,7 +55,7 @@ def test_a_payload_survives_the_way_through_json():
     assert Everything.from_json(payload.to_json()) == payload
 
 
-def test_datetimes_become_iso_8601_with_an_offset_and_uuids_text():
+def test_datetimes_become_iso_8601_with_offset_and_uuids_text():
     thing = uuid4()
     document = everything(thing_id=thing).to_json()
     assert document["moment"] == "2026-05-08T13:56:00+02:00"
@@ -69,7 +69,7 @@ def test_datetimes_become_iso_8601_with_an_offset_and_uuids_text():
     moment=st.datetimes(timezones=st.just(UTC)),
     parts=st.lists(st.uuids()).map(tuple),
 )
-def test_any_payload_survives_the_way_through_json(title, count, share, moment, parts):
+def test_any_payload_survives_way_through_json(title, count, share, moment, parts):
     payload = everything(title=title, count=count, share=share, moment=moment, parts=parts)
     assert Everything.from_json(payload.to_json()) == payload
 
@@ -95,7 +95,7 @@ def test_any_payload_survives_the_way_through_json(title, count, share, moment, 
         ("parts", ("not a uuid",)),
     ],
 )
-def test_a_value_of_the_wrong_type_is_refused_at_emit_with_the_name_of_its_field(field, value):
+def test_value_of_wrong_type_is_refused_at_emit_with_name_of_its_field(field, value):
     with pytest.raises(PayloadError, match=f"field '{field}'"):
         everything(**{field: value}).to_json()
 
@@ -116,7 +116,7 @@ def test_a_value_of_the_wrong_type_is_refused_at_emit_with_the_name_of_its_field
         ("parts", [1]),
     ],
 )
-def test_a_stored_value_of_the_wrong_type_is_refused_at_read_with_the_name_of_its_field(field, value):
+def test_stored_value_of_wrong_type_is_refused_at_read_with_name_of_its_field(field, value):
     with pytest.raises(PayloadError, match=f"field '{field}'"):
         Everything.from_json(everything().to_json() | {field: value})
 
@@ -139,7 +139,7 @@ def test_missing_fields_are_refused():
         Everything.from_json(document)
 
 
-def test_a_row_from_before_a_field_with_a_default_was_added_can_be_read():
+def test_row_from_before_field_with_default_was_added_can_be_read():
     document = everything().to_json()
     del document["added_later"]
     assert Everything.from_json(document).added_later == 7
@@ -161,13 +161,13 @@ def test_a_name_is_registered_once():
 
 
 @pytest.mark.parametrize("bad", ["", "memory", "Memory:Saved", "memory::saved", "a:" + "b" * 100])
-def test_what_does_not_look_like_an_event_name_is_refused(bad):
+def test_what_does_not_look_like_event_name_is_refused(bad):
     with pytest.raises(PayloadError, match="no event name"):
         type("Bad", (EventPayload,), {"name": bad})
     assert bad not in registered_names()
 
 
-def test_a_class_that_is_made_again_keeps_its_name():
+def test_class_that_is_made_again_keeps_its_name():
     def make():
         class Reloaded(EventPayload):
             name: ClassVar[str] = "test:payload:reloaded"
@@ -190,12 +190,12 @@ def test_a_payload_cannot_be_changed():
 
 
 @pytest.mark.parametrize("hint", [dict, str, datetime, bytes, Text | int, tuple[int, int], list[Text]])
-def test_a_field_of_a_type_without_a_schema_is_refused(hint):
+def test_field_of_type_without_schema_is_refused(hint):
     with pytest.raises(PayloadError, match="anything: a payload cannot hold"):
         type("Vague", (EventPayload,), {"name": "test:payload:vague", "__annotations__": {"anything": hint}})
     assert payload_class("test:payload:vague") is None
 
 
-def test_identifiers_are_the_uuids_and_nothing_a_person_wrote():
+def test_identifiers_are_uuids_and_nothing_person_wrote():
     payload = everything(title="private")
     assert payload.identifiers() == {"thing_id": str(payload.thing_id)}

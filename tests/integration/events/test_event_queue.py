@@ -23,20 +23,20 @@ def test_a_transaction_asks_for_each_task_once():
     assert queued() == [FIRST, SECOND]
 
 
-def test_a_request_for_one_task_does_not_stand_for_another():
+def test_request_for_one_task_does_not_stand_for_another():
     with transaction.atomic():
         request_drain()
         request_once(FIRST, "first")
     assert queued() == ["apps.events.tasks.drain", FIRST]
 
 
-def test_outside_a_transaction_every_request_counts():
+def test_outside_transaction_every_request_counts():
     request_once(FIRST, "first")
     request_once(FIRST, "first")
     assert queued() == [FIRST, FIRST]
 
 
-def test_a_broker_elsewhere_gets_each_task_once_and_after_the_commit(settings, monkeypatch):
+def test_broker_elsewhere_gets_each_task_once_and_after_commit(settings, monkeypatch):
     settings.Q_CLUSTER = {**settings.Q_CLUSTER, "orm": "elsewhere"}
     sent = []
     monkeypatch.setattr("apps.events.jobs.async_task", lambda task, **options: sent.append(task))

@@ -30,7 +30,7 @@ def test_only_what_matches_is_emptied() -> None:
     assert redact() == 0
 
 
-def test_other_fields_stay_and_the_payload_can_be_read() -> None:
+def test_other_fields_stay_and_payload_can_be_read() -> None:
     support.emit(1, note="mine")
     before = Event.objects.get().payload["thing_id"]
     redact()

@@ -36,7 +36,7 @@ def test_each_schedule_names_a_task_that_exists(spec):
     assert callable(import_string(spec.task))
 
 
-def test_the_scheduler_of_django_q2_turns_them_into_tasks_without_result_rows():
+def test_scheduler_of_django_q2_turns_them_into_tasks_without_result_rows():
     schedules_ensure(specs=SCHEDULES)
     scheduler()
     tasks = [task.task for task in OrmQ.objects.all()]

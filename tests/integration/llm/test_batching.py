@@ -13,7 +13,7 @@ def test_batches_by_length_hold_every_position_once(lengths, budget):
 
 
 @given(LENGTHS, st.integers(1, 120))
-def test_a_padded_batch_stays_within_its_budget_unless_it_is_a_single_item(lengths, budget):
+def test_padded_batch_stays_within_its_budget_unless_it_is_single_item(lengths, budget):
     for batch in batches_by_length(lengths, budget):
         assert len(batch) == 1 or len(batch) * max(lengths[p] for p in batch) <= budget
 
@@ -22,7 +22,7 @@ def test_items_of_similar_length_come_together_shortest_first():
     assert list(batches_by_length([9, 2, 8, 3], 18)) == [[1, 3], [2, 0]]
 
 
-def test_a_batch_is_filled_as_far_as_its_budget_goes():
+def test_batch_is_filled_as_far_as_its_budget_goes():
     assert [len(batch) for batch in batches_by_length([10] * 7, 30)] == [3, 3, 1]
 
 
@@ -33,7 +33,7 @@ def test_runs_in_order_join_to_the_whole(lengths, most, budget):
 
 
 @given(LENGTHS, st.integers(1, 10), st.integers(1, 120))
-def test_a_run_keeps_both_limits_unless_it_is_a_single_item(lengths, most, budget):
+def test_run_keeps_both_limits_unless_it_is_single_item(lengths, most, budget):
     for run in batches_in_order(lengths, most=most, budget=budget):
         part = lengths[run]
         assert len(part) <= most

@@ -33,7 +33,7 @@ def test_no_vectors_at_all_are_fine():
 
 
 @given(hnp.arrays(np.float64, 5, elements=FINITE).filter(lambda v: v.any()))
-def test_every_finite_vector_with_a_direction_gets_length_one(vector):
+def test_every_finite_vector_with_direction_gets_length_one(vector):
     assert np.linalg.norm(normalise(vector)) == pytest.approx(1.0, abs=1e-6)
 
 
@@ -43,7 +43,7 @@ def test_a_number_that_is_not_finite_is_refused(number):
         normalise([[1.0, 0.0], [number, 1.0]])
 
 
-def test_a_vector_of_zeros_is_refused_among_good_ones():
+def test_vector_of_zeros_is_refused_among_good_ones():
     with pytest.raises(EmbeddingResponseError, match="all zeros"):
         normalise([[1.0, 0.0], [0.0, 0.0]])
 
@@ -52,17 +52,17 @@ def test_texts_are_given_back_as_they_are():
     assert check_texts(("a", "", "日本")) == ["a", "", "日本"]
 
 
-def test_a_bare_string_is_refused_rather_than_embedded_letter_by_letter():
+def test_bare_string_is_refused_rather_than_embedded_letter_by_letter():
     with pytest.raises(EmbeddingInputError, match="not one text"):
         check_texts("hello")
 
 
-def test_an_item_that_is_no_string_is_named_by_its_position_and_type():
+def test_item_that_is_no_string_is_named_by_its_position_and_type():
     with pytest.raises(EmbeddingInputError, match="Text 1 is a int"):
         check_texts(["a", 5])
 
 
-def test_a_lone_surrogate_is_refused_without_repeating_the_text():
+def test_lone_surrogate_is_refused_without_repeating_text():
     with pytest.raises(EmbeddingInputError, match="lone surrogate at character 7") as caught:
         check_texts(["secret \ud800"])
     assert "secret" not in str(caught.value)

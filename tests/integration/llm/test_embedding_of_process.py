@@ -52,7 +52,7 @@ def test_a_process_has_one_embedder():
     assert len(results) == 16
 
 
-def test_after_a_reset_the_settings_are_read_again(configure):
+def test_after_reset_settings_are_read_again(configure):
     before = get_embedder()
     configure(embedder="minilm")
     assert get_embedder() is not before
@@ -65,13 +65,13 @@ def test_minilm_has_the_configured_precision(configure, precision):
     assert get_embedder().space.model == f"all-MiniLM-L6-v2/{precision}"
 
 
-def test_openai_has_the_configured_model_and_dimension(configure):
+def test_openai_has_configured_model_and_dimension(configure):
     configure(embedder="openai", openai_api_key="sk-x", openai_model="m", openai_dimension=77)
     assert isinstance(get_embedder(), OpenAIEmbedder)
     assert (get_embedder().space.model, get_embedder().space.dimension) == ("m", 77)
 
 
-def test_texts_are_embedded_by_the_configured_embedder(configure):
+def test_texts_are_embedded_by_configured_embedder(configure):
     configure(embedder="minilm", minilm_precision="int8")
     first, second = embed_texts(["a man is eating food", "someone eats a meal"])
     assert first @ second > 0.5
@@ -89,7 +89,7 @@ def test_a_process_imports_no_more_than_it_needs(program, loaded, models_dir, in
 
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
-def test_a_forked_worker_embeds_with_an_embedder_of_its_own(configure):
+def test_forked_worker_embeds_with_embedder_of_its_own(configure):
     configure(embedder="minilm", minilm_precision="int8")
     texts = [f"memory number {number} of many" for number in range(200)]
     expected, parents = embed_texts(texts), get_embedder()

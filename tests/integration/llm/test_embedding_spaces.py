@@ -21,11 +21,11 @@ def active(space_id: EmbeddingSpaceId) -> EmbeddingSpace:
     return space_activate(space=space_get_or_create(space_id, clock=CLOCK), clock=CLOCK)
 
 
-def test_there_is_no_active_space_before_the_first_start():
+def test_there_is_no_active_space_before_first_start():
     assert active_space() is None
 
 
-def test_the_first_embedder_makes_its_space_the_active_one():
+def test_first_embedder_makes_its_space_active_one():
     space = ensure_space(HashingEmbedder(), clock=CLOCK)
     assert active_space() == space
     assert space.space_id == HashingEmbedder().space
@@ -39,7 +39,7 @@ def test_the_same_embedder_finds_its_space_again():
 
 
 @pytest.mark.parametrize("stored", [EmbeddingSpaceId("other", 384), EmbeddingSpaceId("hashing/v1", 100)])
-def test_another_model_or_dimension_is_refused_with_both_and_the_command(stored):
+def test_another_model_or_dimension_is_refused_with_both_and_command(stored):
     active(stored)
     with pytest.raises(EmbeddingSpaceMismatchError) as caught:
         ensure_space(HashingEmbedder())
@@ -50,14 +50,14 @@ def test_another_model_or_dimension_is_refused_with_both_and_the_command(stored)
     assert isinstance(caught.value, EmbeddingError)
 
 
-def test_a_refused_embedder_leaves_no_space_behind():
+def test_refused_embedder_leaves_no_space_behind():
     active(OLD)
     with pytest.raises(EmbeddingSpaceMismatchError):
         ensure_space(HashingEmbedder())
     assert [space.space_id for space in EmbeddingSpace.objects.all()] == [OLD]
 
 
-def test_a_space_that_was_only_registered_is_not_active():
+def test_space_that_was_only_registered_is_not_active():
     space_get_or_create(OLD, clock=CLOCK)
     assert active_space() is None
 
@@ -67,26 +67,26 @@ def test_the_same_space_is_registered_once():
     assert space_get_or_create(OLD, clock=CLOCK) != space_get_or_create(NEW, clock=CLOCK)
 
 
-def test_activating_a_space_puts_the_one_before_out_of_use():
+def test_activating_space_puts_one_before_out_of_use():
     active(OLD)
     new = active(NEW)
     assert active_space() == new
     assert list(EmbeddingSpace.objects.filter(is_active=False).values_list("model", flat=True)) == ["old-model"]
 
 
-def test_activating_brings_the_given_object_up_to_date():
+def test_activating_brings_given_object_up_to_date():
     space = space_get_or_create(OLD, clock=CLOCK)
     space_activate(space=space, clock=CLOCK)
     assert space.is_active
 
 
-def test_activating_the_active_space_keeps_the_time_since_when():
+def test_activating_active_space_keeps_time_since_when():
     space = active(OLD)
     later = space_activate(space=space, clock=DeterministicClock(1_790_000_000_000))
     assert later.activated_at == utcnow(CLOCK)
 
 
-def test_activating_a_space_that_is_gone_keeps_the_present_one():
+def test_activating_space_that_is_gone_keeps_present_one():
     active(OLD)
     gone = space_get_or_create(NEW, clock=CLOCK)
     EmbeddingSpace.objects.filter(pk=gone.pk).delete()

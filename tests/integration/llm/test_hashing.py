@@ -33,12 +33,12 @@ def test_every_text_has_a_vector_of_length_one(texts):
 
 
 @given(TEXT, TEXT)
-def test_a_text_has_the_same_vector_alone_and_beside_another(one, other):
+def test_text_has_same_vector_alone_and_beside_another(one, other):
     assert (HashingEmbedder().embed([one])[0] == HashingEmbedder().embed([other, one])[1]).all()
 
 
 @pytest.mark.parametrize("text", ["", " ", "!?…", "🎉🚀"])
-def test_a_text_without_words_has_a_direction_of_its_own(text):
+def test_text_without_words_has_direction_of_its_own(text):
     assert cosine(text, text) == pytest.approx(1.0)
     assert abs(cosine(text, "a text with words")) < 0.3
 
@@ -67,15 +67,15 @@ def test_more_shared_words_mean_a_higher_cosine():
     assert shares[-1] > shares[0] + 0.4
 
 
-def test_words_with_the_same_stem_are_nearer_than_unrelated_ones():
+def test_words_with_same_stem_are_nearer_than_unrelated_ones():
     assert cosine("travelling", "travelled") > cosine("travelling", "breakfast") + 0.2
 
 
-def test_chinese_words_inside_a_sentence_raise_the_cosine():
+def test_chinese_words_inside_sentence_raise_cosine():
     assert cosine("使用者偏好深色主題", "深色主題") > cosine("使用者偏好深色主題", "明天下雨") + 0.2
 
 
-def test_vectors_do_not_depend_on_the_seed_of_pythons_hash():
+def test_vectors_do_not_depend_on_seed_of_pythons_hash():
     here = hashlib.sha256(HashingEmbedder().embed(["the dog is called Biscuit", ""]).tobytes()).hexdigest()
     for seed in ("1", "2"):
         environment = {**os.environ, "PYTHONHASHSEED": seed}

@@ -23,7 +23,7 @@ def space() -> EmbeddingSpace:
     return space_activate(space=space_get_or_create(EmbeddingSpaceId("some-model", 384)))
 
 
-def test_the_list_shows_models_and_which_is_in_use(operator, space):
+def test_list_shows_models_and_which_is_in_use(operator, space):
     space_get_or_create(EmbeddingSpaceId("older-model", 768))
     text = operator.get(reverse(LIST)).content.decode()
     assert "some-model" in text

@@ -20,7 +20,7 @@ def measured(calls: int) -> str:
     return out.getvalue()
 
 
-def test_it_says_what_the_gateway_adds_and_where_that_goes(monkeypatch):
+def test_it_says_what_gateway_adds_and_where_that_goes(monkeypatch):
     for name in ("http_proxy", "https_proxy", "all_proxy"):
         monkeypatch.delenv(name, raising=False)
         monkeypatch.delenv(name.upper(), raising=False)

@@ -73,7 +73,7 @@ def test_int8_stays_close_to_float32(int8, float32):
 
 
 @pytest.mark.parametrize("name", ["int8", "float32"])
-def test_vectors_are_float32_of_length_one_in_the_order_of_the_texts(name, request):
+def test_vectors_are_float32_of_length_one_in_order_of_texts(name, request):
     embedder = request.getfixturevalue(name)
     vectors = embedder.embed(TEXTS)
     assert vectors.dtype == np.float32
@@ -83,14 +83,14 @@ def test_vectors_are_float32_of_length_one_in_the_order_of_the_texts(name, reque
 
 
 @pytest.mark.parametrize("name", ["int8", "float32"])
-def test_a_text_has_the_same_vector_alone_and_in_a_batch(name, request):
+def test_text_has_same_vector_alone_and_in_batch(name, request):
     embedder = request.getfixturevalue(name)
     together = embedder.embed(TEXTS * 10)[: len(TEXTS)]
     alone = np.vstack([embedder.embed([text]) for text in TEXTS])
     assert cosines(together, alone).min() > 0.99999
 
 
-def test_a_paraphrase_is_nearer_than_another_subject(int8):
+def test_paraphrase_is_nearer_than_another_subject(int8):
     eating, meal, stocks = int8.embed(["a man is eating food", "someone eats a meal", "the stock market fell"])
     assert eating @ meal > eating @ stocks + 0.3
 
@@ -102,7 +102,7 @@ def test_a_text_counts_up_to_its_256th_token(int8):
     assert not np.allclose(*int8.embed(["word " * 200 + "cat", "word " * 200 + "stock market"]))
 
 
-def test_half_a_million_characters_are_embedded_too(int8):
+def test_half_million_characters_are_embedded_too(int8):
     assert np.isfinite(int8.embed(["a lot of words " * 35_000])).all()
 
 
@@ -117,7 +117,7 @@ def test_a_lone_surrogate_is_refused(int8):
         int8.embed(["fine", "\udcff"])
 
 
-def test_the_space_names_model_and_precision_without_loading(tmp_path):
+def test_space_names_model_and_precision_without_loading(tmp_path):
     embedder = MiniLMEmbedder(tmp_path, Precision.INT8, threads=1)
     assert embedder.space == EmbeddingSpaceId("all-MiniLM-L6-v2/int8", 384)
     assert MiniLMEmbedder(tmp_path, Precision.FLOAT32, threads=1).space != embedder.space
@@ -125,7 +125,7 @@ def test_the_space_names_model_and_precision_without_loading(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_sixteen_threads_that_come_first_load_the_model_once(models_dir, monkeypatch, int8):
+def test_sixteen_threads_that_come_first_load_model_once(models_dir, monkeypatch, int8):
     opened: list[Path] = []
     real = module.open_session
     monkeypatch.setattr(module, "open_session", lambda path: opened.append(path) or real(path))
@@ -160,14 +160,14 @@ def test_large_calls_from_several_threads_do_not_mix_their_texts(int8):
     assert all(cosines(results[number], expected[number]).min() > 0.99999 for number in range(4))
 
 
-def test_a_damaged_model_file_is_rebuilt_before_it_is_loaded(tmp_path, int8):
+def test_damaged_model_file_is_rebuilt_before_it_is_loaded(tmp_path, int8):
     MiniLMEmbedder(tmp_path, Precision.INT8, threads=1).load()
     [path] = tmp_path.glob("*.onnx")
     path.write_bytes(b"damaged")
     assert np.allclose(MiniLMEmbedder(tmp_path, Precision.INT8, threads=1).embed(["x"]), int8.embed(["x"]))
 
 
-def test_a_directory_that_cannot_be_used_is_an_error_that_may_pass(tmp_path):
+def test_directory_that_cannot_be_used_is_error_that_may_pass(tmp_path):
     (tmp_path / "models").write_text("a file, not a directory")
     embedder = MiniLMEmbedder(tmp_path / "models", Precision.INT8, threads=1)
     with pytest.raises(EmbeddingUnavailableError, match="cannot be kept") as caught:

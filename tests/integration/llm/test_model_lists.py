@@ -57,7 +57,7 @@ def lists(watch: Callable[[], float]) -> ModelLists:
     return ModelLists(noon(), watch)
 
 
-def test_a_list_is_asked_for_with_a_short_timeout_and_kept(lists: ModelLists, watch: Stopwatch) -> None:
+def test_list_is_asked_for_with_short_timeout_and_kept(lists: ModelLists, watch: Stopwatch) -> None:
     provider = Listing(("a", "b"), ("c",))
     assert lists.get(provider) == ModelList(("a", "b"), None, NOON)
     watch.seconds += LISTED_SECONDS - 1
@@ -132,7 +132,7 @@ def test_callers_at_once_ask_once_and_only_one_of_them_waits(lists: ModelLists) 
     assert len(provider.asked) == 1
 
 
-def test_while_a_provider_is_asked_again_the_models_known_before_are_told(lists: ModelLists, watch: Stopwatch) -> None:
+def test_while_provider_is_asked_again_models_known_before_are_told(lists: ModelLists, watch: Stopwatch) -> None:
     provider = Slow(("a",), ("b",))
     provider.may_answer.set()
     known = lists.get(provider)
@@ -158,7 +158,7 @@ def test_a_mistake_of_ours_does_not_lock_the_list(lists: ModelLists) -> None:
     assert lists.get(provider).names == ("a",)
 
 
-def test_the_moment_of_an_answer_is_that_of_the_clock(watch: Stopwatch) -> None:
+def test_moment_of_answer_is_that_of_clock(watch: Stopwatch) -> None:
     clock = noon()
     clock.advance(5_000)
     assert ModelLists(clock, watch).get(Listing(())).asked_at == to_datetime(clock.now())

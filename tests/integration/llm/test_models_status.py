@@ -65,13 +65,13 @@ def both(settings: Any) -> Iterator[None]:
 # --- breakers -----------------------------------------------------------------------------------------
 
 
-def test_a_provider_that_never_failed_is_closed_since_never(clock: DeterministicClock) -> None:
+def test_provider_that_never_failed_is_closed_since_never(clock: DeterministicClock) -> None:
     status = breaker_status("openai", rules=RULES, clock=clock)
     assert (status.phase, status.since, status.retry_at, status.failures) == (Phase.CLOSED, None, None, 0)
     assert status.passes(NOON)
 
 
-def test_an_open_breaker_tells_since_when_why_and_until_when(clock: DeterministicClock) -> None:
+def test_open_breaker_tells_since_when_why_and_until_when(clock: DeterministicClock) -> None:
     for _ in range(10):
         ticket = breaker_admit(provider="openai", rules=RULES, clock=clock).ticket
         assert ticket is not None
@@ -86,7 +86,7 @@ def test_an_open_breaker_tells_since_when_why_and_until_when(clock: Deterministi
     assert status.passes(opened + timedelta(seconds=30))
 
 
-def test_failures_of_a_closed_breaker_are_those_that_still_count(clock: DeterministicClock) -> None:
+def test_failures_of_closed_breaker_are_those_that_still_count(clock: DeterministicClock) -> None:
     breaker(phase="closed", failures=4)
     clock.advance(58_500)
     assert breaker_status("openai", rules=RULES, clock=clock).failures == 2
@@ -100,14 +100,14 @@ def test_looking_at_a_breaker_does_not_change_it(clock: DeterministicClock) -> N
     assert stored() == before
 
 
-def test_a_breaker_that_was_reset_is_closed_since_then(clock: DeterministicClock) -> None:
+def test_breaker_that_was_reset_is_closed_since_then(clock: DeterministicClock) -> None:
     breaker()
     breaker_reset(provider="openai", actor="admin:operator", clock=clock)
     status = breaker_status("openai", rules=RULES, clock=clock)
     assert (status.phase, status.since, status.failures) == (Phase.CLOSED, NOON, 0)
 
 
-def test_breakers_of_the_configured_providers_come_first(clock: DeterministicClock) -> None:
+def test_breakers_of_configured_providers_come_first(clock: DeterministicClock) -> None:
     breaker("anthropic", "closed")
     breaker("gone")
     assert [one.provider for one in breaker_statuses(["openai", "anthropic"], rules=RULES, clock=clock)] == [
@@ -121,7 +121,7 @@ def test_breakers_of_the_configured_providers_come_first(clock: DeterministicClo
 # --- budget -------------------------------------------------------------------------------------------
 
 
-def test_a_budget_tells_what_is_spent_reserved_and_left(clock: DeterministicClock) -> None:
+def test_budget_tells_what_is_spent_reserved_and_left(clock: DeterministicClock) -> None:
     settled, open_one = (budget_reserve(amount=Decimal(4), rules=RULES, clock=clock) for _ in range(2))
     assert settled.reservation_id
     assert open_one.reservation_id
@@ -141,14 +141,14 @@ def test_what_was_waived_is_told_with_who_did_it(clock: DeterministicClock) -> N
     assert (status.waived_by, status.waived_at) == ("admin:operator", NOON)
 
 
-def test_without_a_budget_there_is_no_limit_and_no_share(clock: DeterministicClock) -> None:
+def test_without_budget_there_is_no_limit_and_no_share(clock: DeterministicClock) -> None:
     spent("8")
     status = budget_status(rules=rules(0), clock=clock)
     assert (status.limit, status.remaining, status.percent, status.reserved_percent) == (None, None, 0.0, 0.0)
     assert status.spent == 8
 
 
-def test_an_overrun_budget_has_nothing_left_rather_than_less(clock: DeterministicClock) -> None:
+def test_overrun_budget_has_nothing_left_rather_than_less(clock: DeterministicClock) -> None:
     spent("12.5")
     status = budget_status(rules=RULES, clock=clock)
     assert (status.remaining, status.percent) == (0, 125.0)
@@ -183,7 +183,7 @@ def test_latencies_are_those_of_recent_calls_that_succeeded_by_provider(clock: D
     assert set(found) == {"openai", "anthropic"}
 
 
-def test_only_so_many_calls_are_read_and_the_newest_count(clock: DeterministicClock) -> None:
+def test_only_so_many_calls_are_read_and_newest_count(clock: DeterministicClock) -> None:
     rows = [
         ModelCall(
             actor="a", purpose="p", provider="openai", outcome="succeeded", latency_ms=number,
@@ -196,7 +196,7 @@ def test_only_so_many_calls_are_read_and_the_newest_count(clock: DeterministicCl
     assert (measured.summary.min, measured.summary.count + measured.trimmed) == (13, SAMPLED_CALLS - 3)
 
 
-def test_why_calls_failed_is_told_for_the_minutes_before(clock: DeterministicClock) -> None:
+def test_why_calls_failed_is_told_for_minutes_before(clock: DeterministicClock) -> None:
     for reason, ago in (("timeout", 1), ("timeout", 2), ("connection", 3), ("auth", 11)):
         call(outcome="failed", reason=reason, started_at=NOON - timedelta(minutes=ago))
     call(outcome="failed", reason="of another", provider="anthropic")
@@ -215,7 +215,7 @@ def test_the_newest_valid_prices_hold(clock: DeterministicClock) -> None:
     assert prices_in_force(clock=clock) == {("openai", "gpt-5"): (newest, longer)}
 
 
-def test_a_day_without_a_price_for_short_prompts_is_none(clock: DeterministicClock) -> None:
+def test_day_without_price_for_short_prompts_is_none(clock: DeterministicClock) -> None:
     older = price()
     price(valid_from=date(2026, 5, 1), above_input_tokens=1_000)
     price(model="other", above_input_tokens=1_000)
@@ -235,7 +235,7 @@ def test_a_day_without_a_price_for_short_prompts_is_none(clock: DeterministicClo
         ("openai@127.0.0.1:11434", "gpt-5"),
     ],
 )
-def test_people_read_the_prices_that_calls_are_charged(provider: str, model: str) -> None:
+def test_people_read_prices_that_calls_are_charged(provider: str, model: str) -> None:
     prices_ensure()
     price(provider="openai@127.0.0.1:11434", model="*", input_per_million=0, output_per_million=0)
     price(valid_from=date(2026, 2, 1), input_per_million=Decimal("1.1"))
@@ -247,7 +247,7 @@ def test_people_read_the_prices_that_calls_are_charged(provider: str, model: str
     assert [(one.above_input_tokens, one.input_per_million, one.output_per_million) for one in shown] == charged
 
 
-def test_a_price_is_old_when_nobody_looked_at_it_for_half_a_year() -> None:
+def test_price_is_old_when_nobody_looked_at_it_for_half_year() -> None:
     today = NOON.date()
     listed = price(edited_by=COMES_WITH_THE_HUB, valid_from=today - OLD_AFTER)
     assert (confirmed_on(listed), is_old(listed, today)) == (today - OLD_AFTER, False)
@@ -315,7 +315,7 @@ def test_a_spent_budget_lets_no_call_through(clock: DeterministicClock) -> None:
 
 
 @pytest.mark.parametrize(("budget", "passes"), [("10", False), ("0", True)])
-def test_a_model_without_a_price_passes_only_without_a_budget(
+def test_model_without_price_passes_only_without_budget(
     clock: DeterministicClock, settings: Any, budget: str, passes: bool
 ) -> None:
     with configured(settings, MODEL, budget=budget):

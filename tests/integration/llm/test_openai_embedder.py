@@ -39,14 +39,14 @@ def unit_vectors(texts: list[str]) -> np.ndarray:
     return wide / np.linalg.norm(wide, axis=1, keepdims=True)
 
 
-def test_vectors_come_back_at_length_one_in_the_order_of_the_texts(server):
+def test_vectors_come_back_at_length_one_in_order_of_texts(server):
     texts = ["banana", "kiwi", "aa"]
     vectors = embedder(server).embed(texts)
     assert vectors.dtype == np.float32
     assert np.allclose(vectors, unit_vectors(texts))
 
 
-def test_the_request_names_model_key_and_plain_numbers(server):
+def test_request_names_model_key_and_plain_numbers(server):
     embedder(server).embed(["banana"])
     [request] = server.requests
     assert request["path"] == "/v1/embeddings"
@@ -54,7 +54,7 @@ def test_the_request_names_model_key_and_plain_numbers(server):
     assert server.headers[0]["authorization"] == "Bearer sk-secret"
 
 
-def test_a_server_that_asks_for_no_key_is_asked_without_one_of_ours(server, monkeypatch):
+def test_server_that_asks_for_no_key_is_asked_without_one_of_ours(server, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-environment")
     embedder(server, api_key=None).embed(["banana"])
     assert "sk-" not in server.headers[0]["authorization"]
@@ -75,7 +75,7 @@ def test_many_texts_are_asked_for_in_several_requests(server):
     assert np.allclose(vectors, unit_vectors(texts))
 
 
-def test_a_request_stays_under_the_servers_limit_of_text(server):
+def test_request_stays_under_servers_limit_of_text(server):
     embedder(server).embed(["b" * 8_000] * 60)
     assert [len(request["input"]) for request in server.requests] == [25, 25, 10]
 
@@ -85,13 +85,13 @@ def test_no_texts_ask_nothing(server):
     assert not server.requests
 
 
-def test_a_long_text_is_cut_and_an_empty_one_is_sent_as_a_space(server):
+def test_long_text_is_cut_and_empty_one_is_sent_as_space(server):
     embedder(server).embed(["c" * 9_000, "", "\n "])
     assert [len(text) for text in server.requests[0]["input"]] == [8_000, 1, 1]
     assert server.requests[0]["input"][1:] == [" ", " "]
 
 
-def test_a_server_that_fails_twice_is_asked_a_third_time(server):
+def test_server_that_fails_twice_is_asked_third_time(server):
     server.fail(500, times=2)
     server.work()
     assert embedder(server).embed(["banana"]).shape == (1, DIMENSION)
@@ -132,7 +132,7 @@ def test_a_stall_is_tried_again(server):
     assert np.allclose(vectors, unit_vectors(["banana"]))
 
 
-def test_a_server_that_is_not_there_is_an_error_that_passes():
+def test_server_that_is_not_there_is_error_that_passes():
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         nobody = ModelServer(f"http://127.0.0.1:{free.getsockname()[1]}/v1")
@@ -145,7 +145,7 @@ def test_a_server_that_is_not_there_is_an_error_that_passes():
     ("status", "setting"),
     [(401, "EMBEDDING_API_KEY"), (403, "EMBEDDING_API_KEY"), (404, "EMBEDDING_BASE_URL")],
 )
-def test_a_refusal_names_the_setting_to_check_and_is_not_tried_again(server, status, setting):
+def test_refusal_names_setting_to_check_and_is_not_tried_again(server, status, setting):
     server.fail(status)
     with pytest.raises(EmbeddingUnavailableError, match=setting) as caught:
         embedder(server).embed(["banana"])
@@ -153,14 +153,14 @@ def test_a_refusal_names_the_setting_to_check_and_is_not_tried_again(server, sta
     assert len(server.requests) == 1
 
 
-def test_texts_that_the_server_refuses_are_the_texts_fault(server):
+def test_texts_that_server_refuses_are_texts_fault(server):
     server.fail(400)
     with pytest.raises(EmbeddingInputError, match="HTTP 400"):
         embedder(server).embed(["banana"])
 
 
 @pytest.mark.parametrize("status", [400, 401, 404, 429, 500])
-def test_the_servers_own_words_reach_neither_the_error_nor_its_causes(server, status):
+def test_servers_own_words_reach_neither_error_nor_its_causes(server, status):
     server.fail(status)
     with pytest.raises(Exception, match="embedding server") as caught:
         embedder(server, retries=0).embed(["banana"])
@@ -202,7 +202,7 @@ def test_a_number_that_is_not_finite_is_refused(server, number):
 
 
 @pytest.mark.parametrize("vector", [None, "text", {}, [1, 2, 3, "4"], [1, 2, 3, None], [[1]] * 4])
-def test_a_vector_that_is_no_list_of_numbers_is_refused(server, vector):
+def test_vector_that_is_no_list_of_numbers_is_refused(server, vector):
     answer = embeddings(["banana"])
     answer["data"][0]["embedding"] = vector
     server.say(answer)
@@ -227,7 +227,7 @@ def test_an_answer_that_is_no_answer_is_refused(server, body):
         embedder(server, retries=0).embed(["banana"])
 
 
-def test_neither_texts_nor_the_key_are_logged_even_at_debug(server, caplog):
+def test_neither_texts_nor_key_are_logged_even_at_debug(server, caplog):
     with caplog.at_level(logging.DEBUG):
         embedder(server).embed(["my diary"])
         server.fail(500)
@@ -237,7 +237,7 @@ def test_neither_texts_nor_the_key_are_logged_even_at_debug(server, caplog):
     assert "sk-secret" not in caplog.text
 
 
-def test_a_lone_surrogate_is_refused_before_anything_is_sent(server):
+def test_lone_surrogate_is_refused_before_anything_is_sent(server):
     with pytest.raises(EmbeddingInputError):
         embedder(server).embed(["\ud83d"])
     assert not server.requests

@@ -54,13 +54,13 @@ def test_another_embedder_has_nothing_to_prepare(settings, tmp_path):
     assert not settings.MODELS_DIR.exists()
 
 
-def test_unusable_weights_end_the_command_with_the_reason(minilm, monkeypatch):
+def test_unusable_weights_end_command_with_reason(minilm, monkeypatch):
     monkeypatch.setattr(source, "WEIGHTS_SHA256", "0" * 64)
     with pytest.raises(CommandError, match="not the official file"):
         run()
 
 
-def test_a_directory_that_cannot_be_used_ends_the_command_with_its_name(minilm):
+def test_directory_that_cannot_be_used_ends_command_with_its_name(minilm):
     minilm.MODELS_DIR.write_text("a file, not a directory")
     with pytest.raises(CommandError, match="models cannot be used"):
         run()

@@ -18,7 +18,7 @@ def test_statements_go_together_and_each_has_its_result(django_assert_num_querie
     assert count.rows == [(1,)]
 
 
-def test_a_statement_without_rows_has_no_first_one() -> None:
+def test_statement_without_rows_has_no_first_one() -> None:
     [result] = run(Statement("SELECT 1 WHERE false"))
     assert (result.row, result.rows, result.count) == (None, [], 0)
 
@@ -29,7 +29,7 @@ def test_nothing_costs_nothing(django_assert_num_queries) -> None:
         assert run_groups({"empty": []}) == {"empty": []}
 
 
-def test_groups_get_the_results_of_their_own_statements() -> None:
+def test_groups_get_results_of_their_own_statements() -> None:
     found = run_groups({"a": [Statement("SELECT 1"), Statement("SELECT 2")], "none": [], "b": [Statement("SELECT 3")]})
     assert {name: [result.row for result in results] for name, results in found.items()} == {
         "a": [(1,), (2,)],
@@ -44,7 +44,7 @@ def test_when_one_fails_none_has_happened() -> None:
     assert not Breaker.objects.exists()
 
 
-def test_a_connection_that_binds_on_the_server_gets_them_one_at_a_time(monkeypatch, django_assert_num_queries) -> None:
+def test_connection_that_binds_on_server_gets_them_one_at_time(monkeypatch, django_assert_num_queries) -> None:
     monkeypatch.setattr(connection.features, "uses_server_side_binding", True)
     with django_assert_num_queries(2):
         assert [result.row for result in run(Statement("SELECT 1"), COUNT)] == [(1,), (0,)]

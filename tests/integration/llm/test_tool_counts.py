@@ -69,7 +69,7 @@ class TestCounting:
         assert (len(found.by_day), found.total, found.runs) == (30, ProtocolStatistics(), ())
         assert found.total.fallback_rate == 0
 
-    def test_a_clock_at_midnight_counts_for_the_new_day(self) -> None:
+    def test_clock_at_midnight_counts_for_new_day(self) -> None:
         midnight = DeterministicClock(int(datetime(2026, 5, 10, tzinfo=UTC).timestamp()) * 1_000)
         output_count(statistics=ONE, clock=midnight)
         midnight.advance(-1)
@@ -92,7 +92,7 @@ class TestCounting:
         with pytest.raises(IntegrityError), transaction.atomic():
             ToolOutputDay.objects.create(day=TODAY, outputs=2, abp=1)
 
-    def test_a_transaction_of_the_caller_still_reaches_the_disk(self) -> None:
+    def test_transaction_of_caller_still_reaches_disk(self) -> None:
         output_count(statistics=ONE, clock=clock())
         with connection.cursor() as cursor:
             cursor.execute("SHOW synchronous_commit")

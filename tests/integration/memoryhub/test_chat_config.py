@@ -40,14 +40,14 @@ def test_none_switches_a_described_model_off(configure):
     assert configure(OPENAI | {"MEMORYHUB_CHAT_PROVIDER": "none"}).primary is None
 
 
-def test_a_model_has_the_defaults_that_are_documented(configure):
+def test_model_has_defaults_that_are_documented(configure):
     primary = configure(OPENAI).primary
     assert (primary.provider, primary.model, primary.api_key, primary.base_url) == ("openai", "some-model", KEY, None)
     timeouts = (primary.connect_timeout_seconds, primary.idle_timeout_seconds, primary.timeout_seconds)
     assert timeouts == (5.0, 60.0, 180.0)
 
 
-def test_a_call_has_the_bounds_that_are_documented(configure):
+def test_call_has_bounds_that_are_documented(configure):
     config = configure(OPENAI)
     assert (config.deadline_seconds, config.max_tries, config.corrections) == (600.0, 3, 1)
     bounds = {"DEADLINE_SECONDS": "20", "MAX_TRIES": "2", "CORRECTIONS": "0"}
@@ -55,7 +55,7 @@ def test_a_call_has_the_bounds_that_are_documented(configure):
     assert (config.deadline_seconds, config.max_tries, config.corrections) == (20.0, 2, 0)
 
 
-def test_the_fallback_is_described_by_variables_of_its_own(configure):
+def test_fallback_is_described_by_variables_of_its_own(configure):
     timeout = {"MEMORYHUB_CHAT_FALLBACK_TIMEOUT_SECONDS": "30", "MEMORYHUB_CHAT_IDLE_TIMEOUT_SECONDS": "7"}
     config = configure(OPENAI | FALLBACK | timeout)
     assert (config.fallback.provider, config.fallback.model) == ("anthropic", "another-model")
@@ -110,13 +110,13 @@ def test_a_server_with_an_address_needs_no_key(configure):
         ("MEMORYHUB_CHAT_FALLBACK_TIMEOUT_SECONDS", "-1"),
     ],
 )
-def test_a_value_that_cannot_be_used_is_refused_by_the_name_of_its_variable(configure, name, value):
+def test_value_that_cannot_be_used_is_refused_by_name_of_its_variable(configure, name, value):
     with pytest.raises(ImproperlyConfigured, match=name) as caught:
         configure(OPENAI | FALLBACK | {name: value})
     assert KEY not in str(caught.value)
 
 
-def test_a_fallback_needs_something_to_stand_in_for(configure):
+def test_fallback_needs_something_to_stand_in_for(configure):
     with pytest.raises(ImproperlyConfigured, match="MEMORYHUB_CHAT_FALLBACK_PROVIDER needs a MEMORYHUB_CHAT_PROVIDER"):
         configure(FALLBACK)
 

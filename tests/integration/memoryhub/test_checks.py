@@ -25,16 +25,16 @@ def ids(messages) -> list[str]:
     return [message.id for message in messages]
 
 
-def test_the_tests_own_configuration_has_no_warning():
+def test_tests_own_configuration_has_no_warning():
     call_command("check", fail_level="WARNING")
 
 
-def test_a_data_directory_that_does_not_exist_yet_is_fine(configured, tmp_path):
+def test_data_directory_that_does_not_exist_yet_is_fine(configured, tmp_path):
     configured(data_dir=tmp_path / "not" / "yet")
     assert checks.check_data_directory() == []
 
 
-def test_a_data_directory_that_cannot_be_written_is_reported(configured, monkeypatch, tmp_path):
+def test_data_directory_that_cannot_be_written_is_reported(configured, monkeypatch, tmp_path):
     monkeypatch.setattr(os, "access", lambda path, mode: False)
     configured(data_dir=tmp_path)
     (message,) = checks.check_data_directory()
@@ -100,7 +100,7 @@ def deploy_check(data_dir: Path, **environment: str) -> subprocess.CompletedProc
     ("timeout", "reservation", "found"),
     [(180, 900, []), (3_600, 900, ["memoryhub.W005"]), (58, 60, ["memoryhub.W005"]), (3_600, 4_000, [])],
 )
-def test_a_try_that_may_outlast_its_reservation_is_reported(configured, settings, timeout, reservation, found):
+def test_try_that_may_outlast_its_reservation_is_reported(configured, settings, timeout, reservation, found):
     model = ChatModelConfig("openai", "m", None, "key", 5, 60, timeout_seconds=timeout, settings="MEMORYHUB_CHAT")
     guards = dataclasses.replace(settings.MEMORYHUB.guards, reservation_seconds=reservation)
     configured(chat=ChatConfig(model), guards=guards)

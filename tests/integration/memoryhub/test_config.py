@@ -18,7 +18,7 @@ def environment(monkeypatch):
     return monkeypatch
 
 
-def test_without_any_variable_the_defaults_of_the_design_hold():
+def test_without_any_variable_defaults_of_design_hold():
     config = read_config()
     assert config.data_dir == Path.cwd() / "data"
     assert (config.host, config.port) == ("127.0.0.1", 8000)
@@ -57,20 +57,20 @@ def test_without_any_variable_the_defaults_of_the_design_hold():
         ("MEMORYHUB_CHAT_RESERVATION_SECONDS", "59"),
     ],
 )
-def test_a_value_that_cannot_be_used_is_refused_by_the_name_of_its_variable(environment, name, value):
+def test_value_that_cannot_be_used_is_refused_by_name_of_its_variable(environment, name, value):
     environment.setenv(name, value)
     with pytest.raises(ImproperlyConfigured, match=name):
         read_config()
 
 
 @pytest.mark.parametrize("url", ["mysql://localhost/hub", "sqlite:///hub.db", "nonsense", "postgresql://h:port/x"])
-def test_a_database_url_that_names_no_postgresql_is_refused(environment, url):
+def test_database_url_that_names_no_postgresql_is_refused(environment, url):
     environment.setenv("DATABASE_URL", url)
     with pytest.raises(ImproperlyConfigured, match="DATABASE_URL"):
         read_config().database_settings()
 
 
-def test_an_error_about_the_database_url_does_not_show_its_password(environment):
+def test_error_about_database_url_does_not_show_its_password(environment):
     environment.setenv("DATABASE_URL", "postgresql://me:s3cret-word@host:port/x")
     with pytest.raises(ImproperlyConfigured) as caught:
         read_config().database_settings()
@@ -85,7 +85,7 @@ def test_a_database_url_becomes_djangos_settings(environment):
     assert settings["NAME"] == "hub"
 
 
-def test_openai_embeddings_need_a_key_or_an_address(environment):
+def test_openai_embeddings_need_key_or_address(environment):
     environment.setenv("MEMORYHUB_EMBEDDER", "openai")
     with pytest.raises(ImproperlyConfigured, match="MEMORYHUB_EMBEDDING_API_KEY"):
         read_config()
@@ -101,17 +101,17 @@ def test_what_guards_calls_is_read(environment):
     assert guards.tokens_per_minute == {"openai": 200_000, "local": 0}
 
 
-def test_a_key_of_32_printable_characters_is_accepted(environment):
+def test_key_of_32_printable_characters_is_accepted(environment):
     environment.setenv("MEMORYHUB_API_KEY", "!" * 31 + "~")
     assert read_config().api_key == "!" * 31 + "~"
 
 
-def test_a_relative_data_directory_is_made_absolute(environment):
+def test_relative_data_directory_is_made_absolute(environment):
     environment.setenv("MEMORYHUB_DATA_DIR", "elsewhere")
     assert read_config().data_dir == Path.cwd() / "elsewhere"
 
 
-def test_the_signing_key_is_made_once_and_kept_private(environment, tmp_path):
+def test_signing_key_is_made_once_and_kept_private(environment, tmp_path):
     environment.setenv("MEMORYHUB_DATA_DIR", str(tmp_path))
     key = read_config().load_secret_key()
     assert len(key) >= 50
@@ -119,20 +119,20 @@ def test_the_signing_key_is_made_once_and_kept_private(environment, tmp_path):
     assert (tmp_path / "secret_key").stat().st_mode & 0o077 == 0
 
 
-def test_a_data_directory_made_for_the_signing_key_is_closed_to_others(environment, tmp_path):
+def test_data_directory_made_for_signing_key_is_closed_to_others(environment, tmp_path):
     environment.setenv("MEMORYHUB_DATA_DIR", str(tmp_path / "new"))
     read_config().load_secret_key()
     assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o700
 
 
-def test_a_data_directory_that_is_there_stays_as_open_as_it_is(environment, tmp_path):
+def test_data_directory_that_is_there_stays_as_open_as_it_is(environment, tmp_path):
     environment.setenv("MEMORYHUB_DATA_DIR", str(tmp_path))
     tmp_path.chmod(0o710)
     read_config().load_secret_key()
     assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o710
 
 
-def test_processes_that_start_at_once_agree_on_a_whole_signing_key(environment, tmp_path):
+def test_processes_that_start_at_once_agree_on_whole_signing_key(environment, tmp_path):
     environment.setenv("MEMORYHUB_DATA_DIR", str(tmp_path))
     together = threading.Barrier(8)
 
@@ -146,7 +146,7 @@ def test_processes_that_start_at_once_agree_on_a_whole_signing_key(environment, 
     assert [path.name for path in tmp_path.iterdir()] == ["secret_key"]
 
 
-def test_the_signing_key_of_a_quicker_process_is_taken(environment, tmp_path):
+def test_signing_key_of_quicker_process_is_taken(environment, tmp_path):
     environment.setenv("MEMORYHUB_DATA_DIR", str(tmp_path))
 
     def quicker(size):
@@ -165,7 +165,7 @@ def test_the_signing_key_is_never_there_in_part(environment, tmp_path):
     assert seen == [False]
 
 
-def test_a_damaged_signing_key_is_named_and_not_replaced(environment, tmp_path):
+def test_damaged_signing_key_is_named_and_not_replaced(environment, tmp_path):
     environment.setenv("MEMORYHUB_DATA_DIR", str(tmp_path))
     (tmp_path / "secret_key").write_text("half")
     with pytest.raises(ImproperlyConfigured, match="secret_key is damaged"):

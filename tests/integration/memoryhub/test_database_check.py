@@ -19,7 +19,7 @@ from memoryhub.postgres.server import EmbeddedDatabase
         ServerFacts(160001, "1.0.0", None),
     ],
 )
-def test_a_server_that_can_hold_memories_is_accepted(facts):
+def test_server_that_can_hold_memories_is_accepted(facts):
     assert judge(facts) is None
 
 
@@ -33,7 +33,7 @@ def test_a_server_that_can_hold_memories_is_accepted(facts):
         (ServerFacts(150000, "0.5.1", "0.8.1"), "ALTER EXTENSION vector UPDATE"),
     ],
 )
-def test_a_server_that_cannot_is_told_what_it_lacks(facts, words):
+def test_server_that_cannot_is_told_what_it_lacks(facts, words):
     assert words in judge(facts)
 
 
@@ -71,7 +71,7 @@ def test_a_server_without_pgvector_is_refused(fresh):
         require_fit_server(bare)
 
 
-def test_pgvector_that_only_a_superuser_may_install_is_explained(fresh):
+def test_pgvector_that_only_superuser_may_install_is_explained(fresh):
     with pytest.raises(DatabaseUnfitError, match="have a superuser run `CREATE EXTENSION vector`"):
         require_fit_server(fresh("untrusted"))
 
@@ -85,7 +85,7 @@ def test_pgvector_is_installed_where_the_role_may(fresh):
         assert connection.execute(query).fetchone() == (1,)
 
 
-def test_a_server_that_does_not_answer_is_named_without_its_password():
+def test_server_that_does_not_answer_is_named_without_its_password():
     place = dj_database_url.parse("postgresql://someone:s3cret-word@127.0.0.1:9/hub")
     with pytest.raises(DatabaseUnfitError, match="DATABASE_URL") as caught:
         require_fit_server(dict(place))
@@ -93,7 +93,7 @@ def test_a_server_that_does_not_answer_is_named_without_its_password():
     assert "127.0.0.1" in str(caught.value)
 
 
-def test_a_socket_directory_in_the_url_is_understood(server):
+def test_socket_directory_in_url_is_understood(server):
     place = settings.DATABASES["default"]["HOST"]
     parsed = dj_database_url.parse(f"postgresql://memoryhub@{quote(str(Path(place)), safe='')}/memoryhub")
     require_fit_server(dict(parsed))

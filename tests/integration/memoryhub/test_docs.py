@@ -106,7 +106,7 @@ def variables_read() -> set[str]:
     return set().union(*(variables(path.read_text("utf-8")) for path in readers))
 
 
-def test_every_setting_is_on_the_configuration_page() -> None:
+def test_every_setting_is_on_configuration_page() -> None:
     read_ones = variables_read()
     assert len(read_ones) > 20
     assert read_ones - variables("\n".join(rows(read("operate", "configuration.md")))) == set()

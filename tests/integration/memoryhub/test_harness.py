@@ -6,7 +6,7 @@ from django.db import connection
 
 
 @pytest.mark.django_db
-def test_the_test_database_is_the_embedded_one_with_pgvector():
+def test_test_database_is_embedded_one_with_pgvector():
     with connection.cursor() as cursor:
         cursor.execute("SELECT '[1,2]'::vector <-> '[1,3]'::vector, current_database(), current_user")
         distance, name, user = cursor.fetchone()
@@ -16,7 +16,7 @@ def test_the_test_database_is_the_embedded_one_with_pgvector():
 
 
 @pytest.mark.django_db
-def test_the_role_may_run_the_migration_that_asks_for_the_extension():
+def test_role_may_run_migration_that_asks_for_extension():
     with connection.cursor() as cursor:
         cursor.execute("CREATE EXTENSION IF NOT EXISTS vector")
         cursor.execute("SELECT extversion FROM pg_extension WHERE extname = 'vector'")
@@ -24,7 +24,7 @@ def test_the_role_may_run_the_migration_that_asks_for_the_extension():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_threads_of_a_test_get_connections_of_their_own():
+def test_threads_of_test_get_connections_of_their_own():
     seen = []
 
     def ask():
@@ -43,6 +43,6 @@ def test_threads_of_a_test_get_connections_of_their_own():
     assert len(set(seen)) == 8
 
 
-def test_the_tests_use_a_data_directory_of_their_own_and_the_hashing_embedder():
+def test_tests_use_data_directory_of_their_own_and_hashing_embedder():
     assert "memoryhub-tests-" in str(settings.MEMORYHUB.data_dir)
     assert settings.MEMORYHUB.embedding.embedder == "hashing"

@@ -21,7 +21,7 @@ def samples(*milliseconds: float, recall: float = 1.0, complete: bool = True) ->
     return Samples([one / 1000 for one in milliseconds], [recall] * count, [complete] * count)
 
 
-def test_a_way_has_percentiles_a_rate_and_the_averages_of_its_answers() -> None:
+def test_way_has_percentiles_rate_and_averages_of_its_answers() -> None:
     mixed = Samples([0.001, 0.002, 0.009], [1.0, 0.8, 0.9], [True, True, False])
     [figures] = read_figures(100, "10%", {"numpy": mixed})
     assert (figures.rows, figures.filter, figures.way, figures.calls) == (100, "10%", "numpy", 3)
@@ -30,14 +30,14 @@ def test_a_way_has_percentiles_a_rate_and_the_averages_of_its_answers() -> None:
     assert not is_correct(figures.as_json())
 
 
-def test_calls_at_once_are_counted_by_the_clock_on_the_wall() -> None:
+def test_calls_at_once_are_counted_by_clock_on_wall() -> None:
     many = samples(10, 10, 10, 10)
     many.elapsed = 0.02
     [figures] = read_figures(100, "100%", {"http_many": many})
     assert figures.per_second == 200.0
 
 
-def test_ratios_are_to_the_quickest_raw_way_that_is_right() -> None:
+def test_ratios_are_to_quickest_raw_way_that_is_right() -> None:
     figures = read_figures(
         100,
         "100%",
@@ -56,19 +56,19 @@ def test_ratios_are_to_the_quickest_raw_way_that_is_right() -> None:
     }  # fmt: skip
 
 
-def test_without_a_correct_raw_way_there_is_no_ratio() -> None:
+def test_without_correct_raw_way_there_is_no_ratio() -> None:
     figures = read_figures(100, "100%", {"sql_hnsw": samples(1, recall=0.5), "service": samples(3)})
     assert [each.ratio for each in figures] == [None, None]
 
 
-def test_a_recall_of_99_in_100_is_right_if_nothing_is_missing() -> None:
+def test_recall_of_99_in_100_is_right_if_nothing_is_missing() -> None:
     right = {"recall": 0.99, "complete": 1.0}
     assert is_correct(right)
     assert not is_correct(right | {"recall": 0.9899})
     assert not is_correct(right | {"complete": 0.99})
 
 
-def test_a_whole_search_is_held_against_the_quickest_way_and_reading_the_rows() -> None:
+def test_whole_search_is_held_against_quickest_way_and_reading_rows() -> None:
     parts = [Stages(refresh=0.001, rank=0.002, fetch=0.003, whole=0.006, least=0.003) for _ in range(3)]
     figures = stage_figures("10%", parts, [(0.01, 0.0005)] * 3, quickest="numpy")
     assert figures == {
@@ -89,7 +89,7 @@ def test_ways_take_turns_and_each_answers_every_question() -> None:
     assert len(taken["a"].seconds) == 6
 
 
-def test_a_slow_way_answers_fewer_questions_in_every_round() -> None:
+def test_slow_way_answers_fewer_questions_in_every_round() -> None:
     asked: list[int] = []
 
     def slow(question: int) -> tuple[float, float, bool]:
@@ -123,7 +123,7 @@ def test_nothing_taken_is_no_row() -> None:
 
 
 @pytest.mark.parametrize("elapsed", [None, 2.0])
-def test_what_was_spent_is_the_sum_of_calls_one_after_the_other(elapsed: float | None) -> None:
+def test_what_was_spent_is_sum_of_calls_one_after_other(elapsed: float | None) -> None:
     taken = samples(1000, 500)
     taken.elapsed = elapsed
     assert taken.spent == (1.5 if elapsed is None else 2.0)

@@ -236,7 +236,7 @@ def test_a_second_unload_removes_nothing() -> None:
 
 
 @pytest.mark.usefixtures("few")
-def test_an_unload_leaves_the_rows_of_others_as_they_were() -> None:
+def test_unload_leaves_rows_of_others_as_they_were() -> None:
     real_people()
     before = rows_of_others()
     assert len(before["semantic_conflict"]) == 2
@@ -259,7 +259,7 @@ def test_an_unload_finds_archived_events() -> None:
 
 
 @pytest.mark.usefixtures("few")
-def test_an_unload_removes_memories_made_of_events() -> None:
+def test_unload_removes_memories_made_of_events() -> None:
     run("load_sample")
     policy(min_importance=0.8)
     drain()

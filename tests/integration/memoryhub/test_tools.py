@@ -16,7 +16,7 @@ def test_every_entry_of_the_table_is_a_tool(path: str) -> None:
     assert tool.description.endswith(".")
 
 
-def test_the_registry_holds_the_table_in_its_order() -> None:
+def test_registry_holds_table_in_its_order() -> None:
     assert [tool.name for tool in tool_registry()] == [import_string(path).name for path in TOOLS]
 
 
@@ -25,5 +25,5 @@ def test_memories_can_be_saved_searched_and_reinforced() -> None:
 
 
 @pytest.mark.parametrize("path", TOOLS)
-def test_a_tool_takes_no_parameter_that_it_does_not_name(path: str) -> None:
+def test_tool_takes_no_parameter_that_it_does_not_name(path: str) -> None:
     assert import_string(path).parameters["additionalProperties"] is False

@@ -40,7 +40,7 @@ def filled() -> tuple[ScopeData, list[tuple[int, str]]]:
 
 @pytest.mark.django_db
 class TestFilling:
-    def test_every_row_is_a_memory_with_its_vector_and_its_tags(self, filled) -> None:
+    def test_every_row_is_memory_with_its_vector_and_its_tags(self, filled) -> None:
         data, ids = filled
         memories = Memory.objects.in_bulk([pk for pk, _ in ids])
         assert [memories[pk].content for pk, _ in ids] == list(data.texts)
@@ -78,7 +78,7 @@ class TestFilling:
                 question = Question.of(data, each, query, 10)
                 assert (question.recall(found), question.is_complete(found)) == (1.0, True)
 
-    def test_filling_twice_adds_to_the_user_and_later_searches_see_it(self, filled) -> None:
+    def test_filling_twice_adds_to_user_and_later_searches_see_it(self, filled) -> None:
         data, _ = filled
         before = memory_search(system_access("test"), SearchQuery(scope=Scope("ana"), query="x")).ranking.matched
         more = real_scope("ana", [f"one more {n}" for n in range(30)], data.vectors[:30], 25, 5)
@@ -98,17 +98,17 @@ class TestFilling:
 
 
 @pytest.mark.parametrize(("each", "share"), [(ALL, 1.0), (TENTH, 0.1), (HUNDREDTH, 0.01), (THOUSANDTH, 0.001)])
-def test_a_filter_keeps_its_share_of_the_rows_whatever_it_asks_for(each, share) -> None:
+def test_filter_keeps_its_share_of_rows_whatever_it_asks_for(each, share) -> None:
     data = scope(4_000)
     assert {len(data.matching(each, query)) / 4_000 for query in range(20)} == {share}
 
 
-def test_a_scope_that_is_smaller_than_the_share_keeps_a_row() -> None:
+def test_scope_that_is_smaller_than_share_keeps_row() -> None:
     data = scope(100)
     assert [len(data.matching(THOUSANDTH, query)) for query in range(20)] == [1] * 20
 
 
-def test_by_turns_a_filter_of_clusters_keeps_all_rows_around_a_query_and_none() -> None:
+def test_by_turns_filter_of_clusters_keeps_all_rows_around_query_and_none() -> None:
     data = scope(4_000)
     for query in range(20):
         nearest = int(np.argmax(data.vectors @ data.queries[query]))
@@ -116,7 +116,7 @@ def test_by_turns_a_filter_of_clusters_keeps_all_rows_around_a_query_and_none() 
 
 
 @pytest.mark.parametrize("rows", [1, 40, 100, 2_000])
-def test_every_filter_finds_something_in_a_scope_of_any_size(rows) -> None:
+def test_every_filter_finds_something_in_scope_of_any_size(rows) -> None:
     data = scope(rows)
     assert all(len(data.matching(each, query)) for each in FILTERS for query in range(20))
 

@@ -87,7 +87,7 @@ def test_a_rule_that_does_not_exist_is_named(tmp_path: Path) -> None:
         run(file_of(tmp_path, MOVED), "--rule", "bold")
 
 
-def test_unrelated_pairs_are_crossed_from_the_conflicts_of_a_file(tmp_path: Path) -> None:
+def test_unrelated_pairs_are_crossed_from_conflicts_of_file(tmp_path: Path) -> None:
     path = file_of(tmp_path, MOVED, BIRTHDAYS)
     groups = {row["group"]: row["pairs"] for row in figures(tmp_path, path, "--unrelated")["all"]}
     assert groups == {"homes": 2, "unrelated: pairs": 2, "neighbours: pairs": 2}
@@ -113,7 +113,7 @@ def test_the_strengths_of_each_reason_are_counted(tmp_path: Path) -> None:
     assert "Contradictions at least this strong" in out
 
 
-def test_examples_of_each_mistake_are_shown_up_to_a_number(tmp_path: Path) -> None:
+def test_examples_of_each_mistake_are_shown_up_to_number(tmp_path: Path) -> None:
     missed = {**DRINKS, "label": "conflict"}
     out, _ = run(file_of(tmp_path, missed, missed, ALIKE), "--show", 1)
     assert out.count("missed (drinks)") == 1
@@ -147,7 +147,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
         run(tmp_path / "nowhere.jsonl")
 
 
-def test_figures_that_cannot_be_written_are_an_error(tmp_path: Path) -> None:
+def test_figures_that_cannot_be_written_are_error(tmp_path: Path) -> None:
     with pytest.raises(CommandError, match=r"figures\.json: No such file"):
         run(file_of(tmp_path, MOVED), "--json", tmp_path / "nowhere" / "figures.json")
 
@@ -163,5 +163,5 @@ def only_reads(execute: Any, sql: str, params: Any, many: bool, context: Any) ->
     return execute(sql, params, many, context)
 
 
-def test_without_a_prepared_database_the_built_in_rules_decide() -> None:
+def test_without_prepared_database_built_in_rules_decide() -> None:
     assert {"default", "inferred"} == set(built_in_rules().rules)

@@ -126,7 +126,7 @@ def test_scenario_rule_persistence() -> None:
         ({"name": "bad", "arbitration": {"weights": {"importance": -1}}}, "arbitration.weights.importance"),
     ],
 )
-def test_a_bad_rule_is_refused_and_the_registry_keeps_its_version(document: dict[str, Any], path: str) -> None:
+def test_bad_rule_is_refused_and_registry_keeps_its_version(document: dict[str, Any], path: str) -> None:
     before = everything()
     with pytest.raises(InvalidRuleError) as caught:
         rule_register(document=document, actor="test")
@@ -148,7 +148,7 @@ def test_a_circle_through_an_update_is_refused() -> None:
     assert everything() == before
 
 
-def test_a_change_that_would_break_a_rule_that_extends_it_is_refused() -> None:
+def test_change_that_would_break_rule_that_extends_it_is_refused() -> None:
     register("base")
     register("leaf", extends="base", conditions={"importance_range": {"min": 0.5}})
     before = everything()
@@ -175,14 +175,14 @@ def test_a_rule_that_others_extend_is_not_deleted() -> None:
 
 
 @pytest.mark.parametrize("name", ["default", "inferred"])
-def test_a_built_in_rule_is_edited_but_not_deleted(name: str) -> None:
+def test_built_in_rule_is_edited_but_not_deleted(name: str) -> None:
     update(name, merge={"boost_amount": 0.25})
     assert selectors.rule_resolved(SYSTEM, name).merge.boost_amount == 0.25
     with pytest.raises(ConflictError, match="built in"):
         rule_delete(name=name, actor="test")
 
 
-def test_a_rule_that_is_not_there_is_neither_changed_nor_deleted() -> None:
+def test_rule_that_is_not_there_is_neither_changed_nor_deleted() -> None:
     for attempt in (lambda: update("ghost"), lambda: rule_delete(name="ghost", actor="test")):
         with pytest.raises(NotFoundError):
             attempt()
@@ -195,7 +195,7 @@ def test_a_rule_keeps_its_name() -> None:
     assert caught.value.attr == "name"
 
 
-def test_an_update_that_expects_another_version_is_refused() -> None:
+def test_update_that_expects_another_version_is_refused() -> None:
     register("mine")
     seen = MergeRule.objects.get(name="mine").version
     rule_update(name="mine", changes={"priority": 1}, actor="test", expected_version=seen)
@@ -215,7 +215,7 @@ def test_null_makes_a_rule_inherit_again() -> None:
     assert selectors.rule_get(SYSTEM, "leaf") == {"name": "leaf", "extends": "base", "merge": {}}
 
 
-def test_a_rule_given_twice_in_one_load_is_refused() -> None:
+def test_rule_given_twice_in_one_load_is_refused() -> None:
     with pytest.raises(InvalidRuleError) as caught:
         rules_load(documents=[{"name": "a"}, {"name": "b"}, {"name": "a"}], actor="test")
     assert caught.value.attr == "rules.2.name"
@@ -224,7 +224,7 @@ def test_a_rule_given_twice_in_one_load_is_refused() -> None:
 # --- history --------------------------------------------------------------------------------------------
 
 
-def test_every_change_is_in_the_history_with_what_was_before_and_after() -> None:
+def test_every_change_is_in_history_with_what_was_before_and_after() -> None:
     register("mine", priority=3)
     update("mine", priority=4)
     rule_delete(name="mine", actor="ana")
@@ -237,7 +237,7 @@ def test_every_change_is_in_the_history_with_what_was_before_and_after() -> None
     ]
 
 
-def test_an_earlier_version_is_restored_and_a_deletion_undone() -> None:
+def test_earlier_version_is_restored_and_deletion_undone() -> None:
     register("mine", priority=3)
     first = selectors.registry_version()
     update("mine", priority=4)
@@ -250,7 +250,7 @@ def test_an_earlier_version_is_restored_and_a_deletion_undone() -> None:
     assert [step.action for step in selectors.rule_history("mine")][:2] == ["restored", "deleted"]
 
 
-def test_a_version_that_does_not_fit_any_more_is_not_restored() -> None:
+def test_version_that_does_not_fit_any_more_is_not_restored() -> None:
     register("base")
     register("leaf", extends="base")
     extending = selectors.registry_version()
@@ -268,7 +268,7 @@ def test_a_version_that_never_was_is_not_restored() -> None:
 # --- what every process sees --------------------------------------------------------------------------------
 
 
-def test_a_change_by_another_process_is_seen_at_the_next_use() -> None:
+def test_change_by_another_process_is_seen_at_next_use() -> None:
     register("mine", priority=3)
     assert selectors.rule_resolved(SYSTEM, "mine").priority == 3
     mine = registry._known
@@ -296,7 +296,7 @@ def test_what_was_rolled_back_is_forgotten_even_when_its_version_comes_again() -
     assert selectors.rule_resolved(SYSTEM, "mine").priority == 4
 
 
-def test_a_stored_rule_that_cannot_be_used_any_more_stops_nothing(caplog: pytest.LogCaptureFixture) -> None:
+def test_stored_rule_that_cannot_be_used_any_more_stops_nothing(caplog: pytest.LogCaptureFixture) -> None:
     register("old", priority=50)
     register("leaf", extends="old", priority=60)
     with connection.cursor() as cursor:
@@ -312,7 +312,7 @@ def test_a_stored_rule_that_cannot_be_used_any_more_stops_nothing(caplog: pytest
     assert selectors.find_matching_rule(record(), record()).rule.name == "leaf"
 
 
-def test_without_its_row_the_default_rule_is_there_all_the_same() -> None:
+def test_without_its_row_default_rule_is_there_all_same() -> None:
     MergeRule.objects.all().delete()
     RegistryVersion.objects.all().delete()
     registry._known = None
@@ -335,7 +335,7 @@ def known_to(**bound: str) -> set[str]:
     return names - {"default", "inferred"}
 
 
-def test_a_key_knows_only_of_rules_that_name_nobody_outside_its_bound() -> None:
+def test_key_knows_only_of_rules_that_name_nobody_outside_its_bound() -> None:
     register("all", priority=1)
     register("ana", conditions={"user_id": "ana"})
     register("ben", conditions={"user_id": "ben"}, priority=10)
@@ -350,7 +350,7 @@ def test_a_key_knows_only_of_rules_that_name_nobody_outside_its_bound() -> None:
     assert known_to(household_id="home") == {"all"}
 
 
-def test_a_rule_that_a_key_may_not_know_of_is_not_matched_for_it() -> None:
+def test_rule_that_key_may_not_know_of_is_not_matched_for_it() -> None:
     register("ben", conditions={"user_id": "ben"}, priority=10)
     bound = Access(Scope(household_id="home"), Permission.READ, "test")
     assert selectors.find_matching_rule(record(user_id="ben"), record(), bound).rule.name == "default"

@@ -46,7 +46,7 @@ def test_changes_of_different_settings_at_once_are_all_kept() -> None:
     assert Event.objects.filter(name="rule:updated").count() == 80
 
 
-def test_the_very_first_changes_of_a_registry_do_not_collide() -> None:
+def test_very_first_changes_of_registry_do_not_collide() -> None:
     def registering(name: str) -> Callable[[], Any]:
         return lambda: rule_register(document={"name": name}, actor="test")
 
@@ -54,7 +54,7 @@ def test_the_very_first_changes_of_a_registry_do_not_collide() -> None:
     assert versions() == [1, 2, 3, 4, 5, 6]
 
 
-def test_of_two_registrations_of_a_name_one_is_refused() -> None:
+def test_of_two_registrations_of_name_one_is_refused() -> None:
     for number in range(20):
         name = f"rule {number}"
 
@@ -66,7 +66,7 @@ def test_of_two_registrations_of_a_name_one_is_refused() -> None:
     assert MergeRule.objects.filter(name__startswith="rule ").count() == 20
 
 
-def test_of_two_updates_that_saw_the_same_version_one_is_refused() -> None:
+def test_of_two_updates_that_saw_same_version_one_is_refused() -> None:
     rule_register(document={"name": "mine", "priority": 0}, actor="test")
     for _ in range(20):
         seen = MergeRule.objects.get(name="mine").version
@@ -80,7 +80,7 @@ def test_of_two_updates_that_saw_the_same_version_one_is_refused() -> None:
     assert selectors.rule_get(SYSTEM, "mine")["priority"] == 20
 
 
-def test_a_base_is_never_deleted_under_a_rule_that_comes_to_extend_it() -> None:
+def test_base_is_never_deleted_under_rule_that_comes_to_extend_it() -> None:
     for number in range(20):
         base, leaf = f"base {number}", f"leaf {number}"
         rule_register(document={"name": base}, actor="test")
@@ -93,7 +93,7 @@ def test_a_base_is_never_deleted_under_a_rule_that_comes_to_extend_it() -> None:
     assert selectors.active_rules().broken == {}
 
 
-def test_two_updates_never_close_a_circle_together() -> None:
+def test_two_updates_never_close_circle_together() -> None:
     for name in ("a", "b"):
         rule_register(document={"name": name}, actor="test")
     for _ in range(20):
@@ -106,7 +106,7 @@ def test_two_updates_never_close_a_circle_together() -> None:
             rule_update(name=name, changes={"extends": None}, actor="test")
 
 
-def test_loads_and_updates_at_once_leave_a_whole_load() -> None:
+def test_loads_and_updates_at_once_leave_whole_load() -> None:
     for number in range(1, 11):
         documents = [{"name": f"set {n}", "priority": number} for n in range(5)]
         others = [{"name": f"set {n}", "priority": -number} for n in range(5)]

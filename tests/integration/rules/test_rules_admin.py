@@ -65,13 +65,13 @@ def stored(name: str) -> dict[str, Any]:
     return selectors.rule_get(SYSTEM, name)
 
 
-def test_the_list_says_what_each_rule_applies_to_and_decides_by(operator: Client, leaf: MergeRule) -> None:
+def test_list_says_what_each_rule_applies_to_and_decides_by(operator: Client, leaf: MergeRule) -> None:
     text = page(operator, LIST)
     for words in ("leaf", "source skill or system", "recency → source → score → keep-candidate", "inferred"):
         assert words in text
 
 
-def test_the_form_of_a_rule_sent_as_it_is_changes_nothing_in_it(operator: Client, leaf: MergeRule) -> None:
+def test_form_of_rule_sent_as_it_is_changes_nothing_in_it(operator: Client, leaf: MergeRule) -> None:
     before = stored("leaf")
     response = operator.post(reverse(CHANGE, args=[leaf.pk]), entered(leaf))
     assert response.status_code == 302
@@ -79,14 +79,14 @@ def test_the_form_of_a_rule_sent_as_it_is_changes_nothing_in_it(operator: Client
 
 
 @pytest.mark.parametrize("name", ["default", "inferred"])
-def test_the_form_of_a_built_in_rule_changes_nothing_in_it(operator: Client, name: str) -> None:
+def test_form_of_built_in_rule_changes_nothing_in_it(operator: Client, name: str) -> None:
     before = stored(name)
     rule = MergeRule.objects.get(name=name)
     assert operator.post(reverse(CHANGE, args=[rule.pk]), entered(rule)).status_code == 302
     assert stored(name) == before
 
 
-def test_a_setting_is_changed_and_another_one_inherits_again(operator: Client, leaf: MergeRule) -> None:
+def test_setting_is_changed_and_another_one_inherits_again(operator: Client, leaf: MergeRule) -> None:
     changes = {
         "arbitration__weights__source": "0.75",
         "arbitration__allow_merge": "",
@@ -148,20 +148,20 @@ def test_a_taken_name_is_refused_at_the_field(operator: Client, leaf: MergeRule)
     assert "name" in errors(operator.post(reverse("admin:rules_mergerule_add"), entered(name="leaf")))
 
 
-def test_a_form_that_was_loaded_before_another_change_is_refused(operator: Client, leaf: MergeRule) -> None:
+def test_form_that_was_loaded_before_another_change_is_refused(operator: Client, leaf: MergeRule) -> None:
     sent = entered(leaf, priority="9")
     rule_update(name="leaf", changes={"priority": 4}, actor="somebody")
     assert "Another user changed" in errors(operator.post(reverse(CHANGE, args=[leaf.pk]), sent))["__all__"][0]
     assert stored("leaf")["priority"] == 4
 
 
-def test_the_page_shows_the_document_as_given_and_with_all_that_it_inherits(operator: Client, leaf: MergeRule) -> None:
+def test_page_shows_document_as_given_and_with_all_that_it_inherits(operator: Client, leaf: MergeRule) -> None:
     text = page(operator, CHANGE, leaf.pk)
     assert text.count("&quot;extends&quot;: &quot;base&quot;") == 2
     assert text.count("&quot;boost_amount&quot;: 0.25") == 1
 
 
-def test_a_rule_is_deleted_on_its_page_unless_it_is_needed(operator: Client, leaf: MergeRule) -> None:
+def test_rule_is_deleted_on_its_page_unless_it_is_needed(operator: Client, leaf: MergeRule) -> None:
     for name, gone in (("base", False), ("leaf", True), ("base", True)):
         row = MergeRule.objects.get(name=name)
         response = operator.post(reverse("admin:rules_mergerule_delete", args=[row.pk]), {"post": "yes"}, follow=True)
@@ -190,7 +190,7 @@ def test_a_rule_is_tried_on_two_texts(operator: Client, leaf: MergeRule) -> None
     assert "<b>" not in operator.post(address, {**sent, "candidate": "<b>bold</b>"}).content.decode()
 
 
-def test_the_page_of_a_change_shows_the_difference_escaped(operator: Client) -> None:
+def test_page_of_change_shows_difference_escaped(operator: Client) -> None:
     rule_register(document={"name": "mine", "description": "<b>old</b>"}, actor="test")
     rule_update(name="mine", changes={"description": "new"}, actor="test")
     text = page(operator, VERSION, MergeRuleVersion.objects.get(action="updated").pk)
@@ -198,7 +198,7 @@ def test_the_page_of_a_change_shows_the_difference_escaped(operator: Client) -> 
     assert '<span class="mh-line mh-line-added">+   &quot;description&quot;: &quot;new' in text
 
 
-def test_a_change_is_restored_from_its_page_even_after_the_rule_was_deleted(operator: Client) -> None:
+def test_change_is_restored_from_its_page_even_after_rule_was_deleted(operator: Client) -> None:
     rule_register(document={"name": "mine", "priority": 3}, actor="test")
     first = MergeRuleVersion.objects.get(rule_name="mine")
     rule_update(name="mine", changes={"priority": 4}, actor="test")

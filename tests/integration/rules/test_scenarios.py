@@ -51,6 +51,6 @@ def test_every_scenario_has_a_test_named_after_it(scenario: str) -> None:
     assert any(test.startswith(name) for test in named_tests())
 
 
-def test_every_test_of_a_scenario_is_named_after_one_that_there_is() -> None:
+def test_every_test_of_scenario_is_named_after_one_that_there_is() -> None:
     known = tuple(re.sub(r"\W", "_", one.lower()) for scenarios in SCENARIOS.values() for one in scenarios)
     assert [test for test in named_tests() if not test.removeprefix("test_scenario_").startswith(known)] == []

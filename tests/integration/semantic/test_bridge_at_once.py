@@ -59,13 +59,13 @@ def wait_until(condition: Callable[[], bool]) -> None:
 # Tasks
 
 
-def test_a_transaction_that_tells_of_many_events_asks_for_one_task() -> None:
+def test_transaction_that_tells_of_many_events_asks_for_one_task() -> None:
     policy()
     tell(*(saved(f"event {n}") for n in range(20)))
     assert queued(INGEST) == 1
 
 
-def test_a_run_that_has_no_time_left_asks_for_another() -> None:
+def test_run_that_has_no_time_left_asks_for_another() -> None:
     policy()
     tell(saved())
     OrmQ.objects.all().delete()
@@ -73,7 +73,7 @@ def test_a_run_that_has_no_time_left_asks_for_another() -> None:
     assert queued(INGEST) == 1
 
 
-def test_a_run_that_has_done_everything_asks_for_nothing() -> None:
+def test_run_that_has_done_everything_asks_for_nothing() -> None:
     policy()
     tell(saved())
     OrmQ.objects.all().delete()
@@ -81,7 +81,7 @@ def test_a_run_that_has_done_everything_asks_for_nothing() -> None:
     assert queued(INGEST) == 0
 
 
-def test_a_warning_asks_for_nothing_and_its_end_asks_for_what_waited() -> None:
+def test_warning_asks_for_nothing_and_its_end_asks_for_what_waited() -> None:
     policy()
     warn()
     tell(saved())
@@ -94,7 +94,7 @@ def test_a_warning_asks_for_nothing_and_its_end_asks_for_what_waited() -> None:
     assert queued(INGEST) == 1
 
 
-def test_the_schedule_asks_for_what_a_lost_task_has_left() -> None:
+def test_schedule_asks_for_what_lost_task_has_left() -> None:
     policy(on_prune="delete")
     first, second = saved("first"), saved("second")
     tell(first)
@@ -108,7 +108,7 @@ def test_the_schedule_asks_for_what_a_lost_task_has_left() -> None:
     ]
 
 
-def test_the_schedule_asks_for_nothing_when_nothing_waits() -> None:
+def test_schedule_asks_for_nothing_when_nothing_waits() -> None:
     bridge_catch_up()
     assert not OrmQ.objects.exists()
 
@@ -126,7 +126,7 @@ def test_several_workers_at_once_save_every_event_once() -> None:
     assert Ingestion.objects.filter(status="linked").count() == 60
 
 
-def test_a_second_run_leaves_the_work_to_the_first() -> None:
+def test_second_run_leaves_work_to_first() -> None:
     policy()
     tell(saved())
 
@@ -139,7 +139,7 @@ def test_a_second_run_leaves_the_work_to_the_first() -> None:
     assert ended is IngestEnd.BUSY
 
 
-def test_that_none_is_saved_twice_does_not_depend_on_the_lock(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_that_none_is_saved_twice_does_not_depend_on_lock(monkeypatch: pytest.MonkeyPatch) -> None:
     policy()
     events = [saved(f"event {n}") for n in range(40)]
     tell(*events)
@@ -149,7 +149,7 @@ def test_that_none_is_saved_twice_does_not_depend_on_the_lock(monkeypatch: pytes
     assert set(Ingestion.objects.values_list("action", flat=True)) == {"inserted"}
 
 
-def test_an_event_that_is_delivered_by_two_drains_at_once_makes_one_memory() -> None:
+def test_event_that_is_delivered_by_two_drains_at_once_makes_one_memory() -> None:
     policy()
     event = saved()
     with transaction.atomic():
@@ -217,7 +217,7 @@ def test_who_saves_waits_for_no_event_that_is_only_heard_of() -> None:
     assert len(active()) == 2
 
 
-def test_an_event_that_is_pruned_while_its_batch_is_prepared_is_left_out(between: Any) -> None:
+def test_event_that_is_pruned_while_its_batch_is_prepared_is_left_out(between: Any) -> None:
     policy()
     events = [saved(f"event {n}") for n in range(3)]
     tell(*events)
@@ -234,7 +234,7 @@ def test_an_event_that_is_pruned_while_its_batch_is_prepared_is_left_out(between
     assert ingestion(events[1]).status == "pruned"
 
 
-def test_an_event_that_is_pruned_while_it_is_saved_is_unlinked_afterwards(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_event_that_is_pruned_while_it_is_saved_is_unlinked_afterwards(monkeypatch: pytest.MonkeyPatch) -> None:
     policy(on_prune="delete")
     event = saved()
     tell(event)
@@ -261,7 +261,7 @@ def test_an_event_that_is_pruned_while_it_is_saved_is_unlinked_afterwards(monkey
     assert links_reconcile() == {"deleted": 1}
 
 
-def test_a_purge_beside_a_run_waits_for_it_and_leaves_nothing() -> None:
+def test_purge_beside_run_waits_for_it_and_leaves_nothing() -> None:
     policy()
     events = [saved(f"event {n}") for n in range(64)]
     tell(*events)
@@ -320,7 +320,7 @@ STEPS = [
 
 
 @pytest.mark.parametrize(("module", "step"), STEPS, ids=[step for _, step in STEPS])
-def test_an_event_becomes_a_memory_once_wherever_its_worker_is_killed(module: Any, step: str) -> None:
+def test_event_becomes_memory_once_wherever_its_worker_is_killed(module: Any, step: str) -> None:
     policy()
     events = [saved(f"event {n}") for n in range(5)]
     tell(*events)
@@ -331,7 +331,7 @@ def test_an_event_becomes_a_memory_once_wherever_its_worker_is_killed(module: An
     assert Memory.objects.count() == 5
 
 
-def test_a_worker_that_is_killed_while_it_hears_of_events_loses_none_and_notes_none_twice() -> None:
+def test_worker_that_is_killed_while_it_hears_of_events_loses_none_and_notes_none_twice() -> None:
     policy()
     events = [saved(f"event {n}") for n in range(5)]
     with transaction.atomic():
@@ -344,7 +344,7 @@ def test_a_worker_that_is_killed_while_it_hears_of_events_loses_none_and_notes_n
 
 
 @pytest.mark.parametrize("step", ["apply_remedy", "audit"])
-def test_a_memory_is_taken_back_once_wherever_the_worker_is_killed(step: str) -> None:
+def test_memory_is_taken_back_once_wherever_worker_is_killed(step: str) -> None:
     policy()
     event = saved()
     tell(event)

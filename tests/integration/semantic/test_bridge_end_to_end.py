@@ -52,7 +52,7 @@ def api() -> Api:
     return api_for(Scope(user_id="ana"))
 
 
-def test_an_event_that_is_recorded_is_found_as_a_memory_that_links_back(api: Api) -> None:
+def test_event_that_is_recorded_is_found_as_memory_that_links_back(api: Api) -> None:
     policy("promises", event_types=["promise"])
     event = api.post(EVENTS, happened(household_id="home")).json()["event"]
     work()
@@ -65,7 +65,7 @@ def test_an_event_that_is_recorded_is_found_as_a_memory_that_links_back(api: Api
     assert (str(link.event_id), str(link.memory and link.memory.uuid)) == (event["id"], memory["id"])
 
 
-def test_the_same_event_told_again_makes_no_second_memory(api: Api) -> None:
+def test_same_event_told_again_makes_no_second_memory(api: Api) -> None:
     policy()
     told = happened()
     assert [api.post(EVENTS, told).status_code for _ in range(3)] == [201, 200, 200]
@@ -74,7 +74,7 @@ def test_the_same_event_told_again_makes_no_second_memory(api: Api) -> None:
     assert Ingestion.objects.count() == 1
 
 
-def test_a_batch_of_events_becomes_memories_of_their_own_users() -> None:
+def test_batch_of_events_becomes_memories_of_their_own_users() -> None:
     policy()
     hub = api_for(Scope())
     events = [happened(f"Fact {n} of {user}", user_id=user) for user in ("ana", "ben") for n in range(30)]
@@ -84,7 +84,7 @@ def test_a_batch_of_events_becomes_memories_of_their_own_users() -> None:
         assert active(user) == sorted(f"Fact {n} of {user}" for n in range(30))
 
 
-def test_a_warning_holds_events_back_and_its_end_lets_them_through(api: Api) -> None:
+def test_warning_holds_events_back_and_its_end_lets_them_through(api: Api) -> None:
     policy()
     warn()
     assert api.post(EVENTS, happened()).status_code == 201
@@ -95,7 +95,7 @@ def test_a_warning_holds_events_back_and_its_end_lets_them_through(api: Api) -> 
     assert contents(api.search("bank")) == ["Ana promised to call the bank"]
 
 
-def test_retention_demotes_what_came_of_the_events_that_it_prunes(api: Api) -> None:
+def test_retention_demotes_what_came_of_events_that_it_prunes(api: Api) -> None:
     policy()
     RetentionPolicy.objects.all().delete()
     old, new = happened("an old promise", days=40), happened("a new promise")
@@ -114,7 +114,7 @@ def test_retention_demotes_what_came_of_the_events_that_it_prunes(api: Api) -> N
     assert (record.action, record.reason, str(record.memory)) == ("demoted", "retention", found["an old promise"]["id"])
 
 
-def test_purging_the_events_of_a_user_deletes_what_came_of_them_and_leaves_no_word_behind(api: Api) -> None:
+def test_purging_events_of_user_deletes_what_came_of_them_and_leaves_no_word_behind(api: Api) -> None:
     policy(on_prune="delete")
     api.post(EVENTS, happened("the first promise"))
     work()
@@ -129,7 +129,7 @@ def test_purging_the_events_of_a_user_deletes_what_came_of_them_and_leaves_no_wo
     assert not Event.objects.filter(payload__content__contains="promise").exists()
 
 
-def test_a_memory_stays_while_its_event_has_an_id_and_is_demoted_with_the_last_one(api: Api) -> None:
+def test_memory_stays_while_its_event_has_id_and_is_demoted_with_last_one(api: Api) -> None:
     policy("promises", event_types=["promise"])
     told = happened(days=40)
     first = api.post(EVENTS, told).json()["event"]["id"]

@@ -67,7 +67,7 @@ def test_pruned_event_reconciliation(caplog: pytest.LogCaptureFixture, api: Api)
     assert (ingestion(event).status, ingestion(event).memory) == ("pruned", None)
 
 
-def test_a_policy_may_delete_the_memory_which_can_be_restored(access: Access, api: Api) -> None:
+def test_policy_may_delete_memory_which_can_be_restored(access: Access, api: Api) -> None:
     policy(on_prune="delete")
     event = saved()
     [memory] = remembered(event)
@@ -111,7 +111,7 @@ def test_events_that_made_no_memory_leave_no_trace() -> None:
 # Which stay
 
 
-def test_a_memory_that_was_there_before_is_never_touched(remember: Callable[..., Memory]) -> None:
+def test_memory_that_was_there_before_is_never_touched(remember: Callable[..., Memory]) -> None:
     policy(on_prune="delete")
     known = remember("Ana promised to call the bank", importance=0.3)
     event = saved("Ana promised to call the bank")
@@ -122,7 +122,7 @@ def test_a_memory_that_was_there_before_is_never_touched(remember: Callable[...,
     assert audited() == [("kept", "was_there_before")]
 
 
-def test_a_memory_stays_until_the_last_of_its_events_is_gone() -> None:
+def test_memory_stays_until_last_of_its_events_is_gone() -> None:
     policy(on_prune="delete")
     first, second = saved("the same"), saved("the same", timestamp=NOON + timedelta(days=1))
     remembered(first, second)
@@ -133,7 +133,7 @@ def test_a_memory_stays_until_the_last_of_its_events_is_gone() -> None:
     assert audited() == [("kept", "other_events"), ("deleted", "policy")]
 
 
-def test_a_memory_whose_events_go_together_is_looked_at_once() -> None:
+def test_memory_whose_events_go_together_is_looked_at_once() -> None:
     policy(on_prune="delete")
     first, second = saved("the same"), saved("the same", timestamp=NOON + timedelta(days=1))
     remembered(first, second)
@@ -153,7 +153,7 @@ def test_events_of_one_memory_that_were_pruned_for_different_reasons_are_recorde
     ]
 
 
-def test_a_memory_that_somebody_else_has_saved_since_stays(remember: Callable[..., Memory]) -> None:
+def test_memory_that_somebody_else_has_saved_since_stays(remember: Callable[..., Memory]) -> None:
     policy(on_prune="delete")
     event = saved("Ana promised to call the bank")
     [memory] = remembered(event)
@@ -163,7 +163,7 @@ def test_a_memory_that_somebody_else_has_saved_since_stays(remember: Callable[..
     assert audited() == [("kept", "saved_by_others")]
 
 
-def test_a_memory_that_was_deleted_meanwhile_is_only_unlinked(access: Access) -> None:
+def test_memory_that_was_deleted_meanwhile_is_only_unlinked(access: Access) -> None:
     policy()
     event = saved()
     [memory] = remembered(event)
@@ -183,7 +183,7 @@ def test_the_policy_as_it_is_now_decides() -> None:
     assert prune(event) == {"deleted": 1}
 
 
-def test_of_a_policy_that_is_gone_what_it_said_then_still_holds() -> None:
+def test_of_policy_that_is_gone_what_it_said_then_still_holds() -> None:
     row = policy(on_prune="delete")
     event = saved()
     remembered(event)
@@ -194,7 +194,7 @@ def test_of_a_policy_that_is_gone_what_it_said_then_still_holds() -> None:
 # Events that had not become memories
 
 
-def test_an_event_that_is_pruned_while_it_waits_becomes_no_memory() -> None:
+def test_event_that_is_pruned_while_it_waits_becomes_no_memory() -> None:
     policy()
     event = saved()
     tell(event)
@@ -205,7 +205,7 @@ def test_an_event_that_is_pruned_while_it_waits_becomes_no_memory() -> None:
     assert audited() == [("dropped", "")]
 
 
-def test_an_event_that_is_pruned_before_it_was_heard_of_becomes_no_memory() -> None:
+def test_event_that_is_pruned_before_it_was_heard_of_becomes_no_memory() -> None:
     policy()
     event = saved()
     with not_delivered(event):
@@ -253,7 +253,7 @@ def test_hearing_of_pruned_events_changes_no_memory_yet_and_takes_no_lock_of_wri
 # Purging memories
 
 
-def test_purging_the_memories_of_a_user_removes_what_the_bridge_holds_of_them(access: Access) -> None:
+def test_purging_memories_of_user_removes_what_bridge_holds_of_them(access: Access) -> None:
     policy()
     of_ana, of_ben, waiting = saved(household_id="home"), saved(user_id="ben"), saved("waiting")
     remembered(of_ana, of_ben)
@@ -262,7 +262,7 @@ def test_purging_the_memories_of_a_user_removes_what_the_bridge_holds_of_them(ac
     assert list(Ingestion.objects.values_list("user_id", flat=True)) == ["ben"]
 
 
-def test_purging_a_household_leaves_the_rest_of_the_user(access: Access) -> None:
+def test_purging_household_leaves_rest_of_user(access: Access) -> None:
     policy()
     at_home, elsewhere = saved(household_id="home"), saved(household_id="away")
     remembered(at_home, elsewhere)

@@ -36,7 +36,7 @@ def disagreeing(access: Access) -> tuple[Memory, EventSaved]:
     return known, event
 
 
-def test_what_a_deleted_memory_had_replaced_does_not_come_back(access: Access) -> None:
+def test_what_deleted_memory_had_replaced_does_not_come_back(access: Access) -> None:
     policy(source="user", on_prune="delete")
     known, event = disagreeing(access)
     assert active() == ["Ana does not live in Lisbon."]
@@ -56,7 +56,7 @@ def test_a_memory_that_has_lost_is_deleted_too(access: Access) -> None:
     assert active() == ["Ana lives in Lisbon."]
 
 
-def test_there_is_nothing_to_demote_about_a_memory_that_has_lost(access: Access) -> None:
+def test_there_is_nothing_to_demote_about_memory_that_has_lost(access: Access) -> None:
     policy()
     _, event = disagreeing(access)
     assert prune(event) == {"kept": 1}
@@ -81,7 +81,7 @@ def statuses() -> dict[str, str]:
     return dict(Memory.objects.values_list("content", "status"))
 
 
-def test_an_event_that_was_merged_is_taken_out_of_what_was_said(merging: None, remember: Callable[..., Memory]) -> None:
+def test_event_that_was_merged_is_taken_out_of_what_was_said(merging: None, remember: Callable[..., Memory]) -> None:
     remember(BREAD, occurred_at=NOON)
     event = saved(MORNING, importance=0.5)
     remembered(event)
@@ -92,7 +92,7 @@ def test_an_event_that_was_merged_is_taken_out_of_what_was_said(merging: None, r
     assert audited() == [("deleted", "policy")]
 
 
-def test_what_was_merged_with_an_event_stands_by_itself_again(merging: None, remember: Callable[..., Memory]) -> None:
+def test_what_was_merged_with_event_stands_by_itself_again(merging: None, remember: Callable[..., Memory]) -> None:
     event = saved(BREAD, importance=0.5)
     remembered(event)
     remember(MORNING, occurred_at=NOON)
@@ -114,9 +114,7 @@ def test_what_somebody_deleted_does_not_come_back_when_one_part_of_it_goes(
     assert active() == []
 
 
-def test_a_merge_that_was_merged_again_stays_and_the_record_says_why(
-    merging: None, remember: Callable[..., Memory]
-) -> None:
+def test_merge_that_was_merged_again_stays_and_record_says_why(merging: None, remember: Callable[..., Memory]) -> None:
     remember(BREAD, occurred_at=NOON)
     event = saved(MORNING, importance=0.5)
     remembered(event)
@@ -129,7 +127,7 @@ def test_a_merge_that_was_merged_again_stays_and_the_record_says_why(
     assert audited() == [("kept", "changed_since")]
 
 
-def test_links_are_kept_where_a_person_has_decided_since(access: Access) -> None:
+def test_links_are_kept_where_person_has_decided_since(access: Access) -> None:
     policy(source="user", on_prune="delete")
     known, event = disagreeing(access)
     conflict_override(access=access, uuid=Conflict.objects.get().uuid, winner=Winner.EXISTING)

@@ -67,13 +67,13 @@ def test_saved_event_fan_out(access: Access, api: Api) -> None:
     assert Ingestion.objects.count() == 1
 
 
-def test_nothing_becomes_a_memory_until_an_operator_says_so() -> None:
+def test_nothing_becomes_memory_until_operator_says_so() -> None:
     assert not RoutingPolicy.objects.filter(enabled=True).exists()
     assert ingest(saved(importance=1.0)) == {}
     assert not Ingestion.objects.exists()
 
 
-def test_what_a_memory_becomes_is_said_by_the_policy() -> None:
+def test_what_memory_becomes_is_said_by_policy() -> None:
     policy(memory_type="fact", decay_policy="stable", source="conversation", confidence=0.6)
     event = saved()
     ingest(event)
@@ -86,7 +86,7 @@ def test_what_a_memory_becomes_is_said_by_the_policy() -> None:
     )
 
 
-def test_a_household_is_routed_by_its_own_policies() -> None:
+def test_household_is_routed_by_its_own_policies() -> None:
     policy("everybody")
     policy("home", household_id="home", min_importance=0.2, memory_type="note")
     at_home, away = saved("at home", household_id="home", importance=0.3), saved("away", household_id="away")
@@ -101,7 +101,7 @@ def test_a_household_is_routed_by_its_own_policies() -> None:
 # The handler
 
 
-def test_hearing_of_an_event_saves_no_memory_yet_and_takes_no_lock_of_writers() -> None:
+def test_hearing_of_event_saves_no_memory_yet_and_takes_no_lock_of_writers() -> None:
     policy()
     with CaptureQueriesContext(
         connection,
@@ -112,7 +112,7 @@ def test_hearing_of_an_event_saves_no_memory_yet_and_takes_no_lock_of_writers() 
     assert (Ingestion.objects.get().status, queued(INGEST)) == ("pending", 1)
 
 
-def test_many_events_are_judged_by_one_look_at_the_policies_and_ask_for_one_task() -> None:
+def test_many_events_are_judged_by_one_look_at_policies_and_ask_for_one_task() -> None:
     policy()
     with CaptureQueriesContext(connection) as queries:
         tell(*(saved(f"event {n}") for n in range(150)))
@@ -128,7 +128,7 @@ def test_events_that_no_policy_wants_leave_nothing() -> None:
     assert (Ingestion.objects.count(), queued(INGEST)) == (0, 0)
 
 
-def test_an_event_that_is_delivered_again_makes_nothing_again() -> None:
+def test_event_that_is_delivered_again_makes_nothing_again() -> None:
     policy()
     event = saved()
     tell(event, event)
@@ -138,7 +138,7 @@ def test_an_event_that_is_delivered_again_makes_nothing_again() -> None:
     assert active() == [event.content]
 
 
-def test_an_event_whose_memory_was_deleted_does_not_bring_it_back_when_delivered_again(access: Access) -> None:
+def test_event_whose_memory_was_deleted_does_not_bring_it_back_when_delivered_again(access: Access) -> None:
     policy()
     event = saved()
     ingest(event)
@@ -147,7 +147,7 @@ def test_an_event_whose_memory_was_deleted_does_not_bring_it_back_when_delivered
     assert active() == []
 
 
-def test_an_event_whose_words_were_purged_on_the_way_is_let_go() -> None:
+def test_event_whose_words_were_purged_on_way_is_let_go() -> None:
     policy()
     assert ingest(saved("")) == {}
     assert not Ingestion.objects.exists()
@@ -157,7 +157,7 @@ def test_an_event_whose_words_were_purged_on_the_way_is_let_go() -> None:
 # Judged again when saved
 
 
-def test_a_policy_that_is_switched_off_meanwhile_makes_no_memory() -> None:
+def test_policy_that_is_switched_off_meanwhile_makes_no_memory() -> None:
     row = policy()
     event = saved()
     tell(event)
@@ -168,7 +168,7 @@ def test_a_policy_that_is_switched_off_meanwhile_makes_no_memory() -> None:
     assert active() == []
 
 
-def test_a_policy_that_is_deleted_meanwhile_makes_no_memory() -> None:
+def test_policy_that_is_deleted_meanwhile_makes_no_memory() -> None:
     row = policy()
     tell(saved())
     policy_delete(pk=row.pk)
@@ -187,7 +187,7 @@ def test_the_policy_as_it_is_by_then_counts() -> None:
 # What saving makes of it
 
 
-def test_an_event_that_says_what_is_remembered_already_is_linked_to_that(remember: Callable[..., Memory]) -> None:
+def test_event_that_says_what_is_remembered_already_is_linked_to_that(remember: Callable[..., Memory]) -> None:
     policy()
     known = remember("Ana promised to call the bank")
     event = saved("Ana promised to call the bank")
@@ -198,7 +198,7 @@ def test_an_event_that_says_what_is_remembered_already_is_linked_to_that(remembe
     assert known.metadata == {}
 
 
-def test_two_events_that_say_the_same_share_a_memory() -> None:
+def test_two_events_that_say_same_share_memory() -> None:
     policy()
     first, second, later = saved("the same"), saved("The same!"), saved("the  same")
     ingest(first, second)
@@ -209,7 +209,7 @@ def test_two_events_that_say_the_same_share_a_memory() -> None:
     assert [link.action for link in links] == ["inserted", "skipped", "skipped"]
 
 
-def test_the_same_content_in_another_scope_is_another_memory() -> None:
+def test_same_content_in_another_scope_is_another_memory() -> None:
     policy()
     events = saved("tea"), saved("tea", persona_id="chef"), saved("tea", user_id="ben")
     assert ingest(*events) == {"inserted": 3}
@@ -230,7 +230,7 @@ def test_what_is_only_inferred_loses_to_what_was_said(remember: Callable[..., Me
     assert active() == ["Ana lives in Lisbon."]
 
 
-def test_events_are_saved_in_the_order_of_their_arrival() -> None:
+def test_events_are_saved_in_order_of_their_arrival() -> None:
     policy(source="user")
     first, second = saved("Ana lives in Lisbon."), saved("Ana does not live in Lisbon.")
     ingest(first, second)
@@ -240,7 +240,7 @@ def test_events_are_saved_in_the_order_of_their_arrival() -> None:
 # What cannot be saved
 
 
-def test_an_event_that_can_be_no_memory_fails_alone_and_says_why() -> None:
+def test_event_that_can_be_no_memory_fails_alone_and_says_why() -> None:
     policy()
     bad, good = saved("\u200b\u200b"), saved("good")
     assert ingest(bad, good) == {"failed": 1, "inserted": 1}
@@ -249,7 +249,7 @@ def test_an_event_that_can_be_no_memory_fails_alone_and_says_why() -> None:
     assert active() == ["good"]
 
 
-def test_while_the_model_does_not_answer_events_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_while_model_does_not_answer_events_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     policy()
     event = saved()
     tell(event)
@@ -279,7 +279,7 @@ def poison(monkeypatch: pytest.MonkeyPatch) -> str:
     return "poison"
 
 
-def test_an_event_that_breaks_saving_keeps_no_other_from_being_saved(poison: str) -> None:
+def test_event_that_breaks_saving_keeps_no_other_from_being_saved(poison: str) -> None:
     policy()
     bad = saved(poison)
     assert ingest(saved("first"), bad, saved("second")) == {"inserted": 2}
@@ -290,7 +290,7 @@ def test_an_event_that_breaks_saving_keeps_no_other_from_being_saved(poison: str
     assert poison not in waiting.error
 
 
-def test_an_event_that_fails_is_tried_later_and_given_up_in_the_end(poison: str) -> None:
+def test_event_that_fails_is_tried_later_and_given_up_in_end(poison: str) -> None:
     policy()
     bad = saved(poison)
     tell(bad)
@@ -304,7 +304,7 @@ def test_an_event_that_fails_is_tried_later_and_given_up_in_the_end(poison: str)
     assert row.content == poison, "so that it can be tried again once the cause is mended"
 
 
-def test_an_event_in_which_workers_die_is_given_up() -> None:
+def test_event_in_which_workers_die_is_given_up() -> None:
     policy()
     event = saved()
     tell(event)
@@ -313,7 +313,7 @@ def test_an_event_in_which_workers_die_is_given_up() -> None:
     assert ingestion(event).error == "worker_lost"
 
 
-def test_what_a_lost_worker_had_in_hand_is_tried_one_by_one() -> None:
+def test_what_lost_worker_had_in_hand_is_tried_one_by_one() -> None:
     policy()
     events = [saved(f"event {n}") for n in range(3)]
     tell(*events)

@@ -62,7 +62,7 @@ def test_the_status_says_how_the_bridge_is(operator: Api) -> None:
     assert bridge["last_ingestion_lag_ms"] == pytest.approx((now - NOON) / timedelta(milliseconds=1), abs=60_000)
 
 
-def test_a_bound_key_does_not_learn_what_waits_of_others(api: Api) -> None:
+def test_bound_key_does_not_learn_what_waits_of_others(api: Api) -> None:
     policy()
     tell(saved(user_id="ben"))
     assert "bridge" not in api.get("/api/semantic/status").json()
@@ -73,7 +73,7 @@ def test_without_anything_there_is_no_lag() -> None:
     assert (status.timeline_lag_ms, status.last_ingestion_lag_ms, status.pending) == (0, None, 0)
 
 
-def test_the_lag_is_the_age_of_the_oldest_event_that_waits() -> None:
+def test_lag_is_age_of_oldest_event_that_waits() -> None:
     policy()
     tell(saved("old", recorded_at=NOON - timedelta(seconds=5)), saved("new"))
     assert bridge_status(clock=AT_NOON).timeline_lag_ms == 5_000
@@ -81,13 +81,13 @@ def test_the_lag_is_the_age_of_the_oldest_event_that_waits() -> None:
     assert bridge_status(clock=AT_NOON).timeline_lag_ms == 0
 
 
-def test_an_event_that_was_not_judged_yet_counts_as_well() -> None:
+def test_event_that_was_not_judged_yet_counts_as_well() -> None:
     with transaction.atomic():
         emit(saved(), clock=AT_NOON)
     assert bridge_status(clock=later(seconds=3)).timeline_lag_ms == 3_000
 
 
-def test_the_lag_of_the_last_ingestion_is_the_time_from_recording_to_memory() -> None:
+def test_lag_of_last_ingestion_is_time_from_recording_to_memory() -> None:
     policy()
     tell(saved("first"))
     events_ingest()
@@ -95,13 +95,13 @@ def test_the_lag_of_the_last_ingestion_is_the_time_from_recording_to_memory() ->
     assert bridge_status().last_ingestion_lag_ms == 2_000
 
 
-def test_segments_that_others_have_taken_the_place_of_do_not_count() -> None:
+def test_segments_that_others_have_taken_place_of_do_not_count() -> None:
     for state in (SegmentState.OPEN, SegmentState.SEALED, SegmentState.COMPACTED, SegmentState.PRUNED):
         Segment.objects.create(state=state, opened_at=NOON)
     assert bridge_status().segment_count == 2
 
 
-def test_each_minute_the_metrics_are_brought_up_to_date() -> None:
+def test_each_minute_metrics_are_brought_up_to_date() -> None:
     policy()
     Segment.objects.create(opened_at=NOON)
     tell(saved(recorded_at=NOON - timedelta(seconds=5)))
@@ -113,7 +113,7 @@ def test_each_minute_the_metrics_are_brought_up_to_date() -> None:
 # Upkeep
 
 
-def test_rows_that_ended_without_a_link_are_trimmed_after_the_outbox_has_forgotten_their_events() -> None:
+def test_rows_that_ended_without_link_are_trimmed_after_outbox_has_forgotten_their_events() -> None:
     policy()
     linked, gone = saved("linked"), saved("gone")
     tell(linked, gone, pruned(gone))
@@ -126,7 +126,7 @@ def test_rows_that_ended_without_a_link_are_trimmed_after_the_outbox_has_forgott
     assert [row.event_id for row in Ingestion.objects.all()] == [linked.event_id]
 
 
-def test_what_failed_can_be_tried_again_once_the_cause_is_mended(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_failed_can_be_tried_again_once_cause_is_mended(monkeypatch: pytest.MonkeyPatch) -> None:
     policy()
     event = saved()
 
@@ -175,13 +175,13 @@ def test_a_policy_that_makes_no_sense_is_refused(settings: dict[str, Any], field
         policy_update(pk=row.pk, settings=settings)
 
 
-def test_a_policy_that_is_not_there_cannot_be_changed() -> None:
+def test_policy_that_is_not_there_cannot_be_changed() -> None:
     for change in (lambda: policy_update(pk=0, settings={}), lambda: policy_delete(pk=0)):
         with pytest.raises(NotFoundError):
             change()
 
 
-def test_event_types_are_kept_once_each_without_the_space_around_them() -> None:
+def test_event_types_are_kept_once_each_without_space_around_them() -> None:
     assert policy_create(name="p", settings={"event_types": ["b ", "a", "a", " "]}).event_types == ["a", "b"]
 
 
@@ -193,7 +193,7 @@ def test_event_types_are_kept_once_each_without_the_space_around_them() -> None:
     [{"status": "linked"}, {"status": "pruned"}, {"status": "dropped"}],
     ids=["a link without a memory", "words of a pruned event", "words of a dropped one"],
 )
-def test_the_database_keeps_links_whole_and_words_no_longer_than_needed(wrong: dict[str, Any]) -> None:
+def test_database_keeps_links_whole_and_words_no_longer_than_needed(wrong: dict[str, Any]) -> None:
     policy()
     event = saved()
     tell(event)

@@ -52,7 +52,7 @@ def test_warning_escalation(caplog: pytest.LogCaptureFixture) -> None:
         (Severity.CRITICAL, IngestEnd.SUSPENDED),
     ],
 )
-def test_from_a_warning_on_nothing_is_made_a_memory(severity: Severity, ended: IngestEnd) -> None:
+def test_from_warning_on_nothing_is_made_memory(severity: Severity, ended: IngestEnd) -> None:
     policy()
     warn(severity)
     tell(saved())
@@ -60,7 +60,7 @@ def test_from_a_warning_on_nothing_is_made_a_memory(severity: Severity, ended: I
     assert Ingestion.objects.pending().exists() == (ended is IngestEnd.SUSPENDED)
 
 
-def test_it_goes_on_only_when_the_last_warning_is_over() -> None:
+def test_it_goes_on_only_when_last_warning_is_over() -> None:
     policy()
     warn()
     warn(kind=WarningKind.CAPACITY)
@@ -86,14 +86,14 @@ def test_whatever_was_told_meanwhile_is_caught_up() -> None:
     assert active() == sorted(contents)
 
 
-def test_a_warning_that_was_not_heard_of_yet_suspends_all_the_same() -> None:
+def test_warning_that_was_not_heard_of_yet_suspends_all_same() -> None:
     policy()
     tell(saved())
     warn()  # its event is not delivered
     assert events_ingest().ended is IngestEnd.SUSPENDED
 
 
-def test_pruned_events_are_looked_at_whatever_the_warnings() -> None:
+def test_pruned_events_are_looked_at_whatever_warnings() -> None:
     policy(on_prune="delete")
     event = saved()
     tell(event)
@@ -104,7 +104,7 @@ def test_pruned_events_are_looked_at_whatever_the_warnings() -> None:
     assert active() == []
 
 
-def test_an_event_that_is_pruned_while_a_warning_is_active_makes_no_memory_afterwards() -> None:
+def test_event_that_is_pruned_while_warning_is_active_makes_no_memory_afterwards() -> None:
     policy()
     warn()
     event = saved()

@@ -79,7 +79,7 @@ def test_a_chain_of_decisions_unwinds(decide: Decide, access: Access) -> None:
 
 
 @database
-def test_only_the_named_version_of_a_rule_is_reverted(decide: Decide, access: Access) -> None:
+def test_only_named_version_of_rule_is_reverted(decide: Decide, access: Access) -> None:
     rule_register(document={"name": "own"}, actor="test")
     before = decide("ana")
     rule_update(name="own", changes={"description": "changed"}, actor="test")
@@ -91,7 +91,7 @@ def test_only_the_named_version_of_a_rule_is_reverted(decide: Decide, access: Ac
 
 
 @database
-def test_only_what_was_decided_in_the_span_is_reverted(decide: Decide, access: Access) -> None:
+def test_only_what_was_decided_in_span_is_reverted(decide: Decide, access: Access) -> None:
     early, late = decide("ana"), decide("ben")
     assert conflicts_revert(access=access, selection=Selection(since=late.at)).reverted == 1
     assert (state_of(early), state_of(late)) == ("open", "reverted")
@@ -114,7 +114,7 @@ def test_a_key_reaches_nothing_outside_its_bound(decide: Decide) -> None:
 
 
 @database
-def test_what_cannot_be_reverted_is_named_with_the_reason_and_the_rest_goes_on(decide: Decide, access: Access) -> None:
+def test_what_cannot_be_reverted_is_named_with_reason_and_rest_goes_on(decide: Decide, access: Access) -> None:
     stuck, other = decide("ana"), decide("ben")
     memory_delete(access=access, uuid=stuck.existing.uuid)
     done = conflicts_revert(access=access, selection=DEFAULT)
@@ -158,14 +158,14 @@ def test_accepted_decisions_can_be_left_alone(decide: Decide, access: Access) ->
 
 
 @database
-def test_what_was_decided_after_the_last_one_meant_is_left_alone(decide: Decide, access: Access) -> None:
+def test_what_was_decided_after_last_one_meant_is_left_alone(decide: Decide, access: Access) -> None:
     seen, later = decide("ana"), decide("ben")
     conflicts_revert(access=access, selection=Selection(rule_name="default", last=seen.pk))
     assert (state_of(seen), state_of(later)) == ("reverted", "open")
 
 
 @database
-def test_a_call_ends_at_its_limit_and_says_where_to_go_on(decide: Decide, access: Access) -> None:
+def test_call_ends_at_its_limit_and_says_where_to_go_on(decide: Decide, access: Access) -> None:
     stuck = decide("eve")
     memory_delete(access=access, uuid=stuck.existing.uuid)
     receipts = [stuck, *(decide(user) for user in ("ana", "ben", "cleo"))]
@@ -185,7 +185,7 @@ def test_a_call_ends_at_its_limit_and_says_where_to_go_on(decide: Decide, access
         {"since": datetime(2030, 1, 1, tzinfo=UTC), "until": datetime(2030, 1, 1, tzinfo=UTC)},
     ],
 )
-def test_a_selection_of_everything_or_nothing_is_refused(fields: dict[str, Any]) -> None:
+def test_selection_of_everything_or_nothing_is_refused(fields: dict[str, Any]) -> None:
     with pytest.raises(InvalidInputError):
         Selection(**fields)
 
@@ -196,7 +196,7 @@ def test_a_selection_of_everything_or_nothing_is_refused(fields: dict[str, Any])
     version=st.none() | st.integers(0, 1 << 40),
     accepted=st.booleans(),
 )
-def test_a_selection_survives_the_way_through_a_task(
+def test_selection_survives_way_through_task(
     since: datetime | None, user: str | None, version: int | None, accepted: bool
 ) -> None:
     selection = Selection(
@@ -218,7 +218,7 @@ def keep_result(run: UUID, result: Any, *, success: bool = True) -> None:
 
 
 @database
-def test_a_background_run_is_queued_with_plain_values(access: Access) -> None:
+def test_background_run_is_queued_with_plain_values(access: Access) -> None:
     run = enqueue_revert(selection=DEFAULT, actor="admin:operator")
     task = OrmQ.objects.get().task
     assert task["func"] == TASK
@@ -231,9 +231,7 @@ def test_a_background_run_is_queued_with_plain_values(access: Access) -> None:
 
 
 @database
-def test_a_part_asks_for_the_next_one_until_the_end(
-    decide: Decide, access: Access, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_part_asks_for_next_one_until_end(decide: Decide, access: Access, monkeypatch: pytest.MonkeyPatch) -> None:
     for user in ("ana", "ben", "cleo"):
         decide(user)
     OrmQ.objects.all().delete()

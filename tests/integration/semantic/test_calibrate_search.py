@@ -51,7 +51,7 @@ def test_too_few_rows_are_refused() -> None:
         call_command("calibrate_search", "--rows=10")
 
 
-def test_costs_that_cannot_be_written_are_an_error(settings, tmp_path: Path) -> None:
+def test_costs_that_cannot_be_written_are_error(settings, tmp_path: Path) -> None:
     settings.SEMANTIC_INDEX_DIR = tmp_path / "file"
     settings.SEMANTIC_INDEX_DIR.write_text("")
     with pytest.raises(CommandError, match="could not be written"):
@@ -64,7 +64,7 @@ def test_it_says_how_far_it_is() -> None:
     assert told == [2_000, 2_000, 1_000]
 
 
-def test_costs_are_those_of_a_row_and_of_a_breadth(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_costs_are_those_of_row_and_of_breadth(monkeypatch: pytest.MonkeyPatch) -> None:
     breadths = [120.0, 300.0, 600.0, 1_200.0]
     medians = [2_000.0, 300.0, *(50 + 1.5 * breadth for breadth in breadths)]
     monkeypatch.setattr(calibration, "median_times", lambda tries, queries: iter(medians))
@@ -73,7 +73,7 @@ def test_costs_are_those_of_a_row_and_of_a_breadth(monkeypatch: pytest.MonkeyPat
     assert (costs.graph, costs.fixed) == (pytest.approx(150), pytest.approx(50))
 
 
-def test_a_search_in_a_graph_costs_something_whatever_the_line_through_the_times_says(
+def test_search_in_graph_costs_something_whatever_line_through_times_says(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(calibration, "median_times", lambda tries, queries: iter([9.0, 9.0, 1.0, 3.0, 6.0, 13.0]))

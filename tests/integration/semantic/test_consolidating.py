@@ -102,7 +102,7 @@ def pairs() -> list[tuple[str, str]]:
 # What it finds, and what it does
 
 
-def test_deciding_finds_what_a_lax_rule_left_standing(disagreeing: list[Memory]) -> None:
+def test_deciding_finds_what_lax_rule_left_standing(disagreeing: list[Memory]) -> None:
     report = run(order(mode="decide"))
     assert (report.ended, report.looked_at, report.decided) == ("complete", 2, 1)
     assert active() == [NOT_LISBON]
@@ -112,7 +112,7 @@ def test_deciding_finds_what_a_lax_rule_left_standing(disagreeing: list[Memory])
     assert (receipt.candidate, receipt.existing) == (disagreeing[1], disagreeing[0])
 
 
-def test_what_it_decides_is_in_the_history_of_the_memory(disagreeing: list[Memory]) -> None:
+def test_what_it_decides_is_in_history_of_memory(disagreeing: list[Memory]) -> None:
     run(order(mode="decide"))
     step = MemoryRevision.objects.filter(memory=disagreeing[0]).last()
     assert step is not None
@@ -120,7 +120,7 @@ def test_what_it_decides_is_in_the_history_of_the_memory(disagreeing: list[Memor
     assert step.conflict == Conflict.objects.get().uuid
 
 
-def test_noticing_writes_a_receipt_and_changes_nothing(disagreeing: list[Memory]) -> None:
+def test_noticing_writes_receipt_and_changes_nothing(disagreeing: list[Memory]) -> None:
     before = list(Memory.objects.order_by("id").values())
     history = MemoryRevision.objects.count()
     report = run(order())
@@ -132,7 +132,7 @@ def test_noticing_writes_a_receipt_and_changes_nothing(disagreeing: list[Memory]
     assert "The rule would have superseded the existing memory: The newer memory wins" in receipt.reason
 
 
-def test_what_was_only_noticed_can_be_decided_by_a_person_and_reverted(disagreeing: list[Memory]) -> None:
+def test_what_was_only_noticed_can_be_decided_by_person_and_reverted(disagreeing: list[Memory]) -> None:
     before = rows()
     run(order())
     answer = conflict_override(access=SYSTEM, uuid=Conflict.objects.get().uuid, winner=Winner.EXISTING)
@@ -141,7 +141,7 @@ def test_what_was_only_noticed_can_be_decided_by_a_person_and_reverted(disagreei
     assert rows() == before
 
 
-def test_two_that_say_the_same_become_one_under_a_rule_that_merges(lax: None) -> None:
+def test_two_that_say_same_become_one_under_rule_that_merges(lax: None) -> None:
     parents = store(BREAD, MORE_BREAD)
     strict()
     rule_register(
@@ -165,7 +165,7 @@ def test_two_that_say_the_same_become_one_under_a_rule_that_merges(lax: None) ->
     assert receipt.result.status == "deleted"
 
 
-def test_a_rule_that_refuses_lets_the_older_memory_stand(lax: None) -> None:
+def test_rule_that_refuses_lets_older_memory_stand(lax: None) -> None:
     moment = store("tea")[0].created_at
     store(LISBON, NOT_LISBON, occurred_at=moment)
     strict()
@@ -217,7 +217,7 @@ def test_memories_of_other_scopes_are_never_held_against_each_other(lax: None, o
     assert not Conflict.objects.exists()
 
 
-def test_only_the_memories_of_its_scope_are_looked_at(lax: None) -> None:
+def test_only_memories_of_its_scope_are_looked_at(lax: None) -> None:
     scopes = [Scope("ana"), Scope("ana", "home"), Scope("ana", "home", "cook"), Scope("ben", "home")]
     for scope in scopes:
         store(LISBON, NOT_LISBON, scope=scope)
@@ -233,7 +233,7 @@ def test_only_the_memories_of_its_scope_are_looked_at(lax: None) -> None:
 # What was decided before
 
 
-def test_a_decision_that_a_person_reverted_is_not_made_again(disagreeing: list[Memory]) -> None:
+def test_decision_that_person_reverted_is_not_made_again(disagreeing: list[Memory]) -> None:
     nightly = order(mode="decide")
     run(nightly)
     conflict_revert(access=SYSTEM, uuid=Conflict.objects.get().uuid)
@@ -244,7 +244,7 @@ def test_a_decision_that_a_person_reverted_is_not_made_again(disagreeing: list[M
     assert active() == [LISBON, NOT_LISBON]
 
 
-def test_a_decision_about_a_save_that_a_person_overrode_stays(access: Access) -> None:
+def test_decision_about_save_that_person_overrode_stays(access: Access) -> None:
     store(LISBON)
     saved = memory_save(access=access, draft=MemoryDraft(NOT_LISBON, scope=Scope("ana")))
     assert saved.conflict is not None
@@ -262,7 +262,7 @@ def test_what_was_noticed_is_not_noticed_again(disagreeing: list[Memory]) -> Non
     assert len(pairs()) == 1
 
 
-def test_a_memory_that_a_receipt_only_mentions_counts_as_looked_at(lax: None) -> None:
+def test_memory_that_receipt_only_mentions_counts_as_looked_at(lax: None) -> None:
     first, second = store(LISBON, "Ana lives in Lisbon, Portugal.")
     store(NOT_LISBON)
     strict()
@@ -279,7 +279,7 @@ def test_a_memory_that_a_receipt_only_mentions_counts_as_looked_at(lax: None) ->
 # Going on, and beginning anew
 
 
-def test_a_finished_pass_looks_only_at_what_was_added_since(lax: None) -> None:
+def test_finished_pass_looks_only_at_what_was_added_since(lax: None) -> None:
     nightly = order(mode="decide")
     store(LISBON)
     strict()
@@ -291,7 +291,7 @@ def test_a_finished_pass_looks_only_at_what_was_added_since(lax: None) -> None:
     assert nightly.passes == 2
 
 
-def test_changed_rules_make_the_next_pass_begin_with_the_first_memory(lax: None) -> None:
+def test_changed_rules_make_next_pass_begin_with_first_memory(lax: None) -> None:
     store(LISBON, NOT_LISBON)
     nightly = order(mode="decide")
     assert run(nightly).receipts == Counter()
@@ -300,7 +300,7 @@ def test_changed_rules_make_the_next_pass_begin_with_the_first_memory(lax: None)
     assert (report.looked_at, report.decided) == (2, 1)
 
 
-def test_rules_that_change_during_a_pass_are_applied_to_all_in_the_next(lax: None) -> None:
+def test_rules_that_change_during_pass_are_applied_to_all_in_next(lax: None) -> None:
     store(LISBON, NOT_LISBON, "The cellar is damp.")
     nightly = order(mode="decide")
     assert run(nightly, memories=2).ended == "memories"
@@ -345,7 +345,7 @@ def killed_at(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
 
 
 @pytest.mark.parametrize("number", [1, 3, 6])
-def test_a_run_that_was_killed_goes_on_with_no_pair_twice_and_none_left_out(
+def test_run_that_was_killed_goes_on_with_no_pair_twice_and_none_left_out(
     lax: None, killed_at: Callable[[int], None], number: int
 ) -> None:
     store(*opposites(6))
@@ -362,9 +362,7 @@ def test_a_run_that_was_killed_goes_on_with_no_pair_twice_and_none_left_out(
     assert (nightly.looked_at, nightly.decided) == (12, 6)
 
 
-def test_what_was_decided_and_the_place_to_go_on_are_committed_together(
-    lax: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_was_decided_and_place_to_go_on_are_committed_together(lax: None, monkeypatch: pytest.MonkeyPatch) -> None:
     def killed(*_: Any) -> None:
         raise Killed
 
@@ -377,7 +375,7 @@ def test_what_was_decided_and_the_place_to_go_on_are_committed_together(
     assert active() == opposites(3)
 
 
-def test_a_run_that_fails_says_so_without_the_words_of_a_memory(
+def test_run_that_fails_says_so_without_words_of_memory(
     disagreeing: list[Memory], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def fail(*_: Any) -> None:
@@ -401,7 +399,7 @@ def test_a_run_that_fails_says_so_without_the_words_of_a_memory(
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(sizes=st.lists(st.integers(1, 5), min_size=1, max_size=4), decisions=st.integers(1, 3), data=st.data())
-def test_however_a_pass_is_cut_it_comes_to_the_same(sizes: list[int], decisions: int, data: st.DataObject) -> None:
+def test_however_pass_is_cut_it_comes_to_same(sizes: list[int], decisions: int, data: st.DataObject) -> None:
     index_cache().clear()
     with transaction.atomic():
         with unnoticed():
@@ -421,13 +419,13 @@ def test_however_a_pass_is_cut_it_comes_to_the_same(sizes: list[int], decisions:
 # RunLimits
 
 
-def test_a_run_looks_at_no_more_memories_than_it_may() -> None:
+def test_run_looks_at_no_more_memories_than_it_may() -> None:
     store(*(f"Fact {number}" for number in range(7)))
     nightly = order(max_memories=3)
     assert [consolidation_run(pk=nightly.pk).looked_at for _ in range(4)] == [3, 3, 1, 0]
 
 
-def test_a_run_writes_no_more_receipts_than_it_may(lax: None) -> None:
+def test_run_writes_no_more_receipts_than_it_may(lax: None) -> None:
     store(*opposites(5))
     strict()
     nightly = order(mode="decide", max_decisions=2)
@@ -442,7 +440,7 @@ def test_receipts_that_only_notice_count_as_well(lax: None) -> None:
     assert run(order(), decisions=2).noticed == 2
 
 
-def test_a_run_whose_time_is_over_stops_after_what_it_is_about(lax: None) -> None:
+def test_run_whose_time_is_over_stops_after_what_it_is_about(lax: None) -> None:
     store(*opposites(3))
     strict()
     nightly = order(mode="decide")
@@ -463,7 +461,7 @@ def test_settings_outside_their_range_are_refused(field: str, value: Any) -> Non
         consolidation_update(pk=nightly.pk, settings={field: value})
 
 
-def test_the_database_itself_refuses_a_run_without_a_bound() -> None:
+def test_database_itself_refuses_run_without_bound() -> None:
     nightly = order()
     with pytest.raises(IntegrityError, match="semantic_consolidation_bounds"), transaction.atomic():
         Consolidation.objects.filter(pk=nightly.pk).update(max_decisions=0)
@@ -472,12 +470,12 @@ def test_the_database_itself_refuses_a_run_without_a_bound() -> None:
 # Switching on and off
 
 
-def test_a_new_consolidation_is_off_and_only_notices() -> None:
+def test_new_consolidation_is_off_and_only_notices() -> None:
     nightly = order()
     assert (nightly.enabled, nightly.mode) == (False, "notice")
 
 
-def test_with_none_enabled_the_schedule_costs_one_query(django_assert_num_queries: Any) -> None:
+def test_with_none_enabled_schedule_costs_one_query(django_assert_num_queries: Any) -> None:
     order()
     with django_assert_num_queries(1):
         assert consolidations_request() == 0
@@ -488,7 +486,7 @@ def queued() -> list[tuple[Any, ...]]:
     return [(task.func(), task.task["args"], task.task["kwargs"]) for task in OrmQ.objects.order_by("id")]
 
 
-def test_the_schedule_asks_for_a_run_of_each_that_is_enabled() -> None:
+def test_schedule_asks_for_run_of_each_that_is_enabled() -> None:
     order()
     enabled = [order(name=name, enabled=True) for name in ("one", "two")]
     tasks.consolidate_enabled()
@@ -498,7 +496,7 @@ def test_the_schedule_asks_for_a_run_of_each_that_is_enabled() -> None:
     assert all(kwargs["scheduled"] for _, _, kwargs in asked)
 
 
-def test_a_scheduled_run_of_one_that_was_switched_off_meanwhile_does_nothing(disagreeing: list[Memory]) -> None:
+def test_scheduled_run_of_one_that_was_switched_off_meanwhile_does_nothing(disagreeing: list[Memory]) -> None:
     nightly = order(mode="decide")
     tasks.consolidate(nightly.pk, scheduled=True)
     assert active() == [LISBON, NOT_LISBON]
@@ -549,7 +547,7 @@ def test_a_run_that_was_overtaken_steps_aside(lax: None, monkeypatch: pytest.Mon
     assert (nightly.looked_at, nightly.decided, nightly.passes) == (8, 4, 1)
 
 
-def test_a_pair_that_got_a_receipt_since_it_was_looked_at_is_left_alone(
+def test_pair_that_got_receipt_since_it_was_looked_at_is_left_alone(
     disagreeing: list[Memory], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other = order(name="other")
@@ -559,7 +557,7 @@ def test_a_pair_that_got_a_receipt_since_it_was_looked_at_is_left_alone(
     assert active() == [LISBON, NOT_LISBON]
 
 
-def test_a_run_does_not_go_on_as_it_was_told_before(lax: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_run_does_not_go_on_as_it_was_told_before(lax: None, monkeypatch: pytest.MonkeyPatch) -> None:
     store(*opposites(4))
     strict()
     nightly = order(mode="decide")
@@ -568,7 +566,7 @@ def test_a_run_does_not_go_on_as_it_was_told_before(lax: None, monkeypatch: pyte
     assert (run(nightly).noticed, nightly.decided) == (3, 1)
 
 
-def test_a_memory_deleted_since_it_was_looked_at_is_left_alone(lax: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_deleted_since_it_was_looked_at_is_left_alone(lax: None, monkeypatch: pytest.MonkeyPatch) -> None:
     memories = store(*opposites(2))
     strict()
     interrupted(monkeypatch, 1, lambda: memory_delete(access=SYSTEM, uuid=memories[0].uuid))
@@ -596,7 +594,7 @@ def test_another_scope_is_looked_at_from_its_first_memory(lax: None) -> None:
     assert run(nightly).decided == 1
 
 
-def test_receipts_outlive_the_consolidation_that_made_them(disagreeing: list[Memory]) -> None:
+def test_receipts_outlive_consolidation_that_made_them(disagreeing: list[Memory]) -> None:
     nightly = order(mode="decide")
     run(nightly)
     consolidation_delete(pk=nightly.pk)
@@ -607,7 +605,7 @@ def test_receipts_outlive_the_consolidation_that_made_them(disagreeing: list[Mem
         consolidation_reset(pk=nightly.pk)
 
 
-def test_a_start_schedules_it_each_hour_and_leaves_an_edited_schedule_alone() -> None:
+def test_start_schedules_it_each_hour_and_leaves_edited_schedule_alone() -> None:
     assert "semantic: consolidate" in schedules_ensure(specs=SCHEDULES)
     schedule = Schedule.objects.get(name="semantic: consolidate")
     assert (schedule.func, schedule.schedule_type) == ("apps.semantic.tasks.consolidate_enabled", Schedule.HOURLY)
@@ -619,7 +617,7 @@ def test_a_start_schedules_it_each_hour_and_leaves_an_edited_schedule_alone() ->
 # Rehearsing, and the command
 
 
-def test_a_preview_counts_what_deciding_comes_to_and_changes_nothing(lax: None) -> None:
+def test_preview_counts_what_deciding_comes_to_and_changes_nothing(lax: None) -> None:
     store(*opposites(5), "The cellar is damp.")
     strict()
     before = list(Memory.objects.order_by("id").values())
@@ -637,7 +635,7 @@ def test_a_preview_leaves_out_what_has_a_receipt(disagreeing: list[Memory]) -> N
     assert consolidation_preview(scope=Scope("ana")) == {}
 
 
-def test_a_preview_holds_nothing_against_a_memory_that_would_have_left(lax: None) -> None:
+def test_preview_holds_nothing_against_memory_that_would_have_left(lax: None) -> None:
     store(LISBON, NOT_LISBON, "Ana lives in Lisbon now.")
     strict()
     expected = consolidation_preview(scope=Scope("ana"))
@@ -650,7 +648,7 @@ def command(*arguments: str) -> str:
     return out.getvalue()
 
 
-def test_the_command_notices_unless_it_is_told_to_decide(disagreeing: list[Memory]) -> None:
+def test_command_notices_unless_it_is_told_to_decide(disagreeing: list[Memory]) -> None:
     assert command("--user", "ana") == (
         "2 memories compared; receipts: 1 noticed.\nAll memories of the scope were compared.\n"
     )
@@ -658,7 +656,7 @@ def test_the_command_notices_unless_it_is_told_to_decide(disagreeing: list[Memor
     assert not Consolidation.objects.get().enabled
 
 
-def test_the_command_decides_and_goes_on_where_it_stopped(lax: None) -> None:
+def test_command_decides_and_goes_on_where_it_stopped(lax: None) -> None:
     store(*opposites(3))
     strict()
     assert "2 superseded existing" in command("--everyone", "--decide", "--max-decisions", "2")
@@ -697,6 +695,6 @@ def test_scopes_with_long_names_have_consolidations_of_their_own(disagreeing: li
         (["--everyone", "--max-decisions", "0"], "at least 1"),
     ],
 )
-def test_the_command_says_what_is_wrong_with_how_it_was_called(arguments: Sequence[str], told: str) -> None:
+def test_command_says_what_is_wrong_with_how_it_was_called(arguments: Sequence[str], told: str) -> None:
     with pytest.raises(CommandError, match=told):
         command(*arguments)

@@ -97,7 +97,7 @@ def in_thread(call: Callable[[], Any]) -> tuple[threading.Thread, list[Any]]:
     return thread, results
 
 
-def test_a_second_run_steps_aside_while_the_first_decides(nightly: Consolidation, meeting: Any) -> None:
+def test_second_run_steps_aside_while_first_decides(nightly: Consolidation, meeting: Any) -> None:
     disagreeing()
     seen: list[RunReport] = []
 
@@ -112,7 +112,7 @@ def test_a_second_run_steps_aside_while_the_first_decides(nightly: Consolidation
     assert (report.ended, report.decided) == ("complete", 10)
 
 
-def test_a_save_of_another_user_does_not_wait_for_a_decision(nightly: Consolidation, meeting: Any) -> None:
+def test_save_of_another_user_does_not_wait_for_decision(nightly: Consolidation, meeting: Any) -> None:
     disagreeing()
     saved: list[Memory] = []
 
@@ -126,7 +126,7 @@ def test_a_save_of_another_user_does_not_wait_for_a_decision(nightly: Consolidat
     assert [memory.status for memory in saved] == ["active"]
 
 
-def test_a_save_of_the_same_user_waits_for_one_decision_only(
+def test_save_of_same_user_waits_for_one_decision_only(
     nightly: Consolidation, meeting: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     disagreeing()
@@ -176,7 +176,7 @@ def test_writers_and_runs_at_once_lose_nothing(nightly: Consolidation) -> None:
     assert Memory.objects.exclude(status__in=("active", "superseded", "deleted")).count() == 0
 
 
-def test_a_change_of_settings_beside_a_run_is_not_lost(nightly: Consolidation) -> None:
+def test_change_of_settings_beside_run_is_not_lost(nightly: Consolidation) -> None:
     disagreeing()
     at_once(going(nightly), lambda: consolidation_update(pk=nightly.pk, settings={"max_seconds": 7}))
     finish(nightly)
@@ -207,7 +207,7 @@ class Slow:
         self.thread.join(PATIENCE)
 
 
-def test_no_id_is_settled_while_somebody_who_has_a_lower_one_is_at_work() -> None:
+def test_no_id_is_settled_while_somebody_who_has_lower_one_is_at_work() -> None:
     slow = Slow("ben")
     last = save("Ana likes tea.")
     assert last_visible_id(0.1) is None
@@ -215,7 +215,7 @@ def test_no_id_is_settled_while_somebody_who_has_a_lower_one_is_at_work() -> Non
     assert last_visible_id(PATIENCE) == last.pk
 
 
-def test_a_writer_who_comes_later_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_writer_who_comes_later_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     first = Slow("ben")
     last = save("Ana likes tea.")
     later: list[Slow] = []

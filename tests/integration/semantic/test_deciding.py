@@ -38,7 +38,7 @@ def rule(**sections: Any) -> None:
     rule_register(document={"name": "mine", "priority": 5, **sections}, actor="test")
 
 
-def test_the_newer_of_two_memories_that_contradict_each_other_supersedes_the_older(save: Save) -> None:
+def test_newer_of_two_memories_that_contradict_each_other_supersedes_older(save: Save) -> None:
     old = save("Ana lives in Lisbon.").memory
     result = save("Ana does not live in Lisbon.")
     assert result.action == "superseded_existing"
@@ -48,7 +48,7 @@ def test_the_newer_of_two_memories_that_contradict_each_other_supersedes_the_old
     assert contents() == ["Ana does not live in Lisbon."]
 
 
-def test_the_receipt_says_who_decided_what_and_why(save: Save) -> None:
+def test_receipt_says_who_decided_what_and_why(save: Save) -> None:
     old = save("Ana lives in Lisbon.").memory
     result = save("Ana does not live in Lisbon.")
     receipt = Conflict.objects.get(uuid=result.conflict)
@@ -66,7 +66,7 @@ def test_the_receipt_says_who_decided_what_and_why(save: Save) -> None:
     assert receipt.actor == "test"
 
 
-def test_an_older_statement_that_comes_late_does_not_override_what_is_known(save: Save) -> None:
+def test_older_statement_that_comes_late_does_not_override_what_is_known(save: Save) -> None:
     new = save("Ana does not live in Lisbon.", occurred_at=THEN).memory
     result = save("Ana lives in Lisbon.", occurred_at=THEN - timedelta(days=30))
     assert (result.action, result.memory) == ("kept_existing", new)
@@ -75,7 +75,7 @@ def test_an_older_statement_that_comes_late_does_not_override_what_is_known(save
     assert (loser.status, loser.superseded_by) == ("superseded", new)
 
 
-def test_a_rule_that_rejects_leaves_the_existing_memory_as_it_is(save: Save) -> None:
+def test_rule_that_rejects_leaves_existing_memory_as_it_is(save: Save) -> None:
     rule(arbitration={"priority_recency": False, "priority_source": False, "default_strategy": "reject"})
     old = save("Ana lives in Lisbon.").memory
     before = Memory.objects.filter(pk=old.pk).values().get()
@@ -122,7 +122,7 @@ def test_memories_of_other_scopes_are_never_held_against_each_other(save: Save) 
     assert not Conflict.objects.exists()
 
 
-def test_a_candidate_that_wins_lets_every_memory_leave_that_it_contradicts(save: Save) -> None:
+def test_candidate_that_wins_lets_every_memory_leave_that_it_contradicts(save: Save) -> None:
     rule(detection={"act_threshold": 1.0})
     save("Ana lives in Lisbon.")
     save("Ana lives in Lisbon now.")
@@ -153,7 +153,7 @@ def test_three_wordings_in_one_batch_become_one_memory(access: Access) -> None:
     assert len(contents()) == 1
 
 
-def test_a_merge_that_adds_nothing_still_keeps_both_parents(save: Save) -> None:
+def test_merge_that_adds_nothing_still_keeps_both_parents(save: Save) -> None:
     rule(arbitration={"priority_recency": False}, detection=LOOSE)
     old = save("Ana bakes rye bread with caraway seeds every Sunday morning now").memory
     result = save("Ana bakes rye bread with caraway seeds every Sunday morning")
@@ -162,7 +162,7 @@ def test_a_merge_that_adds_nothing_still_keeps_both_parents(save: Save) -> None:
     assert contents("merged") == [old.content, "Ana bakes rye bread with caraway seeds every Sunday morning"]
 
 
-def test_saying_the_same_of_the_same_moment_again_decides_nothing_anew(save: Save) -> None:
+def test_saying_same_of_same_moment_again_decides_nothing_anew(save: Save) -> None:
     save("Ana lives in Lisbon.", occurred_at=THEN)
     save("Ana does not live in Lisbon.", occurred_at=THEN + timedelta(days=1))
     again = save("Ana lives in Lisbon.", occurred_at=THEN)
@@ -178,7 +178,7 @@ def test_saying_it_again_today_is_news(save: Save) -> None:
     assert contents() == ["Ana lives in Lisbon."]
 
 
-def test_the_rest_of_the_hub_is_told_without_any_content(save: Save) -> None:
+def test_rest_of_hub_is_told_without_any_content(save: Save) -> None:
     save("Ana lives in Lisbon.")
     save("Ana does not live in Lisbon.")
     names = list(Event.objects.order_by("id").values_list("name", flat=True))
@@ -191,7 +191,7 @@ def test_the_rest_of_the_hub_is_told_without_any_content(save: Save) -> None:
     assert "Lisbon" not in str(list(Event.objects.values_list("payload", flat=True)))
 
 
-def test_the_history_of_both_memories_names_the_receipt(save: Save) -> None:
+def test_history_of_both_memories_names_receipt(save: Save) -> None:
     old = save("Ana lives in Lisbon.").memory
     result = save("Ana does not live in Lisbon.")
     steps = old.revisions.values_list("action", "conflict", "changes")
@@ -205,7 +205,7 @@ def test_the_history_of_both_memories_names_the_receipt(save: Save) -> None:
     ]
 
 
-def test_words_that_lose_to_the_same_memory_again_add_nothing(save: Save) -> None:
+def test_words_that_lose_to_same_memory_again_add_nothing(save: Save) -> None:
     save("Ana lives in Lisbon.")
     first = save("Ana does not live in Lisbon.", source="inferred")
     again = save("Ana does not live in Lisbon.", source="inferred")

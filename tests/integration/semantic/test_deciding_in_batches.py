@@ -46,7 +46,7 @@ def merging_rule() -> None:
     )
 
 
-def test_a_duplicate_of_what_an_earlier_item_superseded_is_news_again(batch: Batch) -> None:
+def test_duplicate_of_what_earlier_item_superseded_is_news_again(batch: Batch) -> None:
     batch(LISBON)
     results = batch(NOT_LISBON, LISBON)
     assert [result.action for result in results] == ["superseded_existing", "superseded_existing"]
@@ -54,7 +54,7 @@ def test_a_duplicate_of_what_an_earlier_item_superseded_is_news_again(batch: Bat
     assert results[1].memory.status == "active"
 
 
-def test_a_memory_improved_by_one_item_can_be_superseded_by_the_next(batch: Batch) -> None:
+def test_memory_improved_by_one_item_can_be_superseded_by_next(batch: Batch) -> None:
     batch((LISBON, {"confidence": 0.5}))
     results = batch((LISBON, {"confidence": 0.9, "importance": 0.8}), NOT_LISBON)
     assert [result.action for result in results] == ["updated", "superseded_existing"]
@@ -63,7 +63,7 @@ def test_a_memory_improved_by_one_item_can_be_superseded_by_the_next(batch: Batc
     assert (old.status, old.superseded_by, old.importance) == ("superseded", results[1].memory, 0.8)
 
 
-def test_a_duplicate_of_a_parent_of_an_earlier_merge_is_held_against_the_merged_memory(batch: Batch) -> None:
+def test_duplicate_of_parent_of_earlier_merge_is_held_against_merged_memory(batch: Batch) -> None:
     merging_rule()
     short, long = (f"Ana bakes rye bread with caraway seeds every Sunday{end}" for end in ("", " morning"))
     batch(short)
@@ -73,12 +73,12 @@ def test_a_duplicate_of_a_parent_of_an_earlier_merge_is_held_against_the_merged_
     assert results[1].memory.status == "active"
 
 
-def test_many_repetitions_do_not_hide_an_item_from_the_one_that_contradicts_it(batch: Batch) -> None:
+def test_many_repetitions_do_not_hide_item_from_one_that_contradicts_it(batch: Batch) -> None:
     batch(*[LISBON] * 30, NOT_LISBON)
     assert active() == [NOT_LISBON]
 
 
-def test_repeating_an_import_changes_nothing_however_often_opinions_changed(batch: Batch) -> None:
+def test_repeating_import_changes_nothing_however_often_opinions_changed(batch: Batch) -> None:
     story = [(LISBON if day % 2 == 0 else NOT_LISBON, {"occurred_at": THEN + timedelta(days=day)}) for day in range(5)]
     for item in story:
         batch(item)
@@ -92,7 +92,7 @@ def test_repeating_an_import_changes_nothing_however_often_opinions_changed(batc
     assert Conflict.objects.count() == 4
 
 
-def test_a_long_chain_of_merges_that_add_something_each_is_saved(batch: Batch) -> None:
+def test_long_chain_of_merges_that_add_something_each_is_saved(batch: Batch) -> None:
     rule_register(
         document={
             "name": "merging",
@@ -108,12 +108,12 @@ def test_a_long_chain_of_merges_that_add_something_each_is_saved(batch: Batch) -
     assert len(active()) == 1
 
 
-def test_one_memory_alone_saved_twice_in_a_batch_is_stored_once(batch: Batch, access: Access) -> None:
+def test_one_memory_alone_saved_twice_in_batch_is_stored_once(batch: Batch, access: Access) -> None:
     memory_save(access=access, draft=MemoryDraft("Tea.", scope=Scope("ana")))
     assert [result.action for result in batch("tea", "coffee", "Coffee!")] == ["skipped", "inserted", "skipped"]
 
 
-def test_an_item_settled_by_the_one_before_it_is_not_news_of_the_same_moment(batch: Batch) -> None:
+def test_item_settled_by_one_before_it_is_not_news_of_same_moment(batch: Batch) -> None:
     dated, later = (LISBON, {"occurred_at": THEN}), (NOT_LISBON, {"occurred_at": THEN + timedelta(days=1)})
     batch(dated)
     results = batch(later, dated)
@@ -121,7 +121,7 @@ def test_an_item_settled_by_the_one_before_it_is_not_news_of_the_same_moment(bat
     assert Memory.objects.count() == 2
 
 
-def test_an_item_that_says_what_an_earlier_merge_made_is_its_duplicate(batch: Batch) -> None:
+def test_item_that_says_what_earlier_merge_made_is_its_duplicate(batch: Batch) -> None:
     merging_rule()
     short, long = (f"Ana bakes rye bread with caraway seeds every Sunday{end}" for end in ("", " morning"))
     batch(short)
@@ -130,7 +130,7 @@ def test_an_item_that_says_what_an_earlier_merge_made_is_its_duplicate(batch: Ba
     assert active() == [f"{long}!"]
 
 
-def test_what_lost_to_a_memory_deleted_since_can_be_said_again(batch: Batch, access: Access) -> None:
+def test_what_lost_to_memory_deleted_since_can_be_said_again(batch: Batch, access: Access) -> None:
     dated, later = (LISBON, {"occurred_at": THEN}), (NOT_LISBON, {"occurred_at": THEN + timedelta(days=1)})
     batch(dated)
     [result] = batch(later)
@@ -144,7 +144,7 @@ def test_what_lost_to_a_memory_deleted_since_can_be_said_again(batch: Batch, acc
     assert Memory.objects.count() == count
 
 
-def test_a_repeated_loser_within_a_batch_is_nothing_that_later_items_could_supersede(batch: Batch) -> None:
+def test_repeated_loser_within_batch_is_nothing_that_later_items_could_supersede(batch: Batch) -> None:
     batch(LISBON)
     batch((NOT_LISBON, {"source": "inferred"}))
     results = batch((NOT_LISBON, {"source": "inferred"}), "Ana lives in Lisbon with her cat.", LISBON)
@@ -152,7 +152,7 @@ def test_a_repeated_loser_within_a_batch_is_nothing_that_later_items_could_super
     assert Memory.objects.filter(content=NOT_LISBON).count() == 1
 
 
-def test_an_item_is_held_against_what_stands_when_all_that_it_was_compared_with_have_left(batch: Batch) -> None:
+def test_item_is_held_against_what_stands_when_all_that_it_was_compared_with_have_left(batch: Batch) -> None:
     homes = "Lisbon Porto Rome Berlin Paris Madrid Vienna Prague Oslo Athens Dublin Warsaw Milan Munich Hamburg Lyon"
     results = batch(*[f"Ana lives in {home}." for home in homes.split()])
     assert active() == ["Ana lives in Lyon."]

@@ -28,7 +28,7 @@ def memories(remember: Remember, access: Access) -> list[Memory]:
     return list(Memory.objects.order_by("pk"))
 
 
-def test_every_bound_sees_what_the_door_lets_it_see(memories: list[Memory]) -> None:
+def test_every_bound_sees_what_door_lets_it_see(memories: list[Memory]) -> None:
     ids, space = [memory.pk for memory in memories], current_space()
     versions = dict(MemoryShard.objects.values_list("user_id", "version"))
     for scope in SCOPES:
@@ -39,7 +39,7 @@ def test_every_bound_sees_what_the_door_lets_it_see(memories: list[Memory]) -> N
     assert len(expected) < len(fetch_active_memories(Access(Scope(), Permission.READ, "test"), ids)) == len(ids) - 2
 
 
-def test_a_memory_says_the_same_however_it_was_read(remember: Remember, access: Access) -> None:
+def test_memory_says_same_however_it_was_read(remember: Remember, access: Access) -> None:
     memory = remember("tea", metadata={"a": [1, {"b": None}]}, keywords=("green", "leaf"), importance=0.25)
     stored = Memory.objects.get(pk=memory.pk)
     [read] = fetch_active_memories(access, [memory.pk]).values()

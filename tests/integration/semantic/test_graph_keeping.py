@@ -52,7 +52,7 @@ def snapshot_of_a_graph_that_a_memory_has_left(access: Access, filled: list[Memo
     return snapshots
 
 
-def test_a_large_shard_gets_a_graph_and_answers_as_before(access: Access, filled: list[Memory]) -> None:
+def test_large_shard_gets_graph_and_answers_as_before(access: Access, filled: list[Memory]) -> None:
     before, way = near(access, "thing 17 of kind 119")
     assert way.startswith("exact")
     keep(index_cache())
@@ -66,7 +66,7 @@ def test_a_small_shard_gets_none(access: Access) -> None:
     assert in_graph(index_cache()) is None
 
 
-def test_what_is_saved_next_is_found_at_once_and_put_into_the_graph_later(access: Access, filled: list[Memory]) -> None:
+def test_what_is_saved_next_is_found_at_once_and_put_into_graph_later(access: Access, filled: list[Memory]) -> None:
     keep(index_cache())
     memory_save_many(access=access, drafts=[MemoryDraft(f"a pear number {n}", scope=Scope("ana")) for n in range(10)])
     assert near(access, "a pear number 3", 1) == (["a pear number 3"], "hnsw")
@@ -81,7 +81,7 @@ def test_a_deleted_memory_is_found_no_more(access: Access, filled: list[Memory])
     assert filled[17].content not in near(access, filled[17].content, ROWS)[0]
 
 
-def test_another_process_takes_the_graph_from_the_disk(filled: list[Memory], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_process_takes_graph_from_disk(filled: list[Memory], monkeypatch: pytest.MonkeyPatch) -> None:
     keep(index_cache())
     other = IndexCache(1 << 30)
     made = builds_counted(monkeypatch)
@@ -89,7 +89,7 @@ def test_another_process_takes_the_graph_from_the_disk(filled: list[Memory], mon
     assert (made, in_graph(other)) == ([], ROWS)
 
 
-def test_a_snapshot_of_other_times_counts_as_far_as_its_vectors_are_those_of_the_rows(
+def test_snapshot_of_other_times_counts_as_far_as_its_vectors_are_those_of_rows(
     access: Access, filled: list[Memory]
 ) -> None:
     keep(index_cache())
@@ -107,9 +107,7 @@ def test_a_snapshot_of_other_times_counts_as_far_as_its_vectors_are_those_of_the
 @pytest.mark.parametrize(
     "damage", ["flip", "cut", "missing", "version", "model", "nonsense", "list", "count", "removed"]
 )
-def test_a_bad_snapshot_is_set_aside_and_the_graph_made_from_the_rows(
-    access: Access, filled: list[Memory], damage: str
-) -> None:
+def test_bad_snapshot_is_set_aside_and_graph_made_from_rows(access: Access, filled: list[Memory], damage: str) -> None:
     snapshots = snapshot_of_a_graph_that_a_memory_has_left(access, filled)
     [header], [graph] = snapshots.directory.glob("*.json"), snapshots.directory.glob("*.graph")
     content, data = json.loads(header.read_text()), bytearray(graph.read_bytes())
@@ -149,7 +147,7 @@ def test_the_newest_two_snapshots_are_kept(access: Access, filled: list[Memory])
     assert find_users_with_snapshots(current_space()) == ["ana"]
 
 
-def test_graphs_of_spaces_that_are_no_longer_in_use_leave_the_disk(access: Access, filled: list[Memory]) -> None:
+def test_graphs_of_spaces_that_are_no_longer_in_use_leave_disk(access: Access, filled: list[Memory]) -> None:
     keep(index_cache())
     here = current_space()
     elsewhere = EmbeddingSpace(model="another", dimension=here.dimension)
@@ -163,7 +161,7 @@ def test_graphs_of_spaces_that_are_no_longer_in_use_leave_the_disk(access: Acces
     assert in_graph(index_cache()) == ROWS
 
 
-def test_one_process_makes_a_graph_and_the_others_ask_again(access: Access, filled: list[Memory], monkeypatch) -> None:
+def test_one_process_makes_graph_and_others_ask_again(access: Access, filled: list[Memory], monkeypatch) -> None:
     asked: list[str] = []
     monkeypatch.setattr(
         "apps.semantic.index.graphs.GraphKeeper.request_later", lambda self, user, space: asked.append(user)
@@ -176,7 +174,7 @@ def test_one_process_makes_a_graph_and_the_others_ask_again(access: Access, fill
     assert in_graph(index_cache()) == ROWS
 
 
-def test_a_memory_that_leaves_while_a_snapshot_is_written_is_found_neither_before_nor_after_a_restart(
+def test_memory_that_leaves_while_snapshot_is_written_is_found_neither_before_nor_after_restart(
     access: Access, filled: list[Memory], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     keep(index_cache())
@@ -197,7 +195,7 @@ def test_a_memory_that_leaves_while_a_snapshot_is_written_is_found_neither_befor
     assert in_graph(other) == ROWS - 1
 
 
-def test_a_full_disk_costs_the_snapshot_and_nothing_else(
+def test_full_disk_costs_snapshot_and_nothing_else(
     access: Access, filled: list[Memory], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: object) -> None:
@@ -208,7 +206,7 @@ def test_a_full_disk_costs_the_snapshot_and_nothing_else(
     assert in_graph(index_cache()) == ROWS
 
 
-def test_the_last_changes_are_written_when_the_process_ends(access: Access, filled: list[Memory]) -> None:
+def test_last_changes_are_written_when_process_ends(access: Access, filled: list[Memory]) -> None:
     keep(index_cache())
     memory_save_many(access=access, drafts=[MemoryDraft(f"a pear {n}", scope=Scope("ana")) for n in range(7)])
     keep(index_cache())
@@ -218,7 +216,7 @@ def test_the_last_changes_are_written_when_the_process_ends(access: Access, fill
     assert loaded.header.count == ROWS + 7
 
 
-def test_the_keeper_works_in_a_thread_of_its_own_when_a_search_finds_a_large_shard(monkeypatch) -> None:
+def test_keeper_works_in_thread_of_its_own_when_search_finds_large_shard(monkeypatch) -> None:
     monkeypatch.undo()
     seen = threading.Event()
     cache = IndexCache(1 << 20)

@@ -86,7 +86,7 @@ def test_two_threads_that_see_to_one_shard_load_its_graph_once(filled, asked, mo
     assert in_graph(cache) == ROWS
 
 
-def test_no_row_is_put_into_a_graph_that_is_being_written(filled, asked, access, cache, monkeypatch) -> None:
+def test_no_row_is_put_into_graph_that_is_being_written(filled, asked, access, cache, monkeypatch) -> None:
     """hnswlib would leave a file whose links lead nowhere, and its checksum would be right."""
     keep(cache)
     save_things(access, 50, first=ROWS)
@@ -102,7 +102,7 @@ def test_no_row_is_put_into_a_graph_that_is_being_written(filled, asked, access,
     assert in_graph(cache) == ROWS + 50
 
 
-def test_a_shard_that_is_loaded_anew_while_its_graph_is_made_gets_one_too(filled, cache, monkeypatch) -> None:
+def test_shard_that_is_loaded_anew_while_its_graph_is_made_gets_one_too(filled, cache, monkeypatch) -> None:
     gate = gated(monkeypatch, VectorGraph, "of")
     shard_of(cache, len)
     assert gate.reached.wait(PATIENCE)
@@ -113,7 +113,7 @@ def test_a_shard_that_is_loaded_anew_while_its_graph_is_made_gets_one_too(filled
     assert in_graph(cache) == ROWS
 
 
-def test_rows_that_come_while_a_graph_is_made_are_put_into_it(filled, access, cache, monkeypatch) -> None:
+def test_rows_that_come_while_graph_is_made_are_put_into_it(filled, access, cache, monkeypatch) -> None:
     gate = gated(monkeypatch, VectorGraph, "of")
     shard_of(cache, len)
     assert gate.reached.wait(PATIENCE)
@@ -124,7 +124,7 @@ def test_rows_that_come_while_a_graph_is_made_are_put_into_it(filled, access, ca
     assert in_graph(cache) == ROWS + 30
 
 
-def test_a_shard_that_is_emptied_while_its_graph_is_made_does_not_get_it(filled, asked, cache, monkeypatch) -> None:
+def test_shard_that_is_emptied_while_its_graph_is_made_does_not_get_it(filled, asked, cache, monkeypatch) -> None:
     shard_of(cache, len)
     entry = cache.peek("ana", current_space())
     assert entry is not None
@@ -136,7 +136,7 @@ def test_a_shard_that_is_emptied_while_its_graph_is_made_does_not_get_it(filled,
     assert (entry.rows.graph, asked, names()) == (None, ["ana"], [])
 
 
-def test_a_shard_that_is_emptied_while_its_graph_is_read_gets_neither_that_nor_an_empty_one(
+def test_shard_that_is_emptied_while_its_graph_is_read_gets_neither_that_nor_empty_one(
     filled, asked, cache, monkeypatch
 ) -> None:
     keep(IndexCache(1 << 30))
@@ -152,7 +152,7 @@ def test_a_shard_that_is_emptied_while_its_graph_is_read_gets_neither_that_nor_a
     assert in_graph(cache) == ROWS
 
 
-def test_a_graph_that_another_process_made_meanwhile_is_taken_instead_of_making_one(
+def test_graph_that_another_process_made_meanwhile_is_taken_instead_of_making_one(
     filled, asked, access, cache, monkeypatch
 ) -> None:
     keep(cache)
@@ -163,7 +163,7 @@ def test_a_graph_that_another_process_made_meanwhile_is_taken_instead_of_making_
     assert (made, in_graph(cache)) == ([], 2 * ROWS)
 
 
-def test_a_process_does_not_take_back_the_graph_that_it_left_itself(filled, asked, access, cache, monkeypatch) -> None:
+def test_process_does_not_take_back_graph_that_it_left_itself(filled, asked, access, cache, monkeypatch) -> None:
     keep(cache)
     save_things(access, ROWS, first=ROWS)
     made, loading = builds_counted(monkeypatch), gated(monkeypatch, VectorGraph, "load")
@@ -171,9 +171,7 @@ def test_a_process_does_not_take_back_the_graph_that_it_left_itself(filled, aske
     assert (made, loading.calls) == ([2 * ROWS], 0)
 
 
-def test_a_snapshot_that_is_dropped_while_it_is_read_gives_way_to_a_newer_one(
-    filled, asked, cache, monkeypatch
-) -> None:
+def test_snapshot_that_is_dropped_while_it_is_read_gives_way_to_newer_one(filled, asked, cache, monkeypatch) -> None:
     keep(cache)
     snapshots, graph = snapshots_of_ana(), shard_of(cache, lambda shard: shard.graph)
     read = index_snapshots.fingerprint
@@ -191,7 +189,7 @@ def test_a_snapshot_that_is_dropped_while_it_is_read_gives_way_to_a_newer_one(
     assert not [name for name in names() if name.endswith(".bad")]
 
 
-def test_what_was_left_of_writing_is_removed_and_what_was_set_aside_kept_for_a_while(filled, asked, cache) -> None:
+def test_what_was_left_of_writing_is_removed_and_what_was_set_aside_kept_for_while(filled, asked, cache) -> None:
     keep(cache)
     good, place = names(), snapshots_of_ana().directory
     for name in ("00000007.part", "00000007.graph", "00000008.json.part"):
@@ -205,7 +203,7 @@ def test_what_was_left_of_writing_is_removed_and_what_was_set_aside_kept_for_a_w
     assert names() == sorted([*good, *kept])
 
 
-def test_no_snapshot_gets_the_number_of_one_that_was_set_aside(filled, asked, cache) -> None:
+def test_no_snapshot_gets_number_of_one_that_was_set_aside(filled, asked, cache) -> None:
     keep(cache)
     snapshots = snapshots_of_ana()
     [header] = snapshots.directory.glob("*.json")
@@ -214,7 +212,7 @@ def test_no_snapshot_gets_the_number_of_one_that_was_set_aside(filled, asked, ca
     assert names() == ["00000001.graph.bad", "00000001.json.bad", "00000002.graph", "00000002.json"]
 
 
-def test_without_a_disk_there_are_graphs_all_the_same(filled, asked, cache, settings, tmp_path: Path) -> None:
+def test_without_disk_there_are_graphs_all_same(filled, asked, cache, settings, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     settings.SEMANTIC_INDEX_DIR = tmp_path / "file" / "semantic-index"
     keep(cache)
@@ -231,7 +229,7 @@ def test_a_purge_takes_the_graphs_from_the_disk(
     assert names() == []
 
 
-def test_a_graph_of_rows_that_are_purged_while_it_is_written_does_not_come_back(
+def test_graph_of_rows_that_are_purged_while_it_is_written_does_not_come_back(
     filled, asked, access, cache, monkeypatch
 ) -> None:
     save = Snapshots.save
@@ -245,7 +243,7 @@ def test_a_graph_of_rows_that_are_purged_while_it_is_written_does_not_come_back(
     assert names() == []
 
 
-def test_what_another_machine_has_of_purged_memories_is_removed_as_soon_as_it_learns_of_the_purge(
+def test_what_another_machine_has_of_purged_memories_is_removed_as_soon_as_it_learns_of_purge(
     filled, asked, access, cache
 ) -> None:
     keep(cache)
@@ -258,7 +256,7 @@ def test_what_another_machine_has_of_purged_memories_is_removed_as_soon_as_it_le
     assert names() == []
 
 
-def test_a_graph_from_before_a_purge_is_not_taken_into_use(filled, asked, access, monkeypatch) -> None:
+def test_graph_from_before_purge_is_not_taken_into_use(filled, asked, access, monkeypatch) -> None:
     """The vectors of purged memories would stay in it."""
     keep(IndexCache(1 << 30))
     Memory.objects.filter(pk__in=[memory.pk for memory in filled[:9]]).update(persona_id="gone")
@@ -272,7 +270,7 @@ def test_a_graph_from_before_a_purge_is_not_taken_into_use(filled, asked, access
     assert len(names()) == 2
 
 
-def test_a_purge_that_is_over_disturbs_no_later_graph(filled, asked, access, cache) -> None:
+def test_purge_that_is_over_disturbs_no_later_graph(filled, asked, access, cache) -> None:
     memories_purge(access=access, scope=Scope("ana", persona_id="nobody"))
     keep(cache)
     before = names()

@@ -49,7 +49,7 @@ def minilm(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyP
     forget_space()
 
 
-def test_each_turn_of_a_conversation_becomes_a_memory_with_its_session_and_time() -> None:
+def test_each_turn_of_conversation_becomes_memory_with_its_session_and_time() -> None:
     assert run("import_memories", CONVERSATION) == "6 inserted, 0 updated, 1 skipped, 0 failed\n"
     memory = Memory.objects.get(metadata__dia_id="D1:3")
     assert memory.content.startswith("Ines: I adopted an old greyhound")
@@ -66,7 +66,7 @@ def test_importing_the_same_again_changes_nothing() -> None:
     assert list(Memory.objects.order_by("id").values()) == before
 
 
-def test_repeating_an_import_of_rising_confidences_only_brings_the_confidence_nearer(tmp_path: Path) -> None:
+def test_repeating_import_of_rising_confidences_only_brings_confidence_nearer(tmp_path: Path) -> None:
     lines = [{"user_id": "ana", "content": "tea", "confidence": claim} for claim in (0.3, 0.9)]
     path = write_lines(tmp_path / "memories.jsonl", *lines)
     assert run("import_memories", path) == "1 inserted, 1 updated, 0 skipped, 0 failed\n"
@@ -78,7 +78,7 @@ def test_repeating_an_import_of_rising_confidences_only_brings_the_confidence_ne
     assert 0.3 < confidences[0] < confidences[-1] < 0.9
 
 
-def test_repeating_an_import_of_falling_confidences_changes_nothing(tmp_path: Path) -> None:
+def test_repeating_import_of_falling_confidences_changes_nothing(tmp_path: Path) -> None:
     lines = [{"user_id": "ana", "content": "tea", "confidence": claim} for claim in (0.9, 0.3)]
     path = write_lines(tmp_path / "memories.jsonl", *lines)
     assert run("import_memories", path) == "1 inserted, 0 updated, 1 skipped, 0 failed\n"
@@ -87,7 +87,7 @@ def test_repeating_an_import_of_falling_confidences_changes_nothing(tmp_path: Pa
     assert list(Memory.objects.values()) == before
 
 
-def test_an_import_that_was_cut_off_is_resumed_by_repeating_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_import_that_was_cut_off_is_resumed_by_repeating_it(monkeypatch: pytest.MonkeyPatch) -> None:
     from apps.semantic.imports import importer
 
     written = importer.save_write
@@ -152,7 +152,7 @@ def errors_of_importing(path: Path, *arguments: Any) -> list[str]:
     return [line for line in err.getvalue().splitlines() if not line.startswith("Importing: ")]
 
 
-def test_a_memory_that_cannot_be_saved_is_named_by_its_line(tmp_path: Path) -> None:
+def test_memory_that_cannot_be_saved_is_named_by_its_line(tmp_path: Path) -> None:
     path = write_lines(
         tmp_path / "memories.jsonl",
         {"user_id": "ana", "content": "tea"},
@@ -180,7 +180,7 @@ def test_only_a_line_feed_ends_a_line(mark: str, tmp_path: Path) -> None:
     assert set(Memory.objects.values_list("content", flat=True)) == {f"tea{mark}1", f"tea{mark}2"}
 
 
-def test_a_byte_order_mark_does_not_cost_the_first_line(tmp_path: Path) -> None:
+def test_byte_order_mark_does_not_cost_first_line(tmp_path: Path) -> None:
     path = write_lines(tmp_path / "memories.jsonl", "\ufeff" + json.dumps({"user_id": "ana", "content": "tea"}))
     assert "1 inserted" in run("import_memories", path)
     assert "6 inserted" in run("import_memories", write_lines(tmp_path / "l.json", "\ufeff" + CONVERSATION.read_text()))
@@ -195,12 +195,12 @@ def test_a_bad_turn_is_named_and_stops_no_other(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("command", ["import_memories", "evaluate"])
-def test_a_file_that_is_not_there_is_said_in_a_sentence(command: str, tmp_path: Path) -> None:
+def test_file_that_is_not_there_is_said_in_sentence(command: str, tmp_path: Path) -> None:
     with pytest.raises(CommandError, match=r"missing\.jsonl"):
         run(command, tmp_path / "missing.jsonl")
 
 
-def test_a_conversation_without_a_readable_date_is_refused(tmp_path: Path) -> None:
+def test_conversation_without_readable_date_is_refused(tmp_path: Path) -> None:
     text = CONVERSATION.read_text("utf-8").replace("9:05 am on 3 March, 2024", "early in March")
     path = write_lines(tmp_path / "talk.json", text)
     with pytest.raises(CommandError, match="session_1_date_time"):
@@ -213,7 +213,7 @@ def test_an_evaluation_needs_the_memories_first() -> None:
         run("evaluate", CONVERSATION)
 
 
-def test_the_evaluation_finds_the_evidence_and_says_how_much(tmp_path: Path) -> None:
+def test_evaluation_finds_evidence_and_says_how_much(tmp_path: Path) -> None:
     run("import_memories", CONVERSATION)
     figures = json.loads(run("evaluate", CONVERSATION, "--json", f"--output={tmp_path / 'figures.json'}"))
     assert figures == json.loads((tmp_path / "figures.json").read_text())
@@ -240,7 +240,7 @@ def test_questions_of_ones_own_come_as_json_lines(tmp_path: Path) -> None:
     assert figures["by_category"]["music"]["mrr"] == 1.0
 
 
-def test_a_question_may_hold_any_character_that_json_allows(tmp_path: Path) -> None:
+def test_question_may_hold_any_character_that_json_allows(tmp_path: Path) -> None:
     run("import_memories", CONVERSATION)
     question = {"user_id": "talk-1", "question": "a\u2028cello\x85?", "evidence": ["D1:4"], "category": 3}
     text = "\ufeff" + json.dumps(question, ensure_ascii=False) + "\r"
@@ -256,7 +256,7 @@ def test_a_malformed_question_is_named(tmp_path: Path) -> None:
 @pytest.mark.skipif(
     not LOCOMO.exists(), reason=f"the LoCoMo conversations are not at {LOCOMO.parent.name}/{LOCOMO.name}"
 )
-def test_the_evidence_of_a_real_long_conversation_is_in_the_top_ten(minilm: None, tmp_path: Path) -> None:
+def test_evidence_of_real_long_conversation_is_in_top_ten(minilm: None, tmp_path: Path) -> None:
     sample = json.loads(LOCOMO.read_text("utf-8"))[:1]
     path = write_lines(tmp_path / "locomo.json", json.dumps(sample))
     run("import_memories", path)

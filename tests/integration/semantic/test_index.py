@@ -48,7 +48,7 @@ def one_shard(user: str) -> int:
     return cache.nbytes
 
 
-def test_what_is_cached_loads_only_what_changed_since_the_last_time(
+def test_what_is_cached_loads_only_what_changed_since_last_time(
     remember: Remember, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     applied: list[int] = []
@@ -65,9 +65,7 @@ def test_what_is_cached_loads_only_what_changed_since_the_last_time(
     assert applied == [1]
 
 
-def test_rows_are_asked_for_only_when_a_version_has_changed(
-    remember: Remember, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rows_are_asked_for_only_when_version_has_changed(remember: Remember, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[list[str]] = []
     original = changes.changed_rows
     monkeypatch.setattr(changes, "changed_rows", lambda seen: (asked.append(list(seen)), original(seen))[1])
@@ -91,7 +89,7 @@ def test_another_process_sees_every_committed_change(remember: Remember, access:
     assert sizes(other, "ana") == [0]
 
 
-def test_a_purge_and_a_save_that_follow_each_other_are_not_missed(remember: Remember, access: Access) -> None:
+def test_purge_and_save_that_follow_each_other_are_not_missed(remember: Remember, access: Access) -> None:
     for n in range(5):
         remember(f"old {n}")
     cache = IndexCache(1 << 20)
@@ -101,7 +99,7 @@ def test_a_purge_and_a_save_that_follow_each_other_are_not_missed(remember: Reme
     assert sizes(cache, "ana") == [1]
 
 
-def test_a_database_that_has_gone_back_is_believed(remember: Remember) -> None:
+def test_database_that_has_gone_back_is_believed(remember: Remember) -> None:
     """As after a restore, or when a standby takes over that had not got everything."""
     remember("tea")
     cache = IndexCache(1 << 20)
@@ -114,7 +112,7 @@ def test_a_database_that_has_gone_back_is_believed(remember: Remember) -> None:
     assert sizes(cache, "ana") == [2]
 
 
-def test_a_forked_process_begins_with_nothing_and_waits_for_nobody(remember: Remember) -> None:
+def test_forked_process_begins_with_nothing_and_waits_for_nobody(remember: Remember) -> None:
     remember("tea")
     with index_cache().refreshed(["ana"], current_space()), cache_module._cache._lock, health._guard._lock:
         child = os.fork()
@@ -166,9 +164,7 @@ def looks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return seen
 
 
-def test_when_nothing_changes_a_search_asks_the_database_once(
-    remember: Remember, access: Access, looks: list[str]
-) -> None:
+def test_when_nothing_changes_search_asks_database_once(remember: Remember, access: Access, looks: list[str]) -> None:
     remember("tea")
     found(access)
     for expected in (["changes", "fetch_active_memories"], ["fetch_unchanged_memories"], ["fetch_unchanged_memories"]):
@@ -177,7 +173,7 @@ def test_when_nothing_changes_a_search_asks_the_database_once(
         assert looks == expected
 
 
-def test_what_another_process_saved_is_found_although_the_shard_seemed_steady(
+def test_what_another_process_saved_is_found_although_shard_seemed_steady(
     remember: Remember, access: Access, looks: list[str]
 ) -> None:
     remember("tea")
@@ -194,7 +190,7 @@ def test_what_another_process_saved_is_found_although_the_shard_seemed_steady(
     assert found(access) == ["tea"]
 
 
-def test_a_search_that_finds_nothing_asks_for_changes(remember: Remember, access: Access, looks: list[str]) -> None:
+def test_search_that_finds_nothing_asks_for_changes(remember: Remember, access: Access, looks: list[str]) -> None:
     remember("tea")
     found(access)
     looks.clear()
@@ -203,7 +199,7 @@ def test_a_search_that_finds_nothing_asks_for_changes(remember: Remember, access
     assert looks == ["changes"] * 3
 
 
-def test_a_search_by_shards_at_hand_sees_that_another_space_is_in_use(
+def test_search_by_shards_at_hand_sees_that_another_space_is_in_use(
     remember: Remember, access: Access, looks: list[str]
 ) -> None:
     remember("tea")
@@ -226,7 +222,7 @@ def test_users_without_memories_do_not_disturb_those_with_some(remember: Remembe
         assert shards == []
 
 
-def test_a_failure_while_a_shard_grows_is_forgotten_by_the_next_search(
+def test_failure_while_shard_grows_is_forgotten_by_next_search(
     remember: Remember, access: Access, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     remember("tea")
@@ -247,7 +243,7 @@ def test_a_failure_while_a_shard_grows_is_forgotten_by_the_next_search(
     assert sizes(index_cache(), "ana") == [21]
 
 
-def test_the_cache_keeps_to_its_size_even_after_a_search_over_everybody(remember: Remember) -> None:
+def test_cache_keeps_to_its_size_even_after_search_over_everybody(remember: Remember) -> None:
     users = [f"user {n}" for n in range(40)]
     for user in users:
         remember("tea", scope=Scope(user))
@@ -264,9 +260,7 @@ def test_a_user_with_one_memory_takes_little_room(remember: Remember) -> None:
     assert one_shard("ana") < 20_000
 
 
-def test_a_shard_that_is_loaded_gets_the_room_that_it_needs_at_once(
-    access: Access, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_shard_that_is_loaded_gets_room_that_it_needs_at_once(access: Access, monkeypatch: pytest.MonkeyPatch) -> None:
     memory_save_many(access=access, drafts=[MemoryDraft(f"thing {n}", scope=Scope("ana")) for n in range(64)])
     monkeypatch.setattr(changes, "_FETCH_SIZE", 10)
     made, make_room = [], RowStore._make_room
@@ -281,7 +275,7 @@ def test_a_shard_that_is_loaded_gets_the_room_that_it_needs_at_once(
     assert made == [68], "room for 64 and a few more"
 
 
-def test_a_space_that_changed_before_a_large_shard_was_loaded_leaves_the_connection_free(access: Access) -> None:
+def test_space_that_changed_before_large_shard_was_loaded_leaves_connection_free(access: Access) -> None:
     """Rows that have not been read yet would keep it: asking for the new space would wait for ever."""
     fill(synthetic_scope("ana", 2_500, 1, current_space().dimension), current_space())
     before = current_space()
@@ -309,7 +303,7 @@ def test_searches_of_shards_at_hand_do_without_graphs_when_they_have_to(
         index_cache().use_graphs = True
 
 
-def test_a_graph_that_makes_its_shard_larger_drops_what_was_used_longest_ago(remember: Remember) -> None:
+def test_graph_that_makes_its_shard_larger_drops_what_was_used_longest_ago(remember: Remember) -> None:
     remember("tea")
     remember("milk", scope=Scope("ben"))
     cache = IndexCache(1 << 30)

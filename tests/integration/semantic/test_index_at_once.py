@@ -96,7 +96,7 @@ def test_one_that_misses_the_best_is_wrong() -> None:
     assert "misses" in (scene().wrong(answer(BEST)) or "")
 
 
-def test_one_that_was_there_before_the_search_began_must_be_found() -> None:
+def test_one_that_was_there_before_search_began_must_be_found() -> None:
     assert scene().wrong(answer(BEST, began=0.5)) is None
     assert scene().wrong(answer(BEST, began=1.0)) is not None
 

@@ -62,7 +62,7 @@ def failing(failure: BaseException) -> Callable[..., None]:
     return fail
 
 
-def test_every_large_user_gets_a_graph_on_the_disk_with_progress(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_large_user_gets_graph_on_disk_with_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     people()
     made = builds_counted(monkeypatch)
     said, progress = run()
@@ -109,7 +109,7 @@ def test_without_large_users_it_says_from_when_on_there_are_graphs(options: tupl
     assert progress == ""
 
 
-def test_while_another_process_makes_the_graph_it_says_so() -> None:
+def test_while_another_process_makes_graph_it_says_so() -> None:
     people()
     with snapshots_of_ana().exclusive() as mine:
         assert mine

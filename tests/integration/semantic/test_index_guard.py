@@ -66,9 +66,7 @@ def test_slow_writes_warn_once_and_are_told_with_their_reason(guard, clock, sett
     assert REGISTRY.get_sample_value("memoryhub_index_level") == 1
 
 
-def test_past_the_hard_limit_searches_do_without_graphs_and_saves_are_slowed_down(
-    guard, clock, settings, access
-) -> None:
+def test_past_hard_limit_searches_do_without_graphs_and_saves_are_slowed_down(guard, clock, settings, access) -> None:
     slow_writes(guard, clock, HARD_LATENCY + 1, settings)
     assert guard.check(clock=clock).level is IndexLevel.DEGRADED
     assert not index_cache().use_graphs
@@ -90,7 +88,7 @@ def test_it_recovers_by_itself_and_says_so(guard, clock, settings, access) -> No
     memory_save(access=access, draft=MemoryDraft("tea", scope=Scope("ana")), clock=clock)
 
 
-def test_a_change_is_told_when_the_database_that_was_away_is_back(guard, clock, settings, monkeypatch) -> None:
+def test_change_is_told_when_database_that_was_away_is_back(guard, clock, settings, monkeypatch) -> None:
     slow_writes(guard, clock, HARD_LATENCY + 1, settings)
     with monkeypatch.context() as away:
         away.setattr("apps.semantic.index.health.emit", raiser(OperationalError))
@@ -113,9 +111,7 @@ def test_the_guard_outlives_what_goes_wrong(guard, monkeypatch) -> None:
     assert list(failures) == []
 
 
-def test_memories_that_wait_for_a_graph_and_a_full_cache_are_signs_too(
-    guard, clock, settings, access, monkeypatch
-) -> None:
+def test_memories_that_wait_for_graph_and_full_cache_are_signs_too(guard, clock, settings, access, monkeypatch) -> None:
     monkeypatch.setattr("apps.semantic.index.cache.GRAPH_ROWS", 3)
     monkeypatch.setattr(planner, "GRAPH_ROWS", 10**9)
     drafts = [MemoryDraft(f"thing {n}", scope=Scope("ana")) for n in range(5)]
@@ -146,7 +142,7 @@ def test_health_and_backpressure(guard, settings, api: Api) -> None:
     assert told() == [("ok", "warning", ["write_latency"]), ("warning", "degraded", ["write_latency"])]
 
 
-def test_before_the_index_is_loaded_saves_are_refused_and_the_hub_is_not_ready(access: Access, monkeypatch) -> None:
+def test_before_index_is_loaded_saves_are_refused_and_hub_is_not_ready(access: Access, monkeypatch) -> None:
     warm_up = WarmUp(IndexCache(1 << 20))
     monkeypatch.setattr("apps.semantic.index.warm_up._warm_up._made", [warm_up])
     assert index_ready() is None

@@ -91,7 +91,7 @@ def someone_waits_for_a_lock() -> bool:
     return False
 
 
-def test_a_changed_model_is_refused_with_the_command_that_helps(
+def test_changed_model_is_refused_with_command_that_helps(
     three: None, configured: SmallEmbedder, access: Access
 ) -> None:
     with pytest.raises(UnavailableError, match=r"manage\.py reembed"):
@@ -101,7 +101,7 @@ def test_a_changed_model_is_refused_with_the_command_that_helps(
     assert "manage.py reembed" in (embedding_ready() or "")
 
 
-def test_after_reembedding_searches_use_the_new_vectors(three: None, configured: SmallEmbedder, access: Access) -> None:
+def test_after_reembedding_searches_use_new_vectors(three: None, configured: SmallEmbedder, access: Access) -> None:
     told: list[int] = []
     assert reembed(embedder=configured, progress=told.append) == sum(told) == 3
     assert [(space.model, space.dimension) for space in EmbeddingSpace.objects.filter(is_active=True)] == [
@@ -111,7 +111,7 @@ def test_after_reembedding_searches_use_the_new_vectors(three: None, configured:
     assert search(access)[0] == "tea"
 
 
-def test_a_reembedding_that_was_cut_off_goes_on_where_it_stopped(
+def test_reembedding_that_was_cut_off_goes_on_where_it_stopped(
     three: None, access: Access, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("apps.semantic.memories.reembed.BATCH_SIZE", 1)
@@ -123,7 +123,7 @@ def test_a_reembedding_that_was_cut_off_goes_on_where_it_stopped(
     assert MemoryEmbedding.objects.count() == 3
 
 
-def test_a_memory_written_during_the_reembedding_gets_a_new_vector_too(
+def test_memory_written_during_reembedding_gets_new_vector_too(
     three: None, access: Access, remember: Callable[..., Memory]
 ) -> None:
     reembed(embedder=SmallEmbedder(), progress=lambda _: remember("milk") and None)
@@ -154,7 +154,7 @@ class PurgingEmbedder(SmallEmbedder):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_memories_purged_during_the_reembedding_are_left_out(
+def test_memories_purged_during_reembedding_are_left_out(
     three: None, access: Access, remember: Callable[..., Memory]
 ) -> None:
     remember("milk", scope=BEN)
@@ -165,7 +165,7 @@ def test_memories_purged_during_the_reembedding_are_left_out(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_reembedding_waits_for_a_purge_that_is_under_way(
+def test_reembedding_waits_for_purge_that_is_under_way(
     three: None, access: Access, remember: Callable[..., Memory]
 ) -> None:
     remember("milk", scope=BEN)
@@ -198,7 +198,7 @@ def similarities(access: Access) -> list[float | None]:
     return [found.hit.similarity for found in result.found]
 
 
-def test_a_vector_that_was_missing_is_searched_by_as_soon_as_it_is_made(three: None, access: Access) -> None:
+def test_vector_that_was_missing_is_searched_by_as_soon_as_it_is_made(three: None, access: Access) -> None:
     MemoryEmbedding.objects.filter(memory__content="tea").delete()
     index_cache().clear()
     assert max(similarities(access)) < 1.0  # type: ignore[type-var]
@@ -206,7 +206,7 @@ def test_a_vector_that_was_missing_is_searched_by_as_soon_as_it_is_made(three: N
     assert similarities(access)[0] == 1.0
 
 
-def test_graphs_of_the_model_before_go_with_its_vectors(
+def test_graphs_of_model_before_go_with_its_vectors(
     three: None, configured: SmallEmbedder, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     kept: list[str] = []
@@ -229,7 +229,7 @@ def test_memories_stay_as_they_are_while_vectors_of_another_model_are_made(
     assert list(Memory.objects.order_by("pk").values()) == before
 
 
-def test_no_batch_looks_again_at_what_the_one_before_has_done(three: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_batch_looks_again_at_what_one_before_has_done(three: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("apps.semantic.memories.reembed.BATCH_SIZE", 1)
     ids = list(Memory.objects.order_by("id").values_list("id", flat=True))
     with CaptureQueriesContext(connection) as queries:
@@ -247,7 +247,7 @@ def test_words_of_an_older_pipeline_are_made_anew(three: None, access: Access) -
     assert [item.memory.content for item in found] == ["coffee"]
 
 
-def test_a_process_with_the_old_model_notices_that_the_space_has_changed_under_it(three: None, access: Access) -> None:
+def test_process_with_old_model_notices_that_space_has_changed_under_it(three: None, access: Access) -> None:
     assert search(access)[0] == "tea"
     reembed(embedder=SmallEmbedder())
     with pytest.raises(UnavailableError, match=r"manage\.py reembed"):

@@ -54,7 +54,7 @@ def test_saving_tells_the_hub_without_the_content(access: Access) -> None:
     assert "secret" not in str(event.payload)
 
 
-def test_the_same_content_in_the_same_scope_is_stored_once(access: Access) -> None:
+def test_same_content_in_same_scope_is_stored_once(access: Access) -> None:
     first = memory_save(access=access, draft=MemoryDraft("Hello, World!!", scope=Scope("ana")))
     second = memory_save(access=access, draft=MemoryDraft("hello,   world", scope=Scope("ana")))
     assert (first.action, first.reason) == ("inserted", "unique_hash")
@@ -64,12 +64,12 @@ def test_the_same_content_in_the_same_scope_is_stored_once(access: Access) -> No
 
 
 @pytest.mark.parametrize("scope", [Scope("ben"), Scope("ana", "home"), Scope("ana", None, "chef")])
-def test_the_same_content_in_another_scope_is_another_memory(access: Access, scope: Scope) -> None:
+def test_same_content_in_another_scope_is_another_memory(access: Access, scope: Scope) -> None:
     memory_save(access=access, draft=MemoryDraft("tea", scope=Scope("ana")))
     assert memory_save(access=access, draft=MemoryDraft("tea", scope=scope)).action == "inserted"
 
 
-def test_a_surer_duplicate_improves_the_stored_memory(access: Access) -> None:
+def test_surer_duplicate_improves_stored_memory(access: Access) -> None:
     memory_save(access=access, draft=MemoryDraft("tea", scope=Scope("ana"), confidence=0.6, metadata={"a": 1}))
     draft = MemoryDraft("TEA.", scope=Scope("ana"), confidence=0.8, importance=0.9, metadata={"b": 2})
     result = memory_save(access=access, draft=draft)
@@ -89,7 +89,7 @@ def test_a_batch_answers_for_each_item_in_order(access: Access) -> None:
     assert Memory.objects.count() == 2
 
 
-def test_a_duplicate_inside_a_batch_improves_the_one_before_it(access: Access) -> None:
+def test_duplicate_inside_batch_improves_one_before_it(access: Access) -> None:
     drafts = [MemoryDraft("tea", scope=Scope("ana"), confidence=c) for c in (0.5, 0.9)]
     outcomes = memory_save_many(access=access, drafts=drafts)
     assert [getattr(outcome, "action", "") for outcome in outcomes] == ["inserted", "updated"]
@@ -97,14 +97,14 @@ def test_a_duplicate_inside_a_batch_improves_the_one_before_it(access: Access) -
     assert Memory.objects.get().revisions.count() == 2
 
 
-def test_every_change_raises_the_version_of_the_users_shard(access: Access) -> None:
+def test_every_change_raises_version_of_users_shard(access: Access) -> None:
     for text in ("one", "two"):
         memory_save(access=access, draft=MemoryDraft(text, scope=Scope("ana")))
     assert MemoryShard.objects.get(user_id="ana").version == 2
     assert sorted(Memory.objects.values_list("version", flat=True)) == [1, 2]
 
 
-def test_of_duplicates_in_a_batch_the_vector_is_that_of_the_one_stored(access: Access) -> None:
+def test_of_duplicates_in_batch_vector_is_that_of_one_stored(access: Access) -> None:
     texts = ("I love green tea", "I LOVE GREEN TEA!!!!!!!!", "i love   green tea?")
     memory_save_many(access=access, drafts=[MemoryDraft(text, scope=Scope("ana")) for text in texts])
     stored = MemoryEmbedding.objects.get()

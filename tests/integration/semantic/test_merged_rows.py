@@ -42,7 +42,7 @@ def merging_rule(**merge: Any) -> None:
     )
 
 
-def test_a_circumstance_that_both_tell_is_kept_once_however_often_they_are_merged(save: Save) -> None:
+def test_circumstance_that_both_tell_is_kept_once_however_often_they_are_merged(save: Save) -> None:
     merging_rule()
     save(BREAD, context="at home")
     save(f"{BREAD} morning", context="with Ben")
@@ -50,7 +50,7 @@ def test_a_circumstance_that_both_tell_is_kept_once_however_often_they_are_merge
     assert merged.context == "at home\nwith Ben"
 
 
-def test_tags_policy_and_metadata_of_both_survive_with_the_candidates_on_top(save: Save) -> None:
+def test_tags_policy_and_metadata_of_both_survive_with_candidates_on_top(save: Save) -> None:
     merging_rule()
     save(BREAD, project="bakery", agent="old", metadata={"a": 1, "b": 1}, decay_policy=DecayPolicy.CONTEXTUAL)
     merged = save(f"{BREAD} morning", agent="new", metadata={"b": 2}, is_global=True, confidence=0.5).memory
@@ -58,7 +58,7 @@ def test_tags_policy_and_metadata_of_both_survive_with_the_candidates_on_top(sav
     assert (merged.metadata, merged.decay_policy, merged.base_confidence) == ({"a": 1, "b": 2}, "stable", 1.0)
 
 
-def test_parents_leave_for_a_third_memory_that_says_what_they_become_already(save: Save, access: Access) -> None:
+def test_parents_leave_for_third_memory_that_says_what_they_become_already(save: Save, access: Access) -> None:
     rule_register(document={"name": "deaf", "priority": 2, "detection": {"keyword_threshold": 1}}, actor="test")
     # Other keywords and a vector of its own keep it from being what the new memory conflicts with.
     far = {"keywords": [f"shelf{n}" for n in range(20)], "embedding": np.eye(384, dtype=np.float32)[0]}

@@ -17,9 +17,7 @@ from apps.semantic.services import memories_purge
 pytestmark = pytest.mark.django_db
 
 
-def test_purging_leaves_nothing_of_the_scope_and_all_of_the_others(
-    access: Access, remember: Callable[..., Memory]
-) -> None:
+def test_purging_leaves_nothing_of_scope_and_all_of_others(access: Access, remember: Callable[..., Memory]) -> None:
     old, new = remember("old"), remember("new")
     Memory.objects.filter(pk=old.pk).update(status="superseded", superseded_by=new)
     kept = remember("kept", scope=Scope("ana", "home"))
@@ -61,6 +59,6 @@ def test_the_command_asks_before_it_removes(remember: Callable[..., Memory]) -> 
     assert Memory.objects.count() == 0
 
 
-def test_the_command_says_when_there_is_nothing_to_remove() -> None:
+def test_command_says_when_there_is_nothing_to_remove() -> None:
     with pytest.raises(CommandError, match="no such memory"):
         call_command("purge_memories", "nobody", "--yes")

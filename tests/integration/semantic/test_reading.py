@@ -72,7 +72,7 @@ def test_a_line_that_cannot_be_used_is_named(line: str, reason: str, first: bool
     assert said.startswith(f"line {lines.index(line) + 1}: {reason}")
 
 
-def test_what_is_larger_than_a_request_may_be_is_refused(settings: Any, tmp_path: Path) -> None:
+def test_what_is_larger_than_request_may_be_is_refused(settings: Any, tmp_path: Path) -> None:
     settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 100
     [said] = bad_ones(write(tmp_path / "memories.jsonl", TEA, TEA.replace("tea", "x" * 100)))
     assert said == "line 2: too large: at most 100 bytes, got 133"
@@ -107,7 +107,7 @@ def test_turns_obey_the_same_limit_as_the_api(talk: Callable[[Change], Path]) ->
     assert bad_ones(talk(second_turn(text="x" * (room + 1))))
 
 
-def test_sessions_of_the_same_number_are_both_read(talk: Callable[[Change], Path]) -> None:
+def test_sessions_of_same_number_are_both_read(talk: Callable[[Change], Path]) -> None:
     def change(sample: Any) -> None:
         sample["conversation"]["session_01"] = sample["conversation"]["session_1"][:1]
 
@@ -135,7 +135,7 @@ def test_a_broken_conversation_is_refused(change: Change, said: str, talk: Calla
 
 
 @pytest.mark.parametrize("read", [read_memories, read_questions])
-def test_a_conversation_with_a_number_beyond_reason_is_still_known_as_one(
+def test_conversation_with_number_beyond_reason_is_still_known_as_one(
     read: Callable[[Path], Any], tmp_path: Path
 ) -> None:
     text = CONVERSATION.read_text("utf-8").replace('"category": 4', '"category": ' + "4" * 5_000)
@@ -143,7 +143,7 @@ def test_a_conversation_with_a_number_beyond_reason_is_still_known_as_one(
         read(write(tmp_path / "talk.json", text))
 
 
-def test_a_member_named_twice_in_a_conversation_is_refused(tmp_path: Path) -> None:
+def test_member_named_twice_in_conversation_is_refused(tmp_path: Path) -> None:
     text = CONVERSATION.read_text("utf-8").replace('"session_2"', '"session_1"')
     with pytest.raises(UnreadableFileError, match="session_1: Given more than once"):
         read_memories(write(tmp_path / "talk.json", text))
@@ -160,7 +160,7 @@ def test_a_member_named_twice_in_a_conversation_is_refused(tmp_path: Path) -> No
     ],
     ids=["no id", "qa", "qa of numbers", "no question", "surrogate"],
 )
-def test_broken_questions_of_a_conversation_are_refused(
+def test_broken_questions_of_conversation_are_refused(
     change: Change, said: str, talk: Callable[[Change], Path]
 ) -> None:
     with pytest.raises(UnreadableFileError, match=said):
@@ -168,7 +168,7 @@ def test_broken_questions_of_a_conversation_are_refused(
 
 
 @pytest.mark.parametrize("evidence", [["D1:03; D2:1"], ["D1:3", "D2:1", "D"], "D1:3, D2:1", [["D1:3"], {"x": "D2:1"}]])
-def test_turn_ids_are_found_in_whatever_the_evidence_is(evidence: Any, talk: Callable[[Change], Path]) -> None:
+def test_turn_ids_are_found_in_whatever_evidence_is(evidence: Any, talk: Callable[[Change], Path]) -> None:
     question = read_questions(talk(first_question(evidence=evidence)))[0]
     assert question.evidence == {"D1:3", "D2:1"}
 
@@ -193,7 +193,7 @@ def test_a_malformed_question_is_named(line: Any, reason: str, tmp_path: Path) -
         read_questions(write(tmp_path / "questions.jsonl", json.dumps(ASKED), text))
 
 
-def test_a_question_may_hold_fields_of_the_askers_own(tmp_path: Path) -> None:
+def test_question_may_hold_fields_of_askers_own(tmp_path: Path) -> None:
     line = json.dumps({**ASKED, "category": 3, "answer": "Yes"})
     [question] = read_questions(write(tmp_path / "questions.jsonl", line))
     assert (question.category, question.evidence) == ("3", {"D1:4"})

@@ -86,7 +86,7 @@ def test_without_changes_every_decision_comes_to_what_it_came_to(access: Access,
     assert (tally.replayed, tally.differ, tally.rules) == (2, 0, {"default": 2})
 
 
-def test_a_change_that_only_notices_says_which_decisions_would_be_none(access: Access, save: Save) -> None:
+def test_change_that_only_notices_says_which_decisions_would_be_none(access: Access, save: Save) -> None:
     receipt = move(save).conflict
     decisions = rehearse(access, "default", NEVER_ACT).decisions
     assert transitions(decisions) == {"superseded_existing -> noticed": 1}
@@ -97,12 +97,12 @@ def test_a_change_that_only_notices_says_which_decisions_would_be_none(access: A
     assert "too weak" in difference.changed.reason
 
 
-def test_a_change_that_sees_nothing_says_that_there_would_be_no_conflict(access: Access, save: Save) -> None:
+def test_change_that_sees_nothing_says_that_there_would_be_no_conflict(access: Access, save: Save) -> None:
     move(save)
     assert transitions(rehearse(access, "default", BLIND).decisions) == {"superseded_existing -> no_conflict": 1}
 
 
-def test_a_change_that_lets_another_memory_win_says_which_one_would_stand(access: Access, save: Save) -> None:
+def test_change_that_lets_another_memory_win_says_which_one_would_stand(access: Access, save: Save) -> None:
     result = move(save, importance=0.5, occurred_at=THEN)
     receipt = Conflict.objects.get(uuid=result.conflict)
     [difference] = rehearse(access, "default", KEEP_OLD).decisions.differences
@@ -121,9 +121,7 @@ def test_a_merge_with_another_text_differs(access: Access, save: Save) -> None:
     assert (difference.before.merged, difference.changed.merged) == ("\n".join(BREAD), BREAD[1])
 
 
-def test_a_merge_that_would_be_too_long_is_replayed_as_it_was_decided(
-    access: Access, save: Save, settings: Any
-) -> None:
+def test_merge_that_would_be_too_long_is_replayed_as_it_was_decided(access: Access, save: Save, settings: Any) -> None:
     rule_register(document={"name": "mine", "priority": 5, **MERGING}, actor="test")
     settings.MEMORYHUB = replace(settings.MEMORYHUB, max_content_chars=100)
     assert [save(content).action for content in BREAD] == ["inserted", "inserted"]
@@ -134,7 +132,7 @@ def test_a_merge_that_would_be_too_long_is_replayed_as_it_was_decided(
     assert transitions(rehearse(access, "mine").decisions) == {"noticed -> merged": 1}
 
 
-def test_a_decision_about_several_memories_is_replayed_with_all_of_them(access: Access, save: Save) -> None:
+def test_decision_about_several_memories_is_replayed_with_all_of_them(access: Access, save: Save) -> None:
     rule_register(document={"name": "mine", "priority": 5, **NEVER_ACT}, actor="test")
     save("Ana lives in Lisbon.")
     save("Ana lives in Lisbon now.")
@@ -148,7 +146,7 @@ def test_a_decision_about_several_memories_is_replayed_with_all_of_them(access: 
     assert difference.changed.removed == frozenset()
 
 
-def test_a_difference_that_was_there_before_is_not_due_to_the_change(access: Access, save: Save) -> None:
+def test_difference_that_was_there_before_is_not_due_to_change(access: Access, save: Save) -> None:
     move(save)
     rule_update(name="default", changes=NEVER_ACT, actor="test")
     tally = rehearse(access, "default", {"priority": 3}).decisions.tally
@@ -180,14 +178,14 @@ def test_changed_conditions_change_which_rule_matches(access: Access, save: Save
     assert decisions.tally.due_to_change == 1
 
 
-def test_a_whole_document_is_rehearsed_as_it_would_replace_the_rule(access: Access, save: Save) -> None:
+def test_whole_document_is_rehearsed_as_it_would_replace_rule(access: Access, save: Save) -> None:
     rule_update(name="default", changes=NEVER_ACT, actor="test")
     move(save)
     decisions = rehearse_document(access, {"name": "default"}).decisions
     assert transitions(decisions) == {"noticed -> superseded_existing": 1}
 
 
-def test_the_newest_decisions_are_replayed_up_to_the_limit(access: Access, save: Save) -> None:
+def test_newest_decisions_are_replayed_up_to_limit(access: Access, save: Save) -> None:
     move(save)
     newest = postcards(save).conflict
     decisions = rehearse(access, "default", BLIND, limit=1).decisions
@@ -203,7 +201,7 @@ def test_only_decisions_of_the_scope_are_replayed(access: Access, save: Save) ->
     assert rehearse(access, "default", scope=Scope(household_id="away")).decisions.tally.replayed == 0
 
 
-def test_a_key_sees_only_decisions_inside_its_bound(ana: Access, save: Save) -> None:
+def test_key_sees_only_decisions_inside_its_bound(ana: Access, save: Save) -> None:
     move(save, scope=Scope("ben"))
     assert rehearse(ana, "default", BLIND).decisions.tally.replayed == 0
     assert rehearse(ana, "default", BLIND, scope=Scope("ben")).decisions.tally.replayed == 0
@@ -225,14 +223,14 @@ def test_a_rehearsal_changes_nothing(access: Access, save: Save) -> None:
     assert stored() == before
 
 
-def test_rehearsing_in_an_empty_hub_writes_nothing_either(access: Access) -> None:
+def test_rehearsing_in_empty_hub_writes_nothing_either(access: Access) -> None:
     before = stored()
     rehearsal = rehearse(access, "default", BLIND, scope=Scope("ana"), include_neighbours=True)
     assert (rehearsal.decisions.tally.replayed, neighbours_of(rehearsal).tally.replayed) == (0, 0)
     assert stored() == before
 
 
-def test_decisions_are_read_a_few_at_a_time_and_none_is_missed(
+def test_decisions_are_read_few_at_time_and_none_is_missed(
     access: Access, save: Save, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("apps.semantic.conflicts.rehearsal._CHUNK", 2)
@@ -292,7 +290,7 @@ def test_bad_changes_are_refused_as_saving_them_would_be(access: Access, changes
     assert rehearsed.value.problems == saved.value.problems
 
 
-def test_changes_that_would_break_an_heir_are_refused(access: Access) -> None:
+def test_changes_that_would_break_heir_are_refused(access: Access) -> None:
     rule_register(document={"name": "base"}, actor="test")
     rule_register(
         document={"name": "leaf", "extends": "base", "conditions": {"importance_range": {"max": 0.2}}}, actor="test"
@@ -315,7 +313,7 @@ def test_a_key_learns_nothing_of_rules_of_others(ana: Access) -> None:
         rehearse(ana, "mine", {"extends": "bens"})
 
 
-def test_a_rule_of_others_that_would_break_is_not_told_of(ana: Access) -> None:
+def test_rule_of_others_that_would_break_is_not_told_of(ana: Access) -> None:
     narrow = {"user_id": "ben", "importance_range": {"max": 0.2}}
     rule_register(document={"name": "base"}, actor="test")
     rule_register(document={"name": "bens", "extends": "base", "conditions": narrow}, actor="test")
@@ -333,7 +331,7 @@ def quiet(save: Save, *contents: str, scope: Scope | None = None) -> None:
     rule_update(name="quiet", changes={"enabled": False}, actor="test")
 
 
-def test_neighbours_that_a_change_would_act_on_are_found(access: Access, save: Save) -> None:
+def test_neighbours_that_change_would_act_on_are_found(access: Access, save: Save) -> None:
     rule_update(name="default", changes=BLIND, actor="test")
     save("Ana lives in Lisbon.")
     save("Ana does not live in Lisbon.")
@@ -346,7 +344,7 @@ def test_neighbours_that_a_change_would_act_on_are_found(access: Access, save: S
     assert [partner.content for partner in difference.case.partners] == ["Ana lives in Lisbon."]
 
 
-def test_a_pair_of_neighbours_is_compared_once_the_older_as_the_existing_one(access: Access, save: Save) -> None:
+def test_pair_of_neighbours_is_compared_once_older_as_existing_one(access: Access, save: Save) -> None:
     quiet(save, *(f"Ana owns {number} postcards." for number in (3, 5, 8)))
     neighbours = neighbours_of(rehearse(access, "default", BLIND, scope=Scope("ana"), include_neighbours=True))
     pairs = [(one.case.candidate.content, one.case.partners[0].content) for one in neighbours.differences]
@@ -362,14 +360,14 @@ def test_neighbours_of_another_exact_scope_are_not_compared(access: Access, save
     assert neighbours_of(rehearsal).tally.replayed == 0
 
 
-def test_neighbours_outside_the_household_that_is_asked_for_are_left_out(access: Access, save: Save) -> None:
+def test_neighbours_outside_household_that_is_asked_for_are_left_out(access: Access, save: Save) -> None:
     quiet(save, "Ana lives in Lisbon.", "Ana does not live in Lisbon.", scope=Scope("ana", "home"))
     for household, compared in (("home", 1), ("away", 0), (None, 1)):
         rehearsal = rehearse(access, "default", scope=Scope("ana", household), include_neighbours=True)
         assert neighbours_of(rehearsal).tally.replayed == compared
 
 
-def test_a_pair_with_a_receipt_is_left_out_of_the_neighbours(access: Access, save: Save) -> None:
+def test_pair_with_receipt_is_left_out_of_neighbours(access: Access, save: Save) -> None:
     rule_update(name="default", changes=NEVER_ACT, actor="test")
     assert move(save).conflict
     rehearsal = rehearse(access, "default", BLIND, scope=Scope("ana"), include_neighbours=True)
@@ -404,7 +402,7 @@ def test_a_key_of_a_user_need_not_name_it(ana: Access, save: Save) -> None:
     assert neighbours_of(rehearse(ana, "default", include_neighbours=True)).tally.replayed == 1
 
 
-def test_neighbours_outside_the_bound_are_not_seen(save: Save) -> None:
+def test_neighbours_outside_bound_are_not_seen(save: Save) -> None:
     quiet(save, "Ben lives in Lisbon.", "Ben does not live in Lisbon.", scope=Scope("ben", "away"))
     for bound in (Scope("ana"), Scope(household_id="home")):
         access = Access(bound, Permission.READ, "key")
@@ -462,7 +460,7 @@ NUMBERS = count()
     max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(drafts=DRAFTS, document=RULES, together=st.booleans())
-def test_right_after_the_decisions_nothing_differs_whatever_was_saved(
+def test_right_after_decisions_nothing_differs_whatever_was_saved(
     drafts: list[dict[str, Any]], document: dict[str, Any], together: bool
 ) -> None:
     user, access = f"user{next(NUMBERS)}", system_access("test")

@@ -57,7 +57,7 @@ def merging_rule() -> None:
     )
 
 
-def test_reverting_puts_the_memory_that_lost_back_byte_for_byte(save: Save, access: Access) -> None:
+def test_reverting_puts_memory_that_lost_back_byte_for_byte(save: Save, access: Access) -> None:
     save(LISBON, keywords=("home",), metadata={"a": [1]})
     before = rows()
     result = save(NOT_LISBON)
@@ -68,7 +68,7 @@ def test_reverting_puts_the_memory_that_lost_back_byte_for_byte(save: Save, acce
     assert result.memory.status == "deleted"
 
 
-def test_reverting_a_merge_brings_the_parent_back_and_takes_what_was_made(save: Save, access: Access) -> None:
+def test_reverting_merge_brings_parent_back_and_takes_what_was_made(save: Save, access: Access) -> None:
     merging_rule()
     save("Ana bakes rye bread with caraway seeds every Sunday.")
     before = rows()
@@ -89,7 +89,7 @@ def test_what_was_reverted_is_found_again_and_what_was_made_is_not(save: Save, a
     assert [one.memory.content for one in found] == [LISBON]
 
 
-def test_reverting_leaves_a_receipt_of_its_own_that_can_be_reverted(save: Save, access: Access) -> None:
+def test_reverting_leaves_receipt_of_its_own_that_can_be_reverted(save: Save, access: Access) -> None:
     save(LISBON)
     result = save(NOT_LISBON)
     assert result.conflict is not None
@@ -122,7 +122,7 @@ def test_where_both_stand_there_is_nothing_to_revert(save: Save, access: Access)
     assert active() == ["Ana owns 12 postcards.", "Ana owns 15 postcards."]
 
 
-def test_a_later_decision_must_be_reverted_first_and_is_named(save: Save, access: Access) -> None:
+def test_later_decision_must_be_reverted_first_and_is_named(save: Save, access: Access) -> None:
     save(LISBON)
     first, second = save(NOT_LISBON), save("Ana lives in Lisbon!!", importance=0.9)
     assert first.conflict is not None
@@ -135,7 +135,7 @@ def test_a_later_decision_must_be_reverted_first_and_is_named(save: Save, access
     assert active() == [LISBON]
 
 
-def test_a_memory_deleted_since_is_not_brought_back_behind_its_owner(save: Save, access: Access) -> None:
+def test_memory_deleted_since_is_not_brought_back_behind_its_owner(save: Save, access: Access) -> None:
     old = save(LISBON).memory
     result = save(NOT_LISBON)
     assert result.conflict is not None
@@ -147,7 +147,7 @@ def test_a_memory_deleted_since_is_not_brought_back_behind_its_owner(save: Save,
     assert active() == [LISBON]
 
 
-def test_a_winner_deleted_since_does_not_stand_in_the_way(save: Save, access: Access) -> None:
+def test_winner_deleted_since_does_not_stand_in_way(save: Save, access: Access) -> None:
     save(LISBON)
     result = save(NOT_LISBON)
     assert result.conflict is not None
@@ -156,7 +156,7 @@ def test_a_winner_deleted_since_does_not_stand_in_the_way(save: Save, access: Ac
     assert active() == [LISBON]
 
 
-def test_the_same_content_saved_again_since_is_named(save: Save, access: Access) -> None:
+def test_same_content_saved_again_since_is_named(save: Save, access: Access) -> None:
     save(LISBON)
     result = save(NOT_LISBON)
     assert result.conflict is not None
@@ -171,7 +171,7 @@ def test_the_same_content_saved_again_since_is_named(save: Save, access: Access)
     assert twin.status == "active"
 
 
-def test_later_improvements_of_the_winner_do_not_prevent_a_revert(save: Save, access: Access) -> None:
+def test_later_improvements_of_winner_do_not_prevent_revert(save: Save, access: Access) -> None:
     save(LISBON)
     before = rows()
     result = save(NOT_LISBON, confidence=0.5)
@@ -198,7 +198,7 @@ def test_a_person_decides_otherwise(save: Save, access: Access, winner: Winner, 
     assert Conflict.objects.get(uuid=result.conflict).state == "open"
 
 
-def test_what_was_only_noticed_can_be_decided_by_a_person(save: Save, access: Access) -> None:
+def test_what_was_only_noticed_can_be_decided_by_person(save: Save, access: Access) -> None:
     save("Ana owns 12 postcards.")
     result = save("Ana owns 15 postcards.")
     assert result.conflict is not None
@@ -206,7 +206,7 @@ def test_what_was_only_noticed_can_be_decided_by_a_person(save: Save, access: Ac
     assert active() == ["Ana owns 15 postcards."]
 
 
-def test_a_merge_can_be_overridden_so_that_one_parent_stands(save: Save, access: Access) -> None:
+def test_merge_can_be_overridden_so_that_one_parent_stands(save: Save, access: Access) -> None:
     merging_rule()
     save("Ana bakes rye bread with caraway seeds every Sunday.")
     result = save("Ana bakes rye bread with caraway seeds every Sunday morning.")
@@ -223,7 +223,7 @@ def test_what_is_decided_so_already_is_not_decided_again(save: Save, access: Acc
         conflict_override(access=access, uuid=result.conflict, winner=Winner.CANDIDATE)
 
 
-def test_an_existing_memory_that_left_since_is_not_revived_by_an_override(save: Save, access: Access) -> None:
+def test_existing_memory_that_left_since_is_not_revived_by_override(save: Save, access: Access) -> None:
     old = save("Ana owns 12 postcards.").memory
     noticed = save("Ana owns 15 postcards.")
     assert noticed.conflict is not None
@@ -232,7 +232,7 @@ def test_an_existing_memory_that_left_since_is_not_revived_by_an_override(save: 
         conflict_override(access=access, uuid=noticed.conflict, winner=Winner.EXISTING)
 
 
-def test_accepting_takes_a_decision_out_of_the_queue(save: Save, access: Access) -> None:
+def test_accepting_takes_decision_out_of_queue(save: Save, access: Access) -> None:
     save(LISBON)
     result = save(NOT_LISBON)
     assert result.conflict is not None
@@ -252,7 +252,7 @@ def test_receipts_of_others_do_not_exist(save: Save, access: Access) -> None:
             conflict_revert(access=ben, uuid=uuid)
 
 
-def test_restoring_what_lost_a_decision_that_was_reverted_lets_it_stand(save: Save, access: Access) -> None:
+def test_restoring_what_lost_decision_that_was_reverted_lets_it_stand(save: Save, access: Access) -> None:
     save(LISBON)
     result = save(NOT_LISBON, source="inferred")
     assert (result.action, active()) == ("kept_existing", [LISBON])
@@ -264,7 +264,7 @@ def test_restoring_what_lost_a_decision_that_was_reverted_lets_it_stand(save: Sa
     assert (restored.status, restored.superseded_by) == ("active", None)
 
 
-def test_restoring_what_lost_a_decision_that_stands_leaves_it_behind_the_winner(save: Save, access: Access) -> None:
+def test_restoring_what_lost_decision_that_stands_leaves_it_behind_winner(save: Save, access: Access) -> None:
     old = save(LISBON).memory
     winner = save(NOT_LISBON).memory
     memory_delete(access=access, uuid=old.uuid)

@@ -74,7 +74,7 @@ def won_twice(save: Save) -> Conflict:
 
 
 @pytest.mark.parametrize(("first", "second"), [pair for pair in product(WINNERS, WINNERS) if pair[0] != pair[1]])
-def test_of_a_merge_overridden_twice_only_the_last_word_counts(
+def test_of_merge_overridden_twice_only_last_word_counts(
     save: Save, access: Access, first: Winner, second: Winner
 ) -> None:
     receipt = merged(save)
@@ -93,7 +93,7 @@ def test_of_a_merge_overridden_twice_only_the_last_word_counts(
     ("first", "second"),
     [(Winner.EXISTING, Winner.CANDIDATE), (Winner.EXISTING, Winner.BOTH), (Winner.BOTH, Winner.EXISTING)],
 )
-def test_overriding_twice_comes_to_the_same_as_overriding_once(
+def test_overriding_twice_comes_to_same_as_overriding_once(
     save: Save, access: Access, first: Winner, second: Winner
 ) -> None:
     receipt = won_twice(save)
@@ -109,7 +109,7 @@ def test_overriding_twice_comes_to_the_same_as_overriding_once(
     assert active() == twice
 
 
-def test_a_third_override_of_a_merge_still_knows_what_the_merge_made(save: Save, access: Access) -> None:
+def test_third_override_of_merge_still_knows_what_merge_made(save: Save, access: Access) -> None:
     uuid = merged(save).uuid
     for winner in (Winner.CANDIDATE, Winner.EXISTING, Winner.BOTH, Winner.CANDIDATE, Winner.EXISTING):
         uuid = conflict_override(access=access, uuid=uuid, winner=winner).uuid
@@ -120,7 +120,7 @@ def test_a_third_override_of_a_merge_still_knows_what_the_merge_made(save: Save,
     assert active() == {f"{PLAIN}\n{FULL}"}
 
 
-def test_what_an_override_deleted_is_put_back_to_when_it_was_deleted(save: Save, access: Access) -> None:
+def test_what_override_deleted_is_put_back_to_when_it_was_deleted(save: Save, access: Access) -> None:
     receipt = merged(save)
     override = conflict_override(access=access, uuid=receipt.uuid, winner=Winner.CANDIDATE)
     [deleted] = Memory.objects.filter(status="deleted").values("uuid", "status_changed_at")
@@ -134,7 +134,7 @@ def states() -> list[str]:
     return list(Conflict.objects.order_by("id").values_list("state", flat=True))
 
 
-def test_undoing_and_redoing_an_override_brings_every_receipt_back_to_where_it_was(save: Save, access: Access) -> None:
+def test_undoing_and_redoing_override_brings_every_receipt_back_to_where_it_was(save: Save, access: Access) -> None:
     save(LISBON)
     receipt = Conflict.objects.get(uuid=save(NOT_LISBON).conflict)
     last = conflict_override(access=access, uuid=receipt.uuid, winner=Winner.BOTH)
@@ -159,7 +159,7 @@ def test_what_was_overridden_cannot_be_overridden_again_when_that_is_redone(save
         conflict_override(access=access, uuid=receipt.uuid, winner=Winner.BOTH)
 
 
-def test_a_revert_of_a_revert_is_not_reverted_past_a_later_override(save: Save, access: Access) -> None:
+def test_revert_of_revert_is_not_reverted_past_later_override(save: Save, access: Access) -> None:
     save(LISBON)
     receipt = Conflict.objects.get(uuid=save(NOT_LISBON).conflict)
     again = conflict_revert(access=access, uuid=conflict_revert(access=access, uuid=receipt.uuid).uuid)

@@ -18,12 +18,12 @@ def place(settings, tmp_path: Path) -> None:
     settings.SEMANTIC_INDEX_DIR = tmp_path / "semantic-index"
 
 
-def test_without_a_file_those_of_another_machine_are_assumed() -> None:
+def test_without_file_those_of_another_machine_are_assumed() -> None:
     assert read_search_costs(384) == DEFAULT_COSTS
     assert read_search_costs(768) == DEFAULT_COSTS.at(768)
 
 
-def test_what_was_measured_counts_from_the_next_search_on() -> None:
+def test_what_was_measured_counts_from_next_search_on() -> None:
     assert read_search_costs(64) == DEFAULT_COSTS.at(64)
     write_search_costs(MEASURED)
     assert read_search_costs(64) == MEASURED
@@ -43,7 +43,7 @@ def test_a_file_that_goes_is_forgotten() -> None:
     assert read_search_costs(64) == DEFAULT_COSTS.at(64)
 
 
-def test_measured_costs_are_scaled_to_the_vectors_of_a_search() -> None:
+def test_measured_costs_are_scaled_to_vectors_of_search() -> None:
     write_search_costs(MEASURED)
     assert read_search_costs(128) == MEASURED.at(128)
 

@@ -65,7 +65,7 @@ def test_every_answer_is_json(ana: Access) -> None:
     assert json.loads(json.dumps([saved.value, found.value])) == [saved.value, found.value]
 
 
-def test_a_memory_of_a_stable_policy_cannot_be_reinforced(ana: Access) -> None:
+def test_memory_of_stable_policy_cannot_be_reinforced(ana: Access) -> None:
     saved = ask(ana, "memory_save", content="Runs daily.")
     result = ask(ana, "memory_reinforce", id=saved.value["memory"]["id"])
     assert (result.outcome, result.problems[0].code) == ("failed", "not_reinforceable")
@@ -117,6 +117,6 @@ def test_what_rest_refuses_a_tool_refuses_too(ana: Access, name: str, parameters
 
 
 @pytest.mark.parametrize(("name", "serializer"), [("memory_save", MemoryInput), ("memory_search", SearchInput)])
-def test_a_tool_offers_what_rest_takes_but_vectors(name: str, serializer: Any) -> None:
+def test_tool_offers_what_rest_takes_but_vectors(name: str, serializer: Any) -> None:
     [tool] = [tool for tool in tool_registry() if tool.name == name]
     assert set(tool.parameters["properties"]) == set(serializer().fields) - {"embedding"}

@@ -159,7 +159,7 @@ def test_index_bootstrap(
     assert snapshots_of_ana().directory.is_dir()
 
 
-def test_what_is_being_loaded_is_no_reason_for_a_warning(restarted: WarmUp) -> None:
+def test_what_is_being_loaded_is_no_reason_for_warning(restarted: WarmUp) -> None:
     begun: list[str | None] = []
     restarted.begin(then=lambda: begun.append(restarted.missing)).join(PATIENCE)
     assert begun == [None], "the index is guarded from when it is loaded"
@@ -193,7 +193,7 @@ def test_without_snapshots_there_is_nothing_to_wait_for(restarted: WarmUp, api: 
 
 
 @pytest.mark.usefixtures("small")
-def test_a_bad_snapshot_is_made_anew_before_it_is_ready(
+def test_bad_snapshot_is_made_anew_before_it_is_ready(
     monkeypatch: pytest.MonkeyPatch, restarted: WarmUp, api: Api
 ) -> None:
     [graph] = snapshots_of_ana().directory.glob("*.graph")
@@ -210,7 +210,7 @@ def test_a_bad_snapshot_is_made_anew_before_it_is_ready(
 
 
 @pytest.mark.usefixtures("small")
-def test_a_header_that_makes_no_sense_keeps_nobody_elses_graph_from_being_loaded(restarted: WarmUp, api: Api) -> None:
+def test_header_that_makes_no_sense_keeps_nobody_elses_graph_from_being_loaded(restarted: WarmUp, api: Api) -> None:
     for number, text in enumerate(("[]", "null", "{", '{"model": 5}')):
         place = snapshots_of_ana().directory.with_name(f"other {number}")
         place.mkdir()
@@ -233,7 +233,7 @@ def test_a_database_that_is_away_is_waited_for(monkeypatch: pytest.MonkeyPatch, 
 
 
 @pytest.mark.usefixtures("small")
-def test_a_database_that_goes_away_while_it_loads_is_asked_again(
+def test_database_that_goes_away_while_it_loads_is_asked_again(
     monkeypatch: pytest.MonkeyPatch, restarted: WarmUp, api: Api
 ) -> None:
     monkeypatch.setattr(warm_up, "RETRY_SECONDS", 0.01)
@@ -252,7 +252,7 @@ def test_a_database_that_goes_away_while_it_loads_is_asked_again(
 
 
 @pytest.mark.usefixtures("small")
-def test_what_nobody_foresaw_ends_the_warm_up_and_nothing_else(
+def test_what_nobody_foresaw_ends_warm_up_and_nothing_else(
     monkeypatch: pytest.MonkeyPatch, restarted: WarmUp, api: Api
 ) -> None:
     monkeypatch.setattr(GraphKeeper, "update", raising(MemoryError))

@@ -32,7 +32,7 @@ def press(page: Page, text: str) -> None:
     page.keyboard.press("Enter")
 
 
-def test_a_decision_is_reverted_by_keyboard_and_read_on_a_small_screen(
+def test_decision_is_reverted_by_keyboard_and_read_on_small_screen(
     live_server: LiveServer, remember: Callable[..., Memory]
 ) -> None:
     remember(LISBON)

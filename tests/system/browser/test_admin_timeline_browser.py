@@ -73,7 +73,7 @@ def every_page(segment: Segment, event: TimelineEvent) -> list[str]:
     ]
 
 
-def test_the_timeline_is_looked_after_by_keyboard_and_read_on_a_small_screen(live_server: LiveServer) -> None:
+def test_timeline_is_looked_after_by_keyboard_and_read_on_small_screen(live_server: LiveServer) -> None:
     segment = an_archived_segment(range(60), event_type="a.type.with.a.long.name.that.somebody.thought.of")
     a_sealed_segment([70])
     record([71])

@@ -27,7 +27,7 @@ def test_jitter_is_added_after_the_cap(drawn: float, jitter: int) -> None:
     assert SPEC.delay_ms(10, fixed(drawn)) == 8_000 + jitter
 
 
-def test_every_whole_jitter_from_minus_to_plus_the_range_occurs() -> None:
+def test_every_whole_jitter_from_minus_to_plus_range_occurs() -> None:
     small = Backoff(base_ms=100, multiplier=2, max_ms=100, jitter_ms=2)
     rng = DeterministicRNG(3)
     assert {small.delay_ms(0, rng) for _ in range(500)} == {98, 99, 100, 101, 102}
@@ -39,7 +39,7 @@ def test_the_same_seed_gives_the_same_delays() -> None:
 
 
 @given(st.integers(0, 10**9), st.floats(0, 1, exclude_max=True))
-def test_a_delay_stays_within_the_jitter_of_the_cap(attempt: int, drawn: float) -> None:
+def test_delay_stays_within_jitter_of_cap(attempt: int, drawn: float) -> None:
     assert 300 <= SPEC.delay_ms(attempt, fixed(drawn)) <= 8_200
 
 
@@ -47,7 +47,7 @@ def test_a_delay_is_never_negative() -> None:
     assert Backoff(base_ms=10, multiplier=2, max_ms=100, jitter_ms=50).delay_ms(0, fixed(0.0)) == 0
 
 
-def test_a_slowly_growing_delay_reaches_its_cap_as_well() -> None:
+def test_slowly_growing_delay_reaches_its_cap_as_well() -> None:
     slow = Backoff(base_ms=100, multiplier=1.01, max_ms=1_000)
     assert [slow.delay_ms(n, fixed(0.5)) for n in (0, 100, 231, 232)] == [100, 270, 995, 1_000]
 

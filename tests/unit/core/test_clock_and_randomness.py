@@ -17,12 +17,12 @@ def numbers(rng: DeterministicRNG, count: int = 50) -> list[float]:
     return [rng.next_float() for _ in range(count)]
 
 
-def test_the_system_clock_tells_milliseconds_since_the_epoch() -> None:
+def test_system_clock_tells_milliseconds_since_epoch() -> None:
     before = time.time()
     assert before - 0.001 <= SYSTEM_CLOCK.now() / 1000 <= time.time() + 0.001
 
 
-def test_a_deterministic_clock_stands_still_until_it_is_moved() -> None:
+def test_deterministic_clock_stands_still_until_it_is_moved() -> None:
     clock = DeterministicClock(1_000)
     assert [clock.now(), clock.now()] == [1_000, 1_000]
     clock.advance(250)
@@ -80,7 +80,7 @@ def test_resetting_starts_the_sequence_again() -> None:
     assert numbers(rng) == first
 
 
-def test_a_fixed_sequence_repeats_until_the_generator_is_reset() -> None:
+def test_fixed_sequence_repeats_until_generator_is_reset() -> None:
     rng = DeterministicRNG(7)
     rng.set_sequence([0.1, 0.9])
     assert numbers(rng, 5) == [0.1, 0.9, 0.1, 0.9, 0.1]
@@ -90,7 +90,7 @@ def test_a_fixed_sequence_repeats_until_the_generator_is_reset() -> None:
     assert numbers(rng) == numbers(DeterministicRNG(7))
 
 
-def test_the_numbers_of_the_system_spread_over_the_whole_range() -> None:
+def test_numbers_of_system_spread_over_whole_range() -> None:
     drawn = [SYSTEM_RNG.next_float() for _ in range(4_000)]
     assert all(0 <= number < 1 for number in drawn)
     assert sum(drawn) / len(drawn) == pytest.approx(0.5, abs=0.05)

@@ -38,7 +38,7 @@ def test_intersecting_with_itself_or_with_everything_changes_nothing(scope: Scop
 
 
 @given(SCOPES, SCOPES, ROWS)
-def test_an_intersection_holds_exactly_the_rows_of_both(one: Scope, other: Scope, row: Scope) -> None:
+def test_intersection_holds_exactly_rows_of_both(one: Scope, other: Scope, row: Scope) -> None:
     both = one.intersect(other)
     assert (both is not None and matches(both, row)) == (matches(one, row) and matches(other, row))
 
@@ -52,7 +52,7 @@ def test_a_read_is_never_wider_than_the_bound(bound: Scope, asked: Scope, row: S
 
 
 @given(SCOPES, SCOPES)
-def test_a_write_lies_inside_the_bound_or_is_refused(bound: Scope, asked: Scope) -> None:
+def test_write_lies_inside_bound_or_is_refused(bound: Scope, asked: Scope) -> None:
     if bound.intersect(asked) is None:
         with pytest.raises(ForbiddenError):
             access(bound).for_write(asked, default_user="dora")
@@ -63,7 +63,7 @@ def test_a_write_lies_inside_the_bound_or_is_refused(bound: Scope, asked: Scope)
     assert scope.named().items() >= asked.named().items()
 
 
-def test_a_write_takes_the_user_it_names_then_that_of_the_key_then_the_configured_one() -> None:
+def test_write_takes_user_it_names_then_that_of_key_then_configured_one() -> None:
     assert access(Scope()).for_write(Scope("ana"), "dora").user_id == "ana"
     assert access(Scope("ana")).for_write(Scope(), "dora").user_id == "ana"
     assert access(Scope()).for_write(Scope(), "dora").user_id == "dora"
@@ -77,7 +77,7 @@ def test_a_write_without_any_user_is_refused() -> None:
 
 
 @pytest.mark.parametrize("name", IDENTIFIERS)
-def test_a_write_for_somebody_else_names_the_field(name: str) -> None:
+def test_write_for_somebody_else_names_field(name: str) -> None:
     with pytest.raises(ForbiddenError) as refused:
         access(Scope(**{name: "mine"})).for_write(Scope(**{"user_id": "ana", name: "yours"}))
     assert refused.value.attr == name
@@ -92,11 +92,11 @@ def test_a_write_for_somebody_else_names_the_field(name: str) -> None:
         (Permission.OPERATOR, [Permission.READ, Permission.WRITE, Permission.OPERATOR]),
     ],
 )
-def test_each_permission_includes_the_ones_before_it(permission: Permission, allowed: list[Permission]) -> None:
+def test_each_permission_includes_ones_before_it(permission: Permission, allowed: list[Permission]) -> None:
     assert [needed for needed in Permission if access(Scope(), permission).allows(needed)] == allowed
 
 
-def test_the_hub_itself_may_do_everything_everywhere() -> None:
+def test_hub_itself_may_do_everything_everywhere() -> None:
     hub = system_access()
     assert hub.bound == Scope()
     assert hub.allows(Permission.OPERATOR)

@@ -36,7 +36,7 @@ def test_one_slow_write_or_two_are_chance() -> None:
     assert write(recent, 5_000) == 5_000
 
 
-def test_many_quick_writes_outweigh_a_few_slow_ones() -> None:
+def test_many_quick_writes_outweigh_few_slow_ones() -> None:
     recent = RecentWrites()
     assert write(recent, *[1.0] * 97, *[5_000] * MIN_SLOW_WRITES) is None
     assert write(recent, *[5_000] * 3) == 5_000
@@ -46,7 +46,7 @@ def test_the_limit_itself_is_not_too_slow() -> None:
     assert write(RecentWrites(), *[100.0] * 10) is None
 
 
-def test_it_is_over_only_below_four_fifths_of_the_limit() -> None:
+def test_it_is_over_only_below_four_fifths_of_limit() -> None:
     recent = RecentWrites()
     assert write(recent, *[101] * 3) == 101
     assert write(recent, *[80] * KEPT_WRITES) == 80
@@ -54,7 +54,7 @@ def test_it_is_over_only_below_four_fifths_of_the_limit() -> None:
     assert write(recent, *[99] * KEPT_WRITES) is None
 
 
-def test_writes_of_more_than_a_minute_ago_do_not_count() -> None:
+def test_writes_of_more_than_minute_ago_do_not_count() -> None:
     recent = RecentWrites()
     assert write(recent, *[5_000] * 10) == 5_000
     assert write(recent, 1, now=WINDOW_MS) == 5_000
@@ -62,7 +62,7 @@ def test_writes_of_more_than_a_minute_ago_do_not_count() -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, 20_000), st.floats(0, 300)), max_size=60))
-def test_a_warning_begins_and_ends_like_a_naive_model(
+def test_warning_begins_and_ends_like_naive_model(
     writes: list[tuple[int, float]],
 ) -> None:
     recent, past, now, is_slow = RecentWrites(), [], 0, False

@@ -113,9 +113,7 @@ def test_both_ends_of_a_window_are_in_it(index: ArchiveIndex, archive: Archive) 
         assert 3 in selection.by_segment()
 
 
-def test_runs_say_what_the_file_says_of_them_the_latest_end_first(
-    index: ArchiveIndex, files: dict[int, SegmentFile]
-) -> None:
+def test_runs_say_what_file_says_of_them_latest_end_first(index: ArchiveIndex, files: dict[int, SegmentFile]) -> None:
     runs = index.select(Scope(), None, None).runs
 
     assert all(one >= other for one, other in pairwise(runs["last"].tolist()))
@@ -124,7 +122,7 @@ def test_runs_say_what_the_file_says_of_them_the_latest_end_first(
         assert (count, first, last, is_whole) == (there["count"], there["first"], there["last"], True)
 
 
-def test_an_identifier_of_another_kind_is_never_mistaken(tmp_path: Path) -> None:
+def test_identifier_of_another_kind_is_never_mistaken(tmp_path: Path) -> None:
     """A persona that is named like a user, and identifiers that run together alike."""
     keys = [ScopeKey("a", "b", "c"), ScopeKey("b", "a", "c"), ScopeKey("ab", "", "c"), ScopeKey("c", "ab", "a")]
     records = [replace(record, key=key) for record, key in zip(some_records(4), keys, strict=True)]
@@ -153,7 +151,7 @@ def test_the_figures_are_those_of_the_files(index: ArchiveIndex, archive: Archiv
     assert index.last_timestamp == max(record.timestamp for record in everything)
 
 
-def test_a_segment_that_is_removed_is_no_longer_selected(files: dict[int, SegmentFile], archive: Archive) -> None:
+def test_segment_that_is_removed_is_no_longer_selected(files: dict[int, SegmentFile], archive: Archive) -> None:
     index = index_of(files)
     index.select(Scope(), None, None)
     index.remove(11)
@@ -164,14 +162,14 @@ def test_a_segment_that_is_removed_is_no_longer_selected(files: dict[int, Segmen
         index.file(11)
 
 
-def test_a_segment_that_is_added_again_counts_once(files: dict[int, SegmentFile], archive: Archive) -> None:
+def test_segment_that_is_added_again_counts_once(files: dict[int, SegmentFile], archive: Archive) -> None:
     index = index_of(files)
     index.add(11, files[11])
 
     require_same(index, archive, Scope("user 1"), None, START + timedelta(days=9))
 
 
-def test_a_copy_can_be_changed_while_the_original_stays(files: dict[int, SegmentFile], archive: Archive) -> None:
+def test_copy_can_be_changed_while_original_stays(files: dict[int, SegmentFile], archive: Archive) -> None:
     index = index_of(files)
     other = index.copy()
     other.remove(3)
@@ -256,7 +254,7 @@ class Changing(RuleBasedStateMachine):
         assert self.index.segment_ids == set(self.there)
 
 
-def test_whatever_comes_and_goes_the_index_is_that_of_what_is_there(
+def test_whatever_comes_and_goes_index_is_that_of_what_is_there(
     files: dict[int, SegmentFile], archive: Archive
 ) -> None:
     machine = type("ChangingHere", (Changing,), {"files": files, "archive": archive})
@@ -270,7 +268,7 @@ def test_a_naive_end_of_a_window_is_refused(index: ArchiveIndex) -> None:
         index.select(Scope(), START.replace(tzinfo=None), None)
 
 
-def test_microseconds_are_exact_at_both_ends_of_the_calendar() -> None:
+def test_microseconds_are_exact_at_both_ends_of_calendar() -> None:
     earliest, latest = (edge.replace(tzinfo=START.tzinfo) for edge in (datetime.min, datetime.max))  # noqa: DTZ901
 
     assert microseconds(latest) - microseconds(earliest) == (latest - earliest) // timedelta(microseconds=1)

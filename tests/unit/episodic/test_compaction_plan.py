@@ -25,7 +25,7 @@ def test_one_that_is_half_full_is_left_alone_and_keeps_its_neighbours_apart() ->
     assert merge_plan(sizes(10, 10, 50, 10, 10), 100) == [(1, 2), (4, 5)]
 
 
-def test_a_merged_segment_is_never_over_its_capacity() -> None:
+def test_merged_segment_is_never_over_its_capacity() -> None:
     assert merge_plan(sizes(40, 40, 40, 40), 100) == [(1, 2), (3, 4)]
 
 
@@ -33,7 +33,7 @@ def test_one_alone_is_no_merge() -> None:
     assert merge_plan(sizes(10), 100) == []
 
 
-def test_the_order_is_that_of_time_whatever_the_order_given() -> None:
+def test_order_is_that_of_time_whatever_order_given() -> None:
     assert merge_plan(reversed(sizes(10, 20, 30)), 100) == [(1, 2, 3)]
 
 

@@ -20,7 +20,7 @@ def check(**changes: Any) -> None:
 
 
 @pytest.mark.parametrize("event_type", ["message", "Chat.Message", "order:paid", "a/b-c_d", "7up", "x" * 100])
-def test_a_word_of_up_to_a_hundred_characters_is_an_event_type(event_type: str) -> None:
+def test_word_of_up_to_hundred_characters_is_event_type(event_type: str) -> None:
     check(event_type=event_type)
 
 

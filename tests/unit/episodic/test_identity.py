@@ -25,11 +25,11 @@ def test_case_spaces_and_closing_marks_make_no_other_event() -> None:
     assert identity(content="hello world") != identity(content="hello, world")
 
 
-def test_the_same_moment_counts_whatever_its_offset() -> None:
+def test_same_moment_counts_whatever_its_offset() -> None:
     assert identity(at=NOON.astimezone(timezone(timedelta(hours=5, minutes=30)))) == identity()
 
 
-def test_a_microsecond_a_type_or_an_identifier_makes_another_event() -> None:
+def test_microsecond_type_or_identifier_makes_another_event() -> None:
     others = [
         identity(),
         identity(at=NOON + timedelta(microseconds=1)),
@@ -43,7 +43,7 @@ def test_a_microsecond_a_type_or_an_identifier_makes_another_event() -> None:
     assert all(one != other for one, other in combinations(others, 2))
 
 
-def test_an_identity_stays_the_same_from_version_to_version() -> None:
+def test_identity_stays_same_from_version_to_version() -> None:
     assert identity() == UUID("da286da0-208f-2226-fcdc-4c00d3020faa")
 
 

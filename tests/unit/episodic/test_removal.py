@@ -19,7 +19,7 @@ def day(number: float) -> datetime:
     return START + timedelta(days=number)
 
 
-def test_every_event_of_a_scope_is_doomed_whenever_it_was() -> None:
+def test_every_event_of_scope_is_doomed_whenever_it_was() -> None:
     cutoff_of = cutoff_for_scope(Scope("ana"))
     assert should_remove(ANA, datetime.max.replace(tzinfo=UTC), cutoff_of)
     assert should_remove(ANA, datetime.min.replace(tzinfo=UTC), cutoff_of)
@@ -36,7 +36,7 @@ def test_an_event_at_the_cutoff_stays() -> None:
     runs=st.lists(st.tuples(st.integers(0, 1), st.integers(0, 9), st.integers(0, 9)), max_size=20),
     cutoffs=st.tuples(*[st.none() | st.integers(0, 10)] * 2),
 )
-def test_the_table_of_runs_says_what_its_events_would(
+def test_table_of_runs_says_what_its_events_would(
     runs: list[tuple[int, int, int]], cutoffs: tuple[int | None, int | None]
 ) -> None:
     spans = [(scope, min(one, other), max(one, other)) for scope, one, other in runs]
@@ -52,7 +52,7 @@ def test_the_table_of_runs_says_what_its_events_would(
         assert (bool(some[number]), bool(whole[number])) == (any(ends), all(ends))
 
 
-def test_every_run_of_a_scope_that_is_purged_is_doomed() -> None:
+def test_every_run_of_scope_that_is_purged_is_doomed() -> None:
     table = np.zeros(2, dtype=RUN)
     table["scope"] = [0, 1]
     table["first"] = table["last"] = microseconds(datetime.max.replace(tzinfo=UTC))

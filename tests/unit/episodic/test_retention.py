@@ -26,23 +26,23 @@ def test_nothing_expires_without_a_policy() -> None:
     assert cutoffs_at([], NOW).latest is None
 
 
-def test_a_policy_that_is_switched_off_lets_nothing_go() -> None:
+def test_policy_that_is_switched_off_lets_nothing_go() -> None:
     assert not expired([RetentionRule("", 90, is_enabled=False)], "", 10_000)
     assert cutoffs_at([RetentionRule("", 90, is_enabled=False)], NOW).latest is None
 
 
-def test_the_global_policy_counts_for_everybody_without_one_of_their_own() -> None:
+def test_global_policy_counts_for_everybody_without_one_of_their_own() -> None:
     assert expired([GLOBAL], "", 91)
     assert expired([GLOBAL], "home", 91)
     assert not expired([GLOBAL], "home", 89)
 
 
-def test_an_event_exactly_as_old_as_the_policy_stays() -> None:
+def test_event_exactly_as_old_as_policy_stays() -> None:
     assert not expired([GLOBAL], "", 90)
     assert expired([GLOBAL], "", 90 + 1e-6)
 
 
-def test_the_policy_of_a_household_counts_instead_of_the_global_one() -> None:
+def test_policy_of_household_counts_instead_of_global_one() -> None:
     longer, shorter = RetentionRule("long", 365, is_enabled=True), RetentionRule("short", 7, is_enabled=True)
     policies = [GLOBAL, longer, shorter]
     assert not expired(policies, "long", 364)
@@ -53,15 +53,15 @@ def test_the_policy_of_a_household_counts_instead_of_the_global_one() -> None:
     assert cutoffs_at(policies, NOW).policy_of("other") == ""
 
 
-def test_a_household_whose_policy_is_switched_off_keeps_everything() -> None:
+def test_household_whose_policy_is_switched_off_keeps_everything() -> None:
     assert not expired([GLOBAL, RetentionRule("home", 7, is_enabled=False)], "home", 10_000)
 
 
-def test_a_policy_that_is_longer_than_the_calendar_lets_nothing_go() -> None:
+def test_policy_that_is_longer_than_calendar_lets_nothing_go() -> None:
     assert not expired([RetentionRule("", 2_000_000_000, is_enabled=True)], "", 10_000)
 
 
-def test_a_common_cutoff_needs_every_household_to_expire() -> None:
+def test_common_cutoff_needs_every_household_to_expire() -> None:
     shorter, longer = RetentionRule("short", 7, is_enabled=True), RetentionRule("long", 365, is_enabled=True)
     assert cutoffs_at([GLOBAL, shorter, longer], NOW).common == NOW - timedelta(days=365)
     assert cutoffs_at([shorter], NOW).common is None, "the others keep theirs"

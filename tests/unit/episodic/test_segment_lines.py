@@ -45,7 +45,7 @@ def test_text_is_kept_as_text_and_not_as_escapes() -> None:
     assert "Grüße 記憶".encode() in encode_line(replace(RECORD, content="Grüße 記憶"))
 
 
-def test_a_time_with_another_offset_is_kept_in_utc() -> None:
+def test_time_with_another_offset_is_kept_in_utc() -> None:
     there = RECORD.timestamp.astimezone(timezone(timedelta(hours=5, minutes=45)))
 
     back = decode_line(encode_line(replace(RECORD, timestamp=there)))
@@ -54,13 +54,13 @@ def test_a_time_with_another_offset_is_kept_in_utc() -> None:
 
 
 @pytest.mark.parametrize("content", ["\ud800", "a\udfffb"])
-def test_a_lone_surrogate_is_refused_because_no_utf_8_holds_it(content: str) -> None:
+def test_lone_surrogate_is_refused_because_no_utf_8_holds_it(content: str) -> None:
     with pytest.raises(ValueError):
         encode_line(replace(RECORD, content=content))
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf")])
-def test_a_number_that_json_does_not_know_is_refused(number: float) -> None:
+def test_number_that_json_does_not_know_is_refused(number: float) -> None:
     with pytest.raises(ValueError):
         encode_line(replace(RECORD, metadata={"a": number}))
 

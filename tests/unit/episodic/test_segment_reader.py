@@ -40,7 +40,7 @@ def lines_of(file: SegmentFile, records: list[EventRecord], run: int) -> list[Ev
 
 @settings(max_examples=examples(25), deadline=None)
 @given(count=st.integers(1, COUNT), users=st.integers(1, 60), seed=st.integers(0, 2**32))
-def test_however_many_scopes_and_blocks_the_events_come_back(
+def test_however_many_scopes_and_blocks_events_come_back(
     tmp_path_factory: pytest.TempPathFactory, count: int, users: int, seed: int
 ) -> None:
     records = some_records(count, seed=seed, users=users)
@@ -56,7 +56,7 @@ def test_however_many_scopes_and_blocks_the_events_come_back(
 
 @settings(max_examples=examples(50), deadline=None)
 @given(data=st.data())
-def test_runs_are_read_in_the_order_in_which_they_are_asked_for(
+def test_runs_are_read_in_order_in_which_they_are_asked_for(
     file: SegmentFile, records: list[EventRecord], data: st.DataObject
 ) -> None:
     runs = data.draw(st.lists(st.integers(0, len(file.runs) - 1), max_size=8))
@@ -80,7 +80,7 @@ def test_identities_are_found_when_they_are_there(
     assert file.find(asked) == {records[place].identity: records[place] for place in known}
 
 
-def test_the_smallest_and_the_greatest_identity_are_found(tmp_path: Path) -> None:
+def test_smallest_and_greatest_identity_are_found(tmp_path: Path) -> None:
     ends = [UUID(int=0), UUID(int=2**128 - 1)]
     records = [replace(record, identity=ends[place]) for place, record in enumerate(some_records(2))]
     write_file(tmp_path / "a.segment", records)
@@ -105,7 +105,7 @@ def test_nothing_is_found_among_no_identities(file: SegmentFile) -> None:
     assert file.find([]) == {}
 
 
-def test_the_figures_are_known_without_reading_events(file: SegmentFile, records: list[EventRecord]) -> None:
+def test_figures_are_known_without_reading_events(file: SegmentFile, records: list[EventRecord]) -> None:
     assert file.summary.event_count == COUNT
     assert file.summary.first_timestamp == min(record.timestamp for record in records)
     assert file.summary.last_timestamp == max(record.timestamp for record in records)
@@ -113,7 +113,7 @@ def test_the_figures_are_known_without_reading_events(file: SegmentFile, records
     assert file.nbytes < file.summary.size_bytes / 4
 
 
-def test_the_size_before_compression_is_that_of_the_lines(file: SegmentFile) -> None:
+def test_size_before_compression_is_that_of_lines(file: SegmentFile) -> None:
     lines = zstandard.ZstdDecompressor().stream_reader(file.path.read_bytes(), read_across_frames=True).read()
     assert file.raw_bytes == len(lines)
     shares = file.bytes_of(np.arange(len(file.runs)))
@@ -138,7 +138,7 @@ def test_many_threads_read_the_same_file(file: SegmentFile, records: list[EventR
     assert [record for run in read for record in run] == records
 
 
-def test_events_are_read_on_although_the_file_loses_its_name(tmp_path: Path, records: list[EventRecord]) -> None:
+def test_events_are_read_on_although_file_loses_its_name(tmp_path: Path, records: list[EventRecord]) -> None:
     path = tmp_path / "a.segment"
     write_file(path, records)
     events = SegmentFile.open(path).events()
@@ -156,7 +156,7 @@ def test_the_file_of_another_segment_is_refused(file: SegmentFile) -> None:
     assert caught.value.code is Damage.MISMATCH
 
 
-def test_a_good_file_with_another_checksum_than_the_catalogue_has_is_refused(file: SegmentFile) -> None:
+def test_good_file_with_another_checksum_than_catalogue_has_is_refused(file: SegmentFile) -> None:
     assert file.digest() != "0" * 64
     with pytest.raises(SegmentDamagedError) as caught:
         file.verify("0" * 64)

@@ -71,7 +71,7 @@ def test_zstandard_reads_the_events_as_ndjson(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(which("zstd") is None, reason="The zstd command is not installed.")
-def test_the_zstd_command_reads_and_tests_the_file(tmp_path: Path) -> None:
+def test_zstd_command_reads_and_tests_file(tmp_path: Path) -> None:
     write_file(tmp_path / "a.segment", MANY)
 
     assert subprocess.run(["zstd", "-dc", tmp_path / "a.segment"], capture_output=True, check=True).stdout == ndjson(
@@ -80,7 +80,7 @@ def test_the_zstd_command_reads_and_tests_the_file(tmp_path: Path) -> None:
     subprocess.run(["zstd", "-t", tmp_path / "a.segment"], capture_output=True, check=True)
 
 
-def test_a_block_ends_at_its_number_of_lines_and_at_its_bytes(tmp_path: Path) -> None:
+def test_block_ends_at_its_number_of_lines_and_at_its_bytes(tmp_path: Path) -> None:
     lines = [replace(MANY[0], arrival=number, content="x" * (BLOCK_BYTES // 3)) for number in range(4)]
     write_file(tmp_path / "long.segment", lines)
     write_file(tmp_path / "many.segment", [replace(MANY[0], arrival=number) for number in range(BLOCK_LINES + 1)])
@@ -89,7 +89,7 @@ def test_a_block_ends_at_its_number_of_lines_and_at_its_bytes(tmp_path: Path) ->
     assert SegmentFile.open(tmp_path / "many.segment").runs["count"].tolist() == [BLOCK_LINES, 1]
 
 
-def test_an_event_longer_than_a_block_has_one_to_itself(tmp_path: Path) -> None:
+def test_event_longer_than_block_has_one_to_itself(tmp_path: Path) -> None:
     sizes = [10, 3 * BLOCK_BYTES, 10]
     records = [replace(MANY[0], arrival=number, content="é" * size) for number, size in enumerate(sizes)]
     summary = write_file(tmp_path / "a.segment", records)

@@ -87,7 +87,7 @@ def test_a_few_events_are_ranked_as_memories_are(texts: list[str], mode: SearchM
 
 
 @given(CONTENTS)
-def test_by_words_alone_only_events_with_a_word_of_the_text_are_found(texts: list[str]) -> None:
+def test_by_words_alone_only_events_with_word_of_text_are_found(texts: list[str]) -> None:
     index = EventIndex(events_of(*texts), 1)
     ranking = index.rank_by_words(search(SearchMode.KEYWORD), NOW)
     expected = [text for text in texts if {"tea", "lake"} & set(text.split())]
@@ -95,21 +95,21 @@ def test_by_words_alone_only_events_with_a_word_of_the_text_are_found(texts: lis
     assert ranking.filtered == {"no_common_word": len(texts) - len(expected)}
 
 
-def test_the_best_by_words_are_compared_then_the_newest(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_best_by_words_are_compared_then_newest(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(text_ranking, "MAX_COMPARED", 4)
     index = EventIndex(events_of("train", "letter", "garden", "tea", "train", "tea by the lake", "letter"), DIMENSION)
     assert index.to_compare(search()) == [5, 3, 0, 1]
     assert index.to_compare(search(SearchMode.VECTOR)) == [5, 3, 0, 1]
 
 
-def test_an_event_that_was_not_compared_and_shares_no_word_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_event_that_was_not_compared_and_shares_no_word_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(text_ranking, "MAX_COMPARED", 2)
     index, ranking = ranked(events_of("train", "letter", "garden", "tea", "lake", "tea"), search())
     assert sorted(contents(index, ranking)) == ["lake", "tea", "tea"]
     assert (ranking.matched, ranking.filtered) == (3, {CANDIDATE: 3})
 
 
-def test_an_event_found_by_words_alone_has_no_similarity(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_event_found_by_words_alone_has_no_similarity(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(text_ranking, "MAX_COMPARED", 1)
     index, ranking = ranked(events_of("tea", "tea by the lake", "train"), search())
     similarities = {index.event(hit.id).content: hit.similarity for hit in ranking.hits}
@@ -117,7 +117,7 @@ def test_an_event_found_by_words_alone_has_no_similarity(monkeypatch: pytest.Mon
     assert similarities["tea by the lake"] == pytest.approx(1.0)
 
 
-def test_what_is_left_out_counts_in_the_rarity_of_words(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_left_out_counts_in_rarity_of_words(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = ["tea", *["train"] * 6]
     few = ranked(events_of(*texts), search())[1]
     monkeypatch.setattr(text_ranking, "MAX_COMPARED", 1)
@@ -139,7 +139,7 @@ def test_of_equals_the_newer_one_is_the_better() -> None:
     assert [index.event(hit.id).arrival for hit in ranking.hits] == [2, 1]
 
 
-def test_the_day_of_an_event_is_found_by_its_words() -> None:
+def test_day_of_event_is_found_by_its_words() -> None:
     index = EventIndex([record(1, content="train"), record(2, content="train", timestamp=NOW - timedelta(90))], 1)
     ranking = index.rank_by_words(search(SearchMode.KEYWORD, "in December 2025"), NOW)
     assert [index.event(hit.id).arrival for hit in ranking.hits] == [2]

@@ -30,12 +30,12 @@ def test_a_window_without_ends_holds_everything() -> None:
     assert Window().contains(datetime.max.replace(tzinfo=UTC))
 
 
-def test_the_last_days_begin_that_long_ago_and_have_no_end() -> None:
+def test_last_days_begin_that_long_ago_and_have_no_end() -> None:
     assert EventQuery(last_days=1.5).window(NOW) == Window(NOW - timedelta(hours=36), None)
 
 
 @pytest.mark.parametrize("fields", [{"start": NOW}, {"end": NOW}, {"start": NOW, "end": NOW}])
-def test_the_last_days_and_a_window_exclude_each_other(fields: dict[str, datetime]) -> None:
+def test_last_days_and_window_exclude_each_other(fields: dict[str, datetime]) -> None:
     with pytest.raises(InvalidInputError) as refused:
         EventQuery(last_days=1, **fields).window(NOW)  # type: ignore[arg-type]
     assert refused.value.attr == "last_days"
@@ -76,7 +76,7 @@ def test_the_newest_are_those_of_a_sorted_list(records: list[EventRecord], limit
     st.integers(1, 120),
     st.randoms(),
 )
-def test_the_newest_within_a_size_are_those_before_a_list_crosses_it(
+def test_newest_within_size_are_those_before_list_crosses_it(
     drawn: list[tuple[datetime, str]], limit: int, max_bytes: int, order: Random
 ) -> None:
     records = [record(number, timestamp=moment, content=text) for number, (moment, text) in enumerate(drawn, 1)]
@@ -111,7 +111,7 @@ def test_an_accumulator_counts_what_a_list_would(
     assert drops["beyond_top_k"] == max(0, len(wanted) - limit)
 
 
-def test_two_events_of_one_moment_and_arrival_do_not_break_the_order() -> None:
+def test_two_events_of_one_moment_and_arrival_do_not_break_order() -> None:
     newest = TopEvents(2)
     for one in (record(1), replace(record(1), content="again"), record(1)):
         newest.add(one)

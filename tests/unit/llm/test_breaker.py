@@ -62,17 +62,17 @@ def test_the_defaults_are_the_spec_s() -> None:
     assert CONFIG.probe_timeout_ms == 120_000
 
 
-def test_the_gauge_shows_0_closed_1_open_2_half_open() -> None:
+def test_gauge_shows_0_closed_1_open_2_half_open() -> None:
     assert [phase.metric_value for phase in (Phase.CLOSED, Phase.OPEN, Phase.HALF_OPEN)] == [0, 1, 2]
 
 
 @pytest.mark.parametrize("broken", [{"window_size": 0}, {"probes_required": 0}])
-def test_a_configuration_that_counts_nothing_is_refused(broken: dict[str, int]) -> None:
+def test_configuration_that_counts_nothing_is_refused(broken: dict[str, int]) -> None:
     with pytest.raises(ValueError, match="1 or more"):
         CircuitConfig(**broken)
 
 
-def test_a_single_failure_and_a_single_probe_may_be_enough() -> None:
+def test_single_failure_and_single_probe_may_be_enough() -> None:
     config = CircuitConfig(window_size=1, probes_required=1, error_threshold=1)
     opened = record_failure(NEW, Ticket(term=0), START, config)
     state, admission = admit(opened, READY, config)
@@ -87,7 +87,7 @@ def test_a_threshold_is_a_share(threshold: float) -> None:
         CircuitConfig(error_threshold=threshold)
 
 
-def test_nine_failures_of_twenty_leave_it_closed_and_the_tenth_opens_it() -> None:
+def test_nine_failures_of_twenty_leave_it_closed_and_tenth_opens_it() -> None:
     nine = results(NEW, [True] * 9)
     assert (nine.phase, failure_rate(nine, START, CONFIG)) == (Phase.CLOSED, 0.45)
     assert results(nine, [True]).phase is Phase.OPEN
@@ -102,7 +102,7 @@ def test_only_the_last_twenty_attempts_count() -> None:
     assert results(NEW, spread).phase is Phase.CLOSED
 
 
-def test_a_failure_as_old_as_the_window_is_forgotten() -> None:
+def test_failure_as_old_as_window_is_forgotten() -> None:
     nine = results(NEW, [True] * 9)
     assert results(nine, [True], START + 59_999).phase is Phase.OPEN
     assert results(nine, [True], START + 60_000).phase is Phase.CLOSED
@@ -115,7 +115,7 @@ def test_a_healthy_provider_s_state_never_changes() -> None:
     assert record_success(NEW, admission.ticket, START + 9, CONFIG) is NEW
 
 
-def test_an_open_breaker_refuses_calls_with_a_time() -> None:
+def test_open_breaker_refuses_calls_with_time() -> None:
     for elapsed in (0, 1, 29_999):
         state, admission = admit(OPEN, START + elapsed, CONFIG)
         assert state is OPEN
@@ -123,11 +123,11 @@ def test_an_open_breaker_refuses_calls_with_a_time() -> None:
         assert (admission.phase, admission.retry_after_ms) == (Phase.OPEN, 30_000 - elapsed)
 
 
-def test_a_clock_that_went_back_never_asks_for_more_than_the_cooldown() -> None:
+def test_clock_that_went_back_never_asks_for_more_than_cooldown() -> None:
     assert admit(OPEN, START - 10**9, CONFIG)[1].retry_after_ms == 30_000
 
 
-def test_when_the_cooldown_is_over_the_next_call_is_a_probe() -> None:
+def test_when_cooldown_is_over_next_call_is_probe() -> None:
     state, admission = admit(OPEN, READY, CONFIG)
     assert state.phase is admission.phase is Phase.HALF_OPEN
     assert admission.allowed
@@ -149,7 +149,7 @@ def test_three_successful_probes_close_it() -> None:
     assert results(two, [False], READY).phase is Phase.CLOSED
 
 
-def test_a_failed_probe_opens_it_for_another_cooldown() -> None:
+def test_failed_probe_opens_it_for_another_cooldown() -> None:
     state = results(OPEN, [False, False, True], READY)
     assert (state.phase, state.changed_at) == (Phase.OPEN, READY)
     assert not admit(state, READY + 29_999, CONFIG)[1].allowed
@@ -163,7 +163,7 @@ def test_failures_from_before_still_count_after_closing() -> None:
     assert results(closed, [True], START + 60_000).phase is Phase.CLOSED
 
 
-def test_a_call_from_before_decides_nothing_about_the_probes() -> None:
+def test_call_from_before_decides_nothing_about_probes() -> None:
     early = admit(NEW, START, CONFIG)[1].ticket
     assert early is not None
     state, _ = probes(OPEN, 2, READY)
@@ -171,7 +171,7 @@ def test_a_call_from_before_decides_nothing_about_the_probes() -> None:
     assert record_success(state, early, READY, CONFIG).successful_probes == 0
 
 
-def test_a_failure_that_arrives_while_open_does_not_lengthen_the_cooldown() -> None:
+def test_failure_that_arrives_while_open_does_not_lengthen_cooldown() -> None:
     early = admit(NEW, START, CONFIG)[1].ticket
     assert early is not None
     late = record_failure(OPEN, early, START + 20_000, CONFIG)
@@ -185,18 +185,18 @@ def test_a_probe_counts_once() -> None:
     assert record_failure(once, first, READY, CONFIG).phase is Phase.HALF_OPEN
 
 
-def test_a_probe_that_was_not_made_frees_its_place() -> None:
+def test_probe_that_was_not_made_frees_its_place() -> None:
     state, tickets = probes(OPEN, 3, READY)
     freed = release(state, tickets[1])
     assert (freed.phase, freed.successful_probes, freed.attempts) == (Phase.HALF_OPEN, 0, state.attempts)
     assert len(probes(freed, 5, READY)[1]) == 1
 
 
-def test_releasing_an_ordinary_call_changes_nothing() -> None:
+def test_releasing_ordinary_call_changes_nothing() -> None:
     assert release(NEW, Ticket(term=0)) is NEW
 
 
-def test_a_probe_without_a_result_loses_its_place_after_a_while() -> None:
+def test_probe_without_result_loses_its_place_after_while() -> None:
     state, tickets = probes(OPEN, 3, READY)
     assert not admit(state, READY + 119_999, CONFIG)[1].allowed
     state, fresh = probes(state, 5, READY + 120_000)
@@ -205,7 +205,7 @@ def test_a_probe_without_a_result_loses_its_place_after_a_while() -> None:
     assert record_failure(state, fresh[0], READY + 120_000, CONFIG).phase is Phase.OPEN
 
 
-def test_an_operator_closes_it_and_everything_is_forgotten() -> None:
+def test_operator_closes_it_and_everything_is_forgotten() -> None:
     _, tickets = probes(OPEN, 1, READY)
     closed = reset(OPEN, START + 1)
     assert (closed.phase, closed.attempts) == (Phase.CLOSED, ())
@@ -247,7 +247,7 @@ steps = st.tuples(st.sampled_from([0, 1, 500, 29_999, 30_000, 60_000]), st.integ
 
 
 @given(st.lists(steps, max_size=20))
-def test_up_to_twenty_calls_one_at_a_time_go_as_in_the_spec_s_own_code(calls: list[tuple[int, bool]]) -> None:
+def test_up_to_twenty_calls_one_at_time_go_as_in_spec_s_own_code(calls: list[tuple[int, bool]]) -> None:
     clock = DeterministicClock(START)
     ours, spec = CircuitBreaker(clock), CircuitOfTheSpec(START)
     for pause, fails in calls:
@@ -363,7 +363,7 @@ TestBreaking = Breaking.TestCase
 TestBreaking.settings = settings(max_examples=examples(40), stateful_step_count=30, deadline=None)
 
 
-def test_many_threads_at_once_get_exactly_the_probes_that_are_missing() -> None:
+def test_many_threads_at_once_get_exactly_probes_that_are_missing() -> None:
     clock = DeterministicClock(START)
     breaker = CircuitBreaker(clock)
     for _ in range(10):

@@ -60,17 +60,17 @@ def test_every_day_begins_at_its_own_midnight(now: int) -> None:
     assert to_datetime(window_start(now)) == midnight
 
 
-def test_a_new_day_begins_empty_and_may_warn_again() -> None:
+def test_new_day_begins_empty_and_may_warn_again() -> None:
     full = BudgetWindow(MIDNIGHT, Decimal(10), Decimal(1), frozenset({70, 90, 100}))
     assert roll_window(full, MIDNIGHT + DAY - 1) is full
     assert roll_window(full, MIDNIGHT + DAY) == BudgetWindow(MIDNIGHT + DAY)
 
 
-def test_a_clock_that_goes_back_does_not_bring_a_day_back() -> None:
+def test_clock_that_goes_back_does_not_bring_day_back() -> None:
     assert roll_window(EMPTY, MIDNIGHT - 1) is EMPTY
 
 
-def test_exactly_the_budget_is_allowed_with_a_warning() -> None:
+def test_exactly_budget_is_allowed_with_warning() -> None:
     window, decision = reserve(spent("9.50"), Decimal("0.50"), TEN, NOON)
     assert decision.allowed
     assert decision.warning == EXHAUSTS_WARNING == "This request will exactly exhaust the budget"
@@ -95,16 +95,16 @@ def test_sums_are_exact_where_floats_are_not() -> None:
     assert not reserve(window, Decimal("0.000000001"), budget, NOON)[1].allowed
 
 
-def test_what_is_below_the_budget_is_allowed_without_a_warning() -> None:
+def test_what_is_below_budget_is_allowed_without_warning() -> None:
     decision = reserve(spent("9.50"), Decimal("0.49"), TEN, NOON)[1]
     assert (decision.allowed, decision.warning, decision.reason) == (True, None, None)
 
 
-def test_a_refused_call_may_ask_again_when_the_next_day_begins() -> None:
+def test_refused_call_may_ask_again_when_next_day_begins() -> None:
     assert reserve(spent("9.50"), Decimal(1), TEN, NOON)[1].retry_after_ms == DAY // 2
 
 
-def test_a_call_above_the_whole_budget_need_not_ask_again() -> None:
+def test_call_above_whole_budget_need_not_ask_again() -> None:
     assert reserve(EMPTY, Decimal("10.01"), TEN, NOON)[1].retry_after_ms is None
     assert reserve(spent("1"), Decimal(10), TEN, NOON)[1].retry_after_ms == DAY // 2
 
@@ -116,7 +116,7 @@ def test_a_budget_spent_yesterday_is_there_again() -> None:
 
 
 @pytest.mark.parametrize("usd", ["0", "-1"])
-def test_a_budget_of_zero_or_less_allows_everything_and_warns_of_nothing(usd: str) -> None:
+def test_budget_of_zero_or_less_allows_everything_and_warns_of_nothing(usd: str) -> None:
     budget = Budget(Decimal(usd))
     window, decision = reserve(spent("1000"), Decimal(5), budget, NOON)
     assert decision.allowed
@@ -134,11 +134,11 @@ def test_the_thresholds_are_the_spec_s() -> None:
     ("amount", "alerts"),
     [("6.999999999", ()), ("7", (70,)), ("8.99", (70,)), ("9", (70, 90)), ("10", (70, 90, 100)), ("11", (70, 90, 100))],
 )
-def test_a_threshold_alerts_as_soon_as_it_is_reached(amount: str, alerts: tuple[int, ...]) -> None:
+def test_threshold_alerts_as_soon_as_it_is_reached(amount: str, alerts: tuple[int, ...]) -> None:
     assert record_spend(EMPTY, Decimal(amount), TEN)[1].alerts == alerts
 
 
-def test_a_threshold_of_a_budget_that_no_float_holds_is_exact() -> None:
+def test_threshold_of_budget_that_no_float_holds_is_exact() -> None:
     third = Budget(Decimal("0.333333333"))
     assert record_spend(EMPTY, Decimal("0.333333332"), third)[1].alerts == (70, 90)
 
@@ -151,11 +151,11 @@ def test_each_threshold_alerts_once_in_a_day() -> None:
     assert alerts == [*[()] * 6, (70,), (), (90,), (100,), (), ()]
 
 
-def test_utilization_is_a_percentage_of_what_is_spent() -> None:
+def test_utilization_is_percentage_of_what_is_spent() -> None:
     assert record_spend(spent("2"), Decimal("0.5"), TEN)[1].utilization_percent == 25
 
 
-def test_what_is_not_used_of_a_reservation_is_free_again() -> None:
+def test_what_is_not_used_of_reservation_is_free_again() -> None:
     window, decision = reserve(EMPTY, Decimal(10), TEN, NOON)
     assert decision.reservation is not None
     window, _ = settle(window, decision.reservation, Decimal(4), TEN)
@@ -163,7 +163,7 @@ def test_what_is_not_used_of_a_reservation_is_free_again() -> None:
     assert reserve(window, Decimal(6), TEN, NOON)[1].allowed
 
 
-def test_a_call_that_cost_more_than_it_reserved_is_recorded_all_the_same() -> None:
+def test_call_that_cost_more_than_it_reserved_is_recorded_all_same() -> None:
     window, decision = reserve(EMPTY, Decimal(9), TEN, NOON)
     assert decision.reservation is not None
     window, settlement = settle(window, decision.reservation, Decimal(12), TEN)
@@ -177,7 +177,7 @@ def test_a_call_that_was_not_made_costs_nothing() -> None:
     assert release(window, decision.reservation) == EMPTY
 
 
-def test_a_reservation_is_not_settled_in_another_day_s_window() -> None:
+def test_reservation_is_not_settled_in_another_day_s_window() -> None:
     with pytest.raises(ValueError, match="another day"):
         settle(BudgetWindow(MIDNIGHT + DAY), Reservation(MIDNIGHT, CENT), CENT, TEN)
 
@@ -213,11 +213,11 @@ def test_a_budget_is_a_finite_number(usd: str) -> None:
         Budget(Decimal(usd))
 
 
-def test_the_largest_amount_is_the_largest_safe_integer() -> None:
+def test_largest_amount_is_largest_safe_integer() -> None:
     assert check_amount(MAX_AMOUNT) == MAX_AMOUNT == 9_007_199_254_740_991
 
 
-def test_an_amount_is_rounded_up_to_the_nano_dollar() -> None:
+def test_amount_is_rounded_up_to_nano_dollar() -> None:
     assert check_amount(Decimal("0.0000000375")) == Decimal("0.000000038")
     assert check_amount(Decimal("1E-40")) == Decimal("0.000000001")
     assert check_amount(Decimal("0.1")) == Decimal("0.1")
@@ -295,7 +295,7 @@ TestSpending = Spending.TestCase
 TestSpending.settings = settings(max_examples=examples(40), stateful_step_count=25, deadline=None)
 
 
-def test_many_threads_at_once_spend_exactly_the_budget_and_no_cent_more() -> None:
+def test_many_threads_at_once_spend_exactly_budget_and_no_cent_more() -> None:
     alerts: list[int] = []
     tracker = BudgetTracker(TEN, DeterministicClock(NOON), lambda threshold, _: alerts.append(threshold))
 

@@ -99,7 +99,7 @@ def test_a_timeout_is_above_zero(times):
         Timeouts(*times)
 
 
-def test_a_caller_in_a_hurry_shortens_the_whole_and_nothing_else():
+def test_caller_in_hurry_shortens_whole_and_nothing_else():
     timeouts = Timeouts(connect=1, idle=5, total=20)
     assert timeouts.within(3) == Timeouts(1, 5, 3)
     assert timeouts.within(30) == timeouts

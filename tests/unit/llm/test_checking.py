@@ -55,7 +55,7 @@ def test_a_text_is_used_as_it_is():
     assert check_answer(StreamedAnswer(" Rain.\n", STOP), TEXT) == UsableAnswer(" Rain.\n", None)
 
 
-def test_a_text_that_reached_its_length_is_used_and_says_that_it_is_cut():
+def test_text_that_reached_its_length_is_used_and_says_that_it_is_cut():
     assert check_answer(StreamedAnswer("Rain, th", LENGTH), TEXT) == UsableAnswer("Rain, th", None, is_cut=True)
 
 
@@ -70,21 +70,21 @@ def test_a_text_that_broke_off_is_no_answer():
 
 
 @pytest.mark.parametrize("expected", [TEXT, WEATHER])
-def test_a_filtered_or_too_long_answer_is_not_read(expected):
+def test_filtered_or_too_long_answer_is_not_read(expected):
     assert fault(check_answer(heard('{"sky": "clear", "degrees": 1}', FILTERED), expected)) is OutputFault.FILTERED
     assert fault(check_answer(StreamedAnswer("x" * 9, None, is_too_long=True), expected)) is OutputFault.TOO_LONG
 
 
-def test_a_document_becomes_an_instance_of_the_schema():
+def test_document_becomes_instance_of_schema():
     checked = check_answer(heard('{"sky": "clear", "degrees": 21.5}'), WEATHER)
     assert checked == UsableAnswer('{"sky": "clear", "degrees": 21.5}', Weather(sky="clear", degrees=21.5))
 
 
-def test_without_a_schema_a_document_is_what_it_says():
+def test_without_schema_document_is_what_it_says():
     assert check_answer(heard("[1, null]"), ANY_JSON) == UsableAnswer("[1, null]", [1, None])
 
 
-def test_a_damaged_document_is_repaired_and_says_so():
+def test_damaged_document_is_repaired_and_says_so():
     checked = check_answer(heard("Sure!\n```json\n{'sky': 'clear', 'degrees': 21.5,}\n```"), WEATHER)
     assert isinstance(checked, UsableAnswer)
     assert (checked.value, checked.is_cut) == (Weather(sky="clear", degrees=21.5), False)
@@ -96,7 +96,7 @@ def test_words_are_no_document():
     assert fault(check_answer(heard("It is sunny."), WEATHER)) is OutputFault.INVALID_JSON
 
 
-def test_a_document_of_another_shape_is_refused_with_its_problems_and_without_its_values():
+def test_document_of_another_shape_is_refused_with_its_problems_and_without_its_values():
     checked = check_answer(heard('{"sky": "a secret", "degrees": 999}'), WEATHER)
     assert fault(checked) is OutputFault.WRONG_SHAPE
     assert checked.problems == (
@@ -114,7 +114,7 @@ def test_only_a_few_problems_are_reported():
     assert len(check_answer(heard(document), Expectation(Week, json=True)).problems) == MAX_PROBLEMS
 
 
-def test_an_answer_cut_at_its_length_is_refused_unless_the_caller_takes_a_part():
+def test_answer_cut_at_its_length_is_refused_unless_caller_takes_part():
     cut = heard('{"days": [17, 21, 2', LENGTH)
     assert fault(check_answer(cut, Expectation(Days, json=True))) is OutputFault.CUT_OFF
     taken = check_answer(cut, PART_OF_DAYS)
@@ -132,7 +132,7 @@ def test_an_answer_cut_at_its_length_is_refused_unless_the_caller_takes_a_part()
         ("[1, 2,", [1]),
     ],
 )
-def test_a_part_is_a_list_with_what_was_whole_in_it(cut, part):
+def test_part_is_list_with_what_was_whole_in_it(cut, part):
     assert check_answer(heard(cut, LENGTH), Expectation(json=True, partial_ok=True)).value == part
 
 
@@ -140,28 +140,28 @@ def test_a_part_is_a_list_with_what_was_whole_in_it(cut, part):
     "cut",
     ['{"sky": "clear", "degrees": 2', '{"days": [1, 2], "sky": "cl', '{"days": [1', '{"days": [', '"cle', "It i", "{"],
 )
-def test_a_part_without_a_list_at_its_end_is_refused(cut):
+def test_part_without_list_at_its_end_is_refused(cut):
     assert fault(check_answer(heard(cut, LENGTH), Expectation(json=True, partial_ok=True))) is OutputFault.CUT_OFF
     assert check_partial_answer(cut, Expectation(json=True, partial_ok=True)) is None
 
 
-def test_a_part_without_what_the_schema_needs_is_refused():
+def test_part_without_what_schema_needs_is_refused():
     assert fault(check_answer(heard('{"days": ["a", "b"', LENGTH), PART_OF_DAYS)) is OutputFault.CUT_OFF
 
 
-def test_a_document_that_is_whole_at_its_length_is_not_cut():
+def test_document_that_is_whole_at_its_length_is_not_cut():
     checked = check_answer(heard('{"sky": "clear", "degrees": 21}', LENGTH), WEATHER)
     assert isinstance(checked, UsableAnswer)
     assert not checked.is_cut
 
 
-def test_a_document_that_is_whole_although_the_stream_broke_off_is_used():
+def test_document_that_is_whole_although_stream_broke_off_is_used():
     text = '{"sky": "clear", "degrees": 21}'
     checked = check_answer(StreamedAnswer(text, None, repair_json(text)), WEATHER)
     assert checked == UsableAnswer(text, Weather(sky="clear", degrees=21))
 
 
-def test_the_rest_of_a_broken_stream_is_used_only_by_callers_who_take_a_part():
+def test_rest_of_broken_stream_is_used_only_by_callers_who_take_part():
     rest = '{"days": [17, 21, 2'
     assert check_partial_answer(rest, Expectation(Days, json=True)) is None
     taken = check_partial_answer(rest, PART_OF_DAYS)
@@ -173,7 +173,7 @@ def test_the_rest_of_a_broken_stream_is_used_only_by_callers_who_take_a_part():
     st.lists(st.dictionaries(st.text(max_size=3), st.integers() | st.text(max_size=5), max_size=3), min_size=1),
     st.data(),
 )
-def test_every_element_of_a_part_is_one_of_the_whole(elements, data):
+def test_every_element_of_part_is_one_of_whole(elements, data):
     text = json.dumps({"elements": elements})
     cut = text[: data.draw(st.integers(0, len(text) - 1))]
     taken = check_partial_answer(cut, Expectation(json=True, partial_ok=True))
@@ -194,7 +194,7 @@ def test_documents_that_readers_disagree_about_are_refused(text):
     assert fault(check_answer(heard(text), WEATHER)) is OutputFault.WRONG_SHAPE
 
 
-def test_a_correction_puts_the_question_again_with_the_answer_and_what_is_wrong_with_it():
+def test_correction_puts_question_again_with_answer_and_what_is_wrong_with_it():
     asked = build_correction(
         QUESTION, '{"sky": "grey"}', UnusableAnswer(OutputFault.WRONG_SHAPE, ("sky: no", "degrees: missing"))
     )
@@ -205,7 +205,7 @@ def test_a_correction_puts_the_question_again_with_the_answer_and_what_is_wrong_
 
 
 @pytest.mark.parametrize("unusable", [UnusableAnswer(each) for each in OutputFault])
-def test_every_fault_can_be_explained_to_the_model_even_without_an_answer(unusable):
+def test_every_fault_can_be_explained_to_model_even_without_answer(unusable):
     asked = build_correction(QUESTION, " ", unusable)
     assert all(message.content.strip() for message in asked.messages)
     assert unusable.is_correctable is (unusable.fault in CORRECTABLE)

@@ -28,7 +28,7 @@ CORPUS = [
 
 
 @pytest.mark.parametrize(("given", "expected"), [case[1:] for case in CORPUS], ids=[case[0] for case in CORPUS])
-def test_the_corpus_of_the_spec_comes_out_byte_for_byte(given, expected):
+def test_corpus_of_spec_comes_out_byte_for_byte(given, expected):
     assert repair_json(given).text == expected
 
 
@@ -53,7 +53,7 @@ def test_valid_json_comes_back_as_it_was(text):
     assert (result.text, result.was_valid, result.repairs) == (text, True, ())
 
 
-def test_valid_json_beyond_the_length_that_may_be_repaired_comes_back_as_it_was():
+def test_valid_json_beyond_length_that_may_be_repaired_comes_back_as_it_was():
     text = f'["{"x" * MAX_LENGTH}"]'
     assert repair_json(text).text == text
 
@@ -98,11 +98,11 @@ def damaged_by(length: int) -> str:
     return f'["{"x" * (length - 4)}",'
 
 
-def test_a_damaged_text_of_the_greatest_length_is_repaired():
+def test_damaged_text_of_greatest_length_is_repaired():
     assert repair_json(damaged_by(MAX_LENGTH)).ok
 
 
-def test_a_damaged_text_one_character_longer_is_refused():
+def test_damaged_text_one_character_longer_is_refused():
     assert repair_json(damaged_by(MAX_LENGTH + 1)) == RepairResult(None, refusal=RepairRefusal.TOO_LONG)
 
 
@@ -116,7 +116,7 @@ def test_ten_open_lists_are_closed_and_eleven_refused():
     assert repair_json("[" * 11).refusal is RepairRefusal.TOO_MANY_REPAIRS
 
 
-def test_a_respelling_counts_once_however_often_it_occurs():
+def test_respelling_counts_once_however_often_it_occurs():
     members = ", ".join(f"'name{number}': 'value'" for number in range(40))
     result = repair_json(f"{{{members}}}")
     assert result.value == {f"name{number}": "value" for number in range(40)}
@@ -129,7 +129,7 @@ def test_each_kind_of_respelling_counts_as_one_repair():
     assert repair_json("{'a': True, b: None}", config).refusal is RepairRefusal.TOO_MANY_REPAIRS
 
 
-def test_the_quotes_inside_one_string_are_one_repair():
+def test_quotes_inside_one_string_are_one_repair():
     text = '{"html": "' + '<a href="x">' * 30 + '"}'
     assert [repair.kind for repair in repair_json(text).repairs] == [RepairKind.INNER_QUOTE]
 
@@ -138,7 +138,7 @@ def test_guesses_are_no_respellings():
     assert not RESPELLINGS & {RepairKind.MISSING_COMMA, RepairKind.UNCLOSED, RepairKind.INNER_QUOTE}
 
 
-def test_nesting_up_to_the_limit_is_read_and_beyond_it_refused():
+def test_nesting_up_to_limit_is_read_and_beyond_it_refused():
     assert repair_json("[" * MAX_DEPTH + "]" * MAX_DEPTH).was_valid
     deeper = "[" * (MAX_DEPTH + 1) + "]" * (MAX_DEPTH + 1)
     assert repair_json(deeper) == RepairResult(None, refusal=RepairRefusal.TOO_DEEP)
@@ -149,7 +149,7 @@ def test_brackets_in_strings_are_no_nesting():
     assert repair_json(text).was_valid
 
 
-def test_a_valid_text_nested_less_deep_than_it_has_brackets_is_read():
+def test_valid_text_nested_less_deep_than_it_has_brackets_is_read():
     assert repair_json("[" + "[]," * (2 * MAX_DEPTH) + "[]]").was_valid
 
 
@@ -168,6 +168,6 @@ def test_what_has_no_reading_in_json_is_refused(text):
     assert repair_json(text) == RepairResult(None, refusal=RepairRefusal.UNREADABLE)
 
 
-def test_a_fragment_is_not_taken_for_a_whole_that_cannot_be_repaired():
+def test_fragment_is_not_taken_for_whole_that_cannot_be_repaired():
     text = "The answer: [" + '{"a":1,},' * 11 + "]"
     assert repair_json(text).refusal is RepairRefusal.TOO_MANY_REPAIRS

@@ -111,5 +111,5 @@ def test_every_kind_of_repair_has_an_example():
 
 
 @pytest.mark.parametrize("word", ["it's", "a, b", "{x}", "http://a/b", "true"])
-def test_a_sound_string_survives_the_repair_of_its_neighbour(word):
+def test_sound_string_survives_repair_of_its_neighbour(word):
     assert repair_json(f'{{"a": "{word}", "b": 1,}}').value == {"a": word, "b": 1}

@@ -46,7 +46,7 @@ def test_signs_in_any_order_are_repaired_or_refused(text):
 
 @given(VALUES, st.data())
 @SHORT
-def test_a_damaged_document_is_repaired_or_refused(value, data):
+def test_damaged_document_is_repaired_or_refused(value, data):
     text = json.dumps(value)
     place = data.draw(st.integers(0, len(text)))
     assert_is_sound(text[:place] + data.draw(SIGNS) + text[place + data.draw(st.integers(0, 2)) :])
@@ -157,5 +157,5 @@ def test_work_grows_as_the_text_does(name):
 
 
 @pytest.mark.parametrize("name", ["inner quotes", "forgotten ends", "quotes and comments", "words and commas"])
-def test_work_grows_as_the_text_does_up_to_the_limit(name):
+def test_work_grows_as_text_does_up_to_limit(name):
     assert_work_is_linear(name, MAX_LENGTH - 10, 8)

@@ -27,7 +27,7 @@ def is_given_value(text: str, value: object) -> bool:
     return result.ok and json.dumps(result.value) == json.dumps(value)
 
 
-def test_nearly_all_are_repaired_to_the_given_value(differing):
+def test_nearly_all_are_repaired_to_given_value(differing):
     count = len(json.loads(CASES.read_text())["cases"])
     assert count > 100
     assert len(differing) <= (1 - MUST_AGREE) * count

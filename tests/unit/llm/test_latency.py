@@ -41,18 +41,18 @@ def test_percentiles_are_the_nearest_rank() -> None:
 @pytest.mark.parametrize(
     ("p", "value"), [(0, 10), (1, 10), (25, 10), (26, 20), (50, 20), (75, 30), (75.1, 40), (100, 40)]
 )
-def test_a_rank_between_two_values_takes_the_higher(p: float, value: float) -> None:
+def test_rank_between_two_values_takes_higher(p: float, value: float) -> None:
     assert percentile([10, 20, 30, 40], p) == value
 
 
-def test_a_rank_is_not_moved_by_the_error_of_a_float() -> None:
+def test_rank_is_not_moved_by_error_of_float() -> None:
     assert 55 / 100 * 100 > 55
     assert percentile(range(1, 101), 55) == 55
     assert percentile(range(1, 1001), 99.9) == 999
 
 
 @given(durations, st.integers(1, 100))
-def test_the_smallest_value_that_so_many_do_not_exceed(values: list[float], p: int) -> None:
+def test_smallest_value_that_so_many_do_not_exceed(values: list[float], p: int) -> None:
     ordered = sorted(values)
     found = percentile(ordered, p)
     assert sum(value <= found for value in ordered) * 100 >= p * len(ordered)
@@ -116,11 +116,11 @@ def test_below_a_hundred_samples_none_is_left_out() -> None:
         (100, SampleQuality.PREFERRED),
     ],
 )
-def test_the_quality_goes_by_the_samples_after_the_warm_up(samples: int, quality: SampleQuality) -> None:
+def test_quality_goes_by_samples_after_warm_up(samples: int, quality: SampleQuality) -> None:
     assert measure([1.0] * (3 + samples)).quality is quality
 
 
-def test_a_run_that_ended_while_warming_up_measured_nothing() -> None:
+def test_run_that_ended_while_warming_up_measured_nothing() -> None:
     measured = measure([1.0, 2.0])
     assert (measured.warmup, measured.summary.count, measured.quality) == (2, 0, SampleQuality.INSUFFICIENT)
 
@@ -131,7 +131,7 @@ def ticking(*readings: float) -> tuple[PerformanceTracker, list[LatencyMeasureme
     return PerformanceTracker(emitted.append, lambda: next(clock)), emitted
 
 
-def test_an_operation_is_timed_from_its_start_to_its_end() -> None:
+def test_operation_is_timed_from_its_start_to_its_end() -> None:
     tracker, emitted = ticking(10.0, 12.3456789)
     tracker.start_operation("a", "complete")
     assert tracker.end_operation("a", {"provider": "openai"}) == 2.345679
@@ -145,7 +145,7 @@ def test_operations_may_overlap() -> None:
     assert (tracker.end_operation("a"), tracker.end_operation("b")) == (5.0, 8.0)
 
 
-def test_an_operation_that_is_not_timed_cannot_end() -> None:
+def test_operation_that_is_not_timed_cannot_end() -> None:
     tracker, emitted = ticking(1.0, 2.0, 3.0)
     tracker.start_operation("a", "complete")
     tracker.end_operation("a")
@@ -170,15 +170,15 @@ def test_the_expected_profiles_are_the_spec_s() -> None:
 
 
 @pytest.mark.parametrize("profile", EXPECTED_PERFORMANCE, ids=lambda profile: str(profile.batch_size))
-def test_an_expected_throughput_follows_from_its_median(profile) -> None:
+def test_expected_throughput_follows_from_its_median(profile) -> None:
     assert round(throughput(profile.batch_size, profile.median_latency_ms), 1) == profile.throughput
 
 
-def test_a_batch_that_takes_no_time_has_no_end_of_throughput() -> None:
+def test_batch_that_takes_no_time_has_no_end_of_throughput() -> None:
     assert throughput(10, 0) == math.inf
 
 
 @pytest.mark.parametrize(("median", "slow", "met"), [(200, 500, True), (201, 500, False), (200, 501, False)])
-def test_a_profile_is_met_by_its_median_and_its_95th_percentile(median: float, slow: float, met: bool) -> None:
+def test_profile_is_met_by_its_median_and_its_95th_percentile(median: float, slow: float, met: bool) -> None:
     summary = summarise([median] * 18 + [slow] * 2)
     assert EXPECTED_PERFORMANCE[0].is_met_by(summary) is met

@@ -19,11 +19,11 @@ TOO_LARGE = Stop(StoppedBy.RATE, "too_large", "anthropic")
         ((REFUSED_KEY, TOO_LARGE), REFUSED_KEY),
     ],
 )
-def test_of_several_stops_the_soonest_to_go_away_counts(stops, counts):
+def test_of_several_stops_soonest_to_go_away_counts(stops, counts):
     assert select_soonest(stops) is counts
 
 
-def test_a_failure_says_what_stopped_it_and_when_to_try_again():
+def test_failure_says_what_stopped_it_and_when_to_try_again():
     failure = ChatFailure((REFUSED_KEY, OPEN))
     assert (failure.stopped_by, failure.reason, failure.retryable) == (StoppedBy.BREAKER, "open", True)
     assert (failure.retry_after_ms, failure.retry_after) == (20_500, 21)

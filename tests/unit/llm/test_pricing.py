@@ -23,7 +23,7 @@ def test_a_cost_is_rounded_up_to_the_nano_dollar() -> None:
     assert Tariff((TokenPrice(Decimal("0.0375"), Decimal(0)),)).cost(1, 0) == Decimal("0.000000038")
 
 
-def test_a_longer_prompt_costs_the_price_for_longer_prompts_as_a_whole() -> None:
+def test_longer_prompt_costs_price_for_longer_prompts_as_whole() -> None:
     assert TIERED.cost(100_000, 10) == Decimal("0.010005")
     assert TIERED.cost(100_001, 10) == Decimal("0.0500255")
 
@@ -45,7 +45,7 @@ def test_a_price_is_never_negative() -> None:
 
 
 @pytest.mark.parametrize("above", [(), (1,), (0, 0), (0, 5, 5)])
-def test_a_tariff_says_for_every_call_what_it_costs_and_never_two_things(above: tuple[int, ...]) -> None:
+def test_tariff_says_for_every_call_what_it_costs_and_never_two_things(above: tuple[int, ...]) -> None:
     with pytest.raises(ValueError, match="one price above 0"):
         Tariff(tuple(TokenPrice(Decimal(1), Decimal(1), tokens) for tokens in above))
 
@@ -69,7 +69,7 @@ def test_a_price_is_looked_for_under_these_names(model: str, names: tuple[str, .
     assert list_price_names(model) == names
 
 
-def test_every_known_price_has_a_date_and_a_source_and_is_there_once() -> None:
+def test_every_known_price_has_date_and_source_and_is_there_once() -> None:
     keys = [(known.provider, known.model, known.valid_from, known.price.above_input_tokens) for known in KNOWN_PRICES]
     assert len(set(keys)) == len(keys)
     assert all(date(2024, 1, 1) < known.valid_from <= date(2026, 11, 21) for known in KNOWN_PRICES)
@@ -77,7 +77,7 @@ def test_every_known_price_has_a_date_and_a_source_and_is_there_once() -> None:
     assert {known.provider for known in KNOWN_PRICES} == {"anthropic", "openai"}
 
 
-def test_the_known_prices_are_those_of_the_pages_they_name() -> None:
+def test_known_prices_are_those_of_pages_they_name() -> None:
     def dollars(model: str) -> list[tuple[int, str, str]]:
         prices = [known.price for known in KNOWN_PRICES if known.model == model]
         return [

@@ -48,21 +48,21 @@ def test_the_numbers_are_the_spec_s() -> None:
     ("per_minute", "window", "tokens"),
     [(40_000, 60_000, 40_000), (90_000, 60_000, 90_000), (40_000, 1_000, 666), (90_000, 1, 1), (40_000, 1, 0)],
 )
-def test_a_window_has_its_share_of_a_minute_rounded_down(per_minute: int, window: int, tokens: int) -> None:
+def test_window_has_its_share_of_minute_rounded_down(per_minute: int, window: int, tokens: int) -> None:
     assert token_limit_for_window(per_minute, window) == tokens
 
 
-def test_a_provider_that_is_not_known_has_no_limit() -> None:
+def test_provider_that_is_not_known_has_no_limit() -> None:
     assert provider_limit("a-model-at-home").tokens is None
 
 
 @pytest.mark.parametrize("limit", [{"tokens_per_minute": 40_000, "window_ms": 1}, {"tokens_per_minute": 0}])
-def test_a_window_without_room_for_a_token_is_refused(limit: dict[str, int]) -> None:
+def test_window_without_room_for_token_is_refused(limit: dict[str, int]) -> None:
     with pytest.raises(ValueError, match="below one token"):
         RateLimit(**limit)
 
 
-def test_a_window_with_room_for_a_single_token_is_one() -> None:
+def test_window_with_room_for_single_token_is_one() -> None:
     assert RateLimit(tokens_per_minute=60_000, window_ms=1).tokens == 1
 
 
@@ -83,7 +83,7 @@ def test_without_usage_nothing_is_projected() -> None:
     )
 
 
-def test_the_average_of_the_window_is_projected_on_the_queue() -> None:
+def test_average_of_window_is_projected_on_queue() -> None:
     assert project_token_usage(used(1_000, 2_000, 6_000), 4, CLAUDE, NOW) == Projection(
         projected_tokens=12_000,
         projected_total=21_000,
@@ -100,7 +100,7 @@ def test_an_empty_queue_adds_nothing() -> None:
 
 
 @pytest.mark.parametrize(("ago", "counted"), [(59_999, 5), (60_000, 5), (60_001, 0), (-1, 5)])
-def test_usage_as_old_as_the_window_counts_and_older_does_not(ago: int, counted: int) -> None:
+def test_usage_as_old_as_window_counts_and_older_does_not(ago: int, counted: int) -> None:
     assert project_token_usage(used(5, ago=ago), 1, CLAUDE, NOW).window_tokens_used == counted
 
 
@@ -109,7 +109,7 @@ def test_throttling_begins_above_80_percent(tokens: int, throttles: bool) -> Non
     assert project_token_usage(used(tokens), 1, CLAUDE, NOW).should_throttle is throttles
 
 
-def test_an_average_that_no_float_holds_does_not_blur_the_threshold() -> None:
+def test_average_that_no_float_holds_does_not_blur_threshold() -> None:
     limit = RateLimit(tokens_per_minute=25)
     assert not project_token_usage(used(3, 3, 4), 3, limit, NOW).should_throttle
     assert project_token_usage(used(3, 3, 5), 3, limit, NOW).should_throttle
@@ -135,7 +135,7 @@ histories = st.lists(usages, max_size=8)
 
 
 @given(histories, st.integers(0, 6))
-def test_the_decision_to_throttle_is_the_formula_of_the_spec(history: list[TokenUsage], depth: int) -> None:
+def test_decision_to_throttle_is_formula_of_spec(history: list[TokenUsage], depth: int) -> None:
     recent = [usage.total_tokens for usage in history if usage.timestamp >= NOW - MINUTE]
     total = sum(recent) + Fraction(sum(recent), max(1, len(recent))) * depth
     projection = project_token_usage(history, depth, HUNDRED, NOW)
@@ -148,19 +148,19 @@ def test_a_call_is_allowed_up_to_the_last_token() -> None:
     assert decide_rate(used(10), [], 90, HUNDRED, NOW).allowed
 
 
-def test_a_call_that_does_not_fit_now_may_come_when_usage_has_left_the_window() -> None:
+def test_call_that_does_not_fit_now_may_come_when_usage_has_left_window() -> None:
     history = [*used(10, ago=50_000), *used(10, ago=20_000)]
     decision = decide_rate(history, [], 85, HUNDRED, NOW)
     assert (decision.verdict, decision.retry_after_ms) == (RateVerdict.FULL, 10_001)
     assert decide_rate(history, [], 95, HUNDRED, NOW).retry_after_ms == 40_001
 
 
-def test_a_projection_above_the_threshold_throttles() -> None:
+def test_projection_above_threshold_throttles() -> None:
     decision = decide_rate(used(41, ago=1_000), [], 1, HUNDRED, NOW)
     assert (decision.verdict, decision.retry_after_ms) == (RateVerdict.THROTTLED, 59_001)
 
 
-def test_the_average_of_what_stays_in_the_window_may_throttle_longer() -> None:
+def test_average_of_what_stays_in_window_may_throttle_longer() -> None:
     history = [*used(10, ago=50_000), *used(50, ago=20_000)]
     assert decide_rate(history, [], 1, HUNDRED, NOW).retry_after_ms == 40_001
 
@@ -170,7 +170,7 @@ def test_a_longer_queue_throttles_earlier() -> None:
     assert not decide_rate(used(20), [], 1, HUNDRED, NOW, queue_depth=4).allowed
 
 
-def test_a_call_larger_than_the_window_need_not_ask_again() -> None:
+def test_call_larger_than_window_need_not_ask_again() -> None:
     decision = decide_rate(used(100), [], 101, HUNDRED, NOW)
     assert (decision.verdict, decision.retry_after_ms) == (RateVerdict.TOO_LARGE, None)
 
@@ -181,7 +181,7 @@ def test_calls_under_way_count_however_long_they_take() -> None:
 
 
 @given(histories, histories, st.integers(0, 120), st.integers(1, 4))
-def test_a_retry_is_allowed_at_its_time_and_not_before(
+def test_retry_is_allowed_at_its_time_and_not_before(
     settled: list[TokenUsage], under_way: list[TokenUsage], estimated: int, depth: int
 ) -> None:
     decision = decide_rate(settled, under_way, estimated, HUNDRED, NOW, depth)
@@ -251,7 +251,7 @@ TestLimiting = Limiting.TestCase
 TestLimiting.settings = settings(max_examples=examples(40), stateful_step_count=25, deadline=None)
 
 
-def test_callers_at_once_pass_no_more_than_the_limit_holds() -> None:
+def test_callers_at_once_pass_no_more_than_limit_holds() -> None:
     limiter = RateLimiter(HUNDRED, DeterministicClock(NOW))
     with ThreadPoolExecutor(16) as pool:
         tickets = [ticket for _, ticket in pool.map(lambda _: limiter.reserve(7), range(200)) if ticket]
@@ -259,7 +259,7 @@ def test_callers_at_once_pass_no_more_than_the_limit_holds() -> None:
     assert len(tickets) == 11
 
 
-def test_a_limiter_keeps_usage_until_it_has_left_the_window() -> None:
+def test_limiter_keeps_usage_until_it_has_left_window() -> None:
     clock = DeterministicClock(NOW)
     limiter = RateLimiter(HUNDRED, clock)
     for tokens in (30, 5):

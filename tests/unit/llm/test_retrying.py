@@ -29,13 +29,13 @@ def test_the_defaults_are_the_spec_s() -> None:
     assert CallRetryPolicy(DEFAULT_BACKOFF, max_attempts=3, max_retry_after_ms=30_000) == DEFAULT_RETRY_POLICY
 
 
-def test_the_waits_double_from_half_a_second_to_eight() -> None:
+def test_waits_double_from_half_second_to_eight() -> None:
     waits = [retry_in_ms(PATIENT, attempts, without_jitter()) for attempts in range(1, 8)]
     assert waits == [500, 1_000, 2_000, 4_000, 8_000, 8_000, 8_000]
 
 
 @given(st.integers(1, 99), st.integers(0, 2**31 - 1))
-def test_the_same_seed_has_the_same_wait_within_its_jitter(attempts: int, seed: int) -> None:
+def test_same_seed_has_same_wait_within_its_jitter(attempts: int, seed: int) -> None:
     wait = retry_in_ms(PATIENT, attempts, DeterministicRNG(seed))
     assert wait == retry_in_ms(PATIENT, attempts, DeterministicRNG(seed))
     middle = min(500 * 2 ** (attempts - 1), 8_000)
@@ -43,7 +43,7 @@ def test_the_same_seed_has_the_same_wait_within_its_jitter(attempts: int, seed: 
     assert middle - 200 <= wait <= middle + 200
 
 
-def test_a_call_is_given_up_after_its_last_attempt() -> None:
+def test_call_is_given_up_after_its_last_attempt() -> None:
     assert [retry_in_ms(DEFAULT_RETRY_POLICY, attempts, without_jitter()) for attempts in (2, 3, 4)] == [
         1_000,
         None,
@@ -52,16 +52,16 @@ def test_a_call_is_given_up_after_its_last_attempt() -> None:
 
 
 @pytest.mark.parametrize(("asked", "wait"), [(None, 500), (0, 500), (499, 500), (2_500, 2_500), (30_000, 30_000)])
-def test_the_wait_is_never_shorter_than_the_provider_asked_for(asked: int | None, wait: int) -> None:
+def test_wait_is_never_shorter_than_provider_asked_for(asked: int | None, wait: int) -> None:
     assert retry_in_ms(PATIENT, 1, without_jitter(), retry_after_ms=asked) == wait
 
 
-def test_a_provider_that_asks_for_too_long_is_not_waited_for() -> None:
+def test_provider_that_asks_for_too_long_is_not_waited_for() -> None:
     assert retry_in_ms(PATIENT, 1, without_jitter(), retry_after_ms=30_001) is None
 
 
 @pytest.mark.parametrize(("remaining", "wait"), [(501, 500), (500, None), (0, None), (None, 500)])
-def test_a_wait_that_uses_up_the_caller_s_time_is_not_begun(remaining: int | None, wait: int | None) -> None:
+def test_wait_that_uses_up_caller_s_time_is_not_begun(remaining: int | None, wait: int | None) -> None:
     assert retry_in_ms(PATIENT, 1, without_jitter(), remaining_ms=remaining) == wait
 
 

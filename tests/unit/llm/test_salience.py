@@ -76,7 +76,7 @@ def test_words_without_emotion_score_nothing() -> None:
     assert emotion_keyword_score("the train leaves at nine") == 0.0
 
 
-def test_a_word_inside_another_counts_as_the_spec_s_formula_has_it() -> None:
+def test_word_inside_another_counts_as_spec_s_formula_has_it() -> None:
     assert emotion_keyword_score("a glove") == 1.0
 
 
@@ -88,7 +88,7 @@ def test_the_first_and_the_last_fifth_are_boosted(total: int, boosted: list[int]
     assert [index for index in range(total) if position_boost(index, total)] == boosted
 
 
-def test_a_boost_is_a_fifth_and_there_is_none_without_messages() -> None:
+def test_boost_is_fifth_and_there_is_none_without_messages() -> None:
     assert position_boost(0, 10) == 0.2
     assert position_boost(0, 0) == 0.0
 
@@ -116,7 +116,7 @@ def test_a_negative_limit_is_refused(field: str) -> None:
         SalienceConfig(**{field: -1})
 
 
-def test_the_best_are_chosen_with_their_neighbours_in_their_order() -> None:
+def test_best_are_chosen_with_their_neighbours_in_their_order() -> None:
     chosen = select(conversation(20), deltas(20, m12=0.9, m6=0.8), SalienceConfig(top_k=2))
     assert chosen.selected_ids == ("m5", "m6", "m7", "m11", "m12", "m13")
     assert [message.id for message in chosen.selected_messages] == list(chosen.selected_ids)
@@ -133,7 +133,7 @@ def test_neighbours_shared_by_two_chosen_ones_come_once() -> None:
     assert with_context([3, 5, 4], 10) == {2, 3, 4, 5, 6}
 
 
-def test_the_edges_of_the_conversation_have_one_neighbour() -> None:
+def test_edges_of_conversation_have_one_neighbour() -> None:
     assert with_context([0, 9], 10) == {0, 1, 8, 9}
 
 
@@ -147,7 +147,7 @@ def test_no_conversation_has_no_selection() -> None:
     assert select([]) == SelectionResult((), (), 0, 0, ())
 
 
-def test_the_lowest_scores_go_until_nine_tenths_of_the_budget_hold_the_rest() -> None:
+def test_lowest_scores_go_until_nine_tenths_of_budget_hold_rest() -> None:
     config = SalienceConfig(max_tokens=70, min_messages=1)
     chosen = select(conversation(10), deltas(10, m3=0.9, m4=0.8, m5=0.7), config)
     assert chosen.estimated_tokens == 60
@@ -160,25 +160,25 @@ def test_exactly_the_cap_is_kept() -> None:
     assert select(conversation(10), config=config).estimated_tokens == 90
 
 
-def test_pruning_stops_at_the_minimum_even_above_the_budget() -> None:
+def test_pruning_stops_at_minimum_even_above_budget() -> None:
     chosen = select(conversation(10), config=SalienceConfig(max_tokens=10, min_messages=5))
     assert (len(chosen.selected_ids), chosen.estimated_tokens) == (5, 50)
 
 
-def test_among_equal_scores_the_higher_draw_is_chosen() -> None:
+def test_among_equal_scores_higher_draw_is_chosen() -> None:
     draws = [0.1, 0.2, 0.3, 0.9, 0.4, 0.5]
     config = SalienceConfig(top_k=1)
     chosen = select(conversation(6), deltas(6, m2=0.4, m3=0.4, m4=0.4), config, draws)
     assert chosen.selected_ids == ("m2", "m3", "m4")
 
 
-def test_among_equal_scores_the_lower_draw_is_pruned_first() -> None:
+def test_among_equal_scores_lower_draw_is_pruned_first() -> None:
     config = SalienceConfig(max_tokens=34, min_messages=1)
     messages, draws = conversation(5), [0.0, 0.7, 0.1, 0.9, 0.2]
     assert select(messages, (), config, draws).selected_ids == ("m0", "m1", "m3")
 
 
-def test_equal_draws_leave_it_to_the_earlier_message() -> None:
+def test_equal_draws_leave_it_to_earlier_message() -> None:
     config = SalienceConfig(max_tokens=34, min_messages=1)
     assert select(conversation(5), (), config).selected_ids == ("m0", "m1", "m2")
 
@@ -203,7 +203,7 @@ def test_the_same_seed_selects_the_same_messages(messages, mood_deltas, config, 
 
 
 @given(conversations, magnitudes, configs, st.integers(0, 2**31 - 1))
-def test_a_selection_keeps_order_budget_and_minimum(messages, mood_deltas, config, seed) -> None:
+def test_selection_keeps_order_budget_and_minimum(messages, mood_deltas, config, seed) -> None:
     chosen = select_salient_messages(messages, mood_deltas, config, DeterministicRNG(seed))
     positions = [messages.index(message) for message in chosen.selected_messages]
     assert positions == sorted(set(positions))

@@ -58,12 +58,12 @@ def test_chunks_become_the_whole_document():
     assert (result.type, result.was_repaired, result.chunk_count) == ("complete", False, 7)
 
 
-def test_a_document_that_is_not_closed_is_closed_in_the_order_of_opening():
+def test_document_that_is_not_closed_is_closed_in_order_of_opening():
     result = assembled('{"memories":[{"content":"test"')
     assert (result.buffer, result.was_repaired) == ('{"memories":[{"content":"test"}]}', True)
 
 
-def test_a_whole_document_is_noticed_before_the_stream_ends(assembler):
+def test_whole_document_is_noticed_before_stream_ends(assembler):
     assert assembler.process_chunk(delta('{"test":')).type == "continue"
     result = assembler.process_chunk(delta("true}"))
     assert (result.type, result.can_validate, result.value) == ("complete_object", True, {"test": True})
@@ -81,20 +81,20 @@ def test_a_document_that_is_not_whole_is_in_chunk(assembler):
     assert assembler.state is AssemblyState.IN_CHUNK
 
 
-def test_a_whole_document_awaits_its_close_and_completes(assembler):
+def test_whole_document_awaits_its_close_and_completes(assembler):
     assembler.process_chunk(delta('{"a": 1}'))
     assert assembler.state is AssemblyState.AWAITING_CLOSE
     assert assembler.process_chunk(STOP).type == "complete"
     assert assembler.state is AssemblyState.COMPLETE
 
 
-def test_white_space_after_a_document_changes_nothing(assembler):
+def test_white_space_after_document_changes_nothing(assembler):
     assembler.process_chunk(delta('{"a": 1}'))
     assembler.process_chunk(delta(" \n"))
     assert assembler.state is AssemblyState.AWAITING_CLOSE
 
 
-def test_more_text_after_a_document_goes_back_to_reading(assembler):
+def test_more_text_after_document_goes_back_to_reading(assembler):
     assembler.process_chunk(delta('{"a": 1}'))
     assembler.process_chunk(delta(' {"b": 2}'))
     assert assembler.state is AssemblyState.IN_CHUNK
@@ -117,32 +117,32 @@ def test_brackets_in_strings_open_nothing(assembler):
         ([START, StreamEvent("error"), STOP], "Unexpected stop event in state error"),
     ],
 )
-def test_an_event_out_of_order_is_an_error_that_names_the_state(events, message):
+def test_event_out_of_order_is_error_that_names_state(events, message):
     assembler = StreamAssembler(DeterministicClock(0))
     result = [assembler.process_chunk(event) for event in events][-1]
     assert (result.error, result.message) == (AssemblyError.UNEXPECTED_EVENT, message)
     assert assembler.state is AssemblyState.ERROR
 
 
-def test_an_error_of_the_stream_ends_it_and_keeps_the_text(assembler):
+def test_error_of_stream_ends_it_and_keeps_text(assembler):
     assembler.process_chunk(delta('{"a": 1'))
     result = assembler.process_chunk(StreamEvent("error", error="connection reset"))
     assert (result.error, result.message, result.buffer) == (AssemblyError.STREAM_ERROR, "connection reset", '{"a": 1')
 
 
-def test_words_are_refused_with_the_reason_of_the_repair(assembler):
+def test_words_are_refused_with_reason_of_repair(assembler):
     assembler.process_chunk(delta("I would rather not"))
     result = assembler.process_chunk(STOP)
     assert (result.error, result.refusal) == (AssemblyError.INVALID_JSON, RepairRefusal.NO_JSON)
     assert assembler.state is AssemblyState.ERROR
 
 
-def test_a_stream_that_ends_without_a_stop_event_is_an_error():
+def test_stream_that_ends_without_stop_event_is_error():
     result = assemble([START, delta('{"a": 1}')], DeterministicClock(0))
     assert (result.error, result.buffer) == (AssemblyError.NO_STOP, '{"a": 1}')
 
 
-def test_an_event_of_an_unknown_type_is_passed_over(assembler):
+def test_event_of_unknown_type_is_passed_over(assembler):
     assert assembler.process_chunk(StreamEvent("ping")).type == "continue"  # type: ignore[arg-type]
 
 
@@ -166,14 +166,14 @@ def test_a_text_one_character_bigger_is_an_error():
     assert (result.error, result.buffer) == (AssemblyError.BUFFER_OVERFLOW, "")
 
 
-def test_a_document_may_wait_for_its_close_as_long_as_the_timeout(assembler, clock):
+def test_document_may_wait_for_its_close_as_long_as_timeout(assembler, clock):
     assembler.process_chunk(delta('{"a": 1}'))
     clock.advance(CLOSE_TIMEOUT_MS)
     assert assembler.check_timeout() is None
     assert assembler.process_chunk(STOP).type == "complete"
 
 
-def test_a_document_that_waits_longer_is_an_error_that_carries_it(assembler, clock):
+def test_document_that_waits_longer_is_error_that_carries_it(assembler, clock):
     assembler.process_chunk(delta('{"a": 1}'))
     clock.advance(CLOSE_TIMEOUT_MS + 1)
     result = assembler.check_timeout()
@@ -197,7 +197,7 @@ def test_white_space_does_not_prolong_the_wait(assembler, clock):
     assert assembler.process_chunk(STOP).error is AssemblyError.CLOSE_TIMEOUT
 
 
-def test_a_document_that_is_not_whole_has_no_timeout_here(assembler, clock):
+def test_document_that_is_not_whole_has_no_timeout_here(assembler, clock):
     assembler.process_chunk(delta('{"a": 1'))
     clock.advance(CLOSE_TIMEOUT_MS * 100)
     assert assembler.process_chunk(STOP).type == "complete"
@@ -227,19 +227,19 @@ def test_any_chunks_give_the_result_of_one_chunk(text, cuts):
 
 @given(TEXTS)
 @settings(max_examples=examples(100), deadline=None)
-def test_single_characters_give_the_result_of_one_chunk(text):
+def test_single_characters_give_result_of_one_chunk(text):
     assert outcome(assembled(*text)) == outcome(assembled(text))
 
 
 @given(st.text(max_size=20).map(lambda text: json.dumps({"memories": [{"content": text}]})), st.data())
 @settings(max_examples=examples(100), deadline=None)
-def test_a_stream_cut_anywhere_is_repaired_or_refused(text, data):
+def test_stream_cut_anywhere_is_repaired_or_refused(text, data):
     cut = data.draw(st.integers(0, len(text)))
     result = assembled(text[:cut])
     assert result.type == "complete" or result.error is AssemblyError.INVALID_JSON
 
 
-def test_many_documents_in_a_row_are_parsed_once_on_the_way(monkeypatch, assembler):
+def test_many_documents_in_row_are_parsed_once_on_way(monkeypatch, assembler):
     """Each closing bracket could be the end; parsing at each of them would cost the square of the length."""
     parsed = []
 

@@ -72,7 +72,7 @@ def test_required_fields_come_first_and_excluded_ones_not_at_all() -> None:
     assert (list(schema["properties"]), schema["required"]) == (["text", "place"], ["text"])
 
 
-def test_a_tool_can_require_and_describe_more_than_rest() -> None:
+def test_tool_can_require_and_describe_more_than_rest() -> None:
     schema = tool_parameters(NoteInput, required=["place"], exclude=["vector"], descriptions={"text": "One fact."})
     assert schema["required"] == ["place", "text"]
     assert schema["properties"]["text"]["description"] == "One fact."

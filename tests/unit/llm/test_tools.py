@@ -60,7 +60,7 @@ def run(handler: Any, parameters: dict[str, Any], access: Access = ANA, **reques
     return ToolRegistry([tool(handler)]).execute(access, ToolRequest(**asked))
 
 
-def test_a_tool_runs_with_its_parameters_under_the_access_of_the_caller() -> None:
+def test_tool_runs_with_its_parameters_under_access_of_caller() -> None:
     handler = Recorder()
     result = run(handler, {"content": "tea"})
     assert (result.outcome, result.value, result.problems) == ("done", {"saved": True}, ())
@@ -91,7 +91,7 @@ def test_invalid_parameters_are_answered_before_anything_runs(
     assert handler.calls == []
 
 
-def test_a_problem_says_what_would_be_right_and_not_what_was_given() -> None:
+def test_problem_says_what_would_be_right_and_not_what_was_given() -> None:
     [problem] = run(Recorder(), {"content": "a very secret content indeed"}).problems
     assert problem.detail == "Must keep to maxLength: 20."
 
@@ -101,13 +101,13 @@ def test_of_many_problems_some_are_named() -> None:
     assert len(result.problems) == MAX_ERRORS
 
 
-def test_an_unknown_tool_is_answered_with_the_nearest_one() -> None:
+def test_unknown_tool_is_answered_with_nearest_one() -> None:
     result = run(Recorder(), {"content": "tea"}, name="Notes")
     assert result.outcome == "unknown_tool"
     assert result.problems[0].detail == "There is no tool called 'Notes'. Did you mean note?"
 
 
-def test_an_unknown_tool_is_answered_with_those_that_the_caller_may_use() -> None:
+def test_unknown_tool_is_answered_with_those_that_caller_may_use() -> None:
     registry = ToolRegistry([tool(), tool(name="look", permission=Permission.READ)])
     result = registry.execute(READER, ToolRequest(Protocol.ABP, "zzz", {}, (0, 1)))
     assert result.problems[0].detail == "There is no tool called 'zzz'. Known are: look."
@@ -141,7 +141,7 @@ def test_a_bug_in_a_tool_is_not_hidden() -> None:
         run(Recorder(ZeroDivisionError()), {"content": "tea"})
 
 
-def test_vcp_values_become_what_the_schema_asks_for() -> None:
+def test_vcp_values_become_what_schema_asks_for() -> None:
     handler = Recorder()
     written = {"content": "12", "count": "3", "words": '["a"]', "sure": "true", "inner": '{"a": null}'}
     run(handler, written, protocol=Protocol.VCP)
@@ -149,7 +149,7 @@ def test_vcp_values_become_what_the_schema_asks_for() -> None:
 
 
 @pytest.mark.parametrize("value", ["three", "", "[" * 100_000])
-def test_a_vcp_value_that_is_none_of_its_kind_stays_text(value: str) -> None:
+def test_vcp_value_that_is_none_of_its_kind_stays_text(value: str) -> None:
     assert parse_vcp_parameters({"count": value}, SCHEMA) == {"count": value}
 
 

@@ -24,7 +24,7 @@ anything = st.text(st.characters(codec=None))  # type: ignore[arg-type]
         ("a\u2003b", "a b"),
     ],
 )
-def test_contents_that_differ_only_in_form_are_the_same(one: str, other: str) -> None:
+def test_contents_that_differ_only_in_form_are_same(one: str, other: str) -> None:
     assert content_hash(one) == content_hash(other)
 
 
@@ -43,24 +43,24 @@ def test_internal_punctuation_and_spaces_count(one: str, other: str) -> None:
 
 
 @pytest.mark.parametrize("separator", ["\x1c", "\x1d", "\x1e", "\x1f", "\x85"])
-def test_what_only_python_calls_white_space_vanishes_instead_of_becoming_a_space(separator: str) -> None:
+def test_what_only_python_calls_white_space_vanishes_instead_of_becoming_space(separator: str) -> None:
     assert normalise_content(f"a{separator}b") == "ab"
 
 
-def test_the_byte_order_mark_is_white_space_as_in_javascript() -> None:
+def test_byte_order_mark_is_white_space_as_in_javascript() -> None:
     assert normalise_content("a\ufeffb") == "a b"
 
 
-def test_a_line_end_after_the_closing_punctuation_does_not_hide_it() -> None:
+def test_line_end_after_closing_punctuation_does_not_hide_it() -> None:
     assert normalise_content("done.\n") == "done"
 
 
-def test_the_hash_is_that_of_the_normalised_text_in_utf_8() -> None:
+def test_hash_is_that_of_normalised_text_in_utf_8() -> None:
     assert content_hash("Test.") == "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 
 
 @given(anything)
-def test_any_text_has_a_hash_and_the_same_one_each_time(text: str) -> None:
+def test_any_text_has_hash_and_same_one_each_time(text: str) -> None:
     assert content_hash(text) == content_hash(text)
     assert len(content_hash(text)) == 64
 
@@ -68,7 +68,7 @@ def test_any_text_has_a_hash_and_the_same_one_each_time(text: str) -> None:
 @pytest.mark.parametrize(
     "nasty", ["!" * 100_000 + "x", "a" + " " * 100_000 + "b", "\u3000!" * 50_000 + "x", "\u0301\u0316" * 50_000]
 )
-def test_the_longest_content_is_normalised_in_an_instant(nasty: str) -> None:
+def test_longest_content_is_normalised_in_instant(nasty: str) -> None:
     started = time.perf_counter()
     normalise_content(nasty)
     assert time.perf_counter() - started < 1.0, "a pattern that backtracks would take half a minute"

@@ -72,7 +72,7 @@ def test_it_says_how_the_rows_were_found():
     assert nearest_rows(filled(400), unit(1), shard.alive, 10, FREE_GRAPH).way is not SearchWay.GRAPH
 
 
-def test_a_graph_of_rows_that_have_all_left_meanwhile_is_not_used():
+def test_graph_of_rows_that_have_all_left_meanwhile_is_not_used():
     shard = filled(1_200)
     source = shard.graph_source()
     graph = VectorGraph.of(source.ids, source.vectors[source.slots], threads=1)
@@ -83,7 +83,7 @@ def test_a_graph_of_rows_that_have_all_left_meanwhile_is_not_used():
     assert ids_of(shard, unit(2), shard.alive, 10) == [1]
 
 
-def test_as_many_as_exist_are_found_where_the_matching_rows_lie_far_away():
+def test_as_many_as_exist_are_found_where_matching_rows_lie_far_away():
     shard = with_graph(filled(500))
     vector = unit(3)
     farthest = np.argsort(shard.vectors @ vector)[:25]
@@ -92,7 +92,7 @@ def test_as_many_as_exist_are_found_where_the_matching_rows_lie_far_away():
     assert ids_of(shard, vector, matching, 20) == naive(shard, vector, matching, 20)
 
 
-def test_new_rows_that_match_do_not_stand_in_for_nearer_ones_that_the_graph_did_not_give():
+def test_new_rows_that_match_do_not_stand_in_for_nearer_ones_that_graph_did_not_give():
     shard = with_graph(filled(500))
     vector = unit(3)
     matching = np.zeros(shard.size + 40, dtype=np.bool_)
@@ -111,7 +111,7 @@ def test_more_than_there_are_gives_all_there_are():
     assert sorted(ids_of(shard, unit(1), shard.alive, 100)) == list(range(30))
 
 
-def test_a_row_saved_after_the_graph_was_made_is_found():
+def test_row_saved_after_graph_was_made_is_found():
     shard = with_graph(filled(100))
     shard.apply([row(1_000, 77_777)])
     assert ids_of(shard, unit(77_777), shard.alive, 1) == [1_000]
@@ -123,14 +123,14 @@ def test_a_row_that_left_is_not_found():
     assert 5 not in ids_of(shard, unit(5), shard.alive, 50)
 
 
-def test_a_row_with_another_vector_is_found_by_that_one():
+def test_row_with_another_vector_is_found_by_that_one():
     shard = with_graph(filled(100))
     shard.apply([row(5, 88_888)])
     assert ids_of(shard, unit(88_888), shard.alive, 1) == [5]
     assert ids_of(shard, unit(5), shard.alive, 1) != [5]
 
 
-def test_what_changed_while_the_graph_was_made_is_not_in_it():
+def test_what_changed_while_graph_was_made_is_not_in_it():
     shard = filled(100)
     source = shard.graph_source()
     graph = VectorGraph.of(source.ids, source.vectors[source.slots], threads=1)
@@ -151,7 +151,7 @@ def test_packing_between_copying_and_attaching_does_no_harm():
     assert ids_of(shard, vector, shard.alive, 10) == naive(shard, vector, shard.alive, 10)
 
 
-def test_the_codes_of_a_column_lie_in_one_piece_however_the_shard_has_changed():
+def test_codes_of_column_lie_in_one_piece_however_shard_has_changed():
     shard = filled(2_200)
     assert shard.codes("session_id").flags.c_contiguous
     shard.apply([row(number, number, active=False) for number in range(1_200)])
@@ -161,7 +161,7 @@ def test_the_codes_of_a_column_lie_in_one_piece_however_the_shard_has_changed():
     assert shard.codes("session_id").flags.c_contiguous
 
 
-def test_rows_without_a_vector_stay_outside_the_graph():
+def test_rows_without_vector_stay_outside_graph():
     shard = filled(10)
     shard.apply([row(50, 1)._replace(vector=b"")])
     with_graph(shard)
@@ -185,7 +185,7 @@ def test_a_graph_comes_back_from_its_file(tmp_path):
     assert loaded.room > 0
 
 
-def test_the_rows_of_a_graph_are_read_from_its_file(tmp_path):
+def test_rows_of_graph_are_read_from_its_file(tmp_path):
     shard = with_graph(filled(200))
     shard.graph.remove([3, 4])
     shard.graph.save(tmp_path / "graph")
@@ -203,18 +203,18 @@ def test_a_file_of_another_dimension_is_refused(tmp_path, dimension):
         read_graph_rows(tmp_path / "graph", dimension)
 
 
-def test_a_file_that_is_none_of_a_graph_is_refused(tmp_path):
+def test_file_that_is_none_of_graph_is_refused(tmp_path):
     (tmp_path / "graph").write_bytes(b"nothing")
     with pytest.raises(ValueError, match="no graph"):
         read_graph_rows(tmp_path / "graph", DIMENSION)
 
 
-def test_a_graph_without_rows_comes_back_without_any(tmp_path):
+def test_graph_without_rows_comes_back_without_any(tmp_path):
     VectorGraph(DIMENSION, 10).save(tmp_path / "graph")
     assert len(read_graph_rows(tmp_path / "graph", DIMENSION).ids) == 0
 
 
-def test_a_graph_of_other_times_covers_the_rows_that_still_have_their_vectors(tmp_path):
+def test_graph_of_other_times_covers_rows_that_still_have_their_vectors(tmp_path):
     old = with_graph(filled(50))
     old.graph.remove([3])
     old.graph.save(tmp_path / "graph")

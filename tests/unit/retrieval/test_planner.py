@@ -49,16 +49,16 @@ def counts(living: int, matching: int | None = None, in_graph: int | None = None
         (counts(200_000, 199_000, in_graph=0), SearchWay.SCAN),
     ],
 )
-def test_what_is_chosen_for_ten_rows_with_the_costs_of_this_page(rows: RowCounts, way: SearchWay) -> None:
+def test_what_is_chosen_for_ten_rows_with_costs_of_this_page(rows: RowCounts, way: SearchWay) -> None:
     assert plan(rows, 10).way is way
 
 
-def test_without_a_filter_no_more_rows_are_asked_for_than_wanted() -> None:
+def test_without_filter_no_more_rows_are_asked_for_than_wanted() -> None:
     assert rows_to_ask_for(counts(200_000), 10) == 10
     assert rows_to_ask_for(counts(5), 10) == 5
 
 
-def test_the_fewer_rows_match_the_more_are_asked_for() -> None:
+def test_fewer_rows_match_more_are_asked_for() -> None:
     asked = [rows_to_ask_for(counts(200_000, matching), 10) for matching in (200_000, 100_000, 20_000, 2_000)]
     assert asked == [10, 33, 164, 1_633]
 
@@ -68,12 +68,12 @@ def test_dead_slots_are_looked_at_but_not_taken_for_rows_that_do_not_match() -> 
     assert plan(rows, 10).asked == 10
 
 
-def test_rows_that_the_graph_does_not_know_make_it_dearer() -> None:
+def test_rows_that_graph_does_not_know_make_it_dearer() -> None:
     known, unknown = counts(200_000), counts(200_000, in_graph=190_000)
     assert plan(unknown, 10).price == pytest.approx(plan(known, 10).price + 10 * DEFAULT_COSTS.subset)
 
 
-def test_a_search_is_never_narrower_than_what_it_asks_for() -> None:
+def test_search_is_never_narrower_than_what_it_asks_for() -> None:
     assert breadth_for(1) == MIN_BREADTH
     assert all(breadth_for(asked) >= asked for asked in range(1, 3_000))
 
@@ -95,7 +95,7 @@ def test_what_is_asked_of_the_graph_is_there(rows: RowCounts, top_k: int, costs:
 
 
 @given(row_counts(), top_ks, any_costs)
-def test_no_way_that_turns_out_wrong_costs_much_more_than_the_right_one(
+def test_no_way_that_turns_out_wrong_costs_much_more_than_right_one(
     rows: RowCounts, top_k: int, costs: SearchCosts
 ) -> None:
     exact = plan(replace(rows, in_graph=0), top_k, costs).price
@@ -118,7 +118,7 @@ def test_a_graph_that_knows_more_is_never_dearer(rows: RowCounts, top_k: int, co
 
 
 @given(row_counts(), top_ks, any_costs, st.integers(1, 100_000))
-def test_a_graph_that_is_worth_it_is_so_too_when_more_rows_match(
+def test_graph_that_is_worth_it_is_so_too_when_more_rows_match(
     rows: RowCounts, top_k: int, costs: SearchCosts, more: int
 ) -> None:
     wider = replace(rows, matching=min(rows.matching + more, rows.living))
@@ -132,7 +132,7 @@ def test_more_results_are_never_cheaper(rows: RowCounts, top_k: int, costs: Sear
 
 
 @given(row_counts(), top_ks, any_costs, st.floats(0.1, 10))
-def test_a_machine_that_is_slower_in_everything_pays_in_proportion(
+def test_machine_that_is_slower_in_everything_pays_in_proportion(
     rows: RowCounts, top_k: int, costs: SearchCosts, factor: float
 ) -> None:
     slower = SearchCosts(costs.scan * factor, costs.subset * factor, costs.graph * factor, costs.fixed * factor)

@@ -27,7 +27,7 @@ def added(batches: list[list[int]], growing: range) -> Postings:
 
 
 @given(batches=batches, first=st.integers(0, 6), count=st.integers(1, 6), limit=st.sampled_from([0, 5, 4_096]))
-def test_a_term_has_its_slots_whether_they_were_added_at_once_or_little_by_little(
+def test_term_has_its_slots_whether_they_were_added_at_once_or_little_by_little(
     batches: list[list[int]], first: int, count: int, limit: int
 ) -> None:
     with patch("apps.retrieval.domain.postings._TAIL_LIMIT", limit):

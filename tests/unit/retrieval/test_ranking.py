@@ -107,7 +107,7 @@ documents = st.builds(
 
 @settings(max_examples=examples(150), deadline=None)
 @given(st.lists(st.lists(documents, max_size=12), min_size=1, max_size=5))
-def test_keyword_scores_are_those_of_the_naive_reference_after_any_changes(changes: list[list[Doc]]) -> None:
+def test_keyword_scores_are_those_of_naive_reference_after_any_changes(changes: list[list[Doc]]) -> None:
     index = RowStore(DIMENSION, COLUMNS)
     stored: dict[int, Doc] = {}
     for batch in changes:
@@ -137,7 +137,7 @@ def test_two_shards_answer_as_one_when_sessions_are_not_split(docs: list[Doc], c
     assert search([filled(docs[:cut]), filled(docs[cut:])], query="fork") == search([filled(docs)], query="fork")
 
 
-def test_the_arrays_are_packed_when_most_slots_are_dead() -> None:
+def test_arrays_are_packed_when_most_slots_are_dead() -> None:
     index = RowStore(DIMENSION, COLUMNS)
     for round_ in range(4):
         index.apply([Doc(n, ("fork",), at=float(round_)).row() for n in range(600)])
@@ -146,7 +146,7 @@ def test_the_arrays_are_packed_when_most_slots_are_dead() -> None:
     assert len(search([index], query="fork", mode=SearchMode.KEYWORD)) == 100
 
 
-def test_hybrid_is_the_weighted_sum_of_cosine_and_relative_bm25() -> None:
+def test_hybrid_is_weighted_sum_of_cosine_and_relative_bm25() -> None:
     docs = [Doc(1, ("fork",), vector=(0.6, 0.8, 0, 0)), Doc(2, ("river",), vector=(1, 0, 0, 0))]
     scores = search([filled(docs)], query="fork")
     assert scores == {
@@ -155,30 +155,30 @@ def test_hybrid_is_the_weighted_sum_of_cosine_and_relative_bm25() -> None:
     }
 
 
-def test_a_query_of_unknown_words_ranks_by_similarity() -> None:
+def test_query_of_unknown_words_ranks_by_similarity() -> None:
     docs = [Doc(1, ("fork",), vector=(0.6, 0.8, 0, 0)), Doc(2, vector=(1, 0, 0, 0))]
     assert list(search([filled(docs)], query="zebra")) == [2, 1]
 
 
-def test_equal_scores_are_ordered_by_the_newer_row() -> None:
+def test_equal_scores_are_ordered_by_newer_row() -> None:
     assert list(search([filled([Doc(n) for n in range(1, 31)])], query="x", top_k=3)) == [30, 29, 28]
 
 
 @pytest.mark.parametrize("top_k", [1, 3, 10, 100])
-def test_the_best_are_the_same_whatever_the_number_asked_for(top_k: int) -> None:
+def test_best_are_same_whatever_number_asked_for(top_k: int) -> None:
     rng = np.random.default_rng(7)
     docs = [Doc(n, vector=tuple(v / np.linalg.norm(v))) for n, v in enumerate(rng.normal(size=(50, 4)), start=1)]
     full = list(search([filled(docs)], query="x", top_k=1000))
     assert list(search([filled(docs)], query="x", top_k=top_k)) == full[:top_k]
 
 
-def test_a_filter_that_keeps_one_in_a_thousand_still_finds_it() -> None:
+def test_filter_that_keeps_one_in_thousand_still_finds_it() -> None:
     docs = [Doc(n, at=float(n)) for n in range(1, 1001)]
     moment = datetime.fromtimestamp(500, UTC)
     assert list(search([filled(docs)], query="x", start=moment, end=moment, top_k=5)) == [500]
 
 
-def test_the_persona_of_the_scope_bounds_the_statistics_too() -> None:
+def test_persona_of_scope_bounds_statistics_too() -> None:
     mine = [Doc(1, ("fork",), persona="p"), Doc(2, ("river",), persona="p")]
     others = [Doc(n, ("fork", "lamp") * 3, persona="q") for n in range(3, 20)]
     scope = Scope("ana", persona_id="p")
@@ -203,7 +203,7 @@ def test_confidence_decays_by_policy() -> None:
     assert [hit.confidence for hit in ranking.hits] == [0.5]
 
 
-def test_a_shard_is_filtered_by_the_columns_that_its_owner_names() -> None:
+def test_shard_is_filtered_by_columns_that_its_owner_names() -> None:
     index = RowStore(DIMENSION, (*SESSION_KEY, "event_type"))
     index.apply([Doc(n).row()._replace(coded=("", "", "", kind)) for n, kind in enumerate(("visit", "meal", "visit"))])
     query = SearchQuery(query="x", tags={"event_type": "visit"})

@@ -20,7 +20,7 @@ from apps.retrieval.domain.substance import fullness, question_share
         ("?!", 0.0),
     ],
 )
-def test_the_share_of_questions_is_counted_in_words(text: str, share: float) -> None:
+def test_share_of_questions_is_counted_in_words(text: str, share: float) -> None:
     assert question_share(text) == pytest.approx(share)
 
 

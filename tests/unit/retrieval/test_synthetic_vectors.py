@@ -6,7 +6,7 @@ import pytest
 from apps.retrieval.domain.vectors.synthetic import Clusters
 
 
-def test_they_are_of_unit_length_and_the_asked_shape():
+def test_they_are_of_unit_length_and_asked_shape():
     drawn = Clusters(7, 96, seed=1).draw(300)
     assert drawn.vectors.shape == (300, 96)
     assert drawn.vectors.dtype == np.float32
@@ -14,13 +14,13 @@ def test_they_are_of_unit_length_and_the_asked_shape():
     assert set(drawn.clusters) == set(range(7))
 
 
-def test_the_same_seed_gives_the_same_and_another_seed_others():
+def test_same_seed_gives_same_and_another_seed_others():
     first, again, other = (Clusters(5, 24, seed).draw(40).vectors for seed in (1, 1, 2))
     assert first.tolist() == again.tolist()
     assert not np.allclose(first, other)
 
 
-def test_the_next_ones_are_others_of_the_same_clusters():
+def test_next_ones_are_others_of_same_clusters():
     clusters = Clusters(5, 24, seed=1)
     rows, queries = clusters.draw(200), clusters.draw(200)
     assert not np.allclose(rows.vectors, queries.vectors)
@@ -28,7 +28,7 @@ def test_the_next_ones_are_others_of_the_same_clusters():
     assert np.mean(nearest == queries.clusters) > 0.9
 
 
-def test_rows_of_a_cluster_are_nearer_to_each_other_than_to_the_rest():
+def test_rows_of_cluster_are_nearer_to_each_other_than_to_rest():
     drawn = Clusters(20, 96, seed=1).draw(500)
     cosines = drawn.vectors @ drawn.vectors.T
     same = drawn.clusters[:, None] == drawn.clusters[None, :]
@@ -37,10 +37,10 @@ def test_rows_of_a_cluster_are_nearer_to_each_other_than_to_the_rest():
 
 
 @pytest.mark.parametrize(("rows", "clusters"), [(1, 1), (100, 2), (10_000, 200), (1_000_000, 4_000)])
-def test_there_are_as_many_clusters_as_suit_the_rows(rows, clusters):
+def test_there_are_as_many_clusters_as_suit_rows(rows, clusters):
     assert len(Clusters.for_rows(rows, 8, seed=1)._centres) == clusters
 
 
-def test_they_fill_a_part_of_their_space_but_not_that_alone():
+def test_they_fill_part_of_their_space_but_not_that_alone():
     spread = np.linalg.svd(Clusters(50, 128, seed=1).draw(2_000).vectors, compute_uv=False)
     assert spread[63] > 4 * spread[64] > 0.1

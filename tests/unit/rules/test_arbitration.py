@@ -74,7 +74,7 @@ def test_scenario_multi_factor_scoring_keeps_the_higher_score() -> None:
     assert result.confidence == pytest.approx(0.5 + apart / 2)
 
 
-def test_the_weights_and_the_threshold_are_those_of_the_spec() -> None:
+def test_weights_and_threshold_are_those_of_spec() -> None:
     assert ArbitrationConfig().weights == ArbitrationWeights(importance=0.4, recency=0.3, source=0.2, semantic=0.1)
     assert ArbitrationConfig().merge_threshold == 0.2
 
@@ -108,7 +108,7 @@ def test_scenario_multiple_conflict_resolution() -> None:
 # --- the order of the strategies --------------------------------------------------------------------------
 
 
-def test_importance_is_asked_before_recency_and_recency_before_the_source() -> None:
+def test_importance_is_asked_before_recency_and_recency_before_source() -> None:
     important = record(importance=0.9, days=-9, source="inferred")
     newer = record(importance=0.1, days=9, source="system")
     every = {"priority_importance": True, "priority_recency": True, "priority_source": True}
@@ -117,22 +117,22 @@ def test_importance_is_asked_before_recency_and_recency_before_the_source() -> N
     assert decide(replace(important, importance=0.1, timestamp=newer.timestamp), newer, **every).winner == "existing"
 
 
-def test_the_default_lets_the_newer_memory_win_even_over_a_more_important_one() -> None:
+def test_default_lets_newer_memory_win_even_over_more_important_one() -> None:
     result = arbitrate(record(days=1, importance=0.1), record(importance=1.0), conflict(), ArbitrationConfig())
     assert (result.winner, result.strategy) == ("candidate", Strategy.RECENCY)
 
 
-def test_of_the_same_moment_the_default_believes_the_user_before_a_guess() -> None:
+def test_of_same_moment_default_believes_user_before_guess() -> None:
     result = arbitrate(record(source="inferred"), record(source="user"), conflict(), ArbitrationConfig())
     assert (result.winner, result.strategy) == ("existing", Strategy.SOURCE)
 
 
-def test_a_word_of_the_callers_own_ranks_with_the_last_source() -> None:
+def test_word_of_callers_own_ranks_with_last_source() -> None:
     assert decide(record(source="importer"), record(source="system"), priority_source=True).winner == "existing"
     assert decide(record(source="importer"), record(source="inferred"), priority_source=True).action is Action.MERGE
 
 
-def test_a_contradiction_is_not_merged_unless_the_rule_says_so() -> None:
+def test_contradiction_is_not_merged_unless_rule_says_so() -> None:
     contradiction = conflict(SignalType.SEMANTIC, SignalType.CONTRADICTION)
     for allowed, action in ((False, Action.KEEP), (True, Action.MERGE)):
         config = ArbitrationConfig(**NOTHING_FIRST, merge_contradictions=allowed)
@@ -144,7 +144,7 @@ def test_without_a_conflict_both_memories_stand() -> None:
     assert (result.action, result.winner, result.loser) == (Action.KEEP, None, None)
 
 
-def test_a_conflict_on_weak_evidence_is_only_noticed_unless_the_rule_says_otherwise() -> None:
+def test_conflict_on_weak_evidence_is_only_noticed_unless_rule_says_otherwise() -> None:
     weak = replace(conflict(), is_decisive=False)
     noticed = arbitrate(record(days=1), record(), weak, ArbitrationConfig())
     assert (noticed.action, noticed.winner, noticed.strategy) == (Action.KEEP, None, Strategy.NOTICED)
@@ -152,13 +152,13 @@ def test_a_conflict_on_weak_evidence_is_only_noticed_unless_the_rule_says_otherw
     assert decided.winner == "candidate"
 
 
-def test_a_difference_of_exactly_the_threshold_is_not_merged() -> None:
+def test_difference_of_exactly_threshold_is_not_merged() -> None:
     weights = ArbitrationWeights(importance=1, recency=0, source=0, semantic=0)
     result = decide(record(importance=0.75), record(importance=0.5), weights=weights, merge_threshold=0.25)
     assert (result.action, result.winner) == (Action.KEEP, "candidate")
 
 
-def test_the_most_severe_conflict_does_not_depend_on_their_order() -> None:
+def test_most_severe_conflict_does_not_depend_on_their_order() -> None:
     tied = [DetectedConflict(record(key=key, days=days), conflict()) for key, days in (("b", 0), ("a", 0), ("c", -1))]
     assert {by_severity(order)[0].existing.key for order in permutations(tied)} == {"a"}
 
@@ -212,7 +212,7 @@ def test_confidences_are_between_zero_and_one_and_decisions_repeat(
 
 
 @given(st.floats(0, 1e9), st.floats(0, 1e9))
-def test_a_greater_difference_of_time_is_never_less_sure(one: float, other: float) -> None:
+def test_greater_difference_of_time_is_never_less_sure(one: float, other: float) -> None:
     def sure(seconds: float) -> float:
         newer = replace(record(), timestamp=NOON + timedelta(seconds=seconds))
         return decide(newer, record(), priority_recency=True, allow_merge=False).confidence

@@ -185,7 +185,7 @@ def test_never_of_one_person_contradicts_no_other_one() -> None:
     assert found is None or found.score < DECISIVE
 
 
-def test_an_update_with_a_word_of_change_is_stronger() -> None:
+def test_update_with_word_of_change_is_stronger() -> None:
     older = "We talked about travel for hours. I keep a budget of $400 a month for books and magazines, is that fine?"
     newer = "My sister visits us in May. I {} a budget of $550 a month for books and magazines, does that sound right?"
     plain, told = (find_contradiction(older, newer.format(verb), 0.5) for verb in ("keep", "now keep"))
@@ -194,7 +194,7 @@ def test_an_update_with_a_word_of_change_is_stronger() -> None:
     assert told.score > plain.score
 
 
-def test_a_change_told_in_other_words_is_noticed_and_not_acted_on() -> None:
+def test_change_told_in_other_words_is_noticed_and_not_acted_on() -> None:
     older = "I visited my friend Ana Lopez in her flat by the harbour. Can you suggest a gift for her?"
     newer = "My friend Ana Lopez recently moved back to the village, so I take the bus. Which line goes there?"
     found = find_contradiction(older, newer, 0.6)
@@ -203,11 +203,11 @@ def test_a_change_told_in_other_words_is_noticed_and_not_acted_on() -> None:
     assert NOTICED < found.score < DECISIVE
 
 
-def test_the_same_with_a_word_of_change_is_no_change() -> None:
+def test_same_with_word_of_change_is_no_change() -> None:
     assert find_contradiction("I drink green tea with honey", "I currently drink green tea with honey", 0.9) is None
 
 
-def test_one_statement_of_a_long_memory_is_not_enough_to_act() -> None:
+def test_one_statement_of_long_memory_is_not_enough_to_act() -> None:
     rest = " ".join(f"The walk through quarter {number} was long and pleasant." for number in range(40))
     short = find_contradiction("I paint. I smoke cigars every evening.", "I paint. I don't smoke cigars every evening.")
     long = find_contradiction(f"{rest} I smoke cigars every evening.", f"{rest} I don't smoke cigars every evening.")
@@ -272,7 +272,7 @@ def test_an_update_in_the_middle_of_a_long_turn() -> None:
     assert "collection" in found.common
 
 
-def test_the_same_update_far_from_the_topic_is_not_noticed() -> None:
+def test_same_update_far_from_topic_is_not_noticed() -> None:
     older, newer = "We drove 17 miles through the forest today", "It took 25 miles of cable to wire the office"
     assert find_contradiction(older, newer, 0.1) is None
 

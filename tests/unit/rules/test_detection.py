@@ -32,7 +32,7 @@ def vector(angle: float) -> npt.NDArray[np.float32]:
 # --- the scenarios ------------------------------------------------------------------------------------------
 
 
-def test_semantic_similarity_signal_contains_the_score_and_the_target() -> None:
+def test_semantic_similarity_signal_contains_score_and_target() -> None:
     candidate = record("Ana drinks tea.", embedding=vector(0.0))
     existing = record("Ana likes hot drinks.", key="42", embedding=vector(0.3))
     signal = detect(candidate, existing, DetectionConfig(semantic_threshold=0.9)).signal(SignalType.SEMANTIC)
@@ -42,7 +42,7 @@ def test_semantic_similarity_signal_contains_the_score_and_the_target() -> None:
     assert signal.evidence["threshold"] == 0.9
 
 
-def test_keyword_overlap_signal_references_the_overlapping_keywords() -> None:
+def test_keyword_overlap_signal_references_overlapping_keywords() -> None:
     candidate, existing = record("Drinking green tea daily"), record("Drinks green tea")
     signal = detect(candidate, existing, DetectionConfig(keyword_threshold=0.7)).signal(SignalType.KEYWORD)
     assert signal is not None
@@ -58,7 +58,7 @@ def test_time_window_signal_describes_delta_and_window() -> None:
     assert signal.evidence == {"delta_seconds": 75.0, "window_seconds": 300.0}
 
 
-def test_importance_difference_signal_is_emitted_above_the_delta() -> None:
+def test_importance_difference_signal_is_emitted_above_delta() -> None:
     signal = detect(record(importance=0.9), record(importance=0.5), CONFIG).signal(SignalType.IMPORTANCE)
     assert signal is not None
     assert signal.score == pytest.approx(0.4)
@@ -68,14 +68,14 @@ def test_importance_difference_signal_is_emitted_above_the_delta() -> None:
 # --- thresholds ---------------------------------------------------------------------------------------------
 
 
-def test_a_similarity_at_the_threshold_does_not_exceed_it() -> None:
+def test_similarity_at_threshold_does_not_exceed_it() -> None:
     one = record("a", embedding=np.array([1, 0], dtype=np.float32))
     other = record("b", embedding=np.array([0.5, 0.5], dtype=np.float32))
     assert detect(one, other, DetectionConfig(semantic_threshold=0.5)).signal(SignalType.SEMANTIC) is None
     assert detect(one, other, DetectionConfig(semantic_threshold=0.49)).signal(SignalType.SEMANTIC) is not None
 
 
-def test_an_importance_at_the_delta_does_not_exceed_it() -> None:
+def test_importance_at_delta_does_not_exceed_it() -> None:
     pair = record(importance=0.75), record(importance=0.5)
     assert detect(*pair, DetectionConfig(importance_delta=0.25)).signal(SignalType.IMPORTANCE) is None
 
@@ -87,13 +87,13 @@ def test_the_edge_of_the_window_is_within_it() -> None:
     assert detect(record(), record(timestamp=NOON + timedelta(seconds=301)), CONFIG).signal(SignalType.TIME) is None
 
 
-def test_a_window_of_zero_holds_the_same_moment_only() -> None:
+def test_window_of_zero_holds_same_moment_only() -> None:
     signal = detect(record(), record(), DetectionConfig(time_window_seconds=0)).signal(SignalType.TIME)
     assert signal is not None
     assert signal.score == 1.0
 
 
-def test_given_keywords_count_beside_the_words_of_the_content() -> None:
+def test_given_keywords_count_beside_words_of_content() -> None:
     assert keywords_of(record("Likes tea", keywords=("Hot drinks",))) == {"like", "tea", "hot", "drink"}
 
 
@@ -107,7 +107,7 @@ def test_time_and_importance_alone_make_no_conflict() -> None:
     assert not detection.is_decisive
 
 
-def test_the_same_words_in_another_order_are_no_conflict() -> None:
+def test_same_words_in_another_order_are_no_conflict() -> None:
     detection = detect(record("The dog bites the man"), record("The man bites the dog"), CONFIG)
     assert detection.signal(SignalType.KEYWORD) is not None
     assert not detection.is_conflict
@@ -120,7 +120,7 @@ def test_the_same_again_is_decisive_and_restates() -> None:
     assert detection.restates
 
 
-def test_a_similar_text_with_a_differing_word_is_noticed_only() -> None:
+def test_similar_text_with_differing_word_is_noticed_only() -> None:
     one = record("A dog is running in the deep snow", embedding=vector(0.0))
     other = record("A dog is running in the deep sand", embedding=vector(0.01))
     detection = detect(one, other, CONFIG)
@@ -129,7 +129,7 @@ def test_a_similar_text_with_a_differing_word_is_noticed_only() -> None:
     assert not detection.is_decisive
 
 
-def test_a_strong_contradiction_is_decisive_and_a_weaker_one_is_noticed() -> None:
+def test_strong_contradiction_is_decisive_and_weaker_one_is_noticed() -> None:
     pair = record("I live in Munich"), record("I live in Berlin")
     assert detect(*pair, CONFIG).is_decisive
     noticed = detect(*pair, DetectionConfig(act_threshold=0.95))
@@ -145,7 +145,7 @@ def test_a_contradiction_never_restates() -> None:
     assert not detection.restates
 
 
-def test_a_contradiction_names_the_side_of_each_value() -> None:
+def test_contradiction_names_side_of_each_value() -> None:
     signal = detect(record("I have 25 postcards"), record("I have 17 postcards", key="9"), CONFIG).signal(
         SignalType.CONTRADICTION
     )
@@ -178,7 +178,7 @@ def test_facts_that_follow_one_pattern_are_not_acted_on() -> None:
 
 @given(TEXTS, TEXTS, st.floats(0, 1), st.floats(-7, 7))
 @settings(max_examples=examples(300), deadline=None)
-def test_swapping_the_sides_changes_neither_scores_nor_judgement(a: str, b: str, weight: float, angle: float) -> None:
+def test_swapping_sides_changes_neither_scores_nor_judgement(a: str, b: str, weight: float, angle: float) -> None:
     one = record(a, importance=weight, embedding=vector(0.0))
     other = record(b, days=weight / 100, embedding=vector(angle))
     there, back = detect(one, other, CONFIG), detect(other, one, CONFIG)

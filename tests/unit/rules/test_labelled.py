@@ -92,12 +92,12 @@ def test_unrelated_pairs_cross_all_conflicts() -> None:
     assert {item.label for item in crossed} == {Label.APART}
 
 
-def test_a_limit_on_unrelated_pairs_leaves_no_item_out() -> None:
+def test_limit_on_unrelated_pairs_leaves_no_item_out() -> None:
     conflicts = [pair(older=str(number), newer="x") for number in range(10)]
     assert {item.older for item in unrelated(conflicts, limit=10)} == {str(number) for number in range(10)}
 
 
-def test_neighbours_are_the_nearest_of_the_unrelated_pairs() -> None:
+def test_neighbours_are_nearest_of_unrelated_pairs() -> None:
     conflicts = [pair(older=name, newer=name.upper()) for name in "abc"]
     assert [(item.older, item.newer) for item in neighbours(conflicts)] == [("a", "B"), ("b", "C"), ("c", "A")]
 
@@ -109,7 +109,7 @@ def test_a_file_is_halved_by_blocks_of_neighbours() -> None:
     assert [item.older for item in second] == ["2", "3", "6"]
 
 
-def test_the_halves_of_a_large_file_have_larger_blocks() -> None:
+def test_halves_of_large_file_have_larger_blocks() -> None:
     first, second = halves([pair(older=str(number)) for number in range(1000)])
     assert [item.older for item in first[:51]] == [*map(str, range(50)), "100"]
     assert len(first) == len(second) == 500

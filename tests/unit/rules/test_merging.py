@@ -141,7 +141,7 @@ def test_sentences_that_differ_in_what_matters_both_stay(first: str, second: str
     assert deduplicate(f"{first}\n{second}", 0.8).removed == 0
 
 
-def test_of_two_that_say_the_same_the_one_that_says_more_stays() -> None:
+def test_of_two_that_say_same_one_that_says_more_stays() -> None:
     short, long = "Ana likes green tea in the morning.", "Ana likes hot green tea in the morning."
     for text in (f"{short} {long}", f"{long} {short}"):
         assert deduplicate(text, 0.7).text == long
@@ -153,11 +153,11 @@ def test_a_title_is_no_sentence_of_its_own() -> None:
     assert deduplicate(text, 0.8).text == text
 
 
-def test_a_summary_keeps_every_sentence_of_short_memories() -> None:
+def test_summary_keeps_every_sentence_of_short_memories() -> None:
     assert content(TEA, DOG, ContentStrategy.SUMMARIZE) == f"{TEA} {DOG}"
 
 
-def test_smart_without_a_similarity_looks_at_the_words() -> None:
+def test_smart_without_similarity_looks_at_words() -> None:
     near = merged(record("Ana likes green tea."), record("Ana likes green tea!"), None)
     assert near.strategy is ContentStrategy.SUMMARIZE
     assert merged(record(TEA), record(DOG), None).strategy is ContentStrategy.CONCATENATE

@@ -109,7 +109,7 @@ BAD: list[tuple[str, Any, str]] = [
 
 
 @pytest.mark.parametrize(("given_document", "path"), [row[1:] for row in BAD], ids=[row[0] for row in BAD])
-def test_a_bad_document_is_refused_with_the_path_of_the_field(given_document: Any, path: str) -> None:
+def test_bad_document_is_refused_with_path_of_field(given_document: Any, path: str) -> None:
     found = problems(given_document)
     assert path in found
     assert all(message and len(message) < 300 for message in found.values())
@@ -128,7 +128,7 @@ def test_a_name_may_be_any_printable_text(name: str) -> None:
 # --- reading and writing --------------------------------------------------------------------------------
 
 
-def test_what_a_document_leaves_out_has_its_default() -> None:
+def test_what_document_leaves_out_has_its_default() -> None:
     rule = rule_from_document(validate_document({"name": "mine", "merge": {"boost_amount": 0.3}}))
     assert rule.merge == MergeConfig(boost_amount=0.3)
     assert rule.arbitration == ArbitrationConfig()
@@ -136,7 +136,7 @@ def test_what_a_document_leaves_out_has_its_default() -> None:
     assert (rule.enabled, rule.priority, rule.extends) == (True, 0, None)
 
 
-def test_every_setting_has_a_sentence_of_help_and_a_sound_default() -> None:
+def test_every_setting_has_sentence_of_help_and_sound_default() -> None:
     settings = setting_schemas()
     assert len(settings) > 35
     for path, schema in settings.items():
@@ -144,7 +144,7 @@ def test_every_setting_has_a_sentence_of_help_and_a_sound_default() -> None:
     assert validate_document({**RuleConfig(name="mine").to_document()})
 
 
-def test_every_field_of_the_configurations_can_be_set() -> None:
+def test_every_field_of_configurations_can_be_set() -> None:
     paths = setting_schemas()
     for section, kind in (("detection", DetectionConfig), ("arbitration", ArbitrationConfig), ("merge", MergeConfig)):
         for name in kind.model_fields:
@@ -180,7 +180,7 @@ def documents(draw: st.DrawFn) -> dict[str, Any]:
 
 
 @given(documents())
-def test_a_rule_written_as_a_document_reads_as_the_same_rule(given_document: dict[str, Any]) -> None:
+def test_rule_written_as_document_reads_as_same_rule(given_document: dict[str, Any]) -> None:
     rule = rule_from_document(validate_document(given_document))
     assert rule_from_document(validate_document(rule.to_document())) == rule
 
@@ -216,7 +216,7 @@ def test_scenario_rule_inheritance() -> None:
     assert (leaf.merge.boost_amount, leaf.merge.deduplicate) == (0.2, False)
 
 
-def test_what_a_rule_says_overrides_what_it_inherits() -> None:
+def test_what_rule_says_overrides_what_it_inherits() -> None:
     rules = family(base={"priority": 7, "enabled": False}, leaf={"extends": "base", "priority": 1, "enabled": True})
     assert (resolve("leaf", rules).priority, resolve("leaf", rules).enabled) == (1, True)
 
@@ -228,7 +228,7 @@ def test_an_inherited_condition_can_be_taken_away() -> None:
     assert resolve("leaf", rules).conditions.source == ("skill",)
 
 
-def test_inheritance_reaches_over_a_thousand_levels() -> None:
+def test_inheritance_reaches_over_thousand_levels() -> None:
     rules = family(r0={"priority": 5}, **{f"r{n}": {"extends": f"r{n - 1}"} for n in range(1, 1_000)})
     assert resolve("r999", rules).priority == 5
 
@@ -291,11 +291,11 @@ def test_scenario_conditional_rule_matching() -> None:
     assert chosen(rules, importance=0.89) == "ana"
 
 
-def test_of_equal_priority_the_first_by_name_matches() -> None:
+def test_of_equal_priority_first_by_name_matches() -> None:
     assert chosen(family(b={}, a={}, c={})) == "a"
 
 
-def test_when_nothing_matches_the_default_rule_is_left() -> None:
+def test_when_nothing_matches_default_rule_is_left() -> None:
     assert chosen(family(default={}, ben={"conditions": {"user_id": "ben"}})) is None
 
 
@@ -307,14 +307,14 @@ def test_a_range_includes_both_ends() -> None:
 # --- the built-in rules ---------------------------------------------------------------------------------
 
 
-def test_the_built_in_rules_are_sound_and_the_default_is_made_of_the_defaults() -> None:
+def test_built_in_rules_are_sound_and_default_is_made_of_defaults() -> None:
     rules = {name: validate_document(dict(rule)) for name, rule in BUILT_IN.items()}
     default = resolve(DEFAULT_RULE, rules)
     assert default.model_copy(update={"description": ""}) == RuleConfig(name=DEFAULT_RULE)
     assert default.arbitration.default_strategy is DefaultStrategy.KEEP_CANDIDATE
 
 
-def test_what_was_inferred_is_never_decided_by_recency_against_a_better_source() -> None:
+def test_what_was_inferred_is_never_decided_by_recency_against_better_source() -> None:
     rules = {name: validate_document(dict(rule)) for name, rule in BUILT_IN.items()}
     found = match([resolve(name, rules) for name in rules], record(source="inferred"))
     assert found is not None

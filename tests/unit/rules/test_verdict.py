@@ -75,19 +75,19 @@ def test_scenario_multiple_conflict_resolution_decides_the_most_severe() -> None
     assert found.main.result.winner == "candidate"
 
 
-def test_the_others_that_the_candidate_wins_leave_with_the_first() -> None:
+def test_others_that_candidate_wins_leave_with_first() -> None:
     found = verdict(NEWEST, against("a", score=0.9), against("b", score=0.5), against("c", score=0.7))
     assert (keys(found.also), found.others) == (["c", "b"], ())
 
 
-def test_a_candidate_that_loses_one_conflict_does_not_stand_and_touches_nothing_else() -> None:
+def test_candidate_that_loses_one_conflict_does_not_stand_and_touches_nothing_else() -> None:
     found = verdict(NEWEST, against("older", score=0.9), against("newer", score=0.5, days=2))
     assert found.outcome is VerdictOutcome.KEPT_EXISTING
     assert found.main.conflict.existing.key == "newer"
     assert (found.also, keys(found.others)) == ((), ["older"])
 
 
-def test_of_several_that_win_the_most_severe_stands_for_the_candidate() -> None:
+def test_of_several_that_win_most_severe_stands_for_candidate() -> None:
     found = verdict(record(), against("a", score=0.5, days=1), against("b", score=0.8, days=2))
     assert found.main.conflict.existing.key == "b"
 
@@ -97,13 +97,13 @@ def test_what_is_only_noticed_comes_after_what_is_acted_on_and_stays() -> None:
     assert (found.main.conflict.existing.key, found.also, keys(found.others)) == ("strong", (), ["weak"])
 
 
-def test_where_all_is_weak_the_most_severe_is_noticed() -> None:
+def test_where_all_is_weak_most_severe_is_noticed() -> None:
     found = verdict(NEWEST, against("a", score=0.4, weak=True), against("b", score=0.6, weak=True))
     assert (found.outcome, found.main.conflict.existing.key) == (VerdictOutcome.NOTICED, "b")
     assert keys(found.others) == ["a"]
 
 
-def test_a_merge_takes_along_what_the_candidate_wins_and_leaves_other_merges_for_later() -> None:
+def test_merge_takes_along_what_candidate_wins_and_leaves_other_merges_for_later() -> None:
     restated = [against(key, score=score, restates=True) for key, score in (("a", 0.9), ("b", 0.8))]
     beaten = against("c", score=0.5, importance=0.0, source="inferred")
     found = verdict(record(importance=1.0), *restated, beaten, **UNDECIDED, merge_threshold=0.3)
@@ -111,7 +111,7 @@ def test_a_merge_takes_along_what_the_candidate_wins_and_leaves_other_merges_for
     assert (keys(found.also), keys(found.others)) == (["c"], ["b"])
 
 
-def test_a_merge_gives_way_to_a_conflict_that_the_candidate_loses() -> None:
+def test_merge_gives_way_to_conflict_that_candidate_loses() -> None:
     winning = against("c", score=0.5, importance=1.0)
     found = verdict(record(importance=0.0), against("a", restates=True, importance=0.0), winning, **UNDECIDED)
     assert (found.outcome, found.main.conflict.existing.key) == (VerdictOutcome.KEPT_EXISTING, "c")
@@ -154,7 +154,7 @@ def conflict_lists(draw: st.DrawFn) -> list[DetectedConflict]:
 
 
 @given(candidates, conflict_lists(), configs, st.randoms(use_true_random=False))
-def test_the_order_of_the_conflicts_makes_no_difference(
+def test_order_of_conflicts_makes_no_difference(
     candidate: MemoryRecord, conflicts: list[DetectedConflict], config: ArbitrationConfig, chance: Any
 ) -> None:
     shuffled = list(conflicts)
@@ -174,7 +174,7 @@ def test_every_conflict_is_told_of_once(
 
 
 @given(candidates, conflict_lists(), configs)
-def test_a_candidate_stands_only_where_it_loses_nothing_that_is_acted_on(
+def test_candidate_stands_only_where_it_loses_nothing_that_is_acted_on(
     candidate: MemoryRecord, conflicts: list[DetectedConflict], config: ArbitrationConfig
 ) -> None:
     found = decide(candidate, conflicts, config)
@@ -194,7 +194,7 @@ def test_a_candidate_stands_only_where_it_loses_nothing_that_is_acted_on(
 
 
 @given(candidates, st.builds(record, key=st.just("existing"), **fields), found_detections, configs)
-def test_swapping_candidate_and_existing_never_changes_which_memory_wins_a_keep(
+def test_swapping_candidate_and_existing_never_changes_which_memory_wins_keep(
     one: MemoryRecord, other: MemoryRecord, detection: Detection, config: ArbitrationConfig
 ) -> None:
     forth, back = (decide(a, [DetectedConflict(b, detection)], config) for a, b in ((one, other), (other, one)))
@@ -209,7 +209,7 @@ def test_swapping_candidate_and_existing_never_changes_which_memory_wins_a_keep(
     assert back.outcome is swapped.get(forth.outcome, forth.outcome)
 
 
-def test_two_memories_of_one_moment_are_told_apart_by_the_microsecond() -> None:
+def test_two_memories_of_one_moment_are_told_apart_by_microsecond() -> None:
     later = record(key="later")
     later = replace(later, timestamp=NOON + timedelta(microseconds=1))
     assert verdict(later, against("a")).outcome is VerdictOutcome.SUPERSEDED_EXISTING

@@ -30,7 +30,7 @@ unit = st.floats(min_value=0, max_value=1)
         (2, 0.5, 0.666667),
     ],
 )
-def test_merging_gives_the_reference_vectors_of_the_spec(base: float | None, provider: float, merged: float) -> None:
+def test_merging_gives_reference_vectors_of_spec(base: float | None, provider: float, merged: float) -> None:
     assert merge_confidence(base, provider) == merged
 
 
@@ -39,7 +39,7 @@ def test_merging_several_folds_pairwise() -> None:
 
 
 @given(unit, unit)
-def test_merging_is_symmetric_and_stays_between_zero_and_twice_the_lower(x: float, y: float) -> None:
+def test_merging_is_symmetric_and_stays_between_zero_and_twice_lower(x: float, y: float) -> None:
     merged = merge_confidence(x, y)
     assert merged == merge_confidence(y, x)
     assert 0 <= merged <= min(1.0, 2 * min(x, y)) + 1e-6
@@ -49,20 +49,20 @@ def test_a_stable_memory_does_not_decay() -> None:
     assert current_confidence(0.8, DecayPolicy.STABLE, NOW - timedelta(days=5000), None, NOW) == 0.8
 
 
-def test_a_reinforceable_memory_halves_every_thirty_days() -> None:
+def test_reinforceable_memory_halves_every_thirty_days() -> None:
     assert current_confidence(1.0, DecayPolicy.REINFORCEABLE, NOW - timedelta(days=60), None, NOW) == 0.25
 
 
-def test_a_reinforceable_memory_counts_its_age_from_its_last_reinforcement() -> None:
+def test_reinforceable_memory_counts_its_age_from_its_last_reinforcement() -> None:
     created, reinforced = NOW - timedelta(days=300), NOW - timedelta(days=30)
     assert current_confidence(1.0, DecayPolicy.REINFORCEABLE, created, reinforced, NOW) == 0.5
 
 
-def test_a_contextual_memory_halves_every_seven_days_whatever_was_reinforced() -> None:
+def test_contextual_memory_halves_every_seven_days_whatever_was_reinforced() -> None:
     assert current_confidence(0.8, DecayPolicy.CONTEXTUAL, NOW - timedelta(days=7), NOW, NOW) == 0.4
 
 
-def test_a_memory_from_the_future_is_not_more_certain_than_its_writer_claimed() -> None:
+def test_memory_from_future_is_not_more_certain_than_its_writer_claimed() -> None:
     assert current_confidence(0.9, DecayPolicy.CONTEXTUAL, NOW + timedelta(days=9), None, NOW) == 0.9
 
 

@@ -14,7 +14,7 @@ def test_new_content_is_inserted() -> None:
     )
 
 
-def test_a_strictly_surer_duplicate_updates_with_the_merged_confidence() -> None:
+def test_strictly_surer_duplicate_updates_with_merged_confidence() -> None:
     decision = decide_duplicate(0.8, 0.6)
     assert (decision.action, decision.reason) == (DuplicateAction.UPDATE, "confidence_improved")
     assert decision.confidence == 0.685714

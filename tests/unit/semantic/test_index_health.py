@@ -40,7 +40,7 @@ def test_the_worst_reason_comes_first():
     assert health.reasons == (IndexReason.CAPACITY, IndexReason.BACKLOG)
 
 
-def test_it_recovers_step_by_step_and_does_not_flutter_at_a_limit():
+def test_it_recovers_step_by_step_and_does_not_flutter_at_limit():
     just_below = IndexSigns(backlog=1_000 * HARD_BACKLOG * (RELIEVED + 0.01))
     assert judge(just_below, LIMITS, DEGRADED).level is IndexLevel.DEGRADED
     assert judge(IndexSigns(backlog=1_000 * HARD_BACKLOG * 0.5), LIMITS, DEGRADED).level is IndexLevel.WARNING
@@ -63,13 +63,13 @@ def test_the_same_signs_again_change_nothing(signs, before):
     assert judge(signs, LIMITS, health) == health
 
 
-def test_the_allowance_lets_a_second_s_worth_in_and_then_asks_to_wait():
+def test_allowance_lets_second_s_worth_in_and_then_asks_to_wait():
     allowance = WriteAllowance(10)
     assert [allowance.take(1, 0) for _ in range(11)] == [0] * 10 + [100]
     assert allowance.take(1, 100) == 0
 
 
-def test_a_batch_larger_than_a_second_s_worth_is_let_in_when_all_is_there_and_owed():
+def test_batch_larger_than_second_s_worth_is_let_in_when_all_is_there_and_owed():
     allowance = WriteAllowance(10)
     assert allowance.take(50, 0) == 0
     assert allowance.take(1, 1_000) > 0

@@ -24,7 +24,7 @@ CONTRADICTION = {
 evidence = st.dictionaries(st.sampled_from(["threshold", "overlap", "delta", "similarity"]), st.floats(0, 1))
 
 
-def test_a_contradiction_shows_its_reason_what_differs_and_the_passages() -> None:
+def test_contradiction_shows_its_reason_what_differs_and_passages() -> None:
     words = signal_words(CONTRADICTION)
     assert words.sentence == "A number, an amount, a date or a time differs. A strength of more than 0.5 counts."
     assert words.differing == (("15", "12"),)
@@ -32,7 +32,7 @@ def test_a_contradiction_shows_its_reason_what_differs_and_the_passages() -> Non
     assert words.passages == (("Candidate", "owns 15"), ("Existing", "owns 12"))
 
 
-def test_the_bar_of_a_signal_has_its_score_and_its_threshold() -> None:
+def test_bar_of_signal_has_its_score_and_its_threshold() -> None:
     words = signal_words(CONTRADICTION)
     assert (words.percent, words.threshold) == (90.0, 50.0)
 
@@ -44,14 +44,14 @@ def test_shared_keywords_are_told_as_a_share() -> None:
     assert words.common == ("tea",)
 
 
-def test_the_values_of_importances_are_not_passages() -> None:
+def test_values_of_importances_are_not_passages() -> None:
     values = {"candidate": 0.9, "existing": 0.4, "delta": 0.5, "threshold": 0.3}
     words = signal_words({"type": "importance", "score": 0.5, "evidence": values})
     assert words.sentence == "Importances of 0.9 and 0.4 differ by 0.5; more than 0.3 counts."
     assert words.passages == ()
 
 
-def test_a_time_is_told_in_fitting_units_and_has_no_threshold_on_its_bar() -> None:
+def test_time_is_told_in_fitting_units_and_has_no_threshold_on_its_bar() -> None:
     words = signal_words({"type": "time", "score": 0.6, "evidence": {"delta_seconds": 90, "window_seconds": 300}})
     assert words.sentence == "They are 1.5 minutes apart; up to 5 minutes counts."
     assert words.threshold is None
@@ -71,6 +71,6 @@ def test_every_signal_has_words_however_little_is_known(kind: str, score: float,
     assert 0 <= words.percent <= 100
 
 
-def test_every_reason_and_every_outcome_has_a_sentence() -> None:
+def test_every_reason_and_every_outcome_has_sentence() -> None:
     assert REASONS.keys() >= {reason.value for reason in Reason}
     assert OUTCOMES.keys() >= {outcome.value for outcome in VerdictOutcome}

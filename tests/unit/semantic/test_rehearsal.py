@@ -39,7 +39,7 @@ def record(key: str, content: str, days: int = 0) -> MemoryRecord:
 
 
 @given(st.floats(-1, 1, width=32))
-def test_the_vector_of_a_partner_has_exactly_the_recorded_cosine(cosine: float) -> None:
+def test_vector_of_partner_has_exactly_recorded_cosine(cosine: float) -> None:
     vector = at_cosine(cosine)
     assert vector is not None
     assert float(np.dot(AXIS, vector)) == cosine
@@ -62,13 +62,13 @@ def test_each_partner_is_compared_at_its_own_cosine() -> None:
     assert [case.similarity(partner) for partner in case.partners] == [0.99, 0.5, None]
 
 
-def test_a_case_without_a_conflict_leaves_everything() -> None:
+def test_case_without_conflict_leaves_everything() -> None:
     case = replay_case(record("new", "Ben has a dog."), [(record("old", "Ana drinks tea."), 0.1)])
     fate = replay(case, RULE, 1_000)
     assert (fate.outcome, fate.removed, fate.existing, fate.rule) == ("no_conflict", frozenset(), None, "mine")
 
 
-def test_a_contradiction_supersedes_the_older_memory() -> None:
+def test_contradiction_supersedes_older_memory() -> None:
     case = replay_case(
         record("new", "Ana does not live in Lisbon.", 3),
         [(record("old", "Ana lives in Lisbon."), 0.7), (record("other", "Ben has a dog."), 0.1)],
@@ -77,7 +77,7 @@ def test_a_contradiction_supersedes_the_older_memory() -> None:
     assert (fate.outcome, fate.existing, fate.removed) == ("superseded_existing", "old", {"old"})
 
 
-def test_a_merge_tells_its_text_and_is_only_noticed_when_that_is_too_long() -> None:
+def test_merge_tells_its_text_and_is_only_noticed_when_that_is_too_long() -> None:
     contents = ("Ana bakes rye bread every Sunday.", "Ana bakes rye bread every Sunday morning!")
     case = replay_case(record("new", contents[1]), [(record("old", contents[0]), 0.9)])
     fate = replay(case, MERGING, 1_000)
@@ -101,19 +101,19 @@ def test_who_leaves_by_an_outcome(outcome: str, gone: set[str]) -> None:
     assert removed_ids(outcome, "new", "old", ["third"]) == gone
 
 
-def test_fates_are_the_same_when_the_same_memories_stand() -> None:
+def test_fates_are_same_when_same_memories_stand() -> None:
     fate = ReplayedOutcome("superseded_existing", "mine", "old", frozenset(("old", "third")))
     assert fate.effect == ReplayedOutcome("superseded_existing", "other", "third", frozenset(("old", "third"))).effect
     assert fate.effect != ReplayedOutcome("superseded_existing", "mine", "old", frozenset(("old",))).effect
     assert fate.effect != ReplayedOutcome("noticed", "mine", "old").effect
 
 
-def test_it_matters_for_which_memory_a_candidate_leaves() -> None:
+def test_it_matters_for_which_memory_candidate_leaves() -> None:
     fates = [ReplayedOutcome("kept_existing", "mine", key, frozenset(("new",))) for key in ("old", "third")]
     assert fates[0].effect != fates[1].effect
 
 
-def test_merged_texts_that_are_one_memory_are_the_same() -> None:
+def test_merged_texts_that_are_one_memory_are_same() -> None:
     fates = [
         ReplayedOutcome("merged", "mine", "old", frozenset(("new", "old")), text)
         for text in ("Tea.\nAna", "tea. ana!", "tea")

@@ -33,7 +33,7 @@ def judged(facts: EventFacts, *policies: RoutingCriteria) -> RoutingDecision:
 # Matching
 
 
-def test_without_a_policy_nothing_becomes_a_memory() -> None:
+def test_without_policy_nothing_becomes_memory() -> None:
     assert judged(event(1.0)) == RoutingDecision(RoutingJudgement.NO_POLICY)
 
 
@@ -54,7 +54,7 @@ def test_a_whitelist_means_these_types_exactly() -> None:
     assert judged(event(event_type="Promise"), policy) == RoutingDecision(RoutingJudgement.OTHER_TYPE)
 
 
-def test_an_event_must_meet_both_conditions_of_one_policy() -> None:
+def test_event_must_meet_both_conditions_of_one_policy() -> None:
     policies = (
         RoutingCriteria(name="a", min_importance=0.9),
         RoutingCriteria(name="b", event_types=frozenset({"promise"}), min_importance=0.3),
@@ -64,13 +64,13 @@ def test_an_event_must_meet_both_conditions_of_one_policy() -> None:
     assert judged(event(0.5, "message"), *policies) == RoutingDecision(RoutingJudgement.UNIMPORTANT)
 
 
-def test_a_policy_that_is_switched_off_wants_nothing() -> None:
+def test_policy_that_is_switched_off_wants_nothing() -> None:
     assert judged(event(1.0), RoutingCriteria(name="p", is_enabled=False)) == RoutingDecision(
         RoutingJudgement.NO_POLICY
     )
 
 
-def test_of_several_the_highest_priority_counts_then_the_first_name() -> None:
+def test_of_several_highest_priority_counts_then_first_name() -> None:
     low, high, beside = (
         RoutingCriteria(name="a"),
         RoutingCriteria(name="c", priority=5),
@@ -82,7 +82,7 @@ def test_of_several_the_highest_priority_counts_then_the_first_name() -> None:
 # Households
 
 
-def test_a_household_is_judged_by_its_own_policies_instead_of_the_global_ones() -> None:
+def test_household_is_judged_by_its_own_policies_instead_of_global_ones() -> None:
     everybody, home = (
         RoutingCriteria(name="everybody"),
         RoutingCriteria(name="home", household_id="home", min_importance=0.9),
@@ -93,7 +93,7 @@ def test_a_household_is_judged_by_its_own_policies_instead_of_the_global_ones() 
     assert judged(event(0.5), everybody, home).policy is everybody
 
 
-def test_a_household_whose_policy_is_off_is_left_out() -> None:
+def test_household_whose_policy_is_off_is_left_out() -> None:
     everybody = RoutingCriteria(name="everybody")
     off = RoutingCriteria(name="home", household_id="home", is_enabled=False)
     assert judged(event(1.0, household="home"), everybody, off) == RoutingDecision(RoutingJudgement.NO_POLICY)
@@ -117,9 +117,7 @@ policies = st.builds(
 @given(
     st.lists(policies, max_size=6, unique_by=lambda policy: policy.name), st.builds(event, shares, types, households)
 )
-def test_the_table_decides_as_a_plain_look_at_every_policy_would(
-    known: list[RoutingCriteria], facts: EventFacts
-) -> None:
+def test_table_decides_as_plain_look_at_every_policy_would(known: list[RoutingCriteria], facts: EventFacts) -> None:
     own = [policy for policy in known if policy.household_id == facts.household_id != ""]
     asked = own or [policy for policy in known if policy.household_id == ""]
     wanting = [
@@ -151,7 +149,7 @@ def linked(**facts: object) -> LinkedMemory:
     ("on_prune", "done"),
     [(OnPrune.DEMOTE, Remedy.DEMOTE), (OnPrune.DELETE, Remedy.DELETE), (OnPrune.KEEP, Remedy.KEEP)],
 )
-def test_the_policy_says_what_becomes_of_a_memory_whose_events_are_gone(on_prune: OnPrune, done: Remedy) -> None:
+def test_policy_says_what_becomes_of_memory_whose_events_are_gone(on_prune: OnPrune, done: Remedy) -> None:
     assert remedy(on_prune, linked()) == (done, RemedyReason.POLICY)
 
 
@@ -165,23 +163,23 @@ def test_the_policy_says_what_becomes_of_a_memory_whose_events_are_gone(on_prune
         ({"status": "deleted"}, RemedyReason.IS_DELETED),
     ],
 )
-def test_some_memories_are_kept_whatever_the_policy_says(
+def test_some_memories_are_kept_whatever_policy_says(
     on_prune: OnPrune, facts: dict[str, object], why: RemedyReason
 ) -> None:
     assert remedy(on_prune, linked(**facts)) == (Remedy.KEEP, why)
 
 
-def test_a_merged_memory_is_taken_out_of_what_it_went_into() -> None:
+def test_merged_memory_is_taken_out_of_what_it_went_into() -> None:
     assert remedy(OnPrune.DELETE, linked(status="merged")) == (Remedy.SEPARATE, RemedyReason.POLICY)
 
 
 @pytest.mark.parametrize("status", ["superseded", "rejected", "merged"])
-def test_there_is_nothing_to_demote_about_a_memory_that_does_not_stand(status: str) -> None:
+def test_there_is_nothing_to_demote_about_memory_that_does_not_stand(status: str) -> None:
     assert remedy(OnPrune.DEMOTE, linked(status=status)) == (Remedy.KEEP, RemedyReason.NOT_STANDING)
 
 
 @pytest.mark.parametrize("status", ["superseded", "rejected"])
-def test_a_memory_that_has_lost_is_deleted_like_any_other(status: str) -> None:
+def test_memory_that_has_lost_is_deleted_like_any_other(status: str) -> None:
     assert remedy(OnPrune.DELETE, linked(status=status)) == (Remedy.DELETE, RemedyReason.POLICY)
 
 

@@ -12,12 +12,12 @@ def changed(pieces: list[Piece]) -> list[str]:
     return [piece.text.strip() for piece in pieces if piece.kind == "changed"]
 
 
-def test_the_words_that_differ_are_marked_on_both_sides() -> None:
+def test_words_that_differ_are_marked_on_both_sides() -> None:
     one, other = differences("Ana owns 12 postcards.", "Ana owns 15 postcards.")
     assert (changed(one), changed(other)) == (["12"], ["15"])
 
 
-def test_a_word_that_only_one_side_has_is_marked_there() -> None:
+def test_word_that_only_one_side_has_is_marked_there() -> None:
     one, other = differences("Ana lives in Lisbon.", "Ana never lives in Lisbon.")
     assert (changed(one), changed(other)) == ([], ["never"])
 
@@ -27,19 +27,19 @@ def test_blanks_make_no_difference() -> None:
     assert changed(one) == changed(other) == []
 
 
-def test_signs_of_a_script_without_spaces_are_compared_one_by_one() -> None:
+def test_signs_of_script_without_spaces_are_compared_one_by_one() -> None:
     one, other = differences("她住在东京", "她住在大阪")
     assert (changed(one), changed(other)) == (["东京"], ["大阪"])
 
 
-def test_of_long_texts_the_common_beginning_and_end_are_found() -> None:
+def test_of_long_texts_common_beginning_and_end_are_found() -> None:
     middle = " ".join(f"{number}" for number in range(MAX_COMPARED_WORDS + 1))
     one, other = differences(f"start {middle} end", "start end")
     assert changed(one) == [middle]
     assert changed(other) == []
 
 
-def test_a_merged_text_shows_where_its_words_come_from() -> None:
+def test_merged_text_shows_where_its_words_come_from() -> None:
     pieces = provenance("Ana bakes bread Sundays early", "Ana bakes bread early", "Ana bakes Sundays")
     assert [(piece.text.strip(), piece.kind) for piece in pieces] == [
         ("Ana bakes", "same"), ("bread", "candidate"), ("Sundays", "existing"), ("early", "candidate"),

@@ -29,7 +29,7 @@ def api() -> Api:
 # --- one ----------------------------------------------------------------------------------------------
 
 
-def test_an_event_is_recorded_and_shown_as_it_is_kept(api: Api) -> None:
+def test_event_is_recorded_and_shown_as_it_is_kept(api: Api) -> None:
     fields = {"household_id": "home", "persona_id": "chef", "importance": 0.9, "source": "skill", "metadata": {"a": 1}}
     answer = api.post(EVENTS, event(**fields))
     assert answer.status_code == 201
@@ -58,7 +58,7 @@ def test_what_is_not_said_has_its_default(api: Api) -> None:
     assert (shown["household_id"], shown["persona_id"]) == (None, None)
 
 
-def test_the_same_event_again_answers_with_the_first_one(api: Api) -> None:
+def test_same_event_again_answers_with_first_one(api: Api) -> None:
     first = api.post(EVENTS, event()).json()["event"]
     again = api.post(EVENTS, event(" i LIKE tea!", timestamp="2026-03-04T11:00:00Z", importance=1))
     assert again.status_code == 200
@@ -105,7 +105,7 @@ def test_what_happened_when_and_of_what_kind_must_be_said(api: Api, field: str) 
     assert error_attrs(api.post(EVENTS, body)) == [field]
 
 
-def test_a_clock_that_is_an_hour_ahead_does_no_harm(api: Api) -> None:
+def test_clock_that_is_hour_ahead_does_no_harm(api: Api) -> None:
     ahead = utcnow(SYSTEM_CLOCK) + timedelta(hours=1)
     assert api.post(EVENTS, event(timestamp=ahead.isoformat())).status_code == 201
 
@@ -133,7 +133,7 @@ def test_a_key_that_may_only_read_records_nothing() -> None:
 # --- many ---------------------------------------------------------------------------------------------
 
 
-def test_a_batch_gives_each_item_its_answer_in_order(api: Api) -> None:
+def test_batch_gives_each_item_its_answer_in_order(api: Api) -> None:
     items = [
         event("a"),
         event("b", event_type="two words"),
@@ -168,7 +168,7 @@ def test_a_batch_is_one_to_a_thousand_events(api: Api, body: dict[str, Any]) -> 
     assert error_attrs(answer) == ["events"]
 
 
-def test_a_thousand_events_are_recorded_in_their_order(api: Api) -> None:
+def test_thousand_events_are_recorded_in_their_order(api: Api) -> None:
     answer = api.post(BATCH, {"events": [event(f"number {number}") for number in range(1_000)]}).json()
     assert {item["status"] for item in answer["results"]} == {201}
     rows = list(TimelineEvent.objects.order_by("id").values_list("content", flat=True))

@@ -50,7 +50,7 @@ def contents(answer: dict[str, Any]) -> list[str]:
     return [event["content"] for event in answer["events"]]
 
 
-def test_the_newest_events_come_first_with_all_that_is_kept_of_them(api: Api, timeline: Timeline) -> None:
+def test_newest_events_come_first_with_all_that_is_kept_of_them(api: Api, timeline: Timeline) -> None:
     answer = ask(api)
     assert contents(answer) == ["Green tea", "Tea in the garden", "A hut by the lake", "Letter from Porto"]
     [record] = [event for event in timeline.model if event.content == "A hut by the lake"]
@@ -69,7 +69,7 @@ def test_the_newest_events_come_first_with_all_that_is_kept_of_them(api: Api, ti
     }
 
 
-def test_the_diagnostics_count_scanned_and_dropped(api: Api) -> None:
+def test_diagnostics_count_scanned_and_dropped(api: Api) -> None:
     start = (NOW - 2 * HOUR).isoformat()
     account = ask(api, **{"from": start, "event_types": ["visit", "letter"], "top_k": 1})["diagnostics"]
     assert account.pop("took_ms") > 0
@@ -115,7 +115,7 @@ def test_a_key_without_a_bound_sees_everybody(timeline: Timeline) -> None:
     assert ask(everybody, user_id="ben")["count"] == 1
 
 
-def test_asking_out_of_bounds_is_like_an_unknown_user(api: Api) -> None:
+def test_asking_out_of_bounds_is_like_unknown_user(api: Api) -> None:
     elsewhere, unknown = ask(api, user_id="ben"), ask(api, user_id="unknown")
     for answer in (elsewhere, unknown):
         assert answer["diagnostics"].pop("took_ms") >= 0
@@ -139,7 +139,7 @@ def test_what_others_do_changes_no_answer(api: Api, timeline: Timeline) -> None:
 # --- damaged files ------------------------------------------------------------------------------------
 
 
-def test_a_damaged_file_is_said_to_leave_the_answer_incomplete(api: Api, timeline_dir: Any) -> None:
+def test_damaged_file_is_said_to_leave_answer_incomplete(api: Api, timeline_dir: Any) -> None:
     (timeline_dir / segments(SegmentState.ARCHIVED)[0].file_name).unlink()
     for caller, quarantined in ((api, None), (api_for(Scope()), 1)):
         account = ask(caller)["diagnostics"]
@@ -182,7 +182,7 @@ def test_an_event_explains_its_place(api: Api, mode: str) -> None:
     assert "explain" not in ask(api, query="green tea", mode=mode)["events"][0]
 
 
-def test_without_a_text_there_is_nothing_to_explain(api: Api) -> None:
+def test_without_text_there_is_nothing_to_explain(api: Api) -> None:
     assert not {"score", "similarity", "explain"} & set(ask(api, explain=True)["events"][0])
 
 
@@ -220,7 +220,7 @@ def test_bad_input_names_the_field(api: Api, body: dict[str, Any], attr: str) ->
     assert error_attrs(response) == [attr]
 
 
-def test_a_thousand_events_are_given_when_asked_for(timeline: Timeline) -> None:
+def test_thousand_events_are_given_when_asked_for(timeline: Timeline) -> None:
     timeline.record(*[draft(f"{n}", timestamp=NOW, scope=Scope("dan")) for n in range(1_001)])
     answer = ask(api_for(Scope("dan")), top_k=1000)
     assert answer["count"] == 1000

@@ -66,7 +66,7 @@ def test_a_new_hub_is_ready_and_empty(operator: Api) -> None:
     }
 
 
-def test_an_operator_sees_what_is_where_and_what_is_wrong(operator: Api, access: Access) -> None:
+def test_operator_sees_what_is_where_and_what_is_wrong(operator: Api, access: Access) -> None:
     fill(access, 5)
     archived = archive_open_segment()
     fill(access, 7, "ben")
@@ -88,7 +88,7 @@ def test_an_operator_sees_what_is_where_and_what_is_wrong(operator: Api, access:
 
 
 @pytest.mark.parametrize("bound", BOUNDS)
-def test_a_key_with_a_bound_counts_its_own_events_and_nothing_else(access: Access, bound: Scope) -> None:
+def test_key_with_bound_counts_its_own_events_and_nothing_else(access: Access, bound: Scope) -> None:
     api = api_for(bound)
     fill(access, 5)
     archive_open_segment()
@@ -182,7 +182,7 @@ def test_a_sealing_segment_without_rows_has_none(operator: Api) -> None:
     assert operator.get(SEGMENTS).json()["results"][0]["event_count"] == 0
 
 
-def test_a_replaced_segment_names_the_one_that_holds_its_events(operator: Api) -> None:
+def test_replaced_segment_names_one_that_holds_its_events(operator: Api) -> None:
     new = Segment.objects.create(state=SegmentState.SEALING, opened_at=NOW)
     Segment.objects.create(state=SegmentState.COMPACTED, opened_at=NOW, replaced_by=new)
     shown = operator.get(f"{SEGMENTS}?state=compacted").json()["results"]
@@ -198,7 +198,7 @@ def test_a_key_with_a_bound_sees_no_segments(access: Access, bound: Scope) -> No
     assert answer.content == api_for(Scope("unknown")).get(f"{SEGMENTS}?state=open").content
 
 
-def test_a_trusted_key_without_a_bound_sees_segments() -> None:
+def test_trusted_key_without_bound_sees_segments() -> None:
     assert api_for(Scope(), Permission.READ).get(SEGMENTS).status_code == 200
 
 
@@ -213,13 +213,13 @@ def test_a_trusted_key_without_a_bound_sees_segments() -> None:
         ("limit=1&limit=2", "limit"),
     ],
 )
-def test_a_bad_query_string_is_refused_with_its_parameter_named(operator: Api, query: str, attr: str) -> None:
+def test_bad_query_string_is_refused_with_its_parameter_named(operator: Api, query: str, attr: str) -> None:
     answer = operator.get(f"{SEGMENTS}?{query}")
     assert answer.status_code == 400
     assert error_attrs(answer) == [attr]
 
 
-def test_a_cursor_that_names_no_segment_is_not_found(operator: Api) -> None:
+def test_cursor_that_names_no_segment_is_not_found(operator: Api) -> None:
     answer = operator.get(f"{SEGMENTS}?cursor=00000000-0000-4000-8000-000000000000")
     assert answer.status_code == 404
     assert error_attrs(answer) == ["cursor"]

@@ -44,7 +44,7 @@ def script(*turns: Turn, name: str = "scripted", **options) -> ScriptedChat:
     return ScriptedChat(turns, name=name, model="m", **options)
 
 
-def test_without_a_model_the_answer_says_so_and_nothing_is_written_down():
+def test_without_model_answer_says_so_and_nothing_is_written_down():
     result = chat(actor="key:app", purpose="test", request=QUESTION)
     assert result == ChatFailure((Stop(StoppedBy.CONFIGURATION, "no_model"),))
     assert (result.retryable, result.detail) == (False, "No chat model is configured.")
@@ -61,7 +61,7 @@ def test_an_answer_comes_with_what_it_took(ask):
     assert given.effort.latency_ms > 0
 
 
-def test_a_call_is_written_down_without_what_was_said(ask):
+def test_call_is_written_down_without_what_was_said(ask):
     ask(script(("A secret.", EndChunk(Usage(20, 10), FinishReason.STOP, "m-2026"))))
     call = recorded()
     assert (call.actor, call.purpose, call.provider, call.model) == ("key:app", "test", "scripted", "m")
@@ -70,7 +70,7 @@ def test_a_call_is_written_down_without_what_was_said(ask):
     assert (call.prompt, call.answer) == (None, None)
 
 
-def test_what_was_said_is_written_down_where_the_operator_wants_it(ask, ours):
+def test_what_was_said_is_written_down_where_operator_wants_it(ask, ours):
     ask(script("A secret."), rules=replace(ours, keeps_content=True))
     call = recorded()
     assert json.loads(call.prompt)["messages"] == [{"role": "user", "content": "How is the weather?"}]
@@ -85,7 +85,7 @@ def test_nothing_that_was_said_is_logged(ask, caplog):
     assert "secret" not in caplog.text
 
 
-def test_a_failure_is_tried_again_after_the_pauses_of_the_spec(ask, slept):
+def test_failure_is_tried_again_after_pauses_of_spec(ask, slept):
     given = answer(ask(script(BUSY, BUSY, "Rain.")))
     assert given.effort.attempts == 3
     assert slept == [0.5, 1.0]
@@ -120,33 +120,33 @@ def test_what_a_failed_try_has_used_is_paid_for(ask, clock):
     assert budget_window(clock=clock).spent == given.effort.cost_usd
 
 
-def test_the_pause_that_a_provider_asks_for_is_kept(ask, slept):
+def test_pause_that_provider_asks_for_is_kept(ask, slept):
     limited = (ChatRateLimitedError("slowly", status=429, retry_after_ms=7_000),)
     assert answer(ask(script(limited, "Rain."))).text == "Rain."
     assert slept == [7.0]
     assert breaker_state("scripted").attempts == ()
 
 
-def test_a_provider_that_asks_for_too_long_a_pause_is_not_waited_for(ask, slept):
+def test_provider_that_asks_for_too_long_pause_is_not_waited_for(ask, slept):
     limited = (ChatRateLimitedError("later", status=429, retry_after_ms=120_000),)
     failed = failure(ask(script(limited, "never")))
     assert (failed.reason, failed.retryable, failed.retry_after) == ("rate_limited", True, 120)
     assert slept == []
 
 
-def test_the_fallback_answers_when_the_first_provider_fails(ask, slept):
+def test_fallback_answers_when_first_provider_fails(ask, slept):
     given = answer(ask(script(BUSY, BUSY, BUSY), script("Rain.", name="second")))
     assert (given.text, given.provider, given.effort.attempts) == ("Rain.", "second", 4)
     assert recorded().provider == "second"
 
 
 @pytest.mark.parametrize("error", [ChatAuthError("no key"), ChatBadRequestError("too long")])
-def test_the_fallback_answers_at_once_where_trying_again_is_of_no_use(ask, slept, error):
+def test_fallback_answers_at_once_where_trying_again_is_of_no_use(ask, slept, error):
     assert answer(ask(script((error,)), script("Rain.", name="second"))).provider == "second"
     assert slept == []
 
 
-def test_the_fallback_is_asked_rather_than_a_long_pause_kept(ask, slept):
+def test_fallback_is_asked_rather_than_long_pause_kept(ask, slept):
     limited = (ChatRateLimitedError("slowly", status=429, retry_after_ms=7_000),)
     assert answer(ask(script(limited), script("Rain.", name="second"))).provider == "second"
     assert slept == []
@@ -165,7 +165,7 @@ def test_when_both_fail_all_reasons_are_told(ask):
     assert (failed.reason, failed.retryable) == ("overloaded", True)
 
 
-def test_an_open_circuit_is_not_asked_and_says_when(ask, clock):
+def test_open_circuit_is_not_asked_and_says_when(ask, clock):
     for _ in range(4):
         ask(script(BUSY, BUSY, BUSY))
     provider = script("never")
@@ -177,13 +177,13 @@ def test_an_open_circuit_is_not_asked_and_says_when(ask, clock):
     assert (call.outcome, call.guard, call.reason, call.attempts) == ("refused", "breaker", "open", 0)
 
 
-def test_the_fallback_answers_while_the_circuit_of_the_first_is_open(ask):
+def test_fallback_answers_while_circuit_of_first_is_open(ask):
     for _ in range(4):
         ask(script(BUSY, BUSY, BUSY))
     assert answer(ask(script("never"), script("Rain.", name="second"))).provider == "second"
 
 
-def test_a_call_that_the_budget_has_no_room_for_is_refused_until_the_next_day(ask):
+def test_call_that_budget_has_no_room_for_is_refused_until_next_day(ask):
     provider = script("never")
     failed = failure(ask(provider, rules=rules("0.00005")))
     assert (failed.stopped_by, failed.reason, failed.retryable) == (StoppedBy.BUDGET, "budget_exceeded", False)
@@ -191,31 +191,31 @@ def test_a_call_that_the_budget_has_no_room_for_is_refused_until_the_next_day(as
     assert (recorded().outcome, recorded().guard) == ("refused", "budget")
 
 
-def test_a_budget_that_others_have_used_up_is_there_again_tomorrow(ask):
+def test_budget_that_others_have_used_up_is_there_again_tomorrow(ask):
     small = rules("0.00006")
     ask(script(("Rain.", EndChunk(Usage(20, 10), FinishReason.STOP, "m"))), rules=small)
     failed = failure(ask(script("never"), rules=small))
     assert (failed.stopped_by, failed.retryable, failed.retry_after) == (StoppedBy.BUDGET, True, 43_200)
 
 
-def test_a_model_without_a_price_is_refused_while_there_is_a_budget(ask):
+def test_model_without_price_is_refused_while_there_is_budget(ask):
     failed = failure(ask(script("never", name="unknown")))
     assert (failed.stopped_by, failed.reason, failed.retryable) == (StoppedBy.BUDGET, "price_unknown", False)
 
 
-def test_without_a_budget_the_cost_of_an_unknown_model_is_unknown(ask):
+def test_without_budget_cost_of_unknown_model_is_unknown(ask):
     assert answer(ask(script("Rain.", name="unknown"), rules=rules(0))).effort.cost_usd is None
     assert recorded().cost_usd is None
 
 
-def test_where_the_minute_of_a_provider_is_full_the_call_waits(ask, clock, slept, ours):
+def test_where_minute_of_provider_is_full_call_waits(ask, clock, slept, ours):
     ask(script(("Rain.", EndChunk(Usage(85_000, 0), FinishReason.STOP, "m"))))
     clock.advance(40_000)
     assert answer(ask(script("Rain."))).text == "Rain."
     assert sum(slept) == pytest.approx(20, abs=0.5)
 
 
-def test_where_waiting_takes_too_long_the_call_is_refused(ask, slept):
+def test_where_waiting_takes_too_long_call_is_refused(ask, slept):
     ask(script(("Rain.", EndChunk(Usage(85_000, 0), FinishReason.STOP, "m"))))
     failed = failure(ask(script("never")))
     assert (failed.stopped_by, failed.reason, failed.retryable) == (StoppedBy.RATE, "throttled", True)
@@ -223,7 +223,7 @@ def test_where_waiting_takes_too_long_the_call_is_refused(ask, slept):
     assert slept == []
 
 
-def test_where_the_minute_is_full_the_fallback_is_asked_at_once(ask, clock, slept):
+def test_where_minute_is_full_fallback_is_asked_at_once(ask, clock, slept):
     ask(script(("Rain.", EndChunk(Usage(85_000, 0), FinishReason.STOP, "m"))))
     clock.advance(40_000)
     assert answer(ask(script("never"), script("Rain.", name="second"))).provider == "second"
@@ -238,7 +238,7 @@ def test_calls_under_way_are_waited_for_only_so_long(ask, clock, slept, ours):
     tokens_release(reservation_id=held)
 
 
-def test_a_call_larger_than_any_minute_is_refused_for_good(ask):
+def test_call_larger_than_any_minute_is_refused_for_good(ask):
     failed = failure(ask(script("never"), request=replace(QUESTION, max_tokens=200_000)))
     assert (failed.stopped_by, failed.reason, failed.retryable) == (StoppedBy.RATE, "too_large", False)
 
@@ -250,7 +250,7 @@ def test_a_call_is_over_at_its_deadline(ask, slept):
     assert (failed.reason, slept) == ("overloaded", [0.5])
 
 
-def test_a_try_gets_no_more_time_than_the_call_has_left(ask, clock, slept):
+def test_try_gets_no_more_time_than_call_has_left(ask, clock, slept):
     slow = script((Pause(99), "never"), timeouts=Timeouts(5, 60, 180), sleep=lambda seconds: clock.advance(5_000))
     failed = failure(ask(slow, script("never", name="second"), policy=GatewayPolicy(deadline_ms=5_000)))
     assert {(stop.by, stop.reason) for stop in failed.stops} == {(StoppedBy.DEADLINE, "out_of_time")}
@@ -258,20 +258,20 @@ def test_a_try_gets_no_more_time_than_the_call_has_left(ask, clock, slept):
     assert breaker_state("scripted").attempts == ()
 
 
-def test_a_try_is_over_before_what_is_set_aside_for_it_stops_counting(ask, ours):
+def test_try_is_over_before_what_is_set_aside_for_it_stops_counting(ask, ours):
     waits: list[float] = []
     slow = script((Pause(99), "never"), timeouts=Timeouts(5, 3_600, 3_600), sleep=waits.append)
     ask(slow, rules=replace(ours, reservation_ms=60_000))
     assert waits == [55.0]
 
 
-def test_a_timeout_of_the_providers_own_counts_against_it(ask):
+def test_timeout_of_providers_own_counts_against_it(ask):
     slow = ChatTimeoutError("slow", phase=TimeoutPhase.TOTAL)
     ask(script((slow,), (slow,), (slow,)))
     assert len(breaker_state("scripted").attempts) == 3
 
 
-def test_json_is_asked_for_and_checked_where_a_schema_is_given(ask):
+def test_json_is_asked_for_and_checked_where_schema_is_given(ask):
     provider = script(CLEAR)
     given = answer(ask(provider, schema=Weather))
     assert given.value == Weather(sky="clear", degrees=21.5)
@@ -289,7 +289,7 @@ def test_a_text_is_never_repaired(ask):
     assert answer(ask(script("{'sky': 'clear',}"))).text == "{'sky': 'clear',}"
 
 
-def test_an_answer_of_the_wrong_shape_is_asked_for_again_with_the_reason(ask):
+def test_answer_of_wrong_shape_is_asked_for_again_with_reason(ask):
     provider = script('{"sky": "grey", "degrees": 21.5}', CLEAR)
     given = answer(ask(provider, schema=Weather))
     assert (given.value.sky, given.effort.attempts) == ("clear", 2)
@@ -300,7 +300,7 @@ def test_an_answer_of_the_wrong_shape_is_asked_for_again_with_the_reason(ask):
 
 
 @pytest.mark.parametrize(("said", "reason"), [("It is sunny.", "invalid_json"), ("{}", "wrong_shape"), ("", "empty")])
-def test_an_answer_that_stays_of_no_use_is_a_failure(ask, said, reason):
+def test_answer_that_stays_of_no_use_is_failure(ask, said, reason):
     failed = failure(ask(script(said, said, "never"), schema=Weather))
     assert (failed.stopped_by, failed.reason, failed.retryable) == (StoppedBy.OUTPUT, reason, False)
     assert (recorded().outcome, recorded().reason, recorded().attempts) == ("unusable", reason, 2)
@@ -312,7 +312,7 @@ def test_how_often_it_is_asked_again_is_a_setting(ask):
     assert answer(twice).effort.attempts == 3
 
 
-def test_a_useless_answer_says_nothing_against_the_provider_and_does_not_bring_in_the_fallback(ask):
+def test_useless_answer_says_nothing_against_provider_and_does_not_bring_in_fallback(ask):
     second = script("never", name="second")
     ask(script("{}", "{}"), second, schema=Weather)
     assert breaker_state("scripted").attempts == ()
@@ -328,7 +328,7 @@ def test_asking_again_is_within_the_same_budget(ask, clock):
     assert (call.outcome, call.guard, call.attempts, call.cost_usd) == ("failed", "", 1, Decimal("0.00007"))
 
 
-def test_the_fallback_answers_the_corrected_question_when_the_first_fails_there(ask):
+def test_fallback_answers_corrected_question_when_first_fails_there(ask):
     second = script(CLEAR, name="second")
     given = answer(ask(script("{}", (ChatAuthError("no key"),)), second, schema=Weather))
     assert given.provider == "second"
@@ -336,7 +336,7 @@ def test_the_fallback_answers_the_corrected_question_when_the_first_fails_there(
 
 
 @pytest.mark.parametrize("schema", [None, Weather])
-def test_what_the_provider_withholds_is_not_asked_for_again(ask, schema):
+def test_what_provider_withholds_is_not_asked_for_again(ask, schema):
     withheld = ("I can", EndChunk(Usage(1, 1), FinishReason.FILTERED, "m"))
     failed = failure(ask(script(withheld, "never"), schema=schema))
     assert (failed.stopped_by, failed.reason) == (StoppedBy.OUTPUT, "filtered")
@@ -349,43 +349,43 @@ def test_an_endless_answer_is_not_listened_to(ask, schema):
     assert failed.effort.usage.output_tokens == 30_000
 
 
-def test_a_text_cut_at_its_length_is_given_and_says_so(ask):
+def test_text_cut_at_its_length_is_given_and_says_so(ask):
     assert answer(ask(script(("Rain, th", EndChunk(Usage(1, 1), FinishReason.LENGTH, "m"))))).is_cut
 
 
-def test_a_document_cut_at_its_length_is_asked_for_in_fewer_words(ask):
+def test_document_cut_at_its_length_is_asked_for_in_fewer_words(ask):
     cut = ('{"sky": "clear", "deg', EndChunk(Usage(1, 1), FinishReason.LENGTH, "m"))
     provider = script(cut, CLEAR)
     assert not answer(ask(provider, schema=Weather)).is_cut
     assert "in fewer words" in provider.requests[1].messages[-1].content
 
 
-def test_a_caller_who_takes_a_part_gets_it_at_once(ask):
+def test_caller_who_takes_part_gets_it_at_once(ask):
     cut = ('{"days": [17, 21, 2', EndChunk(Usage(1, 1), FinishReason.LENGTH, "m"))
     given = answer(ask(script(cut, "never"), schema=Days, partial_ok=True))
     assert (given.value.days, given.is_cut, given.effort.attempts) == ([17, 21], True, 1)
 
 
-def test_a_document_that_is_whole_is_used_although_the_end_of_the_answer_is_missing(ask):
+def test_document_that_is_whole_is_used_although_end_of_answer_is_missing(ask):
     given = answer(ask(script((CLEAR, ChatCutOffError("cut", usage=Usage(9, 9))), "never"), schema=Weather))
     assert (given.value.sky, given.is_cut, given.effort.usage) == ("clear", False, Usage(9, 9))
     assert breaker_state("scripted").attempts == ()
 
 
-def test_the_end_of_the_answer_is_waited_for_five_seconds(ask):
+def test_end_of_answer_is_waited_for_five_seconds(ask):
     waits: list[float] = []
     given = answer(ask(script((CLEAR, Pause(30), "never"), sleep=waits.append), schema=Weather))
     assert (given.value.sky, waits) == ("clear", [5.0])
 
 
-def test_more_text_after_a_document_has_the_time_of_the_call_again(ask):
+def test_more_text_after_document_has_time_of_call_again(ask):
     waits: list[float] = []
     turn = (CLEAR, " and", Pause(30), " so on")
     given = answer(ask(script(turn, sleep=waits.append), schema=Weather))
     assert (given.value.sky, given.was_repaired, waits) == ("clear", True, [30])
 
 
-def test_a_part_of_a_broken_stream_is_used_when_nobody_gives_a_whole_answer(ask):
+def test_part_of_broken_stream_is_used_when_nobody_gives_whole_answer(ask):
     broken = ('{"days": [17, 2', ChatCutOffError("cut"))
     longer = ('{"days": [18, 22, 2', ChatCutOffError("cut"))
     given = answer(ask(script(broken, longer, broken), schema=Days, partial_ok=True))
@@ -399,19 +399,19 @@ def test_a_whole_answer_is_preferred_to_a_part(ask):
     assert (given.value.days, given.is_cut) == ([18], False)
 
 
-def test_without_leave_a_part_of_a_broken_stream_is_refused(ask):
+def test_without_leave_part_of_broken_stream_is_refused(ask):
     broken = ('{"days": [17, 2', ChatCutOffError("cut"))
     assert failure(ask(script(broken, broken, broken), schema=Days)).reason == "cut_off"
 
 
-def test_who_listens_hears_each_piece_and_that_an_answer_has_begun_anew(ask):
+def test_who_listens_hears_each_piece_and_that_answer_has_begun_anew(ask):
     heard: list[AnswerPiece] = []
     ask(script(("Ra", ChatCutOffError("cut")), ("Rain", ".")), on_piece=heard.append)
     assert heard == [AnswerPiece("Ra", 1), AnswerPiece("Rain", 2), AnswerPiece(".", 2)]
 
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit, GeneratorExit])
-def test_whoever_interrupts_a_call_leaves_nothing_set_aside_and_pays_for_what_was_used(ask, clock, error):
+def test_whoever_interrupts_call_leaves_nothing_set_aside_and_pays_for_what_was_used(ask, clock, error):
     def interrupt(piece: AnswerPiece) -> None:
         raise error
 
@@ -424,12 +424,12 @@ def test_whoever_interrupts_a_call_leaves_nothing_set_aside_and_pays_for_what_wa
     assert breaker_state("scripted").attempts == ()
 
 
-def test_a_provider_with_a_bug_leaves_nothing_set_aside(ask):
+def test_provider_with_bug_leaves_nothing_set_aside(ask):
     with pytest.raises(RuntimeError, match="bug"):
         ask(script((RuntimeError("a bug"),)))  # type: ignore[arg-type]
 
 
-def test_an_interruption_while_it_is_settled_leaves_nothing_set_aside(ask, monkeypatch):
+def test_interruption_while_it_is_settled_leaves_nothing_set_aside(ask, monkeypatch):
     settle, calls = permit.attempt_settle, []
 
     def interrupted(**given):
@@ -444,7 +444,7 @@ def test_an_interruption_while_it_is_settled_leaves_nothing_set_aside(ask, monke
     assert TokenUse.objects.get().settled_at is not None
 
 
-def test_an_interruption_right_after_it_was_settled_does_not_settle_it_twice(ask, clock, monkeypatch):
+def test_interruption_right_after_it_was_settled_does_not_settle_it_twice(ask, clock, monkeypatch):
     settle = permit.attempt_settle
 
     def interrupted(**given):
@@ -457,7 +457,7 @@ def test_an_interruption_right_after_it_was_settled_does_not_settle_it_twice(ask
     assert budget_window(clock=clock).spent == Decimal("0.00003")
 
 
-def test_an_answer_is_not_lost_although_its_reservation_is_gone(ask):
+def test_answer_is_not_lost_although_its_reservation_is_gone(ask):
     def lose(piece: AnswerPiece) -> None:
         BudgetReservation.objects.all().delete()
         TokenUse.objects.all().delete()
@@ -466,7 +466,7 @@ def test_an_answer_is_not_lost_although_its_reservation_is_gone(ask):
     assert recorded().outcome == "succeeded"
 
 
-def test_what_interrupted_a_call_is_raised_although_it_cannot_be_handed_back(ask, monkeypatch, caplog):
+def test_what_interrupted_call_is_raised_although_it_cannot_be_handed_back(ask, monkeypatch, caplog):
     settle = permit.attempt_settle
 
     def failing(**given):
@@ -489,7 +489,7 @@ def test_inside_a_transaction_no_model_is_asked(ask):
     assert provider.requests == []
 
 
-def test_an_interruption_while_waiting_leaves_the_record_of_what_was_tried(ask):
+def test_interruption_while_waiting_leaves_record_of_what_was_tried(ask):
     def interrupted(seconds: float) -> None:
         raise KeyboardInterrupt
 

@@ -73,9 +73,7 @@ POLICIES = st.builds(
     passed=st.integers(0, 120_000),
     seed=st.integers(0, 100),
 )
-def test_every_call_ends_with_a_result_and_the_books_agree(
-    price, scripts, schema, policy, partial_ok, budget, passed, seed
-):
+def test_every_call_ends_with_result_and_books_agree(price, scripts, schema, policy, partial_ok, budget, passed, seed):
     clock = noon()
     clock.advance(ModelCall.objects.count() * 1_000 + passed)
 

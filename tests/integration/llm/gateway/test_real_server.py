@@ -44,7 +44,7 @@ def test_an_answer_of_a_real_server(ask, connect, server, service):
     assert given.effort.cost_usd == Decimal("0.00003")
 
 
-def test_half_of_the_calls_failing_opens_the_circuit_and_it_closes_by_itself(ask, connect, server, clock):
+def test_half_of_calls_failing_opens_circuit_and_it_closes_by_itself(ask, connect, server, clock):
     provider = connect(server)
     replies = cycle([Reply(), OUT_OF_ORDER])
     server.choose = lambda number, received: next(replies)
@@ -64,7 +64,7 @@ def test_half_of_the_calls_failing_opens_the_circuit_and_it_closes_by_itself(ask
     assert list(changes) == ["open", "half_open", "closed"]
 
 
-def test_a_probe_that_fails_opens_the_circuit_again(ask, connect, server, clock):
+def test_probe_that_fails_opens_circuit_again(ask, connect, server, clock):
     provider = connect(server)
     server.say(OUT_OF_ORDER)
     for _ in range(4):
@@ -101,7 +101,7 @@ def test_a_cut_stream_is_asked_for_again(ask, connect, server, service, trouble)
     assert (given.value.sky, given.is_cut, given.effort.attempts) == ("clear", False, 2)
 
 
-def test_a_stream_that_is_cut_each_time_is_refused_unless_the_caller_takes_a_part(ask, connect, server, service):
+def test_stream_that_is_cut_each_time_is_refused_unless_caller_takes_part(ask, connect, server, service):
     server.say(Reply(chunks=('{"days": [17, 21, 2', "3]}"), cut_after=1))
     provider = connect(server, service)
     assert failure(ask(provider, schema=Days)).reason == "cut_off"
@@ -110,7 +110,7 @@ def test_a_stream_that_is_cut_each_time_is_refused_unless_the_caller_takes_a_par
 
 
 @pytest.mark.parametrize("trouble", ["cut_after", "stall_after"])
-def test_a_document_of_which_only_the_end_is_missing_is_used(ask, connect, server, service, trouble):
+def test_document_of_which_only_end_is_missing_is_used(ask, connect, server, service, trouble):
     server.say(Reply(chunks=HALVES, **{trouble: 2}))
     soon = GatewayPolicy(assembly=AssemblyConfig(close_timeout_ms=300))
     began = time.monotonic()
@@ -132,9 +132,7 @@ def test_a_document_of_which_only_the_end_is_missing_is_used(ask, connect, serve
     ],
     ids=["500", "401", "429", "cut", "stall", "page"],
 )
-def test_an_outage_of_the_first_provider_is_invisible_when_there_is_a_fallback(
-    ask, connect, server, second_server, trouble
-):
+def test_outage_of_first_provider_is_invisible_when_there_is_fallback(ask, connect, server, second_server, trouble):
     server.say(trouble)
     first, second = connect(server, "openai", timeouts=QUICK), connect(second_server, "anthropic")
     second_server.say(Reply(chunks=(CLEAR,)))
@@ -143,7 +141,7 @@ def test_an_outage_of_the_first_provider_is_invisible_when_there_is_a_fallback(
     assert recorded().outcome == "succeeded"
 
 
-def test_a_first_provider_that_is_gone_is_left_alone_after_a_while(ask, connect, server, second_server):
+def test_first_provider_that_is_gone_is_left_alone_after_while(ask, connect, server, second_server):
     first, second = connect(server, timeouts=QUICK), connect(second_server)
     server.say(OUT_OF_ORDER)
     for _ in range(4):
@@ -161,14 +159,14 @@ def test_the_pause_that_a_server_asks_for_is_kept(ask, connect, server, service,
     assert breaker_state(given.provider).attempts == ()
 
 
-def test_a_question_that_was_corrected_reaches_the_server(ask, connect, server, service):
+def test_question_that_was_corrected_reaches_server(ask, connect, server, service):
     server.say(Reply(chunks=("Sunny!",)), Reply(chunks=(CLEAR,)))
     assert answer(ask(connect(server, service), schema=Weather)).value.sky == "clear"
     roles = [message["role"] for message in server.received[1].body["messages"] if message["role"] != "system"]
     assert roles == ["user", "assistant", "user"]
 
 
-def test_16_callers_at_once_spend_exactly_the_budget_and_not_one_cent_more(ask, connect, server):
+def test_16_callers_at_once_spend_exactly_budget_and_not_one_cent_more(ask, connect, server):
     provider = connect(server)
     # The question has 5 tokens and the answer at most 5, which cost a cent together.
     Price.objects.filter(provider=provider.name).update(input_per_million=1_000, output_per_million=1_000)
@@ -187,7 +185,7 @@ def test_16_callers_at_once_spend_exactly_the_budget_and_not_one_cent_more(ask, 
     assert Counter(ModelCall.objects.values_list("outcome", flat=True)) == {"succeeded": 30, "refused": 34}
 
 
-def test_callers_at_once_keep_to_the_tokens_of_a_minute(ask, connect, server):
+def test_callers_at_once_keep_to_tokens_of_minute(ask, connect, server):
     provider = connect(server)
     server.say(Reply(chunks=("Rain.",), usage=(5, 45), delay=0.05))
     tight = rules(10, tokens_per_minute={provider.name: 550})
@@ -221,7 +219,7 @@ def _watched():
         thread.join()
 
 
-def test_no_transaction_is_open_while_a_model_is_at_work(ask, connect, server, service):
+def test_no_transaction_is_open_while_model_is_at_work(ask, connect, server, service):
     provider = connect(server, service)
     states: list[list[str]] = []
     server.say(Reply(chunks=("Rain", "."), delay=0.3))
@@ -233,7 +231,7 @@ def test_no_transaction_is_open_while_a_model_is_at_work(ask, connect, server, s
     assert during.count("idle") > len(during) / 2
 
 
-def test_a_database_connection_that_was_lost_during_a_call_is_made_anew(ask, connect, server):
+def test_database_connection_that_was_lost_during_call_is_made_anew(ask, connect, server):
     server.say(Reply(chunks=("Rain", "."), usage=(21, 9)))
 
     def lose(piece: object) -> None:
@@ -247,7 +245,7 @@ def test_a_database_connection_that_was_lost_during_a_call_is_made_anew(ask, con
     assert recorded().outcome == "succeeded"
 
 
-def test_what_a_model_is_asked_and_answers_is_neither_logged_nor_stored(ask, connect, server, service, caplog):
+def test_what_model_is_asked_and_answers_is_neither_logged_nor_stored(ask, connect, server, service, caplog):
     caplog.set_level(logging.DEBUG)
     server.say(Reply(chunks=('{"secret": 1}',)), Reply(status=500), Reply(chunks=('{"secret": 2}',)))
     question = ChatRequest((ChatMessage(MessageRole.USER, "my secret"),), max_tokens=50)

@@ -73,14 +73,14 @@ def open_circuit(clock: DeterministicClock) -> None:
         breaker_record(provider="own", ticket=ticket, result=CallResult.FAILED, rules=RULES, clock=clock)
 
 
-def test_an_attempt_sets_aside_the_most_that_it_may_cost_and_use() -> None:
+def test_attempt_sets_aside_most_that_it_may_cost_and_use() -> None:
     clock = noon()
     permitted(clock)
     assert budget_window(clock=clock).reserved == 2
     assert token_window("own", rules=RULES, clock=clock).window_tokens_used == 1_500
 
 
-def test_settling_records_what_was_used_and_gives_the_rest_back() -> None:
+def test_settling_records_what_was_used_and_gives_rest_back() -> None:
     clock = noon()
     settlement = settled(permitted(clock), clock)
     assert settlement == AttemptSettlement(Decimal("1.1"), Phase.CLOSED)
@@ -89,7 +89,7 @@ def test_settling_records_what_was_used_and_gives_the_rest_back() -> None:
     assert token_window("own", rules=RULES, clock=clock).window_tokens_used == 1_000
 
 
-def test_a_failed_attempt_that_used_nothing_costs_nothing_and_counts_as_a_failure() -> None:
+def test_failed_attempt_that_used_nothing_costs_nothing_and_counts_as_failure() -> None:
     clock = noon()
     assert settled(permitted(clock), clock, CallResult.FAILED, usage=None).cost == 0
     assert budget_window(clock=clock).committed == 0
@@ -103,7 +103,7 @@ def test_a_failed_attempt_may_have_cost_something() -> None:
     assert budget_window(clock=clock).spent == Decimal("1.1")
 
 
-def test_an_attempt_that_was_not_made_leaves_nothing_behind() -> None:
+def test_attempt_that_was_not_made_leaves_nothing_behind() -> None:
     clock = noon()
     settled(permitted(clock), clock, CallResult.NOT_MADE, usage=None)
     assert nothing_is_set_aside(clock)
@@ -133,14 +133,14 @@ def test_the_rest_of_a_day_is_waited_for() -> None:
     assert refused(clock) == AttemptRefusal(CallGuard.BUDGET, "budget_exceeded", 43_200_000)
 
 
-def test_an_open_circuit_refuses_and_leaves_the_money() -> None:
+def test_open_circuit_refuses_and_leaves_money() -> None:
     clock = noon()
     open_circuit(clock)
     assert refused(clock) == AttemptRefusal(CallGuard.BREAKER, "open", 30_000)
     assert nothing_is_set_aside(clock)
 
 
-def test_the_token_rate_refuses_and_leaves_money_and_probe() -> None:
+def test_token_rate_refuses_and_leaves_money_and_probe() -> None:
     clock = noon()
     open_circuit(clock)
     clock.advance(30_000)
@@ -152,7 +152,7 @@ def test_the_token_rate_refuses_and_leaves_money_and_probe() -> None:
     assert Event.objects.count() == events
 
 
-def test_a_call_larger_than_any_minute_is_not_asked_again() -> None:
+def test_call_larger_than_any_minute_is_not_asked_again() -> None:
     large = replace(PLAN, model="llama", output_tokens=1, input_tokens=200_000)
     assert refused(noon(), large, rules(1_000, tokens_per_minute={"own": 100_000})) == AttemptRefusal(
         CallGuard.RATE, "too_large", None
@@ -169,11 +169,11 @@ def test_half_open_as_many_attempts_pass_as_probes_are_missing() -> None:
     assert phases == [Phase.HALF_OPEN, Phase.HALF_OPEN, Phase.CLOSED]
 
 
-def test_a_model_without_a_price_is_refused_while_there_is_a_budget() -> None:
+def test_model_without_price_is_refused_while_there_is_budget() -> None:
     assert refused(noon(), replace(PLAN, model="new")) == AttemptRefusal(CallGuard.BUDGET, "price_unknown", None)
 
 
-def test_a_model_without_a_price_is_called_without_a_known_cost_while_there_is_no_budget() -> None:
+def test_model_without_price_is_called_without_known_cost_while_there_is_no_budget() -> None:
     clock = noon()
     permit = permitted(clock, replace(PLAN, model="new"), rules(0, tokens_per_minute=RULES.tokens_per_minute))
     assert permit.cost(USAGE) is None
@@ -182,20 +182,20 @@ def test_a_model_without_a_price_is_called_without_a_known_cost_while_there_is_n
     assert budget_window(clock=clock).committed == 0
 
 
-def test_a_change_of_price_during_a_call_does_not_change_its_cost() -> None:
+def test_change_of_price_during_call_does_not_change_its_cost() -> None:
     clock = noon()
     permit = permitted(clock)
     Price.objects.update(input_per_million=0, output_per_million=0)
     assert settled(permit, clock).cost == Decimal("1.1")
 
 
-def test_the_last_attempt_that_the_budget_has_room_for_is_warned_about() -> None:
+def test_last_attempt_that_budget_has_room_for_is_warned_about() -> None:
     clock = noon()
     warnings = [attempt_admit(plan=PLAN, rules=RULES, clock=clock).warning for _ in range(5)]
     assert warnings == [None] * 4 + ["This request will exactly exhaust the budget"]
 
 
-def test_thresholds_that_a_call_reached_are_handed_on() -> None:
+def test_thresholds_that_call_reached_are_handed_on() -> None:
     clock = noon()
     permit = permitted(clock, replace(PLAN, output_tokens=4_500))
     assert settled(permit, clock, usage=Usage(1_000, 4_000)).alerts == (70, 90)
@@ -213,7 +213,7 @@ def test_metrics_count_what_was_used_and_refused() -> None:
     assert [after - old for after, old in zip(counted(), before, strict=True)] == pytest.approx([900, 100, 1.1, 1])
 
 
-def test_inside_another_transaction_nothing_is_asked_because_its_locks_would_last_as_long_as_the_call() -> None:
+def test_inside_another_transaction_nothing_is_asked_because_its_locks_would_last_as_long_as_call() -> None:
     permit = permitted(noon())
     with transaction.atomic():
         with pytest.raises(RuntimeError, match="cannot be nested"):
@@ -227,7 +227,7 @@ def record(outcome: CallOutcome = CallOutcome.SUCCEEDED, **fields: object) -> Ca
     return CallRecord(outcome=outcome, **given)  # type: ignore[arg-type]
 
 
-def test_the_record_of_a_call_is_stored_with_its_last_attempt() -> None:
+def test_record_of_call_is_stored_with_its_last_attempt() -> None:
     clock = noon()
     permit = permitted(clock)
     told = record(

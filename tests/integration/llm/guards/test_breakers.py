@@ -32,7 +32,7 @@ def changes() -> list[tuple[str, str, str]]:
     return [(payload["provider"], payload["previous"], payload["phase"]) for payload in payloads]
 
 
-def test_a_provider_that_never_failed_costs_one_query_and_no_row(django_assert_num_queries) -> None:
+def test_provider_that_never_failed_costs_one_query_and_no_row(django_assert_num_queries) -> None:
     with django_assert_num_queries(1):
         admission = breaker_admit(provider="openai", rules=RULES, clock=noon())
     assert admission.ticket == Ticket(term=0)
@@ -43,7 +43,7 @@ def test_a_provider_that_never_failed_costs_one_query_and_no_row(django_assert_n
     assert not Breaker.objects.exists()
 
 
-def test_ten_failures_among_the_last_twenty_calls_open_the_circuit() -> None:
+def test_ten_failures_among_last_twenty_calls_open_circuit() -> None:
     clock = noon()
     for _ in range(9):
         assert call(clock, CallResult.FAILED) is Phase.CLOSED
@@ -59,7 +59,7 @@ def test_other_providers_are_not_held_responsible() -> None:
     assert breaker_admit(provider="anthropic", rules=RULES, clock=clock).allowed
 
 
-def test_the_circuit_recovers_by_itself_and_says_each_change_once() -> None:
+def test_circuit_recovers_by_itself_and_says_each_change_once() -> None:
     clock = noon()
     opened(clock)
     clock.advance(30_000)
@@ -80,7 +80,7 @@ def test_a_failed_probe_opens_the_circuit_again() -> None:
     assert call(clock, CallResult.FAILED) is Phase.OPEN
 
 
-def test_a_probe_that_was_not_made_gives_its_place_back() -> None:
+def test_probe_that_was_not_made_gives_its_place_back() -> None:
     clock = noon()
     opened(clock)
     clock.advance(30_000)
@@ -89,7 +89,7 @@ def test_a_probe_that_was_not_made_gives_its_place_back() -> None:
     assert breaker_state("openai").probes == ()
 
 
-def test_everything_that_is_remembered_is_read_back_to_the_millisecond() -> None:
+def test_everything_that_is_remembered_is_read_back_to_millisecond() -> None:
     clock = DeterministicClock(NOON + 123)
     opened(clock)
     clock.advance(30_001)
@@ -111,7 +111,7 @@ def test_an_operator_closes_the_circuit() -> None:
     assert call(clock, CallResult.FAILED) is Phase.CLOSED
 
 
-def test_a_ticket_from_before_the_reset_decides_nothing() -> None:
+def test_ticket_from_before_reset_decides_nothing() -> None:
     clock = noon()
     opened(clock)
     clock.advance(30_000)
@@ -122,7 +122,7 @@ def test_a_ticket_from_before_the_reset_decides_nothing() -> None:
     assert result is Phase.CLOSED
 
 
-def test_resetting_a_provider_that_never_failed_tells_nobody() -> None:
+def test_resetting_provider_that_never_failed_tells_nobody() -> None:
     breaker_reset(provider="openai", actor="operator", clock=noon())
     assert breaker_state("openai").phase is Phase.CLOSED
     assert changes() == []
@@ -148,7 +148,7 @@ def test_the_gauge_shows_the_phase() -> None:
     assert metrics.CIRCUIT_STATE.labels("gauged")._value.get() == 0
 
 
-def test_no_row_can_say_that_a_closed_circuit_has_probes() -> None:
+def test_no_row_can_say_that_closed_circuit_has_probes() -> None:
     clock = noon()
     opened(clock)
     with pytest.raises(IntegrityError), transaction.atomic():

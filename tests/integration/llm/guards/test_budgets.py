@@ -33,7 +33,7 @@ def warnings() -> list[tuple[str, int, str, str]]:
     return [(found["day"], found["threshold"], found["spent_usd"], found["budget_usd"]) for found in payloads]
 
 
-def test_exactly_the_budget_may_be_spent_and_one_cent_more_may_not() -> None:
+def test_exactly_budget_may_be_spent_and_one_cent_more_may_not() -> None:
     clock = noon()
     spend("9.99", clock)
     refused = reserve("0.02", clock)
@@ -64,7 +64,7 @@ def test_a_call_that_was_not_made_costs_nothing() -> None:
     assert budget_window(clock=clock).committed == 0
 
 
-def test_a_reservation_is_settled_or_released_once() -> None:
+def test_reservation_is_settled_or_released_once() -> None:
     clock = noon()
     first = reserve(1, clock).reservation_id
     assert first is not None
@@ -76,7 +76,7 @@ def test_a_reservation_is_settled_or_released_once() -> None:
     assert budget_window(clock=clock).spent == CENT
 
 
-def test_more_than_was_reserved_is_recorded_all_the_same() -> None:
+def test_more_than_was_reserved_is_recorded_all_same() -> None:
     clock = noon()
     first = reserve(1, clock).reservation_id
     assert first is not None
@@ -85,7 +85,7 @@ def test_more_than_was_reserved_is_recorded_all_the_same() -> None:
     assert reserve("0.01", clock).decision.shortfall == Decimal("2.01")
 
 
-def test_an_expired_reservation_comes_back_by_itself() -> None:
+def test_expired_reservation_comes_back_by_itself() -> None:
     clock = noon()
     reserve(10, clock)
     clock.advance(RULES.reservation_ms - 1)
@@ -95,7 +95,7 @@ def test_an_expired_reservation_comes_back_by_itself() -> None:
     assert reserve(10, clock).reservation_id is not None
 
 
-def test_an_expired_reservation_can_still_be_settled_once() -> None:
+def test_expired_reservation_can_still_be_settled_once() -> None:
     clock = noon()
     late = reserve(6, clock).reservation_id
     assert late is not None
@@ -107,7 +107,7 @@ def test_an_expired_reservation_can_still_be_settled_once() -> None:
         budget_settle(reservation_id=late, actual=Decimal(6), rules=RULES, clock=clock)
 
 
-def test_the_budget_starts_anew_at_midnight_in_utc() -> None:
+def test_budget_starts_anew_at_midnight_in_utc() -> None:
     clock = DeterministicClock(MIDNIGHT + DAY - 1)
     spend(10, clock)
     assert reserve(CENT, clock).reservation_id is None
@@ -119,7 +119,7 @@ def test_the_budget_starts_anew_at_midnight_in_utc() -> None:
     ]
 
 
-def test_a_call_over_midnight_is_charged_to_the_day_in_which_it_was_reserved() -> None:
+def test_call_over_midnight_is_charged_to_day_in_which_it_was_reserved() -> None:
     clock = DeterministicClock(MIDNIGHT + DAY - MINUTE)
     over_midnight = reserve(9, clock).reservation_id
     assert over_midnight is not None
@@ -130,7 +130,7 @@ def test_a_call_over_midnight_is_charged_to_the_day_in_which_it_was_reserved() -
     assert BudgetDay.objects.get(day=date(2026, 11, 22)).spent_usd == 0
 
 
-def test_each_threshold_is_told_of_once_a_day_at_exactly_its_percentage() -> None:
+def test_each_threshold_is_told_of_once_day_at_exactly_its_percentage() -> None:
     clock = noon()
     assert spend("6.99", clock) == ()
     assert spend(CENT, clock) == (70,)
@@ -150,7 +150,7 @@ def test_the_metrics_show_utilisation_and_alerts() -> None:
     assert metrics.BUDGET_ALERTS.labels("70")._value.get() == before + 1
 
 
-def test_the_metrics_show_the_new_day_although_nobody_spends_anything() -> None:
+def test_metrics_show_new_day_although_nobody_spends_anything() -> None:
     clock = noon()
     spend("7.5", clock)
     clock.advance(DAY)
@@ -158,7 +158,7 @@ def test_the_metrics_show_the_new_day_although_nobody_spends_anything() -> None:
     assert metrics.BUDGET_UTILIZATION._value.get() == 0
 
 
-def test_without_a_budget_everything_is_allowed_and_still_added_up() -> None:
+def test_without_budget_everything_is_allowed_and_still_added_up() -> None:
     clock, free = noon(), rules(0)
     for amount in (1_000, 2_000):
         grant = budget_reserve(amount=Decimal(amount), rules=free, clock=clock)
@@ -169,7 +169,7 @@ def test_without_a_budget_everything_is_allowed_and_still_added_up() -> None:
     assert (day.spent_usd, day.limit_usd, day.warned) == (3_000, None, [])
 
 
-def test_an_operator_resets_the_budget_and_what_was_spent_stays_on_record() -> None:
+def test_operator_resets_budget_and_what_was_spent_stays_on_record() -> None:
     clock = noon()
     spend(8, clock)
     open_call = reserve(2, clock).reservation_id
@@ -209,7 +209,7 @@ def test_what_cannot_be_an_amount_changes_nothing(amount: str) -> None:
     assert budget_window(clock=clock).committed == 1
 
 
-def test_the_window_of_a_day_without_calls_is_empty() -> None:
+def test_window_of_day_without_calls_is_empty() -> None:
     window = budget_window(clock=noon())
     assert (window.start, window.committed) == (MIDNIGHT, 0)
     assert not BudgetDay.objects.exists()

@@ -27,7 +27,7 @@ def stored(outcome: CallOutcome = CallOutcome.SUCCEEDED, *, keeps_content: bool 
     return ModelCall.objects.get(uuid=uuid)
 
 
-def test_a_record_says_who_what_how_much_and_how_it_ended() -> None:
+def test_record_says_who_what_how_much_and_how_it_ended() -> None:
     call = stored(
         CallOutcome.FAILED,
         provider="openai",
@@ -42,14 +42,14 @@ def test_a_record_says_who_what_how_much_and_how_it_ended() -> None:
     assert (call.cost_usd, call.latency_ms, call.started_at) == (Decimal("0.000000001"), 12.5, to_datetime(NOON))
 
 
-def test_a_refused_call_names_its_guard_and_no_other_call_does() -> None:
+def test_refused_call_names_its_guard_and_no_other_call_does() -> None:
     assert stored(CallOutcome.REFUSED, guard=CallGuard.BUDGET, reason="budget_exceeded").guard == "budget"
     for outcome, guard in [(CallOutcome.REFUSED, None), (CallOutcome.SUCCEEDED, CallGuard.RATE)]:
         with pytest.raises(IntegrityError), transaction.atomic():
             stored(outcome, guard=guard)
 
 
-def test_content_is_kept_only_when_the_operator_wants_it() -> None:
+def test_content_is_kept_only_when_operator_wants_it() -> None:
     content = CallContent("what was asked", "what was answered")
     assert (stored(content=content).prompt, stored(content=content).answer) == (None, None)
     kept = stored(content=content, keeps_content=True)
@@ -57,7 +57,7 @@ def test_content_is_kept_only_when_the_operator_wants_it() -> None:
     assert stored(keeps_content=True).prompt is None
 
 
-def test_what_postgresql_cannot_store_does_not_lose_a_record() -> None:
+def test_what_postgresql_cannot_store_does_not_lose_record() -> None:
     kept = stored(content=CallContent("nul \x00 and half \ud83d a pair", "whole 😀"), keeps_content=True)
     assert (kept.prompt, kept.answer) == ("nul \ufffd and half \ufffd a pair", "whole 😀")
 
@@ -69,7 +69,7 @@ def test_calls_are_counted_by_outcome() -> None:
     assert counter._value.get() == before + 1
 
 
-def test_a_sweep_removes_expired_reservations_a_day_later_and_leaves_the_days() -> None:
+def test_sweep_removes_expired_reservations_day_later_and_leaves_days() -> None:
     clock, ours = noon(), rules(tokens_per_minute={"own": 100})
     budget_reserve(amount=CENT, rules=ours, clock=clock)
     tokens_reserve(request=TokenRequest("own", "m", 10), rules=ours, clock=clock)
@@ -81,7 +81,7 @@ def test_a_sweep_removes_expired_reservations_a_day_later_and_leaves_the_days() 
     assert BudgetDay.objects.count() == 1
 
 
-def test_a_sweep_removes_old_records_of_calls_in_batches(settings) -> None:
+def test_sweep_removes_old_records_of_calls_in_batches(settings) -> None:
     kept_days = settings.MEMORYHUB.guards.call_retention_days
     old, young = NOON - DAY * kept_days - 1, NOON - DAY * kept_days
     for _ in range(5):

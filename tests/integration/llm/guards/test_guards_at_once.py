@@ -49,7 +49,7 @@ def fail(times: int, clock: DeterministicClock, provider: str = "own") -> None:
         breaker_record(provider=provider, ticket=ticket, result=CallResult.FAILED, rules=RULES, clock=clock)
 
 
-def test_16_spenders_at_once_spend_exactly_the_budget_and_not_one_cent_more() -> None:
+def test_16_spenders_at_once_spend_exactly_budget_and_not_one_cent_more() -> None:
     clock = noon()
 
     def spend() -> int:
@@ -85,7 +85,7 @@ def test_16_reservations_at_once_take_exactly_what_is_left_before_any_is_settled
     assert budget_window(clock=clock).committed == Decimal("0.09")
 
 
-def test_the_first_callers_of_a_day_make_one_row_of_it() -> None:
+def test_first_callers_of_day_make_one_row_of_it() -> None:
     days = [DeterministicClock(MIDNIGHT + number * DAY) for number in range(2)]
 
     def reserve(clock: DeterministicClock) -> Callable[[], object]:
@@ -96,7 +96,7 @@ def test_the_first_callers_of_a_day_make_one_row_of_it() -> None:
     assert [budget_window(clock=clock).reserved for clock in days] == [Decimal("0.04")] * 2
 
 
-def test_a_reservation_settled_by_many_at_once_is_settled_by_one() -> None:
+def test_reservation_settled_by_many_at_once_is_settled_by_one() -> None:
     clock = noon()
     reservation = budget_reserve(amount=CENT, rules=RULES, clock=clock).reservation_id
     assert reservation is not None
@@ -112,7 +112,7 @@ def test_a_reservation_settled_by_many_at_once_is_settled_by_one() -> None:
     assert budget_window(clock=clock).spent == CENT
 
 
-def test_16_callers_at_once_never_use_more_tokens_than_the_minute_takes() -> None:
+def test_16_callers_at_once_never_use_more_tokens_than_minute_takes() -> None:
     clock = noon()
 
     def use() -> int:
@@ -131,7 +131,7 @@ def test_16_callers_at_once_never_use_more_tokens_than_the_minute_takes() -> Non
     assert token_window("own", rules=RULES, clock=clock).window_tokens_used == used
 
 
-def test_failures_seen_by_many_at_once_are_all_counted_and_open_the_circuit_once() -> None:
+def test_failures_seen_by_many_at_once_are_all_counted_and_open_circuit_once() -> None:
     clock = noon()
     at_once(*[lambda: fail(1, clock)] * 9)
     assert len(breaker_state("own").attempts) == 9
@@ -141,7 +141,7 @@ def test_failures_seen_by_many_at_once_are_all_counted_and_open_the_circuit_once
     assert Event.objects.filter(name="llm:breaker:changed").count() == 1
 
 
-def test_half_open_exactly_the_probes_that_are_missing_pass_at_once() -> None:
+def test_half_open_exactly_probes_that_are_missing_pass_at_once() -> None:
     clock = noon()
     fail(10, clock)
     clock.advance(30_000)
@@ -161,7 +161,7 @@ def test_half_open_exactly_the_probes_that_are_missing_pass_at_once() -> None:
     assert list(phases) == ["open", "half_open", "closed"]
 
 
-def test_what_the_guards_remember_survives_the_connection_that_wrote_it() -> None:
+def test_what_guards_remember_survives_connection_that_wrote_it() -> None:
     clock = noon()
     fail(10, clock)
     reservation = budget_reserve(amount=CENT, rules=RULES, clock=clock).reservation_id
@@ -185,7 +185,7 @@ def priced() -> AttemptPlan:
     return AttemptPlan(provider="own", model="m", input_tokens=10, output_tokens=0)
 
 
-def test_16_attempts_at_once_take_exactly_the_budget_and_not_one_cent_more() -> None:
+def test_16_attempts_at_once_take_exactly_budget_and_not_one_cent_more() -> None:
     clock, ours, plan = noon(), rules("0.20"), priced()
 
     def attempt() -> int:
@@ -195,7 +195,7 @@ def test_16_attempts_at_once_take_exactly_the_budget_and_not_one_cent_more() -> 
     assert budget_window(clock=clock).reserved == Decimal("0.20")
 
 
-def test_half_open_exactly_the_missing_probes_pass_among_whole_attempts_at_once() -> None:
+def test_half_open_exactly_missing_probes_pass_among_whole_attempts_at_once() -> None:
     clock, plan = noon(), priced()
     fail(10, clock)
     clock.advance(30_000)

@@ -214,5 +214,5 @@ class Using(RuleBasedStateMachine):
 
 
 @pytest.mark.parametrize("machine", [Breaking, Spending, Using])
-def test_what_the_database_answers_is_what_the_model_answers(machine: type[RuleBasedStateMachine]) -> None:
+def test_what_database_answers_is_what_model_answers(machine: type[RuleBasedStateMachine]) -> None:
     run_state_machine_as_test(machine, settings=QUICK)

@@ -74,7 +74,7 @@ def test_the_newest_price_that_is_valid_counts() -> None:
     assert cost("llama") == 2
 
 
-def test_the_price_of_the_snapshot_goes_before_that_of_the_model_and_that_before_any_model_s() -> None:
+def test_price_of_snapshot_goes_before_that_of_model_and_that_before_any_model_s() -> None:
     price("*", "9", "2026-10-01")
     assert cost("llama-2026-01-02") == 9
     price("llama", "2")
@@ -84,7 +84,7 @@ def test_the_price_of_the_snapshot_goes_before_that_of_the_model_and_that_before
     assert cost("other") == 9
 
 
-def test_a_newer_price_for_long_prompts_alone_does_not_hide_the_older_ones() -> None:
+def test_newer_price_for_long_prompts_alone_does_not_hide_older_ones() -> None:
     price("llama", "1", "2026-01-01")
     price("llama", "5", "2026-02-01", above=1_000)
     assert cost("llama") == 1
@@ -95,7 +95,7 @@ def test_a_price_of_zero_is_a_price() -> None:
     assert cost("llama") == 0
 
 
-def test_a_price_names_its_source_and_who_entered_it() -> None:
+def test_price_names_its_source_and_who_entered_it() -> None:
     assert (price("llama", "1").edited_by, price("other", "1").edited_at) == (
         "operator",
         datetime(2026, 11, 21, 12, tzinfo=UTC),
@@ -104,7 +104,7 @@ def test_a_price_names_its_source_and_who_entered_it() -> None:
         price_save(price=Price(provider="own", model="x", source=" "), actor="operator")
 
 
-def test_a_price_cannot_be_negative_or_be_there_twice() -> None:
+def test_price_cannot_be_negative_or_be_there_twice() -> None:
     stored = price("llama", "1")
     with pytest.raises(ValidationError) as refusal:
         price("other", "-1")

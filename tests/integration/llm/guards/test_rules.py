@@ -8,7 +8,7 @@ from apps.llm.domain.budget import Budget
 from apps.llm.guards.rules import GuardRules, guard_rules
 
 
-def test_without_settings_the_numbers_of_the_spec_hold_and_there_is_no_budget() -> None:
+def test_without_settings_numbers_of_spec_hold_and_there_is_no_budget() -> None:
     assert guard_rules() == GuardRules()
     assert guard_rules().circuit == DEFAULT_CIRCUIT_CONFIG
     assert not guard_rules().budget.is_enforced
@@ -17,11 +17,11 @@ def test_without_settings_the_numbers_of_the_spec_hold_and_there_is_no_budget() 
 @pytest.mark.parametrize(
     ("provider", "limit"), [("anthropic", 40_000), ("claude", 40_000), ("openai", 90_000), ("local", None)]
 )
-def test_the_spec_s_limits_hold_for_the_providers_that_it_names(provider: str, limit: int | None) -> None:
+def test_spec_s_limits_hold_for_providers_that_it_names(provider: str, limit: int | None) -> None:
     assert GuardRules().rate_limit(provider).tokens_per_minute == limit
 
 
-def test_the_operator_s_limits_go_before_the_spec_s_and_zero_is_none() -> None:
+def test_operator_s_limits_go_before_spec_s_and_zero_is_none() -> None:
     ours = GuardRules(tokens_per_minute={"openai": 5, "anthropic": 0})
     assert ours.rate_limit("openai").tokens_per_minute == 5
     assert ours.rate_limit("anthropic").tokens_per_minute is None

@@ -24,7 +24,7 @@ def use(tokens: int, clock: DeterministicClock, model: str = "gpt") -> None:
     tokens_settle(reservation_id=reservation, total_tokens=tokens, clock=clock)
 
 
-def test_a_minute_takes_its_limit_and_not_one_token_more() -> None:
+def test_minute_takes_its_limit_and_not_one_token_more() -> None:
     clock = noon()
     use(300, clock)
     assert reserve(701, clock).decision.verdict is RateVerdict.FULL
@@ -53,7 +53,7 @@ def test_calls_under_way_count_with_their_estimates() -> None:
     assert reserve(900, clock).decision.allowed
 
 
-def test_a_use_leaves_the_window_a_minute_after_it_was_settled() -> None:
+def test_use_leaves_window_minute_after_it_was_settled() -> None:
     clock = noon()
     first = reserve(600, clock).reservation_id
     assert first is not None
@@ -65,7 +65,7 @@ def test_a_use_leaves_the_window_a_minute_after_it_was_settled() -> None:
     assert reserve(600, clock).decision.allowed
 
 
-def test_an_expired_reservation_comes_back_by_itself_and_can_still_be_settled() -> None:
+def test_expired_reservation_comes_back_by_itself_and_can_still_be_settled() -> None:
     clock = noon()
     late = reserve(1_000, clock).reservation_id
     assert late is not None
@@ -85,7 +85,7 @@ def test_tokens_that_were_not_used_are_given_back() -> None:
     assert reserve(1_000, clock).decision.allowed
 
 
-def test_a_reservation_is_settled_or_released_once() -> None:
+def test_reservation_is_settled_or_released_once() -> None:
     clock = noon()
     first = reserve(10, clock).reservation_id
     assert first is not None
@@ -102,7 +102,7 @@ def test_more_than_any_minute_takes_is_not_asked_again() -> None:
     assert (refused.verdict, refused.retry_after_ms) == (RateVerdict.TOO_LARGE, None)
 
 
-def test_a_provider_without_a_limit_is_not_asked_about(django_assert_num_queries) -> None:
+def test_provider_without_limit_is_not_asked_about(django_assert_num_queries) -> None:
     with django_assert_num_queries(0):
         grant = reserve(10**9, noon(), "local")
     assert grant.decision.allowed

@@ -44,7 +44,7 @@ def configure(settings):
     reset_chat_providers()
 
 
-def test_a_hub_without_a_chat_model_has_no_provider_and_loads_no_sdk():
+def test_hub_without_chat_model_has_no_provider_and_loads_no_sdk():
     environment = {name: value for name, value in os.environ.items() if not name.startswith("MEMORYHUB_CHAT_")}
     told = subprocess.run(
         [sys.executable, "-c", LIGHT], env=environment, capture_output=True, text=True, check=True, timeout=60
@@ -52,7 +52,7 @@ def test_a_hub_without_a_chat_model_has_no_provider_and_loads_no_sdk():
     assert told.stdout.strip() == "() []"
 
 
-def test_the_primary_provider_comes_before_its_fallback(configure):
+def test_primary_provider_comes_before_its_fallback(configure):
     configure(MODEL, FALLBACK)
     primary, fallback = chat_providers()
     assert (type(primary), primary.name, primary.model) == (OpenAIChat, "openai", "some-model")
@@ -60,7 +60,7 @@ def test_the_primary_provider_comes_before_its_fallback(configure):
     assert primary.timeouts == fallback.timeouts == Timeouts(1.0, 2.0, 3.0)
 
 
-def test_a_provider_asks_the_configured_server_with_the_configured_key(configure, server, service):
+def test_provider_asks_configured_server_with_configured_key(configure, server, service):
     configure(replace(MODEL, provider=service, base_url=server.base_url(service)))
     [provider] = chat_providers()
     assert provider.complete(QUESTION).text == "Hello there"
@@ -99,7 +99,7 @@ def test_without_a_model_there_is_nothing_to_make(configure, monkeypatch):
     configured.warm_up_chat_providers()
 
 
-def test_after_a_reset_the_settings_are_read_again(configure):
+def test_after_reset_settings_are_read_again(configure):
     configure(MODEL)
     assert len(chat_providers()) == 1
     configure(None)

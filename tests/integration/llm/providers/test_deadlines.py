@@ -62,7 +62,7 @@ def test_a_read_ends_when_the_deadline_passes(ends, event):
 
 
 @pytest.mark.parametrize("event", ["connection.connect_tcp.complete", "connection.start_tls.complete"])
-def test_a_connection_opened_after_the_deadline_is_useless(ends, event):
+def test_connection_opened_after_deadline_is_useless(ends, event):
     connection = CallConnection()
     with connection.watch(time.monotonic()):
         until = time.monotonic() + SOON
@@ -83,7 +83,7 @@ def test_a_call_that_is_over_is_not_interrupted(ends):
     assert not connection.is_interrupted
 
 
-def test_a_deadline_may_be_moved_while_the_call_is_under_way(ends):
+def test_deadline_may_be_moved_while_call_is_under_way(ends):
     connection = CallConnection()
     connection.trace("connection.connect_tcp.complete", {"return_value": OpenStream(ends[0])})
     with connection.watch(time.monotonic() + 600):
@@ -91,14 +91,14 @@ def test_a_deadline_may_be_moved_while_the_call_is_under_way(ends):
         assert ends[0].recv(1) == b""
 
 
-def test_a_stream_may_pause_for_the_idle_time_and_another_answer_for_all_of_it():
+def test_stream_may_pause_for_idle_time_and_another_answer_for_all_of_it():
     timeouts = Timeouts(connect=1, idle=2, total=3)
     assert http_timeout(timeouts, streams=True).as_dict() == {"connect": 1, "read": 2, "write": 2, "pool": 1}
     assert http_timeout(timeouts, streams=False).read == 3
     assert http_timeout(timeouts.within(0.5), streams=True).connect == 0.5
 
 
-def test_headers_that_trickle_over_a_used_connection_end_at_the_deadline(server, connect, service):
+def test_headers_that_trickle_over_used_connection_end_at_deadline(server, connect, service):
     server.say(Reply(), Reply(header_delay=0.02))
     provider = connect(service, Timeouts(idle=60, total=1.5))
     provider.complete(QUESTION)
@@ -106,20 +106,20 @@ def test_headers_that_trickle_over_a_used_connection_end_at_the_deadline(server,
     assert len({received.connection for received in server.received}) == 1
 
 
-def test_a_request_that_the_server_does_not_read_ends_at_the_deadline(silent_server, connect):
+def test_request_that_server_does_not_read_ends_at_deadline(silent_server, connect):
     address = f"http://127.0.0.1:{silent_server}/v1"
     provider = connect("openai", Timeouts(idle=60, total=0.5), base_url=address)
     request = ChatRequest((ChatMessage(MessageRole.USER, "x" * 32_000_000),), max_tokens=5)
     assert timeout_of(provider, request).phase is TimeoutPhase.TOTAL
 
 
-def test_a_tls_handshake_that_stalls_ends_at_the_timeout_for_connecting(silent_server, connect):
+def test_tls_handshake_that_stalls_ends_at_timeout_for_connecting(silent_server, connect):
     address = f"https://127.0.0.1:{silent_server}/v1"
     error = timeout_of(connect("openai", Timeouts(connect=0.3), base_url=address))
     assert (error.phase, error.usage) == (TimeoutPhase.CONNECT, None)
 
 
-def test_a_call_at_its_deadline_does_not_disturb_others(server, connect, service):
+def test_call_at_its_deadline_does_not_disturb_others(server, connect, service):
     slow = ChatRequest((ChatMessage(MessageRole.USER, "slow"),), max_tokens=5)
     long, stalled = Reply(chunks=("word ",) * 40, delay=0.05), Reply(stall_after=1)
     server.choose = lambda _, received: long if received.body["messages"][0]["content"] == "slow" else stalled
@@ -133,7 +133,7 @@ def test_a_call_at_its_deadline_does_not_disturb_others(server, connect, service
     assert answers == ["word " * 40]
 
 
-def test_an_interrupted_connection_is_not_used_again(server, connect, service):
+def test_interrupted_connection_is_not_used_again(server, connect, service):
     server.say(Reply(stall_after=1), Reply())
     provider = connect(service, Timeouts(idle=60, total=60))
     with pytest.raises(ChatTimeoutError):
@@ -142,7 +142,7 @@ def test_an_interrupted_connection_is_not_used_again(server, connect, service):
     assert len({received.connection for received in server.received}) == 2
 
 
-def test_a_proxy_of_the_environment_is_used_and_cannot_stretch_a_deadline_either(server, connect, monkeypatch):
+def test_proxy_of_environment_is_used_and_cannot_stretch_deadline_either(server, connect, monkeypatch):
     monkeypatch.setenv("HTTP_PROXY", server.address)
     provider = connect("openai", Timeouts(idle=60, total=SOON), base_url="http://models.example.org/v1")
     assert provider.complete(QUESTION).text == "Hello there"

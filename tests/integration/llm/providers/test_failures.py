@@ -89,7 +89,7 @@ def test_a_redirect_is_not_followed(server, connect, service, stream):
 
 
 @pytest.mark.parametrize("status", [429, 503])
-def test_the_pause_that_the_provider_asks_for_is_told(server, connect, service, stream, status):
+def test_pause_that_provider_asks_for_is_told(server, connect, service, stream, status):
     server.say(Reply(status=status, headers={"Retry-After": "7"}))
     raised = failure(connect(service), stream=stream)
     assert (raised.retry_after_ms, raised.retry_after) == (7_000, 7)
@@ -103,7 +103,7 @@ def test_a_pause_until_a_date_is_told(server):
     provider.close()
 
 
-def test_a_pause_in_milliseconds_is_the_more_exact_one(server, connect, service):
+def test_pause_in_milliseconds_is_more_exact_one(server, connect, service):
     server.say(Reply(status=429, headers={"Retry-After": "1", "Retry-After-Ms": "250"}))
     raised = failure(connect(service), stream=True)
     assert (raised.retry_after_ms, raised.retry_after) == (250, 1)
@@ -116,7 +116,7 @@ def test_no_pause_is_told_where_none_can_be_read(server, connect, service, said)
 
 
 @pytest.mark.parametrize(("status", "kind"), [(429, "insufficient_quota"), (400, "billing_error")])
-def test_an_account_without_credit_is_not_asked_again(server, connect, service, stream, status, kind):
+def test_account_without_credit_is_not_asked_again(server, connect, service, stream, status, kind):
     server.say(Reply(status=status, error_type=kind))
     raised = failure(connect(service), stream=stream)
     assert (raised.kind, raised.retryable) == (ErrorKind.AUTH, False)
@@ -140,7 +140,7 @@ STREAMED_ERRORS = {
         ("invalid_request_error", ChatBadRequestError),
     ],
 )
-def test_an_error_inside_a_stream_comes_after_what_came(server, connect, service, kind, error):
+def test_error_inside_stream_comes_after_what_came(server, connect, service, kind, error):
     server.say(Reply(chunks=("Rain",), events=(STREAMED_ERRORS[service].format(kind, "null"),)))
     stream = connect(service).stream(QUESTION)
     assert next(stream) == TextChunk("Rain")
@@ -149,12 +149,12 @@ def test_an_error_inside_a_stream_comes_after_what_came(server, connect, service
     assert "diary" not in str(caught.value)
 
 
-def test_the_more_exact_of_two_words_inside_a_stream_counts(server, connect):
+def test_more_exact_of_two_words_inside_stream_counts(server, connect):
     server.say(Reply(events=(STREAMED_ERRORS["openai"].format("invalid_request_error", '"invalid_api_key"'),)))
     assert isinstance(failure(connect("openai"), stream=True), ChatAuthError)
 
 
-def test_a_number_inside_a_stream_is_the_status_that_it_would_have_been(server, connect):
+def test_number_inside_stream_is_status_that_it_would_have_been(server, connect):
     server.say(Reply(events=(STREAMED_ERRORS["openai"].format("x", 429),)))
     assert isinstance(failure(connect("openai"), stream=True), ChatRateLimitedError)
 
@@ -199,18 +199,18 @@ def test_an_answer_that_is_no_answer_is_refused(server, connect, service, stream
     assert all(error.retryable and error.usage.estimated for error in raised.values())
 
 
-def test_an_answer_with_another_content_type_is_read_all_the_same(server, connect, service):
+def test_answer_with_another_content_type_is_read_all_same(server, connect, service):
     server.say(Reply(content_type="text/plain"))
     assert connect(service).complete(QUESTION).text == "Hello there"
     assert TextChunk("Hello") in list(connect(service).stream(QUESTION))
 
 
-def test_a_body_that_is_not_compressed_as_it_says_is_refused(server, connect, service, stream):
+def test_body_that_is_not_compressed_as_it_says_is_refused(server, connect, service, stream):
     server.say(Reply(headers={"Content-Encoding": "gzip"}))
     assert isinstance(failure(connect(service), stream=stream), ChatBadResponseError)
 
 
-def test_a_server_that_is_not_there_is_an_error_that_passes(connect, service, stream):
+def test_server_that_is_not_there_is_error_that_passes(connect, service, stream):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         nobody = f"http://127.0.0.1:{free.getsockname()[1]}"
@@ -220,12 +220,12 @@ def test_a_server_that_is_not_there_is_an_error_that_passes(connect, service, st
     assert "cannot be reached" in str(raised)
 
 
-def test_a_name_that_is_no_hosts_is_an_error_that_passes(connect, service):
+def test_name_that_is_no_hosts_is_error_that_passes(connect, service):
     raised = failure(connect(service, base_url="http://nobody.invalid/v1"), stream=True)
     assert (raised.kind, raised.usage) == (ErrorKind.CONNECTION, None)
 
 
-def test_a_server_that_does_not_take_connections_is_given_up(connect, service, stream):
+def test_server_that_does_not_take_connections_is_given_up(connect, service, stream):
     with socket.socket() as busy:
         busy.bind(("127.0.0.1", 0))
         busy.listen(0)
@@ -237,7 +237,7 @@ def test_a_server_that_does_not_take_connections_is_given_up(connect, service, s
     assert (raised.phase, raised.usage) == (TimeoutPhase.CONNECT, None)
 
 
-def test_text_that_no_encoding_can_carry_is_the_requests_fault(server, connect, service, stream):
+def test_text_that_no_encoding_can_carry_is_requests_fault(server, connect, service, stream):
     request = ChatRequest((ChatMessage(MessageRole.USER, "lone \ud83d"),), max_tokens=5)
     raised = failure(connect(service), stream=stream, request=request)
     assert isinstance(raised, ChatBadRequestError)

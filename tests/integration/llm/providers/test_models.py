@@ -20,7 +20,7 @@ from tests.integration.llm.chat_server import Reply
 from tests.integration.llm.providers.conftest import KEY
 
 
-def test_the_models_of_a_server_are_listed_in_its_order(server, connect, service):
+def test_models_of_server_are_listed_in_its_order(server, connect, service):
     server.say(Reply(models=("zeta", "alpha", "zeta", "gpt-5")))
     assert connect(service).models() == ("zeta", "alpha", "gpt-5")
     [asked] = server.received
@@ -34,12 +34,12 @@ def test_no_more_is_asked_for_and_taken_than_one_page(server, connect, service):
     assert len(server.received) == 1
 
 
-def test_a_name_that_nobody_could_configure_is_left_out(server, connect, service):
+def test_name_that_nobody_could_configure_is_left_out(server, connect, service):
     server.say(Reply(models=("", "  ", "x" * 201, "a\x00b", "\ud800", "a\nb", 7, None, ["a"], "good")))
     assert connect(service).models() == ("good",)
 
 
-def test_a_server_without_models_has_an_empty_list(server, connect, service):
+def test_server_without_models_has_empty_list(server, connect, service):
     server.say(Reply(models=()))
     assert connect(service).models() == ()
 
@@ -59,13 +59,13 @@ def test_a_refusal_is_told_as_that_of_a_call(server, connect, service, status, e
 @pytest.mark.parametrize(
     "body", [b"", b"[]", b"{}", b'"models"', b'{"data": {"id": "a"}}', b"<html>", b'{"data": null}']
 )
-def test_an_answer_that_holds_no_list_is_unreadable(server, connect, service, body):
+def test_answer_that_holds_no_list_is_unreadable(server, connect, service, body):
     server.say(Reply(body=body))
     with pytest.raises(ChatBadResponseError):
         connect(service).models()
 
 
-def test_a_list_that_does_not_come_is_given_up_in_time(server, connect, service):
+def test_list_that_does_not_come_is_given_up_in_time(server, connect, service):
     server.say(Reply(stall_after=0, comments=0.02))
     with pytest.raises(ChatTimeoutError) as caught:
         connect(service).models(Timeouts(total=0.2))

@@ -34,7 +34,7 @@ def succeeds_in_child(work: Callable[[], bool], seconds: float = 30.0) -> bool:
     return False
 
 
-def test_a_value_is_made_at_its_first_use_and_once():
+def test_value_is_made_at_its_first_use_and_once():
     made: list[object] = []
     value = PerProcess(lambda: made.append(object()) or made[-1])
     assert made == []
@@ -66,7 +66,7 @@ def test_threads_that_come_at_once_share_one_value():
     assert (len(made), len(got)) == (1, 16)
 
 
-def test_a_value_that_could_not_be_made_is_tried_again():
+def test_value_that_could_not_be_made_is_tried_again():
     attempts = iter([ValueError("not yet"), None])
 
     def make() -> str:
@@ -81,7 +81,7 @@ def test_a_value_that_could_not_be_made_is_tried_again():
     assert value.get() == "made"
 
 
-def test_a_child_makes_a_value_of_its_own_and_leaves_the_parents_alone():
+def test_child_makes_value_of_its_own_and_leaves_parents_alone():
     closed: list[str] = []
 
     class Client:
@@ -93,7 +93,7 @@ def test_a_child_makes_a_value_of_its_own_and_leaves_the_parents_alone():
     assert succeeds_in_child(lambda: id(value.get()) != parents and closed == [])
 
 
-def test_a_child_does_not_wait_for_a_thread_that_it_does_not_have():
+def test_child_does_not_wait_for_thread_that_it_does_not_have():
     began, may_end = threading.Event(), threading.Event()
 
     def make() -> int:
@@ -113,7 +113,7 @@ def test_a_child_does_not_wait_for_a_thread_that_it_does_not_have():
         thread.join()
 
 
-def test_a_forked_worker_asks_by_connections_of_its_own(server, connect, service):
+def test_forked_worker_asks_by_connections_of_its_own(server, connect, service):
     server.say(Reply())
     provider = connect(service, Timeouts(total=10))
     provider.complete(QUESTION)

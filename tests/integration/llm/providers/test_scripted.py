@@ -40,7 +40,7 @@ def test_each_call_gets_the_next_turn(slept):
     assert provider.requests == [QUESTION, QUESTION]
 
 
-def test_a_turn_is_played_in_its_pieces_and_ends_with_an_estimate(slept):
+def test_turn_is_played_in_its_pieces_and_ends_with_estimate(slept):
     provider = script(slept, ("Rain", "", ", then sun."))
     assert list(provider.stream(QUESTION)) == [
         TextChunk("Rain"),
@@ -54,7 +54,7 @@ def test_a_turn_may_say_how_it_ends(slept):
     assert list(script(slept, ("Ra", end)).stream(QUESTION))[-1] is end
 
 
-def test_an_error_comes_after_what_stands_before_it(slept):
+def test_error_comes_after_what_stands_before_it(slept):
     stream = script(slept, ("Rain", ChatCutOffError("cut"), "never")).stream(QUESTION)
     assert next(stream) == TextChunk("Rain")
     with pytest.raises(ChatCutOffError):
@@ -68,7 +68,7 @@ def test_a_provider_may_recover(slept):
     assert provider.complete(QUESTION).text == "Rain."
 
 
-def test_pauses_are_slept_through_between_the_pieces(slept):
+def test_pauses_are_slept_through_between_pieces(slept):
     stream = script(slept, ("Rain", Pause(2), ", then", Pause(3), " sun.")).stream(QUESTION)
     seen = [(chunk.text, sum(slept)) for chunk in stream if isinstance(chunk, TextChunk)]
     assert seen == [("Rain", 0), (", then", 2), (" sun.", 5)]
@@ -89,7 +89,7 @@ def test_pauses_are_cut_at_the_deadline(slept):
     assert (caught.value.phase, slept) == (TimeoutPhase.TOTAL, [9, 9, 9, 3])
 
 
-def test_an_answer_in_one_piece_is_waited_for_until_the_deadline(slept):
+def test_answer_in_one_piece_is_waited_for_until_deadline(slept):
     provider = script(slept, (Pause(29), "Rain."), (Pause(31), "never"))
     assert provider.complete(QUESTION).text == "Rain."
     with pytest.raises(ChatTimeoutError) as caught:
@@ -103,7 +103,7 @@ def test_the_caller_may_allow_less_time(slept):
     assert (caught.value.phase, slept) == (TimeoutPhase.TOTAL, [2])
 
 
-def test_a_reader_may_say_how_long_it_waits_for_the_next_piece(slept):
+def test_reader_may_say_how_long_it_waits_for_next_piece(slept):
     stream = script(slept, ("Rain", Pause(9), ", then", Pause(9), "never")).stream(QUESTION)
     next(stream)
     next(stream)

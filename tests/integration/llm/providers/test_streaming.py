@@ -57,7 +57,7 @@ def broken_off(provider, timeouts: Timeouts | None = None) -> tuple[str, ChatErr
     pytest.fail(f"The stream was whole: {text!r}")
 
 
-def test_an_answer_comes_in_its_pieces_and_ends_once(server, connect, service):
+def test_answer_comes_in_its_pieces_and_ends_once(server, connect, service):
     server.say(Reply(chunks=("Rain", ", then", " sun."), usage=(21, 9)))
     assert list(connect(service).stream(QUESTION)) == [
         TextChunk("Rain"),
@@ -75,7 +75,7 @@ def test_an_answer_in_one_piece_says_the_same(server, connect, service):
     assert completion.model == "model-that-answered"
 
 
-def test_the_text_and_the_usage_are_equal_however_the_answer_is_cut(connect, server, service):
+def test_text_and_usage_are_equal_however_answer_is_cut(connect, server, service):
     provider = connect(service)
 
     @settings(max_examples=examples(60), deadline=None)
@@ -113,7 +113,7 @@ def test_the_reason_of_the_end_is_returned(server, connect, service, said, finis
     assert provider.complete(QUESTION).finish is finish
 
 
-def test_usage_that_the_server_does_not_report_is_estimated(server, connect, service):
+def test_usage_that_server_does_not_report_is_estimated(server, connect, service):
     server.say(Reply(chunks=("x" * 41,), usage=None))
     provider = connect(service)
     estimate = Usage(ASKED, 11, estimated=True)
@@ -121,7 +121,7 @@ def test_usage_that_the_server_does_not_report_is_estimated(server, connect, ser
     assert provider.complete(QUESTION).usage == estimate
 
 
-def test_tokens_that_anthropic_read_from_a_cache_count_as_read(server, connect):
+def test_tokens_that_anthropic_read_from_cache_count_as_read(server, connect):
     usage = {"input_tokens": 3, "cache_read_input_tokens": 40, "cache_creation_input_tokens": 500, "output_tokens": 2}
     content = [{"type": "thinking", "thinking": "Hm."}, {"type": "text", "text": "Rain."}]
     message = {"type": "message", "role": "assistant", "model": "m", "content": content, "stop_reason": "end_turn"}
@@ -130,12 +130,12 @@ def test_tokens_that_anthropic_read_from_a_cache_count_as_read(server, connect):
     assert (completion.text, completion.usage) == ("Rain.", Usage(543, 2))
 
 
-def test_what_a_model_thinks_is_no_part_of_its_answer(server, connect, service):
+def test_what_model_thinks_is_no_part_of_its_answer(server, connect, service):
     server.say(Reply(chunks=("Rain.",), events=(THOUGHTS[service], ENDS[service])))
     assert heard(list(connect(service).stream(QUESTION))) == "Rain."
 
 
-def test_a_stream_that_stalls_is_cut_at_its_idle_timeout(server, connect, service):
+def test_stream_that_stalls_is_cut_at_its_idle_timeout(server, connect, service):
     server.say(Reply(chunks=("Rain", " and"), stall_after=1))
     text, error = broken_off(connect(service, Timeouts(idle=PAUSE, total=60)))
     assert text == "Rain"
@@ -145,39 +145,39 @@ def test_a_stream_that_stalls_is_cut_at_its_idle_timeout(server, connect, servic
     assert error.usage.estimated
 
 
-def test_a_stream_that_stalls_is_cut_at_the_deadline_where_that_comes_first(server, connect, service):
+def test_stream_that_stalls_is_cut_at_deadline_where_that_comes_first(server, connect, service):
     server.say(Reply(stall_after=1))
     text, error = broken_off(connect(service, Timeouts(idle=60, total=PAUSE)))
     assert (text, error.phase) == ("Hello", TimeoutPhase.TOTAL)
 
 
-def test_comments_that_keep_a_stream_alive_do_not_keep_it_past_the_deadline(server, connect, service):
+def test_comments_that_keep_stream_alive_do_not_keep_it_past_deadline(server, connect, service):
     server.say(Reply(stall_after=1, comments=0.02))
     # The comments are activity: without them the idle time would be over first.
     text, error = broken_off(connect(service, Timeouts(idle=PAUSE, total=PAUSE + 0.5)))
     assert (text, error.phase) == ("Hello", TimeoutPhase.TOTAL)
 
 
-def test_words_that_trickle_do_not_go_on_past_the_deadline(server, connect, service):
+def test_words_that_trickle_do_not_go_on_past_deadline(server, connect, service):
     server.say(Reply(chunks=("word ",) * 3_000, delay=0.02))
     text, error = broken_off(connect(service, Timeouts(idle=PAUSE, total=PAUSE + 0.5)))
     assert text.startswith("word word ")
     assert error.phase is TimeoutPhase.TOTAL
 
 
-def test_headers_that_trickle_do_not_go_on_past_the_deadline(server, connect, service):
+def test_headers_that_trickle_do_not_go_on_past_deadline(server, connect, service):
     server.say(Reply(header_delay=0.02))
     text, error = broken_off(connect(service, Timeouts(idle=PAUSE, total=PAUSE + 0.5)))
     assert (text, error.phase) == ("", TimeoutPhase.TOTAL)
 
 
-def test_a_server_that_says_nothing_at_all_is_given_up_at_the_idle_timeout(server, connect, service):
+def test_server_that_says_nothing_at_all_is_given_up_at_idle_timeout(server, connect, service):
     server.say(Reply(stall_after=0))
     _, error = broken_off(connect(service, Timeouts(idle=0.3, total=60)))
     assert error.phase is TimeoutPhase.IDLE
 
 
-def test_the_caller_may_allow_less_time_than_is_configured(server, connect, service):
+def test_caller_may_allow_less_time_than_is_configured(server, connect, service):
     server.say(Reply(stall_after=1))
     provider = connect(service, Timeouts(idle=60, total=60))
     _, error = broken_off(provider, provider.timeouts.within(0.2))
@@ -185,7 +185,7 @@ def test_the_caller_may_allow_less_time_than_is_configured(server, connect, serv
 
 
 @pytest.mark.parametrize("reply", [Reply(stall_after=1), Reply(stall_after=1, comments=0.02), Reply(header_delay=0.02)])
-def test_an_answer_in_one_piece_is_waited_for_until_the_deadline(server, connect, service, reply):
+def test_answer_in_one_piece_is_waited_for_until_deadline(server, connect, service, reply):
     server.say(reply)
     with pytest.raises(ChatTimeoutError) as caught:
         connect(service, Timeouts(idle=0.05, total=0.3)).complete(QUESTION)
@@ -193,12 +193,12 @@ def test_an_answer_in_one_piece_is_waited_for_until_the_deadline(server, connect
     assert caught.value.usage == Usage(ASKED, 0, estimated=True)
 
 
-def test_an_answer_in_one_piece_may_take_longer_than_the_idle_timeout(server, connect, service):
+def test_answer_in_one_piece_may_take_longer_than_idle_timeout(server, connect, service):
     server.say(Reply(delay=0.1))
     assert connect(service, Timeouts(idle=0.05, total=SOON)).complete(QUESTION).text == "Hello there"
 
 
-def test_a_stream_that_is_cut_raises_after_what_came(server, connect, service):
+def test_stream_that_is_cut_raises_after_what_came(server, connect, service):
     server.say(Reply(chunks=('{"a": "b"', ', "c"'), cut_after=1))
     text, error = broken_off(connect(service))
     assert text == '{"a": "b"'
@@ -216,14 +216,14 @@ def test_a_reset_after_the_first_words_is_a_cut(server, connect, service):
 
 
 @pytest.mark.parametrize("length", [True, False], ids=["chunked", "until the server hangs up"])
-def test_a_stream_that_ends_without_saying_so_is_cut(server, connect, service, length):
+def test_stream_that_ends_without_saying_so_is_cut(server, connect, service, length):
     server.say(Reply(finish=None, length=length))
     text, error = broken_off(connect(service))
     assert text == "Hello there"
     assert isinstance(error, ChatCutOffError)
 
 
-def test_an_answer_in_one_piece_that_is_cut_is_a_connection_that_failed(server, connect, service):
+def test_answer_in_one_piece_that_is_cut_is_connection_that_failed(server, connect, service):
     server.say(Reply(cut_after=1))
     with pytest.raises(ChatConnectionError) as caught:
         connect(service).complete(QUESTION)
@@ -252,7 +252,7 @@ def test_a_stream_that_is_given_up_hangs_up(server, connect, service):
 
 
 @pytest.mark.parametrize("comments", [None, 0.01], ids=["silence", "comments"])
-def test_a_reader_may_say_how_long_it_waits_for_the_next_piece(server, connect, service, comments):
+def test_reader_may_say_how_long_it_waits_for_next_piece(server, connect, service, comments):
     server.say(Reply(stall_after=1, comments=comments))
     stream = connect(service).stream(QUESTION)
     assert next(stream) == TextChunk("Hello")
@@ -263,7 +263,7 @@ def test_a_reader_may_say_how_long_it_waits_for_the_next_piece(server, connect, 
     assert time.monotonic() - began < SOON
 
 
-def test_pieces_after_one_that_came_in_time_have_the_time_of_the_call(server, connect, service):
+def test_pieces_after_one_that_came_in_time_have_time_of_call(server, connect, service):
     server.say(Reply(chunks=("Rain", ", then", " sun", ", then", " snow."), delay=0.6))
     stream = connect(service).stream(QUESTION)
     next(stream)
@@ -272,14 +272,14 @@ def test_pieces_after_one_that_came_in_time_have_the_time_of_the_call(server, co
     assert heard(list(stream)) == " sun, then snow."
 
 
-def test_nothing_is_asked_before_the_first_piece_is_wanted(server, connect, service):
+def test_nothing_is_asked_before_first_piece_is_wanted(server, connect, service):
     stream = connect(service).stream(QUESTION)
     assert server.received == []
     assert next(stream) == TextChunk("Hello")
     stream.close()
 
 
-def test_calls_one_after_another_share_a_connection(server, connect, service):
+def test_calls_one_after_another_share_connection(server, connect, service):
     provider = connect(service)
     for _ in range(3):
         list(provider.stream(QUESTION))
@@ -287,7 +287,7 @@ def test_calls_one_after_another_share_a_connection(server, connect, service):
     assert len({received.connection for received in server.received}) == 1
 
 
-def test_a_server_that_does_not_end_its_answer_is_not_waited_for(server, connect):
+def test_server_that_does_not_end_its_answer_is_not_waited_for(server, connect):
     server.say(Reply(stall_after=3))
     provider = connect("openai")
     began = time.monotonic()

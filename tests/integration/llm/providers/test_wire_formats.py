@@ -60,7 +60,7 @@ def test_openai_is_asked_in_its_format(server, connect):
     }
 
 
-def test_anthropic_is_asked_in_its_format_and_without_a_temperature(server, connect):
+def test_anthropic_is_asked_in_its_format_and_without_temperature(server, connect):
     received = asked(server, connect("anthropic"))
     assert received.path == "/v1/messages"
     assert received.body == {
@@ -88,7 +88,7 @@ def test_a_request_may_name_another_model(server, connect, service):
 
 
 @pytest.mark.parametrize("stream", [True, False])
-def test_the_key_is_the_configured_one_whatever_the_environment_says(server, connect, service, stream):
+def test_key_is_configured_one_whatever_environment_says(server, connect, service, stream):
     headers = asked(server, connect(service), stream=stream).headers
     assert headers["authorization"] == f"Bearer {KEY}"
     assert [name for name, value in headers.items() if OTHER_KEY in value] == []
@@ -114,7 +114,7 @@ def test_a_server_that_asks_for_no_key_gets_none(server, connect, service):
         ("https://llm.example.org/v1", "openai@llm.example.org"),
     ],
 )
-def test_a_provider_is_named_by_its_service_and_address(base_url, name):
+def test_provider_is_named_by_its_service_and_address(base_url, name):
     provider = OpenAIChat(Endpoint("openai", "m", base_url))
     assert (provider.name, provider.model) == (name, "m")
 
@@ -136,7 +136,7 @@ def refusing(parameter: str, message: str):
         ("temperature", "Unsupported value: 'temperature' does not support 0.3 with this model."),
     ],
 )
-def test_a_parameter_that_a_server_refuses_is_left_out_from_then_on(server, connect, caplog, parameter, message):
+def test_parameter_that_server_refuses_is_left_out_from_then_on(server, connect, caplog, parameter, message):
     server.choose = refusing(parameter, message)
     provider = connect("openai")
     with caplog.at_level(logging.INFO, "apps.llm"):
@@ -155,7 +155,7 @@ def test_several_parameters_may_be_refused_one_after_another(server, connect):
     assert {"temperature", "response_format"} & set(asked(server, connect("openai")).body) == set()
 
 
-def test_a_model_that_knows_only_the_new_limit_gets_it(server, connect):
+def test_model_that_knows_only_new_limit_gets_it(server, connect):
     message = "Unsupported parameter: 'max_tokens' is not supported. Use 'max_completion_tokens' instead."
     server.choose = refusing("max_tokens", message)
     body = asked(server, connect("openai")).body
@@ -189,7 +189,7 @@ def test_leaving_out_what_does_not_help_is_not_remembered(server, connect):
     assert ["temperature" in received.body for received in server.received] == [True, False, True, False]
 
 
-def test_a_refusal_that_names_nothing_that_can_be_left_out_is_final(server, connect):
+def test_refusal_that_names_nothing_that_can_be_left_out_is_final(server, connect):
     server.say(Reply(status=400, message="The model does not exist."))
     with pytest.raises(ChatBadRequestError):
         connect("openai").complete(TALK)

@@ -59,11 +59,11 @@ def names(answer: dict[str, Any]) -> list[tuple[str, str | None, bool]]:
     return [(model["id"], model["role"], model["listed"]) for model in answer["models"]]
 
 
-def test_without_a_chat_model_there_is_nothing_to_list() -> None:
+def test_without_chat_model_there_is_nothing_to_list() -> None:
     assert listed() == {"configured": False, "providers": [], "models": [], "count": 0}
 
 
-def test_the_models_of_the_server_follow_the_configured_one(server: ChatServer, local: str) -> None:
+def test_models_of_server_follow_configured_one(server: ChatServer, local: str) -> None:
     server.say(Reply(models=("gpt-4o", "gpt-5", "gpt-5-mini")))
     answer = listed()
     assert names(answer) == [("gpt-5", "primary", True), ("gpt-4o", None, True), ("gpt-5-mini", None, True)]
@@ -86,7 +86,7 @@ def test_prices_stand_beside_the_models(server: ChatServer, local: str) -> None:
     assert unknown["prices"] == []
 
 
-def test_a_price_for_any_model_is_listed_with_each(server: ChatServer, local: str) -> None:
+def test_price_for_any_model_is_listed_with_each(server: ChatServer, local: str) -> None:
     price(provider=local, model="*", input_per_million="0", output_per_million="0")
     server.say(Reply(models=("whatever",)))
     assert [model["prices"][0]["input_per_million_usd"] for model in listed()["models"]] == ["0.000000", "0.000000"]
@@ -102,9 +102,7 @@ def test_both_providers_are_asked_and_both_configured_models_come_first(server: 
 
 
 @pytest.mark.parametrize("status", [401, 404, 500])
-def test_trouble_of_a_provider_is_an_answer_with_the_configured_model(
-    server: ChatServer, local: str, status: int
-) -> None:
+def test_trouble_of_provider_is_answer_with_configured_model(server: ChatServer, local: str, status: int) -> None:
     server.say(Reply(status=status))
     answer = listed()
     assert names(answer) == [("gpt-5", "primary", False)]
@@ -122,7 +120,7 @@ def test_a_server_that_stalls_is_given_up(server: ChatServer, local: str, monkey
 
 
 @pytest.mark.usefixtures("both")
-def test_trouble_of_one_provider_does_not_hide_the_other(server: ChatServer) -> None:
+def test_trouble_of_one_provider_does_not_hide_other(server: ChatServer) -> None:
     def choose(number: int, received: Received) -> Reply:
         return Reply(models=("two",)) if "anthropic-version" in received.headers else Reply(status=503)
 
@@ -137,7 +135,7 @@ def test_the_server_is_not_asked_again_at_once(server: ChatServer, local: str) -
     assert len(server.received) == 1
 
 
-def test_names_come_as_data_whatever_the_server_calls_its_models(server: ChatServer, local: str) -> None:
+def test_names_come_as_data_whatever_server_calls_its_models(server: ChatServer, local: str) -> None:
     server.say(Reply(models=(SCRIPT, "\ud800", "模型 a/b:c")))
     response = api_for(Scope()).get(MODELS)
     assert response["Content-Type"] == "application/json"
@@ -150,7 +148,7 @@ def test_a_key_with_a_bound_sees_the_same(server: ChatServer, local: str, bound:
     assert listed(api_for(bound, Permission.READ)) == listed()
 
 
-def test_no_transaction_is_open_while_a_provider_is_asked(
+def test_no_transaction_is_open_while_provider_is_asked(
     server: ChatServer, local: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     depths: list[int] = []

@@ -52,7 +52,7 @@ def asked(api: Api) -> dict[str, Any]:
     return answer
 
 
-def test_without_a_chat_model_everything_else_is_calm(operator: Api) -> None:
+def test_without_chat_model_everything_else_is_calm(operator: Api) -> None:
     answer = asked(operator)
     assert (answer["configured"], answer["status"]) == (False, "not_configured")
     assert (answer["providers"], answer["breaker"], answer["tokens"], answer["latency"]) == ([], [], [], [])
@@ -119,7 +119,7 @@ def test_requests_for_tools_are_counted(operator: Api) -> None:
 
 @pytest.mark.usefixtures("used")
 @pytest.mark.parametrize("bound", BOUNDS.values(), ids=BOUNDS.keys())
-def test_a_key_with_a_bound_learns_no_count_and_no_amount_of_everybody(bound: Scope) -> None:
+def test_key_with_bound_learns_no_count_and_no_amount_of_everybody(bound: Scope) -> None:
     """A key never counts what is outside its bound (DESIGN D1): it learns only whether its own calls get through."""
     answer = asked(api_for(bound, Permission.READ))
     assert answer == {

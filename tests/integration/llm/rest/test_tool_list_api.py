@@ -13,7 +13,7 @@ pytestmark = pytest.mark.django_db
 TOOLS = "/api/llm/tools"
 
 
-def test_every_registered_tool_is_listed_with_the_schema_by_which_it_is_checked() -> None:
+def test_every_registered_tool_is_listed_with_schema_by_which_it_is_checked() -> None:
     answer = api_for(Scope()).get(TOOLS).json()
     registered = list(tool_registry())
     assert [tool["name"] for tool in answer["results"]] == [tool.name for tool in registered]
@@ -25,7 +25,7 @@ def test_every_registered_tool_is_listed_with_the_schema_by_which_it_is_checked(
 
 
 @pytest.mark.parametrize("permission", list(Permission))
-def test_the_tools_that_the_caller_may_use_are_marked(permission: Permission) -> None:
+def test_tools_that_caller_may_use_are_marked(permission: Permission) -> None:
     results = api_for(Scope(), permission).get(TOOLS).json()["results"]
     allowed = {tool["name"] for tool in results if tool["allowed"]}
     needed = {tool["name"]: tool["permission"] for tool in results}

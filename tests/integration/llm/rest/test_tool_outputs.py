@@ -33,7 +33,7 @@ def sent(text: str) -> dict[str, Any]:
 
 
 @given(st.lists(st.sampled_from(PIECES)).map("".join) | ENCODABLE)
-def test_the_answer_about_any_output_arrives_as_it_was_made(text: str) -> None:
+def test_answer_about_any_output_arrives_as_it_was_made(text: str) -> None:
     sent(text)
 
 

@@ -75,7 +75,7 @@ def test_abp_tool_request_parsing_runs_nothing(ana: Api) -> None:
     assert stored() == before
 
 
-def test_abp_tool_request_parsing_executes_the_tool(ana: Api) -> None:
+def test_abp_tool_request_parsing_executes_tool(ana: Api) -> None:
     answer = executed(ana, f"I note that.\n{SAVE}{TEA}")
     [result] = answer["results"]
     assert (answer["protocol"], answer["text"]) == ("abp", "I note that.")
@@ -83,13 +83,13 @@ def test_abp_tool_request_parsing_executes_the_tool(ana: Api) -> None:
     assert result["value"]["memory"]["id"] == str(Memory.objects.get(user_id="ana", content="Ana likes tea.").uuid)
 
 
-def test_what_was_saved_by_a_tool_is_found_by_a_tool(ana: Api) -> None:
+def test_what_was_saved_by_tool_is_found_by_tool(ana: Api) -> None:
     executed(ana, SAVE + TEA)
     result = the_result(ana, SEARCH + '{"query": "tea"}')
     assert [item["memory"]["content"] for item in result["value"]["results"]] == ["Ana likes tea."]
 
 
-def test_abp_tool_request_parsing_validates_the_structure_of_the_request(ana: Api) -> None:
+def test_abp_tool_request_parsing_validates_structure_of_request(ana: Api) -> None:
     answer = parsed(ana, f"[[ABP_TOOL:7!]]{TEA}{END}")
     [refused] = answer["refused"]
     assert (answer["requests"], refused["code"], refused["name"]) == ([], "bad_name", None)
@@ -116,7 +116,7 @@ def test_abp_protocol_error_recovery_saves_what_was_meant(ana: Api, text: str, f
     assert [memory.content for memory in Memory.objects.all()] == ["Ana likes tea."]
 
 
-def test_abp_protocol_error_recovery_takes_the_last_valid_block(ana: Api) -> None:
+def test_abp_protocol_error_recovery_takes_last_valid_block(ana: Api) -> None:
     answer = executed(ana, abp("memory_save", '{"content": "one"}') + abp("memory_save", TEA) + BROKEN)
     assert [memory.content for memory in Memory.objects.all()] == ["Ana likes tea."]
     assert [(block["name"], block["code"]) for block in answer["refused"]] == [
@@ -129,7 +129,7 @@ def test_abp_protocol_error_recovery_takes_the_last_valid_block(ana: Api) -> Non
     ("text", "code"),
     [(f"```\n{SAVE}{TEA}\n```", "in_code"), (f"> {SAVE}{TEA}", "in_quote"), (f'{{"note": "{SAVE}"}}', "in_json")],
 )
-def test_a_block_that_is_only_shown_is_not_executed(ana: Api, text: str, code: str) -> None:
+def test_block_that_is_only_shown_is_not_executed(ana: Api, text: str, code: str) -> None:
     answer = executed(ana, text)
     assert (answer["protocol"], answer["results"], answer["text"]) == ("text", [], text)
     assert answer["refused"][0]["code"] == code
@@ -146,7 +146,7 @@ def test_abp_protocol_fallback_is_vcp_in_dual_mode(ana: Api) -> None:
 
 
 @pytest.mark.parametrize("mode", ["dual", "abp"])
-def test_abp_protocol_fallback_is_the_plain_text_where_nothing_else_is_there(ana: Api, mode: str) -> None:
+def test_abp_protocol_fallback_is_plain_text_where_nothing_else_is_there(ana: Api, mode: str) -> None:
     answer = executed(ana, f"Here:\n{BROKEN}", mode=mode)
     assert (answer["protocol"], answer["fallback"], answer["results"]) == ("text", "text", [])
     assert answer["text"] == f"Here:\n{BROKEN}"
@@ -209,7 +209,7 @@ def test_runs_are_counted_by_tools_that_there_are(ana: Api, name: str, label: st
 # --- what is wrong with what a model asks for is answered ---------------------------------------------------------
 
 
-def test_an_unknown_tool_is_answered_with_the_one_that_was_meant(ana: Api) -> None:
+def test_unknown_tool_is_answered_with_one_that_was_meant(ana: Api) -> None:
     result = the_result(ana, f"[[ABP_TOOL:memory_safe]]{TEA}")
     assert (result["outcome"], result["value"], result["retryable"]) == ("unknown_tool", None, False)
     assert "Did you mean memory_save?" in result["problems"][0]["detail"]
@@ -230,7 +230,7 @@ def test_the_values_of_vcp_are_typed_by_the_tool(ana: Api) -> None:
 # --- rights and bounds (DESIGN D1) --------------------------------------------------------------------------------
 
 
-def test_a_key_that_reads_searches_by_tool_and_changes_nothing() -> None:
+def test_key_that_reads_searches_by_tool_and_changes_nothing() -> None:
     reader = api_for(Scope(user_id="ana"), Permission.READ)
     saved = api_for(Scope(user_id="ana")).save("Ana likes tea.", decay_policy="reinforceable")
     reader.post(PARSE, {"text": ""})  # the first use of a key is noted
@@ -242,7 +242,7 @@ def test_a_key_that_reads_searches_by_tool_and_changes_nothing() -> None:
     assert stored() == before
 
 
-def test_every_tool_that_writes_is_forbidden_to_a_key_that_reads() -> None:
+def test_every_tool_that_writes_is_forbidden_to_key_that_reads() -> None:
     reader = api_for(Scope(user_id="ana"), Permission.READ)
     writing = [tool.name for tool in tool_registry() if tool.permission is not Permission.READ]
     assert {"memory_save", "memory_reinforce"} <= set(writing)
@@ -250,7 +250,7 @@ def test_every_tool_that_writes_is_forbidden_to_a_key_that_reads() -> None:
 
 
 @pytest.mark.parametrize("make", [abp, None], ids=["abp", "vcp"])
-def test_a_bound_key_saves_nothing_outside_its_bound(ana: Api, make: Any) -> None:
+def test_bound_key_saves_nothing_outside_its_bound(ana: Api, make: Any) -> None:
     fields = {"content": "Ben hates tea.", "user_id": "ben"}
     text = vcp("memory_save", **fields) if make is None else SAVE + '{"content": "Ben hates tea.", "user_id": "ben"}'
     result = the_result(ana, text)
@@ -259,19 +259,19 @@ def test_a_bound_key_saves_nothing_outside_its_bound(ana: Api, make: Any) -> Non
 
 
 @pytest.mark.parametrize("named", ["", ', "user_id": "ben"'])
-def test_a_bound_key_finds_nothing_outside_its_bound(ana: Api, named: str) -> None:
+def test_bound_key_finds_nothing_outside_its_bound(ana: Api, named: str) -> None:
     api_for(Scope(user_id="ben")).save("Ben hides the tea.")
     result = the_result(ana, f'{SEARCH}{{"query": "tea", "explain": true{named}}}')
     assert (result["outcome"], result["value"]["results"]) == ("done", [])
     assert result["value"]["diagnostics"]["considered_count"] == 0
 
 
-def test_what_the_tests_of_isolation_ask_for_is_found_inside_the_bound(ana: Api) -> None:
+def test_what_tests_of_isolation_ask_for_is_found_inside_bound(ana: Api) -> None:
     ana.save("Her secret word is tea.")
     assert the_result(ana, ASKED_BY_A_MODEL)["value"]["count"] == 1
 
 
-def test_a_memory_outside_the_bound_answers_like_one_that_does_not_exist(ana: Api) -> None:
+def test_memory_outside_bound_answers_like_one_that_does_not_exist(ana: Api) -> None:
     saved = api_for(Scope(user_id="ben")).save("Ben runs daily.", decay_policy="reinforceable")
     answers = [
         the_result(ana, f'[[ABP_TOOL:memory_reinforce]]{{"id": "{uuid}"}}')
@@ -301,7 +301,7 @@ def test_a_memory_outside_the_bound_answers_like_one_that_does_not_exist(ana: Ap
         ([SAVE + TEA], "non_field_errors"),
     ],
 )
-def test_a_bad_request_names_the_field_and_runs_nothing(ana: Api, path: str, body: Any, attr: str) -> None:
+def test_bad_request_names_field_and_runs_nothing(ana: Api, path: str, body: Any, attr: str) -> None:
     assert_refused(ana.post(path, body), 400, attr)
     assert not Memory.objects.exists()
 

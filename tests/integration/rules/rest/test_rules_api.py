@@ -32,7 +32,7 @@ def version(api: Api) -> int:
     return int(api.get(f"{RULES}/export").json()["version"])
 
 
-def test_a_rule_is_registered_and_answered_with_all_that_it_inherits(operator: Api) -> None:
+def test_rule_is_registered_and_answered_with_all_that_it_inherits(operator: Api) -> None:
     before = version(operator)
     answer = registered(operator, **DOCUMENT)
     assert answer["arbitration"]["merge_threshold"] == 0.3
@@ -55,7 +55,7 @@ def test_any_name_can_be_asked_for(operator: Api, name: str) -> None:
     assert operator.delete(f"{RULES}/{quote(name)}").status_code == 204
 
 
-def test_the_list_is_in_the_order_in_which_rules_are_asked(operator: Api) -> None:
+def test_list_is_in_order_in_which_rules_are_asked(operator: Api) -> None:
     registered(operator, "low", priority=-5)
     registered(operator, "high", priority=5)
     answer = operator.get(RULES).json()
@@ -74,7 +74,7 @@ def test_an_update_is_merged_deeply(operator: Api) -> None:
     assert response.json()["arbitration"]["merge_threshold"] == 0.3
 
 
-def test_an_update_of_a_version_that_is_gone_is_a_conflict(operator: Api) -> None:
+def test_update_of_version_that_is_gone_is_conflict(operator: Api) -> None:
     seen = registered(operator, **DOCUMENT)["rule_version"]
     address = f"{RULES}/mine?expected_version={seen}"
     assert operator.call("PATCH", address, {"priority": 4}).status_code == 200
@@ -92,7 +92,7 @@ def test_deleting_a_rule_ends_it(operator: Api) -> None:
     assert operator.delete(f"{RULES}/mine").status_code == 404
 
 
-def test_a_rule_in_use_and_a_built_in_one_are_not_deleted(operator: Api) -> None:
+def test_rule_in_use_and_built_in_one_are_not_deleted(operator: Api) -> None:
     registered(operator, "base")
     registered(operator, "leaf", extends="base")
     for name, code in (("base", "extended"), ("default", "built_in")):
@@ -149,7 +149,7 @@ def test_a_load_with_one_bad_rule_changes_nothing(operator: Api) -> None:
         ("text", "rule"),
     ],
 )
-def test_a_bad_rule_is_refused_with_the_path_of_the_field(operator: Api, body: Any, attr: str) -> None:
+def test_bad_rule_is_refused_with_path_of_field(operator: Api, body: Any, attr: str) -> None:
     before = version(operator)
     response = operator.post(RULES, "" if body is None else json.dumps(body))
     assert response.status_code == 400
@@ -158,7 +158,7 @@ def test_a_bad_rule_is_refused_with_the_path_of_the_field(operator: Api, body: A
     assert version(operator) == before
 
 
-def test_every_problem_of_a_rule_is_answered_at_once(operator: Api) -> None:
+def test_every_problem_of_rule_is_answered_at_once(operator: Api) -> None:
     response = operator.post(RULES, {"name": "bad", "priority": "high", "merge": {"boost_amount": 2}})
     assert sorted(error_attrs(response)) == ["merge.boost_amount", "priority"]
     assert {error["code"] for error in response.json()["errors"]} == {"invalid_rule"}
@@ -214,7 +214,7 @@ def test_a_reader_reads_matches_and_evaluates(operator: Api) -> None:
     assert reader.post(f"{RULES}/match", {"candidate": {}}).json()["name"] == "mine"
 
 
-def test_a_key_learns_nothing_of_rules_about_others(operator: Api) -> None:
+def test_key_learns_nothing_of_rules_about_others(operator: Api) -> None:
     ana = api_for(Scope(user_id="ana"), Permission.READ)
 
     def seen() -> list[Any]:
@@ -230,7 +230,7 @@ def test_a_key_learns_nothing_of_rules_about_others(operator: Api) -> None:
     assert ana.get(f"{RULES}/secret").content == ana.get(f"{RULES}/ghost").content
 
 
-def test_a_bound_key_cannot_ask_in_the_name_of_another(operator: Api) -> None:
+def test_bound_key_cannot_ask_in_name_of_another(operator: Api) -> None:
     ana = api_for(Scope(user_id="ana"), Permission.READ)
     response = ana.post(f"{RULES}/match", {"candidate": {"user_id": "ben"}})
     assert (response.status_code, error_attrs(response)) == (403, ["candidate.user_id"])
@@ -290,7 +290,7 @@ def test_evaluate_uses_the_rule_that_is_named(operator: Api) -> None:
     assert (answer["arbitration"]["winner"], answer["arbitration"]["confidence"]) == ("existing", 0.5)
 
 
-def test_evaluate_under_a_rule_that_is_not_there_is_not_found(operator: Api) -> None:
+def test_evaluate_under_rule_that_is_not_there_is_not_found(operator: Api) -> None:
     response = operator.post(f"{RULES}/evaluate", {"candidate": TEA, "existing": TEA, "rule": "ghost"})
     assert response.status_code == 404
 
@@ -303,7 +303,7 @@ def test_evaluate_compares_given_embeddings(operator: Api) -> None:
     assert [signal["score"] for signal in near["signals"] if signal["type"] == "semantic"] == [pytest.approx(1.0)]
 
 
-def test_evaluate_only_notices_a_conflict_on_weak_evidence_unless_arbitration_is_tried(operator: Api) -> None:
+def test_evaluate_only_notices_conflict_on_weak_evidence_unless_arbitration_is_tried(operator: Api) -> None:
     candidate = {"content": "x", "embedding": [1, 0], "occurred_at": "2026-03-02T12:00:00Z"}
     existing = {"content": "y", "embedding": [1, 0]}
     noticed = evaluated(operator, candidate, existing)
@@ -312,7 +312,7 @@ def test_evaluate_only_notices_a_conflict_on_weak_evidence_unless_arbitration_is
     assert tried["arbitration"]["winner"] == "candidate"
 
 
-def test_evaluate_names_an_embedding_that_cannot_be_compared(operator: Api) -> None:
+def test_evaluate_names_embedding_that_cannot_be_compared(operator: Api) -> None:
     for side in ("candidate", "existing"):
         body = {"candidate": dict(TEA), "existing": dict(TEA)}
         body[side]["embedding"] = [1.0, 2.0]  # type: ignore[assignment]
@@ -320,7 +320,7 @@ def test_evaluate_names_an_embedding_that_cannot_be_compared(operator: Api) -> N
         assert (response.status_code, error_attrs(response)) == (400, [f"{side}.embedding"])
 
 
-def test_evaluate_goes_on_without_a_model_and_says_so(operator: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_evaluate_goes_on_without_model_and_says_so(operator: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     from apps.llm.domain.embedder import EmbeddingUnavailableError
 
     def fail(texts: Any) -> Any:

@@ -28,7 +28,7 @@ def active(api: Api) -> list[str]:
     return [item["content"] for item in api.get(MEMORIES).json()["results"]]
 
 
-def test_a_save_that_decided_answers_what_was_done_and_the_receipt(decided: dict[str, Any]) -> None:
+def test_save_that_decided_answers_what_was_done_and_receipt(decided: dict[str, Any]) -> None:
     assert (decided["action"], decided["reason"]) == ("superseded_existing", "recency")
     assert decided["memory"]["content"] == NOT_LISBON
     assert decided["conflict"] is not None
@@ -51,7 +51,7 @@ def test_a_receipt_explains_the_decision(api: Api, decided: dict[str, Any]) -> N
     assert [step["after"]["status"] for step in receipt["transitions"]] == ["active", "superseded"]
 
 
-def test_the_history_of_a_memory_leads_to_the_receipt(api: Api, decided: dict[str, Any]) -> None:
+def test_history_of_memory_leads_to_receipt(api: Api, decided: dict[str, Any]) -> None:
     loser = api.get(f"{CONFLICTS}/{decided['conflict']}").json()["existing"]["id"]
     steps = api.get(f"{MEMORIES}/{loser}/history").json()["results"]
     assert [(step["action"], step["conflict"]) for step in steps] == [
@@ -60,7 +60,7 @@ def test_the_history_of_a_memory_leads_to_the_receipt(api: Api, decided: dict[st
     ]
 
 
-def test_reverting_answers_its_own_receipt_and_brings_the_loser_back(api: Api, decided: dict[str, Any]) -> None:
+def test_reverting_answers_its_own_receipt_and_brings_loser_back(api: Api, decided: dict[str, Any]) -> None:
     response = api.post(f"{CONFLICTS}/{decided['conflict']}/revert")
     answer = response.json()
     assert response.status_code == 200
@@ -70,7 +70,7 @@ def test_reverting_answers_its_own_receipt_and_brings_the_loser_back(api: Api, d
     assert api.get(f"{CONFLICTS}/{decided['conflict']}").json()["state"] == "reverted"
 
 
-def test_reverting_twice_is_a_conflict_that_names_the_receipt(api: Api, decided: dict[str, Any]) -> None:
+def test_reverting_twice_is_conflict_that_names_receipt(api: Api, decided: dict[str, Any]) -> None:
     first = api.post(f"{CONFLICTS}/{decided['conflict']}/revert").json()
     second = api.post(f"{CONFLICTS}/{decided['conflict']}/revert")
     assert second.status_code == 409
@@ -92,7 +92,7 @@ def test_overriding_needs_a_winner_that_there_is(api: Api, decided: dict[str, An
     assert active(api) == [NOT_LISBON]
 
 
-def test_accepting_takes_it_out_of_the_list_of_open_ones(api: Api, decided: dict[str, Any]) -> None:
+def test_accepting_takes_it_out_of_list_of_open_ones(api: Api, decided: dict[str, Any]) -> None:
     assert api.post(f"{CONFLICTS}/{decided['conflict']}/accept").json()["state"] == "accepted"
     assert api.get(f"{CONFLICTS}?state=open").json()["results"] == []
     assert len(api.get(f"{CONFLICTS}?state=accepted").json()["results"]) == 1
@@ -133,13 +133,13 @@ def test_a_reader_may_look_and_not_decide(decided: dict[str, Any]) -> None:
         assert reader.post(f"{CONFLICTS}/{decided['conflict']}/{action}", body).status_code == 403
 
 
-def test_the_version_of_the_registry_is_for_keys_without_a_bound(decided: dict[str, Any], api: Api) -> None:
+def test_version_of_registry_is_for_keys_without_bound(decided: dict[str, Any], api: Api) -> None:
     address = f"{CONFLICTS}/{decided['conflict']}"
     assert api.get(address).json()["rule_version"] is None
     assert api_for(Scope()).get(address).json()["rule_version"] == 0
 
 
-def test_a_batch_answers_each_decision_in_its_place(api: Api) -> None:
+def test_batch_answers_each_decision_in_its_place(api: Api) -> None:
     items = [{"content": text} for text in (LISBON, "Ben has two dogs.", NOT_LISBON)]
     results = api.post(f"{MEMORIES}/batch", {"memories": items}).json()["results"]
     assert [(item["status"], item["action"]) for item in results] == [

@@ -25,7 +25,7 @@ def test_saving_answers_201_with_the_memory(api: Api) -> None:
     assert answer["memory"]["deleted"] is False
 
 
-def test_saving_the_same_again_answers_200_and_says_why(api: Api) -> None:
+def test_saving_same_again_answers_200_and_says_why(api: Api) -> None:
     api.save("tea")
     response = api.post(MEMORIES, {"content": "Tea."})
     assert response.status_code == 200
@@ -59,7 +59,7 @@ def test_everything_that_is_saved_comes_back(api: Api) -> None:
     assert api.get(f"{MEMORIES}/{memory['id']}").json() == memory
 
 
-def test_a_memory_needs_a_user_where_the_key_names_none() -> None:
+def test_memory_needs_user_where_key_names_none() -> None:
     response = api_for(Scope()).post(MEMORIES, {"content": "whose?"})
     assert response.status_code == 400
     assert response.json()["errors"][0]["attr"] == "user_id"
@@ -94,11 +94,11 @@ def test_a_deleted_memory_can_be_restored(api: Api) -> None:
     assert api.search("tea")["count"] == 1
 
 
-def test_a_memory_that_is_not_deleted_cannot_be_restored(api: Api) -> None:
+def test_memory_that_is_not_deleted_cannot_be_restored(api: Api) -> None:
     assert api.post(f"{MEMORIES}/{api.save('tea')['id']}/restore").status_code == 409
 
 
-def test_a_memory_saved_again_since_its_deletion_is_not_restored_beside_it(api: Api) -> None:
+def test_memory_saved_again_since_its_deletion_is_not_restored_beside_it(api: Api) -> None:
     memory = api.save("tea")
     api.delete(f"{MEMORIES}/{memory['id']}")
     api.save("Tea!")
@@ -125,7 +125,7 @@ def test_reinforce_a_memory_of_another_policy(api: Api, policy: str) -> None:
     assert Memory.objects.get().last_reinforced_at is None
 
 
-def test_the_history_tells_every_step_and_who_took_it(api: Api) -> None:
+def test_history_tells_every_step_and_who_took_it(api: Api) -> None:
     memory = api.save("tea", confidence=0.5)
     api.post(MEMORIES, {"content": "tea", "confidence": 0.9})
     api.delete(f"{MEMORIES}/{memory['id']}")
@@ -160,7 +160,7 @@ def test_pages_follow_each_other_newest_first_while_memories_arrive(api: Api) ->
     assert seen == ["memory 4", "memory 3", "memory 2", "memory 1"]
 
 
-def test_a_batch_answers_per_item_and_a_bad_item_fails_alone(api: Api) -> None:
+def test_batch_answers_per_item_and_bad_item_fails_alone(api: Api) -> None:
     items = [{"content": "one"}, {"content": ""}, "two", {"content": "One!"}, {"content": "x", "user_id": "ben"}]
     response = api.post(f"{MEMORIES}/batch", {"memories": items})
     results = response.json()["results"]

@@ -39,7 +39,7 @@ def rehearsed(api: Api, body: Any = None, name: str = "default") -> dict[str, An
     return answer
 
 
-def test_a_decision_that_would_differ_is_answered_with_both_memories(operator: Api) -> None:
+def test_decision_that_would_differ_is_answered_with_both_memories(operator: Api) -> None:
     move(operator)
     receipt = Conflict.objects.get()
     answer = rehearsed(operator, {"changes": BLIND})
@@ -73,7 +73,7 @@ def test_a_decision_that_would_differ_is_answered_with_both_memories(operator: A
     assert answer["changed_rules"] == ["default", "inferred"]
 
 
-def test_of_a_long_memory_the_beginning_is_answered(operator: Api) -> None:
+def test_of_long_memory_beginning_is_answered(operator: Api) -> None:
     move(operator)
     receipt = Conflict.objects.get()
     receipt.records["existing"]["content"] += " It is so." * 100
@@ -83,7 +83,7 @@ def test_of_a_long_memory_the_beginning_is_answered(operator: Api) -> None:
 
 
 @pytest.mark.parametrize("body", [None, {}, {"changes": None}, {"changes": {}}])
-def test_without_changes_the_rules_are_replayed_as_they_are(operator: Api, body: Any) -> None:
+def test_without_changes_rules_are_replayed_as_they_are(operator: Api, body: Any) -> None:
     move(operator)
     answer = rehearsed(operator, body)
     assert (answer["decisions"]["replayed"], answer["decisions"]["differ"]) == (1, 0)
@@ -107,7 +107,7 @@ def test_rehearsing_changes_nothing(operator: Api) -> None:
     assert stored() == before
 
 
-def test_a_key_that_may_read_may_rehearse_what_is_inside_its_bound(operator: Api, api: Api) -> None:
+def test_key_that_may_read_may_rehearse_what_is_inside_its_bound(operator: Api, api: Api) -> None:
     move(operator, "ana")
     move(operator, "ben")
     answer = rehearsed(api, {"changes": BLIND})
@@ -116,7 +116,7 @@ def test_a_key_that_may_read_may_rehearse_what_is_inside_its_bound(operator: Api
     assert rehearsed(operator, {"changes": BLIND})["decisions"]["replayed"] == 2
 
 
-def test_what_is_outside_the_bound_answers_like_what_does_not_exist(operator: Api, api: Api) -> None:
+def test_what_is_outside_bound_answers_like_what_does_not_exist(operator: Api, api: Api) -> None:
     move(operator, "ben")
     for user in ("ben", "nobody"):
         answer = rehearsed(api, {"changes": BLIND, "user_id": user, "neighbours": True})

@@ -95,7 +95,7 @@ def test_threshold_and_window_enforcement(facts: Api) -> None:
     assert adds_up(answer)
 
 
-def test_the_window_is_about_when_it_happened_if_that_is_known(api: Api) -> None:
+def test_window_is_about_when_it_happened_if_that_is_known(api: Api) -> None:
     api.save("the wedding", occurred_at="2023-05-08T13:56:00+02:00")
     api.save("the funeral", occurred_at="2023-06-08T13:56:00Z")
     may = {"from": "2023-05-01T00:00:00Z", "to": "2023-05-31T23:59:59Z"}
@@ -120,7 +120,7 @@ def test_context_isolation() -> None:
     assert api_for(Scope(persona_id="cook"), Permission.READ).search("of")["diagnostics"]["considered_count"] == 0
 
 
-def test_a_search_without_a_user_ranks_the_memories_of_all_users_together() -> None:
+def test_search_without_user_ranks_memories_of_all_users_together() -> None:
     hub = api_for(Scope())
     for user in ("ana", "ben", "cem"):
         hub.save(f"{user} plays chess", user_id=user, household_id="home")
@@ -130,7 +130,7 @@ def test_a_search_without_a_user_ranks_the_memories_of_all_users_together() -> N
     assert {item["explain"]["keyword"]["terms"][0]["idf"] for item in answer["results"]} == {0.133531}
 
 
-def test_hybrid_is_the_default_and_finds_by_word_what_meaning_misses(api: Api) -> None:
+def test_hybrid_is_default_and_finds_by_word_what_meaning_misses(api: Api) -> None:
     for n in range(30):
         api.save(f"note number {n} about the weather in the north")
     api.save("invoice XQ-7731 was paid")
@@ -139,7 +139,7 @@ def test_hybrid_is_the_default_and_finds_by_word_what_meaning_misses(api: Api) -
     assert contents(answer)[0] == "invoice XQ-7731 was paid"
 
 
-def test_keyword_mode_returns_only_memories_that_share_a_word(facts: Api) -> None:
+def test_keyword_mode_returns_only_memories_that_share_word(facts: Api) -> None:
     answer = facts.search("which dogs", mode="keyword")
     assert contents(answer) == ["The dog is called Rex"]
     assert answer["results"][0]["similarity"] is None
@@ -158,7 +158,7 @@ def test_neighbours_in_a_session_are_context(api: Api) -> None:
     assert contents(api.search("summer", mode="keyword")) == ["Where did you spend the summer?", "In a hut by the lake"]
 
 
-def test_neighbours_are_context_whatever_the_order_of_writing(api: Api) -> None:
+def test_neighbours_are_context_whatever_order_of_writing(api: Api) -> None:
     api.save("In a hut by the lake", session_id="s", occurred_at="2023-05-08T10:00:05Z")
     api.search("warm the index")
     api.save("Where did you spend the summer?", session_id="s", occurred_at="2023-05-08T10:00:00Z")
@@ -171,7 +171,7 @@ def test_the_context_of_a_memory_is_findable(api: Api) -> None:
     assert contents(api.search("kitten", mode="keyword")) == ["Yes, gladly"]
 
 
-def test_the_date_of_a_memory_is_findable_in_words(api: Api) -> None:
+def test_date_of_memory_is_findable_in_words(api: Api) -> None:
     api.save("Ran a marathon", occurred_at="2023-05-08T10:00:00Z")
     api.save("Ran another one", occurred_at="2023-09-08T10:00:00Z")
     assert contents(api.search("May 2023", mode="keyword"))[0] == "Ran a marathon"
@@ -186,7 +186,7 @@ def test_the_date_of_a_memory_is_findable_in_words(api: Api) -> None:
         ("서울에서 친구를 만났어요", "친구"),
     ],
 )
-def test_a_two_character_word_inside_a_sentence_is_found(api: Api, content: str, query: str) -> None:
+def test_two_character_word_inside_sentence_is_found(api: Api, content: str, query: str) -> None:
     api.save(content)
     api.save("something else entirely")
     assert contents(api.search(query, mode="keyword")) == [content]
@@ -227,7 +227,7 @@ def test_a_hybrid_search_needs_words(api: Api) -> None:
     assert response.json()["errors"][0]["attr"] == "query"
 
 
-def test_a_vector_of_the_wrong_length_is_refused_outside_the_bound_too(api: Api) -> None:
+def test_vector_of_wrong_length_is_refused_outside_bound_too(api: Api) -> None:
     response = api.post("/api/semantic/search", {"embedding": [1.0] * 7, "user_id": "somebody else"})
     assert response.status_code == 400
     assert response.json()["errors"][0]["attr"] == "embedding"

@@ -174,7 +174,7 @@ REFUSED: dict[str, tuple[str, str | None]] = {
 
 
 @pytest.mark.parametrize("look", REFUSED)
-def test_what_only_looks_like_a_request_stays_text(look: str) -> None:
+def test_what_only_looks_like_request_stays_text(look: str) -> None:
     text, code = REFUSED[look]
     parsed = parse_output(text)
     assert (parsed.requests, parsed.protocol, parsed.text) == ((), "text", text)
@@ -200,6 +200,6 @@ def test_what_only_looks_like_a_request_stays_text(look: str) -> None:
         ("VCP with a value that is not closed", ["value_end"]),
     ],
 )
-def test_a_request_says_what_was_repaired_or_stripped(damage: str, fixes: list[str]) -> None:
+def test_request_says_what_was_repaired_or_stripped(damage: str, fixes: list[str]) -> None:
     [request] = parse_output(RECOVERED[damage][0]).requests
     assert list(request.fixes) == fixes

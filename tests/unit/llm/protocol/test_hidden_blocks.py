@@ -58,7 +58,7 @@ SHOWN: dict[str, tuple[str, str]] = {
 
 
 @pytest.mark.parametrize("where", SHOWN)
-def test_a_block_that_is_only_shown_is_not_executed(where: str) -> None:
+def test_block_that_is_only_shown_is_not_executed(where: str) -> None:
     text, code = SHOWN[where]
     parsed = parse_output(text)
     assert parsed.requests == ()
@@ -78,7 +78,7 @@ KEPT = {
 
 
 @pytest.mark.parametrize("where", KEPT)
-def test_a_block_in_the_parameters_of_another_is_kept_as_text(where: str) -> None:
+def test_block_in_parameters_of_another_is_kept_as_text(where: str) -> None:
     parsed = parse_output(KEPT[where])
     [request] = parsed.requests
     assert request.name == "memory_save"
@@ -86,18 +86,18 @@ def test_a_block_in_the_parameters_of_another_is_kept_as_text(where: str) -> Non
     assert parsed.text == ""
 
 
-def test_an_end_marker_in_a_string_does_not_end_the_block() -> None:
+def test_end_marker_in_string_does_not_end_block() -> None:
     [request] = parse_output(abp("memory_save", json.dumps({"content": f"ends with {END}"}))).requests
     assert request.parameters == {"content": f"ends with {END}"}
 
 
-def test_after_a_string_cut_at_an_end_marker_its_line_is_not_believed() -> None:
+def test_after_string_cut_at_end_marker_its_line_is_not_believed() -> None:
     parsed = parse_output(f'{SAVE}{{"content": "see {END} {WIPE_ALL}')
     assert [request.name for request in parsed.requests] == ["memory_save"]
     assert "in_quote" in refusals(parsed)
 
 
-def test_the_line_after_a_quotation_is_the_models_own() -> None:
+def test_line_after_quotation_is_models_own() -> None:
     parsed = parse_output(f"> {WIPE_ALL}\n{SAVE}{{}}{END}")
     assert [request.name for request in parsed.requests] == ["memory_save"]
 
@@ -110,7 +110,7 @@ TEXTS = st.lists(st.sampled_from(PIECES)).map("".join)
 
 
 @given(TEXTS)
-def test_whatever_is_saved_as_a_json_string_is_only_saved(content: str) -> None:
+def test_whatever_is_saved_as_json_string_is_only_saved(content: str) -> None:
     [request] = parse_output(abp("memory_save", json.dumps({"content": content}, ensure_ascii=False))).requests
     assert (request.name, request.parameters) == ("memory_save", {"content": content})
 
@@ -122,13 +122,13 @@ def test_a_block_on_quoted_lines_is_not_executed(content: str) -> None:
 
 
 @given(TEXTS)
-def test_a_block_in_a_json_document_is_not_executed(content: str) -> None:
+def test_block_in_json_document_is_not_executed(content: str) -> None:
     document = json.dumps({"messages": [{"role": "user", "content": content}]}, ensure_ascii=False, indent=1)
     assert parse_output(f"Here it is:\n{document}\nDone.").requests == ()
 
 
 @given(TEXTS, st.integers(0, 200))
-def test_of_a_block_that_is_cut_nothing_inside_it_is_executed(content: str, length: int) -> None:
+def test_of_block_that_is_cut_nothing_inside_it_is_executed(content: str, length: int) -> None:
     block = abp("memory_save", json.dumps({"content": f"so: {content}"}, ensure_ascii=False))
     parsed = parse_output(block[: len(SAVE) + length])
     assert {request.name for request in parsed.requests} <= {"memory_save"}

@@ -52,12 +52,12 @@ def no_repair(text: str) -> RepairResult:
     return RepairResult(None, refusal=RepairRefusal.NO_JSON)
 
 
-def test_a_block_in_the_value_of_a_protocol_that_is_not_understood_is_still_data() -> None:
+def test_block_in_value_of_protocol_that_is_not_understood_is_still_data() -> None:
     text = vcp("memory_save", content=abp("wipe", "{}"))
     assert parse_output(text, mode=ProtocolMode.ABP).requests == ()
 
 
-def test_of_several_blocks_the_others_are_named_as_superseded() -> None:
+def test_of_several_blocks_others_are_named_as_superseded() -> None:
     parsed = parse_output(abp("one", "{}") + vcp("two") + abp("three", "{}"))
     assert [request.name for request in parsed.requests] == ["three"]
     assert [(refusal.name, refusal.code) for refusal in parsed.refused] == [
@@ -184,7 +184,7 @@ WORST = [
 
 @pytest.mark.parametrize("unit", WORST)
 @pytest.mark.parametrize("start", ["", SAVE, SAVE + '{"a":"'], ids=["alone", "in a block", "in a string"])
-def test_the_work_grows_with_the_length_not_its_square(unit: str, start: str) -> None:
+def test_work_grows_with_length_not_its_square(unit: str, start: str) -> None:
     once, twice = (lines_run(start + unit * count) for count in (100, 200))
     assert twice <= 2.2 * once + 100
 

@@ -80,7 +80,7 @@ def meet(one: str, other: str) -> bool:
         ("果", "苹果"),
     ],
 )
-def test_a_question_meets_the_text_that_says_the_same(one, other):
+def test_question_meets_text_that_says_same(one, other):
     assert meet(one, other)
 
 
@@ -94,7 +94,7 @@ def test_a_question_meets_the_text_that_says_the_same(one, other):
         ("may", "June 2023"),
     ],
 )
-def test_a_question_does_not_meet_what_only_looks_alike(one, other):
+def test_question_does_not_meet_what_only_looks_alike(one, other):
     assert not meet(one, other)
 
 
@@ -117,13 +117,13 @@ def test_emoji_and_punctuation_are_no_terms():
     assert terms("😀 👩‍👩‍👧 -- … ' _ ___ !?") == []
 
 
-def test_a_run_gives_its_characters_and_its_pairs_and_a_question_only_the_pairs():
+def test_run_gives_its_characters_and_its_pairs_and_question_only_pairs():
     assert terms("吃苹果") == ["吃", "吃苹", "苹", "苹果", "果"]
     assert query_terms("吃苹果") == ["吃苹", "苹果"]
     assert query_terms("果") == ["果"]
 
 
-def test_a_question_loses_its_stopwords_and_repeats():
+def test_question_loses_its_stopwords_and_repeats():
     assert query_terms("When did Caroline go to the museum, and which museum was it?") == [
         "carolin", "go", "museum",
     ]  # fmt: skip
@@ -137,12 +137,12 @@ def test_the_month_of_may_is_no_stopword():
     assert "may" in query_terms("What happened in May?")
 
 
-def test_a_question_in_another_language_loses_that_languages_function_words():
+def test_question_in_another_language_loses_that_languages_function_words():
     assert query_terms("Wo ist das Haus?") == ["haus"]
 
 
 @pytest.mark.parametrize("language", FUNCTION_WORDS)
-def test_a_sentence_is_recognised_by_its_function_words(language):
+def test_sentence_is_recognised_by_its_function_words(language):
     assert pipeline._recognise(pipeline._tokens(SENTENCE[language])) == language
 
 
@@ -161,13 +161,13 @@ def test_english_and_what_is_too_short_to_tell_is_taken_as_english(text):
     assert pipeline._recognise(pipeline._tokens(text)) is None
 
 
-def test_an_inflection_meets_where_the_language_is_recognised():
+def test_inflection_meets_where_language_is_recognised():
     assert meet("Wo ist das Haus?", "Die Häuser sind alt und schön")
     assert meet("¿Dónde está el niño?", "Los niños están en la casa")
 
 
 @pytest.mark.parametrize("language", FUNCTION_WORDS)
-def test_each_word_of_a_sentence_is_found_by_itself_alone(language):
+def test_each_word_of_sentence_is_found_by_itself_alone(language):
     found = set(terms(SENTENCE[language]))
     for word in SENTENCE[language].split():
         assert set(terms(word)) & found, word
@@ -188,18 +188,18 @@ def test_other_scripts_are_stemmed_by_their_language(language, one, other):
     assert terms(one) == terms(other)
 
 
-def test_a_date_is_found_by_its_day_month_year_weekday_and_iso_form():
+def test_date_is_found_by_its_day_month_year_weekday_and_iso_form():
     assert date_words(datetime(2023, 5, 8, tzinfo=UTC)) == ["8", "may", "2023", "monday", "2023-05-08"]
 
 
-def test_the_words_of_a_date_are_terms_of_the_pipeline():
+def test_words_of_date_are_terms_of_pipeline():
     found = set(date_words(date(2024, 2, 29)))
     assert found == set(terms("29 February 2024 Thursday")) | {"2024-02-29"}
     assert set(query_terms("on the 29th of February")) <= found
     assert "2024-02-29" in terms("2024-02-29")
 
 
-def test_a_datetime_counts_as_the_day_in_its_own_offset():
+def test_datetime_counts_as_day_in_its_own_offset():
     late = datetime(2023, 5, 8, 23, 30, tzinfo=timezone(timedelta(hours=-8)))
     assert date_words(late)[0] == "8"
 
@@ -233,24 +233,24 @@ def test_terms_are_never_empty_and_never_hold_whitespace(text):
 
 
 @given(ANY_TEXT, ANY_TEXT)
-def test_texts_of_one_language_side_by_side_have_the_terms_of_both(one, other):
+def test_texts_of_one_language_side_by_side_have_terms_of_both(one, other):
     languages = {pipeline._recognise(pipeline._tokens(text)) for text in (one, other, f"{one}\n{other}")}
     if len(languages) == 1:
         assert terms(f"{one}\n{other}") == terms(one) + terms(other)
 
 
 @given(ANY_TEXT)
-def test_a_text_with_words_leaves_a_question_with_terms(text):
+def test_text_with_words_leaves_question_with_terms(text):
     assert bool(query_terms(text)) == bool(terms(text))
 
 
 @given(st.text(st.characters(max_codepoint=127)))
-def test_the_fast_tokens_of_ascii_are_those_of_unicode(text):
+def test_fast_tokens_of_ascii_are_those_of_unicode(text):
     assert pipeline._ASCII_TOKEN.findall(text) == pipeline._TOKEN.findall(text)
 
 
 @given(CJK_RUN, CJK_RUN)
-def test_each_pair_of_characters_inside_a_sentence_is_found(before, after):
+def test_each_pair_of_characters_inside_sentence_is_found(before, after):
     sentence = f"{before}{after}。"
     found = set(terms(sentence))
     for run in regex.findall(r"\p{Han}+", sentence):
@@ -259,7 +259,7 @@ def test_each_pair_of_characters_inside_a_sentence_is_found(before, after):
 
 
 @given(st.sampled_from(sorted(SENTENCE)), st.sampled_from(sorted(SENTENCE)), st.randoms())
-def test_a_word_finds_itself_whatever_the_language_around_it(here, there, random):
+def test_word_finds_itself_whatever_language_around_it(here, there, random):
     word = random.choice(SENTENCE[here].split())
     assert set(terms(word)) & set(terms(f"{SENTENCE[there]} {word}"))
 
