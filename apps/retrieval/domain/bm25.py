@@ -21,7 +21,7 @@ MAX_QUERY_TERMS = 64
 
 @dataclass(frozen=True, eq=False)
 class KeywordScores:
-    """Scores per shard and slot, each array of shape (shard.size,).
+    """Scores per store and slot, each array of shape (store.size,).
 
     details: per query term, kept when asked for.
     """
@@ -36,7 +36,7 @@ class KeywordScores:
 
 @dataclass(frozen=True, eq=False)
 class TermDetail:
-    """What one term adds, by slot of all shards one after the other."""
+    """What one term adds, by slot of all stores one after the other."""
 
     term: str
     idf: float
@@ -45,19 +45,19 @@ class TermDetail:
 
 
 def keyword_scores(
-    words: Sequence[str], shards: Sequence[RowStore], visible: Sequence[Bools], keep_details: bool = False
+    words: Sequence[str], stores: Sequence[RowStore], visible: Sequence[Bools], keep_details: bool = False
 ) -> KeywordScores:
-    """Score every visible slot of the shards for the terms of a query; the first MAX_QUERY_TERMS count."""
+    """Score every visible slot of the stores for the terms of a query; the first MAX_QUERY_TERMS count."""
     documents = sum(int(mask.sum()) for mask in visible)
-    lengths = [shard.document_lengths() for shard in shards]
+    lengths = [store.document_lengths() for store in stores]
     total_length = sum(float(length[mask].sum()) for length, mask in zip(lengths, visible, strict=True))
     mean = total_length / documents if documents and total_length else 1.0
     norms = [K1 * (1 - B + B * length / mean) for length in lengths]
-    result = KeywordScores([np.zeros(shard.size) for shard in shards], [])
+    result = KeywordScores([np.zeros(store.size) for store in stores], [])
     for word in words[:MAX_QUERY_TERMS]:
         weights = [
-            np.where(mask, shard.term_weights(term_hash(word)), 0.0)
-            for shard, mask in zip(shards, visible, strict=True)
+            np.where(mask, store.term_weights(term_hash(word)), 0.0)
+            for store, mask in zip(stores, visible, strict=True)
         ]
         idf = inverse_document_frequency(documents, sum(int(np.count_nonzero(w)) for w in weights))
         shares = [idf * w * (K1 + 1) / (w + norm) for w, norm in zip(weights, norms, strict=True)]

@@ -1,4 +1,4 @@
-"""How the nearest rows of a shard are looked for: at all of them, at those that match, or by the graph (DESIGN D9).
+"""The way to the nearest rows of a store: scan all, compare those that match, or use the graph (DESIGN D9).
 
 All three give the same rows, the graph with its recall; they differ in what they cost. The costs are measured
 (`manage.py calibrate_search`), the choice is arithmetic.
@@ -10,12 +10,12 @@ from enum import StrEnum
 
 from apps.retrieval.domain.vectors.graph import breadth_for
 
-# By so many standard deviations more rows are asked of the graph than hold the wanted ones on average, if the matching
-# rows lie anywhere: two searches in a hundred then find too few of them, and look at all rows that match.
+# So many standard deviations more rows are asked of the graph than hold the wanted ones on average, if the matching
+# rows are anywhere: two searches in a hundred then find too few of them, and compare all rows that match.
 SPARE_DEVIATIONS = 2.0
-# Rows that match may also lie all elsewhere, for instance those of one project. What the graph gave is thrown away
-# then, so for a filtered search it has to be cheaper by so much. With this share (r = 1 / (1 + r)) no way that turns
-# out to have been the wrong one costs more than 1.62 times the right one.
+# Rows that match may also be in another region, for instance those of one project. The result of the graph is
+# discarded then, so for a filtered search it has to be cheaper by so much. With this share (r = 1 / (1 + r)) no wrong
+# choice costs more than 1.62 times the right one.
 FILTERED_SHARE = 0.618
 
 
@@ -29,7 +29,7 @@ class SearchWay(StrEnum):
 
 @dataclass(frozen=True)
 class SearchCosts:
-    """What a search costs in microseconds, for vectors of `dimension` numbers.
+    """The costs of a search in microseconds, for vectors of `dimension` numbers.
 
     scan: a thousand rows where they lie. subset: a thousand rows picked out. graph: a hundred rows of breadth.
     fixed: any search in a graph.
@@ -42,7 +42,7 @@ class SearchCosts:
     dimension: int = 384
 
     def at(self, dimension: int) -> "SearchCosts":
-        """About what it costs with vectors of another length: nearly all of the time goes into their numbers."""
+        """Return the approximate costs of another dimension: nearly all of the time depends on it."""
         factor = dimension / self.dimension
         return replace(
             self,
@@ -59,7 +59,7 @@ DEFAULT_COSTS = SearchCosts(scan=45.0, subset=130.0, graph=160.0, fixed=80.0)
 
 @dataclass(frozen=True)
 class RowCounts:
-    """slots: of the shard, dead ones included. matching: of the `living` rows, those that pass the filters of a search.
+    """slots: of the store, dead ones included. matching: of the `living` rows, those that pass the filters of a search.
 
     in_graph: how many of the living the graph knows; 0 without one.
     """
@@ -110,7 +110,7 @@ REMOVED_SHARE = 0.3
 
 
 class GraphNeed(StrEnum):
-    """What a shard's graph is in need of."""
+    """What a store's graph needs."""
 
     NOTHING = "nothing"
     COVER = "cover"
@@ -118,7 +118,7 @@ class GraphNeed(StrEnum):
 
 
 def graph_need(living: int, in_graph: int | None, removed: int, room: int) -> GraphNeed:
-    """Return what to do for a shard of `living` rows whose graph knows `in_graph` of them (None without one)."""
+    """Return what to do for a store of `living` rows whose graph knows `in_graph` of them (None without one)."""
     if living < GRAPH_ROWS:
         return GraphNeed.NOTHING
     if in_graph is None or removed > REMOVED_SHARE * living:

@@ -1,4 +1,4 @@
-"""Which slots have which term: sorted arrays with a small unsorted tail, so that adding stays cheap."""
+"""The slots of each term: sorted arrays with a small unsorted tail, so that adding stays cheap."""
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +28,7 @@ class Postings:
 
     @property
     def nbytes(self) -> int:
-        """Roughly how much memory the arrays take."""
+        """Return roughly how much memory the arrays take."""
         return self._terms.nbytes + self._slots.nbytes + self._counts.nbytes + 24 * self._tail_size
 
     def add(self, terms: Terms, slots: Slots, counts: Counts) -> None:
@@ -38,7 +38,7 @@ class Postings:
         if self._tail_size > max(_TAIL_LIMIT, len(self._terms) // (1 if self._is_growing else _TAIL_SHARE)):
             self._merge()
         elif len(self._tail) > 64:
-            self._tail = [self._joined(self._tail)]
+            self._tail = [concatenate_parts(self._tail)]
 
     def grow(self) -> None:
         """Sort less often until `settle`: many pairs are about to be added, and none read."""
@@ -70,12 +70,14 @@ class Postings:
         self._terms, self._slots, self._counts = self._terms[keep], moved[keep], self._counts[keep]
 
     def _merge(self) -> None:
-        terms, slots, counts = self._joined([(self._terms, self._slots, self._counts), *self._tail])
+        """Sort the tail in."""
+        terms, slots, counts = concatenate_parts([(self._terms, self._slots, self._counts), *self._tail])
         order = np.argsort(terms, kind="stable")
         self._terms, self._slots, self._counts = terms[order], slots[order], counts[order]
         self._tail, self._tail_size = [], 0
 
-    @staticmethod
-    def _joined(parts: list[tuple[Terms, Slots, Counts]]) -> tuple[Terms, Slots, Counts]:
-        terms, slots, counts = zip(*parts, strict=True)
-        return np.concatenate(terms), np.concatenate(slots), np.concatenate(counts)
+
+def concatenate_parts(parts: list[tuple[Terms, Slots, Counts]]) -> tuple[Terms, Slots, Counts]:
+    """Concatenate postings."""
+    terms, slots, counts = zip(*parts, strict=True)
+    return np.concatenate(terms), np.concatenate(slots), np.concatenate(counts)

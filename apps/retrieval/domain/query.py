@@ -27,7 +27,7 @@ class SearchMode(StrEnum):
 class SearchQuery:
     """A search. `query`, `embedding` or both; None means that the caller did not say.
 
-    tags: column of the shard -> the value it must have. start and end: when the row happened, both included.
+    tags: column of the store -> the value it must have. start and end: when the row happened, both included.
     """
 
     scope: Scope = field(default_factory=Scope)

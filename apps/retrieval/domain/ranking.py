@@ -27,13 +27,13 @@ HalfLives = Mapping[str, timedelta | None]
 # Half of the sixth decimal: what is shown as reaching a limit reaches it.
 _ROUNDING = 5e-7
 Number = TypeVar("Number", bound=np.generic)
-# Why rows are left out, and which rows pass.
-_Filter = tuple[str, Bools]
+# The reason for which rows are left out, and which rows pass.
+Filter = tuple[str, Bools]
 
 
 @dataclass(frozen=True, eq=False)
-class _Scored:
-    """Everything computed per slot of all shards, one after the other."""
+class ScoredRows:
+    """Everything computed per slot of all stores, concatenated."""
 
     ids: npt.NDArray[np.int64]
     score: Floats
@@ -48,7 +48,7 @@ def rank(
     scope: Scope,
     vector: npt.NDArray[np.float32] | None,
     terms: Sequence[str],
-    shards: Sequence[RowStore],
+    stores: Sequence[RowStore],
     now: datetime,
     half_lives: HalfLives,
     costs: SearchCosts = DEFAULT_COSTS,
@@ -56,44 +56,51 @@ def rank(
     """Return the best `query.top_k` of the rows in `scope`, ties broken by the newer one.
 
     vector: the query's unit vector, or None when similarity is not needed. terms: see `terms_of`; both are made
-    before the shards are locked. costs: of the ways to the nearest rows.
+    before the stores are locked. costs: of the ways to the nearest rows.
     """
-    visible = [visible_slots(shard, scope) for shard in shards]
+    visible = [visible_slots(store, scope) for store in stores]
     if not any(mask.any() for mask in visible):
         return EMPTY_RANKING
     if query.effective_mode is SearchMode.VECTOR and query.min_similarity is None and vector is not None:
-        return _rank_nearest(query, vector, shards, visible, now, half_lives, costs)
+        return rank_nearest(query, vector, stores, visible, now, half_lives, costs)
     words = None
     if query.effective_mode is not SearchMode.VECTOR:
-        words = keyword_scores(terms, shards, visible, keep_details=query.explain)
-    scored = _score(query, vector, shards, words, now, half_lives)
-    remaining, _, filtered = _filter(_filters(query, shards, scored), _joined(visible))
+        words = keyword_scores(terms, stores, visible, keep_details=query.explain)
+    scored = score_rows(query, vector, stores, words, now, half_lives)
+    filters = row_filters(query, stores)
+    if query.min_confidence is not None:
+        filters.append(("min_confidence", scored.confidence >= query.min_confidence - _ROUNDING))
+    if query.min_similarity is not None and scored.similarity is not None:
+        filters.append(("min_similarity", scored.similarity >= query.min_similarity - _ROUNDING))
+    if query.effective_mode is SearchMode.KEYWORD and scored.keyword is not None:
+        filters.append(("no_common_word", scored.keyword > 0))
+    remaining, _, filtered = apply_filters(filters, concatenate(visible))
     matched = np.flatnonzero(remaining)
-    best = _best(scored, matched, query.top_k)
-    hits = tuple(_hit(scored, slot, words) for slot in best)
+    hits = tuple(make_hit(scored, slot, words) for slot in best_slots(scored, matched, query.top_k))
     return Ranking(hits, len(matched), filtered)
 
 
-def _rank_nearest(
+def rank_nearest(
     query: SearchQuery,
     vector: npt.NDArray[np.float32],
-    shards: Sequence[RowStore],
+    stores: Sequence[RowStore],
     visible: Sequence[Bools],
     now: datetime,
     half_lives: HalfLives,
     costs: SearchCosts,
 ) -> Ranking:
     """Rank by similarity alone, so that only the rows near the vector are read."""
-    filters = _row_filters(query, shards)
+    filters = row_filters(query, stores)
     if query.min_confidence is not None:
-        filters.append(_confidence_filter(query, _joined([confidences(s, now, half_lives) for s in shards])))
-    remaining, matched, filtered = _filter(filters, _joined(visible))
-    parts = [remaining] if len(shards) == 1 else np.split(remaining, np.cumsum([s.size for s in shards])[:-1])
-    near = [nearest_rows(shard, vector, part, query.top_k, costs) for shard, part in zip(shards, parts, strict=True)]
-    ids = _joined([shard.ids[part.slots] for shard, part in zip(shards, near, strict=True)])
-    similarities = _joined([part.similarities for part in near])
-    confidence = _joined(
-        [confidences(shard, now, half_lives, part.slots) for shard, part in zip(shards, near, strict=True)]
+        confidence = concatenate([confidences(store, now, half_lives) for store in stores])
+        filters.append(("min_confidence", confidence >= query.min_confidence - _ROUNDING))
+    remaining, matched, filtered = apply_filters(filters, concatenate(visible))
+    parts = [remaining] if len(stores) == 1 else np.split(remaining, np.cumsum([s.size for s in stores])[:-1])
+    near = [nearest_rows(store, vector, part, query.top_k, costs) for store, part in zip(stores, parts, strict=True)]
+    ids = concatenate([store.ids[part.slots] for store, part in zip(stores, near, strict=True)])
+    similarities = concatenate([part.similarities for part in near])
+    confidence = concatenate(
+        [confidences(store, now, half_lives, part.slots) for store, part in zip(stores, near, strict=True)]
     )
     best = np.lexsort((-ids, -similarities))[: query.top_k]
     columns = ids[best].tolist(), similarities[best].round(6).tolist(), confidence[best].round(6).tolist()
@@ -105,18 +112,18 @@ def _rank_nearest(
     return Ranking(hits, matched, filtered, "+".join(ways) or SearchWay.SCAN)
 
 
-def _joined(parts: Sequence[npt.NDArray[Number]]) -> npt.NDArray[Number]:
-    """Return one after the other, and no copy of a single one: with a large shard that is felt."""
+def concatenate(parts: Sequence[npt.NDArray[Number]]) -> npt.NDArray[Number]:
+    """Concatenate arrays without a copy of a single one, which takes long for a large store."""
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
-def visible_slots(shard: RowStore, scope: Scope) -> Bools:
+def visible_slots(store: RowStore, scope: Scope) -> Bools:
     """Return the living slots that match the household and the persona of the scope. Shape (size,)."""
-    mask = shard.alive
+    mask = store.alive
     for name in ("household_id", "persona_id"):
         wanted = getattr(scope, name)
         if wanted is not None:
-            mask = mask & (shard.codes(name) == shard.code(name, wanted))
+            mask = mask & (store.codes(name) == store.code(name, wanted))
     return mask
 
 
@@ -127,25 +134,26 @@ def terms_of(query: SearchQuery) -> tuple[str, ...]:
     return tuple(query_terms(query.query))
 
 
-def _score(
+def score_rows(
     query: SearchQuery,
     vector: npt.NDArray[np.float32] | None,
-    shards: Sequence[RowStore],
+    stores: Sequence[RowStore],
     words: KeywordScores | None,
     now: datetime,
     half_lives: HalfLives,
-) -> _Scored:
+) -> ScoredRows:
+    """Compute similarity, keyword score, substance, confidence and score of every slot."""
     similarity = None
     if vector is not None:
-        similarity = np.concatenate([cosines(shard.vectors, vector) for shard in shards]).astype(np.float64)
+        similarity = np.concatenate([cosines(store.vectors, vector) for store in stores]).astype(np.float64)
     keyword = None if words is None else np.concatenate(words.scores)
-    substance = np.concatenate([substances(shard) for shard in shards])
+    substance = np.concatenate([substances(store) for store in stores])
     score = fuse(query.effective_mode, similarity, keyword, 0.0 if words is None else words.maximum())
     if query.effective_mode is SearchMode.HYBRID:
         score = score * substance
-    confidence = np.concatenate([confidences(shard, now, half_lives) for shard in shards])
-    ids = np.concatenate([shard.ids for shard in shards])
-    return _Scored(ids, score, similarity, keyword, substance, confidence)
+    confidence = np.concatenate([confidences(store, now, half_lives) for store in stores])
+    ids = np.concatenate([store.ids for store in stores])
+    return ScoredRows(ids, score, similarity, keyword, substance, confidence)
 
 
 def fuse(mode: SearchMode, similarity: Floats | None, keyword: Floats | None, best_keyword: float) -> Floats:
@@ -161,24 +169,24 @@ def fuse(mode: SearchMode, similarity: Floats | None, keyword: Floats | None, be
     return VECTOR_WEIGHT * similarity + KEYWORD_WEIGHT * relative
 
 
-def substances(shard: RowStore) -> Floats:
+def substances(store: RowStore) -> Floats:
     """Return the factor of a hybrid score by slot, in (0, 1]: less for questions and for interjections in a session."""
-    brief = np.where(shard.sessions.have_neighbours(), 1 - shard.fullness, 0.0)
-    return np.asarray((1 - QUESTION_CUT * shard.question_share) * (1 - BREVITY_CUT * brief))
+    brief = np.where(store.sessions.have_neighbours(), 1 - store.fullness, 0.0)
+    return np.asarray((1 - QUESTION_CUT * store.question_share) * (1 - BREVITY_CUT * brief))
 
 
-def confidences(shard: RowStore, now: datetime, half_lives: HalfLives, slots: Slots | slice = slice(None)) -> Floats:
+def confidences(store: RowStore, now: datetime, half_lives: HalfLives, slots: Slots | slice = slice(None)) -> Floats:
     """Return the confidence that a reader sees, of these slots or of all."""
     rates = {policy: 1 / half_life.total_seconds() for policy, half_life in half_lives.items() if half_life is not None}
     if not rates:
-        return shard.base_confidence[slots]
-    by_code = np.array([rates.get(policy, 0.0) for policy in shard.values("decay_policy")])
-    decay_rate = by_code[shard.codes("decay_policy")[slots]]
-    age = np.maximum(now.timestamp() - shard.anchor[slots], 0.0)
-    return np.asarray(shard.base_confidence[slots] * np.exp2(-age * decay_rate))
+        return store.base_confidence[slots]
+    by_code = np.array([rates.get(policy, 0.0) for policy in store.values("decay_policy")])
+    decay_rate = by_code[store.codes("decay_policy")[slots]]
+    age = np.maximum(now.timestamp() - store.anchor[slots], 0.0)
+    return np.asarray(store.base_confidence[slots] * np.exp2(-age * decay_rate))
 
 
-def _filter(filters: Sequence[_Filter], considered: Bools) -> tuple[Bools, int, dict[str, int]]:
+def apply_filters(filters: Sequence[Filter], considered: Bools) -> tuple[Bools, int, dict[str, int]]:
     """Return the slots that pass every filter, their number, and how many failed which filter first."""
     remaining = considered
     counts = [int(np.count_nonzero(remaining))]
@@ -189,37 +197,24 @@ def _filter(filters: Sequence[_Filter], considered: Bools) -> tuple[Bools, int, 
     return remaining, counts[-1], {reason: count for (reason, _), count in zip(filters, fallen, strict=True)}
 
 
-def _filters(query: SearchQuery, shards: Sequence[RowStore], scored: _Scored) -> list[_Filter]:
-    filters = _row_filters(query, shards)
-    if query.min_confidence is not None:
-        filters.append(_confidence_filter(query, scored.confidence))
-    if query.min_similarity is not None and scored.similarity is not None:
-        filters.append(("min_similarity", scored.similarity >= query.min_similarity - _ROUNDING))
-    if query.effective_mode is SearchMode.KEYWORD and scored.keyword is not None:
-        filters.append(("no_common_word", scored.keyword > 0))
-    return filters
-
-
-def _row_filters(query: SearchQuery, shards: Sequence[RowStore]) -> list[_Filter]:
-    """Return those that need no score."""
+def row_filters(query: SearchQuery, stores: Sequence[RowStore]) -> list[Filter]:
+    """Return the filters that need no score: tags and the time window."""
     filters = [
-        (name, _joined([shard.codes(name) == shard.code(name, value) for shard in shards]))
+        (name, concatenate([store.codes(name) == store.code(name, value) for store in stores]))
         for name, value in query.tags.items()
     ]
     if query.start is not None or query.end is not None:
-        happened = _joined([shard.happened for shard in shards])
-        start = -np.inf if query.start is None else query.start.timestamp()
-        end = np.inf if query.end is None else query.end.timestamp()
-        filters.append(("time_window", (happened >= start) & (happened <= end)))
+        happened = concatenate([store.happened for store in stores])
+        passes = np.ones(len(happened), dtype=np.bool_)
+        if query.start is not None:
+            passes &= happened >= query.start.timestamp()
+        if query.end is not None:
+            passes &= happened <= query.end.timestamp()
+        filters.append(("time_window", passes))
     return filters
 
 
-def _confidence_filter(query: SearchQuery, confidence: Floats) -> _Filter:
-    assert query.min_confidence is not None
-    return "min_confidence", confidence >= query.min_confidence - _ROUNDING
-
-
-def _best(scored: _Scored, matched: npt.NDArray[np.int64], top_k: int) -> list[int]:
+def best_slots(scored: ScoredRows, matched: npt.NDArray[np.int64], top_k: int) -> list[int]:
     """Return the slots of the best matches, in order; equal scores by the newer id."""
     scores = scored.score[matched]
     if len(matched) > 4 * top_k:
@@ -230,20 +225,17 @@ def _best(scored: _Scored, matched: npt.NDArray[np.int64], top_k: int) -> list[i
     return [int(slot) for slot in matched[order]]
 
 
-def _hit(scored: _Scored, slot: int, words: KeywordScores | None) -> Hit:
+def make_hit(scored: ScoredRows, slot: int, words: KeywordScores | None) -> Hit:
+    """Return the hit of a slot, with the share of each term when details were kept."""
     shares = (
-        ()
-        if words is None
-        else tuple(
-            TermShare(
-                term=detail.term,
-                weight=round(float(detail.weights[slot]), 3),
-                idf=round(detail.idf, 6),
-                score=round(float(detail.shares[slot]), 6),
-            )
-            for detail in words.details
-            if detail.weights[slot] > 0
+        TermShare(
+            term=detail.term,
+            weight=round(float(detail.weights[slot]), 3),
+            idf=round(detail.idf, 6),
+            score=round(float(detail.shares[slot]), 6),
         )
+        for detail in (words.details if words else ())
+        if detail.weights[slot] > 0
     )
     return Hit(
         id=int(scored.ids[slot]),
@@ -252,5 +244,5 @@ def _hit(scored: _Scored, slot: int, words: KeywordScores | None) -> Hit:
         keyword=None if scored.keyword is None else round(float(scored.keyword[slot]), 6),
         substance=round(float(scored.substance[slot]), 6),
         confidence=round(float(scored.confidence[slot]), 6),
-        terms=shares,
+        terms=tuple(shares),
     )

@@ -29,7 +29,7 @@ _generations = count()
 class IndexRow(NamedTuple):
     """A changed row.
 
-    coded: a value for each of the shard's columns, in their order. Times in seconds since the epoch; vector: float32
+    coded: a value for each of the store's columns, in their order. Times in seconds since the epoch; vector: float32
     bytes in the machine's order, or empty. question_share and fullness: see `domain.substance`.
     """
 
@@ -48,7 +48,7 @@ class IndexRow(NamedTuple):
 class GraphSource(NamedTuple):
     """The rows of a graph to be made: slots and ids of the rows, the array in which their vectors lie, by slot.
 
-    generation: changes when the shard is packed, which moves every row to another slot; unique among shards.
+    generation: changes when the store is packed, which moves every row to another slot; unique among stores.
     """
 
     slots: Slots
@@ -81,6 +81,7 @@ class RowStore:
         self._outside: Slots | None = None
 
     def _allocate(self, capacity: int) -> None:
+        """Create the arrays."""
         self._ids = np.zeros(capacity, dtype=np.int64)
         self._alive = np.zeros(capacity, dtype=np.bool_)
         self._covered = np.zeros(capacity, dtype=np.bool_)
@@ -141,12 +142,12 @@ class RowStore:
 
     @property
     def vectors(self) -> npt.NDArray[np.float32]:
-        """Shape (size, dimension); a row of zeros where there is no vector."""
+        """Return the vectors, of shape (size, dimension); a row of zeros where there is none."""
         return self._vectors[: self._size]
 
     @property
     def nbytes(self) -> int:
-        """Roughly how much memory the shard takes."""
+        """Return roughly how much memory the store takes."""
         arrays = sum(getattr(self, name).nbytes for name in self._ARRAYS)
         graph = 0 if self.graph is None else self.graph.nbytes
         return int(arrays + graph + self.postings.nbytes + 120 * len(self._slot_of))
@@ -169,7 +170,7 @@ class RowStore:
         return list(self._codes_of[self.columns.index(name)])
 
     def apply(self, rows: Iterable[IndexRow]) -> None:
-        """Take over changed rows; those that are not active any more leave."""
+        """Apply changed rows; those that are not active any more are removed."""
         rows = list({row.id: row for row in rows}.values())
         for row in rows:
             old = self._slot_of.pop(row.id, None)
@@ -186,6 +187,7 @@ class RowStore:
             self._pack()
 
     def _append(self, rows: Sequence[IndexRow]) -> None:
+        """Put active rows into new slots."""
         if not rows:
             return
         wanted, capacity = self._size + len(rows), len(self._ids)
@@ -201,31 +203,27 @@ class RowStore:
         self._fullness[slots] = [row.fullness for row in rows]
         for column, known in enumerate(self._codes_of):
             self._codes[slots, column] = [known.setdefault(row.coded[column], len(known)) for row in rows]
-        blank = bytes(4 * self.dimension)
-        joined = b"".join(row.vector if len(row.vector) == len(blank) else blank for row in rows)
-        self._vectors[slots] = np.frombuffer(joined, dtype=np.float32).reshape(len(rows), self.dimension)
+        self._vectors[slots] = stack_vectors(rows, self.dimension)
         self._slot_of.update({row.id: int(slot) for row, slot in zip(rows, slots, strict=True)})
-        self._index_words(slots, rows)
-        self._size += len(rows)
-
-    def _index_words(self, slots: Slots, rows: Sequence[IndexRow]) -> None:
         records, sizes = unpack([row.lexemes for row in rows])
         owners = np.repeat(slots, sizes)
         counts = np.stack((records["own"], records["lent"]), axis=1).astype(np.float32)
         for column in (0, 1):
             self._lengths[slots, column] = np.bincount(owners - slots[0], counts[:, column], minlength=len(rows))
         self.postings.add(records["term"], owners, counts)
+        self._size += len(rows)
 
     def begin_loading(self, rows: int) -> None:
-        """So many rows come now: growing by and by would copy them, and leave a third of the room unused."""
+        """Allocate for so many rows: growing step by step would copy them, and leave a third of the memory unused."""
         self._make_room(rows + rows // _SPARE)
         self.postings.grow()
 
     def end_loading(self) -> None:
-        """They have come; from now on there may be searches."""
+        """Sort the postings; from now on there may be searches."""
         self.postings.settle()
 
     def _make_room(self, capacity: int) -> None:
+        """Grow the arrays to a capacity."""
         if capacity <= len(self._ids):
             return
         old = {name: getattr(self, name) for name in self._ARRAYS}
@@ -234,6 +232,7 @@ class RowStore:
             getattr(self, name)[: self._size] = array[: self._size]
 
     def _pack(self) -> None:
+        """Remove dead slots."""
         keep = np.flatnonzero(self.alive)
         new_slot = np.full(self._size, -1, dtype=np.int64)
         new_slot[keep] = np.arange(len(keep))
@@ -246,12 +245,12 @@ class RowStore:
         self._generation = next(_generations)
 
     def graph_source(self) -> "GraphSource":
-        """Return what a graph of the present rows is made of. It stays as it is while the shard goes on."""
+        """Return the rows for a graph, which does not change with the store."""
         slots = np.flatnonzero(self.alive & self.vectors.any(axis=1))
         return GraphSource(slots, self._ids[slots], self._vectors, self._generation)
 
     def attach_known(self, graph: VectorGraph, rows: StoredRows) -> None:
-        """Search by a graph of other times: its rows count as far as their vectors are those of the shard."""
+        """Search by a stored graph: its rows count where their vectors are those of the store."""
         there = np.flatnonzero(~rows.removed)
         self.attach(graph, GraphSource(there, rows.ids[there], rows.vectors, generation=-1))
 
@@ -262,20 +261,16 @@ class RowStore:
         slots = source.slots if source.generation == self._generation else self.slots_of(source.ids)
         unchanged = (slots >= 0) & (self._ids[slots] == source.ids) & self._alive[slots]
         if source.generation != self._generation:
-            unchanged &= self._have(slots, source)
+            # In parts: copies of all vectors would take twice the memory.
+            for first in range(0, len(slots), _COMPARED_AT_ONCE):
+                part = slice(first, first + _COMPARED_AT_ONCE)
+                same = self._vectors[slots[part]] == source.vectors[source.slots[part]]
+                unchanged[part] &= same.all(axis=1)
         self._covered[:] = False
         self._covered[slots[unchanged]] = True
         self._outside = None
         graph.remove(source.ids[~unchanged].tolist())
         self.graph = graph
-
-    def _have(self, slots: Slots, source: "GraphSource") -> Bools:
-        """Return which slots have the vectors of the source, in parts: copies of all would take twice the memory."""
-        same = np.zeros(len(slots), dtype=np.bool_)
-        for first in range(0, len(slots), _COMPARED_AT_ONCE):
-            part = slice(first, first + _COMPARED_AT_ONCE)
-            same[part] = (self._vectors[slots[part]] == source.vectors[source.slots[part]]).all(axis=1)
-        return same
 
     def detach(self) -> None:
         """Search without a graph."""
@@ -321,3 +316,10 @@ class RowStore:
     def document_lengths(self) -> Floats:
         """Return the length of each slot's keyword document, neighbours included. Shape (size,)."""
         return self.sessions.lengths
+
+
+def stack_vectors(rows: Sequence[IndexRow], dimension: int) -> npt.NDArray[np.float32]:
+    """Return the vectors of rows; zeros where there is none. Shape (len(rows), dimension)."""
+    blank = bytes(4 * dimension)
+    joined = b"".join(row.vector if len(row.vector) == len(blank) else blank for row in rows)
+    return np.frombuffer(joined, dtype=np.float32).reshape(len(rows), dimension)

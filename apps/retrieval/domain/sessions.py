@@ -1,4 +1,4 @@
-"""Which rows stand beside each other, and what they lend to each other (DESIGN D10)."""
+"""Neighbours of rows in their sessions, and the words that they lend each other (DESIGN D10)."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +10,7 @@ from apps.retrieval.domain.postings import Bools, Counts, Floats, Slots
 if TYPE_CHECKING:
     from apps.retrieval.domain.rows import RowStore
 
-# By what the rows of one session are known; every shard has these columns.
+# The columns that identify a session; every store has them.
 SESSION_KEY = ("household_id", "persona_id", "session_id")
 NEIGHBOUR_WEIGHTS = (0.7, 0.4)
 
@@ -31,23 +31,23 @@ class Sessions:
         self.lengths = np.zeros(size)
 
     @classmethod
-    def of(cls, shard: "RowStore") -> "Sessions":
-        """Return the sessions of a shard's living rows."""
-        in_session = shard.codes("session_id") != shard.code("session_id", "")
-        slots = np.flatnonzero(shard.alive & in_session)
-        columns = [shard.codes(name)[slots] for name in SESSION_KEY]
-        last_key_first: list[npt.NDArray[Any]] = [shard.ids[slots], shard.happened[slots], *columns]
+    def of(cls, store: "RowStore") -> "Sessions":
+        """Return the sessions of a store's living rows."""
+        in_session = store.codes("session_id") != store.code("session_id", "")
+        slots = np.flatnonzero(store.alive & in_session)
+        columns = [store.codes(name)[slots] for name in SESSION_KEY]
+        last_key_first: list[npt.NDArray[Any]] = [store.ids[slots], store.happened[slots], *columns]
         sorting = np.lexsort(last_key_first)
         grouped = np.stack([column[sorting] for column in columns])
         changes = np.any(grouped[:, 1:] != grouped[:, :-1], axis=0)
         keys = np.concatenate(([0], np.cumsum(changes))) if len(slots) else np.zeros(0, dtype=np.int64)
-        sessions = cls(slots[sorting], keys, shard.size)
-        living = np.flatnonzero(shard.alive)
-        sessions.lengths = sessions.spread(living, shard.word_counts[living])
+        sessions = cls(slots[sorting], keys, store.size)
+        living = np.flatnonzero(store.alive)
+        sessions.lengths = sessions.spread(living, store.word_counts[living])
         return sessions
 
     def spread(self, slots: Slots, counts: Counts | Floats) -> Floats:
-        """Give each slot what it has, and its neighbours their share of what it lends. Shape (size,).
+        """Sum by slot its own counts and its share of what its neighbours lend. Shape (size,).
 
         counts: own and lent, of shape (len(slots), 2).
         """
@@ -57,21 +57,21 @@ class Sessions:
         position, lent = position[inside], np.asarray(counts[inside, 1], dtype=np.float64)
         for distance, weight in enumerate(NEIGHBOUR_WEIGHTS, start=1):
             for step in (distance, -distance):
-                valid = self._is_beside(position, step)
+                valid = self.has_neighbour(position, step)
                 targets.append(self._order[position[valid] + step])
                 shares.append(lent[valid] * weight)
         spread = np.bincount(np.concatenate(targets), weights=np.concatenate(shares), minlength=self._size)
         return np.asarray(spread, dtype=np.float64)
 
     def have_neighbours(self) -> Bools:
-        """Return which slots stand beside another one. Shape (size,)."""
+        """Return which slots have a neighbour. Shape (size,)."""
         result = np.zeros(self._size, dtype=np.bool_)
         places = np.arange(len(self._order))
         for step in (1, -1):
-            result[self._order[self._is_beside(places, step)]] = True
+            result[self._order[self.has_neighbour(places, step)]] = True
         return result
 
-    def _is_beside(self, position: Slots, step: int) -> Bools:
+    def has_neighbour(self, position: Slots, step: int) -> Bools:
         """Return for which places in the order the place `step` further belongs to the same session."""
         neighbour = position + step
         valid = (neighbour >= 0) & (neighbour < len(self._order))

@@ -17,10 +17,10 @@ def nfkc(text: str) -> str:
     """
     if text.isascii():
         return text
-    return unicodedata.normalize("NFKC", _LONG_RUN.sub(_in_order, text))
+    return unicodedata.normalize("NFKC", _LONG_RUN.sub(sort_marks, text))
 
 
-def _in_order(run: "regex.Match[str]") -> str:
+def sort_marks(run: "regex.Match[str]") -> str:
     """Return a run of marks sorted by class; those of class 0 stay where they are, and nothing moves past them."""
     marks = chain.from_iterable(unicodedata.normalize("NFKD", mark) for mark in run[0])
     groups = groupby(marks, key=lambda mark: unicodedata.combining(mark) == 0)

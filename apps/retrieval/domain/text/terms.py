@@ -28,7 +28,6 @@ import regex
 
 from apps.retrieval.domain.text.languages import FUNCTION_WORDS, STOPWORDS
 from apps.retrieval.domain.text.normal import nfkc
-from apps.retrieval.domain.text.numbers import number_words
 from apps.retrieval.domain.text.stems import fold, is_latin, language_of_script, stem
 
 TEXT_PIPELINE_VERSION = 2
@@ -62,6 +61,10 @@ _ELISION = regex.compile(r"(?:[cdjlmnst]|qu|jusqu|lorsqu|puisqu|dell|all|nell|su
 _CONTRACTED = regex.compile(r"(.+?)'(?:s|m|d|ll|re|ve)", regex.IGNORECASE)
 _PLURAL_ACRONYM = regex.compile(r"\p{Lu}{2,}s")
 _PART = regex.compile(r"\p{Lu}+(?!\p{Ll})|\p{Lu}?[\p{Ll}\p{Lo}\p{Lt}\p{Lm}\p{M}]+|\p{Lu}|\p{Nd}+")
+_GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
+_DECIMAL = re.compile(r"(\d+)[.,](\d+)")
+_YEAR_FIRST = re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})")
+_SEPARATOR = re.compile(r"[.,:/\-]")
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _MONTHS = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
@@ -69,7 +72,7 @@ _MONTHS = (
 )  # fmt: skip
 
 
-class _Word(NamedTuple):
+class Word(NamedTuple):
     """text: casefolded and folded. term: its index term. accented: as written, to be stemmed by a language.
 
     asked: whether a question uses it, too.
@@ -81,26 +84,26 @@ class _Word(NamedTuple):
     asked: bool
 
 
-class _Token(NamedTuple):
-    """What becomes of a token. terms: those of its words, once more. languages: whose function word it is."""
+class Token(NamedTuple):
+    """A token. terms: of its words, in order. languages: of which it is a function word."""
 
-    words: tuple[_Word, ...]
+    words: tuple[Word, ...]
     terms: tuple[str, ...]
     languages: tuple[str, ...]
 
 
 def words(text: str) -> list[str]:
     """Return the normalised words of a text in order, not stemmed: step 3 of the pipeline. Accepts any str."""
-    return [word.text for token in _tokens(text) for word in token.words]
+    return [word.text for token in tokenize(text) for word in token.words]
 
 
 def terms(text: str) -> list[str]:
     """Return the index terms of a text in order, with repeats. Accepts any str."""
-    tokens = _tokens(text)
-    language = _recognise(tokens)
+    tokens = tokenize(text)
+    language = recognise_language(tokens)
     if language is None:
         return list(chain.from_iterable([token.terms for token in tokens]))
-    return [term for token in tokens for word in token.words for term in _terms_in(word, language)]
+    return [term for token in tokens for word in token.words for term in terms_in(word, language)]
 
 
 def query_terms(text: str) -> list[str]:
@@ -108,11 +111,11 @@ def query_terms(text: str) -> list[str]:
 
     A run of an unspaced script asks for its pairs only, unless it is one character long.
     """
-    tokens = _tokens(text)
-    language = _recognise(tokens)
+    tokens = tokenize(text)
+    language = recognise_language(tokens)
     asked = [word for token in tokens for word in token.words if word.asked]
-    telling = [word for word in asked if word.text not in _stopwords(language)]
-    found = (term for word in telling or asked for term in _terms_in(word, language))
+    content = [word for word in asked if word.text not in stopwords_of(language)]
+    found = (term for word in content or asked for term in terms_in(word, language))
     return list(dict.fromkeys(found))
 
 
@@ -124,7 +127,8 @@ def term_hash(term: str) -> int:
 
 
 @lru_cache(maxsize=4096)
-def _date_terms(day: date) -> tuple[str, ...]:
+def terms_of_day(day: date) -> tuple[str, ...]:
+    """Return the terms of a day."""
     spoken = terms(f"{day.day} {_MONTHS[day.month - 1]} {day.year} {_WEEKDAYS[day.weekday()]}")
     return (*spoken, f"{day.year:04}-{day.month:02}-{day.day:02}")
 
@@ -134,23 +138,21 @@ def date_words(moment: date) -> list[str]:
 
     8 May 2023 has those of "8", "May", "2023", "Monday" and "2023-05-08".
     """
-    return list(_date_terms(date(moment.year, moment.month, moment.day)))
+    return list(terms_of_day(date(moment.year, moment.month, moment.day)))
 
 
-def _normalise(text: str) -> str:
-    if text.isascii():
-        return text.translate(_APOSTROPHES) if "`" in text else text
-    return _INVISIBLE.sub("", nfkc(text.translate(_APOSTROPHES)))
-
-
-def _tokens(text: str) -> list[_Token]:
-    text = _normalise(text)
+def tokenize(text: str) -> list[Token]:
+    """Return the tokens of a text: steps 1 and 2 of the pipeline, each token with its words."""
+    if not text.isascii():
+        text = _INVISIBLE.sub("", nfkc(text.translate(_APOSTROPHES)))
+    elif "`" in text:
+        text = text.translate(_APOSTROPHES)
     found = (_ASCII_TOKEN if text.isascii() else _TOKEN).findall(text)
-    # Long tokens would fill the cache with what never comes again.
-    return [_token(token) if len(token) <= MAX_WORD_CHARS else _analyse(token) for token in found]
+    # Long tokens, which hardly ever recur, would fill the cache.
+    return [_cached_token(token) if len(token) <= MAX_WORD_CHARS else analyse_token(token) for token in found]
 
 
-def _recognise(tokens: Iterable[_Token]) -> str | None:
+def recognise_language(tokens: Iterable[Token]) -> str | None:
     """Return the language of Latin script, other than English, whose function words prevail; None for no other."""
     distinct = {token.terms: token.languages for token in tokens if token.languages}
     hits = Counter(chain.from_iterable(distinct.values()))
@@ -159,66 +161,69 @@ def _recognise(tokens: Iterable[_Token]) -> str | None:
     return best if hits[best] >= MIN_FUNCTION_WORDS and hits[best] > english else None
 
 
-def _terms_in(word: _Word, language: str | None) -> tuple[str, ...]:
+def terms_in(word: Word, language: str | None) -> tuple[str, ...]:
+    """Return the terms of a word in a text of a language."""
     if language is None or not word.accented:
         return (word.term,)
-    other = _language_term(word.accented, language)
+    other = language_term(word.accented, language)
     return (word.term,) if other == word.term else (word.term, other)
 
 
 @lru_cache(maxsize=1 << 16)
-def _language_term(accented: str, language: str) -> str:
+def language_term(accented: str, language: str) -> str:
+    """Return the stem of a word in a language of Latin script."""
     return fold(stem(accented, language))
 
 
 @lru_cache(maxsize=16)
-def _stopwords(language: str | None) -> frozenset[str]:
-    return STOPWORDS if language is None else STOPWORDS | _function_words(language)
+def stopwords_of(language: str | None) -> frozenset[str]:
+    """Return the words that a question in a language can do without."""
+    return STOPWORDS if language is None else STOPWORDS | function_words(language)
 
 
-def _function_words(language: str) -> frozenset[str]:
+def function_words(language: str) -> frozenset[str]:
+    """Return the folded function words of a language."""
     return frozenset(fold(word) for word in FUNCTION_WORDS[language].split())
 
 
-def _languages_by_word() -> dict[str, tuple[str, ...]]:
-    table = {language: _function_words(language) for language in FUNCTION_WORDS} | {"english": STOPWORDS}
+def languages_by_word() -> dict[str, tuple[str, ...]]:
+    """Return the languages of each function word."""
+    table = {language: function_words(language) for language in FUNCTION_WORDS} | {"english": STOPWORDS}
     every = sorted(frozenset().union(*table.values()))
     return {word: tuple(language for language, known in table.items() if word in known) for word in every}
 
 
-def _analyse(token: str) -> _Token:
-    found = tuple(_words_of(token))
-    languages = _LANGUAGES.get(found[0].text, ()) if len(found) == 1 else ()
-    return _Token(found, tuple(word.term for word in found), languages)
-
-
-def _words_of(token: str) -> Iterable[_Word]:
+def analyse_token(token: str) -> Token:
+    """Return a token with its words and terms: steps 3 and 4 of the pipeline."""
     if _RUN.match(token):
-        return _run_words(token)
-    if token[0].isdigit() and not any(c.isalpha() for c in token):
-        return [_plain_word(word) for word in number_words(token)]
-    # A mark without a letter folds away.
-    return [word for word in map(_word, _pieces(token)) if word.text]
+        found = tuple(run_words(token))
+    elif token[0].isdigit() and not any(c.isalpha() for c in token):
+        found = tuple(plain_word(word) for word in number_words(token))
+    else:
+        # A mark without a letter is empty after folding.
+        found = tuple(word for word in map(make_word, split_token(token)) if word.text)
+    languages = _LANGUAGES.get(found[0].text, ()) if len(found) == 1 else ()
+    return Token(found, tuple(word.term for word in found), languages)
 
 
-def _run_words(run: str) -> Iterable[_Word]:
+def run_words(run: str) -> Iterable[Word]:
     """Return the characters of a run and the pairs of neighbours; a question needs only the pairs."""
     clusters = _CLUSTER.findall(run)
     for position, cluster in enumerate(clusters):
-        yield _Word(cluster, cluster, "", len(clusters) == 1)
+        yield Word(cluster, cluster, "", len(clusters) == 1)
         if position + 1 < len(clusters):
             pair = cluster + clusters[position + 1]
-            yield _Word(pair, pair, "", True)
+            yield Word(pair, pair, "", True)
 
 
-def _pieces(token: str) -> list[str]:
+def split_token(token: str) -> list[str]:
     """Return the words of a token of letters: itself, and the parts of a compound."""
     if _INITIALS.fullmatch(token):
         return [token.replace(".", "")]
-    return [piece for chunk in token.split(".") for piece in _compound(_cut(chunk))]
+    return [piece for chunk in token.split(".") for piece in split_compound(strip_affixes(chunk))]
 
 
-def _cut(chunk: str) -> str:
+def strip_affixes(chunk: str) -> str:
     """Return the word without possessive, contracted verb, elided article and apostrophe; of an ordinal, the number."""
     if "'" not in chunk:
         return chunk[:-2] if _ORDINAL.fullmatch(chunk) else chunk
@@ -229,36 +234,56 @@ def _cut(chunk: str) -> str:
     return (elided[1] if elided else chunk).replace("'", "")
 
 
-def _compound(word: str) -> list[str]:
+def split_compound(word: str) -> list[str]:
+    """Return a word, followed by its parts when it is a compound."""
     word = word.strip("_")
-    if not word or len(word) > MAX_WORD_CHARS or _is_simple(word):
+    if not word or len(word) > MAX_WORD_CHARS:
         return [word] if word else []
+    if word.isdigit() or (
+        word.isalpha() and (word.islower() or word.istitle() or word.isupper() or bool(_PLURAL_ACRONYM.fullmatch(word)))
+    ):
+        return [word]
     parts = [part for part in _PART.findall(word) if len(part) > 1 or part.isdigit()]
     return [word] if parts == [word] else [word, *parts]
 
 
-def _is_simple(word: str) -> bool:
-    if not word.isalpha():
-        return word.isdigit()
-    return word.islower() or word.istitle() or word.isupper() or bool(_PLURAL_ACRONYM.fullmatch(word))
-
-
-def _word(piece: str) -> _Word:
+def make_word(piece: str) -> Word:
+    """Return a piece of a token, folded and stemmed."""
     if piece.isdigit():
-        return _plain_word(number_words(piece)[0])
+        return plain_word(number_words(piece)[0])
     accented = piece[:MAX_WORD_CHARS].casefold()
     if piece.isascii():
-        return _Word(accented, stem(accented, "english"), accented, True)
+        return Word(accented, stem(accented, "english"), accented, True)
     accented = unicodedata.normalize("NFC", accented)
     folded = fold(accented)
     if is_latin(folded):
-        return _Word(folded, stem(folded, "english"), accented, True)
-    return _Word(folded, stem(folded, language_of_script(folded)), "", True)
+        return Word(folded, stem(folded, "english"), accented, True)
+    return Word(folded, stem(folded, language_of_script(folded)), "", True)
 
 
-def _plain_word(text: str) -> _Word:
-    return _Word(text[:MAX_WORD_CHARS], text[:MAX_WORD_CHARS], "", True)
+def number_words(token: str) -> list[str]:
+    """Return the words of a token of digits and `. , : / -` between them.
+
+    "1,000" = "1000", "3,5" = "3.5", "08" = "8", digits of any script = ASCII digits. Anything with more
+    separators becomes itself and its parts, and a date that begins with the year its ISO form: "2023/5/8" ->
+    "2023-05-08", "2023", "5", "8".
+    """
+    token = "".join(str(unicodedata.decimal(c, c)) for c in token)
+    if _GROUPED.fullmatch(token):
+        token = token.replace(",", "")
+    decimal = _DECIMAL.fullmatch(token)
+    if decimal:
+        return [f"{decimal[1].lstrip('0') or '0'}.{decimal[2]}"]
+    parts = [part.lstrip("0") or "0" for part in _SEPARATOR.split(token)]
+    year_first = _YEAR_FIRST.fullmatch(token)
+    whole = f"{year_first[1]}-{year_first[2]:0>2}-{year_first[3]:0>2}" if year_first else token
+    return parts if len(parts) == 1 else [whole, *parts]
 
 
-_LANGUAGES = _languages_by_word()
-_token = lru_cache(maxsize=1 << 16)(_analyse)
+def plain_word(text: str) -> Word:
+    """Return a word that is its own term."""
+    return Word(text[:MAX_WORD_CHARS], text[:MAX_WORD_CHARS], "", True)
+
+
+_LANGUAGES = languages_by_word()
+_cached_token = lru_cache(maxsize=1 << 16)(analyse_token)

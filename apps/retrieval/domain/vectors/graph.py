@@ -1,7 +1,7 @@
-"""A graph of near vectors (HNSW), so that a search in a large shard need not look at every row.
+"""A graph of near vectors (HNSW), so that a search in a large store need not read every row.
 
-hnswlib does the work. Here is what it leaves to its user: the capacity, which rows have left, how many to ask for, and
-that it answers with fewer than asked for by raising.
+hnswlib does the work. This module adds the capacity, the removed rows, how many to ask for, and the
+answer where hnswlib raises because it found fewer than asked for.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -41,7 +41,7 @@ class VectorGraph:
     @classmethod
     def of(cls, ids: Ids, vectors: Vectors, *, threads: int, progress: Progress | None = None) -> "VectorGraph":
         """Return a graph of these rows, with room to grow. progress: called with rows done and rows in all."""
-        graph = cls(vectors.shape[1], _capacity_for(len(ids)))
+        graph = cls(vectors.shape[1], capacity_for(len(ids)))
         for first in range(0, len(ids), _BUILD_CHUNK):
             chunk = slice(first, first + _BUILD_CHUNK)
             graph.add(ids[chunk], vectors[chunk], threads=threads)
@@ -55,7 +55,7 @@ class VectorGraph:
 
     @property
     def removed(self) -> int:
-        """Return how many rows have left, and still take room and time."""
+        """Return how many rows were removed, and still take memory and time."""
         return len(self._removed)
 
     @property
@@ -65,11 +65,11 @@ class VectorGraph:
 
     @property
     def nbytes(self) -> int:
-        """Roughly how much memory it takes: vectors, and links on the ground level."""
+        """Return roughly how much memory it takes: vectors, and links on the ground level."""
         return int(self._index.get_max_elements()) * (4 * self.dimension + 8 * M + 24)
 
     def add(self, ids: Ids, vectors: Vectors, *, threads: int = 1) -> None:
-        """Add rows, or give the ones that are there their new vector. Raises RuntimeError without room for them."""
+        """Add rows, or replace the vectors of known ones. Raises RuntimeError without room for them."""
         if len(ids) == 0:  # hnswlib stumbles over it
             return
         known = [int(row) for row in ids if int(row) in self._removed]
@@ -79,7 +79,7 @@ class VectorGraph:
         self._index.add_items(vectors, ids, num_threads=threads)
 
     def remove(self, ids: Iterable[int]) -> None:
-        """Let no search find these rows any more; while removals are held, not yet."""
+        """Hide rows from searches; while removals are held, later."""
         for row in ids:
             if self._leaving is not None:
                 self._leaving.add(row)
@@ -121,11 +121,11 @@ class VectorGraph:
         graph._index = hnswlib.Index(space="ip", dim=dimension)
         graph._index.load_index(str(path))
         count = int(graph._index.get_current_count())
-        graph._index.resize_index(max(_capacity_for(count), count))
+        graph._index.resize_index(max(capacity_for(count), count))
         return graph
 
     def removed_ids(self) -> list[int]:
-        """Return the rows that have left, in order; `load` wants them back."""
+        """Return the removed rows, in order, for `load`."""
         return sorted(self._removed)
 
 
@@ -134,5 +134,6 @@ def breadth_for(asked: int) -> int:
     return max(MIN_BREADTH, BREADTH * asked)
 
 
-def _capacity_for(count: int) -> int:
+def capacity_for(count: int) -> int:
+    """Return the capacity of a graph for so many rows, with room to grow."""
     return max(1_000, int(count * _ROOM))

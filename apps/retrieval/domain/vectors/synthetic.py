@@ -1,4 +1,4 @@
-"""Vectors to measure with: clustered as those of texts are, the same for the same seed."""
+"""Synthetic vectors for measurements: clustered as those of texts are, the same for the same seed."""
 
 from dataclasses import dataclass
 

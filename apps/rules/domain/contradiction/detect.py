@@ -85,10 +85,11 @@ def find_change(first: Passage, second: Passage, similarity: float | None) -> Ev
         return None
     found = []
     for one, other in product(first.once(spoken_sentences), second.once(spoken_sentences)):
+        if not (one.changes or other.changes):
+            continue
         common = one.words & other.words
         fewer = min(len(one.words), len(other.words))
-        enough = len(common) >= MIN_COMMON and len(common) >= MIN_COVERAGE * fewer and len(common) != fewer
-        if enough and (one.changes or other.changes):
+        if len(common) >= MIN_COMMON and len(common) >= MIN_COVERAGE * fewer and len(common) != fewer:
             written = as_written(common, first)
             found.append(Evidence(Reason.CHANGE, CHANGE_SCORE, one.whole.words, other.whole.words, common=written))
     return strongest(found)

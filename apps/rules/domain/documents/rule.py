@@ -103,7 +103,7 @@ class RuleConfig(Section):
         WithJsonSchema(NAME_SCHEMA),
     ] = Field(description="Unique name, 1 to 100 characters without a slash.")
     extends: Annotated[Word | None, WithJsonSchema({**NAME_SCHEMA, "nullable": True})] = Field(
-        default=None, description="The rule whose settings apply where this one has none."
+        default=None, description="The rule that it inherits settings from."
     )
     enabled: Flag = Field(default=True, description="A disabled rule matches nothing; others may still extend it.")
     priority: Annotated[

@@ -68,18 +68,10 @@ class Strategy(StrEnum):
 class ArbitrationWeights(Weights):
     """The weight of each factor in the multi-factor score."""
 
-    importance: Weight = Field(
-        default=0.4, description="Weight of the importance in the multi-factor score, the fourth step."
-    )
-    recency: Weight = Field(
-        default=0.3, description="Weight of the recency: 1 for the newer memory, halved with each week before it."
-    )
-    source: Weight = Field(
-        default=0.2, description="Weight of the source: from 1 for `user` down to 0.2 for `inferred`."
-    )
-    semantic: Weight = Field(
-        default=0.1, description="Weight of the similarity: equal for both, so that it brings the scores nearer."
-    )
+    importance: Weight = Field(default=0.4, description="Weight of the importance in the fourth step, the score.")
+    recency: Weight = Field(default=0.3, description="Weight of the recency, which halves with each week.")
+    source: Weight = Field(default=0.2, description="Weight of the source: 1 for `user` to 0.2 for `inferred`.")
+    semantic: Weight = Field(default=0.1, description="Weight of the similarity, which brings scores nearer.")
 
     @property
     def total(self) -> float:
@@ -97,22 +89,16 @@ class ArbitrationConfig(Section):
 
     priority_importance: Flag = Field(default=False, description="First step: the more important memory wins.")
     priority_recency: Flag = Field(default=True, description="Second step: the newer memory wins.")
-    priority_source: Flag = Field(
-        default=True, description="Third step: of user, conversation, skill, system, inferred, the first one wins."
-    )
+    priority_source: Flag = Field(default=True, description="Third step: the more trusted source wins.")
     weights: ArbitrationWeights = Field(default_factory=ArbitrationWeights)
     merge_threshold: Share = Field(
         default=0.2, description="Memories whose scores differ by less than this are merged."
     )
     allow_merge: Flag = Field(default=True, description="Whether memories may be merged.")
-    merge_contradictions: Flag = Field(
-        default=False, description="Whether memories that contradict each other may be merged too."
-    )
-    act_on_weak_evidence: Flag = Field(
-        default=False, description="Decide on weak evidence too; otherwise such a conflict is only noticed."
-    )
+    merge_contradictions: Flag = Field(default=False, description="Whether contradicting memories may be merged too.")
+    act_on_weak_evidence: Flag = Field(default=False, description="Decide on weak evidence too, not only notice it.")
     default_strategy: DefaultStrategy = Field(
-        default=DefaultStrategy.KEEP_CANDIDATE, description="What happens when all steps leave the memories equal."
+        default=DefaultStrategy.KEEP_CANDIDATE, description="What happens if all steps find no difference."
     )
 
 

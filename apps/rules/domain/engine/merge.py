@@ -56,7 +56,7 @@ class MetadataStrategy(Section):
     """How importance, time, keywords and source are merged."""
 
     importance: ImportanceStrategy = Field(
-        default=ImportanceStrategy.MAX, description="Boost: the maximum plus the boost amount, at most 1."
+        default=ImportanceStrategy.MAX, description="Boost: maximum plus boost amount."
     )
     timestamp: TimestampStrategy = Field(default=TimestampStrategy.MAX, description="The later time.")
     keywords: KeywordsStrategy = Field(
@@ -75,9 +75,7 @@ class MergeConfig(Section):
     metadata_strategy: MetadataStrategy = Field(default_factory=MetadataStrategy)
     boost_amount: Share = Field(default=0.1, description="What the importance strategy `boost` adds.")
     deduplicate: Flag = Field(default=True, description="Leave out sentences that another one says too.")
-    deduplicate_threshold: Share = Field(
-        default=0.8, description="Share of common words from which two sentences may be duplicates."
-    )
+    deduplicate_threshold: Share = Field(default=0.8, description="Share of common words of duplicates.")
 
 
 @dataclass(frozen=True)

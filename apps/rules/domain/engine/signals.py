@@ -46,9 +46,7 @@ class Signal:
 class SignalWeights(Weights):
     """The weight of each signal in the total score, by which the most severe of several conflicts is chosen."""
 
-    semantic: Weight = Field(
-        default=1.0, description="Weight of the semantic signal when the most severe conflict is chosen."
-    )
+    semantic: Weight = Field(default=1.0, description="Weight of the semantic signal in the total score.")
     keyword: Weight = Field(default=1.0, description="Weight of the keyword signal.")
     time: Weight = Field(default=1.0, description="Weight of the time signal.")
     importance: Weight = Field(default=1.0, description="Weight of the importance signal.")
@@ -68,20 +66,18 @@ class DetectionConfig(Section):
         default=0.9, description="Share of common keywords above which two memories conflict."
     )
     contradiction_threshold: Share = Field(
-        default=0.5, description="Strength of the evidence above which two memories contradict each other."
+        default=0.5, description="Strength of evidence above which texts contradict."
     )
     act_threshold: Share = Field(
-        default=0.85, description="A contradiction at least this strong is acted on; a weaker one is only noticed."
+        default=0.85, description="Strength from which a contradiction is acted on, not only noticed."
     )
     restate_threshold: Share = Field(
-        default=0.8, description="Share of common words from which a similar memory counts as a restatement."
+        default=0.8, description="Share of common words from which a memory is a restatement."
     )
     time_window_seconds: Annotated[float, Field(strict=True, ge=0, le=TEN_YEARS_SECONDS)] = Field(
         default=300.0, description="Time difference within which the time signal fires, which alone is no conflict."
     )
-    importance_delta: Share = Field(
-        default=0.3, description="Difference above which the importance signal fires, which alone is no conflict."
-    )
+    importance_delta: Share = Field(default=0.3, description="Difference above which the importance signal fires.")
     weights: SignalWeights = Field(default_factory=SignalWeights)
 
 

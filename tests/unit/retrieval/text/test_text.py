@@ -143,7 +143,7 @@ def test_question_in_another_language_loses_that_languages_function_words():
 
 @pytest.mark.parametrize("language", FUNCTION_WORDS)
 def test_sentence_is_recognised_by_its_function_words(language):
-    assert pipeline._recognise(pipeline._tokens(SENTENCE[language])) == language
+    assert pipeline.recognise_language(pipeline.tokenize(SENTENCE[language])) == language
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_sentence_is_recognised_by_its_function_words(language):
     ],
 )
 def test_english_and_what_is_too_short_to_tell_is_taken_as_english(text):
-    assert pipeline._recognise(pipeline._tokens(text)) is None
+    assert pipeline.recognise_language(pipeline.tokenize(text)) is None
 
 
 def test_inflection_meets_where_language_is_recognised():
@@ -234,7 +234,7 @@ def test_terms_are_never_empty_and_never_hold_whitespace(text):
 
 @given(ANY_TEXT, ANY_TEXT)
 def test_texts_of_one_language_side_by_side_have_terms_of_both(one, other):
-    languages = {pipeline._recognise(pipeline._tokens(text)) for text in (one, other, f"{one}\n{other}")}
+    languages = {pipeline.recognise_language(pipeline.tokenize(text)) for text in (one, other, f"{one}\n{other}")}
     if len(languages) == 1:
         assert terms(f"{one}\n{other}") == terms(one) + terms(other)
 
@@ -267,7 +267,7 @@ def test_word_finds_itself_whatever_language_around_it(here, there, random):
 def test_threads_get_the_same_terms():
     texts = [f"running{i} dogs jumped over Häuser книги" for i in range(400)]
     expected = [Counter(terms(text)) for text in texts]
-    pipeline._token.cache_clear()
+    pipeline._cached_token.cache_clear()
     results: dict[int, list[Counter[str]]] = {}
 
     def work(number: int) -> None:
