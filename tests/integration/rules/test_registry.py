@@ -335,7 +335,7 @@ def known_to(**bound: str) -> set[str]:
     return names - {"default", "inferred"}
 
 
-def test_key_knows_only_of_rules_that_name_nobody_outside_its_bound() -> None:
+def test_key_sees_only_rules_within_its_bound() -> None:
     register("all", priority=1)
     register("ana", conditions={"user_id": "ana"})
     register("ben", conditions={"user_id": "ben"}, priority=10)

@@ -72,7 +72,7 @@ def test_it_says_how_the_rows_were_found():
     assert nearest_rows(filled(400), unit(1), shard.alive, 10, FREE_GRAPH).way is not SearchWay.GRAPH
 
 
-def test_graph_of_rows_that_have_all_left_meanwhile_is_not_used():
+def test_graph_of_rows_that_were_all_removed_is_not_used():
     shard = filled(1_200)
     source = shard.graph_source()
     graph = VectorGraph.of(source.ids, source.vectors[source.slots], threads=1)
@@ -106,7 +106,7 @@ def farthest_seeds(vector: np.ndarray, count: int) -> list[int]:
     return sorted(range(20_000, 20_400), key=lambda seed: float(unit(seed) @ vector))[:count]
 
 
-def test_more_than_there_are_gives_all_there_are():
+def test_a_larger_top_k_than_rows_returns_all():
     shard = with_graph(filled(30))
     assert sorted(ids_of(shard, unit(1), shard.alive, 100)) == list(range(30))
 

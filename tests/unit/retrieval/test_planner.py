@@ -63,7 +63,7 @@ def test_fewer_rows_match_more_are_asked_for() -> None:
     assert asked == [10, 33, 164, 1_633]
 
 
-def test_dead_slots_are_looked_at_but_not_taken_for_rows_that_do_not_match() -> None:
+def test_dead_slots_count_for_a_scan_only() -> None:
     rows = RowCounts(slots=300_000, living=200_000, matching=200_000, in_graph=200_000)
     assert plan(rows, 10).asked == 10
 

@@ -14,7 +14,7 @@ def test_they_are_of_unit_length_and_asked_shape():
     assert set(drawn.clusters) == set(range(7))
 
 
-def test_same_seed_gives_same_and_another_seed_others():
+def test_same_seed_draws_same_vectors():
     first, again, other = (Clusters(5, 24, seed).draw(40).vectors for seed in (1, 1, 2))
     assert first.tolist() == again.tolist()
     assert not np.allclose(first, other)

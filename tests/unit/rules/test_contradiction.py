@@ -14,7 +14,7 @@ from apps.rules.domain.contradiction.subjects import have_other_speakers
 from apps.rules.domain.contradiction.swaps import find_swap
 from apps.rules.domain.contradiction.text import Kind, analyse
 from apps.rules.domain.contradiction.values import find_value
-from apps.rules.domain.engine.restatement import restated_share
+from apps.rules.domain.engine.detection import restated_share
 from tests.effort import examples
 
 NOTICED, DECISIVE = 0.5, 0.85
@@ -194,7 +194,7 @@ def test_update_with_word_of_change_is_stronger() -> None:
     assert told.score > plain.score
 
 
-def test_change_told_in_other_words_is_noticed_and_not_acted_on() -> None:
+def test_change_in_other_words_is_only_noticed() -> None:
     older = "I visited my friend Ana Lopez in her flat by the harbour. Can you suggest a gift for her?"
     newer = "My friend Ana Lopez recently moved back to the village, so I take the bus. Which line goes there?"
     found = find_contradiction(older, newer, 0.6)
@@ -289,7 +289,7 @@ def test_code_blocks_are_not_compared() -> None:
     assert find_contradiction(one, one.replace("17", "25"), 0.99) is None
 
 
-def test_what_differs_is_told_from_both_sides() -> None:
+def test_evidence_has_the_differences_of_both_sides() -> None:
     there, back = (
         find_contradiction("I live in Berlin", "I live in Munich"),
         find_contradiction("I live in Munich", "I live in Berlin"),

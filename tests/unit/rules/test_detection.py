@@ -200,7 +200,7 @@ def test_a_text_never_contradicts_itself(text: str) -> None:
 # --- what is not looked at ------------------------------------------------------------------------------------
 
 
-def test_short_texts_are_looked_at_however_far_apart_their_vectors_are() -> None:
+def test_short_texts_are_compared_whatever_their_vectors() -> None:
     one = record("Works at Google", embedding=vector(0.0))
     other = record("Works at Apple", embedding=vector(1.4))
     assert detect(one, other, CONFIG).signal(SignalType.CONTRADICTION) is not None

@@ -87,7 +87,7 @@ def test_candidate_that_loses_one_conflict_does_not_stand_and_touches_nothing_el
     assert (found.also, keys(found.others)) == ((), ["older"])
 
 
-def test_of_several_that_win_most_severe_stands_for_candidate() -> None:
+def test_most_severe_of_several_wins_is_main() -> None:
     found = verdict(record(), against("a", score=0.5, days=1), against("b", score=0.8, days=2))
     assert found.main.conflict.existing.key == "b"
 
@@ -111,7 +111,7 @@ def test_merge_takes_along_what_candidate_wins_and_leaves_other_merges_for_later
     assert (keys(found.also), keys(found.others)) == (["c"], ["b"])
 
 
-def test_merge_gives_way_to_conflict_that_candidate_loses() -> None:
+def test_lost_conflict_precedes_merge() -> None:
     winning = against("c", score=0.5, importance=1.0)
     found = verdict(record(importance=0.0), against("a", restates=True, importance=0.0), winning, **UNDECIDED)
     assert (found.outcome, found.main.conflict.existing.key) == (VerdictOutcome.KEPT_EXISTING, "c")
@@ -163,7 +163,7 @@ def test_order_of_conflicts_makes_no_difference(
 
 
 @given(candidates, conflict_lists(), configs)
-def test_every_conflict_is_told_of_once(
+def test_every_conflict_is_in_the_verdict_once(
     candidate: MemoryRecord, conflicts: list[DetectedConflict], config: ArbitrationConfig
 ) -> None:
     found = decide(candidate, conflicts, config)
@@ -174,7 +174,7 @@ def test_every_conflict_is_told_of_once(
 
 
 @given(candidates, conflict_lists(), configs)
-def test_candidate_stands_only_where_it_loses_nothing_that_is_acted_on(
+def test_candidate_is_active_only_if_it_loses_no_acted_conflict(
     candidate: MemoryRecord, conflicts: list[DetectedConflict], config: ArbitrationConfig
 ) -> None:
     found = decide(candidate, conflicts, config)
@@ -209,7 +209,7 @@ def test_swapping_candidate_and_existing_never_changes_which_memory_wins_keep(
     assert back.outcome is swapped.get(forth.outcome, forth.outcome)
 
 
-def test_two_memories_of_one_moment_are_told_apart_by_microsecond() -> None:
+def test_recency_compares_microseconds() -> None:
     later = record(key="later")
     later = replace(later, timestamp=NOON + timedelta(microseconds=1))
     assert verdict(later, against("a")).outcome is VerdictOutcome.SUPERSEDED_EXISTING

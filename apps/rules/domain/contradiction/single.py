@@ -174,11 +174,6 @@ def is_named(place: Place) -> bool:
     return any(token.name or (token.is_content and not token.text.isalpha()) for token in place.tokens)
 
 
-def is_favourite(place: Place) -> bool:
-    """Return whether a place is a favourite, of which there is one."""
-    return any(token.key in FAVOURITES for token in place.clause.tokens[: place.start])
-
-
 def is_counted(place: Place) -> bool:
     """Return whether a number lasts: "I have 3 cats", "the price is 5 euros", not "a 5 year old son"."""
     clause = place.clause

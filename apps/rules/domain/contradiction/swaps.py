@@ -4,15 +4,13 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 
 from apps.rules.domain.contradiction.evidence import UNLIKELY, Evidence, Reason, as_written
-from apps.rules.domain.contradiction.lexicon import are_exclusive, are_opposites, key_of
-from apps.rules.domain.contradiction.places import size_of
+from apps.rules.domain.contradiction.lexicon import are_exclusive, are_opposites, key_of, size_of
 from apps.rules.domain.contradiction.single import (
     Place,
     is_attitude,
     is_certain_time,
     is_certain_value,
     is_counted,
-    is_favourite,
     is_lasting,
     is_named,
     is_numbered_place,
@@ -26,7 +24,7 @@ from apps.rules.domain.contradiction.single import (
 )
 from apps.rules.domain.contradiction.subjects import are_of_others
 from apps.rules.domain.contradiction.text import VALUES, Clause, Kind, Passage
-from apps.rules.domain.contradiction.words import PARTICLES, SINGLE_VALUED, UPDATE_CUES
+from apps.rules.domain.contradiction.words import FAVOURITES, PARTICLES, SINGLE_VALUED, UPDATE_CUES
 
 MAX_TOKENS = 30
 MAX_REPLACED = 3
@@ -142,9 +140,10 @@ def judge_replaced(one: Place, other: Place) -> tuple[Reason, float] | None:
     """Return reason and score of two places that hold the one value of a thing."""
     if not (one.content and other.content) or one.particles != other.particles:
         return None
-    is_definite = all(map(is_named, (one, other))) or all(map(is_favourite, (one, other)))
+    pair = (one, other)
+    are_favourites = all(any(token.key in FAVOURITES for token in place.clause.tokens[: place.start]) for place in pair)
     is_within = size_of(one.content) != size_of(other.content)
-    return Reason.REPLACED, CERTAIN if is_definite and not is_within else LIKELY
+    return Reason.REPLACED, CERTAIN if (are_favourites or all(map(is_named, pair))) and not is_within else LIKELY
 
 
 def weigh(anchored: bool, certain: bool, passing: float) -> float:

@@ -1,6 +1,6 @@
 """Rule documents as JSON Schema in the dialect of OpenAPI 3.0, for the API's document and the form in the admin."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from typing import Any
 
 from apps.rules.domain.documents.rule import RuleConfig
@@ -23,18 +23,13 @@ def config_schema() -> Schema:
     return rule_schema(leave_out=[name for name in RuleConfig.model_fields if name not in SECTIONS_THAT_DECIDE])
 
 
-def setting_schemas() -> dict[str, Schema]:
-    """Return the schema of every setting by its path, in order."""
-    return dict(walk_settings(rule_schema(), ""))
-
-
-def walk_settings(schema: Schema, prefix: str) -> Iterator[tuple[str, Schema]]:
-    """Yield path and schema of every setting in a section, at any depth."""
-    for name, member in schema["properties"].items():
-        if member.get("type") == "object":
-            yield from walk_settings(member, f"{prefix}{name}.")
-        else:
-            yield prefix + name, member
+def setting_schemas(schema: Schema | None = None, prefix: str = "") -> dict[str, Schema]:
+    """Return the schema of every setting of a section, by default of a rule, by its path and in order."""
+    found: dict[str, Schema] = {}
+    for name, member in (schema or rule_schema())["properties"].items():
+        is_section = member.get("type") == "object"
+        found |= setting_schemas(member, f"{prefix}{name}.") if is_section else {prefix + name: member}
+    return found
 
 
 def inline_references(node: Schema, definitions: Schema) -> Schema:

@@ -6,15 +6,17 @@ when the common words are in the same order: "a dog bites a man" has all keyword
 """
 
 import math
+import re
 from functools import lru_cache
 
 import numpy as np
 
 from apps.retrieval.domain.text.terms import query_terms
 from apps.rules.domain.contradiction.detect import find_contradiction
-from apps.rules.domain.contradiction.text import analyse
+from apps.rules.domain.contradiction.lexicon import are_opposites
+from apps.rules.domain.contradiction.text import VALUES, Passage, analyse
+from apps.rules.domain.contradiction.words import PARTICLES
 from apps.rules.domain.engine.record import MemoryRecord
-from apps.rules.domain.engine.restatement import is_reordered, restated_share
 from apps.rules.domain.engine.signals import Detection, DetectionConfig, Signal, SignalType
 
 MAKE_A_CONFLICT = frozenset((SignalType.SEMANTIC, SignalType.KEYWORD, SignalType.CONTRADICTION))
@@ -23,6 +25,8 @@ SAME_MATTER_COSINE = 0.6
 SAME_MATTER_WORDS = 2
 # "Works at Google" has one of its two content words in common with "Works at Apple".
 SHORT_WORDS = 5
+# Signs before numbers, currencies and percentages: 5 is not -5, and $5 not €5.
+_MARKS = re.compile(r"(?<!\w)[-+−](?=[$€£¥]?\d)|[$€£¥%‰°]")
 
 
 def detect(candidate: MemoryRecord, existing: MemoryRecord, config: DetectionConfig) -> Detection:
@@ -152,3 +156,50 @@ def contradiction_signal(
 def shorten(passage: str) -> str:
     """Return a passage short enough for a receipt."""
     return passage if len(passage) <= 300 else passage[:299] + "…"
+
+
+def restated_share(first: str, second: str) -> float:
+    """Return the share of common content words of two texts, in [0, 1]; symmetric, and 1 for equal texts.
+
+    It is 0 when neither text has all content words of the other, when they are in another order ("Ana owes Ben", "Ben
+    owes Ana"), or when a value, a name, a negation or a particle that turns the meaning is on one side only.
+    """
+    if first == second:
+        return 1.0
+    if _MARKS.findall(first) != _MARKS.findall(second):
+        return 0.0
+    one, other = analyse(first), analyse(second)
+    words, others = one.whole.content, other.whole.content
+    common = words & others
+    if not common or fixed_words(one) != fixed_words(other) or value_keys(one) != value_keys(other):
+        return 0.0
+    if common not in (words, others) or is_reordered(one, other):
+        return 0.0
+    if any(are_opposites(extra, word) for extra in (words | others) - common for word in common):
+        return 0.0
+    return len(common) / max(len(words), len(others))
+
+
+def fixed_words(passage: Passage) -> frozenset[str]:
+    """Return what must not differ: values, names, particles and idioms that turn the meaning, and a negation."""
+    fixed = {
+        token.key
+        for token in passage.whole.tokens
+        if token.kind in VALUES or token.name or token.text in PARTICLES or (token.function and " " in token.text)
+    }
+    return frozenset(fixed | ({"not"} if passage.whole.negators else set()))
+
+
+def value_keys(passage: Passage) -> tuple[str, ...]:
+    """Return every value in order, with repeats: "3 of 4 rooms" is not "4 of 3 rooms"."""
+    return tuple(token.key for token in passage.whole.tokens if token.kind in VALUES)
+
+
+def is_reordered(one: Passage, other: Passage) -> bool:
+    """Return whether the common content words of two texts are in different orders of first occurrence."""
+    common = one.whole.content & other.whole.content
+    orders = [
+        list(dict.fromkeys(token.key for token in passage.whole.tokens if token.key in common))
+        for passage in (one, other)
+    ]
+    return orders[0] != orders[1]

@@ -106,7 +106,7 @@ def test_terms_are_stemmed_in_order_and_with_repeats():
     assert terms("Dogs run, a dog runs.") == ["dog", "run", "a", "dog", "run"]
 
 
-def test_a_compound_gives_itself_and_its_parts():
+def test_a_compound_becomes_itself_and_its_parts():
     assert words("snake_case camelCase HTTPServer mp3") == [
         "snake_case", "snake", "case", "camelcase", "camel", "case", "httpserver", "http", "server",
         "mp3", "mp", "3",
@@ -117,7 +117,7 @@ def test_emoji_and_punctuation_are_no_terms():
     assert terms("😀 👩‍👩‍👧 -- … ' _ ___ !?") == []
 
 
-def test_run_gives_its_characters_and_its_pairs_and_question_only_pairs():
+def test_run_becomes_characters_and_pairs_and_question_pairs():
     assert terms("吃苹果") == ["吃", "吃苹", "苹", "苹果", "果"]
     assert query_terms("吃苹果") == ["吃苹", "苹果"]
     assert query_terms("果") == ["果"]
@@ -167,7 +167,7 @@ def test_inflection_meets_where_language_is_recognised():
 
 
 @pytest.mark.parametrize("language", FUNCTION_WORDS)
-def test_each_word_of_sentence_is_found_by_itself_alone(language):
+def test_each_word_of_sentence_finds_it(language):
     found = set(terms(SENTENCE[language]))
     for word in SENTENCE[language].split():
         assert set(terms(word)) & found, word
