@@ -5,7 +5,6 @@ two lines of a boundary drawn at random, so nothing that was said can end it. Th
 and then only stored; nothing in it is run.
 """
 
-import json
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,18 +22,15 @@ from apps.llm.domain.salience import MoodDelta
 from apps.retrieval.domain.text.terms import words
 from apps.semantic.domain.confidence import merge_confidence
 from apps.semantic.domain.memory import MemoryDraft
+from apps.semantic.domain.quotation import clip_text, draw_boundary, quote
 
 SOURCE = "inferred"
 MAX_MEMORIES = 20
 MAX_MEMORY_CHARS = 1_000
 MAX_KEYWORDS = 10
 MAX_KEYWORD_CHARS = 100
-MAX_MESSAGE_CHARS = 4_000
 MAX_ANSWER_TOKENS = 3_000
 TEMPERATURE = 0.2
-_CLIPPED = " […]"
-# Line separators that JSON leaves as they are.
-_LINE_ENDS = {"\x85": "\\u0085", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
 
 class MemoryType(StrEnum):
@@ -151,7 +147,7 @@ remembering, and neither is general knowledge. If nothing is, answer {{"memories
 def readable(
     messages: Sequence[ConversationMessage], mood_deltas: Sequence[MoodDelta | None]
 ) -> tuple[list[ConversationMessage], list[MoodDelta | None]]:
-    """Return the messages with content, each at most MAX_MESSAGE_CHARS long and encodable, with their mood deltas."""
+    """Return the messages with content, each at most MAX_QUOTED_CHARS long and encodable, with their mood deltas."""
     deltas = [*mood_deltas[: len(messages)], *[None] * (len(messages) - len(mood_deltas))]
     sendable = [replace(message, content=clip_text(message.content)) for message in messages]
     said = [(message, delta) for message, delta in zip(sendable, deltas, strict=True) if message.content.strip()]
@@ -160,12 +156,9 @@ def readable(
 
 def extraction_request(messages: Sequence[ConversationMessage], rng: RNG) -> ChatRequest:
     """Return the request to a model. messages: at least one, all `readable`. rng: draws the boundary."""
-    # 128 random bits, which no speaker can have known.
-    boundary = "=====" + "".join(f"{int(rng.next_float() * 2**32):08x}" for _ in range(4)) + "====="
-    document = to_one_line([message_json(number, message) for number, message in enumerate(messages, 1)])
-    asked = (
-        f"The conversation:\n{boundary}\n{document}\n{boundary}\nWrite down what is worth remembering of it, as JSON."
-    )
+    boundary = draw_boundary(rng)
+    document = [message_json(number, message) for number, message in enumerate(messages, 1)]
+    asked = f"The conversation:\n{quote(document, boundary)}\nWrite down what is worth remembering of it, as JSON."
     return ChatRequest(
         messages=(ChatMessage(MessageRole.USER, asked),),
         system=_INSTRUCTIONS.replace(_BOUNDARY, boundary),
@@ -218,22 +211,8 @@ def make_draft(memory: ExtractedMemory, origin: Provenance) -> MemoryDraft:
     )
 
 
-def clip_text(text: str) -> str:
-    """Return a text of limited length that can be encoded."""
-    clipped = text if len(text) <= MAX_MESSAGE_CHARS else text[:MAX_MESSAGE_CHARS] + _CLIPPED
-    return clipped.encode("utf-8", "replace").decode()
-
-
 def message_json(number: int, message: ConversationMessage) -> dict[str, Any]:
     """Return a message as the model reads it."""
     at = {"at": message.at.isoformat()} if message.at else {}
     speaker = clip_text(message.speaker.strip()) or message.role.value
     return {"number": number, "said_by": speaker, **at, "text": message.content}
-
-
-def to_one_line(document: Any) -> str:
-    """Return JSON that no reader takes for several lines."""
-    line = json.dumps(document, ensure_ascii=False)
-    for separator, escaped in _LINE_ENDS.items():
-        line = line.replace(separator, escaped)
-    return line

@@ -14,7 +14,6 @@ from apps.semantic.domain.extraction import (
     MAX_KEYWORDS,
     MAX_MEMORIES,
     MAX_MEMORY_CHARS,
-    MAX_MESSAGE_CHARS,
     ConversationMessage,
     ExtractedMemory,
     Extraction,
@@ -24,6 +23,7 @@ from apps.semantic.domain.extraction import (
     make_draft,
     readable,
 )
+from apps.semantic.domain.quotation import MAX_QUOTED_CHARS
 
 MORNING, NOON = datetime(2026, 11, 21, 8, tzinfo=UTC), datetime(2026, 11, 21, 12, tzinfo=UTC)
 TEA = {"content": "Ana likes green tea.", "type": "preference", "importance": 0.6, "confidence": 0.9}
@@ -101,7 +101,7 @@ def test_a_moment_without_an_offset_is_refused():
 
 def test_a_long_message_is_clipped():
     [message], _ = readable(said("x" * 100_000), ())
-    assert len(message.content) < MAX_MESSAGE_CHARS + 10
+    assert len(message.content) < MAX_QUOTED_CHARS + 10
     assert message.content.endswith("[…]")
 
 
