@@ -6,7 +6,7 @@ Nothing inside the app below REST, admin and tasks imports this module.
 from apps.llm.embedding.embedder import embed_texts, get_embedder
 from apps.llm.embedding.spaces import EmbeddingSpaceMismatchError, ensure_space, space_activate, space_get_or_create
 from apps.llm.gateway.chat import chat
-from apps.llm.gateway.context import RESERVATION_MARGIN_MS
+from apps.llm.gateway.context import RESERVATION_MARGIN_MS, gateway_policy
 from apps.llm.guards.rules import guard_rules
 from apps.llm.guards.status import BudgetStatus, budget_status, open_breakers
 from apps.llm.pricing.prices import prices_ensure
@@ -25,6 +25,7 @@ __all__ = [
     "configured_models",
     "embed_texts",
     "ensure_space",
+    "gateway_policy",
     "get_embedder",
     "guard_rules",
     "open_breakers",

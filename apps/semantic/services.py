@@ -19,6 +19,16 @@ from apps.semantic.consolidation.services import (
     consolidation_update,
 )
 from apps.semantic.index.warm_up import end_index, start_index
+from apps.semantic.judge.services import (
+    JudgeState,
+    JudgeStatus,
+    judge_get,
+    judge_preview,
+    judge_request,
+    judge_run,
+    judge_status,
+    judge_update,
+)
 from apps.semantic.memories.lifecycle import memory_delete, memory_reinforce, memory_restore
 from apps.semantic.memories.purge import memories_purge
 from apps.semantic.memories.reembed import outdated_words, refresh_words
@@ -38,6 +48,8 @@ from apps.semantic.status import (
 __all__ = [
     "MAX_COUNTED",
     "BridgeStatus",
+    "JudgeState",
+    "JudgeStatus",
     "MemoryCounts",
     "SaveOutcome",
     "SaveResult",
@@ -59,6 +71,12 @@ __all__ = [
     "consolidation_run",
     "consolidation_update",
     "end_index",
+    "judge_get",
+    "judge_preview",
+    "judge_request",
+    "judge_run",
+    "judge_status",
+    "judge_update",
     "memories_purge",
     "memory_counts",
     "memory_delete",

@@ -6,6 +6,7 @@ from typing import Any
 from apps.semantic.bridge import ingest, reconcile
 from apps.semantic.conflicts import bulk_revert
 from apps.semantic.consolidation import services
+from apps.semantic.judge import services as judge_services
 
 
 def revert_conflicts(selection: Mapping[str, Any], actor: str, run: str, below: int | None) -> dict[str, Any]:
@@ -21,6 +22,16 @@ def consolidate_enabled() -> None:
 def consolidate(pk: int, scheduled: bool = False) -> None:
     """Run a consolidation once. scheduled: only while it is enabled."""
     services.consolidation_run(pk=pk, only_if_enabled=scheduled)
+
+
+def judge_enabled() -> None:
+    """Request a run of the judge, if it is on and has a chat model; hourly."""
+    judge_services.judge_request_scheduled()
+
+
+def judge(scheduled: bool = False) -> None:
+    """Put undecided pairs to the chat model. scheduled: only while the judge is on."""
+    judge_services.judge_run(only_if_enabled=scheduled)
 
 
 def ingest_events() -> None:

@@ -22,6 +22,7 @@ LISTS: tuple[tuple[str, tuple[tuple[str, str, str], ...]], ...] = (
         (
             ("Conflicts", "balance", "semantic.conflict"),
             ("Consolidations", "manage_search", "semantic.consolidation"),
+            ("Judge", "gavel", "semantic.judge"),
             ("Merge rules", "rule", "rules.mergerule"),
             ("Rule versions", "history", "rules.mergeruleversion"),
         ),

@@ -11,7 +11,7 @@ from django.urls import reverse
 from apps.core.admin.kit import NOTHING, choice_badge, moment, pretty_json
 from apps.rules.selectors import MergeRuleVersion
 from apps.semantic.admin.memories import STATUS_COLOURS
-from apps.semantic.conflicts.review import Winner, decisions_undone
+from apps.semantic.conflicts.review import Winner, can_revert, decisions_undone
 from apps.semantic.domain.receipt_words import OUTCOMES, signal_words
 from apps.semantic.domain.state import MemoryState, Transition
 from apps.semantic.domain.word_diff import differences, provenance
@@ -82,7 +82,7 @@ def allowed_steps(receipt: Conflict) -> set[str]:
     if not receipt.is_in_force:
         return set()
     steps = {"accept"} if receipt.state == ReviewState.OPEN else set()
-    if receipt.transitions and receipt.outcome != ConflictOutcome.NOTICED:
+    if can_revert(receipt):
         steps.add("revert")
     if receipt.origin != Origin.REVERT:
         idle = WITHOUT_EFFECT.get(ConflictOutcome(receipt.outcome))

@@ -15,7 +15,7 @@ from apps.core.domain.errors import InvalidInputError, MemoryHubError
 from apps.core.domain.scope import IDENTIFIERS, Access, Scope, system_access
 from apps.core.jobs import BackgroundJob
 from apps.semantic.conflicts.review import conflict_revert
-from apps.semantic.models import Conflict, ConflictOutcome, Origin, ReviewState
+from apps.semantic.models import BY_RULES, Conflict, ConflictOutcome, ReviewState
 from apps.semantic.querysets import ConflictQuerySet
 
 # Of one call. A revert takes some milliseconds, and a background task must end in time.
@@ -99,7 +99,7 @@ class RevertStatus:
 
 
 def decisions_in(access: Access, selection: Selection) -> ConflictQuerySet:
-    """Return the decisions of a selection that are in force and changed something."""
+    """Return the decisions of a selection that are in force and changed or settled something."""
     wanted = {
         "rule_name": selection.rule_name or None,
         "rule_version": selection.rule_version,
@@ -110,7 +110,7 @@ def decisions_in(access: Access, selection: Selection) -> ConflictQuerySet:
     }
     found = Conflict.objects.visible_to(access, selection.scope).in_force()
     found = found.filter(**{name: value for name, value in wanted.items() if value is not None})
-    return found.filter(origin__in=(Origin.SAVE, Origin.CONSOLIDATION)).exclude(outcome=ConflictOutcome.NOTICED)
+    return found.filter(origin__in=BY_RULES).exclude(outcome=ConflictOutcome.NOTICED)
 
 
 def conflicts_revert(

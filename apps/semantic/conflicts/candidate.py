@@ -12,7 +12,7 @@ from apps.rules.domain.engine.record import MemoryRecord
 from apps.rules.domain.engine.verdict import Verdict
 from apps.rules.selectors import RuleSet
 from apps.semantic.domain.memory import MemoryDraft
-from apps.semantic.models import Memory, Origin
+from apps.semantic.models import Conflict, Memory, Origin
 from apps.semantic.store.embedding_space import TextVectors
 from apps.semantic.store.rows import DuplicateKey, Vector
 
@@ -51,7 +51,7 @@ class Case:
     """A verdict about the memory of `record`, with all that is needed to apply it.
 
     memories: it and all that the verdict names, by the key of their records. arrival: what is to be inserted; None for
-    a memory that is stored. reason: for its history.
+    a memory that is stored. reason: for its history. about: the receipt whose place this decision takes.
     """
 
     verdict: Verdict
@@ -61,6 +61,7 @@ class Case:
     origin: Origin
     arrival: Candidate | None = None
     reason: str = ""
+    about: Conflict | None = None
 
     @property
     def candidate(self) -> Memory:

@@ -35,6 +35,8 @@ def build_receipt(case: Case, rules: RuleSet) -> Conflict:
         outcome=ConflictOutcome(verdict.outcome.value),
         candidate=case.candidate,
         existing=case.existing,
+        about=case.about,
+        about_state="" if case.about is None else str(case.about.state),
         rule_name=rule.name,
         rule_version=rules.versions.get(rule.name, 0),
         registry_version=rules.version,
@@ -103,11 +105,16 @@ def record_from_json(data: Mapping[str, Any]) -> MemoryRecord:
 def complete_receipt(
     receipt: Conflict, *, actor: str, at: datetime, result: Memory | None, transitions: Sequence[Transition]
 ) -> Conflict:
-    """Add the outcome to a receipt. A person's own decision needs no review, so it is accepted from the start."""
+    """Add the outcome to a receipt.
+
+    A person's own decision needs no review, so it is accepted from the start; and so is that of a model that both
+    memories can be true, which changes none.
+    """
     receipt.actor, receipt.at = actor, at
     receipt.result = result
     receipt.transitions = [transition.as_json() for transition in transitions]
-    if receipt.origin in {Origin.OVERRIDE, Origin.REVERT}:
+    is_settled = receipt.origin == Origin.JUDGE and receipt.outcome == ConflictOutcome.KEPT_BOTH
+    if is_settled or receipt.origin in {Origin.OVERRIDE, Origin.REVERT}:
         receipt.state, receipt.reviewed_by, receipt.reviewed_at = ReviewState.ACCEPTED, actor, at
     return receipt
 

@@ -19,6 +19,7 @@ from apps.rules.domain.documents.inheritance import check_resolvable
 from apps.rules.domain.documents.problems import InvalidRuleError
 from apps.rules.domain.documents.rule import Document, rule_from_document
 from apps.rules.domain.documents.validate import drop_nulls, validate_document
+from apps.rules.domain.engine.judge import opinion_in
 from apps.rules.selectors import NO_SUCH_RULE, RuleSet, active_rules, is_visible, resolve_all, rule_get
 from apps.semantic.conflicts.near_pairs import DEFAULT_PAIRS, NearPairs
 from apps.semantic.conflicts.receipts import record_from_json
@@ -31,14 +32,14 @@ from apps.semantic.domain.rehearsal import (
     replay,
     replay_case,
 )
-from apps.semantic.models import Conflict, ConflictOutcome, Origin
+from apps.semantic.models import BY_RULES, Conflict, ConflictOutcome, Origin
 
 DEFAULT_LIMIT, MAX_LIMIT = 500, 5_000
 # Receipts read at once.
 _CHUNK = 200
 _COLUMNS = (
     "uuid", "origin", "state", "outcome", "rule_name", "rule", "records", "similarity", "others", "strategy",
-    "confidence", "reason", "at", "result__content",
+    "confidence", "reason", "at", "result__content", "signals",
 )  # fmt: skip
 
 
@@ -196,7 +197,7 @@ def replay_twice(case: ReplayCase, current: RuleSet, changed: RuleSet) -> tuple[
 
 def read_receipts(access: Access, scope: Scope, limit: int) -> Iterator[Conflict]:
     """Yield the decisions of rules, the newest first; those of persons are not replayed."""
-    receipts = Conflict.objects.visible_to(access, scope).filter(origin__in=(Origin.SAVE, Origin.CONSOLIDATION))
+    receipts = Conflict.objects.visible_to(access, scope).filter(origin__in=BY_RULES)
     receipts = receipts.select_related("result").only(*_COLUMNS).newest_first()
     page, left = receipts, limit
     while rows := list(page[: min(left, _CHUNK)]):
@@ -210,10 +211,12 @@ def case_from_receipt(receipt: Conflict) -> ReplayCase:
     records = receipt.records
     partners: list[tuple[Mapping[str, Any], float | None]] = [(records["existing"], receipt.similarity)]
     partners += [(other["existing"], other["similarity"]) for other in receipt.others]
-    return replay_case(
+    case = replay_case(
         record_from_json(records["candidate"]),
         [(record_from_json(record), similarity) for record, similarity in partners],
     )
+    judged = [receipt.signals, *(other["signals"] for other in receipt.others)]
+    return replace(case, opinions=tuple(map(opinion_in, judged)))
 
 
 def outcome_before(receipt: Conflict, case: ReplayCase) -> ReplayedOutcome:

@@ -74,7 +74,7 @@ def conflict_revert(*, access: Access, uuid: UUID, clock: Clock = SYSTEM_CLOCK) 
     Raises NotFoundError, or ConflictError that says what has happened since and what to do about it.
     """
     with lock_receipt(access, uuid, clock) as (receipt, unit):
-        if receipt.outcome == ConflictOutcome.NOTICED or not receipt.transitions:
+        if not can_revert(receipt):
             raise ConflictError("Both memories were kept: there is nothing to revert.", code="nothing_to_revert")
         check_not_redecided(receipt)
         changes = changes_back(receipt)
@@ -106,6 +106,12 @@ def conflict_override(*, access: Access, uuid: UUID, winner: Winner, clock: Cloc
         apply_changes(unit, answer, changes, result)
         set_review(receipt, ReviewState.OVERRIDDEN, unit)
     return answer
+
+
+def can_revert(receipt: Conflict) -> bool:
+    """Return whether there is something to revert: memories that were changed, or a notice that was settled."""
+    settles = receipt.origin in {Origin.JUDGE, Origin.REVERT}
+    return receipt.outcome != ConflictOutcome.NOTICED and (settles or bool(receipt.transitions))
 
 
 @contextmanager
@@ -286,7 +292,7 @@ def reinstate(reverted: Conflict, unit: UnitOfWork) -> None:
         return
     set_review(again, ReviewState(reverted.about_state), unit)
     if again.about is not None:
-        is_override = again.origin == Origin.OVERRIDE
+        is_override = again.origin in {Origin.OVERRIDE, Origin.JUDGE}
         set_review(again.about, ReviewState.OVERRIDDEN if is_override else ReviewState.REVERTED, unit)
         if not is_override:
             reinstate(again.about, unit)

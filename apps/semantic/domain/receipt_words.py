@@ -13,6 +13,11 @@ REASONS = {
     "replaced": "Only one of the two can hold at a time.",
     "change": "One side says that what the other says has changed.",
 }
+VERDICTS = {
+    "update": "says that only one of them can be true now.",
+    "coexist": "says that both can be true.",
+    "same": "says that they say the same.",
+}
 OUTCOMES = {
     "noticed": "The evidence was too weak to act on: both memories are kept.",
     "superseded_existing": "The candidate wins, and the existing memory was superseded by it.",
@@ -28,7 +33,7 @@ OUTCOMES = {
 class SignalWords:
     """A signal in words. percent, threshold: of the bar, 0 to 100; threshold: None where none applies to the score.
 
-    sentence: reveals no content of a memory. differing, common, passages: do.
+    sentence: reveals no content of a memory. differing, common, passages, remark (of a chat model): do.
     """
 
     label: str
@@ -39,6 +44,7 @@ class SignalWords:
     differing: tuple[tuple[str, str], ...] = ()
     common: tuple[str, ...] = ()
     passages: tuple[tuple[str, str], ...] = ()
+    remark: str = ""
 
 
 def signal_words(signal: Mapping[str, Any]) -> SignalWords:
@@ -55,6 +61,7 @@ def signal_words(signal: Mapping[str, Any]) -> SignalWords:
         differing=tuple((str(one), str(other)) for one, other in evidence.get("differing", ())),
         common=tuple(map(str, evidence.get("common", evidence.get("keywords", ())))),
         passages=tuple((name.capitalize(), text) for name, text in sides if isinstance(text, str)),
+        remark=str(evidence.get("reason", "")) if kind == "judge" else "",
     )
 
 
@@ -95,4 +102,7 @@ def sentence(kind: str, evidence: Mapping[str, Any]) -> str:
         case "contradiction":
             reason = str(evidence.get("reason", "unknown"))
             return f"{REASONS.get(reason, f'Reason: {reason}.')} A strength of more than {limit} counts."
+        case "judge":
+            verdict = VERDICTS.get(str(evidence.get("verdict")), "is of no known opinion.")
+            return f"The model {evidence.get('model', '?')} {verdict} A confidence of at least {limit} counts."
     return ""

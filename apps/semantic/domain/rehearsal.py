@@ -21,9 +21,10 @@ from apps.rules.domain.documents.rule import Document, RuleConfig
 from apps.rules.domain.documents.validate import validate_document
 from apps.rules.domain.engine.arbitration import DetectedConflict, Strategy
 from apps.rules.domain.engine.detection import detect
+from apps.rules.domain.engine.judge import JudgedConflict, Opinion, decide_judged
 from apps.rules.domain.engine.merge import merge
 from apps.rules.domain.engine.record import MemoryRecord
-from apps.rules.domain.engine.verdict import VerdictOutcome, decide
+from apps.rules.domain.engine.verdict import Verdict, VerdictOutcome, decide
 
 Vector = npt.NDArray[np.float32]
 AXIS: Vector = np.array([1.0, 0.0], dtype=np.float32)
@@ -34,12 +35,14 @@ NO_CONFLICT = "no_conflict"
 class ReplayCase:
     """A candidate and the memories that it is compared with. similarities: their cosines with it, in their order.
 
-    The candidate's vector is AXIS, theirs are made by `at_cosine`.
+    opinions: what a chat model said of each of them, in their order; empty where none was asked. The candidate's vector
+    is AXIS, theirs are made by `at_cosine`.
     """
 
     candidate: MemoryRecord
     partners: Sequence[MemoryRecord]
     similarities: Sequence[float | None]
+    opinions: Sequence[Opinion | None] = ()
 
     def partner(self, key: str | None) -> MemoryRecord:
         """Return the partner with that key, else the first one."""
@@ -119,7 +122,11 @@ def replay(case: ReplayCase, rule: RuleConfig, max_chars: int) -> ReplayedOutcom
     conflicts = [
         DetectedConflict(partner, detect(case.candidate, partner, rule.detection)) for partner in case.partners
     ]
-    verdict = decide(case.candidate, conflicts, rule.arbitration)
+    if any(case.opinions):
+        pairs = [JudgedConflict(*pair) for pair in zip(conflicts, case.opinions, strict=True)]
+        verdict: Verdict | None = decide_judged(case.candidate, pairs, rule.detection, rule.arbitration)
+    else:
+        verdict = decide(case.candidate, conflicts, rule.arbitration)
     if verdict is None:
         return ReplayedOutcome(NO_CONFLICT, rule.name)
     existing, result = verdict.main.conflict.existing, verdict.main.result

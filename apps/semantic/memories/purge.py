@@ -9,7 +9,15 @@ from apps.core.domain.scope import Access, Scope
 from apps.events.services import emit
 from apps.semantic.events import MemoriesPurged
 from apps.semantic.index.snapshots import delete_snapshots
-from apps.semantic.models import Conflict, Ingestion, Memory, MemoryEmbedding, MemoryRevision, MemoryShard
+from apps.semantic.models import (
+    Conflict,
+    Ingestion,
+    JudgedPair,
+    Memory,
+    MemoryEmbedding,
+    MemoryRevision,
+    MemoryShard,
+)
 from apps.semantic.store.unit_of_work import lock_shards
 
 
@@ -31,6 +39,7 @@ def memories_purge(*, access: Access, scope: Scope, clock: Clock = SYSTEM_CLOCK)
     Ingestion.objects.filter(memory__in=memories)._raw_delete(memories.db)
     # Raw deletes, children first: loading a whole scope with its contents only to delete it would be a waste.
     Memory.objects.filter(superseded_by__in=memories).update(superseded_by=None)
+    JudgedPair.objects.filter(candidate__in=memories)._raw_delete(memories.db)
     # Receipts hold the words of memories, and both memories of one are of the same scope.
     Conflict.objects.in_scope(scope)._raw_delete(memories.db)
     MemoryRevision.objects.filter(memory__in=memories)._raw_delete(memories.db)

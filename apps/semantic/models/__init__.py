@@ -1,4 +1,4 @@
-"""Memories with vectors and history, receipts of decisions, consolidations, and the bridge from the timeline."""
+"""Memories with vectors and history, receipts, consolidations, the judge, and the bridge from the timeline."""
 
 from apps.semantic.models.bridge import (
     AuditAction,
@@ -9,8 +9,9 @@ from apps.semantic.models.bridge import (
     PruneReasonChoices,
     RoutingPolicy,
 )
-from apps.semantic.models.conflict import Conflict, ConflictOutcome, Origin, ReviewState
+from apps.semantic.models.conflict import BY_RULES, Conflict, ConflictOutcome, Origin, ReviewState
 from apps.semantic.models.consolidation import Consolidation, ConsolidationMode
+from apps.semantic.models.judge import Judge, JudgedPair, JudgedPairState
 from apps.semantic.models.memory import (
     MAX_TAG_CHARS,
     DecayPolicyChoices,
@@ -24,6 +25,7 @@ from apps.semantic.models.memory import (
 )
 
 __all__ = [
+    "BY_RULES",
     "MAX_TAG_CHARS",
     "AuditAction",
     "BridgeAudit",
@@ -34,6 +36,9 @@ __all__ = [
     "DecayPolicyChoices",
     "Ingestion",
     "IngestionStatus",
+    "Judge",
+    "JudgedPair",
+    "JudgedPairState",
     "Memory",
     "MemoryEmbedding",
     "MemoryRevision",

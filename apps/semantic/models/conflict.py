@@ -19,8 +19,13 @@ class Origin(models.TextChoices):
 
     SAVE = "save", "Saving a memory"
     CONSOLIDATION = "consolidation", "Consolidation"
+    JUDGE = "judge", "A chat model's verdict"
     OVERRIDE = "override", "A person's decision"
     REVERT = "revert", "Undoing a decision"
+
+
+# What rules decided, not a person.
+BY_RULES = (Origin.SAVE, Origin.CONSOLIDATION, Origin.JUDGE)
 
 
 class ConflictOutcome(models.TextChoices):
@@ -50,7 +55,7 @@ class Conflict(models.Model):
     candidate: the memory that was saved, or the later one. existing: the one that was stored before, in the most severe
     conflict of several. result: what is active since then; none where both are. The signals, `records` and `others`
     are as they were when it was decided. transitions: every row that was changed, with its state before and after
-    (`domain.state`). about: the receipt that this one reverts or overrides.
+    (`domain.state`). about: the receipt that this one reverts or overrides, or the notice that a model judged.
     """
 
     uuid = models.UUIDField("id", default=uuid.uuid4, unique=True, editable=False)

@@ -148,8 +148,10 @@ class StoreStatusView(HubView):
     def get(self, request: Request) -> Response:
         """Say whether the store answers, and how many memories this key can see."""
         report, has_bound = services.store_status(self.access), bool(self.access.bound.named())
-        bridge = services.bridge_status().as_json() if report.healthy and not has_bound else None
-        answer = render_status(report, has_bound=has_bound, bridge=bridge)
+        is_for_all = report.healthy and not has_bound
+        bridge = services.bridge_status().as_json() if is_for_all else None
+        judge = services.judge_status() if is_for_all else None
+        answer = render_status(report, has_bound=has_bound, bridge=bridge, judge=judge)
         return Response(answer, status=200 if report.healthy else 503)
 
     def handle_exception(self, exc: Exception) -> Response:

@@ -4,7 +4,8 @@ from typing import Annotated, Any, NotRequired, TypedDict
 
 from rest_framework import serializers
 
-from apps.core.schemas.outputs import Moment
+from apps.core.schemas.outputs import Moment, iso
+from apps.semantic.judge.services import JudgeState, JudgeStatus
 from apps.semantic.models import Memory
 from apps.semantic.status import StoreStatus
 
@@ -35,6 +36,20 @@ class BridgeOutput(TypedDict):
     segment_count: Annotated[int, "Segments of the timeline that are in use."]
 
 
+class JudgeOutput(TypedDict):
+    """Whether a chat model is asked about undecided pairs, of all users together; for keys without a bound."""
+
+    state: Annotated[str, serializers.ChoiceField(choices=[state.value for state in JudgeState])]
+    model: Annotated[str | None, "The configured model; null for none."]
+    waiting: Annotated[int, "Receipts that may be put to it, at most 10,000."]
+    asked_today: Annotated[int, "Pairs since midnight, UTC."]
+    pairs_per_day: int
+    counts: Annotated[dict[str, int], "Pairs by verdict; unanswered and skipped ones by that word."]
+    last_run_at: Moment | None
+    last_end: Annotated[str | None, "Why the last run ended."]
+    last_error: str | None
+
+
 class StoreOutput(TypedDict):
     """Where the memories are."""
 
@@ -51,10 +66,13 @@ class StatusOutput(TypedDict):
     count: Annotated[int | None, "Active memories that this key can see."]
     index: dict[str, Any]
     bridge: NotRequired[BridgeOutput]
+    judge: NotRequired[JudgeOutput]
     error: NotRequired[str]
 
 
-def render_status(report: StoreStatus, *, has_bound: bool, bridge: BridgeOutput | None = None) -> StatusOutput:
+def render_status(
+    report: StoreStatus, *, has_bound: bool, bridge: BridgeOutput | None = None, judge: JudgeStatus | None = None
+) -> StatusOutput:
     """Return the status of the store as JSON. has_bound: leave out what shows how much others have."""
     answer: StatusOutput = {
         "status": "healthy" if report.healthy else "unhealthy",
@@ -65,6 +83,24 @@ def render_status(report: StoreStatus, *, has_bound: bool, bridge: BridgeOutput 
     }
     if bridge is not None:
         answer["bridge"] = bridge
+    if judge is not None:
+        answer["judge"] = render_judge(judge)
     if report.error is not None:
         answer["error"] = report.error
     return answer
+
+
+def render_judge(status: JudgeStatus) -> JudgeOutput:
+    """Return the state of the judge as JSON."""
+    judge = status.judge
+    return {
+        "state": status.state.value,
+        "model": status.model or None,
+        "waiting": status.waiting,
+        "asked_today": status.asked_today,
+        "pairs_per_day": judge.pairs_per_day,
+        "counts": dict(status.counts),
+        "last_run_at": iso(judge.last_run_at),
+        "last_end": judge.last_end or None,
+        "last_error": judge.last_error or None,
+    }

@@ -13,6 +13,8 @@ from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.models import Memory
 from apps.semantic.services import memory_save
 from tests.integration.events import support
+from tests.integration.semantic.undecided import chat_model as chat_model
+from tests.integration.semantic.undecided import chat_server as chat_server
 
 
 @pytest.fixture

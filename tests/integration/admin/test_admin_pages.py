@@ -22,6 +22,7 @@ from apps.llm.models import Price, ToolRunDay
 from apps.rules.models import MergeRule
 from apps.rules.services import rule_register
 from apps.semantic.consolidation.services import consolidation_create
+from apps.semantic.judge.services import judge_get
 from apps.semantic.models import Conflict, Consolidation, Memory, RoutingPolicy
 from tests.integration.admin import bridge, timeline
 from tests.integration.admin.pages import address, text_of
@@ -47,6 +48,7 @@ def full(remember: Callable[..., Memory], subscriber: None) -> None:
     async_task("apps.events.tasks.drain")
     rule_register(document={"name": "kitchen"}, actor="test")
     consolidation_create(name="nightly")
+    judge_get()
     timeline.event()
     timeline.warning()
     bridge.pruned_event()

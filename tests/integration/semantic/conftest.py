@@ -10,6 +10,8 @@ from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.models import Memory
 from apps.semantic.services import memory_save
 from tests.api import Api, api_for
+from tests.integration.semantic.undecided import chat_model as chat_model
+from tests.integration.semantic.undecided import chat_server as chat_server
 
 
 @pytest.fixture

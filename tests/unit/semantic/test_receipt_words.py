@@ -5,9 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.rules.domain.contradiction.evidence import Reason
+from apps.rules.domain.engine.judge import JudgeVerdict
 from apps.rules.domain.engine.signals import SignalType
 from apps.rules.domain.engine.verdict import VerdictOutcome
-from apps.semantic.domain.receipt_words import OUTCOMES, REASONS, duration, signal_words
+from apps.semantic.domain.receipt_words import OUTCOMES, REASONS, VERDICTS, duration, signal_words
 
 CONTRADICTION = {
     "type": "contradiction",
@@ -57,6 +58,21 @@ def test_time_is_told_in_fitting_units_and_has_no_threshold_on_its_bar() -> None
     assert words.threshold is None
 
 
+def test_judge_shows_model_its_verdict_and_what_it_says() -> None:
+    evidence = {
+        "verdict": "update",
+        "model": "openai/m",
+        "reason": "Ana moved.",
+        "threshold": 0.8,
+        "holds": "candidate",
+    }
+    words = signal_words({"type": "judge", "score": 0.9, "evidence": evidence})
+    assert words.sentence == (
+        "The model openai/m says that only one of them can be true now. A confidence of at least 0.8 counts."
+    )
+    assert (words.remark, words.passages) == ("Ana moved.", ())
+
+
 @pytest.mark.parametrize(
     ("seconds", "said"),
     [(0, "0 seconds"), (1, "1 second"), (60, "1 minute"), (5400, "1.5 hours"), (172_800, "2 days")],
@@ -73,4 +89,5 @@ def test_every_signal_has_words_however_little_is_known(kind: str, score: float,
 
 def test_every_reason_and_every_outcome_has_sentence() -> None:
     assert REASONS.keys() >= {reason.value for reason in Reason}
+    assert VERDICTS.keys() == {verdict.value for verdict in JudgeVerdict}
     assert OUTCOMES.keys() >= {outcome.value for outcome in VerdictOutcome}

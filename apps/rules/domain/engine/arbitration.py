@@ -204,8 +204,7 @@ def by_score(
     scores = [multi_factor_score(record, newest, likeness, config.weights) for record in (candidate, existing)]
     apart = abs(scores[0] - scores[1])
     high, low = max(scores), min(scores)
-    contradicts = detection.signal(SignalType.CONTRADICTION) is not None
-    may_merge = config.allow_merge and (config.merge_contradictions or not contradicts)
+    may_merge = config.allow_merge and (config.merge_contradictions or not detection.contradicts)
     if may_merge and apart < config.merge_threshold:
         reason = f"The scores {high:.3f} and {low:.3f} are nearer than {config.merge_threshold:g}: both are merged."
         confidence = 1.0 - 0.5 * apart / config.merge_threshold

@@ -13,13 +13,14 @@ TEN_YEARS_SECONDS = 315_360_000.0
 
 
 class SignalType(StrEnum):
-    """The signals of spec 000 "Memory Conflict Detection", and the contradiction signal of DESIGN D6."""
+    """The signals of spec 000 "Memory Conflict Detection", the contradiction of DESIGN D6, and the judge of D11."""
 
     SEMANTIC = "semantic"
     KEYWORD = "keyword"
     TIME = "time"
     IMPORTANCE = "importance"
     CONTRADICTION = "contradiction"
+    JUDGE = "judge"
 
 
 class SignalOutput(TypedDict):
@@ -51,6 +52,7 @@ class SignalWeights(Weights):
     time: Weight = Field(default=1.0, description="Weight of the time signal.")
     importance: Weight = Field(default=1.0, description="Weight of the importance signal.")
     contradiction: Weight = Field(default=1.0, description="Weight of the contradiction signal.")
+    judge: Weight = Field(default=1.0, description="Weight of what a chat model says, where one is asked.")
 
 
 class DetectionConfig(Section):
@@ -73,6 +75,9 @@ class DetectionConfig(Section):
     )
     restate_threshold: Share = Field(
         default=0.8, description="Share of common words from which a memory is a restatement."
+    )
+    judge_threshold: Share = Field(
+        default=0.8, description="Confidence from which the verdict of a chat model is acted on, where one is asked."
     )
     time_window_seconds: Annotated[float, Field(strict=True, ge=0, le=TEN_YEARS_SECONDS)] = Field(
         default=300.0, description="Time difference within which the time signal fires, which alone is no conflict."
@@ -100,3 +105,10 @@ class Detection:
     def signal(self, kind: SignalType) -> Signal | None:
         """Return the signal of a type, if it fired."""
         return next((signal for signal in self.signals if signal.type is kind), None)
+
+    @property
+    def contradicts(self) -> bool:
+        """Return whether only one of the two memories can hold, by their texts or by what a chat model says."""
+        judged = self.signal(SignalType.JUDGE)
+        is_update = judged is not None and judged.evidence.get("verdict") == "update"
+        return is_update or self.signal(SignalType.CONTRADICTION) is not None

@@ -24,13 +24,18 @@ from apps.rules.domain.engine.record import MemoryRecord
 
 
 class VerdictOutcome(StrEnum):
-    """The effect of a decision. noticed: none, both memories stay active. rejected: the candidate is refused."""
+    """The effect of a decision.
+
+    noticed: none, both memories stay active. rejected: the candidate is refused. kept_both: none either, and nothing is
+    left to decide, because a chat model found that both can be true.
+    """
 
     NOTICED = "noticed"
     SUPERSEDED_EXISTING = "superseded_existing"
     KEPT_EXISTING = "kept_existing"
     MERGED = "merged"
     REJECTED = "rejected"
+    KEPT_BOTH = "kept_both"
 
 
 @dataclass(frozen=True)
@@ -64,12 +69,15 @@ def decide(candidate: MemoryRecord, conflicts: Sequence[DetectedConflict], confi
         DecidedConflict(conflict, arbitrate(candidate, conflict.existing, conflict.detection, config))
         for conflict in by_severity(conflicts)
     ]
-    if not decided:
-        return None
+    return choose(decided) if decided else None
+
+
+def choose(decided: Sequence[DecidedConflict]) -> Verdict:
+    """Return the verdict on conflicts that are arbitrated one by one, the most severe first; at least one."""
     acting = [one for one in decided if outcome_of(one.result) is not VerdictOutcome.NOTICED]
     # The most severe; or, if the candidate loses another one, the most severe of those that it loses.
     lost = next((one for one in acting if one.result.loser == "candidate"), None)
-    main = lost or (acting or decided)[0]
+    main = lost or (acting or list(decided))[0]
     outcome = outcome_of(main.result)
     also: tuple[DecidedConflict, ...] = ()
     if outcome in {VerdictOutcome.SUPERSEDED_EXISTING, VerdictOutcome.MERGED}:

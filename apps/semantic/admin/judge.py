@@ -1,0 +1,128 @@
+"""The judge in the admin: whether a chat model is asked about undecided pairs, and what came of it."""
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from unfold.admin import ModelAdmin
+from unfold.dataclasses import ActionDialog
+from unfold.decorators import action
+
+from apps.core.admin.kit import after_dialog, badge, column, excerpt, found_or_404, list_link, moment
+from apps.semantic.judge.services import (
+    SETTINGS,
+    JudgeState,
+    JudgeStatus,
+    judge_get,
+    judge_request,
+    judge_status,
+    judge_update,
+)
+from apps.semantic.models import Judge, Origin
+
+STATES = {
+    JudgeState.OFF: "Off",
+    JudgeState.NO_MODEL: "No model",
+    JudgeState.BUDGET: "Budget used up",
+    JudgeState.QUOTA: "Day's pairs used up",
+    JudgeState.READY: "Ready",
+}
+STATE_COLOURS = {
+    "Off": None, "No model": "warning", "Budget used up": "warning", "Day's pairs used up": "info", "Ready": "success",
+}  # fmt: skip
+RUN_DIALOG = ActionDialog(
+    title="Run it now?",
+    description="One run, within its limits, in the background. It need not be on for that. The texts of undecided "
+    "memories go to the provider of the chat model.",
+    form_class=None,
+    form_submit_text="Run",
+)
+SWITCH = (None, {"fields": ["enabled"]})
+HOW_MUCH = ("Limits", {"fields": ["pairs_per_day", "max_seconds"]})
+PROGRESS = (
+    "Progress",
+    {"fields": ["state_label", "asked_model", "waiting", "today", "verdicts", "receipts", "last_run"]},
+)
+
+
+def status_of(judge: Judge) -> JudgeStatus:
+    """Return the state of the judge, which all columns of a page show as it was at the first of them."""
+    status: JudgeStatus = judge.__dict__.setdefault("shown_status", None) or judge_status()
+    judge.__dict__["shown_status"] = status
+    return status
+
+
+def state_of(judge: Judge) -> str:
+    """Return one of STATE_COLOURS."""
+    return STATES[status_of(judge).state]
+
+
+def counts_of(judge: Judge) -> str:
+    """Return how many pairs have which verdict, or none."""
+    counts = status_of(judge).counts
+    return ", ".join(f"{count:,} {name}" for name, count in sorted(counts.items())) or "none yet"
+
+
+def last_run_of(judge: Judge) -> str:
+    """Return when the last run was, how long it took, and why it ended."""
+    if judge.last_run_at is None:
+        return "never"
+    text = f"{moment(judge.last_run_at)}, {judge.last_run_seconds or 0:.1f} s, {judge.last_end.replace('_', ' ')}"
+    return excerpt(f"{text}: {judge.last_error}") if judge.last_error else text
+
+
+@admin.register(Judge)
+class JudgeAdmin(ModelAdmin):
+    """The one row of settings, which exists once a page shows it, and what the judge has done."""
+
+    list_display = ["name", "state", "asked_model", "waiting", "today", "verdicts", "receipts", "last_run"]
+    list_fullwidth = True
+    actions_detail = ["run_this"]
+    warn_unsaved_form = True
+    fieldsets = [SWITCH, HOW_MUCH, PROGRESS]
+    readonly_fields = ["state_label", "asked_model", "waiting", "today", "verdicts", "receipts", "last_run"]
+
+    # Columns
+
+    name = column("Name", str)
+    state = column("State", state_of, colours=STATE_COLOURS)
+    state_label = column("State", lambda row: badge(state_of(row), STATE_COLOURS[state_of(row)]))
+    asked_model = column("Model", lambda row: status_of(row).model or "none is configured")
+    waiting = column("Receipts waiting", lambda row: f"{status_of(row).waiting:,}")
+    today = column("Pairs today", lambda row: f"{status_of(row).asked_today:,} of {row.pairs_per_day:,}")
+    verdicts = column("Verdicts", counts_of)
+    receipts = column(
+        "Receipts",
+        lambda _: list_link(
+            "admin:semantic_conflict_changelist", "What it decided", origin=Origin.JUDGE.value, state="all"
+        ),
+    )
+    last_run = column("Last run", last_run_of)
+
+    # One row, always
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Judge]:
+        judge_get()
+        found: QuerySet[Judge] = super().get_queryset(request)
+        return found
+
+    def has_add_permission(self, request: HttpRequest, obj: Judge | None = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Judge | None = None) -> bool:
+        return False
+
+    # Actions and changes
+
+    @action(description="Run now", icon="play_arrow", permissions=["view", "change"], dialog=RUN_DIALOG)
+    def run_this(self, request: HttpRequest, form: Any, object_id: str) -> HttpResponse:
+        judge = found_or_404(self.get_object(request, object_id))
+        judge_request()
+        self.log_change(request, judge, "Run requested.")
+        messages.success(request, "A run was requested.")
+        return after_dialog(request, reverse("admin:semantic_judge_change", args=[judge.pk]))
+
+    def save_model(self, request: HttpRequest, obj: Judge, form: Any, change: bool) -> None:
+        judge_update(settings={name: form.cleaned_data[name] for name in form.changed_data if name in SETTINGS})

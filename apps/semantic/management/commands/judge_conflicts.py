@@ -1,0 +1,78 @@
+"""Put undecided pairs of memories to the chat model now."""
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from apps.core.domain.scope import Scope
+from apps.core.terminal import progress_bar
+from apps.semantic.judge.run import JudgeEnd
+from apps.semantic.judge.services import judge_preview, judge_run, judge_status, judge_update
+
+ENDS = {
+    JudgeEnd.COMPLETE: "Every undecided pair of the scope was asked about.",
+    JudgeEnd.PAIRS: "Repeat the command to continue.",
+    JudgeEnd.QUOTA: "No more pairs may be asked about today; the limit is in the admin.",
+    JudgeEnd.NO_MODEL: "No chat model is configured: nothing was asked.",
+    JudgeEnd.BUDGET: "The budget for chat models has no room today.",
+    JudgeEnd.BREAKER: "The chat provider failed too often; calls are paused. Repeat the command later.",
+    JudgeEnd.RATE: "The chat provider takes no more tokens for now. Repeat the command later.",
+    JudgeEnd.PROVIDER: "The chat provider failed. Repeat the command to try again.",
+    JudgeEnd.STEPPED_ASIDE: "Another run is active.",
+}
+
+
+class Command(BaseCommand):
+    help = (
+        "Put pairs of memories whose conflict was noticed and not decided to the chat model, and decide by what it "
+        "says and by the merge rules; every decision can be reverted. Works whether the judge is on or not."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--user")
+        parser.add_argument("--household")
+        parser.add_argument("--persona")
+        parser.add_argument("--everyone", action="store_true", help="The memories of all users.")
+        parser.add_argument("--max-pairs", type=int, help="The most pairs to ask about; else the limit of a day.")
+        parser.add_argument("--dry-run", action="store_true", help="Only count the pairs that would be asked about.")
+        parser.add_argument("--switch", choices=["on", "off"], help="Turn the scheduled runs on or off; asks nothing.")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if options["switch"]:
+            judge_update(settings={"enabled": options["switch"] == "on"})
+            self.stdout.write(f"The judge: {judge_status().state.value.replace('_', ' ')}.")
+            return
+        scope = read_scope(options)
+        if options["max_pairs"] is not None and options["max_pairs"] < 1:
+            raise CommandError("--max-pairs must be at least 1.")
+        preview = judge_preview(scope=scope)
+        if options["dry_run"]:
+            self.stdout.write(
+                f"{preview.notices} undecided receipts; {preview.pairs} pairs would be asked about, "
+                f"{preview.skipped.total()} not ({count_text(preview.skipped)}). Nothing was asked."
+            )
+            return
+        with progress_bar("Asking", min(preview.pairs, options["max_pairs"] or preview.pairs), self.stderr) as advance:
+            report = judge_run(scope=scope, max_pairs=options["max_pairs"], has_time_limit=False, progress=advance)
+        self.stdout.write(
+            f"{report.asked.total()} pairs asked about: {count_text(report.asked)}; "
+            f"receipts: {count_text(report.receipts)}."
+        )
+        if report.error:
+            raise CommandError(report.error)
+        self.stdout.write(ENDS[report.ended])
+
+
+def read_scope(options: Mapping[str, Any]) -> Scope:
+    """Return the scope that the options name. Raises CommandError for options that do not go together."""
+    scope = Scope(options["user"] or None, options["household"] or None, options["persona"] or None)
+    if bool(scope.named()) == options["everyone"]:
+        raise CommandError("Give a scope (--user, --household, --persona), or --everyone.")
+    return scope
+
+
+def count_text(counts: Counter[str]) -> str:
+    """Return counts as words."""
+    return ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in sorted(counts.items())) or "none"
