@@ -111,8 +111,13 @@ _MRPC = {"1": Label.SAME, "0": Label.APART}
 
 def read_pairs(path: Path) -> list[LabelledPair]:
     """Return the pairs of a file in any of the formats above. Raises LabelledFileError, and OSError."""
+    return parse_pairs(read_labelled(path))
+
+
+def read_labelled(path: Path) -> str:
+    """Return the text of a labelled file. Raises LabelledFileError, and OSError."""
     try:
-        return parse_pairs(path.read_text(encoding="utf-8-sig"))
+        return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise LabelledFileError(f"Expected UTF-8: {error.reason} at byte {error.start}.") from None
 

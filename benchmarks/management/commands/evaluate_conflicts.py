@@ -33,9 +33,13 @@ from benchmarks.labelled_pairs import (
     halves,
     mistake_of,
     neighbours,
-    read_pairs,
+    parse_pairs,
+    read_labelled,
     unrelated,
 )
+from benchmarks.stories import Story, has_stories, parse_stories
+from benchmarks.story_decisions import decide_stories, story_figures
+from benchmarks.story_tables import describe_story, mistakes_shown, story_table
 
 WIDTH = 140
 MAX_SHOWN_CHARS = 300
@@ -56,7 +60,8 @@ class Command(BaseCommand):
     help = (
         "Decide labelled pairs of texts under the merge rules and print how often that is right: SICK, MRPC, pairs of "
         "conversation turns, knowledge updates, or JSON Lines with older, newer and label (same, apart, conflict). "
-        "The newer text counts as saved a day after the older one. Stores nothing."
+        "Stories are decided and searched too: JSON Lines with statements, label (update, coexist, same) and current. "
+        "Each text counts as saved a day after the one before it. Stores nothing."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -71,30 +76,42 @@ class Command(BaseCommand):
         parser.add_argument(
             "--thresholds", action="store_true", help="Also how many contradictions are how strong, by their reason."
         )
+        parser.add_argument("--kinds", action="store_true", help="Also the rates of each kind of story.")
         parser.add_argument("--show", metavar="N", type=int, default=0, help="Print N examples of each mistake.")
         parser.add_argument("--json", metavar="FILE", type=Path, help="Also write all figures to this file.")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        files = {path: self.read(path) for path in options["files"]}
+        files, stories = self.read(options["files"])
         rule_for = self.rule_for(options["rule"])
-        parts = _parts(files, crossed=options["unrelated"], split=options["halves"])
-        decided = self.decide(parts, rule_for)
-        found = {name: figures(decisions) for name, decisions in decided.items()}
-        self._print(found, thresholds=options["thresholds"])
-        self.show(decided["all"], options["show"])
-        if options["json"]:
-            self.write(options["json"], {"rule": options["rule"], "embedder": str(get_embedder().space), **found})
-
-    def read(self, path: Path) -> list[LabelledPair]:
+        document: dict[str, Any] = {"rule": options["rule"], "embedder": str(get_embedder().space)}
         try:
-            pairs = read_pairs(path)
-        except LabelledFileError as error:
-            raise CommandError(f"{path}: {error}") from error
-        except OSError as error:
-            raise CommandError(f"{path}: {error.strerror}.") from error
-        if not pairs:
-            raise CommandError(f"{path}: no labelled pairs in it.")
-        return pairs
+            if files:
+                document |= self.measure_pairs(files, rule_for, options)
+            if stories:
+                document["stories"] = self.measure_stories(stories, rule_for, options)
+        except EmbeddingError as error:
+            raise CommandError(str(error)) from error
+        if options["json"]:
+            self.write(options["json"], document)
+
+    def read(self, paths: Iterable[Path]) -> tuple[dict[Path, list[LabelledPair]], list[Story]]:
+        """Return the pairs of each file of pairs, and the stories of all files of stories."""
+        files: dict[Path, list[LabelledPair]] = {}
+        stories: list[Story] = []
+        for path in paths:
+            try:
+                text = read_labelled(path)
+                if has_stories(text):
+                    stories += parse_stories(text)
+                    continue
+                files[path] = parse_pairs(text)
+            except LabelledFileError as error:
+                raise CommandError(f"{path}: {error}") from error
+            except OSError as error:
+                raise CommandError(f"{path}: {error.strerror}.") from error
+            if not files[path]:
+                raise CommandError(f"{path}: no labelled pairs in it.")
+        return files, stories
 
     def rule_for(self, name: str | None) -> RuleFor:
         """Return the rule of that name for every memory, else the one that matches a memory."""
@@ -109,18 +126,42 @@ class Command(BaseCommand):
             raise CommandError(rules.broken.get(name) or f"There is no rule {name!r}.")
         return lambda _: rules.rules[name]
 
+    def measure_pairs(self, files: Files, rule_for: RuleFor, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Decide labelled pairs, and print their rates. Return them. Raises EmbeddingError."""
+        parts = _parts(files, crossed=options["unrelated"], split=options["halves"])
+        decided = self.decide(parts, rule_for)
+        found = {name: figures(decisions) for name, decisions in decided.items()}
+        self._print(found, thresholds=options["thresholds"])
+        self.show(decided["all"], options["show"])
+        return found
+
+    def measure_stories(
+        self, stories: Sequence[Story], rule_for: RuleFor, options: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Decide stories, and print their rates. Return them. Raises EmbeddingError."""
+        with progress_bar("Deciding stories", len(stories), self.stderr) as advance:
+            results = decide_stories(stories, rule_for, advance)
+        found = story_figures(results)
+        console = self.console()
+        console.print(story_table("Stories: rates in percent", "language", [*found["all"], *found["languages"]]))
+        if options["kinds"]:
+            console.print(story_table("Stories: rates in percent by kind", "kind", found["kinds"]))
+        for mistake, result in mistakes_shown(results, options["show"]):
+            self.stdout.write(describe_story(mistake, result))
+        return found
+
     def decide(self, parts: Mapping[str, list[LabelledPair]], rule_for: RuleFor) -> dict[str, list[Decision]]:
         texts = texts_of(pair for pairs in parts.values() for pair in pairs)
-        try:
-            with progress_bar("Embedding", len(texts), self.stderr) as advance:
-                vectors = embed_all(texts, advance)
-        except EmbeddingError as error:
-            raise CommandError(str(error)) from error
+        with progress_bar("Embedding", len(texts), self.stderr) as advance:
+            vectors = embed_all(texts, advance)
         with progress_bar("Deciding", sum(map(len, parts.values())), self.stderr) as advance:
             return {name: decide_pairs(pairs, vectors, rule_for, advance) for name, pairs in parts.items()}
 
+    def console(self) -> Console:
+        return Console(file=self.stdout, highlight=False, width=WIDTH)  # type: ignore[arg-type]
+
     def _print(self, found: Mapping[str, list[dict[str, Any]]], *, thresholds: bool) -> None:
-        console = Console(file=self.stdout, highlight=False, width=WIDTH)  # type: ignore[arg-type]
+        console = self.console()
         for name, rows in found.items():
             console.print(rates_table(f"Rates in percent: {name}", rows))
         console.print(decided_table(found["all"]))
