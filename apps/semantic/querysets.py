@@ -22,6 +22,10 @@ class MemoryQuerySet(ScopedQuerySet["Memory"]):
         """Return those that a search may find."""
         return self.filter(status="active")
 
+    def of_session(self, session: str) -> Self:
+        """Return those of a session, or that were said in it as well."""
+        return self.filter(models.Q(session_id=session) | models.Q(further_sessions__contains=[session]))
+
     def duplicates_of(self, memory: Memory) -> Self:
         """Return those of the same scope and content as a memory."""
         return self.filter(

@@ -47,8 +47,14 @@ def memory_get(access: Access, uuid: UUID) -> Memory:
 
 
 def memory_list(access: Access, scope: Scope, filters: Mapping[str, Any]) -> MemoryQuerySet:
-    """Return the caller's memories in a scope, the newest first; `filters` are exact values of columns."""
-    memories = Memory.objects.visible_to(access, scope).filter(**{"status": "active", **filters})
+    """Return the caller's memories in a scope, the newest first; `filters` are exact values of columns.
+
+    A memory that was said in several sessions is one of each.
+    """
+    columns = {name: value for name, value in filters.items() if name != "session_id"}
+    memories = Memory.objects.visible_to(access, scope).filter(**{"status": "active", **columns})
+    if "session_id" in filters:
+        memories = memories.of_session(filters["session_id"])
     return memories.select_related("superseded_by").newest_first()
 
 

@@ -200,8 +200,7 @@ def apply_filters(filters: Sequence[Filter], considered: Bools) -> tuple[Bools, 
 def row_filters(query: SearchQuery, stores: Sequence[RowStore]) -> list[Filter]:
     """Return the filters that need no score: tags and the time window."""
     filters = [
-        (name, concatenate([store.codes(name) == store.code(name, value) for store in stores]))
-        for name, value in query.tags.items()
+        (name, concatenate([store.having(name, value) for store in stores])) for name, value in query.tags.items()
     ]
     if query.start is not None or query.end is not None:
         happened = concatenate([store.happened for store in stores])

@@ -30,7 +30,8 @@ class IndexRow(NamedTuple):
     """A changed row.
 
     coded: a value for each of the store's columns, in their order. Times in seconds since the epoch; vector: float32
-    bytes in the machine's order, or empty. question_share and fullness: see `domain.substance`.
+    bytes in the machine's order, or empty. question_share and fullness: see `domain.substance`. further_sessions: in
+    which it is found, and has no place.
     """
 
     id: int
@@ -43,6 +44,7 @@ class IndexRow(NamedTuple):
     fullness: float
     lexemes: bytes
     vector: bytes
+    further_sessions: tuple[str, ...] = ()
 
 
 class GraphSource(NamedTuple):
@@ -74,6 +76,7 @@ class RowStore:
         self.use_graph = True
         self._generation = next(_generations)
         self._slot_of: dict[int, int] = {}
+        self._further_sessions: dict[int, tuple[str, ...]] = {}
         self._codes_of: list[dict[str, int]] = [{} for _ in self.columns]
         self._size = 0
         self._allocate(_FIRST_CAPACITY)
@@ -169,10 +172,21 @@ class RowStore:
         """Return what rows had in a column, each in the place of its code."""
         return list(self._codes_of[self.columns.index(name)])
 
+    def having(self, name: str, value: str) -> Bools:
+        """Return which slots have a value in a column; in that of the session also those said in it as well."""
+        has = np.asarray(self.codes(name) == self.code(name, value))
+        if name == "session_id" and self._further_sessions:
+            said = [row for row, sessions in self._further_sessions.items() if value in sessions]
+            has[self.slots_of(np.array(said, dtype=np.int64))] = True
+        return has
+
     def apply(self, rows: Iterable[IndexRow]) -> None:
         """Apply changed rows; those that are not active any more are removed."""
         rows = list({row.id: row for row in rows}.values())
         for row in rows:
+            self._further_sessions.pop(row.id, None)
+            if row.active and row.further_sessions:
+                self._further_sessions[row.id] = row.further_sessions
             old = self._slot_of.pop(row.id, None)
             if old is not None:
                 self._alive[old] = False

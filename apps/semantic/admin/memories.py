@@ -129,14 +129,14 @@ class MemoryAdmin(ReadOnly, ModelAdmin):
     inlines = [RevisionInline]
     fieldsets = [
         (None, {"fields": ["full_content", "state_label", "confidence_explained", "full_context"]}),
-        ("Whose", {"fields": [("user_id", "household_id", "persona_id"), "session_id"]}),
+        ("Whose", {"fields": [("user_id", "household_id", "persona_id"), ("session_id", "sessions")]}),
         ("Time", {"fields": [("happened", "saved"), ("changed", "reinforced")]}),
         ("Tags", {"fields": [("agent", "personality"), ("project", "type"), ("source", "is_global"), "keyword_list"]}),
         ("More", {"fields": ["uuid", "importance", "superseded", "decisions", "metadata_json", "vectors", "hash"]}),
     ]  # fmt: skip
     readonly_fields = [
         "full_content", "state_label", "confidence_explained", "full_context", "happened", "saved", "changed",
-        "reinforced", "keyword_list", "superseded", "decisions", "metadata_json", "vectors", "hash",
+        "reinforced", "keyword_list", "sessions", "superseded", "decisions", "metadata_json", "vectors", "hash",
     ]  # fmt: skip
 
     # Columns
@@ -172,6 +172,7 @@ class MemoryAdmin(ReadOnly, ModelAdmin):
     changed = moment_column("updated_at", "Changed at")
     reinforced = moment_column("last_reinforced_at", "Reinforced at")
     keyword_list = column("Keywords", lambda memory: ", ".join(memory.keywords) or NOTHING)
+    sessions = column("Further sessions", lambda memory: ", ".join(memory.further_sessions) or NOTHING)
     superseded = link_column("superseded_by", "Superseded by", "admin:semantic_memory_change")
     metadata_json = json_column("metadata", "Metadata")
     hash = column("Content hash", lambda memory: monospace(memory.content_hash))

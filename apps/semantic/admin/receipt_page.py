@@ -100,7 +100,7 @@ def describe_consequences(receipt: Conflict, step: str, *, may_read: bool) -> li
         sentences = describe_revert(receipt, names)
     else:
         sentences = describe_override(receipt, Winner(step), rows, names)
-    changed = [names.name(one.memory) for one in transitions_of(receipt) if has_changed_since(one, rows)]
+    changed = [names.name(one.memory) for one in steps_of(receipt) if has_changed_since(one, rows)]
     if changed:
         sentences.append(
             f"Changed since the decision: {', '.join(changed)}. If that prevents this step, the reason is shown."
@@ -112,7 +112,9 @@ def describe_revert(receipt: Conflict, names: MemoryNames) -> list[str]:
     """Return what a revert would do to each memory, and to the receipt that this one answers."""
     sentences = []
     for step in transitions_of(receipt):
-        if step.before is None:
+        if step.details:
+            sentences.append(details_sentence(step, names))
+        elif step.before is None:
             sentences.append(names.sentence(step.memory, "is deleted, and can be restored"))
         else:
             sentences.append(names.sentence(step.memory, f"is {step.before.status} again, exactly as before"))
@@ -132,7 +134,7 @@ def describe_override(receipt: Conflict, winner: Winner, rows: Rows, names: Memo
     states_before = {
         step.memory: step.before
         for one in decisions_undone(receipt)
-        for step in transitions_of(one)
+        for step in steps_of(one)
         if step.memory not in sides.values()
     }
     for uuid, before in states_before.items():
@@ -144,12 +146,27 @@ def describe_override(receipt: Conflict, winner: Winner, rows: Rows, names: Memo
             sentences.append(names.sentence(uuid, "is superseded by the candidate"))
         elif status != before.status:
             sentences.append(names.sentence(uuid, f"is {before.status} again"))
-    return sentences
+    return [*sentences, *(details_sentence(step, names) for step in transitions_of(receipt) if step.details)]
+
+
+def details_sentence(step: Transition, names: MemoryNames) -> str:
+    """Return which details of a memory would be taken back."""
+    return names.sentence(step.memory, f"has {its_own(step)} again, but for what was added since")
 
 
 def transitions_of(receipt: Conflict) -> list[Transition]:
     """Return what the decision changed about each memory."""
     return [Transition.from_json(data) for data in receipt.transitions]
+
+
+def steps_of(receipt: Conflict) -> list[Transition]:
+    """Return the changes of states among those."""
+    return [step for step in transitions_of(receipt) if not step.details]
+
+
+def its_own(step: Transition) -> str:
+    """Return which details of a memory a decision changed, in words."""
+    return f"its own {', '.join(name.removesuffix('_id').replace('_', ' ') for name in sorted(step.details))}"
 
 
 def memories_of(receipt: Conflict) -> dict[UUID, Memory]:
@@ -251,20 +268,27 @@ def others_of(receipt: Conflict, rows: Rows) -> list[dict[str, Any]]:
 
 
 def changes_of(receipt: Conflict, rows: Rows) -> list[dict[str, Any]]:
-    """Return the memories that the decision changed: status before, after and, if it has changed since, now."""
+    """Return what the decision changed: status before, after and, if it has changed since, now; names of details."""
     names, changes = MemoryNames(receipt, rows, may_read=False), []
     for step in transitions_of(receipt):
         memory = rows.get(step.memory)
         changes.append(
             {
                 "name": names.name(step.memory).capitalize(),
-                "before": step.before.status if step.before else "did not exist",
-                "after": step.after.status,
-                "has_changed": has_changed_since(step, rows),
+                "before": before_of(step),
+                "after": "changed, see its history" if step.details else step.after.status,
+                "has_changed": not step.details and has_changed_since(step, rows),
                 "memory": memory_card(memory) if memory else None,
             }
         )
     return changes
+
+
+def before_of(step: Transition) -> str:
+    """Return what a memory was before a step, or which details of it the step changed."""
+    if step.details:
+        return its_own(step)
+    return step.before.status if step.before else "did not exist"
 
 
 def chain_of(receipt: Conflict) -> list[dict[str, Any]]:

@@ -17,7 +17,7 @@ from apps.core.schemas.serializers import validate
 from apps.semantic.bridge import metrics
 from apps.semantic.bridge.policies import policies_named, routing_table
 from apps.semantic.conflicts.candidate import Candidate
-from apps.semantic.domain.memory import MemoryDraft
+from apps.semantic.domain.memory import EVENT_KEY, POLICY_KEY, TYPE_KEY, MemoryDraft
 from apps.semantic.memories.save import SaveOutcome, save_prepare, save_write
 from apps.semantic.memories.writer import SaveResult
 from apps.semantic.models import Ingestion, IngestionStatus, Memory, RoutingPolicy
@@ -25,8 +25,6 @@ from apps.semantic.schemas.memories import MemoryInput, make_draft
 from apps.semantic.store.embedding_space import with_current_space
 
 BRIDGE = system_access("bridge")
-# Metadata of a memory: the event that it came from, and the policy that routed it.
-EVENT_KEY, TYPE_KEY, POLICY_KEY = "episodic_event_id", "episodic_event_type", "routing_policy"
 # The error of a dropped event that no policy wants any more.
 UNWANTED = "unwanted"
 

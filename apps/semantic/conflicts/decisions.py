@@ -1,6 +1,6 @@
 """Apply a verdict: which memories are superseded, what two are merged into, and the receipt of it (DESIGN D3, D5)."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from uuid import UUID
 
 from django.conf import settings
@@ -11,8 +11,10 @@ from apps.rules.domain.engine.verdict import VerdictOutcome, notice_only
 from apps.semantic.conflicts.candidate import Case, SaveContext
 from apps.semantic.conflicts.merged_memory import merged_memory
 from apps.semantic.conflicts.receipts import build_receipt, complete_receipt, decided_event, merge_as_json
+from apps.semantic.conflicts.restatement import change, enrich_candidate, enrich_existing, enrich_merged, restated
 from apps.semantic.domain.state import Transition
 from apps.semantic.models import Conflict, Memory, MemoryStatus, RevisionAction
+from apps.semantic.store.details import details_of, set_details
 from apps.semantic.store.unit_of_work import UnitOfWork, state_of
 
 
@@ -47,10 +49,12 @@ def keep(unit: UnitOfWork, context: SaveContext, case: Case, receipt: UUID) -> t
     match case.verdict.outcome:
         case VerdictOutcome.SUPERSEDED_EXISTING:
             changed = settle(unit, context, case, MemoryStatus.ACTIVE, None, receipt)
+            changed += enrich_candidate(unit, case, receipt)
             changed += [supersede(unit, one, case.candidate, receipt) for one in (case.existing, *case.also)]
             return case.candidate, changed
         case VerdictOutcome.KEPT_EXISTING:
-            return case.existing, settle(unit, context, case, MemoryStatus.SUPERSEDED, case.existing, receipt)
+            changed = settle(unit, context, case, MemoryStatus.SUPERSEDED, case.existing, receipt)
+            return case.existing, changed + enrich_existing(unit, case, receipt)
         case VerdictOutcome.REJECTED:
             return case.existing, settle(unit, context, case, MemoryStatus.REJECTED, case.existing, receipt)
         case _:
@@ -62,6 +66,9 @@ def merge_memories(
 ) -> tuple[Memory, list[Transition]]:
     """Replace two memories by what they are merged into. If a third one says exactly that already, by that one."""
     memory = merged_memory(case.existing, case.candidate, merged, unit.now)
+    also = [one for one, _ in restated(case) if one is not case.existing]
+    details = enrich_merged(details_of(memory), also, case.rule.merge)
+    set_details(memory, asdict(details))
     leaving = [case.candidate, case.existing, *case.also]
     known = unit.find_pending_duplicate(memory, exclude=leaving)
     if known is None:
@@ -78,6 +85,8 @@ def merge_memories(
             vector = context.vectors.of(merged.content, vectors)
         unit.insert(memory, context.space, vector, is_given=False, reason="merged", receipt=receipt)
         changed.append(Transition(memory.uuid, None, state_of(memory)))
+    else:
+        changed += change(unit, known, enrich_merged(details_of(known), [memory], case.rule.merge), receipt)
     result = known or memory
     changed += settle(unit, context, case, MemoryStatus.MERGED, result, receipt)
     changed.append(

@@ -5,8 +5,10 @@ from datetime import datetime
 from apps.retrieval.domain.content import content_hash
 from apps.rules.domain.engine.merge import MergeResult
 from apps.semantic.domain.confidence import DecayPolicy
+from apps.semantic.domain.details import add_sessions, merge_metadata
 from apps.semantic.domain.memory import TAGS, MemoryDraft
 from apps.semantic.models import Memory
+from apps.semantic.store.details import details_of
 from apps.semantic.store.rows import new_memory, word_columns
 
 # The one that lasts longest first.
@@ -18,7 +20,7 @@ def merged_memory(existing: Memory, candidate: Memory, merged: MergeResult, now:
 
     Where the rule says nothing, nothing is lost: tags of the candidate before those of the existing one, the policy
     that lasts longer, the higher confidence, both contexts (each line once: a merged memory may be merged again), the
-    metadata of both with the candidate's on top.
+    metadata of both, of which the candidate's prevails.
     """
     is_dated = existing.occurred_at is not None or candidate.occurred_at is not None
     lines = f"{existing.context}\n{candidate.context}".split("\n")
@@ -33,11 +35,12 @@ def merged_memory(existing: Memory, candidate: Memory, merged: MergeResult, now:
         occurred_at=merged.timestamp if is_dated else None,
         session_id=candidate.session_id or existing.session_id,
         context="\n".join(dict.fromkeys(line for line in lines if line)),
-        metadata={**existing.metadata, **candidate.metadata},
+        metadata=merge_metadata(existing.metadata, candidate.metadata, kept=candidate.metadata),
     )
     words = word_columns(draft.content, draft.keywords, draft.context, draft.occurred_at)
     memory = new_memory(draft, candidate.scope, words, now)
     memory.content_hash = content_hash(draft.content)
+    memory.further_sessions = list(add_sessions(details_of(candidate), details_of(existing)))
     memory.base_confidence = max(existing.base_confidence, candidate.base_confidence)
     reinforced = [one.last_reinforced_at for one in (existing, candidate) if one.last_reinforced_at is not None]
     memory.last_reinforced_at = max(reinforced, default=None)

@@ -5,11 +5,13 @@ of before, and soft-deletes what the decision created, the saved memory included
 not been. To keep both memories, override the decision with `both`.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
+from types import MappingProxyType
+from typing import Any
 from uuid import UUID, uuid4
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock
@@ -19,8 +21,10 @@ from apps.semantic.conflicts.receipts import complete_receipt, decided_event, sc
 from apps.semantic.domain.state import MemoryState, Transition
 from apps.semantic.models import Conflict, ConflictOutcome, Memory, MemoryStatus, Origin, ReviewState, RevisionAction
 from apps.semantic.selectors import conflict_get
+from apps.semantic.store.details import change_details, details_without
 from apps.semantic.store.unit_of_work import UnitOfWork, state_of, unit_of_work
 
+TAKEN_BACK = "taken_back"
 ACTIONS = {
     MemoryStatus.ACTIVE: RevisionAction.REVERTED,
     MemoryStatus.DELETED: RevisionAction.DELETED,
@@ -52,10 +56,11 @@ DECIDED = {
 
 @dataclass(frozen=True, eq=False)
 class StateChange:
-    """A memory and the state that it is to have."""
+    """A memory, the state that it is to have, and details of it, by name."""
 
     memory: Memory
     target: MemoryState
+    details: Mapping[str, Any] = field(default_factory=dict)
 
 
 def conflict_accept(*, access: Access, uuid: UUID, clock: Clock = SYSTEM_CLOCK) -> Conflict:
@@ -141,26 +146,35 @@ def read_memories(uuids: Collection[UUID | None]) -> dict[UUID, Memory]:
     return {row.uuid: row for row in Memory.objects.filter(uuid__in=wanted).select_related("superseded_by")}
 
 
-def changes_back(receipt: Conflict, checked: Collection[UUID] = ()) -> list[StateChange]:
+def changes_back(
+    receipt: Conflict, checked: Collection[UUID] = (), later: Mapping[UUID, StateChange] = MappingProxyType({})
+) -> list[StateChange]:
     """Return what puts every row back to its state of before. Raises ConflictError when one has changed since.
 
-    checked: memories that may have another state, because a later decision that is undone as well has changed them.
+    Details that have changed since keep those changes. checked: memories that may have another state, because a later
+    decision that is undone as well has changed them; later: what undoing those changes.
     """
     transitions = transitions_of(receipt)
     memories = read_memories([step.memory for step in transitions])
-    problems, changes = [], []
+    problems: list[str] = []
+    changes: dict[UUID, StateChange] = {}
     for step in transitions:
         memory = memories[step.memory]
         state = state_of(memory)
+        change = changes.get(step.memory) or later.get(step.memory) or StateChange(memory, state)
+        if step.details:
+            details = details_without(memory, step.details, change.details)
+            changes[step.memory] = replace(change, details={**change.details, **details})
+            continue
         target = step.before or MemoryState(MemoryStatus.DELETED.value, state.superseded_by)
         is_back = state.has_same_status(target) or (step.before is None and memory.status == MemoryStatus.DELETED)
         if step.memory in checked or (not is_back and state.has_same_status(step.after)):
-            changes.append(StateChange(memory, target))
+            changes[step.memory] = replace(change, target=target)
         elif not is_back:
             problems.append(describe_change_since(memory, receipt))
     if problems:
         raise ConflictError(" ".join(problems), code="changed_since")
-    return changes
+    return list(changes.values())
 
 
 def changes_for(receipt: Conflict, winner: Winner, now: datetime) -> list[StateChange]:
@@ -169,8 +183,8 @@ def changes_for(receipt: Conflict, winner: Winner, now: datetime) -> list[StateC
     changes: dict[UUID, StateChange] = {}
     touched: set[UUID] = set()
     for decision in decisions_undone(receipt):
-        changes |= {change.memory.uuid: change for change in changes_back(decision, touched)}
-        touched |= {step.memory for step in transitions_of(decision)}
+        changes |= {change.memory.uuid: change for change in changes_back(decision, touched, changes)}
+        touched |= {step.memory for step in transitions_of(decision) if not step.details}
     problems = [
         describe_change_since(one, receipt)
         for one in (candidate, existing)
@@ -188,13 +202,13 @@ def changes_for(receipt: Conflict, winner: Winner, now: datetime) -> list[StateC
             target = back.target  # as it was before, with its date
         else:
             target = MemoryState(MemoryStatus.ACTIVE.value)
-        changes[memory.uuid] = StateChange(memory, target)
+        changes[memory.uuid] = StateChange(memory, target, back.details if back else {})
     if winner is Winner.CANDIDATE:
         # The further memories that it won are superseded by it again.
         further = {UUID(other["existing"]["id"]) for other in receipt.others if other["applied"]}
         target = MemoryState(MemoryStatus.SUPERSEDED.value, candidate.uuid, now)
-        changes |= {uuid: StateChange(changes[uuid].memory, target) for uuid in further & changes.keys()}
-    return [change for change in changes.values() if not state_of(change.memory).has_same_status(change.target)]
+        changes |= {uuid: replace(changes[uuid], target=target) for uuid in further & changes.keys()}
+    return list(changes.values())
 
 
 def decisions_undone(receipt: Conflict) -> Iterator[Conflict]:
@@ -234,8 +248,9 @@ def apply_changes(unit: UnitOfWork, answer: Conflict, changes: Sequence[StateCha
     """
     check_no_duplicate(changes)
     by = read_memories([change.target.superseded_by for change in changes])
-    transitions = []
-    for change in sorted(changes, key=lambda change: change.target.status == MemoryStatus.ACTIVE):
+    transitions: list[Transition] = []
+    changed = [change for change in changes if not state_of(change.memory).has_same_status(change.target)]
+    for change in sorted(changed, key=lambda change: change.target.status == MemoryStatus.ACTIVE):
         status, superseded_by = MemoryStatus(change.target.status), change.target.superseded_by
         since = change.target.status_changed_at
         if status == MemoryStatus.DELETED and since is None:  # deleted by this very step, not put back to an old state
@@ -246,6 +261,8 @@ def apply_changes(unit: UnitOfWork, answer: Conflict, changes: Sequence[StateCha
                 change.memory, status, replacement, action=ACTIONS[status], receipt=answer.uuid, since=since
             )
         )
+    for change in changes:
+        transitions += change_details(unit, change.memory, change.details, reason=TAKEN_BACK, receipt=answer.uuid)
     complete_receipt(answer, actor=unit.actor, at=unit.now, result=result, transitions=transitions)
     unit.receipts.append(answer)
     unit.events.append(decided_event(answer))

@@ -21,7 +21,7 @@ from apps.llm.domain.protocol.parser import parse_output
 from apps.llm.domain.salience import MoodDelta
 from apps.retrieval.domain.text.terms import words
 from apps.semantic.domain.confidence import merge_confidence
-from apps.semantic.domain.memory import MemoryDraft
+from apps.semantic.domain.memory import EXTRACTION_KEY, MemoryDraft
 from apps.semantic.domain.quotation import clip_text, draw_boundary, quote
 
 SOURCE = "inferred"
@@ -207,7 +207,7 @@ def make_draft(memory: ExtractedMemory, origin: Provenance) -> MemoryDraft:
         source=SOURCE,
         occurred_at=max((message.at for message in said if message.at is not None), default=None),
         session_id=origin.session_id,
-        metadata={"extraction": {**origin.made_by, "messages": [message.id for message in said]}},
+        metadata={EXTRACTION_KEY: {**origin.made_by, "messages": [message.id for message in said]}},
     )
 
 

@@ -11,6 +11,10 @@ from apps.core.domain.scope import Scope
 from apps.semantic.domain.confidence import DecayPolicy
 
 TAGS = ("agent", "personality", "project", "type")
+# In the metadata, where the hub itself made a memory: of the event, and of the extraction.
+EVENT_KEY, TYPE_KEY, POLICY_KEY, EXTRACTION_KEY = (
+    "episodic_event_id", "episodic_event_type", "routing_policy", "extraction",
+)  # fmt: skip
 DEFAULT_IMPORTANCE = 0.5
 DEFAULT_BASE_CONFIDENCE = 1.0
 DEFAULT_SOURCE = "user"

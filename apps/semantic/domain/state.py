@@ -1,6 +1,7 @@
 """The state of a memory, and the changes of it that a receipt keeps (DESIGN D3)."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -39,19 +40,25 @@ class MemoryState:
 
 @dataclass(frozen=True)
 class Transition:
-    """A change of a memory's state. before: None when the decision created it."""
+    """A change of a memory's state, or of its details. before: None when the decision created it.
+
+    details: name -> [before, after] as JSON (see `domain.details`); the state is the same before and after then.
+    """
 
     memory: UUID
     before: MemoryState | None
     after: MemoryState
+    details: Mapping[str, list[Any]] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
         """Return it as a receipt keeps it."""
         before = self.before.as_json() if self.before else None
-        return {"memory": str(self.memory), "before": before, "after": self.after.as_json()}
+        data = {"memory": str(self.memory), "before": before, "after": self.after.as_json()}
+        return data | {"details": dict(self.details)} if self.details else data
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> "Transition":
         """Return exactly what `as_json` was called on."""
         before = MemoryState.from_json(data["before"]) if data["before"] else None
-        return cls(UUID(data["memory"]), before, MemoryState.from_json(data["after"]))
+        after = MemoryState.from_json(data["after"])
+        return cls(UUID(data["memory"]), before, after, data.get("details", {}))

@@ -35,7 +35,7 @@ SELECT space.id, seen.user_id, coalesce(shard.version, 0), coalesce(shard.reset_
        extract(epoch FROM CASE WHEN m.decay_policy = 'reinforceable'
                                THEN coalesce(m.last_reinforced_at, m.created_at)
                                ELSE m.created_at END)::float8,
-       m.base_confidence, m.question_share, m.fullness, m.lexemes,
+       m.base_confidence, m.question_share, m.fullness, m.lexemes, m.further_sessions,
        -- As a subquery, so that it is found by its index: the planner might read the vectors of all users for a join.
        (SELECT vector_send(e.vector) FROM semantic_memoryembedding AS e
         WHERE e.memory_id = m.id AND e.space_id = space.id)
@@ -114,7 +114,8 @@ def changes_in_parts(seen: Mapping[str, int], space: EmbeddingSpace) -> Generato
                 change = part.get(user) or part.setdefault(user, Changes(version, reset_version))
                 if memory is not None:
                     # In the order of IndexRow's fields.
-                    values = (memory, is_active, row[_CODED_COLUMNS], *row[_LAST_COLUMNS], vector)
+                    *columns, further = row[_LAST_COLUMNS]
+                    values = (memory, is_active, row[_CODED_COLUMNS], *columns, vector, tuple(further))
                     change.rows.append(IndexRow._make(values))
             yield part
 

@@ -1,7 +1,6 @@
 """Decide about candidates and write them, inside one transaction (DESIGN D5)."""
 
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
 from uuid import UUID
 
 from apps.rules.domain.engine.arbitration import DetectedConflict
@@ -10,9 +9,11 @@ from apps.rules.domain.engine.record import MemoryRecord
 from apps.rules.domain.engine.verdict import Verdict, VerdictOutcome, decide
 from apps.semantic.conflicts.candidate import Candidate, Case, SaveContext
 from apps.semantic.conflicts.decisions import decision_apply
+from apps.semantic.conflicts.restatement import RESTATED, details_after_repeat, enrich_existing
 from apps.semantic.domain.duplicates import DuplicateAction, decide_duplicate
 from apps.semantic.memories.comparison import Comparison
 from apps.semantic.models import Conflict, Memory, MemoryStatus, Origin
+from apps.semantic.store.details import change_details
 from apps.semantic.store.embedding_space import VectorsMissingError
 from apps.semantic.store.rows import (
     DatedKey,
@@ -91,7 +92,7 @@ class Writer:
         memory.uuid, memory.content_hash = candidate.uuid, candidate.key[3]
         verdict = decide(candidate.record, self.conflicts_of(place, candidate), candidate.rule.arbitration)
         if verdict is not None and (receipt := self.find_repeated(memory, verdict)):
-            return SaveResult(verdict.outcome.value, ALREADY_DECIDED, receipt.existing, receipt.uuid)
+            return self.write_repeated(candidate, memory, verdict, receipt)
         self.memories[str(memory.uuid)] = self.active[candidate.key] = memory
         if memory.occurred_at is not None:
             self.decided[candidate.key, memory.occurred_at] = memory
@@ -104,18 +105,14 @@ class Writer:
         return SaveResult("inserted", NEW, memory)
 
     def write_duplicate(self, candidate: Candidate, stored: Memory) -> SaveResult:
-        """Change only what spec 002 section 9 lets a duplicate change; the content stays."""
-        draft = candidate.draft
-        decision = decide_duplicate(draft.base_confidence, stored.base_confidence)
-        if decision.action is not DuplicateAction.UPDATE:
+        """Add what a duplicate says besides its content, which stays. One that is less sure changes nothing."""
+        decision = decide_duplicate(candidate.draft.base_confidence, stored.base_confidence)
+        if candidate.draft.base_confidence < stored.base_confidence:
             return SaveResult("skipped", decision.reason, stored)
-        after: dict[str, Any] = {"base_confidence": decision.confidence}
-        if draft.importance is not None:
-            after["importance"] = draft.importance
-        if draft.metadata:
-            after["metadata"] = {**stored.metadata, **draft.metadata}
-        self.unit.update(stored, after, reason=decision.reason)
-        return SaveResult("updated", decision.reason, stored)
+        reason = decision.reason if decision.action is DuplicateAction.UPDATE else RESTATED
+        if change_details(self.unit, stored, details_after_repeat(stored, candidate), reason=reason):
+            return SaveResult("updated", reason, stored)
+        return SaveResult("skipped", decision.reason, stored)
 
     def find_repeated(self, memory: Memory, verdict: Verdict) -> Conflict | None:
         """Find the decision by which the same words lost to the same memory before. Repeating them adds nothing."""
@@ -131,9 +128,17 @@ class Writer:
         )
         return before.select_related("existing__superseded_by").newest_first().first()
 
-    def apply(self, candidate: Candidate, verdict: Verdict) -> SaveResult:
-        """Apply what was decided about a candidate."""
-        case = Case(
+    def write_repeated(self, candidate: Candidate, memory: Memory, verdict: Verdict, receipt: Conflict) -> SaveResult:
+        """Add what a candidate that lost before says besides its content to the memory that it restates, if it does."""
+        case = self.case_of(candidate, verdict)
+        if verdict.outcome is VerdictOutcome.KEPT_EXISTING:
+            case = replace(case, memories={**self.memories, candidate.record.key: memory})
+            enrich_existing(self.unit, case, None)
+        return SaveResult(verdict.outcome.value, ALREADY_DECIDED, case.existing, receipt.uuid)
+
+    def case_of(self, candidate: Candidate, verdict: Verdict) -> Case:
+        """Return a verdict with all that is needed to apply it."""
+        return Case(
             verdict=verdict,
             record=candidate.record,
             rule=candidate.rule,
@@ -142,7 +147,10 @@ class Writer:
             arrival=candidate,
             reason=NEW,
         )
-        receipt = decision_apply(self.unit, self.context, case)
+
+    def apply(self, candidate: Candidate, verdict: Verdict) -> SaveResult:
+        """Apply what was decided about a candidate."""
+        receipt = decision_apply(self.unit, self.context, self.case_of(candidate, verdict))
         if receipt.outcome == VerdictOutcome.NOTICED:
             return SaveResult("inserted", NEW, receipt.candidate, receipt.uuid)
         assert receipt.result is not None
@@ -166,17 +174,25 @@ class Writer:
                 winner = winner.superseded_by
             name = str(winner.uuid)
             if name in self.records.keys() - known.keys() and is_active(self.memories.get(name)):
-                further[name] = self.records[name]
+                further[name] = self.record_of(name)
         for memory in self.merged:
             if is_active(memory) and duplicate_key(memory)[:3] == candidate.key[:3]:
                 name = str(memory.uuid)
                 self.memories[name] = memory
                 further[name] = record_from_memory(memory, self.context.vectors.of(memory.content))
+        further |= {name: self.record_of(name) for name in found.keys() & self.unit.enriched}
         for name, record in further.items():
+            found.pop(name, None)
             detection = detect(candidate.record, record, candidate.rule.detection)
             if detection.is_conflict:
                 found[name] = DetectedConflict(record, detection)
         return list(found.values())
+
+    def record_of(self, name: str) -> MemoryRecord:
+        """Return a memory as it is by now: its details may have changed since it was compared."""
+        record = self.records[name]
+        changed = name in self.unit.enriched
+        return record_from_memory(self.memories[name], record.embedding) if changed else record
 
 
 def is_active(memory: Memory | None) -> bool:

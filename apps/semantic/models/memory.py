@@ -101,6 +101,12 @@ class Memory(models.Model):
     source = models.CharField(max_length=64, default=DEFAULT_SOURCE)
     occurred_at = models.DateTimeField(null=True, blank=True, help_text="When it happened, if that was said.")
     session_id = tag_field()
+    further_sessions = ArrayField(
+        models.CharField(max_length=MAX_TAG_CHARS),
+        default=list,
+        blank=True,
+        help_text="In which the same was said besides that one.",
+    )
     context = models.TextField(blank=True, default="", help_text="Circumstances, findable by their words.")
     metadata = models.JSONField(default=dict, blank=True)
     status = models.CharField(max_length=12, choices=MemoryStatus.choices, default=MemoryStatus.ACTIVE)

@@ -83,7 +83,9 @@ class ConflictOutput(TypedDict):
     rule_version: Annotated[int | None, "The registry's when the rule last changed; null for a key with a bound."]
     merge: dict[str, Any] | None
     others: Annotated[list[dict[str, Any]], "Further conflicts of the same candidate."]
-    transitions: Annotated[list[dict[str, Any]], "Every row changed, before and after."]
+    transitions: Annotated[
+        list[dict[str, Any]], "Every row changed, before and after; with `details`, what of it was taken over."
+    ]
     about: Annotated[Uuid | None, "The receipt that this one reverts or overrides."]
     actor: str
     at: Moment

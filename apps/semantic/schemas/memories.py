@@ -162,6 +162,7 @@ class MemoryOutput(GlobalOutput):
     source: str
     occurred_at: Moment | None
     session_id: str
+    further_sessions: Annotated[list[str], "In which the same was said besides that one."]
     context: str
     metadata: dict[str, Any]
     status: Annotated[str, serializers.ChoiceField(choices=MemoryStatus.choices)]
@@ -193,6 +194,7 @@ def render_memory(memory: Memory, now: datetime) -> MemoryOutput:
         "source": memory.source,
         "occurred_at": iso(memory.occurred_at),
         "session_id": memory.session_id,
+        "further_sessions": memory.further_sessions,
         "context": memory.context,
         "metadata": memory.metadata,
         "status": str(memory.status),

@@ -55,7 +55,10 @@ def state_of(memory: Memory) -> MemoryState:
 
 @dataclass
 class UnitOfWork:
-    """The changes of one transaction. versions: of the locked shards, by user (see `lock_shards`)."""
+    """The changes of one transaction.
+
+    versions: of the locked shards, by user (see `lock_shards`). enriched: the ids of memories whose details changed.
+    """
 
     actor: str
     now: datetime
@@ -67,6 +70,7 @@ class UnitOfWork:
     embeddings: list[MemoryEmbedding] = field(default_factory=list)
     changed: dict[int, tuple[Memory, set[str]]] = field(default_factory=dict)
     revisions: list[MemoryRevision] = field(default_factory=list)
+    enriched: set[str] = field(default_factory=set)
 
     def attach(self, memory: Memory) -> Memory:
         """Return the one object that represents a stored memory here: only that one has the changes made so far."""
@@ -107,6 +111,22 @@ class UnitOfWork:
         self.touch(memory, after)
         self.record(memory, action, before if changes is None else changes, reason=reason)
         self.emit(memory, event)
+
+    def note_details(
+        self,
+        memory: Memory,
+        changes: Mapping[str, list[Any]],
+        fields: Iterable[str],
+        *,
+        reason: str,
+        receipt: UUID | None = None,
+    ) -> None:
+        """Note changed details of a memory (see `store.details`). fields: all that were set."""
+        self.touch(memory, fields)
+        self.enriched.add(str(memory.uuid))
+        self.record(memory, RevisionAction.UPDATED, changes, reason=reason, conflict=receipt)
+        if memory.status == MemoryStatus.ACTIVE:
+            self.emit(memory, SAVED_AGAIN)
 
     def change_status(
         self,

@@ -30,6 +30,7 @@ pytestmark = pytest.mark.django_db
 LIST = address(Conflict, "changelist")
 MANY = reverse("admin:semantic_conflict_revert_many")
 LISBON, NOT_LISBON = "Ana lives in Lisbon.", "Ana does not live in Lisbon."
+TEA_AGAIN = "I really like green tea"
 BREAD = "Ana bakes rye bread with caraway seeds every Sunday."
 ACCESS = system_access("test")
 Decide = Callable[..., Conflict]
@@ -240,6 +241,18 @@ def test_page_says_which_rule_decided_how_and_what_was_changed(operator: Client,
     assert "did not exist" in text
     for memory in (receipt.candidate, receipt.existing):
         assert address(Memory, "change", memory.pk) in text
+
+
+def test_page_and_dialogs_name_the_details_that_a_restatement_took_over(operator: Client) -> None:
+    for content, fields in (("I like green tea", {"session_id": "s1", "metadata": {"a": 1}}), (TEA_AGAIN, {})):
+        draft = MemoryDraft(content, scope=Scope("ana"), **fields)
+        result = memory_save(access=ACCESS, draft=draft)
+    receipt = Conflict.objects.get(uuid=result.conflict)
+    assert "its own metadata, session" in text_of(operator, page_of(receipt))
+    for name in ("revert_this", "keep_existing"):
+        text = text_of(operator, reverse(f"admin:semantic_conflict_{name}", args=[receipt.pk]))
+        sentence = f"The candidate “{TEA_AGAIN}” has its own metadata, session again, but for what was added since."
+        assert sentence in text, name
 
 
 def test_page_shows_memory_that_changed_since(operator: Client, decide: Decide) -> None:

@@ -77,6 +77,9 @@ drafts = st.builds(
     confidence=st.sampled_from([None, 0.4, 0.8]),
     keywords=st.sampled_from([(), ("home",), ("bread", "Home")]),
     source=st.sampled_from([None, "inferred"]),
+    session_id=st.sampled_from(["", "s1", "s2"]),
+    context=st.sampled_from(["", "at home", "with Ben\nat home"]),
+    metadata=st.sampled_from([{}, {"a": 1}, {"a": {"b": [1]}}, {"a": {"b": [2], "c": 3}, "d": 4}]),
     occurred_at=st.none() | st.integers(-3, 3).map(lambda days: THEN + timedelta(days=days)),
 )
 

@@ -47,6 +47,20 @@ class Doc:
         )
 
 
+def test_row_is_found_by_each_session_in_which_it_was_said() -> None:
+    rows = [Doc(number, ("tea",), session="s1").row() for number in (1, 2, 3)]
+    rows[1] = rows[1]._replace(further_sessions=("s2", "s3"))
+    store = RowStore(4, COLUMNS)
+    store.apply(rows)
+    assert store.ids[store.having("session_id", "s2")].tolist() == [2]
+    assert store.ids[store.having("session_id", "s1")].tolist() == [1, 2, 3]
+    store.apply([rows[1]._replace(further_sessions=("s3",))])
+    assert not store.having("session_id", "s2").any()
+    assert store.ids[store.having("session_id", "s3")].tolist() == [2]
+    store.apply([rows[1]._replace(active=False)])
+    assert not store.having("session_id", "s3").any()
+
+
 def naive_weights(docs: list[Doc], word: str) -> dict[int, float]:
     """How much of a word each document has, its neighbours' share included."""
     result = {}

@@ -123,9 +123,9 @@ def test_restatements_are_left_as_one_if_one_memory_with_a_current_statement_is_
 
 @pytest.mark.parametrize(("order", "first"), [((2, 1), True), ((1, 2), False), ((), False)])
 def test_best_hit_of_an_update_is_the_last_fact_that_holds(order: tuple[int, ...], first: bool) -> None:
-    told = story(current=(1, 2), query="?")
-    found = tuple(ActiveMemory(told.statements[place], frozenset({place})) for place in order)
-    assert result(told, (1,), (2,), found=found).is_current_first is first
+    asked = story(current=(1, 2), query="?")
+    found = tuple(ActiveMemory(asked.statements[place], frozenset({place})) for place in order)
+    assert result(asked, (1,), (2,), found=found).is_current_first is first
 
 
 def test_side_by_side_no_fact_is_the_first_one() -> None:

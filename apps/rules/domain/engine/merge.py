@@ -121,13 +121,7 @@ def merge(first: MemoryRecord, second: MemoryRecord, similarity: float | None, c
             similarity = shared_terms(sense_of(first.content), sense_of(second.content))
         strategy = ContentStrategy.SUMMARIZE if similarity > SMART_SIMILARITY else ContentStrategy.CONCATENATE
     content, removed = merge_contents(first.content, second.content, strategy, config)
-    match config.metadata_strategy.importance:
-        case ImportanceStrategy.MAX:
-            importance = max(first.importance, second.importance)
-        case ImportanceStrategy.BOOST:
-            importance = min(1.0, max(first.importance, second.importance) + config.boost_amount)
-        case ImportanceStrategy.AVERAGE:
-            importance = first.importance / 2 + second.importance / 2
+    importance = merge_importances(first.importance, second.importance, config)
     keywords = merge_keywords(first.keywords, second.keywords, config.metadata_strategy.keywords)
     return MergeResult(
         content=content,
@@ -139,6 +133,17 @@ def merge(first: MemoryRecord, second: MemoryRecord, similarity: float | None, c
         strategy=strategy,
         common_keywords=common_keywords(first.content, second.content),
     )
+
+
+def merge_importances(first: float, second: float, config: MergeConfig) -> float:
+    """Return the merged importance, in [0, 1]."""
+    match config.metadata_strategy.importance:
+        case ImportanceStrategy.MAX:
+            return max(first, second)
+        case ImportanceStrategy.BOOST:
+            return min(1.0, max(first, second) + config.boost_amount)
+        case ImportanceStrategy.AVERAGE:
+            return first / 2 + second / 2
 
 
 def merge_contents(first: str, second: str, strategy: ContentStrategy, config: MergeConfig) -> tuple[str, int]:
@@ -158,13 +163,14 @@ def merge_contents(first: str, second: str, strategy: ContentStrategy, config: M
 
 def merge_keywords(first: tuple[str, ...], second: tuple[str, ...], strategy: KeywordsStrategy) -> tuple[str, ...]:
     """Return the merged keywords in order, each once: case and surrounding spaces make no difference."""
-
-    def normalise(keyword: str) -> str:
-        return " ".join(keyword.casefold().split())
-
     merged: dict[str, str] = {}
-    others = {normalise(keyword) for keyword in second}
+    others = {normalise_keyword(keyword) for keyword in second}
     for keyword in first + second:
-        if strategy is KeywordsStrategy.UNION or (keyword in first and normalise(keyword) in others):
-            merged.setdefault(normalise(keyword), keyword)
+        if strategy is KeywordsStrategy.UNION or (keyword in first and normalise_keyword(keyword) in others):
+            merged.setdefault(normalise_keyword(keyword), keyword)
     return tuple(merged.values())
+
+
+def normalise_keyword(keyword: str) -> str:
+    """Return the form by which keywords are known: without case and superfluous spaces."""
+    return " ".join(keyword.casefold().split())

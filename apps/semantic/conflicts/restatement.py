@@ -1,0 +1,82 @@
+"""What the memory that remains takes over from those that say the same: see `domain.details`."""
+
+from collections.abc import Iterable
+from dataclasses import asdict, replace
+from typing import Any
+from uuid import UUID
+
+from apps.rules.domain.engine.arbitration import DetectedConflict
+from apps.rules.domain.engine.merge import ImportanceStrategy, MergeConfig
+from apps.semantic.conflicts.candidate import Candidate, Case
+from apps.semantic.domain.details import Details, is_newer_repeat, merge_confidences, merge_details
+from apps.semantic.domain.state import Transition
+from apps.semantic.models import Memory
+from apps.semantic.store.details import change_details, details_of
+from apps.semantic.store.unit_of_work import UnitOfWork
+
+RESTATED = "restated"
+
+
+def details_after_repeat(stored: Memory, arrival: Candidate) -> dict[str, Any]:
+    """Return the details of a stored memory after the same was saved again, by the rule of the repetition.
+
+    The same statement of the same moment, as a repeated import brings it, makes nothing more important than it was
+    said to be.
+    """
+    own, repeat, config = details_of(stored), Details.of_draft(arrival.draft), arrival.rule.merge
+    if repeat.occurred_at is not None and repeat.occurred_at == own.occurred_at:
+        strategy = config.metadata_strategy.model_copy(update={"importance": ImportanceStrategy.MAX})
+        config = config.model_copy(update={"metadata_strategy": strategy})
+    merged = merge_details(own, repeat, config, other_is_newer=is_newer_repeat(repeat, own))
+    return asdict(replace(merged, base_confidence=merge_confidences(repeat, own)))
+
+
+def details_of_candidate(case: Case) -> Details:
+    """Return the details of a candidate. An importance that its writer did not name is None."""
+    details = details_of(case.candidate)
+    return details if case.arrival is None else replace(details, importance=case.arrival.draft.importance)
+
+
+def enrich_candidate(unit: UnitOfWork, case: Case, receipt: UUID) -> list[Transition]:
+    """Give a candidate that won the details of the memories that it restates. Return what changed."""
+    details, before = details_of_candidate(case), case.record.timestamp
+    for memory, conflict in restated(case):
+        existing = details_of(memory)
+        confidence = merge_confidences(details, existing)
+        is_newer = conflict.existing.timestamp > before and existing.base_confidence >= details.base_confidence
+        details = merge_details(details, existing, case.rule.merge, other_is_newer=is_newer)
+        details = replace(details, base_confidence=confidence)
+    return change(unit, case.candidate, details, receipt)
+
+
+def enrich_existing(unit: UnitOfWork, case: Case, receipt: UUID | None) -> list[Transition]:
+    """Give an existing memory that won the details of the candidate that restates it. Return what changed."""
+    main = case.verdict.main.conflict
+    if not main.detection.restates:
+        return []
+    own, candidate = details_of(case.existing), details_of_candidate(case)
+    is_newer = case.record.timestamp > main.existing.timestamp and candidate.base_confidence >= own.base_confidence
+    details = merge_details(own, candidate, case.rule.merge, other_is_newer=is_newer)
+    return change(unit, case.existing, replace(details, base_confidence=merge_confidences(candidate, own)), receipt)
+
+
+def enrich_merged(details: Details, others: Iterable[Memory], config: MergeConfig) -> Details:
+    """Return the details of a merged memory with those of further memories that it says as well."""
+    for memory in others:
+        other = details_of(memory)
+        confidence = max(details.base_confidence, other.base_confidence)
+        details = merge_details(details, other, config, other_is_newer=False)
+        details = replace(details, base_confidence=confidence)
+    return details
+
+
+def restated(case: Case) -> list[tuple[Memory, DetectedConflict]]:
+    """Return the memories that the candidate wins against and restates, with the conflict with each."""
+    won = [one.conflict for one in (case.verdict.main, *case.verdict.also)]
+    return [(case.memories[one.existing.key], one) for one in won if one.detection.restates]
+
+
+def change(unit: UnitOfWork, memory: Memory, details: Details, receipt: UUID | None) -> list[Transition]:
+    """Set the details of a memory that others restate. An importance that is None stays what the row has."""
+    values = {name: value for name, value in asdict(details).items() if name != "importance" or value is not None}
+    return change_details(unit, memory, values, reason=RESTATED, receipt=receipt)
