@@ -118,7 +118,7 @@ class Memories:
         existing = self.active[verdict.main.conflict.existing.key]
         if verdict.outcome in {VerdictOutcome.KEPT_EXISTING, VerdictOutcome.REJECTED}:
             del self.active[candidate.record.key]
-        elif verdict.outcome is not VerdictOutcome.NOTICED:
+        elif verdict.outcome in {VerdictOutcome.SUPERSEDED_EXISTING, VerdictOutcome.MERGED}:
             for one in (verdict.main, *verdict.also):
                 del self.active[one.conflict.existing.key]
             if verdict.outcome is VerdictOutcome.MERGED:
