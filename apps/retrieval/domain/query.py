@@ -28,6 +28,7 @@ class SearchQuery:
     """A search. `query`, `embedding` or both; None means that the caller did not say.
 
     tags: column of the store -> the value it must have. start and end: when the row happened, both included.
+    current_first: whether of two hits that speak of one matter the newer one comes first (`domain.matters`).
     """
 
     scope: Scope = field(default_factory=Scope)
@@ -41,6 +42,7 @@ class SearchQuery:
     end: datetime | None = None
     tags: Mapping[str, str] = field(default_factory=dict)
     explain: bool = False
+    current_first: bool | None = None
 
     @property
     def effective_mode(self) -> SearchMode:
@@ -60,11 +62,38 @@ class TermShare:
     score: float
 
 
+class Kinship(StrEnum):
+    """How it is known that two hits speak of one matter: by what they say, or by an open conflict between them."""
+
+    MATTER = "matter"
+    CONFLICT = "conflict"
+
+
+class Pair(NamedTuple):
+    """Two rows that speak of one matter, by their ids."""
+
+    newer: int
+    older: int
+    by: Kinship = Kinship.MATTER
+
+
+class Precedence(NamedTuple):
+    """Why a hit comes before others whose scores are better.
+
+    older: the best placed older hit of the same matter, by its id. place: of the newer hit by its score, from 1.
+    """
+
+    older: int
+    by: Kinship
+    place: int
+
+
 class Hit(NamedTuple):
     """One row found.
 
     id: of the row. score: in which results are ordered. similarity: cosine, None where no vector was compared.
     keyword: BM25, None where no words were. substance: the factor of a hybrid score, see `domain.substance`.
+    happened: in seconds since the epoch. precedence: None where the score alone made its place.
     """
 
     id: int
@@ -74,16 +103,24 @@ class Hit(NamedTuple):
     substance: float
     confidence: float
     terms: tuple[TermShare, ...] = ()
+    happened: float = 0.0
+    precedence: Precedence | None = None
 
 
 @dataclass(frozen=True)
 class Ranking:
-    """The hits in order, and the account: considered = matched + sum of filtered. index: how near rows were found."""
+    """The hits in order, and the account: considered = matched + sum of filtered. index: how near rows were found.
+
+    pairs: those of the hits that speak of one matter. notes: the ids of those of the best hits that are no turns of a
+    conversation; none where nobody asked for the current fact first.
+    """
 
     hits: tuple[Hit, ...]
     matched: int
     filtered: Mapping[str, int]
     index: str = "exact"
+    pairs: tuple[Pair, ...] = ()
+    notes: frozenset[int] = frozenset()
 
     @property
     def considered(self) -> int:

@@ -1,7 +1,7 @@
 """Which rows answer a query best, and why the others do not (spec 000 retrieval controls, DESIGN D10)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import TypeVar
@@ -11,15 +11,18 @@ import numpy.typing as npt
 
 from apps.core.domain.scope import Scope
 from apps.retrieval.domain.bm25 import KeywordScores, keyword_scores
+from apps.retrieval.domain.matters import WINDOW, find_matters, put_newer_first
 from apps.retrieval.domain.planner import DEFAULT_COSTS, SearchCosts, SearchWay
 from apps.retrieval.domain.postings import Bools, Floats, Slots
-from apps.retrieval.domain.query import EMPTY_RANKING, Hit, Ranking, SearchMode, SearchQuery, TermShare
+from apps.retrieval.domain.query import EMPTY_RANKING, Hit, Pair, Ranking, SearchMode, SearchQuery, TermShare
 from apps.retrieval.domain.rows import RowStore
 from apps.retrieval.domain.substance import BREVITY_CUT, QUESTION_CUT
 from apps.retrieval.domain.text.terms import query_terms
 from apps.retrieval.domain.vectors.cosines import cosines
 from apps.retrieval.domain.vectors.nearest import nearest_rows
 
+# So many of the nearest rows are looked at for newer ones: asking a graph for more takes longer.
+NEAR_WINDOW = 10
 VECTOR_WEIGHT = 0.5
 KEYWORD_WEIGHT = 0.5
 # By the value of the column `decay_policy`, None for never; rows that do not decay need neither it nor the column.
@@ -41,6 +44,7 @@ class ScoredRows:
     keyword: Floats | None
     substance: Floats
     confidence: Floats
+    happened: Floats
 
 
 def rank(
@@ -57,6 +61,24 @@ def rank(
 
     vector: the query's unit vector, or None when similarity is not needed. terms: see `terms_of`; both are made
     before the stores are locked. costs: of the ways to the nearest rows.
+    """
+    ranking = rank_by_score(query, scope, vector, terms, stores, now, half_lives, costs)
+    return replace(ranking, hits=put_newer_first(ranking.hits, ranking.pairs)[: query.top_k])
+
+
+def rank_by_score(
+    query: SearchQuery,
+    scope: Scope,
+    vector: npt.NDArray[np.float32] | None,
+    terms: Sequence[str],
+    stores: Sequence[RowStore],
+    now: datetime,
+    half_lives: HalfLives,
+    costs: SearchCosts = DEFAULT_COSTS,
+) -> Ranking:
+    """Return the same in the order of the scores, and which hits speak of one matter where the query asks for it.
+
+    After the best `query.top_k` come those that may be put before one of them. Arguments: see `rank`.
     """
     visible = [visible_slots(store, scope) for store in stores]
     if not any(mask.any() for mask in visible):
@@ -76,8 +98,17 @@ def rank(
         filters.append(("no_common_word", scored.keyword > 0))
     remaining, _, filtered = apply_filters(filters, concatenate(visible))
     matched = np.flatnonzero(remaining)
-    hits = tuple(make_hit(scored, slot, words) for slot in best_slots(scored, matched, query.top_k))
-    return Ranking(hits, len(matched), filtered)
+    best = best_slots(scored, matched, max(query.top_k, WINDOW) if query.current_first else query.top_k)
+    similarities = None if scored.similarity is None else scored.similarity[best[:WINDOW]]
+    matters = find_matters(query, stores, best[:WINDOW], scored.score[best[:WINDOW]], similarities)
+    hits = (make_hit(scored, slot, words) for slot in with_newer(best, scored.ids, query.top_k, matters.pairs))
+    return Ranking(tuple(hits), len(matched), filtered, pairs=matters.pairs, notes=matters.notes)
+
+
+def with_newer(best: Slots, ids: npt.NDArray[np.int64], top_k: int, pairs: Sequence[Pair]) -> list[int]:
+    """Return the first `top_k` slots, and of the others those of the newer row of a pair. ids: by slot."""
+    newer = {pair.newer for pair in pairs}
+    return [slot for place, slot in enumerate(best.tolist()) if place < top_k or ids[slot] in newer]
 
 
 def rank_nearest(
@@ -96,20 +127,27 @@ def rank_nearest(
         filters.append(("min_confidence", confidence >= query.min_confidence - _ROUNDING))
     remaining, matched, filtered = apply_filters(filters, concatenate(visible))
     parts = [remaining] if len(stores) == 1 else np.split(remaining, np.cumsum([s.size for s in stores])[:-1])
-    near = [nearest_rows(store, vector, part, query.top_k, costs) for store, part in zip(stores, parts, strict=True)]
-    ids = concatenate([store.ids[part.slots] for store, part in zip(stores, near, strict=True)])
+    wanted = max(query.top_k, NEAR_WINDOW) if query.current_first else query.top_k
+    near = [nearest_rows(store, vector, part, wanted, costs) for store, part in zip(stores, parts, strict=True)]
+    starts = np.cumsum([0, *(store.size for store in stores)])
+    slots = concatenate([part.slots + start for part, start in zip(near, starts, strict=False)])
     similarities = concatenate([part.similarities for part in near])
+    ids = concatenate([store.ids[part.slots] for store, part in zip(stores, near, strict=True)])
+    happened = concatenate([store.happened[part.slots] for store, part in zip(stores, near, strict=True)])
     confidence = concatenate(
         [confidences(store, now, half_lives, part.slots) for store, part in zip(stores, near, strict=True)]
     )
-    best = np.lexsort((-ids, -similarities))[: query.top_k]
-    columns = ids[best].tolist(), similarities[best].round(6).tolist(), confidence[best].round(6).tolist()
+    best = np.lexsort((-ids, -similarities))[:wanted]
+    top = best[:WINDOW]
+    matters = find_matters(query, stores, slots[top], similarities[top], similarities[top])
+    shown = with_newer(best, ids, query.top_k, matters.pairs)
+    columns = ids[shown], similarities[shown].round(6), confidence[shown].round(6), happened[shown]
     hits = tuple(
-        Hit(id=row, score=cosine, similarity=cosine, keyword=None, substance=1.0, confidence=shown)
-        for row, cosine, shown in zip(*columns, strict=True)
+        Hit(row, cosine, similarity=cosine, keyword=None, substance=1.0, confidence=sure, happened=moment)
+        for row, cosine, sure, moment in zip(*(column.tolist() for column in columns), strict=True)
     )
     ways = sorted({part.way for part in near if len(part.slots)})
-    return Ranking(hits, matched, filtered, "+".join(ways) or SearchWay.SCAN)
+    return Ranking(hits, matched, filtered, "+".join(ways) or SearchWay.SCAN, *matters)
 
 
 def concatenate(parts: Sequence[npt.NDArray[Number]]) -> npt.NDArray[Number]:
@@ -152,8 +190,8 @@ def score_rows(
     if query.effective_mode is SearchMode.HYBRID:
         score = score * substance
     confidence = np.concatenate([confidences(store, now, half_lives) for store in stores])
-    ids = np.concatenate([store.ids for store in stores])
-    return ScoredRows(ids, score, similarity, keyword, substance, confidence)
+    ids, happened = (concatenate([getattr(store, name) for store in stores]) for name in ("ids", "happened"))
+    return ScoredRows(ids, score, similarity, keyword, substance, confidence, happened)
 
 
 def fuse(mode: SearchMode, similarity: Floats | None, keyword: Floats | None, best_keyword: float) -> Floats:
@@ -213,7 +251,7 @@ def row_filters(query: SearchQuery, stores: Sequence[RowStore]) -> list[Filter]:
     return filters
 
 
-def best_slots(scored: ScoredRows, matched: npt.NDArray[np.int64], top_k: int) -> list[int]:
+def best_slots(scored: ScoredRows, matched: Slots, top_k: int) -> Slots:
     """Return the slots of the best matches, in order; equal scores by the newer id."""
     scores = scored.score[matched]
     if len(matched) > 4 * top_k:
@@ -221,7 +259,7 @@ def best_slots(scored: ScoredRows, matched: npt.NDArray[np.int64], top_k: int) -
         candidates = scores >= threshold
         matched, scores = matched[candidates], scores[candidates]
     order = np.lexsort((-scored.ids[matched], -scores))[:top_k]
-    return [int(slot) for slot in matched[order]]
+    return np.asarray(matched[order])
 
 
 def make_hit(scored: ScoredRows, slot: int, words: KeywordScores | None) -> Hit:
@@ -244,4 +282,5 @@ def make_hit(scored: ScoredRows, slot: int, words: KeywordScores | None) -> Hit:
         substance=round(float(scored.substance[slot]), 6),
         confidence=round(float(scored.confidence[slot]), 6),
         terms=tuple(shares),
+        happened=float(scored.happened[slot]),
     )

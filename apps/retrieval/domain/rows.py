@@ -17,6 +17,7 @@ from apps.retrieval.domain.postings import Bools, Floats, Postings, Slots
 from apps.retrieval.domain.sessions import SESSION_KEY, Sessions
 from apps.retrieval.domain.vectors.graph import VectorGraph
 from apps.retrieval.domain.vectors.graph_file import StoredRows
+from apps.retrieval.domain.word_lists import WordLists
 
 _PACK_AT_DEAD = 1_000
 _FIRST_CAPACITY = 4
@@ -72,6 +73,7 @@ class RowStore:
         self.columns = tuple(columns)
         self.version = -1
         self.postings = Postings()
+        self.word_lists = WordLists()
         self.graph: VectorGraph | None = None
         self.use_graph = True
         self._generation = next(_generations)
@@ -153,7 +155,7 @@ class RowStore:
         """Return roughly how much memory the store takes."""
         arrays = sum(getattr(self, name).nbytes for name in self._ARRAYS)
         graph = 0 if self.graph is None else self.graph.nbytes
-        return int(arrays + graph + self.postings.nbytes + 120 * len(self._slot_of))
+        return int(arrays + graph + self.postings.nbytes + self.word_lists.nbytes + 120 * len(self._slot_of))
 
     @property
     def word_counts(self) -> npt.NDArray[np.float64]:
@@ -225,6 +227,8 @@ class RowStore:
         for column in (0, 1):
             self._lengths[slots, column] = np.bincount(owners - slots[0], counts[:, column], minlength=len(rows))
         self.postings.add(records["term"], owners, counts)
+        is_lent = records["lent"] > 0
+        self.word_lists.add(records["term"][is_lent], (owners - slots[0])[is_lent], len(rows))
         self._size += len(rows)
 
     def begin_loading(self, rows: int) -> None:
@@ -254,6 +258,7 @@ class RowStore:
             setattr(self, name, getattr(self, name)[: self._size][keep])
         self._codes = np.asfortranarray(self._codes)
         self.postings.renumber(new_slot)
+        self.word_lists.keep(keep)
         self._slot_of = {int(row): slot for slot, row in enumerate(self._ids)}
         self._size = len(keep)
         self._generation = next(_generations)

@@ -27,6 +27,7 @@ class Sessions:
         self._position = np.full(size, -1, dtype=np.int64)
         self._position[order] = np.arange(len(order))
         self._keys = keys
+        self._counts = np.bincount(keys)
         self._size = size
         self.lengths = np.zeros(size)
 
@@ -62,6 +63,13 @@ class Sessions:
                 shares.append(lent[valid] * weight)
         spread = np.bincount(np.concatenate(targets), weights=np.concatenate(shares), minlength=self._size)
         return np.asarray(spread, dtype=np.float64)
+
+    def sizes(self, slots: Slots) -> npt.NDArray[np.int64]:
+        """Return how many rows the sessions of some slots have; 1 for a row without a session."""
+        position = self._position[slots]
+        result = np.ones(len(slots), dtype=np.int64)
+        result[position >= 0] = self._counts[self._keys[position[position >= 0]]]
+        return result
 
     def have_neighbours(self) -> Bools:
         """Return which slots have a neighbour. Shape (size,)."""

@@ -21,6 +21,14 @@ _ENGLISH = """
 
 STOPWORDS = frozenset(_ENGLISH.split())
 
+# Those of the languages below that say something in English.
+_ENGLISH_TOO = """
+    ale ben bent bin come comment con dan den die dig dine door dos era fait ham hat hay hem hen hoe kim men mere met
+    pas plus pod pour sin sit son ten till ton tout van war
+"""
+
+ENGLISH_TOO = frozenset(_ENGLISH_TOO.split())
+
 FUNCTION_WORDS: dict[str, str] = {
     "german": """
         der die das den dem des ein eine einen einem einer eines und oder aber nicht kein keine ich du er

@@ -1,0 +1,272 @@
+"""Which hits of a search speak of one matter, so that the newer one comes first (docs/explain/retrieval.md).
+
+The evidence is what the index holds: vectors, words, times and sessions. A text that was written to be stored says one
+thing in a few words; a turn of a conversation is near many others without replacing them, so there and for long texts
+more is asked for.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import regex
+
+from apps.retrieval.domain.bm25 import MAX_QUERY_TERMS
+from apps.retrieval.domain.postings import Bools, Floats, Slots, Terms
+from apps.retrieval.domain.query import Hit, Pair, Precedence, SearchQuery
+from apps.retrieval.domain.rows import RowStore
+from apps.retrieval.domain.substance import question_share
+from apps.retrieval.domain.text.relations import RELATIONS
+from apps.retrieval.domain.text.terms import query_terms, term_hash, tokenize
+from apps.retrieval.domain.vectors.cosines import Vectors
+from apps.retrieval.domain.word_lists import Words
+
+# Only so many of the best hits are compared with each other.
+WINDOW = 20
+# What the cosine of two texts and the share of the older one's words that the newer one repeats must reach together.
+NEAR = 0.85
+NEAR_IN_CONVERSATION = 1.4
+# ... and for each word of the older text beyond so many.
+SHORT_WORDS = 6
+NEAR_PER_WORD = 0.05
+MIN_REPEATED = 0.3
+# A session of more memories than this is a conversation, word for word, and not what somebody noted of one.
+MAX_NOTES = 5
+# The least share of the older one's score, and, where a word of the question is missing, of its cosine with it.
+MIN_SCORE = 0.3
+MIN_SIMILARITY = 0.75
+MAX_QUESTION = 0.5
+# Where texts are compared by their characters and pairs of them: how many make a word, and the most that a cosine
+# counts, since an embedder that does not know a script finds all of its texts alike.
+TERMS_PER_WORD = 3
+UNSPACED_COSINE = 0.5
+_LEAST = 1e-6
+_BITS = np.uint64(1) << np.arange(MAX_QUERY_TERMS, dtype=np.uint64)
+_LOW_HALF = 0xFFFFFFFF
+_UNSPACED = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]")
+_CLOSED = "?.,!;:'\"“”‘’„¿¡()[]…"
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """What a query asks for: the hashes of its terms, the first MAX_QUERY_TERMS.
+
+    names: which of them are names or numbers, as bits. things: which are neither that nor verbs. is_unspaced: whether
+    it is written in a script without spaces.
+    """
+
+    terms: Sequence[int]
+    names: int
+    things: int
+    is_unspaced: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """The best rows that a search found in one store, best first; each array by their places.
+
+    words: of all of them, one after the other, and in owners whose they are. households, personas: coded. sizes: of
+    their sessions.
+    """
+
+    ids: npt.NDArray[np.int64]
+    scores: Floats
+    similarities: Floats | None
+    happened: Floats
+    question_shares: Floats
+    vectors: Vectors
+    words: Words
+    owners: Slots
+    households: npt.NDArray[np.int32]
+    personas: npt.NDArray[np.int32]
+    sizes: npt.NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+class Matters(NamedTuple):
+    """pairs: of rows that speak of one matter. notes: the ids of the rows that are no turns of a conversation."""
+
+    pairs: tuple[Pair, ...]
+    notes: frozenset[int]
+
+
+NO_MATTERS = Matters((), frozenset())
+
+
+def read_query(text: str) -> Asked:
+    """Return what a query asks for; of an empty one nothing."""
+    asked, names = query_terms(text)[:MAX_QUERY_TERMS], names_in(text)
+    is_name = [term in names for term in asked]
+    is_thing = [term not in names and term not in RELATIONS for term in asked]
+    hashes = [term_hash(term) & _LOW_HALF for term in asked]
+    return Asked(hashes, as_bits(is_name), as_bits(is_thing), bool(_UNSPACED.search(text)))
+
+
+def as_bits(flags: Iterable[bool]) -> int:
+    """Return a number whose bits are these flags, the first one the lowest."""
+    return sum(1 << place for place, flag in enumerate(flags) if flag)
+
+
+def names_in(text: str) -> frozenset[str]:
+    """Return the terms of numbers, and of words with a capital letter inside a sentence."""
+    written = [word.strip(_CLOSED) for word in text.split()]
+    says_case = any(word[:1].islower() for word in written)
+    named = [
+        word
+        for place, word in enumerate(written)
+        if any(map(str.isdigit, word))
+        or (says_case and place and word[:1].isupper() and word[:2] not in ("I", "I'", "I’"))
+    ]
+    return frozenset(word.term for token in tokenize(" ".join(named)) for word in token.words) if named else frozenset()
+
+
+def read_rows(store: RowStore, slots: Slots, scores: Floats, similarities: Floats | None) -> Candidates:
+    """Return rows of a store as candidates, best first."""
+    words, owners = store.word_lists.of(slots)
+    return Candidates(
+        ids=store.ids[slots],
+        scores=scores,
+        similarities=similarities,
+        happened=store.happened[slots],
+        question_shares=store.question_share[slots],
+        vectors=store.vectors[slots],
+        words=words,
+        owners=owners,
+        households=store.codes("household_id")[slots],
+        personas=store.codes("persona_id")[slots],
+        sizes=store.sessions.sizes(slots),
+    )
+
+
+def find_pairs(asked: Asked, rows: Candidates) -> Bools:
+    """Return which rows speak of one matter: [older, newer], of shape (len(rows), len(rows))."""
+    scores = np.maximum(rows.scores, 0)
+    later = np.lexsort((rows.ids, rows.happened)).argsort()
+    pairs = later[:, np.newaxis] < later
+    for column in (rows.households, rows.personas):
+        pairs &= column[:, np.newaxis] == column
+    pairs &= (scores >= MIN_SCORE * scores[:, np.newaxis]) & (rows.question_shares <= MAX_QUESTION)
+    pairs &= answer_as_well(asked, rows)
+    return are_near(rows, pairs, asked.is_unspaced)
+
+
+def answer_as_well(asked: Asked, rows: Candidates) -> Bools:
+    """Return which rows answer the query as well as which others, though in other words: [older, newer].
+
+    The newer one has every name and number of the query that the older one has. It has the other words as well, but
+    for verbs, or it is about as near to the query.
+    """
+    lost = asked_words(asked.terms, rows)
+    lost = lost[:, np.newaxis] & ~lost
+    as_well = (lost & np.uint64(asked.things)) == 0
+    if rows.similarities is not None:
+        similarities = np.maximum(rows.similarities, 0)
+        as_well |= similarities >= MIN_SIMILARITY * similarities[:, np.newaxis]
+    return np.asarray(as_well & ((lost & np.uint64(asked.names)) == 0))
+
+
+def asked_words(terms: Sequence[int], rows: Candidates) -> Terms:
+    """Return which of the terms each row has, one in each bit."""
+    found = np.zeros(len(rows), dtype=np.uint64)
+    for term, bit in zip(terms, _BITS, strict=False):
+        found[rows.owners[rows.words == np.uint32(term)]] |= bit
+    return found
+
+
+def are_near(rows: Candidates, pairs: Bools, is_unspaced: bool) -> Bools:
+    """Return which of the pairs are near by meaning, and the newer row repeats words of the older one."""
+    shared, counts = shared_words(rows)
+    repeated = shared / np.maximum(counts, 1)[:, np.newaxis]
+    pairs = pairs & (repeated >= MIN_REPEATED)
+    older, newer = np.nonzero(pairs)
+    # Not as one product: that would be shared out among all processors (`vectors.cosines`).
+    cosines = np.vecdot(rows.vectors[older], rows.vectors[newer])
+    if is_unspaced:
+        counts, cosines = counts / TERMS_PER_WORD, np.minimum(cosines, UNSPACED_COSINE)
+    in_conversation = rows.sizes > MAX_NOTES
+    wanted = np.where(in_conversation[older] | in_conversation[newer], NEAR_IN_CONVERSATION, NEAR)
+    wanted += NEAR_PER_WORD * np.maximum(counts - SHORT_WORDS, 0)[older]
+    pairs[older, newer] = cosines + repeated[older, newer] >= wanted - _LEAST
+    return pairs
+
+
+def shared_words(rows: Candidates) -> tuple[Floats, Floats]:
+    """Return how many words each two of the rows have in common, and how many each has."""
+    order = np.argsort(rows.words)
+    found = rows.words[order]
+    columns = np.concatenate(([0], np.cumsum(found[1:] != found[:-1])))
+    # Whole numbers of 64 bits, one bit for each word.
+    has = np.zeros((len(rows), (int(columns[-1]) // 64 + 1) * 64), dtype=np.bool_)
+    has[rows.owners[order], columns] = True
+    packed = np.packbits(has, axis=1).view(np.uint64)
+    shared = np.bitwise_count(packed[:, np.newaxis] & packed).sum(axis=2, dtype=np.float64)
+    return shared, shared.diagonal()
+
+
+def find_matters(
+    query: SearchQuery,
+    stores: Sequence[RowStore],
+    slots: Slots,
+    scores: Floats,
+    similarities: Floats | None,
+) -> Matters:
+    """Return which of the best rows of a search speak of one matter; none where the query does not ask for it.
+
+    slots: of all stores, counted one store after the other, best first.
+    """
+    if not query.current_first or len(slots) < 2:
+        return NO_MATTERS
+    asked = read_query(query.query or "")
+    starts = np.cumsum([0, *(store.size for store in stores)])
+    pairs: list[Pair] = []
+    notes: set[int] = set()
+    for store, start in zip(stores, starts, strict=False):
+        places = np.flatnonzero((slots >= start) & (slots < start + store.size))
+        if len(places) > 1:
+            similar = None if similarities is None else similarities[places]
+            rows = read_rows(store, slots[places] - start, scores[places], similar)
+            older, newer = np.nonzero(find_pairs(asked, rows))
+            pairs += map(Pair, rows.ids[newer].tolist(), rows.ids[older].tolist())
+            notes.update(rows.ids[rows.sizes <= MAX_NOTES].tolist())
+    return Matters(tuple(pairs), frozenset(notes))
+
+
+def is_statement(text: str) -> bool:
+    """Return whether a text is no question, for the most part, so that it can be newer than another one."""
+    return question_share(text) <= MAX_QUESTION
+
+
+def put_newer_first(hits: Sequence[Hit], pairs: Sequence[Pair]) -> tuple[Hit, ...]:
+    """Return the hits, in which each newer one of a pair comes before the older one.
+
+    It moves up to just before the best placed one that it is newer than, and what is newer than itself moves with it.
+    The others stay in their order.
+    """
+    places = {hit.id: place for place, hit in enumerate(hits)}
+    known = [pair for pair in pairs if pair.newer in places and pair.older in places]
+    if not known:
+        return tuple(hits)
+    anchors = list(range(len(hits)))
+    has_moved = True
+    while has_moved:
+        has_moved = False
+        for newer, older, _ in known:
+            if anchors[places[older]] < anchors[places[newer]]:
+                anchors[places[newer]], has_moved = anchors[places[older]], True
+    reasons = {pair.newer: pair for pair in sorted(known, key=lambda one: -anchors[places[one.older]])}
+    order = sorted(range(len(hits)), key=lambda place: (anchors[place], -hits[place].happened, -hits[place].id))
+    return tuple(
+        hits[place]
+        if anchors[place] == place
+        else hits[place]._replace(precedence=precedence_of(reasons[hits[place].id], place))
+        for place in order
+    )
+
+
+def precedence_of(pair: Pair, place: int) -> Precedence:
+    """Return why a hit comes before the older one of a pair. place: its own by score, from 0."""
+    return Precedence(pair.older, pair.by, place + 1)
