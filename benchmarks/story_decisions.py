@@ -17,8 +17,9 @@ from apps.core.domain.scope import Scope
 from apps.llm.domain.embedder import Vectors
 from apps.llm.embedding.embedder import embed_texts
 from apps.retrieval.domain.content import content_hash
-from apps.retrieval.domain.query import SearchQuery
-from apps.retrieval.domain.ranking import rank, terms_of
+from apps.retrieval.domain.matters import is_statement, put_newer_first
+from apps.retrieval.domain.query import Kinship, Pair, SearchQuery
+from apps.retrieval.domain.ranking import rank_by_score, terms_of
 from apps.retrieval.domain.rows import IndexRow, RowStore
 from apps.rules.domain.engine.arbitration import DetectedConflict
 from apps.rules.domain.engine.detection import MAKE_A_CONFLICT, cosine_of, detect
@@ -140,10 +141,20 @@ class Memories:
         """Return the memories that a search finds, best first."""
         if not self.active:
             return []
-        search = SearchQuery(scope=SCOPE, query=query)
+        search = SearchQuery(scope=SCOPE, query=query, current_first=True)
         now = _FIRST + (self.made + 1) * _PAUSE
-        ranking = rank(search, SCOPE, self.embed(query), terms_of(search), [self.store()], now, {})
-        return [self.active[str(hit.id)] for hit in ranking.hits]
+        ranking = rank_by_score(search, SCOPE, self.embed(query), terms_of(search), [self.store()], now, {})
+        pairs = [*ranking.pairs, *self.pairs_in_conflict()]
+        return [self.active[str(hit.id)] for hit in put_newer_first(ranking.hits, pairs)[: search.top_k]]
+
+    def pairs_in_conflict(self) -> list[Pair]:
+        """Return the active memories with an open conflict, of which a search puts the newer one first."""
+        active = {memory.id for memory in self.active.values()}
+        return [
+            Pair(candidate.id, existing.id, Kinship.CONFLICT)
+            for candidate, existing, _ in self.conflicts
+            if {candidate.id, existing.id} <= active and is_statement(candidate.record.content)
+        ]
 
 
 def row_of(memory: Saved) -> IndexRow:

@@ -94,6 +94,7 @@ class Config:
     worker_processes: int
     metrics_token: str | None = field(repr=False)
     log_level: str
+    current_first: bool
     index_cache_mb: int
     index_backlog_rows: int
     index_write_ms: float
@@ -195,6 +196,7 @@ def read_environment(env: Env) -> Config:
         log_level=env.str(
             "MEMORYHUB_LOG_LEVEL", "INFO", validate=validate.OneOf(["DEBUG", "INFO", "WARNING", "ERROR"])
         ),
+        current_first=env.bool("MEMORYHUB_CURRENT_FIRST", True),
         index_cache_mb=env.int("MEMORYHUB_INDEX_CACHE_MB", 1024, validate=validate.Range(min=16)),
         index_backlog_rows=env.int("MEMORYHUB_INDEX_BACKLOG_ROWS", 100_000, validate=validate.Range(min=1_000)),
         index_write_ms=env.float("MEMORYHUB_INDEX_WRITE_MS", 1_000.0, validate=validate.Range(min=1)),

@@ -30,7 +30,8 @@ def search_memories(request: HttpRequest, access: Access, memories: QuerySet[Mem
         users = list(memories.order_by().values_list("user_id", flat=True).distinct()[:2])
     scope = Scope(user_id=users[0]) if len(users) == 1 else Scope()
     try:
-        found = select_relevant(memory_search(access, SearchQuery(query=term, scope=scope, top_k=TOP_K)).found)
+        query = SearchQuery(query=term, scope=scope, top_k=TOP_K, current_first=False)  # the list is sorted by score
+        found = select_relevant(memory_search(access, query).found)
     except MemoryHubError as error:
         messages.error(request, error.detail)
         found = []

@@ -16,12 +16,15 @@ from apps.core.schemas.fields import (
     StrictIntegerField,
     VectorField,
 )
+from apps.core.schemas.outputs import Uuid
 from apps.core.schemas.serializers import StrictSerializer, scope_of
 from apps.retrieval.domain.explain import explain_hit
 from apps.retrieval.domain.query import DEFAULT_TOP_K, MAX_TOP_K, SearchMode, SearchQuery
 from apps.semantic.domain.memory import TAGS
+from apps.semantic.models import Memory, ReviewState
 from apps.semantic.schemas.memories import Fields, MemoryOutput, TagsInput, render_memory, share_field
-from apps.semantic.search.search import SearchResult
+from apps.semantic.search.open_conflicts import OpenConflict
+from apps.semantic.search.search import Found, SearchResult
 
 MAX_QUERY_CHARS = 10_000
 MAX_DAYS = 36_500
@@ -56,6 +59,10 @@ class SearchInput(TagsInput):
     source = StrictCharField(required=False, max_length=64)
     mode = StrictChoiceField(choices=[mode.value for mode in SearchMode], required=False)
     explain = StrictBooleanField(required=False, default=False)
+    current_first = StrictBooleanField(
+        required=False,
+        help_text="Of two results on one matter put the newer one first. Default: the hub's setting in hybrid mode.",
+    )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if attrs.get("time_window") and attrs.get("last_days") is not None:
@@ -84,6 +91,7 @@ def make_query(data: Mapping[str, Any]) -> SearchQuery:
         end=window.get("end"),
         tags=tags,
         explain=data["explain"],
+        current_first=data.get("current_first"),
     )
 
 
@@ -99,13 +107,25 @@ class DiagnosticsOutput(TypedDict):
     took_ms: float
 
 
+# `with` is a keyword of Python.
+WithOutput = TypedDict("WithOutput", {"with": Annotated[Uuid, "The other memory."]})
+
+
+class OpenConflictOutput(WithOutput):
+    """A conflict that waits for a review."""
+
+    id: Annotated[Uuid, "The receipt."]
+    state: Annotated[str, serializers.ChoiceField(choices=[ReviewState.OPEN.value])]
+
+
 class FoundOutput(TypedDict):
     """One result."""
 
     memory: MemoryOutput
-    score: Annotated[float, "By which results are ordered."]
+    score: Annotated[float, "By which results are ordered, but for `current_first`."]
     similarity: Annotated[float | None, "Cosine, -1 to 1; null when none was computed."]
     confidence: float
+    conflict: Annotated[OpenConflictOutput | None, "An open conflict that concerns the memory."]
     explain: NotRequired[dict[str, Any]]
 
 
@@ -120,15 +140,17 @@ class SearchOutput(TypedDict):
 def render_search(result: SearchResult, now: datetime, explain: bool) -> SearchOutput:
     """Return the results of a search as JSON. explain: say of each how its score came about."""
     results: list[FoundOutput] = []
-    for memory, hit in result.found:
+    for one in result.found:
+        memory, hit = one.memory, one.hit
         found: FoundOutput = {
             "memory": render_memory(memory, now),
             "score": hit.score,
             "similarity": hit.similarity,
             "confidence": hit.confidence,
+            "conflict": render_conflict(memory, one.conflict),
         }
         if explain:
-            found["explain"] = explain_hit(hit, result.mode)
+            found["explain"] = explain_hit(hit, result.mode) | {"current_first": render_precedence(one)}
         results.append(found)
     ranking = result.ranking
     return {
@@ -144,3 +166,18 @@ def render_search(result: SearchResult, now: datetime, explain: bool) -> SearchO
             "took_ms": round(result.took_ms, 3),
         },
     }
+
+
+def render_conflict(memory: Memory, conflict: OpenConflict | None) -> OpenConflictOutput | None:
+    """Return an open conflict of a memory as the API shows it."""
+    if conflict is None:
+        return None
+    return {"id": str(conflict.id), "with": str(conflict.other(memory.pk)), "state": conflict.state}
+
+
+def render_precedence(found: Found) -> dict[str, Any] | None:
+    """Return before which older memory a result was put, why, and its place by the score alone; None if it was not."""
+    precedence = found.hit.precedence
+    if precedence is None:
+        return None
+    return {"before": str(found.before), "by": precedence.by, "place_by_score": precedence.place}

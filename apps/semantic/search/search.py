@@ -2,23 +2,27 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
+from uuid import UUID
 
 import numpy as np
 import numpy.typing as npt
+from django.conf import settings
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import InvalidInputError
 from apps.core.domain.scope import Access, Scope
 from apps.llm.selectors import EmbeddingSpace
-from apps.retrieval.domain.query import EMPTY_RANKING, Hit, Ranking, SearchMode, SearchQuery
-from apps.retrieval.domain.ranking import rank, terms_of
+from apps.retrieval.domain.matters import is_statement, put_newer_first
+from apps.retrieval.domain.query import EMPTY_RANKING, Hit, Kinship, Pair, Ranking, SearchMode, SearchQuery
+from apps.retrieval.domain.ranking import rank_by_score, terms_of
 from apps.retrieval.domain.rows import RowStore
 from apps.semantic.index.cache import index_cache
 from apps.semantic.models import Memory, half_lives
 from apps.semantic.search.costs import read_search_costs
 from apps.semantic.search.fetch import fetch_active_memories, fetch_unchanged_memories
+from apps.semantic.search.open_conflicts import OpenConflict, conflicts_by_memory, read_open_conflicts
 from apps.semantic.selectors import users_in
 from apps.semantic.store.embedding_space import SpaceChangedError, current_space, embed, forget_space, given_vector
 
@@ -26,10 +30,15 @@ _TRIES = 3
 
 
 class Found(NamedTuple):
-    """A memory and how well it answers."""
+    """A memory and how well it answers.
+
+    conflict: an open one that concerns it. before: the id of the older memory that it was put before.
+    """
 
     memory: Memory
     hit: Hit
+    conflict: OpenConflict | None = None
+    before: UUID | None = None
 
 
 @dataclass(frozen=True)
@@ -44,6 +53,7 @@ class SearchResult:
 
 
 Answer = tuple[Ranking, tuple[Found, ...]]
+Ranked = tuple[Ranking, Mapping[int, Memory]]
 RankRows = Callable[[Sequence[RowStore]], Ranking]
 
 
@@ -56,6 +66,10 @@ def memory_search(access: Access, query: SearchQuery, clock: Clock = SYSTEM_CLOC
     """
     started = time.perf_counter()
     check_query(query)
+    if query.current_first is None:
+        # Who asks for another mode asks for its order.
+        is_default = query.effective_mode is SearchMode.HYBRID and settings.MEMORYHUB.current_first
+        query = replace(query, current_first=is_default)
     scope = access.for_read(query.scope)
     answer: Answer = EMPTY_RANKING, ()
     if scope is not None:
@@ -89,9 +103,11 @@ def _search_scope(access: Access, scope: Scope, query: SearchQuery, space: Embed
     terms, vector, costs = terms_of(query), query_vector(query, space), read_search_costs(space.dimension)
 
     def rank_rows(rows: Sequence[RowStore]) -> Ranking:
-        return rank(query, scope, vector, terms, rows, utcnow(clock), half_lives(), costs)
+        return rank_by_score(query, scope, vector, terms, rows, utcnow(clock), half_lives(), costs)
 
-    return _search_cached(access, users, space, rank_rows) or _search_refreshed(access, users, space, rank_rows)
+    cached = _search_cached(access, users, space, rank_rows)
+    ranking, memories = cached or _search_refreshed(access, users, space, rank_rows)
+    return ranking, choose_found(access, query, ranking, memories)
 
 
 def query_vector(query: SearchQuery, space: EmbeddingSpace) -> npt.NDArray[np.float32] | None:
@@ -104,7 +120,7 @@ def query_vector(query: SearchQuery, space: EmbeddingSpace) -> npt.NDArray[np.fl
     return embed([query.query])[0]
 
 
-def _search_cached(access: Access, users: Sequence[str], space: EmbeddingSpace, rank_rows: RankRows) -> Answer | None:
+def _search_cached(access: Access, users: Sequence[str], space: EmbeddingSpace, rank_rows: RankRows) -> Ranked | None:
     """Rank the indexes as they are in memory, and read what was found if nothing has changed: mostly one statement.
 
     Return None where something has changed, or where nothing was found.
@@ -116,22 +132,46 @@ def _search_cached(access: Access, users: Sequence[str], space: EmbeddingSpace, 
     if not ranking.hits:
         return None
     memories = fetch_unchanged_memories(access, [hit.id for hit in ranking.hits], cached.versions, space)
-    return None if memories is None else (ranking, pair_with_hits(memories, ranking))
+    return None if memories is None else (ranking, memories)
 
 
-def _search_refreshed(access: Access, users: Sequence[str], space: EmbeddingSpace, rank_rows: RankRows) -> Answer:
+def _search_refreshed(access: Access, users: Sequence[str], space: EmbeddingSpace, rank_rows: RankRows) -> Ranked:
     """Rank the indexes after they were brought up to date."""
     for _ in range(_TRIES):
         with index_cache().refreshed(users, space) as rows:
             ranking = rank_rows(rows)
-        found: tuple[Found, ...] = ()
-        if ranking.hits:
-            found = pair_with_hits(fetch_active_memories(access, [hit.id for hit in ranking.hits]), ranking)
-        if len(found) == len(ranking.hits):  # else some were deleted concurrently, and left their places to others
+        memories = fetch_active_memories(access, [hit.id for hit in ranking.hits]) if ranking.hits else {}
+        if len(memories) == len(ranking.hits):  # else some were deleted concurrently, and left their places to others
             break
-    return ranking, found
+    return ranking, memories
 
 
-def pair_with_hits(memories: Mapping[int, Memory], ranking: Ranking) -> tuple[Found, ...]:
-    """Return the memories that could be read, with their hits, in the order of the ranking."""
-    return tuple(Found(memories[hit.id], hit) for hit in ranking.hits if hit.id in memories)
+def choose_found(
+    access: Access, query: SearchQuery, ranking: Ranking, memories: Mapping[int, Memory]
+) -> tuple[Found, ...]:
+    """Return the best of the memories that could be read, in order, with the open conflicts that concern them."""
+    conflicts = read_open_conflicts(access, list(memories)) if memories else []
+    hits = [hit for hit in ranking.hits if hit.id in memories]
+    if query.current_first:
+        in_conflict = pairs_in_conflict([hit for hit in hits if hit.id in ranking.notes], conflicts)
+        pairs = [pair for pair in in_conflict if is_statement(memories[pair.newer].content)]
+        hits = list(put_newer_first(hits, [*ranking.pairs, *pairs]))
+    of_memory = conflicts_by_memory(conflicts)
+    return tuple(
+        Found(
+            memories[hit.id],
+            hit,
+            of_memory.get(hit.id),
+            memories[hit.precedence.older].uuid if hit.precedence else None,
+        )
+        for hit in hits[: query.top_k]
+    )
+
+
+def pairs_in_conflict(hits: Sequence[Hit], conflicts: Sequence[OpenConflict]) -> list[Pair]:
+    """Return which of the hits disagree with each other, so that nothing was decided about them."""
+    moments = {hit.id: (hit.happened, hit.id) for hit in hits}
+    known = (
+        sorted(one.memories, key=moments.__getitem__) for one in conflicts if one.memories.keys() <= moments.keys()
+    )
+    return [Pair(newer, older, Kinship.CONFLICT) for older, newer in known]
