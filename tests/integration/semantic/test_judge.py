@@ -1,5 +1,6 @@
 """What follows from what a chat model says of undecided pairs (docs/guides/conflicts.md)."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -35,6 +36,7 @@ pytestmark = pytest.mark.django_db
 
 OSLO, BERGEN = "Ana rents a flat in Oslo.", "Ana rents a flat in Bergen."
 SYSTEM = system_access("test")
+Remember = Callable[..., Memory]
 AUDIT = {"updated_at", "version"}
 
 
@@ -93,6 +95,19 @@ def test_same_is_decided_as_restatement(chat_model: ChatServer) -> None:
     chat_model.say(SAME)
     assert judge().receipts == {"superseded_existing": 1}
     assert len(active()) == 1
+
+
+def test_same_keeps_what_was_known_and_revert_takes_it_back(chat_model: ChatServer, remember: Remember) -> None:
+    remember("Ana rents a flat in Oslo.", importance=0.9, metadata={"lease": "2027"})
+    again = "The flat that Ana has is a rented one, in Oslo."
+    notice(again)
+    before = rows()
+    chat_model.say(SAME)
+    judge()
+    kept = Memory.objects.active().get()
+    assert (kept.content, kept.importance, kept.metadata) == (again, 0.9, {"lease": "2027"})
+    conflict_revert(access=SYSTEM, uuid=judged().uuid)
+    assert rows() == before
 
 
 def test_unsure_verdict_is_shown_to_person_and_decides_nothing(chat_model: ChatServer) -> None:
