@@ -5,7 +5,7 @@ thing in a few words; a turn of a conversation is near many others without repla
 more is asked for.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -14,13 +14,12 @@ import numpy.typing as npt
 import regex
 
 from apps.retrieval.domain.bm25 import MAX_QUERY_TERMS
-from apps.retrieval.domain.postings import Bools, Floats, Slots, Terms
+from apps.retrieval.domain.postings import Bools, Floats, Slots
 from apps.retrieval.domain.query import Hit, Pair, Precedence, SearchQuery
 from apps.retrieval.domain.rows import RowStore
 from apps.retrieval.domain.substance import question_share
 from apps.retrieval.domain.text.relations import RELATIONS
 from apps.retrieval.domain.text.terms import query_terms, term_hash, tokenize
-from apps.retrieval.domain.vectors.cosines import Vectors
 from apps.retrieval.domain.word_lists import Words
 
 # Only so many of the best hits are compared with each other.
@@ -43,48 +42,34 @@ MAX_QUESTION = 0.5
 TERMS_PER_WORD = 3
 UNSPACED_COSINE = 0.5
 _LEAST = 1e-6
-_BITS = np.uint64(1) << np.arange(MAX_QUERY_TERMS, dtype=np.uint64)
 _LOW_HALF = 0xFFFFFFFF
 _UNSPACED = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]")
 _CLOSED = "?.,!;:'\"“”‘’„¿¡()[]…"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Asked:
-    """What a query asks for: the hashes of its terms, the first MAX_QUERY_TERMS.
+    """What a query asks for, by the hashes of its terms. names: names and numbers. things: neither those nor verbs."""
 
-    names: which of them are names or numbers, as bits. things: which are neither that nor verbs. is_unspaced: whether
-    it is written in a script without spaces.
-    """
-
-    terms: Sequence[int]
-    names: int
-    things: int
-    is_unspaced: bool
+    names: frozenset[int]
+    things: frozenset[int]
 
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
     """The best rows that a search found in one store, best first; each array by their places.
 
-    words: of all of them, one after the other, and in owners whose they are. households, personas: coded. sizes: of
-    their sessions.
+    words: of all of them, one after the other, and in owners whose they are. sizes: of their sessions.
     """
 
+    store: RowStore
+    slots: Slots
     ids: npt.NDArray[np.int64]
     scores: Floats
     similarities: Floats | None
-    happened: Floats
-    question_shares: Floats
-    vectors: Vectors
     words: Words
     owners: Slots
-    households: npt.NDArray[np.int32]
-    personas: npt.NDArray[np.int32]
     sizes: npt.NDArray[np.int64]
-
-    def __len__(self) -> int:
-        return len(self.ids)
 
 
 class Matters(NamedTuple):
@@ -94,21 +79,131 @@ class Matters(NamedTuple):
     notes: frozenset[int]
 
 
+class PlacePairs(NamedTuple):
+    """Pairs of candidates, by their places."""
+
+    older: Slots
+    newer: Slots
+
+    def where(self, holds: Bools) -> "PlacePairs":
+        """Return those for which something holds. Of shape (pairs,)."""
+        return PlacePairs(self.older[holds], self.newer[holds])
+
+
 NO_MATTERS = Matters((), frozenset())
+
+
+def find_matters(
+    query: SearchQuery, stores: Sequence[RowStore], slots: Slots, scores: Floats, similarities: Floats | None
+) -> Matters:
+    """Return which of the best rows of a search speak of one matter; none where the query does not ask for it.
+
+    slots: of all stores, counted one store after the other, best first.
+    """
+    if not query.current_first or len(slots) < 2:
+        return NO_MATTERS
+    starts = np.cumsum([0, *(store.size for store in stores)])
+    pairs: list[Pair] = []
+    notes: set[int] = set()
+    for store, start in zip(stores, starts, strict=False):
+        places = np.flatnonzero((slots >= start) & (slots < start + store.size))
+        if len(places) > 1:
+            similar = None if similarities is None else similarities[places]
+            rows = read_rows(store, slots[places] - start, scores[places], similar)
+            ids = rows.ids.tolist()
+            pairs += [Pair(ids[newer], ids[older]) for older, newer in find_pairs(query.query or "", rows)]
+            notes.update(rows.ids[rows.sizes <= MAX_NOTES].tolist())
+    return Matters(tuple(pairs), frozenset(notes))
+
+
+def read_rows(store: RowStore, slots: Slots, scores: Floats, similarities: Floats | None) -> Candidates:
+    """Return rows of a store as candidates, best first."""
+    words, owners = store.word_lists.of(slots)
+    sizes = store.sessions.sizes(slots)
+    return Candidates(store, slots, store.ids[slots], scores, similarities, words, owners, sizes)
+
+
+def find_pairs(text: str, rows: Candidates) -> list[tuple[int, int]]:
+    """Return which rows speak of one matter: the places of the older and the newer one of each pair."""
+    pairs = near_pairs(rows, comparable_pairs(rows), bool(_UNSPACED.search(text)))
+    if not len(pairs.older):
+        return []
+    return pairs_that_answer(read_query(text), rows, pairs)
+
+
+def comparable_pairs(rows: Candidates) -> PlacePairs:
+    """Return the rows of one scope of which the newer one is no question, and scores well enough."""
+    store, slots, scores = rows.store, rows.slots, np.maximum(rows.scores, 0)
+    later = np.lexsort((rows.ids, store.happened[slots])).argsort()
+    holds = (later[:, np.newaxis] < later) & (scores >= MIN_SCORE * scores[:, np.newaxis])
+    holds &= store.question_share[slots] <= MAX_QUESTION
+    for name in ("household_id", "persona_id"):
+        if len(store.values(name)) > 1:
+            codes = store.codes(name)[slots]
+            holds &= codes[:, np.newaxis] == codes
+    return PlacePairs(*np.nonzero(holds))
+
+
+def near_pairs(rows: Candidates, pairs: PlacePairs, is_unspaced: bool) -> PlacePairs:
+    """Return the pairs of which the newer row repeats words of the older one and is near by meaning."""
+    shared, counts = shared_words(rows)
+    repeated = shared[pairs] / np.maximum(counts[pairs.older], 1)
+    enough = repeated >= MIN_REPEATED
+    pairs, repeated = pairs.where(enough), repeated[enough]
+    if not len(pairs.older):
+        return pairs
+    vectors, slots = rows.store.vectors, rows.slots
+    # Not as one product: that would be shared out among all processors (`vectors.cosines`).
+    cosines = np.vecdot(vectors[slots[pairs.older]], vectors[slots[pairs.newer]])
+    if is_unspaced:
+        counts, cosines = counts / TERMS_PER_WORD, np.minimum(cosines, UNSPACED_COSINE)
+    in_conversation = rows.sizes > MAX_NOTES
+    wanted = np.where(in_conversation[pairs.older] | in_conversation[pairs.newer], NEAR_IN_CONVERSATION, NEAR)
+    wanted += NEAR_PER_WORD * np.maximum(counts - SHORT_WORDS, 0)[pairs.older]
+    return pairs.where(cosines + repeated >= wanted - _LEAST)
+
+
+def shared_words(rows: Candidates) -> tuple[Floats, Floats]:
+    """Return how many words each two of the rows have in common, and how many each has."""
+    order = np.argsort(rows.words)
+    found = rows.words[order]
+    columns = np.concatenate(([0], np.cumsum(found[1:] != found[:-1])))
+    # Whole numbers of 64 bits, one bit for each word.
+    has = np.zeros((len(rows.ids), (int(columns[-1]) // 64 + 1) * 64), dtype=np.bool_)
+    has[rows.owners[order], columns] = True
+    packed = np.packbits(has, axis=1).view(np.uint64)
+    shared = np.bitwise_count(packed[:, np.newaxis] & packed).sum(axis=2, dtype=np.float64)
+    return shared, shared.diagonal()
+
+
+def pairs_that_answer(asked: Asked, rows: Candidates, pairs: PlacePairs) -> list[tuple[int, int]]:
+    """Return the pairs of which the newer row answers the query as well, though perhaps in other words.
+
+    It has every name and number of the query that the older one has. It has the other words as well, but for verbs, or
+    it is about as near to the query.
+    """
+    wanted = asked.names | asked.things
+    has: list[set[int]] = [set() for _ in rows.ids]
+    for word, owner in zip(rows.words.tolist(), rows.owners.tolist(), strict=True):
+        if word in wanted:
+            has[owner].add(word)
+    near = [0.0] * len(has) if rows.similarities is None else rows.similarities.clip(0).tolist()
+    return [
+        (older, newer)
+        for older, newer in zip(pairs.older.tolist(), pairs.newer.tolist(), strict=True)
+        if not (lost := has[older] - has[newer])
+        or (rows.similarities is not None and near[newer] >= MIN_SIMILARITY * near[older] and not lost & asked.names)
+    ]
 
 
 def read_query(text: str) -> Asked:
     """Return what a query asks for; of an empty one nothing."""
-    asked, names = query_terms(text)[:MAX_QUERY_TERMS], names_in(text)
-    is_name = [term in names for term in asked]
-    is_thing = [term not in names and term not in RELATIONS for term in asked]
-    hashes = [term_hash(term) & _LOW_HALF for term in asked]
-    return Asked(hashes, as_bits(is_name), as_bits(is_thing), bool(_UNSPACED.search(text)))
-
-
-def as_bits(flags: Iterable[bool]) -> int:
-    """Return a number whose bits are these flags, the first one the lowest."""
-    return sum(1 << place for place, flag in enumerate(flags) if flag)
+    terms, names = query_terms(text)[:MAX_QUERY_TERMS], names_in(text)
+    hashes = {term: term_hash(term) & _LOW_HALF for term in terms if term in names or term not in RELATIONS}
+    return Asked(
+        names=frozenset(word for term, word in hashes.items() if term in names),
+        things=frozenset(word for term, word in hashes.items() if term not in names),
+    )
 
 
 def names_in(text: str) -> frozenset[str]:
@@ -122,117 +217,6 @@ def names_in(text: str) -> frozenset[str]:
         or (says_case and place and word[:1].isupper() and word[:2] not in ("I", "I'", "I’"))
     ]
     return frozenset(word.term for token in tokenize(" ".join(named)) for word in token.words) if named else frozenset()
-
-
-def read_rows(store: RowStore, slots: Slots, scores: Floats, similarities: Floats | None) -> Candidates:
-    """Return rows of a store as candidates, best first."""
-    words, owners = store.word_lists.of(slots)
-    return Candidates(
-        ids=store.ids[slots],
-        scores=scores,
-        similarities=similarities,
-        happened=store.happened[slots],
-        question_shares=store.question_share[slots],
-        vectors=store.vectors[slots],
-        words=words,
-        owners=owners,
-        households=store.codes("household_id")[slots],
-        personas=store.codes("persona_id")[slots],
-        sizes=store.sessions.sizes(slots),
-    )
-
-
-def find_pairs(asked: Asked, rows: Candidates) -> Bools:
-    """Return which rows speak of one matter: [older, newer], of shape (len(rows), len(rows))."""
-    scores = np.maximum(rows.scores, 0)
-    later = np.lexsort((rows.ids, rows.happened)).argsort()
-    pairs = later[:, np.newaxis] < later
-    for column in (rows.households, rows.personas):
-        pairs &= column[:, np.newaxis] == column
-    pairs &= (scores >= MIN_SCORE * scores[:, np.newaxis]) & (rows.question_shares <= MAX_QUESTION)
-    pairs &= answer_as_well(asked, rows)
-    return are_near(rows, pairs, asked.is_unspaced)
-
-
-def answer_as_well(asked: Asked, rows: Candidates) -> Bools:
-    """Return which rows answer the query as well as which others, though in other words: [older, newer].
-
-    The newer one has every name and number of the query that the older one has. It has the other words as well, but
-    for verbs, or it is about as near to the query.
-    """
-    lost = asked_words(asked.terms, rows)
-    lost = lost[:, np.newaxis] & ~lost
-    as_well = (lost & np.uint64(asked.things)) == 0
-    if rows.similarities is not None:
-        similarities = np.maximum(rows.similarities, 0)
-        as_well |= similarities >= MIN_SIMILARITY * similarities[:, np.newaxis]
-    return np.asarray(as_well & ((lost & np.uint64(asked.names)) == 0))
-
-
-def asked_words(terms: Sequence[int], rows: Candidates) -> Terms:
-    """Return which of the terms each row has, one in each bit."""
-    found = np.zeros(len(rows), dtype=np.uint64)
-    for term, bit in zip(terms, _BITS, strict=False):
-        found[rows.owners[rows.words == np.uint32(term)]] |= bit
-    return found
-
-
-def are_near(rows: Candidates, pairs: Bools, is_unspaced: bool) -> Bools:
-    """Return which of the pairs are near by meaning, and the newer row repeats words of the older one."""
-    shared, counts = shared_words(rows)
-    repeated = shared / np.maximum(counts, 1)[:, np.newaxis]
-    pairs = pairs & (repeated >= MIN_REPEATED)
-    older, newer = np.nonzero(pairs)
-    # Not as one product: that would be shared out among all processors (`vectors.cosines`).
-    cosines = np.vecdot(rows.vectors[older], rows.vectors[newer])
-    if is_unspaced:
-        counts, cosines = counts / TERMS_PER_WORD, np.minimum(cosines, UNSPACED_COSINE)
-    in_conversation = rows.sizes > MAX_NOTES
-    wanted = np.where(in_conversation[older] | in_conversation[newer], NEAR_IN_CONVERSATION, NEAR)
-    wanted += NEAR_PER_WORD * np.maximum(counts - SHORT_WORDS, 0)[older]
-    pairs[older, newer] = cosines + repeated[older, newer] >= wanted - _LEAST
-    return pairs
-
-
-def shared_words(rows: Candidates) -> tuple[Floats, Floats]:
-    """Return how many words each two of the rows have in common, and how many each has."""
-    order = np.argsort(rows.words)
-    found = rows.words[order]
-    columns = np.concatenate(([0], np.cumsum(found[1:] != found[:-1])))
-    # Whole numbers of 64 bits, one bit for each word.
-    has = np.zeros((len(rows), (int(columns[-1]) // 64 + 1) * 64), dtype=np.bool_)
-    has[rows.owners[order], columns] = True
-    packed = np.packbits(has, axis=1).view(np.uint64)
-    shared = np.bitwise_count(packed[:, np.newaxis] & packed).sum(axis=2, dtype=np.float64)
-    return shared, shared.diagonal()
-
-
-def find_matters(
-    query: SearchQuery,
-    stores: Sequence[RowStore],
-    slots: Slots,
-    scores: Floats,
-    similarities: Floats | None,
-) -> Matters:
-    """Return which of the best rows of a search speak of one matter; none where the query does not ask for it.
-
-    slots: of all stores, counted one store after the other, best first.
-    """
-    if not query.current_first or len(slots) < 2:
-        return NO_MATTERS
-    asked = read_query(query.query or "")
-    starts = np.cumsum([0, *(store.size for store in stores)])
-    pairs: list[Pair] = []
-    notes: set[int] = set()
-    for store, start in zip(stores, starts, strict=False):
-        places = np.flatnonzero((slots >= start) & (slots < start + store.size))
-        if len(places) > 1:
-            similar = None if similarities is None else similarities[places]
-            rows = read_rows(store, slots[places] - start, scores[places], similar)
-            older, newer = np.nonzero(find_pairs(asked, rows))
-            pairs += map(Pair, rows.ids[newer].tolist(), rows.ids[older].tolist())
-            notes.update(rows.ids[rows.sizes <= MAX_NOTES].tolist())
-    return Matters(tuple(pairs), frozenset(notes))
 
 
 def is_statement(text: str) -> bool:

@@ -10,12 +10,13 @@ from hypothesis import strategies as st
 
 from apps.core.domain.scope import Scope
 from apps.retrieval.domain.lexemes import document_lexemes
-from apps.retrieval.domain.matters import MAX_NOTES, put_newer_first, read_query
+from apps.retrieval.domain.matters import MAX_NOTES, Asked, put_newer_first, read_query
 from apps.retrieval.domain.query import Hit, Kinship, Pair, Precedence, Ranking, SearchMode, SearchQuery
 from apps.retrieval.domain.ranking import rank, rank_by_score, terms_of
 from apps.retrieval.domain.rows import IndexRow, RowStore
 from apps.retrieval.domain.sessions import SESSION_KEY
 from apps.retrieval.domain.substance import question_share
+from apps.retrieval.domain.text.terms import term_hash
 from tests.effort import examples
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -27,6 +28,10 @@ def towards(cosine: float, side: int = 1) -> np.ndarray:
     vector = np.zeros(4, dtype=np.float32)
     vector[0], vector[side] = cosine, np.sqrt(1 - cosine**2)
     return vector
+
+
+def short_hash(term: str) -> int:
+    return term_hash(term) & 0xFFFFFFFF
 
 
 def row(number: int, text: str, vector: np.ndarray | None = None, *, at: float | None = None, **coded: str) -> IndexRow:
@@ -179,12 +184,12 @@ def test_texts_without_spaces_are_compared_by_their_characters_whatever_their_ve
 def test_query_is_read_as_names_things_and_relations(text: str, names: list[str], things: list[str]) -> None:
     terms = terms_of(SearchQuery(query=text, mode=SearchMode.HYBRID))
     asked = read_query(text)
-    assert [term for place, term in enumerate(terms) if asked.names >> place & 1] == names
-    assert [term for place, term in enumerate(terms) if asked.things >> place & 1] == things
+    assert [term for term in terms if short_hash(term) in asked.names] == names
+    assert [term for term in terms if short_hash(term) in asked.things] == things
 
 
 def test_query_without_text_names_nothing() -> None:
-    assert read_query("").terms == []
+    assert read_query("") == Asked(frozenset(), frozenset())
 
 
 # The order, whatever made the pairs.
