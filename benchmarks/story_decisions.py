@@ -17,8 +17,7 @@ from apps.core.domain.scope import Scope
 from apps.llm.domain.embedder import Vectors
 from apps.llm.embedding.embedder import embed_texts
 from apps.retrieval.domain.content import content_hash
-from apps.retrieval.domain.matters import is_statement, put_newer_first
-from apps.retrieval.domain.query import Kinship, Pair, SearchQuery
+from apps.retrieval.domain.query import SearchQuery
 from apps.retrieval.domain.ranking import rank_by_score, terms_of
 from apps.retrieval.domain.rows import IndexRow, RowStore
 from apps.rules.domain.engine.arbitration import DetectedConflict
@@ -29,6 +28,7 @@ from apps.rules.domain.engine.signals import Detection, SignalType
 from apps.rules.domain.engine.verdict import Verdict, VerdictOutcome, decide
 from apps.semantic.conflicts import neighbours
 from apps.semantic.index.changes import CODED
+from apps.semantic.search.order import order_hits
 from apps.semantic.store.rows import word_columns
 from benchmarks.conflicts import Progress, RuleFor, built_in_rules, embed_all
 from benchmarks.stories import (
@@ -144,17 +144,10 @@ class Memories:
         search = SearchQuery(scope=SCOPE, query=query, current_first=True)
         now = _FIRST + (self.made + 1) * _PAUSE
         ranking = rank_by_score(search, SCOPE, self.embed(query), terms_of(search), [self.store()], now, {})
-        pairs = [*ranking.pairs, *self.pairs_in_conflict()]
-        return [self.active[str(hit.id)] for hit in put_newer_first(ranking.hits, pairs)[: search.top_k]]
-
-    def pairs_in_conflict(self) -> list[Pair]:
-        """Return the active memories with an open conflict, of which a search puts the newer one first."""
-        active = {memory.id for memory in self.active.values()}
-        return [
-            Pair(candidate.id, existing.id, Kinship.CONFLICT)
-            for candidate, existing, _ in self.conflicts
-            if {candidate.id, existing.id} <= active and is_statement(candidate.record.content)
-        ]
+        contents = {memory.id: memory.record.content for memory in self.active.values()}
+        in_conflict = [(candidate.id, existing.id) for candidate, existing, _ in self.conflicts]
+        hits = order_hits(ranking, contents, in_conflict)[: search.top_k]
+        return [self.active[str(hit.id)] for hit in hits]
 
 
 def row_of(memory: Saved) -> IndexRow:

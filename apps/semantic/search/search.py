@@ -14,8 +14,7 @@ from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import InvalidInputError
 from apps.core.domain.scope import Access, Scope
 from apps.llm.selectors import EmbeddingSpace
-from apps.retrieval.domain.matters import is_statement, put_newer_first
-from apps.retrieval.domain.query import EMPTY_RANKING, Hit, Kinship, Pair, Ranking, SearchMode, SearchQuery
+from apps.retrieval.domain.query import EMPTY_RANKING, Hit, Ranking, SearchMode, SearchQuery
 from apps.retrieval.domain.ranking import rank_by_score, terms_of
 from apps.retrieval.domain.rows import RowStore
 from apps.semantic.index.cache import index_cache
@@ -23,6 +22,7 @@ from apps.semantic.models import Memory, half_lives
 from apps.semantic.search.costs import read_search_costs
 from apps.semantic.search.fetch import fetch_active_memories, fetch_unchanged_memories
 from apps.semantic.search.open_conflicts import OpenConflict, conflicts_by_memory, read_open_conflicts
+from apps.semantic.search.order import order_hits
 from apps.semantic.selectors import users_in
 from apps.semantic.store.embedding_space import SpaceChangedError, current_space, embed, forget_space, given_vector
 
@@ -151,11 +151,9 @@ def choose_found(
 ) -> tuple[Found, ...]:
     """Return the best of the memories that could be read, in order, with the open conflicts that concern them."""
     conflicts = read_open_conflicts(access, list(memories)) if memories else []
-    hits = [hit for hit in ranking.hits if hit.id in memories]
-    if query.current_first:
-        in_conflict = pairs_in_conflict([hit for hit in hits if hit.id in ranking.notes], conflicts)
-        pairs = [pair for pair in in_conflict if is_statement(memories[pair.newer].content)]
-        hits = list(put_newer_first(hits, [*ranking.pairs, *pairs]))
+    contents = {pk: memory.content for pk, memory in memories.items()}
+    in_conflict = [conflict.memories.keys() for conflict in conflicts] if query.current_first else []
+    hits = order_hits(ranking, contents, in_conflict)
     of_memory = conflicts_by_memory(conflicts)
     return tuple(
         Found(
@@ -166,12 +164,3 @@ def choose_found(
         )
         for hit in hits[: query.top_k]
     )
-
-
-def pairs_in_conflict(hits: Sequence[Hit], conflicts: Sequence[OpenConflict]) -> list[Pair]:
-    """Return which of the hits disagree with each other, so that nothing was decided about them."""
-    moments = {hit.id: (hit.happened, hit.id) for hit in hits}
-    known = (
-        sorted(one.memories, key=moments.__getitem__) for one in conflicts if one.memories.keys() <= moments.keys()
-    )
-    return [Pair(newer, older, Kinship.CONFLICT) for older, newer in known]
