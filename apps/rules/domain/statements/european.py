@@ -1,0 +1,93 @@
+"""Reading German, French and Spanish: a plain minimum, by words. What is not recognised is an assertion."""
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from apps.rules.domain.statements.european_words import EUROPEAN, EuropeanWords
+from apps.rules.domain.statements.statement import Mood, Statement, Tense
+
+MAX_CHARS, MAX_SENTENCES, MAX_SENTENCE_CHARS = 4000, 60, 400
+
+_CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+_SENTENCE = re.compile(
+    r"(?<=[!?;…])\s+|(?<=[^\d\W]\.)\s+(?=[^\W\d_a-z])|(?<=\d\.)\s+(?=(?!Januar|Februar|März|April|Ma|Jun|Jul|Aug|Sep|Okt|Nov|Dez)[A-ZÀ-Ý])|\n+|;"
+)
+_SPACES = re.compile(r"\s+")
+_APOSTROPHES = str.maketrans(dict.fromkeys("’ʼ`´", "'"))
+_END = " .!…;:,"
+
+
+@dataclass(frozen=True)
+class Patterns:
+    """The compiled lists of one language."""
+
+    question: re.Pattern[str]
+    condition: re.Pattern[str]
+    wish: re.Pattern[str]
+    plan: re.Pattern[str]
+    report: re.Pattern[str]
+    past: re.Pattern[str]
+    event: re.Pattern[str]
+    negative: re.Pattern[str]
+    additive: re.Pattern[str]
+    change: re.Pattern[str]
+    ended: re.Pattern[str]
+    correction: re.Pattern[str]
+    bounds: re.Pattern[str]
+
+
+@lru_cache(maxsize=8)
+def patterns_of(language: str) -> Patterns:
+    """Return the compiled lists of a language of EUROPEAN."""
+    listed: EuropeanWords = EUROPEAN[language]
+    return Patterns(**{name: re.compile(getattr(listed, name)) for name in Patterns.__dataclass_fields__})
+
+
+def split_european(text: str) -> list[str]:
+    """Return the sentences of a text, as written; at most MAX_SENTENCES of its first MAX_CHARS characters."""
+    plain = _CODE.sub("\n", text[:MAX_CHARS])
+    found = (sentence.strip() for sentence in _SENTENCE.split(plain))
+    return [sentence[:MAX_SENTENCE_CHARS] for sentence in found if sentence][:MAX_SENTENCES]
+
+
+def fold_european(sentence: str) -> str:
+    """Return a sentence in lower case with plain apostrophes and single spaces."""
+    return _SPACES.sub(" ", sentence.translate(_APOSTROPHES).lower()).strip()
+
+
+@lru_cache(maxsize=1 << 13)
+def read_european(language: str, sentence: str) -> Statement:
+    """Read a sentence of a language of EUROPEAN."""
+    patterns = patterns_of(language)
+    plain = fold_european(sentence)
+    opener = patterns.correction.match(plain)
+    body = (plain[opener.end() :] if opener else plain).strip(_END)
+    mood = mood_of(patterns, plain.rstrip(" \"'»)"), body)
+    past = patterns.past.search(body) or patterns.event.search(body)
+    tense = Tense.FUTURE if mood in (Mood.PLAN, Mood.WISH) else Tense.PAST if past else Tense.PRESENT
+    return Statement(
+        text=sentence,
+        body=body,
+        language=language,
+        mood=mood,
+        tense=tense,
+        negative=bool(patterns.negative.search(body)),
+        additive=bool(patterns.additive.search(body)),
+        corrects=bool(opener),
+        changes=bool(patterns.change.search(body) or patterns.ended.search(body)),
+        bounds=tuple(sorted({found[0] for found in patterns.bounds.finditer(body)})),
+    )
+
+
+def mood_of(patterns: Patterns, plain: str, body: str) -> Mood:
+    """Return the mood of a folded sentence. plain: with its end and its opener."""
+    if plain.endswith("?") or plain.startswith("¿"):
+        return Mood.QUESTION
+    if patterns.wish.search(body):
+        return Mood.WISH
+    if patterns.condition.search(body):
+        return Mood.CONDITION
+    if patterns.report.search(body):
+        return Mood.REPORT
+    return Mood.PLAN if patterns.plan.search(body) else Mood.ASSERTION

@@ -1,0 +1,6 @@
+"""Lists of words, written as text."""
+
+
+def words(text: str) -> frozenset[str]:
+    """Return the words of a text."""
+    return frozenset(text.split())
