@@ -3,7 +3,7 @@
 Nothing inside the app below REST, admin and tasks imports this module.
 """
 
-from apps.llm.embedding.embedder import embed_texts, get_embedder
+from apps.llm.embedding.embedder import embed_texts, get_embedder, known_share
 from apps.llm.embedding.spaces import EmbeddingSpaceMismatchError, ensure_space, space_activate, space_get_or_create
 from apps.llm.gateway.chat import chat
 from apps.llm.gateway.context import RESERVATION_MARGIN_MS, gateway_policy
@@ -28,6 +28,7 @@ __all__ = [
     "gateway_policy",
     "get_embedder",
     "guard_rules",
+    "known_share",
     "open_breakers",
     "prices_ensure",
     "space_activate",

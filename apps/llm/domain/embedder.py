@@ -68,6 +68,13 @@ class Embedder(Protocol):
         """
         ...
 
+    def known_share(self, text: str) -> float:
+        """Return the share of a text that the embedder's vocabulary knows, in [0, 1]; 1 where it does not say.
+
+        Of a text that is mostly unknown the vector says little: texts with other words have nearly the same one.
+        """
+        ...
+
 
 def check_texts(texts: Sequence[str]) -> list[str]:
     """Return `texts` as a list.

@@ -22,6 +22,11 @@ def embed_texts(texts: Sequence[str]) -> Vectors:
     return get_embedder().embed(texts)
 
 
+def known_share(text: str) -> float:
+    """Return the share of a text that the configured embedder knows; see `Embedder.known_share`."""
+    return get_embedder().known_share(text)
+
+
 def reset_embedder() -> None:
     """Forget the embedder, so that the next use reads the settings again (for tests)."""
     _embedder.forget()

@@ -50,6 +50,10 @@ class HashingEmbedder:
                 row[hash_feature(text, "t") % dimension] = 1.0
         return normalise(vectors)
 
+    def known_share(self, text: str) -> float:
+        """Return 1: every word has features of its own."""
+        return 1.0
+
 
 @lru_cache(maxsize=65_536)
 def word_features(word: str) -> tuple[Feature, ...]:

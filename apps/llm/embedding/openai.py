@@ -72,6 +72,10 @@ class OpenAIEmbedder:
             vectors[part] = self.request(inputs[part])
         return vectors
 
+    def known_share(self, text: str) -> float:
+        """Return 1: the server does not say."""
+        return 1.0
+
     def request(self, inputs: list[str]) -> Vectors:
         """Return the vectors of one request. Raises EmbeddingError."""
         try:

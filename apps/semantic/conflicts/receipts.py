@@ -84,6 +84,7 @@ def record_as_json(record: MemoryRecord) -> dict[str, Any]:
         "keywords": list(record.keywords),
         "user_id": record.user_id,
         "persona_id": record.persona_id,
+        **({} if record.known_share == 1 else {"known_share": round(record.known_share, 4)}),
     }
 
 
@@ -98,6 +99,7 @@ def record_from_json(data: Mapping[str, Any]) -> MemoryRecord:
         keywords=tuple(data["keywords"]),
         user_id=data["user_id"],
         persona_id=data["persona_id"],
+        known_share=data.get("known_share", 1.0),
         embedding=None,
     )
 

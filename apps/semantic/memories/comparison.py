@@ -13,6 +13,7 @@ import numpy as np
 
 from apps.core.domain.scope import Scope
 from apps.llm.selectors import EmbeddingSpace
+from apps.llm.services import known_share
 from apps.retrieval.domain.rows import IndexRow, RowStore
 from apps.retrieval.domain.sessions import SESSION_KEY
 from apps.rules.domain.engine.arbitration import DetectedConflict
@@ -92,6 +93,7 @@ def compare(candidates: Sequence[Candidate], context: SaveContext, now: datetime
             keywords=draft.keywords,
             user_id=candidate.key[0],
             persona_id=candidate.key[2] or None,
+            known_share=known_share(draft.content),
             embedding=candidate.vector,
         )
         candidate.rule = context.rules.matching(candidate.record)

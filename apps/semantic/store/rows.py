@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from apps.core.domain.scope import Scope
+from apps.llm.services import known_share
 from apps.retrieval.domain.lexemes import LEXEMES_VERSION, document_lexemes
 from apps.retrieval.domain.substance import fullness, question_share
 from apps.rules.domain.engine.record import MemoryRecord
@@ -106,5 +107,6 @@ def record_from_row(row: Iterable[Any], vector: Vector | None) -> MemoryRecord:
         keywords=tuple(keywords),
         user_id=user_id,
         persona_id=persona_id or None,
+        known_share=known_share(content),
         embedding=vector,
     )

@@ -93,3 +93,7 @@ def test_another_dimension_is_another_space():
 def test_a_bare_string_is_refused():
     with pytest.raises(EmbeddingInputError):
         HashingEmbedder().embed("hello")
+
+
+def test_every_text_is_known():
+    assert HashingEmbedder().known_share("我喜欢游泳。") == 1.0

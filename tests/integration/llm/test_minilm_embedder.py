@@ -184,3 +184,36 @@ def test_loading_is_tried_again_after_a_failure(tmp_path):
     place.unlink()
     embedder.load()
     assert embedder.is_loaded
+
+
+@pytest.mark.parametrize(
+    ("text", "low", "high"),
+    [
+        ("I live in Oslo.", 1.0, 1.0),
+        ("", 1.0, 1.0),
+        ("Ich wohne in Köln und trinke gern Kaffee.", 1.0, 1.0),
+        ("J'habite à Genève, près du lac.", 1.0, 1.0),
+        ("我喜欢游泳。", 0.0, 0.8),
+        ("我在腾讯工作，每天坐地铁上班。", 0.0, 0.8),
+    ],
+)
+def test_the_share_of_known_tokens_is_low_for_chinese_only(int8, text, low, high):
+    assert low <= int8.known_share(text) <= high
+
+
+def test_the_share_of_a_text_is_counted_once(int8, monkeypatch):
+    text = "团子上个月送人了"
+    first = int8.known_share(text)
+    monkeypatch.setattr(int8, "load_runtime", lambda: pytest.fail("counted again"))
+    assert int8.known_share(text) == first
+
+
+def test_ascii_needs_no_tokenizer(tmp_path):
+    embedder = MiniLMEmbedder(tmp_path, Precision.INT8, threads=1)
+    assert embedder.known_share("plain words") == 1.0
+    assert not embedder.is_loaded
+
+
+def test_a_share_of_a_text_that_cannot_be_encoded_is_refused(int8):
+    with pytest.raises(EmbeddingInputError):
+        int8.known_share("\ud800")

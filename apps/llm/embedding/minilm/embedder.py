@@ -4,6 +4,7 @@ import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,9 @@ from apps.llm.embedding.minilm.source import Precision
 
 # Reading on would only cost time: 256 tokens are about 1,200 characters.
 MAX_CHARS = 32_768
+# Of a longer text its beginning shows as well which share of it is known. A kept text takes 1 KB or 4 KB at most.
+MAX_SHARE_CHARS, KEPT_SHARES = 1_000, 1 << 13
+UNKNOWN = "[UNK]"
 # Small enough for the activations of a batch to stay in the processor's caches (docs/decisions/0005).
 BATCH_TOKENS = 512
 
@@ -44,6 +48,7 @@ class MiniLMEmbedder:
         self._threads = threads
         self._lock = threading.Lock()
         self._runtime: MiniLMRuntime | None = None
+        self._known_share = lru_cache(maxsize=KEPT_SHARES)(self._count_known)
 
     def load(self) -> None:
         """Load the model now rather than at the first text. Raises EmbeddingUnavailableError."""
@@ -72,6 +77,17 @@ class MiniLMEmbedder:
         spread = map if len(batches) == 1 else runtime.pool.map
         list(spread(run, reversed(batches)))
         return vectors
+
+    def known_share(self, text: str) -> float:
+        """See `Embedder.known_share`. ASCII is made of known pieces. Raises EmbeddingUnavailableError."""
+        return 1.0 if text.isascii() else self._known_share(text[:MAX_SHARE_CHARS])
+
+    def _count_known(self, text: str) -> float:
+        """Return the share of the tokens of a text that are in the vocabulary; 1 for a text without tokens."""
+        tokenizer = self.load_runtime().tokenizer
+        (text,) = check_texts([text])
+        ids = tokenizer.encode(text, add_special_tokens=False).ids
+        return 1.0 - ids.count(tokenizer.token_to_id(UNKNOWN)) / len(ids) if ids else 1.0
 
     def load_runtime(self) -> MiniLMRuntime:
         """Return what computes vectors, loaded at the first use. Raises EmbeddingUnavailableError."""
