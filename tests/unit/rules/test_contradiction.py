@@ -323,7 +323,7 @@ def test_a_long_hostile_text_takes_no_time() -> None:
         ("April 5", Kind.DATE, "4-5", ""),
         ("5th of April", Kind.DATE, "4-5", ""),
         ("2024-04-05", Kind.DATE, "4-5", ""),
-        ("4:30 PM", Kind.TIME, "4:30pm", ""),
+        ("4:30 PM", Kind.TIME, "16:30", ""),
         ("Fridays", Kind.WEEKDAY, "fri", ""),
     ],
 )

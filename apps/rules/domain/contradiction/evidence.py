@@ -20,6 +20,7 @@ class Reason(StrEnum):
     ATTRIBUTE = "attribute"
     REPLACED = "replaced"
     CHANGE = "change"
+    ENDED = "ended"
 
 
 @dataclass(frozen=True)

@@ -245,7 +245,7 @@ def read_token(kind: str, text: str, is_first: bool) -> tuple[Token, ...]:
         case "date":
             return (Token(text, date_key(text), Kind.DATE),)
         case "time":
-            return (Token(text, re.sub(r"[\s.]", "", text.lower()), Kind.TIME),)
+            return (Token(text, time_key(text), Kind.TIME),)
         case "number":
             return (read_number(text),)
         case "idiom":
@@ -257,6 +257,15 @@ def read_token(kind: str, text: str, is_first: bool) -> tuple[Token, ...]:
     parts = _POSSESSIVE.sub("", text).split("-")
     is_unsure = is_first and not text.endswith("'s")
     return tuple(read_word(part, is_unsure and place == 0) for place, part in enumerate(parts) if part)
+
+
+def time_key(text: str) -> str:
+    """Return a time of day on the clock of 24 hours: "3 pm" and "15:00" are one."""
+    hours, minutes = [*map(int, re.findall(r"\d+", text)), 0][:2]
+    half = re.search(r"[ap]", text.lower())
+    if half:
+        hours = hours % 12 + 12 * (half[0] == "p")
+    return f"{hours}:{minutes:02d}"
 
 
 def date_key(text: str) -> str:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from itertools import islice
+from itertools import islice, pairwise
 from typing import NamedTuple
 
 from apps.rules.domain.contradiction.evidence import (
@@ -17,7 +17,7 @@ from apps.rules.domain.contradiction.evidence import (
 from apps.rules.domain.contradiction.single import lasts
 from apps.rules.domain.contradiction.subjects import are_of_others, differ_beside, times_of
 from apps.rules.domain.contradiction.text import Clause, Kind, Passage, Token, is_identifier
-from apps.rules.domain.contradiction.words import FILLERS, LIGHT, PERSONS, RUNNING, UPDATE_CUES
+from apps.rules.domain.contradiction.words import FILLERS, LIGHT, PERSONS, RECORDS, RUNNING, UPDATE_CUES
 
 WINDOW = 12
 NOUNS = 2
@@ -26,6 +26,8 @@ MIN_SHARED, MIN_SHARED_NEAR = 3, 2
 MIN_TOPIC, NEAR_TOPIC = 0.25, 0.5
 MAX_VALUES = 40
 GONE_BY = frozenset(("last", "past", "previous"))
+# From this cosine a common unit or compound ("cache TTL") speaks for one thing of the speaker.
+OWN_TOPIC = 0.45
 SHORT_TOKENS = 25
 BASE = 0.3
 # Without vectors the topic counts as one that is neither near nor far.
@@ -50,6 +52,7 @@ class Value(NamedTuple):
     changed: bool
     running: bool
     times: frozenset[str]
+    compounds: frozenset[tuple[str, str]]
 
 
 def find_value(first: Passage, second: Passage, similarity: float | None) -> Evidence | None:
@@ -89,7 +92,12 @@ def walk_values(passage: Passage) -> Iterator[Value]:
             changed = not UPDATE_CUES.isdisjoint(token.key for token in near)
             said = " ".join(token.text for token in near)
             running = not RUNNING.isdisjoint(token.text for token in near)
-            yield Value(token, frozenset(following), around, said, named, personal, changed, running, times_of(whole))
+            running = running or (personal and any(phrase in said for phrase in RECORDS))
+            content = [one.key for one in near if one.is_content and one.key not in LIGHT]
+            compounds = frozenset(pairwise(content))
+            yield Value(
+                token, frozenset(following), around, said, named, personal, changed, running, times_of(whole), compounds
+            )
 
 
 def is_relative(sentence: Clause, place: int) -> bool:
@@ -151,10 +159,13 @@ def score_values(one: Value, other: Value, same_noun: bool, similarity: float | 
     # The share of the words around one value that are also around the other, of the fewer ones.
     fewer = min(len(ours - _SAYS_NOTHING | ours & theirs), len(theirs - _SAYS_NOTHING | ours & theirs))
     overlap = len(ours & theirs) / fewer if fewer else 0.0
+    is_own = one.personal and other.personal
     return (
         BASE
         + 0.25 * overlap
         + 0.35 * topic
+        + 0.07 * (is_own and bool(one.compounds & other.compounds))
+        + 0.05 * (is_own and topic >= OWN_TOPIC and bool(one.token.unit))
         + 0.03 * same_noun
         + 0.09 * (one.changed or other.changed)
         + 0.06 * (one.running + other.running)

@@ -63,6 +63,8 @@ CHANGES = keys(
 )
 # Words of a running total or a state until now.
 RUNNING = words("now far since already currently yet total until")
+# Values of the speaker that are bettered rather than added to.
+RECORDS = ("personal best", "highest score", "high score", "best time", "total", "count", "different", "so far")
 # Statements that hold with one value at a time: "lives in", "favourite", "is due on".
 SINGLE_VALUED = keys(
     """live reside move relocate born birthday birthdate marry married engaged name named called nickname favorite

@@ -12,7 +12,8 @@ from functools import lru_cache
 import numpy as np
 
 from apps.retrieval.domain.text.terms import query_terms
-from apps.rules.domain.contradiction.detect import find_contradiction
+from apps.rules.domain.contradiction.evidence import Reason
+from apps.rules.domain.contradiction.judgement import can_restate, find_evidence, reading_of, restates
 from apps.rules.domain.contradiction.lexicon import are_opposites
 from apps.rules.domain.contradiction.text import VALUES, Passage, analyse
 from apps.rules.domain.contradiction.words import PARTICLES
@@ -20,12 +21,15 @@ from apps.rules.domain.engine.record import MemoryRecord
 from apps.rules.domain.engine.signals import Detection, DetectionConfig, Signal, SignalType
 
 MAKE_A_CONFLICT = frozenset((SignalType.SEMANTIC, SignalType.KEYWORD, SignalType.CONTRADICTION))
+# Of texts that the embedder knows less of, all have nearly the same vector.
+MIN_KNOWN_SHARE = 0.7
 MAX_SHOWN_WORDS = 50
 SAME_MATTER_COSINE = 0.6
 SAME_MATTER_WORDS = 2
 # "Works at Google" has one of its two content words in common with "Works at Apple".
 SHORT_WORDS = 5
 # Signs before numbers, currencies and percentages: 5 is not -5, and $5 not €5.
+_SIGNS = re.compile(r"(?<!\w)[-+−](?=[$€£¥]?\d)")
 _MARKS = re.compile(r"(?<!\w)[-+−](?=[$€£¥]?\d)|[$€£¥%‰°]")
 
 
@@ -36,14 +40,20 @@ def detect(candidate: MemoryRecord, existing: MemoryRecord, config: DetectionCon
     text; embeddings of different lengths are not compared.
     """
     cosine = cosine_of(candidate, existing)
+    one, other = candidate.content, existing.content
+    says_same = (
+        config.restate_threshold < 1
+        and restates(one, other, cosine, config.restate_threshold)
+        and _SIGNS.findall(one) == _SIGNS.findall(other)
+    )
     found = (
         semantic_signal(cosine, existing.key, config),
         keyword_signal(candidate, existing, config),
         time_signal(candidate, existing, config),
         importance_signal(candidate, existing, config),
-        contradiction_signal(candidate, existing, cosine, config),
+        None if says_same else contradiction_signal(candidate, existing, cosine, config),
     )
-    signals = tuple(signal for signal in found if signal)
+    signals = tuple(signal for signal in found if signal and not is_only_near(signal, candidate, existing, config))
     scores = {signal.type: signal.score for signal in signals}
     makers = MAKE_A_CONFLICT & scores.keys()
     is_conflict = bool(makers)
@@ -53,13 +63,28 @@ def detect(candidate: MemoryRecord, existing: MemoryRecord, config: DetectionCon
     if SignalType.CONTRADICTION in scores:
         is_decisive = scores[SignalType.CONTRADICTION] >= config.act_threshold
         return Detection(signals, is_conflict, total, is_decisive=is_decisive)
-    restates = is_conflict and restated_share(candidate.content, existing.content) >= config.restate_threshold
-    return Detection(signals, is_conflict, total, is_decisive=restates, restates=restates)
+    is_same = is_conflict and restated_share(one, other) >= config.restate_threshold and can_restate(one, other)
+    is_same = is_same or says_same
+    return Detection(signals, is_conflict or is_same, total, is_decisive=is_same, restates=is_same)
+
+
+def is_only_near(signal: Signal, candidate: MemoryRecord, existing: MemoryRecord, config: DetectionConfig) -> bool:
+    """Return whether a signal only says that both are about one matter, where they say nearly the same about it."""
+    if signal.type is not SignalType.CONTRADICTION or signal.score >= config.act_threshold:
+        return False
+    one, other = candidate.content, existing.content
+    is_near = signal.evidence["reason"] == Reason.CHANGE and restated_share(one, other) >= config.restate_threshold
+    return is_near and can_restate(one, other)
 
 
 def cosine_of(candidate: MemoryRecord, existing: MemoryRecord) -> float | None:
-    """Return the cosine of the two unit vectors; None where one is missing or they are of different length."""
+    """Return the cosine of the two unit vectors.
+
+    None where one is missing, they are of different length, or the embedder does not know enough of the texts.
+    """
     one, other = candidate.embedding, existing.embedding
+    if min(candidate.known_share, existing.known_share) < MIN_KNOWN_SHARE:
+        return None
     if one is None or other is None or one.shape != other.shape:
         return None
     cosine = float(np.dot(one, other))
@@ -138,17 +163,25 @@ def contradiction_signal(
         one, other = keywords_of(candidate), keywords_of(existing)
         if min(len(one), len(other)) > SHORT_WORDS and len(one & other) < SAME_MATTER_WORDS:
             return None
-    found = find_contradiction(candidate.content, existing.content, cosine)
+    # Of equal times the candidate is the newer one.
+    if existing.timestamp > candidate.timestamp:
+        found = find_evidence(candidate.content, existing.content, cosine)
+    else:
+        found = find_evidence(existing.content, candidate.content, cosine)
+        found = found and found.swapped()
     if found is None or found.score <= config.contradiction_threshold:
         return None
+    share = min(candidate.known_share, existing.known_share)
     evidence = {
         "reason": found.reason.value,
         "candidate": shorten(found.first),
         "existing": shorten(found.second),
+        "readings": [reading_of(candidate.content, found.first), reading_of(existing.content, found.second)],
         "differing": [list(pair) for pair in found.differing],
         "common": list(found.common)[:MAX_SHOWN_WORDS],
         "threshold": config.contradiction_threshold,
         "target": existing.key,
+        **({} if share == 1 else {"known_share": round(share, 2)}),
     }
     return Signal(SignalType.CONTRADICTION, found.score, evidence)
 

@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from apps.rules.domain.contradiction.detect import MAX_ACTED_CHARS
+from apps.rules.domain.contradiction.judgement import read_text
 from apps.rules.domain.engine.arbitration import (
     DEFAULT_CONFIDENCE,
     SIDES,
@@ -26,6 +27,7 @@ from apps.rules.domain.engine.arbitration import (
 from apps.rules.domain.engine.record import MemoryRecord
 from apps.rules.domain.engine.signals import Detection, DetectionConfig, Signal, SignalType
 from apps.rules.domain.engine.verdict import DecidedConflict, Verdict, VerdictOutcome, choose
+from apps.rules.domain.statements.statement import Mood
 
 _QUESTION_MARKS = ("?", "？", "؟")
 
@@ -79,7 +81,10 @@ def reason_not_to_ask(candidate: str, existing: str) -> Unfit | None:
 
 def asserts(text: str) -> bool:
     """Return whether a text says something that could decide about another one."""
-    return not text.rstrip(" \t\r\n\"'”’»)」』").endswith(_QUESTION_MARKS)
+    found = read_text(text)
+    if not found:  # a language that cannot be read
+        return not text.rstrip(" \t\r\n\"'”’»)」』").endswith(_QUESTION_MARKS)
+    return any(one.can_decide for one in found) and not any(one.mood is Mood.QUESTION for one in found)
 
 
 def is_sure(opinion: Opinion, config: DetectionConfig) -> bool:

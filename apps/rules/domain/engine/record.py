@@ -12,7 +12,8 @@ class MemoryRecord:
     """One side of a possible conflict.
 
     key: what the caller calls it, "candidate" for one that is not stored yet. importance: in [0, 1]. timestamp:
-    aware, when it happened, else when it was saved. embedding: unit vector, float32; None where there is none.
+    aware, when it happened, else when it was saved. known_share: how much of the content the embedder knows, in
+    [0, 1]. embedding: unit vector, float32; None where there is none.
     """
 
     key: str
@@ -23,4 +24,5 @@ class MemoryRecord:
     keywords: tuple[str, ...] = ()
     user_id: str = ""
     persona_id: str | None = None
+    known_share: float = 1.0
     embedding: npt.NDArray[np.float32] | None = field(default=None, repr=False)

@@ -74,7 +74,8 @@ class DetectionConfig(Section):
         default=0.85, description="Strength from which a contradiction is acted on, not only noticed."
     )
     restate_threshold: Share = Field(
-        default=0.8, description="Share of common words from which a memory is a restatement."
+        default=0.8,
+        description="Share of common words from which a memory is a restatement; at 1 none in other words is.",
     )
     judge_threshold: Share = Field(
         default=0.8, description="Confidence from which the verdict of a chat model is acted on, where one is asked."

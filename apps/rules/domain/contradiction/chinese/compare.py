@@ -1,0 +1,238 @@
+"""Whether two Chinese texts contradict each other, by characters and words (simplified and traditional)."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import lru_cache
+from itertools import islice, product
+
+from apps.rules.domain.contradiction.chinese import ends, spans
+from apps.rules.domain.contradiction.chinese.frames import Clause, Frame, Relation, analyse_chinese
+from apps.rules.domain.contradiction.chinese.values import ValueKind, are_equal, kind_of
+from apps.rules.domain.contradiction.evidence import Evidence, Reason, strongest
+from apps.rules.domain.statements import chinese_words as words
+from apps.rules.domain.statements.chinese import fold_chinese
+
+# Sure enough to act on; for noticing only; weak.
+SURE, LIKELY, WEAK = 0.92, 0.75, 0.6
+# One statement is a small part of a longer memory: superseding that for it would lose the rest.
+MAX_ACTED_CHARS, MAX_ACTED_CLAUSES = 500, 12
+MAX_PAIRS = 400
+# Clauses that have only these in common do not have the same words.
+COMMON_CHARACTERS = frozenset("我你他她它的了在是不有们这那也都就还")
+# A Chinese name has at most three characters.
+MAX_NAME = 3
+
+_PERSON = re.compile(rf"(?:{words.PERSONS})")
+_OWN = re.compile("^(?:我们|我)")
+_SINGLE = re.compile(rf"(?:{words.SINGLE_HEADS})$")
+_MULTIPLE = re.compile(rf"(?:{words.MULTIPLE_HEADS})$")
+_JOB = re.compile(rf"(?:{words.JOBS})$")
+_PART = re.compile(rf"(?:{words.PARTS})$")
+_LARGE = re.compile(rf"(?:{words.PLACES_OF_SIZE})")
+_SMALL = re.compile(rf"(?:{words.SMALL_PLACES})$")
+_HELD = re.compile(rf"(?:{words.HELD})$")
+_PROMOTED = re.compile(words.PROMOTED)
+_SEVERAL = re.compile("[、和跟与及或]|之一|等$")
+_ACTIVITY = re.compile(
+    rf"^(?:{words.ACTIVITIES})|(?:出差|度假|休息|休假|旅行|旅游|实习|兼职|打工|念书|读书|开会|当.{{1,6}})$"
+)
+_NO_PLACE = re.compile("家|远程|线上|外面|这里|那里")
+_NO_BIGRAM = re.compile("[我你他她它的了在是不有没要会就都也还这那个们和跟与很把被让给从到上下里去来说用]")
+
+# The relations of an older statement that a newer one may replace.
+_REPLACES = {
+    Relation.LIVES: {Relation.LIVES},
+    Relation.WORKS: {Relation.WORKS},
+    Relation.PLACE: {Relation.PLACE, Relation.BECOMES},
+    Relation.NAME: {Relation.NAME, Relation.BECOMES, Relation.EQUALS},
+    Relation.EQUALS: {Relation.EQUALS, Relation.BECOMES, Relation.NAME, Relation.PLACE},
+    Relation.USES: {Relation.USES, Relation.BECOMES},
+    Relation.CHARGE: {Relation.CHARGE},
+    Relation.STUDIES: {Relation.STUDIES},
+    Relation.TRAVELS: {Relation.TRAVELS},
+    Relation.COMPANY: {Relation.COMPANY},
+    Relation.BECOMES: {Relation.BECOMES, Relation.EQUALS, Relation.USES, Relation.PLACE, Relation.NAME},
+}
+
+
+def find_chinese(older: str, newer: str) -> Evidence | None:
+    """Return the strongest evidence that a newer Chinese text contradicts an older one; None for none.
+
+    The first passage and the first of each differing pair are of the older text. Accepts any str.
+    """
+    if restates_chinese(older, newer) == 1:
+        return None
+    clauses = analyse_chinese(older)
+    found = strongest(compare(*pair) for pair in pairs_of(clauses, analyse_chinese(newer)))
+    if found and (len(older) > MAX_ACTED_CHARS or len(clauses) > MAX_ACTED_CLAUSES) and found.score > LIKELY:
+        return Evidence(found.reason, LIKELY, found.first, found.second, found.differing, found.common)
+    return found
+
+
+def pairs_of(older: tuple[Clause, ...], newer: tuple[Clause, ...]) -> Iterator[tuple[Clause, Clause]]:
+    """Yield at most MAX_PAIRS pairs of clauses that share something of the matter."""
+    deciding = ([clause for clause in side if clause.statement.can_decide] for side in (older, newer))
+    pairs = ((one, other) for one, other in product(*deciding) if not one.matter.isdisjoint(other.matter))
+    return islice(pairs, MAX_PAIRS)
+
+
+def compare(older: Clause, newer: Clause) -> Evidence | None:
+    """Return the strongest evidence that one clause contradicts an older one; both are asserted."""
+    found = [compare_frames(older, newer, *pair) for pair in product(older.frames, newer.frames)]
+    if not COMMON_CHARACTERS.issuperset(older.matter & newer.matter):
+        found += spans.find_flip(older, newer), spans.find_span(older, newer)
+    sure = strongest((*found, ends.find_end(older, newer)))
+    if sure is None:
+        return find_hint(older, newer)
+    if sure.score > LIKELY and (newer.statement.additive or not (older.is_present and newer.is_present)):
+        return Evidence(sure.reason, WEAK, sure.first, sure.second, sure.differing, sure.common)
+    return sure
+
+
+def compare_frames(older: Clause, newer: Clause, one: Frame, other: Frame) -> Evidence | None:
+    """Return the evidence that two clauses have for one topic different values."""
+    if other.relation not in _REPLACES[one.relation] or not is_one_topic(one, other):
+        return None
+    if are_equal(one.value, other.value):
+        return None
+    changes = other.is_change or newer.now
+    score = score_of(one, replace(other, is_change=other.is_change or newer.statement.corrects), changes=changes)
+    if score == 0:
+        return None
+    reason = Reason.REPLACED if kind_of(one.value)[0] in (ValueKind.WORDS, ValueKind.CODE) else Reason.VALUE
+    return Evidence(reason, score, older.text, newer.text, ((one.value, other.value),), (one.topic,))
+
+
+def is_one_topic(one: Frame, other: Frame) -> bool:
+    """Return whether two frames are about the same: "我体重" is "体重"."""
+    own = _OWN.sub("", one.topic)
+    return one.topic == other.topic or (own == _OWN.sub("", other.topic) and len(own) > 1)
+
+
+def score_of(one: Frame, other: Frame, *, changes: bool) -> float:
+    """Return how sure it is that the second value takes the place of the first."""
+    if _SEVERAL.search(one.value) or _SEVERAL.search(other.value):
+        return WEAK
+    if not changes and (one.value in other.value or other.value in one.value):
+        return 0
+    match one.relation:
+        case Relation.LIVES:
+            return SURE if changes or are_of_one_size(one.value, other.value) else WEAK
+        case Relation.WORKS:
+            is_part = _PART.search(one.value) or _PART.search(other.value) or _NO_PLACE.search(other.value)
+            return WEAK if is_part and not other.is_change else SURE
+        case Relation.CHARGE | Relation.COMPANY | Relation.TRAVELS:
+            return SURE if changes else WEAK
+        case Relation.STUDIES:
+            return SURE if other.verb else WEAK
+        case Relation.USES:
+            return SURE if changes and not is_person(one.topic) else WEAK
+        case Relation.PLACE:
+            return score_place(one, other, changes=changes)
+        case Relation.NAME:
+            return SURE if changes or not _MULTIPLE.search(one.topic) else WEAK
+    return score_equals(one, other, changes=changes)
+
+
+def score_place(one: Frame, other: Frame, *, changes: bool) -> float:
+    """Return the score of two places or times of one thing."""
+    if one.verb == "在" and other.is_change and is_activity(one, other):
+        return 0
+    value, others = cut_equal_end(one.value, other.value)
+    kind, kind_other = kind_of(value), kind_of(others)
+    if ValueKind.TIME in (kind[0], kind_other[0]) and kind[0] is not kind_other[0]:
+        return 0 if not other.is_change else WEAK
+    tail = one.value[len(value) :]
+    if (tail and not _HELD.search(tail)) or (_MULTIPLE.search(one.topic) and not other.is_change):
+        return WEAK
+    if is_person(one.topic) and (not other.is_change or other.relation is Relation.BECOMES):
+        return WEAK
+    if not changes and not are_of_one_size(value, others):
+        return WEAK
+    return SURE
+
+
+def is_activity(one: Frame, other: Frame) -> bool:
+    """Return whether "is in" says what a person is doing: one who moves lives elsewhere, and may do the same there."""
+    moves = other.verb.startswith(("搬", "迁", "移"))
+    return _ACTIVITY.search(one.value) is not None or (
+        moves and (is_person(one.topic) or (len(one.topic) <= MAX_NAME and one.topic[0] != "我"))
+    )
+
+
+def cut_equal_end(one: str, other: str) -> tuple[str, str]:
+    """Return two values without what both end with, such as a verb."""
+    found = re.search(rf"(?:{words.HELD})+$", one)
+    if found and other.endswith(found[0]) and found.start() and len(other) > len(found[0]):
+        return one[: found.start()], other[: -len(found[0])]
+    if found and found.start() and not _HELD.search(other):
+        return one[: found.start()], other
+    return one, other
+
+
+def score_equals(one: Frame, other: Frame, *, changes: bool) -> float:
+    """Return the score of two values of "is", "is called", or of what became another."""
+    if _PROMOTED.match(other.verb):
+        return SURE if _JOB.search(one.value) else WEAK
+    kind, unit = kind_of(one.value)
+    kind_other, unit_other = kind_of(other.value)
+    is_value = kind in (ValueKind.NUMBER, ValueKind.TIME)
+    if other.relation is Relation.PLACE and (not other.is_change or kind is ValueKind.WORDS or kind is not kind_other):
+        return 0
+    if is_value and (kind is not kind_other or unit != unit_other):
+        return WEAK
+    if other.is_change:
+        return SURE if not is_person(one.topic) or one.relation is not Relation.EQUALS else LIKELY
+    head = one.topic
+    if _MULTIPLE.search(head) or one.verb.endswith("的是") != other.verb.endswith("的是"):
+        return WEAK
+    if _SINGLE.search(head) or (head.find("最喜欢") >= 0 and len(head) > 4):
+        return SURE
+    if is_value and not is_person(head):
+        return SURE
+    return SURE if changes and _JOB.search(one.value) and _JOB.search(other.value) else WEAK
+
+
+def is_person(topic: str) -> bool:
+    """Return whether a topic is only a person."""
+    return _PERSON.fullmatch(topic) is not None
+
+
+def are_of_one_size(one: str, other: str) -> bool:
+    """Return whether neither of two places is likely to lie in the other."""
+    if one in other or other in one or kind_of(one) != kind_of(other):
+        return False
+    return bool(_LARGE.fullmatch(one)) == bool(_LARGE.fullmatch(other)) and (
+        bool(_SMALL.search(one)) == bool(_SMALL.search(other))
+    )
+
+
+def find_hint(older: Clause, newer: Clause) -> Evidence | None:
+    """Return weak evidence: the newer clause reports a change, or denies something, of what the older one is about."""
+    said = newer.statement
+    if said.additive or not (said.changes or said.corrects or older.negative != newer.negative):
+        return None
+    common = bigrams_of(older.bare) & bigrams_of(newer.bare)
+    if not common:
+        return None
+    return Evidence(Reason.CHANGE, WEAK, older.text, newer.text, common=tuple(sorted(common)))
+
+
+@lru_cache(maxsize=1 << 14)
+def bigrams_of(text: str) -> frozenset[str]:
+    """Return the pairs of characters that carry meaning, Latin words and numbers of a text."""
+    words_in = re.findall(r"[a-z0-9][a-z0-9_.-]*[a-z0-9]", text)
+    pairs = (text[at : at + 2] for at in range(len(text) - 1))
+    return frozenset(words_in) | {
+        pair for pair in pairs if re.fullmatch("[㐀-鿿]{2}", pair) and not _NO_BIGRAM.search(pair)
+    }
+
+
+def restates_chinese(first: str, second: str) -> float:
+    """Return how much of two texts is the same, in [0, 1]; 0 where a value, a negation or a time differs. Symmetric."""
+    if first == second:
+        return 1.0
+    if fold_chinese(first) == fold_chinese(second):
+        return 1.0
+    return spans.restated_share(analyse_chinese(first), analyse_chinese(second))

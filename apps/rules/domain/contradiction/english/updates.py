@@ -1,0 +1,210 @@
+"""Whether the newer of two statements replaces the older one: another value, a move, an end, a change of mind.
+
+Both must be asserted, and their times must allow it: a past state replaces nothing. The subject must be the same; what
+differs must be one thing of one kind, in a place that has room for one, or the newer side says that something changed.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from itertools import islice, product
+from typing import NamedTuple
+
+from apps.retrieval.domain.text.languages import STOPWORDS
+from apps.rules.domain.contradiction.english.ends import (
+    find_change_of_mind,
+    find_end,
+    find_new_holder,
+    find_replacement,
+)
+from apps.rules.domain.contradiction.english.states import (
+    ACT,
+    LIKELY,
+    NOTICE,
+    Judged,
+    are_of_others,
+    as_state,
+    is_personal,
+    resolve,
+    says_change,
+    written,
+)
+from apps.rules.domain.contradiction.english.values import (
+    find_changed_value,
+    find_corrected,
+    find_new_value,
+    find_other_number,
+    find_value_of,
+)
+from apps.rules.domain.contradiction.english.vocabulary import SAYS_LITTLE
+from apps.rules.domain.contradiction.evidence import Evidence, Reason
+from apps.rules.domain.contradiction.frames import Frame, frame_of, frames_of
+from apps.rules.domain.statements.read import split_into_sentences, statements_of
+from apps.rules.domain.statements.statement import Mood, Tense
+
+# Cosines from which two texts are about one matter: with a word in common, and with the subject only.
+NEAR_CHANGED, SAME_SUBJECT = 0.4, 0.5
+# A memory is noticed for its matter alone only if it says little else.
+MAX_NOTICED_CHARS = 70
+# Words that statements within longer texts must share.
+MIN_COMMON = 2
+MAX_PAIRS = 200
+SHORT_CHARS = 150
+# Short texts and sentences that are kept read, 4 KB each, and long texts that are kept parted.
+KEPT_SHORT, KEPT_LONG = 1 << 13, 1 << 10
+MAX_CHARS, MAX_SENTENCES, STEM_CHARS = 4000, 60, 5
+_WORD = re.compile(r"[^\W_]{3,}")
+
+
+class Sentences(NamedTuple):
+    """The sentences of a text, and beginning of a word -> the places of those that have it."""
+
+    texts: tuple[str, ...]
+    having: Mapping[str, tuple[int, ...]]
+
+
+def find_update(older: str, newer: str, similarity: float | None = None) -> Evidence | None:
+    """Return the evidence that a statement of the newer text replaces one of the older text; None for none.
+
+    The score is ACT where it may be acted on, NOTICE where a person should look. similarity: the cosine of the texts,
+    None where it is not known. Accepts any str.
+    """
+    if older == newer:
+        return None
+    best: Evidence | None = None
+    is_long = max(len(older), len(newer)) > SHORT_CHARS
+    may_be_near = len(older) <= MAX_NOTICED_CHARS and '"' not in older + newer
+    pairs = pairs_that_share(older, newer) if is_long else pairs_of(older, newer)
+    for old, new in islice(pairs, MAX_PAIRS):
+        found = compare(old, new, similarity)
+        if found is None or (found.score == LIKELY and not may_be_near):
+            continue
+        if best is None or found.score > best.score:
+            best = found
+        if best.score >= ACT:
+            break
+    return best
+
+
+@lru_cache(maxsize=KEPT_SHORT)
+def claims_of(text: str) -> tuple[Frame, ...]:
+    """Return what a short text, or a sentence of a longer one, asserts of the present."""
+    stated = (one for one in statements_of(text) if one.can_decide and one.tense is not Tense.PAST)
+    return tuple(frame for statement in stated for frame in frames_of(statement))
+
+
+@lru_cache(maxsize=KEPT_LONG)
+def sentences_of(text: str) -> Sentences:
+    """Return the sentences of a long text, at most MAX_SENTENCES, with their words by their beginnings."""
+    found = tuple(islice((one for one in split_into_sentences(text[:MAX_CHARS]) if one.strip()), MAX_SENTENCES))
+    having: dict[str, list[int]] = defaultdict(list)
+    for place, sentence in enumerate(found):
+        for key in {word[:STEM_CHARS] for word in _WORD.findall(sentence.lower()) if word not in STOPWORDS}:
+            having[key].append(place)
+    return Sentences(found, {key: tuple(places) for key, places in having.items()})
+
+
+def pairs_of(older: str, newer: str) -> Iterator[tuple[Frame, Frame]]:
+    """Yield the pairs of statements of two short texts that may decide about each other."""
+    for new, old in product(claims_of(newer), claims_of(older)):
+        is_of_one_kind = old.statement.mood is new.statement.mood or old.statement.mood is Mood.ASSERTION
+        if is_of_one_kind and (old.content & new.content or old.subject_keys == new.subject_keys):
+            yield old, new
+
+
+def pairs_that_share(older: str, newer: str) -> Iterator[tuple[Frame, Frame]]:
+    """Yield the pairs of statements of two texts that share a name or several words: the others are not even read."""
+    ours, theirs = sentences_of(older), sentences_of(newer)
+    shared: dict[tuple[int, int], int] = defaultdict(int)
+    for key in ours.having.keys() & theirs.having.keys():
+        for pair in product(ours.having[key], theirs.having[key]):
+            shared[pair] += 1
+    needed = 1 if len(older) <= SHORT_CHARS else MIN_COMMON
+    near = sorted((pair for pair, count in shared.items() if count >= needed), key=lambda pair: -shared[pair])
+    for one, other in near[:MAX_SENTENCES]:
+        for new, old in product(claims_of(theirs.texts[other]), claims_of(ours.texts[one])):
+            is_of_one_kind = old.statement.mood is new.statement.mood or old.statement.mood is Mood.ASSERTION
+            if is_of_one_kind and (len(old.content & new.content) >= MIN_COMMON or old.names & new.content):
+                yield old, new
+
+
+def may_decide(first: str, second: str) -> bool:
+    """Return whether two texts may decide about each other: asserted, of one time, and not about different ones.
+
+    Of longer texts only the statements are asked for, since evidence between them is found clause by clause.
+    """
+    if max(len(first), len(second)) > SHORT_CHARS:
+        return True
+    return any(
+        one.can_decide
+        and other.can_decide
+        and (one.tense is Tense.PAST) is (other.tense is Tense.PAST)
+        and (one.additive is other.additive or one.negative is not other.negative)
+        and not are_of_others(frame_of(one), frame_of(other))
+        for one in statements_of(first)
+        for other in statements_of(second)
+    )
+
+
+def compare(old: Frame, new: Frame, similarity: float | None) -> Evidence | None:
+    """Return the evidence that one statement replaces another."""
+    if not old.verb:
+        return None
+    if not new.verb:
+        judged = find_corrected(old, new)
+        return judged and Evidence(judged[0], judged[1], old.statement.body, new.statement.body, (judged[2:],))
+    old = as_state(old)
+    old, new = resolve(old, new)
+    if old.setting != new.setting and old.setting and new.setting:
+        return None
+    judged = (
+        find_end(old, new)
+        or find_replacement(old, new)
+        or find_change_of_mind(old, new)
+        or find_new_value(old, new)
+        or find_new_value(old, as_state(new))
+        or find_value_of(old, new)
+        or find_changed_value(old, new)
+        or find_corrected(old, new)
+        or find_other_number(old, new)
+        or find_new_holder(old, new)
+        or find_same_matter(old, new, similarity)
+    )
+    is_bound = old.setting != new.setting and not (new.setting <= old.content)
+    if judged and is_bound and not (new.is_event and all(":" in key for key in new.setting)):
+        judged = (judged[0], min(judged[1], NOTICE), *judged[2:])
+    if not judged:
+        return None
+    reason, score, first, second = judged
+    is_more = new.statement.additive and not old.statement.additive
+    if is_more and score >= ACT and reason is not Reason.ENDED:
+        score = NOTICE
+    common = tuple(sorted(old.content & new.content))
+    return Evidence(reason, score, old.statement.body, new.statement.body, ((first, second),), common)
+
+
+def find_same_matter(old: Frame, new: Frame, similarity: float | None) -> Judged:
+    """Return that something new is said about what a state is about, without a value that can be compared.
+
+    "Theo goes to the Sunflower kindergarten", "Theo started first grade at Linden School".
+    """
+    if (
+        old.is_event
+        or max(len(old.statement.body), len(new.statement.body)) > SHORT_CHARS
+        or not (old.is_definite and new.is_definite)
+        or are_of_others(old, new)
+    ):
+        return None
+    shared = (old.content & new.content) - SAYS_LITTLE
+    is_new = says_change(new) or new.is_event or old.is_negative != new.is_negative
+    if new.statement.additive or not (is_personal(old) and is_personal(new)):
+        is_own = old.subject_words == new.subject_words and bool(old.subject_words) and not old.is_doing
+        if new.statement.additive or not (is_new and is_own and old.group):
+            return None
+    if not is_new:
+        return None
+    is_near = is_new and old.subject_keys == new.subject_keys and similarity is not None and similarity >= SAME_SUBJECT
+    if (not shared and not is_near) or (similarity is not None and similarity < NEAR_CHANGED):
+        return None
+    return Reason.CHANGE, LIKELY, written(old.rest), written((*new.group, *new.rest))

@@ -1,0 +1,87 @@
+"""Judge whether two texts contradict each other, whatever their language, as far as their readings allow it."""
+
+from dataclasses import replace
+
+from apps.rules.domain.contradiction.detect import find_contradiction
+from apps.rules.domain.contradiction.english.updates import SHORT_CHARS, find_update, may_decide
+from apps.rules.domain.contradiction.evidence import NOTICE_ONLY, Evidence, Reason, strongest
+from apps.rules.domain.contradiction.languages import find_in_language, read_in, restated_share_in
+from apps.rules.domain.contradiction.restated import says_the_same
+from apps.rules.domain.contradiction.subjects import have_other_speakers
+from apps.rules.domain.contradiction.text import analyse
+from apps.rules.domain.statements.language import ENGLISH, common_language, language_of
+from apps.rules.domain.statements.read import statements_of
+from apps.rules.domain.statements.statement import Mood, Statement, Tense
+
+# From this score evidence is acted on by default; see `DetectionConfig.act_threshold`.
+DECISIVE = 0.85
+# Longer texts say several things, and are not the same in other words.
+MAX_RESTATED_CHARS = 300
+
+
+def find_evidence(older: str, newer: str, similarity: float | None) -> Evidence | None:
+    """Return the strongest evidence that the newer of two texts contradicts the older one; None for none.
+
+    Only what is asserted of the present can be decided about: evidence between a question, a plan, a wish, a condition,
+    a report or the past and anything else is for noticing only, and so is evidence between texts of languages that
+    cannot be read, or of two languages. similarity: the cosine of the texts, None where it is not known or not trusted.
+    """
+    if have_other_speakers(analyse(older), analyse(newer)):
+        return None
+    language = common_language(older, newer)
+    found = find_contradiction(older, newer, similarity)
+    if language != ENGLISH:
+        capped = found and replace(found, score=min(found.score, NOTICE_ONLY))
+        return strongest((find_in_language(language, older, newer), capped))
+    update = find_update(older, newer, similarity)
+    if found and found.score >= DECISIVE:
+        is_short = max(len(older), len(newer)) <= SHORT_CHARS
+        is_read = is_short and update is not None and update.reason is not Reason.CHANGE and update.score < DECISIVE
+        if is_read or not may_decide(older, newer):
+            found = replace(found, score=NOTICE_ONLY)
+    return strongest((found, update))
+
+
+def restates(first: str, second: str, similarity: float | None, threshold: float) -> bool:
+    """Return whether two texts say the same in other words, by the words of their language. Symmetric."""
+    if max(len(first), len(second)) > MAX_RESTATED_CHARS:
+        return False
+    language = common_language(first, second)
+    if language == ENGLISH:
+        return says_the_same(first, second, similarity)
+    return restated_share_in(language, first, second) >= threshold and can_restate(first, second)
+
+
+def can_restate(first: str, second: str) -> bool:
+    """Return whether one of two texts may replace the other as a restatement: a question, plan or wish never does."""
+    if first == second:
+        return True
+    language = common_language(first, second)
+    if language == ENGLISH and max(len(first), len(second)) <= SHORT_CHARS:
+        return may_decide(first, second)
+    ours, theirs = read_text(first), read_text(second)
+    if language == ENGLISH:
+        asks = [sum(one.mood is Mood.QUESTION for one in side) for side in (ours, theirs)]
+        return asks[0] == asks[1] and all(any(one.can_decide for one in side) for side in (ours, theirs))
+    return all(statement.can_decide and statement.tense is not Tense.PAST for statement in (*ours, *theirs))
+
+
+def read_text(text: str) -> tuple[Statement, ...]:
+    """Return the statements of a text in its language; none for a language that cannot be read."""
+    language = language_of(text)
+    return statements_of(text) if language == ENGLISH else read_in(language, text)
+
+
+def reading_of(text: str, passage: str) -> str:
+    """Return how the statement of a text that a passage is from is read, in words: "assertion, present, negative"."""
+    statements = read_text(text)
+    if not statements:
+        return "unread"
+    found = next((one for one in statements if one.body and one.body in passage), statements[0])
+    flags = {
+        "negative": found.negative,
+        "additive": found.additive,
+        "correction": found.corrects,
+        "change": found.changes,
+    }
+    return ", ".join((found.mood.value, found.tense.value, *(name for name, is_set in flags.items() if is_set)))

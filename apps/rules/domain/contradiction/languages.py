@@ -1,0 +1,40 @@
+"""The entry to the languages other than English: reading, contradictions and restatements of texts of one language.
+
+For a language that cannot be read nothing is found: such a text is only noticed by what needs no language.
+"""
+
+from apps.rules.domain.contradiction.chinese.compare import find_chinese, restates_chinese
+from apps.rules.domain.contradiction.european import find_european, restated_european
+from apps.rules.domain.contradiction.evidence import Evidence
+from apps.rules.domain.statements.chinese import read_chinese, split_chinese
+from apps.rules.domain.statements.european import read_european, split_european
+from apps.rules.domain.statements.european_words import EUROPEAN
+from apps.rules.domain.statements.statement import Statement
+
+
+def find_in_language(language: str, older: str, newer: str) -> Evidence | None:
+    """Return the strongest evidence that a newer text contradicts an older one, both in one language; None for none.
+
+    language: as `language_of` names it; for "en" and "" nothing is found. The first passage is the older text's.
+    """
+    if language == "zh":
+        return find_chinese(older, newer)
+    return find_european(language, older, newer) if language in EUROPEAN else None
+
+
+def restated_share_in(language: str, first: str, second: str) -> float:
+    """Return how much two texts of one language say the same, in [0, 1]; symmetric."""
+    if first == second:
+        return 1.0
+    if language == "zh":
+        return restates_chinese(first, second)
+    return restated_european(language, first, second) if language in EUROPEAN else 0.0
+
+
+def read_in(language: str, text: str) -> tuple[Statement, ...]:
+    """Return the statements of a text in one language; none for a language that is not read here."""
+    if language == "zh":
+        return tuple(read_chinese(sentence) for sentence in split_chinese(text))
+    if language in EUROPEAN:
+        return tuple(read_european(language, sentence) for sentence in split_european(text))
+    return ()
