@@ -12,6 +12,7 @@ REASONS = {
     "attribute": "They differ in one attribute that has one value at a time.",
     "replaced": "Only one of the two can hold at a time.",
     "change": "One side says that what the other says has changed.",
+    "ended": "The newer side says that what the other says has ended.",
 }
 VERDICTS = {
     "update": "says that only one of them can be true now.",
@@ -101,7 +102,9 @@ def sentence(kind: str, evidence: Mapping[str, Any]) -> str:
             return f"Importances of {values} differ by {number('delta')}; more than {limit} counts."
         case "contradiction":
             reason = str(evidence.get("reason", "unknown"))
-            return f"{REASONS.get(reason, f'Reason: {reason}.')} A strength of more than {limit} counts."
+            read = list(evidence.get("readings") or ())
+            readings = f" The candidate is read as {read[0]}, the existing one as {read[1]}." if len(read) == 2 else ""
+            return f"{REASONS.get(reason, f'Reason: {reason}.')} A strength of more than {limit} counts.{readings}"
         case "judge":
             verdict = VERDICTS.get(str(evidence.get("verdict")), "is of no known opinion.")
             return f"The model {evidence.get('model', '?')} {verdict} A confidence of at least {limit} counts."

@@ -42,7 +42,7 @@ BACK = {
 POSTCARDS = {
     "id": "postcards",
     "label": "coexist",
-    "statements": ["Ana owns 12 postcards.", "Ana owns 15 postcards.", "Ana owns 12 postcards"],
+    "statements": ["Ana spent $12 on postcards.", "Ana spent $15 on postcards.", "Ana spent $12 on postcards"],
     "kind": "count",
 }
 TEA = {

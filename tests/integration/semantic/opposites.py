@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 from apps.rules.services import rule_delete, rule_register
 
-DEAF = {"semantic_threshold": 1.0, "keyword_threshold": 1.0, "contradiction_threshold": 1.0}
+DEAF = {"semantic_threshold": 1.0, "keyword_threshold": 1.0, "contradiction_threshold": 1.0, "restate_threshold": 1}
 PEOPLE = ("Ana", "Ben", "Cleo", "Dora", "Emil", "Fred", "Gina", "Hugo", "Ida", "Jonas")
 TOWNS = ("Lisbon", "Vienna", "Prague", "Dublin", "Oslo", "Athens", "Madrid", "Warsaw", "Zagreb", "Helsinki")
 

@@ -143,7 +143,7 @@ def test_doing_it_again_does_not_undo_the_undoing(decide: Decide, access: Access
 
 @database
 def test_what_was_only_noticed_is_not_counted(decide: Decide, access: Access) -> None:
-    receipt = decide(first="Ana owns 12 postcards.", second="Ana owns 15 postcards.")
+    receipt = decide(first="Ana spent $12 on postcards.", second="Ana spent $15 on postcards.")
     assert receipt.outcome == "noticed"
     assert decisions_in(access, DEFAULT).count() == 0
 

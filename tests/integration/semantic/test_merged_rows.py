@@ -59,7 +59,10 @@ def test_tags_policy_and_metadata_of_both_survive_with_candidates_on_top(save: S
 
 
 def test_parents_leave_for_third_memory_that_says_what_they_become_already(save: Save, access: Access) -> None:
-    rule_register(document={"name": "deaf", "priority": 2, "detection": {"keyword_threshold": 1}}, actor="test")
+    rule_register(
+        document={"name": "deaf", "priority": 2, "detection": {"keyword_threshold": 1, "restate_threshold": 1}},
+        actor="test",
+    )
     # Other keywords and a vector of its own keep it from being what the new memory conflicts with.
     far = {"keywords": [f"shelf{n}" for n in range(20)], "embedding": np.eye(384, dtype=np.float32)[0]}
     third = save(f"{BREAD}\n{EVENING}", **far).memory

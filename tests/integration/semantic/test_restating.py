@@ -341,7 +341,10 @@ def test_merged_memory_has_the_metadata_of_both_in_depth(save: Save, access: Acc
 def test_third_memory_that_says_the_merged_text_already_takes_over_the_details_of_both(
     save: Save, access: Access
 ) -> None:
-    rule_register(document={"name": "deaf", "priority": 9, "detection": {"keyword_threshold": 1}}, actor="test")
+    rule_register(
+        document={"name": "deaf", "priority": 9, "detection": {"keyword_threshold": 1, "restate_threshold": 1}},
+        actor="test",
+    )
     third = save(f"{TEA}\n{AGAIN}", keywords=tuple(f"shelf{n}" for n in range(20))).memory
     save(TEA, metadata={"a": 1})
     rule_delete(name="deaf", actor="test")

@@ -114,12 +114,12 @@ def test_a_decision_is_reverted_once(save: Save, access: Access) -> None:
 
 
 def test_where_both_stand_there_is_nothing_to_revert(save: Save, access: Access) -> None:
-    save("Ana owns 12 postcards.")
-    result = save("Ana owns 15 postcards.")
+    save("Ana spent $12 on postcards.")
+    result = save("Ana spent $15 on postcards.")
     assert result.conflict is not None
     with pytest.raises(ConflictError, match="nothing to revert"):
         conflict_revert(access=access, uuid=result.conflict)
-    assert active() == ["Ana owns 12 postcards.", "Ana owns 15 postcards."]
+    assert active() == ["Ana spent $12 on postcards.", "Ana spent $15 on postcards."]
 
 
 def test_later_decision_must_be_reverted_first_and_is_named(save: Save, access: Access) -> None:
@@ -199,11 +199,11 @@ def test_a_person_decides_otherwise(save: Save, access: Access, winner: Winner, 
 
 
 def test_what_was_only_noticed_can_be_decided_by_person(save: Save, access: Access) -> None:
-    save("Ana owns 12 postcards.")
-    result = save("Ana owns 15 postcards.")
+    save("Ana spent $12 on postcards.")
+    result = save("Ana spent $15 on postcards.")
     assert result.conflict is not None
     conflict_override(access=access, uuid=result.conflict, winner=Winner.CANDIDATE)
-    assert active() == ["Ana owns 15 postcards."]
+    assert active() == ["Ana spent $15 on postcards."]
 
 
 def test_merge_can_be_overridden_so_that_one_parent_stands(save: Save, access: Access) -> None:
@@ -224,8 +224,8 @@ def test_what_is_decided_so_already_is_not_decided_again(save: Save, access: Acc
 
 
 def test_existing_memory_that_left_since_is_not_revived_by_override(save: Save, access: Access) -> None:
-    old = save("Ana owns 12 postcards.").memory
-    noticed = save("Ana owns 15 postcards.")
+    old = save("Ana spent $12 on postcards.").memory
+    noticed = save("Ana spent $15 on postcards.")
     assert noticed.conflict is not None
     memory_delete(access=access, uuid=old.uuid)
     with pytest.raises(ConflictError, match=str(old.uuid)):

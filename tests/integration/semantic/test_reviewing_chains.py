@@ -25,7 +25,7 @@ pytestmark = pytest.mark.django_db
 
 Save = Callable[..., SaveResult]
 PLAIN = "Ana bakes rye bread with caraway seeds every Sunday."
-FULL = "Ana bakes rye bread with caraway seeds on Sundays now"
+FULL = "Ana bakes rye bread with caraway seeds on Sundays"
 LISBON, STILL, NOT_LISBON = "Ana lives in Lisbon.", "Ana lives in Lisbon now.", "Ana does not live in Lisbon."
 WINNERS = list(Winner)
 

@@ -33,6 +33,12 @@ def test_contradiction_shows_its_reason_what_differs_and_passages() -> None:
     assert words.passages == (("Candidate", "owns 15"), ("Existing", "owns 12"))
 
 
+def test_a_contradiction_says_how_both_sides_are_read() -> None:
+    evidence = {**CONTRADICTION["evidence"], "readings": ["assertion, present", "question, present"]}
+    words = signal_words({**CONTRADICTION, "evidence": evidence})
+    assert "read as assertion, present, the existing one as question, present." in words.sentence
+
+
 def test_bar_of_signal_has_its_score_and_its_threshold() -> None:
     words = signal_words(CONTRADICTION)
     assert (words.percent, words.threshold) == (90.0, 50.0)

@@ -150,3 +150,22 @@ def test_document_describes_field_and_conflict(api: Api) -> None:
     assert schemas["SearchInputRequest"]["properties"]["current_first"]["type"] == "boolean"
     assert set(schemas["OpenConflictOutput"]["properties"]) == {"id", "with", "state"}
     assert "conflict" in schemas["FoundOutput"]["required"]
+
+
+@pytest.mark.parametrize(
+    ("query", "holds", "later"),
+    [
+        ("Where do I work?", "I work at the bakery.", "I might work at the library one day."),
+        ("Which tea do I drink?", "I drink black tea.", "I would love to drink white tea."),
+        ("Does Ana eat fish?", "Ana eats fish.", "Ben claims that Ana eats no fish."),
+    ],
+)
+def test_what_is_planned_wished_or_reported_is_not_put_before_what_holds(
+    api: Api, query: str, holds: str, later: str
+) -> None:
+    old = api.save(holds, occurred_at="2026-01-01T00:00:00Z")
+    new = api.save(later, occurred_at="2026-02-01T00:00:00Z")
+    Conflict.objects.all().delete()
+    assert contents(api.search(query)) == [holds, later]
+    notice(new["id"], old["id"])
+    assert contents(api.search(query)) == [holds, later]
