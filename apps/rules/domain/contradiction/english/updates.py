@@ -46,7 +46,7 @@ from apps.rules.domain.statements.statement import Mood, Tense
 # Cosines from which two texts are about one matter: with a word in common, and with the subject only.
 NEAR_CHANGED, SAME_SUBJECT = 0.4, 0.5
 # A memory is noticed for its matter alone only if it says little else.
-MAX_NOTICED_CHARS = 70
+MAX_NOTICED_CHARS = 60
 # Words that statements within longer texts must share.
 MIN_COMMON = 2
 MAX_PAIRS = 200
