@@ -54,6 +54,8 @@ SHORT_CHARS = 150
 # Short texts and sentences that are kept read, 4 KB each, and long texts that are kept parted.
 KEPT_SHORT, KEPT_LONG = 1 << 13, 1 << 10
 MAX_CHARS, MAX_SENTENCES, STEM_CHARS = 4000, 60, 5
+# Pairs of sentences that one word may bring together, and pairs that are read of two texts.
+MAX_HAVING, MAX_NEAR = 12, 20
 _WORD = re.compile(r"[^\W_]{3,}")
 
 
@@ -118,12 +120,14 @@ def pairs_that_share(older: str, newer: str) -> Iterator[tuple[Frame, Frame]]:
     ours, theirs = sentences_of(older), sentences_of(newer)
     shared: dict[tuple[int, int], int] = defaultdict(int)
     for key in ours.having.keys() & theirs.having.keys():
-        for pair in product(ours.having[key], theirs.having[key]):
-            shared[pair] += 1
+        one, other = ours.having[key], theirs.having[key]
+        if len(one) * len(other) <= MAX_HAVING:  # else the word says nothing about the matter
+            for pair in product(one, other):
+                shared[pair] += 1
     needed = 1 if len(older) <= SHORT_CHARS else MIN_COMMON
     near = sorted((pair for pair, count in shared.items() if count >= needed), key=lambda pair: -shared[pair])
-    for one, other in near[:MAX_SENTENCES]:
-        for new, old in product(claims_of(theirs.texts[other]), claims_of(ours.texts[one])):
+    for place, its_place in near[:MAX_NEAR]:
+        for new, old in product(claims_of(theirs.texts[its_place]), claims_of(ours.texts[place])):
             is_of_one_kind = old.statement.mood is new.statement.mood or old.statement.mood is Mood.ASSERTION
             if is_of_one_kind and (len(old.content & new.content) >= MIN_COMMON or old.names & new.content):
                 yield old, new
