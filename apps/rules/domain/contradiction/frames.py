@@ -260,6 +260,10 @@ def frame_of_tokens(
     rest = tokens[end:]
     if verbs and group[0].text in _PRESENT_COPULAS and not rest and not group[-1].text.endswith("ing"):
         verb, group, rest = "be", group[:-1], group[-1:]  # "is married", "is closed"
+    if not verb:  # "dentist appointment on 12 March"
+        link = next((at for at, token in enumerate(tokens) if at and token.text in ("on", "at", "in")), 0)
+        if link and link + 1 < len(tokens) and any(token.kind in VALUES for token in tokens[link + 1 : link + 3]):
+            return Frame(statement, tokens, tokens[:link], (), "be", tokens[link:], keys_of(setting))
     return Frame(statement, tokens, tokens[:start], group, verb, rest, keys_of(setting))
 
 

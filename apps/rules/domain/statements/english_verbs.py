@@ -31,13 +31,13 @@ _REGULAR = """
     support depend listen accept expire weigh measure charge owe earn cover include contain belong supply provide
     sponsor collect study attend enrol enroll graduate pass fail practise practice play train coach visit travel
     walk cycle commute smoke cook bake order subscribe unsubscribe follow marry divorce separate date adopt retire
-    resign pick select scale climb jump sink amount split lapse rewrite transfer rebook reassign promote appoint
-    elect foster insure negotiate demote assign allocate park locate base revert revoke restore fix repair mend heal
-    recover avoid drop abandon ditch donate scrap archive delete remove disable enable merge rewrite port convert
-    connect return exchange trade cure vaccinate diagnose test prescribe discontinue agree sign renew terminate
-    expect wait look apply consider decide try help care ask answer reply talk listen watch wash clean paint plant
-    feed share exhibit sail ski climb swap contact email text point build time log lint run-through contain hate
-    crave stand tolerate respond depend book reserve occupy head chair lead own speak carry hold
+    resign pick select scale climb jump sink amount split lapse rewrite die rip step engage transfer rebook reassign
+    promote appoint elect foster insure negotiate demote assign allocate park locate base revert revoke restore fix
+    repair mend heal recover avoid drop abandon ditch donate scrap archive delete remove disable enable merge
+    rewrite convert connect return exchange trade cure vaccinate diagnose test prescribe discontinue agree sign
+    renew terminate expect wait look apply consider decide try help care ask answer reply talk listen watch wash
+    clean paint plant feed share exhibit sail ski climb swap point build run-through contain hate crave stand
+    tolerate respond depend book reserve occupy lead own speak carry hold
 """
 # What a state may begin with or go over to, by the state. The first names the relation.
 RELATIONS = {

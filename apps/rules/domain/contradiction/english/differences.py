@@ -56,6 +56,9 @@ def differ_twice(found: Difference) -> bool:
     parts = [segments(side) for side in (found.old, found.new)]
     if min(map(len, parts)) < 2:
         return False
+    # What only says which pharmacy it is: "at the pharmacy on Mill Lane", "at the Boots by the station".
+    if parts[0][1][0].text != parts[1][1][0].text:
+        return False
     return not all(any(token.kind in VALUES for token in part) for side in parts for part in side)
 
 

@@ -17,10 +17,12 @@ from apps.rules.domain.contradiction.english.vocabulary import (
     ENDS,
     ENDS_WORK,
     GOALS,
+    LEAVING,
     LIKES,
     MANY,
     OVER,
     PARTNERS,
+    PERSONS_AND_RELATIVES,
     POSSESSING,
     PREPARING,
     RELATIVES,
@@ -31,7 +33,7 @@ from apps.rules.domain.contradiction.english.vocabulary import (
 )
 from apps.rules.domain.contradiction.evidence import Reason
 from apps.rules.domain.contradiction.frames import DEFINITE, INDEFINITE, Frame, keys_of
-from apps.rules.domain.contradiction.lexicon import are_opposites, key_of
+from apps.rules.domain.contradiction.lexicon import are_exclusive, are_opposites, key_of
 from apps.rules.domain.contradiction.text import Token, analyse
 from apps.rules.domain.statements.english_verbs import ENDING
 
@@ -52,10 +54,14 @@ def is_over(old: Frame, new: Frame) -> bool:
     """Return whether it is said of what the older statement mentions that it is over: "the course is over"."""
     is_said = new.verb == "be" and len(new.rest) <= 2 and any(token.text in OVER for token in new.rest)
     has_happened = new.verb in ENDS and not new.rest[1:] and is_done(new)
+    has_died = new.verb == "die" or (new.verb == "pass" and bool(new.rest) and new.rest[0].text == "away")
+    if has_died and is_done(new):
+        return old.verb in ("have", "own", "keep") and bool(new.subject_words) and new.subject_words <= old.content
     if not (is_said or has_happened) or new.is_negative or not new.subject_words:
         return False
     head = next((token.key for token in reversed(phrase(old.rest)) if token.is_content), "")
-    return new.subject_words <= old.content and (head in new.subject_words or new.subject_words == old.subject_words)
+    is_it = head in new.subject_words or new.subject_words == old.subject_words or len(new.subject_words) > 1
+    return new.subject_words <= old.content and is_it
 
 
 def ends_something(new: Frame) -> bool:
@@ -82,6 +88,11 @@ def is_ended(old: Frame, new: Frame) -> bool:
     if new.verb in COMPLETING:
         return is_same and old.verb in PREPARING and ended <= old.said | {key_of(old.verb)}
     if new.verb in CANCELLING and (ended == old.subject_words or (not old.subject_words and ended <= old.content)):
+        return True
+    # What our things are made with, by its name: "our internet comes from Vodafone", "we left Vodafone".
+    names = frozenset(token.key for token in old.rest if token.name)
+    is_of_ours = bool(old.subject) and old.subject[0].text in ("our", "my") and new.subject_keys == SPEAKER
+    if is_of_ours and new.verb in LEAVING and ended and ended <= names:
         return True
     # The thing itself, not something about it: "the roof rack of my car".
     known = old.said | ({key_of(old.verb)} if old.verb in POSSESSING else set())
@@ -133,6 +144,8 @@ def find_change_of_mind(old: Frame, new: Frame) -> Judged:
         return Reason.OPPOSITE, ACT, *pair
     if is_reversed(old, new):
         return Reason.REPLACED, ACT, *pair
+    if is_excluded(old, new):
+        return Reason.ATTRIBUTE, ACT, *pair
     is_denied = old.is_negative != new.is_negative and old.relation == new.relation
     return (Reason.NEGATION, ACT, *pair) if is_denied and is_turned(old, new, ours, theirs) else None
 
@@ -150,7 +163,14 @@ def is_closed(old: Frame, new: Frame) -> bool:
     states = old.said
     if old.verb != "be" or len(states) != 1 or not is_done(new) or old.is_negative or new.is_negative:
         return False
-    return not new.said - states and any(are_opposites(state, key_of(new.verb)) for state in states)
+    return any(are_opposites(state, key_of(new.verb)) for state in states)
+
+
+def is_excluded(old: Frame, new: Frame) -> bool:
+    """Return whether somebody is something that excludes what they were: "I'm single", "I'm engaged to Ana"."""
+    if old.verb != "be" or len(old.said) != 1 or old.is_negative or new.is_negative or new.is_doing or new.is_event:
+        return False
+    return bool(new.group) and any(are_exclusive(state, key_of(new.group[-1].text)) for state in old.said)
 
 
 def is_turned(old: Frame, new: Frame, ours: frozenset[str], theirs: frozenset[str]) -> bool:
@@ -234,8 +254,11 @@ def find_new_holder(old: Frame, new: Frame) -> Judged:
     if old.subject_keys == new.subject_keys or old.subject_keys & new.subject_keys or role in RELATIVES:
         return None
     is_role = old.rest[0].text in DEFINITE or old.rest[0].name or old.verb not in ("be", *MANY)
-    if not is_role or not (old.is_named and new.is_named) or "speaker" in old.subject_keys | new.subject_keys:
+    is_one = old.is_named or bool(old.subject_words & PERSONS_AND_RELATIVES)
+    if not is_role or not is_one or not new.is_definite or "speaker" in old.subject_keys | new.subject_keys:
         return None
-    if not says_change(new):
+    # Also where the sentence says what became of the one before: "Bea switched to sales, so Tom is our contact".
+    is_told = old.subject_words <= keys_of(analyse(new.statement.text).whole.tokens)
+    if not says_change(new) and not is_told:
         return None
     return Reason.REPLACED, ACT, written(old.subject), written(new.subject)

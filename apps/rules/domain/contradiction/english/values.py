@@ -151,7 +151,8 @@ def judge_value(slot: Slot) -> float | None:
         return ACT if slot.changes or slot.is_thing else NOTICE
     if not (ours.startswith("number") or theirs.startswith("number")):
         return None
-    is_counted = bool(slot.kind) or (slot.is_beside and min(ours, theirs, key=len).split() == ["number"])
+    is_bare = min(ours, theirs, key=len).split() == ["number"]
+    is_counted = bool(slot.kind) or (is_bare and (slot.is_beside or slot.changes))
     if not is_counted:
         return NOTICE if slot.changes and slot.is_thing else 0.0
     if not slot.changes and (
@@ -228,7 +229,8 @@ def judge_manner(slot: Slot) -> float | None:
     is_order = old.statement.mood is slot.new.statement.mood is Mood.COMMAND
     if is_order and follows_preposition(old, slot.found, ORDERED):
         return ACT
-    if not slot.kind or first != second or old.verb in MANY or not follows_preposition(old, slot.found):
+    is_many = old.verb in MANY and not slot.is_thing
+    if not slot.kind or first[:1] != second[:1] or is_many or not follows_preposition(old, slot.found):
         return None
     if slot.is_beside and old.verb not in SOCIAL and old.relation != "work":
         return ACT

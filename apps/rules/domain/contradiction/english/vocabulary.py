@@ -38,12 +38,12 @@ CONTRACTS = keys("contract subscription membership account policy agreement leas
 ENDING_WITH = {
     "give": ("up", "away", "back"), "hand": ("in", "back"), "cut": ("out",), "throw": ("out", "away"), "drop": ("out",),
     "call": ("off",), "turn": ("off",), "switch": ("off",), "shut": ("down",), "get": ("rid",), "part": ("with",),
-    "put": ("down",),
+    "put": ("down",), "rip": ("out",), "step": ("down",),
 }  # fmt: skip
 ATTRIBUTES = keys(
     "status state phase stage priority theme mode format surname nickname default type owner colour shade size"
 )
-OVER = words("over finished done gone cancelled canceled off history dead closed")
+OVER = words("complete completed over finished done gone cancelled canceled off history dead closed")
 ENDS = words("end expire lapse finish close stop")
 UNMARRIED = keys("girlfriend boyfriend fiance fiancee engaged single dating bachelor")
 PARTNERS = keys("girlfriend boyfriend wife husband partner fiance fiancee together engaged couple relationship married")
@@ -70,3 +70,4 @@ COMPLETING = words("pass complete")
 PREPARING = words("be take do prepare wait")
 # Several of a kind do these things, each at its own time: "the train to Graz leaves at".
 DEPARTING = words("leave depart arrive go run sail fly come")
+LEAVING = words("leave drop ditch terminate end cancel abandon scrap quit rip replace")
