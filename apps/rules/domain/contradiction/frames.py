@@ -164,7 +164,7 @@ class Frame:
     def is_named(self) -> bool:
         """Return whether the subject is only a name: "Ana", "Dr Lund"; one capital word may be one."""
         words = [token for token in self.subject if token.is_content]
-        if self.verb in _HAPPENING:
+        if self.verb in _HAPPENING or any(token.text in PREPOSITIONS for token in self.subject[1:]):
             return False
         if words and (base_of(words[0].text) or words[0].text.endswith(("ing", "tion", "ment", "ness"))):
             return False

@@ -25,7 +25,7 @@ _IRREGULAR = """
 _REGULAR = """
     live reside dwell stay rent lodge move relocate settle work employ hire join start report serve manage handle
     supervise call name rename prefer like love enjoy adore hate dislike loathe detest despise want need own use
-    switch change migrate upgrade update downgrade replace swap deploy host store save back release ship deliver
+    switch change migrate upgrade update downgrade replace swap deploy host store save release ship deliver
     arrive depart close open end stop finish complete cancel postpone reschedule delay push shift slip adjust raise
     lower increase reduce decrease extend shorten turn drop bump double halve schedule plan happen last require
     support depend listen accept expire weigh measure charge owe earn cover include contain belong supply provide

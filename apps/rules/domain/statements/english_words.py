@@ -9,6 +9,7 @@ CORRECTIONS = (
     r"|my bad|actually|in fact|as a matter of fact|rather|on second thought)\b",
     r"i (?:was|got (?:it|that|this)|had (?:it|that|this)) (?:wrong|mistaken|mixed up"
     r"|confused)\b(?: about [^,;:.]+(?=[,;:]))?",
+    r"i (?:got|had) [^,;:.]{1,40} wrong\b",
     r"(?:that|it|this) should (?:be|read|say|have been|have read|have said)\b",
     r"(?:i )?(?:just )?(?:checked|double[- ]checked|looked it up)\b(?=[,:;])",
     r"i (?:meant|mean|misspoke|misremembered|made a mistake)\b(?: to (?:say|write))?",

@@ -258,7 +258,9 @@ def find_new_holder(old: Frame, new: Frame) -> Judged:
     if not is_role or not is_one or not new.is_definite or "speaker" in old.subject_keys | new.subject_keys:
         return None
     # Also where the sentence says what became of the one before: "Bea switched to sales, so Tom is our contact".
-    is_told = old.subject_words <= keys_of(analyse(new.statement.text).whole.tokens)
+    is_told = bool(old.subject_words and new.subject_words) and old.subject_words <= keys_of(
+        analyse(new.statement.text).whole.tokens
+    )
     if not says_change(new) and not is_told:
         return None
     return Reason.REPLACED, ACT, written(old.subject), written(new.subject)

@@ -37,7 +37,7 @@ from apps.rules.domain.contradiction.english.values import (
     find_other_number,
     find_value_of,
 )
-from apps.rules.domain.contradiction.english.vocabulary import SAYS_LITTLE
+from apps.rules.domain.contradiction.english.vocabulary import SAYS_LITTLE, SPANS
 from apps.rules.domain.contradiction.evidence import Evidence, Reason
 from apps.rules.domain.contradiction.frames import Frame, frame_of, frames_of
 from apps.rules.domain.statements.read import split_into_sentences, statements_of
@@ -175,7 +175,8 @@ def compare(old: Frame, new: Frame, similarity: float | None) -> Evidence | None
         or find_new_holder(old, new)
         or find_same_matter(old, new, similarity)
     )
-    is_bound = old.setting != new.setting and not (new.setting <= old.content)
+    is_since = new.statement.changes and new.setting <= SPANS
+    is_bound = old.setting != new.setting and not new.setting <= old.content and not is_since
     if judged and is_bound and not (new.is_event and all(":" in key for key in new.setting)):
         judged = (judged[0], min(judged[1], NOTICE), *judged[2:])
     if not judged:

@@ -22,6 +22,7 @@ from apps.rules.domain.contradiction.english.states import (
     written,
 )
 from apps.rules.domain.contradiction.english.vocabulary import (
+    APOLOGIES,
     ATTRIBUTES,
     DEPARTING,
     EMPLOYED_BY,
@@ -31,6 +32,7 @@ from apps.rules.domain.contradiction.english.vocabulary import (
     PERSONS_AND_RELATIVES,
     PLACES,
     RELATIVES,
+    RELYING,
     SOCIAL,
     SPEAKER,
     STARTING_RELATIONS,
@@ -78,6 +80,9 @@ def are_comparable(old: Frame, new: Frame) -> bool:
         return True
     if {old.relation, new.relation} <= {"live", "move"}:
         return True
+    is_home = old.relation == "live" and new.verb == "be" and new.statement.changes
+    if is_home and new.rest and any(token.text in PLACES for token in new.rest[:2]):
+        return True
     is_employed = new.verb == "be" and bool(new.rest) and new.rest[0].text in ("with", "at") and new.statement.changes
     return old.relation == "work" and (is_employed or (new.verb in BEGINNING and new.is_event))
 
@@ -112,7 +117,7 @@ class Slot:
 
 def slot_of(old: Frame, new: Frame, found: Difference) -> Slot:
     """Return the place in which two statements differ."""
-    first, second = ([token.text for token in side if token.text in PREPOSITIONS] for side in (found.old, found.new))
+    first, second = ([side[0].text] if side[0].text in PREPOSITIONS else [] for side in (found.old, found.new))
     return Slot(
         old=old,
         new=new,
@@ -229,12 +234,12 @@ def judge_manner(slot: Slot) -> float | None:
     is_order = old.statement.mood is slot.new.statement.mood is Mood.COMMAND
     if is_order and follows_preposition(old, slot.found, ORDERED):
         return ACT
-    is_many = old.verb in MANY and not slot.is_thing
+    is_many = old.verb in RELYING or (old.verb in MANY and not slot.is_thing)
     if not slot.kind or first[:1] != second[:1] or is_many or not follows_preposition(old, slot.found):
         return None
     if slot.is_beside and old.verb not in SOCIAL and old.relation != "work":
         return ACT
-    if not slot.is_thing or not (first or slot.is_beside) or not slot.is_sized:
+    if not slot.is_thing or not slot.is_sized:
         return None
     return ACT if slot.kind == "name" or old.verb not in ("be", "have") else NOTICE
 
@@ -323,7 +328,7 @@ def find_corrected(old: Frame, new: Frame) -> Judged:
         return None
     kinds = {token.kind: token for token in old.tokens if token.kind in VALUES}
     given = [token for token in new.tokens if token.kind in VALUES]
-    others = new.content - {key_of_token(token) for token in given} - {key_of(new.verb)}
+    others = new.content - {key_of_token(token) for token in given} - {key_of(new.verb)} - APOLOGIES
     if len(given) != 1 or given[0].kind not in kinds or not others <= old.content:
         return None
     known = kinds[given[0].kind]

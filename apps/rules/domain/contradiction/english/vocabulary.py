@@ -71,3 +71,9 @@ PREPARING = words("be take do prepare wait")
 # Several of a kind do these things, each at its own time: "the train to Graz leaves at".
 DEPARTING = words("leave depart arrive go run sail fly come")
 LEAVING = words("leave drop ditch terminate end cancel abandon scrap quit rip replace")
+APOLOGIES = keys("typo sorry mistake bad slip error")
+SPANS = keys("week month year quarter term semester season today tomorrow now day sprint")
+# Things do these to several others: "depends on httpx", "writes to S3".
+RELYING = words(
+    "depend rely connect integrate talk write read import export ship deliver link consist belong subscribe"
+)
