@@ -234,7 +234,7 @@ def judge_manner(slot: Slot) -> float | None:
     is_order = old.statement.mood is slot.new.statement.mood is Mood.COMMAND
     if is_order and follows_preposition(old, slot.found, ORDERED):
         return ACT
-    is_many = old.verb in RELYING or (old.verb in MANY and not slot.is_thing)
+    is_many = old.is_doing or old.verb in RELYING or (old.verb in MANY and not slot.is_thing)
     if not slot.kind or first[:1] != second[:1] or is_many or not follows_preposition(old, slot.found):
         return None
     if slot.is_beside and old.verb not in SOCIAL and old.relation != "work":
