@@ -150,7 +150,9 @@ class Frame:
     @cached_property
     def is_doing(self) -> bool:
         """Return whether the verb says what is going on: "is trying", "am looking"."""
-        return bool(self.group) and self.group[-1].text.endswith("ing")
+        return bool(self.group) and (
+            self.group[-1].text.endswith("ing") or any(token.text == "being" for token in self.group)
+        )
 
     @property
     def head(self) -> str:
