@@ -95,7 +95,7 @@ class Frame:
             return True
         if self.verb in _SAME_FORMS and self.group[0].text in ("has", "have", "had", "was", "were", "got"):
             return True
-        if self.verb in ("set", "put", "cut", "quit"):
+        if self.verb in ("set", "put", "cut", "quit", "let"):
             last = self.group[-1].text if self.group else ""
             return not last.endswith("s") and not any(token.text in _MODALS for token in self.group)
         return any(
@@ -349,7 +349,7 @@ def may_be_verb(tokens: Sequence[Token], at: int) -> bool:
     known = next((one for one in reversed(tokens[:at]) if one.text not in CUES | ADVERBS), before)
     if known.text in ("i", "we", "they", "you", "user") and at <= MAX_ADVERBS:
         return True
-    if len(token.text) < MIN_PARTICIPLE:
+    if len(token.text) < MIN_PARTICIPLE - token.text.endswith("s"):
         return False
     if token.text.endswith("ed"):
         return before.is_content or before.text in SPEAKER

@@ -30,6 +30,8 @@ ANNOUNCEMENTS = (
     r"i (?:just |recently )?(?:found out|learned|learnt|realised|realized|noticed|saw|got word|heard back"
     r"|was informed)"
     r" (?:that|(?=(?:the|my|our|i|we|user)\b))",
+    r"[\w' ]{0,40}\b(?:tests?|testing|results?|scans?|bloods|x-rays?) (?:showed|shows?|confirmed|revealed|says?|said)\b"
+    r"(?: that)?",
     # What somebody whose business it is says is as good as asserted.
     r"(?:the|my|our|his|her) (?:doctor|gp|dentist|vet|nurse|surgeon|specialist|therapist|physio|pharmacist"
     r"|optician|mechanic"

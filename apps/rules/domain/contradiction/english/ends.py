@@ -3,7 +3,16 @@
 from collections.abc import Sequence
 
 from apps.rules.domain.contradiction.english.differences import significant
-from apps.rules.domain.contradiction.english.states import ACT, Judged, is_done, phrase, says_change, turning, written
+from apps.rules.domain.contradiction.english.states import (
+    ACT,
+    NOTICE,
+    Judged,
+    is_done,
+    phrase,
+    says_change,
+    turning,
+    written,
+)
 from apps.rules.domain.contradiction.english.vocabulary import (
     ADVERBS_OF_MOTION,
     BEARS,
@@ -17,9 +26,11 @@ from apps.rules.domain.contradiction.english.vocabulary import (
     ENDS,
     ENDS_WORK,
     GOALS,
+    LAPSING,
     LEAVING,
     LIKES,
     MANY,
+    NOTICES,
     OVER,
     PARTNERS,
     PERSONS_AND_RELATIVES,
@@ -67,13 +78,22 @@ def is_over(old: Frame, new: Frame) -> bool:
 def ends_something(new: Frame) -> bool:
     """Return whether a statement says that something was ended: "sold", "gave up", "was laid off"."""
     particles = ENDING_WITH.get(new.verb, ())
-    is_end = new.verb in ENDING | COMPLETING | DISMISSING or (bool(new.rest) and new.rest[0].text in particles)
+    is_let = new.verb == "let" and any(token.text in LAPSING for token in new.rest)
+    is_handed = new.verb == "hand" and any(token.text == "to" for token in new.rest)
+    is_end = (
+        is_let
+        or is_handed
+        or new.verb in ENDING | COMPLETING | DISMISSING
+        or (bool(new.rest) and new.rest[0].text in particles)
+    )
     return is_end and is_done(new)
 
 
 def is_ended(old: Frame, new: Frame) -> bool:
     """Return whether what a statement ends is what the older one is about."""
     rest = new.rest[1:] if new.rest and new.rest[0].text in ADVERBS_OF_MOTION else new.rest
+    if new.verb == "let":
+        rest = tuple(token for token in rest if token.text not in LAPSING)
     thing = phrase(rest)
     ended = keys_of(thing)
     is_contract = bool(ended) and ended <= CONTRACTS and len(rest) > len(thing)
@@ -85,6 +105,8 @@ def is_ended(old: Frame, new: Frame) -> bool:
         return True
     if not ended or (thing and thing[0].text in INDEFINITE and thing[0].text != "some"):
         return False
+    if new.verb == "hand" or (new.verb == "move" and new.rest[0].text == "out"):
+        return is_same and ended <= old.content
     if new.verb in COMPLETING:
         return is_same and old.verb in PREPARING and ended <= old.said | {key_of(old.verb)}
     if new.verb in CANCELLING and (ended == old.subject_words or (not old.subject_words and ended <= old.content)):
@@ -101,8 +123,9 @@ def is_ended(old: Frame, new: Frame) -> bool:
 
 def has_left_work(old: Frame, new: Frame, left: frozenset[str]) -> bool:
     """Return whether the subject of both works no longer where, or as what, the older statement says."""
-    if new.verb == "retire" and old.verb == "be" and old.rest and old.rest[0].text in INDEFINITE:
-        return True
+    has_given_notice = new.verb in ("retire", "resign") or (new.verb == "hand" and bool(left & NOTICES))
+    if has_given_notice and old.rest and old.rest[0].text in INDEFINITE | {"for", "at"}:
+        return old.verb == "be" or old.relation == "work"
     is_jobless = new.verb in DISMISSING | {"retire", "resign"} or bool(left & WORKPLACES)
     return old.relation == "work" and new.verb in ENDS_WORK and is_jobless and left <= WORKPLACES | old.said
 
@@ -125,7 +148,7 @@ def have_wed(old: Frame, new: Frame) -> bool:
         return False
     was_free = bool(old.content & UNMARRIED)
     both = (old.content & new.content) - UNMARRIED or (SPEAKER & old.subject_keys & new.subject_keys)
-    return was_free and old.verb in ("be", "have", "date", "call") and bool(both)
+    return was_free and old.verb in ("be", "have", "date", "call", "engage") and bool(both)
 
 
 def find_change_of_mind(old: Frame, new: Frame) -> Judged:
@@ -235,6 +258,22 @@ def replaced_in(new: Frame) -> Sequence[Token]:
         if at and word in ("for", "with", "by") and new.verb in SWAPPING:
             return new.rest[:at]
     return ()
+
+
+def find_successor(old: Frame, new: Frame) -> Judged:
+    """Return that another one is who the older statement names: "Dr. Amari is my dentist", "Ben took over from Ana"."""
+    if old.is_negative or new.is_negative or old.is_event:
+        return None
+    texts = [token.text for token in new.rest]
+    if new.verb == "take" and "over" in texts and "from" in texts:
+        before = keys_of(phrase(new.rest[texts.index("from") + 1 :]))
+        if before and before <= old.subject_words | old.said:
+            return Reason.REPLACED, ACT, written(old.subject), written(new.subject)
+    is_turned = old.verb == new.verb == "be" and new.said == old.subject_words and bool(new.said)
+    if not is_turned or not new.is_named or new.subject_words & old.said or old.head in RELATIVES:
+        return None
+    is_told = bool(old.said) and old.said <= keys_of(analyse(new.statement.text).whole.tokens)
+    return Reason.REPLACED, ACT if is_told or says_change(new) else NOTICE, written(old.rest), written(new.subject)
 
 
 def find_new_holder(old: Frame, new: Frame) -> Judged:

@@ -32,6 +32,8 @@ def says_change(frame: Frame) -> bool:
 @lru_cache(maxsize=1 << 12)
 def as_state(frame: Frame) -> Frame:
     """Return the state that a change leads to: "the TTL was raised to 900" as "the TTL is 900"."""
+    if frame.verb == "be" and [token.text for token in frame.rest[:2]] in (["down", "to"], ["up", "to"]):
+        return replace(frame, rest=frame.rest[2:], is_changed=True)
     if frame.verb not in CHANGING or not frame.is_event or frame.is_negative:
         return frame
     if frame.verb == "become":
@@ -51,6 +53,9 @@ def resolve(old: Frame, new: Frame) -> tuple[Frame, Frame]:
     first = new.subject[0].text if len(new.subject) == 1 else ""
     if old.subject_keys == new.subject_keys or old.subject_keys == SPEAKER:
         return old, new
+    names = frozenset(token.key for token in old.subject if token.name)
+    if new.subject_words and new.subject_words <= names:  # "my sister Imogen", "Imogen"
+        return old, replace(new, subject=old.subject)
     said = keys_of(analyse(new.statement.text).whole.tokens)
     is_pronoun = first in ("he", "she", "it", "they")
     is_shorter = bool(new.subject_words) and new.subject_words < old.subject_words

@@ -17,6 +17,7 @@ from apps.rules.domain.contradiction.english.ends import (
     find_end,
     find_new_holder,
     find_replacement,
+    find_successor,
 )
 from apps.rules.domain.contradiction.english.states import (
     ACT,
@@ -173,6 +174,7 @@ def compare(old: Frame, new: Frame, similarity: float | None) -> Evidence | None
         or find_corrected(old, new)
         or find_other_number(old, new)
         or find_new_holder(old, new)
+        or find_successor(old, new)
         or find_same_matter(old, new, similarity)
     )
     is_since = new.statement.changes and new.setting <= SPANS

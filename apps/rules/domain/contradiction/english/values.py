@@ -74,7 +74,7 @@ def are_comparable(old: Frame, new: Frame) -> bool:
         return old.is_event == new.is_event or old.relation == "live"
     pair = {old.verb, new.verb}
     is_passive = bool(old.group) and old.group[0].text in ("is", "are") and not old.is_doing
-    if new.is_changed and is_passive:
+    if new.is_changed and (is_passive or (old.verb == "have" and kind_of(new.rest).startswith("number"))):
         return True
     if pair <= {"be", "cost", "weigh", "last", "locate", "park", "base", "happen", "meet", "schedule", "call", "set"}:
         return True

@@ -38,7 +38,7 @@ CONTRACTS = keys("contract subscription membership account policy agreement leas
 ENDING_WITH = {
     "give": ("up", "away", "back"), "hand": ("in", "back"), "cut": ("out",), "throw": ("out", "away"), "drop": ("out",),
     "call": ("off",), "turn": ("off",), "switch": ("off",), "shut": ("down",), "get": ("rid",), "part": ("with",),
-    "put": ("down",), "rip": ("out",), "step": ("down",),
+    "move": ("out",), "put": ("down",), "rip": ("out",), "step": ("down",),
 }  # fmt: skip
 ATTRIBUTES = keys(
     "status state phase stage priority theme mode format surname nickname default type owner colour shade size"
@@ -77,3 +77,5 @@ SPANS = keys("week month year quarter term semester season today tomorrow now da
 RELYING = words(
     "depend rely connect integrate talk write read import export ship deliver link consist belong subscribe"
 )
+NOTICES = keys("notice badge resignation")
+LAPSING = words("lapse expire run out go")
