@@ -145,13 +145,13 @@ def test_an_empty_queue_says_that_nothing_waits(operator: Client) -> None:
 def test_the_queue_is_filtered(operator: Client, decide: Decide, query: dict[str, str], found: set[str]) -> None:
     receipts = {
         "decided": decide(user="ana").pk,
-        "noticed": decide("Ben owns 12 postcards.", "Ben owns 15 postcards.", user="ben").pk,
+        "noticed": decide("Ben spent $12 on postcards.", "Ben spent $15 on postcards.", user="ben").pk,
     }
     assert listed(operator, **query) == {receipts[name] for name in found}
 
 
 def test_queue_is_searched_by_words_of_either_memory(operator: Client, decide: Decide) -> None:
-    receipt, _ = decide(), decide("Ben owns 12 postcards.", "Ben owns 15 postcards.", user="ben")
+    receipt, _ = decide(), decide("Ben spent $12 on postcards.", "Ben spent $15 on postcards.", user="ben")
     for term in ("lisbon", "not LIVE", "ana lisbon"):
         assert listed(operator, q=term) == {receipt.pk}
     assert listed(operator, q="lisbon postcards") == set()
@@ -201,7 +201,7 @@ def test_reverting_chosen_decisions_asks_first(operator: Client, decide: Decide)
 
 
 def test_of_chosen_decisions_those_that_refuse_are_named(operator: Client, decide: Decide) -> None:
-    decided, noticed = decide(user="ana"), decide("Ben owns 12 postcards.", "Ben owns 15 postcards.", user="ben")
+    decided, noticed = decide(user="ana"), decide("Ben spent $12 on postcards.", "Ben spent $15 on postcards.", user="ben")
     text = run(operator, "revert_chosen", [decided, noticed], confirmed="yes").content.decode()
     assert "1 decision reverted." in text
     assert f"{noticed.uuid}: Both memories were kept: there is nothing to revert." in text
@@ -211,7 +211,7 @@ def test_of_chosen_decisions_those_that_refuse_are_named(operator: Client, decid
 
 
 def test_the_page_marks_what_differs_word_by_word(operator: Client, decide: Decide) -> None:
-    text = text_of(operator, page_of(decide("Ana owns 12 postcards.", "Ana owns 15 postcards.")))
+    text = text_of(operator, page_of(decide("Ana spent $12 on postcards.", "Ana spent $15 on postcards.")))
     assert "Ana owns <ins>15 </ins>postcards." in text
     assert "Ana owns <del>12 </del>postcards." in text
 
@@ -273,8 +273,8 @@ def test_page_leads_along_chain_of_receipts(operator: Client, decide: Decide) ->
 
 def test_page_lists_further_conflicts_of_candidate(operator: Client, decide: Decide) -> None:
     rule_register(document={"name": "deaf", "priority": 9, "detection": {"act_threshold": 1.0}}, actor="test")
-    memory_save(access=ACCESS, draft=MemoryDraft("Ana owns 12 postcards.", scope=Scope("ana")))
-    receipt = decide("Ana owns 15 postcards.", "Ana owns 19 postcards.")
+    memory_save(access=ACCESS, draft=MemoryDraft("Ana spent $12 on postcards.", scope=Scope("ana")))
+    receipt = decide("Ana spent $15 on postcards.", "Ana owns 19 postcards.")
     assert len(receipt.others) == 1
     text = text_of(operator, page_of(receipt))
     assert "Further conflicts of the candidate" in text
@@ -292,7 +292,7 @@ def test_a_page_of_no_receipt_leads_back(operator: Client, wrong: str) -> None:
 
 def test_contents_are_shown_as_text(operator: Client, decide: Decide) -> None:
     script = "<script>alert('x')</script>"
-    receipt = decide(f"Ana owns 12 postcards. {script}", f"Ana owns 15 postcards. {script}")
+    receipt = decide(f"Ana spent $12 on postcards. {script}", f"Ana spent $15 on postcards. {script}")
     for url in (LIST, page_of(receipt)):
         text = text_of(operator, url)
         assert script not in text
@@ -322,13 +322,13 @@ def test_a_person_decides_on_the_page(
 
 
 def test_a_person_lets_the_candidate_stand(operator: Client, decide: Decide) -> None:
-    step(operator, decide("Ana owns 12 postcards.", "Ana owns 15 postcards."), "keep_candidate")
-    assert active() == ["Ana owns 15 postcards."]
+    step(operator, decide("Ana spent $12 on postcards.", "Ana spent $15 on postcards."), "keep_candidate")
+    assert active() == ["Ana spent $15 on postcards."]
 
 
 def test_only_the_steps_that_apply_are_offered(decide: Decide, merged: Conflict) -> None:
     decided = decide(user="ben")
-    noticed = decide("Ana owns 12 postcards.", "Ana owns 15 postcards.")
+    noticed = decide("Ana spent $12 on postcards.", "Ana spent $15 on postcards.")
     assert allowed_steps(decided) == {"accept", "revert", "existing", "both"}
     assert allowed_steps(noticed) == {"accept", "candidate", "existing"}
     assert allowed_steps(merged) == {"accept", "revert", "candidate", "existing", "both"}
@@ -339,11 +339,11 @@ def test_only_the_steps_that_apply_are_offered(decide: Decide, merged: Conflict)
 
 
 def test_offered_steps_are_those_that_services_take(decide: Decide) -> None:
-    noticed = decide("Ana owns 12 postcards.", "Ana owns 15 postcards.")
+    noticed = decide("Ana spent $12 on postcards.", "Ana spent $15 on postcards.")
     overridden = conflict_override(access=ACCESS, uuid=noticed.uuid, winner=Winner.EXISTING)
     assert allowed_steps(overridden) == {"revert", "candidate", "both"}
     conflict_override(access=ACCESS, uuid=overridden.uuid, winner=Winner.CANDIDATE)
-    assert active() == ["Ana owns 15 postcards."]
+    assert active() == ["Ana spent $15 on postcards."]
 
 
 def test_buttons_of_page_are_those_that_apply(operator: Client, decide: Decide) -> None:

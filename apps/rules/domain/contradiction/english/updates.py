@@ -45,7 +45,7 @@ from apps.rules.domain.statements.read import split_into_sentences, statements_o
 from apps.rules.domain.statements.statement import Mood, Tense
 
 # Cosines from which two texts are about one matter: with a word in common, and with the subject only.
-NEAR_CHANGED, SAME_SUBJECT = 0.4, 0.5
+NEAR_CHANGED, SAME_SUBJECT = 0.4, 0.6
 # A memory is noticed for its matter alone only if it says little else.
 MAX_NOTICED_CHARS = 60
 # Words that statements within longer texts must share.
@@ -203,7 +203,8 @@ def find_same_matter(old: Frame, new: Frame, similarity: float | None) -> Judged
         or are_of_others(old, new)
     ):
         return None
-    shared = (old.content & new.content) - SAYS_LITTLE
+    # Who it is about is in all memories of a person: something else must be shared.
+    shared = (old.content & new.content) - SAYS_LITTLE - old.subject_words - new.subject_words
     is_new = says_change(new) or new.is_event or old.is_negative != new.is_negative
     if new.statement.additive or not (is_personal(old) and is_personal(new)):
         is_own = old.subject_words == new.subject_words and bool(old.subject_words) and not old.is_doing
