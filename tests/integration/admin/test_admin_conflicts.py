@@ -212,8 +212,8 @@ def test_of_chosen_decisions_those_that_refuse_are_named(operator: Client, decid
 
 def test_the_page_marks_what_differs_word_by_word(operator: Client, decide: Decide) -> None:
     text = text_of(operator, page_of(decide("Ana spent $12 on postcards.", "Ana spent $15 on postcards.")))
-    assert "Ana owns <ins>15 </ins>postcards." in text
-    assert "Ana owns <del>12 </del>postcards." in text
+    assert "Ana spent <ins>$15 </ins>on postcards." in text
+    assert "Ana spent <del>$12 </del>on postcards." in text
 
 
 def test_page_shows_where_words_of_merged_memory_come_from(operator: Client, merged: Conflict) -> None:
@@ -274,7 +274,7 @@ def test_page_leads_along_chain_of_receipts(operator: Client, decide: Decide) ->
 def test_page_lists_further_conflicts_of_candidate(operator: Client, decide: Decide) -> None:
     rule_register(document={"name": "deaf", "priority": 9, "detection": {"act_threshold": 1.0}}, actor="test")
     memory_save(access=ACCESS, draft=MemoryDraft("Ana spent $12 on postcards.", scope=Scope("ana")))
-    receipt = decide("Ana spent $15 on postcards.", "Ana owns 19 postcards.")
+    receipt = decide("Ana spent $15 on postcards.", "Ana spent $19 on postcards.")
     assert len(receipt.others) == 1
     text = text_of(operator, page_of(receipt))
     assert "Further conflicts of the candidate" in text

@@ -41,7 +41,7 @@ DAY_MS = 24 * 3_600_000
 COUNTERS = {"semantic_memoryshard"}
 
 
-# Two decisions that are accepted, one that is overridden, one that is reverted, one that is only noticed.
+# Two decisions that are accepted, one that is overridden, one that is reverted, one that is open.
 FEW = (
     "mara-work", "oskar-coffee", "tomas-thermostat", "kitchen-tone", "mara-new-work", "trip-boats", "thermostat-change",
     "oskar-no-coffee", "trip-boats-misheard", "tomas-choir-day", "tomas-choir-moved",
@@ -105,17 +105,16 @@ def real_people() -> None:
 def test_it_brings_memories_events_and_decisions() -> None:
     said = run("load_sample")
     assert re.match(r"82 memories and 114 events of 4 people added", said)
-    assert Counter(Memory.objects.values_list("status", flat=True)) == {"active": 74, "superseded": 7, "deleted": 1}
+    assert Counter(Memory.objects.values_list("status", flat=True)) == {"active": 72, "superseded": 9, "deleted": 1}
     assert TimelineEvent.objects.count() == 114
     assert set(Memory.objects.values_list("user_id", flat=True)) == set(sample.USERS)
     assert set(TimelineEvent.objects.values_list("user_id", flat=True)) == set(sample.USERS)
     assert Counter(Conflict.objects.values_list("outcome", "state")) == {
-        ("superseded_existing", "open"): 4,
+        ("superseded_existing", "open"): 6,
         ("superseded_existing", "accepted"): 2,
         ("superseded_existing", "overridden"): 1,
         ("superseded_existing", "reverted"): 1,
         ("kept_existing", "open"): 1,
-        ("noticed", "open"): 2,
         ("kept_both", "accepted"): 1,
         ("reverted", "accepted"): 1,
     }
