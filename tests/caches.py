@@ -9,15 +9,20 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def empty_caches() -> Iterator[None]:
-    """Empty what processes remember: a rolled-back test takes versions back, which no real database does."""
+    """Empty what processes remember: a rolled-back test takes rows and versions back, which no real database does."""
+    _forget()
+    yield
+    _forget()
+
+
+def _forget() -> None:
     from apps.episodic.store.file_cache import reset_archive_cache
     from apps.semantic.index.cache import index_cache
+    from apps.semantic.store.embedding_space import forget_space
 
     index_cache().clear()
     reset_archive_cache()
-    yield
-    index_cache().clear()
-    reset_archive_cache()
+    forget_space()
 
 
 @pytest.fixture

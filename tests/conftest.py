@@ -44,6 +44,7 @@ settings.STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.stora
 
 def pytest_configure(config: pytest.Config) -> None:
     if IS_WORKER:
+        config.add_cleanup(_forget_indexes)
         return
     config.add_cleanup(lambda: shutil.rmtree(DATA_DIR, ignore_errors=True))
     config.add_cleanup(_stop_database)
@@ -60,6 +61,13 @@ def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: N
         if not STARTED.exists():
             EmbeddedDatabase(DATA_DIR, durable=False).start()
             STARTED.touch()
+
+
+def _forget_indexes() -> None:
+    """Leave nothing to write when the process ends: the database may be gone by then."""
+    from apps.semantic.index.cache import index_cache
+
+    index_cache().clear()
 
 
 def _stop_database() -> None:

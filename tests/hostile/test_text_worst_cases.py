@@ -1,6 +1,5 @@
 """Texts made to take long."""
 
-import time
 import unicodedata
 
 import pytest
@@ -10,6 +9,7 @@ from hypothesis import strategies as st
 from apps.retrieval.domain.text.normal import nfkc
 from apps.retrieval.domain.text.terms import query_terms, terms, words
 from tests.effort import examples
+from tests.timing import assert_quick
 
 LONG = 100_000
 NASTY = [
@@ -21,25 +21,22 @@ NASTY = [
 MARKS = "\u0301\u0316\u0334\u0345\u035d\u0344\u0f73\u0f71\u0e38\u1160\uff9e\uff9f\u3099\u20dd"
 
 
-def assert_quick(text: str) -> None:
+def assert_terms_are_quick(text: str) -> None:
     """What was quadratic took from 4 seconds to minutes; what is not takes less than one."""
-    before = time.process_time()
-    terms(text)
-    query_terms(text)
-    assert time.process_time() - before < 3
+    assert_quick(lambda each: (terms(each), query_terms(each)), text, 3)
 
 
 @pytest.mark.parametrize("end", ["", "1aé"])
 @pytest.mark.parametrize("piece", NASTY, ids=ascii)
 def test_no_long_text_takes_long(piece, end):
-    assert_quick(piece * (LONG // len(piece)) + end)
+    assert_terms_are_quick(piece * (LONG // len(piece)) + end)
 
 
 @settings(max_examples=examples(30), deadline=None)
 @given(st.lists(st.sampled_from(NASTY), min_size=1, max_size=3), st.sampled_from(["", "a", "é", "1", "_", "'"]))
 def test_no_mixture_takes_long_either(pieces, end):
     piece = "".join(pieces)
-    assert_quick(piece * (LONG // len(piece)) + end)
+    assert_terms_are_quick(piece * (LONG // len(piece)) + end)
 
 
 def test_number_of_more_than_sixteen_parts_is_several():
