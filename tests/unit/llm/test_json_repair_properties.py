@@ -1,15 +1,13 @@
-"""What holds for every text: no exception, linear work, nothing lost."""
+"""What holds for every text: no exception, nothing lost."""
 
 import json
-import sys
-from collections.abc import Callable
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from apps.llm.domain.json_repair.repair import repair_json
-from apps.llm.domain.json_repair.types import MAX_LENGTH, MAX_REPAIRS, RESPELLINGS, RepairRefusal
+from apps.llm.domain.json_repair.types import RepairRefusal
 from tests.effort import examples
 
 VALUES = st.recursive(
@@ -59,7 +57,6 @@ def assert_is_sound(text: str) -> None:
         assert result.refusal is not None
         return
     assert repair_json(result.text).was_valid
-    assert len([repair for repair in result.repairs if repair.kind not in RESPELLINGS]) <= MAX_REPAIRS
     assert result.was_valid == (not result.repairs)
     assert not result.was_valid or result.text == text
 
@@ -88,7 +85,7 @@ DEEP = 10_000
 
 @pytest.mark.parametrize("text", ["[" * DEEP, '{"a":' * DEEP, "[{" * (DEEP // 2), "[" + "(" * DEEP, "{" * DEEP])
 def test_ten_thousand_open_levels_are_refused(text):
-    assert repair_json(text).refusal in (RepairRefusal.TOO_DEEP, RepairRefusal.TOO_MANY_REPAIRS)
+    assert repair_json(text).refusal is RepairRefusal.TOO_DEEP
 
 
 @pytest.mark.parametrize("text", ["[" * DEEP + "]" * DEEP, '{"a":' * 8_000 + "1" + "}" * 8_000])
@@ -99,63 +96,3 @@ def test_ten_thousand_closed_levels_are_refused(text):
 @pytest.mark.parametrize("text", ["]" * DEEP, "[]" * DEEP, "f(" * DEEP, "[1" + "}" * DEEP])
 def test_ten_thousand_other_brackets_neither_crash_nor_hang(text):
     assert_is_sound(text)
-
-
-# -- linear work
-
-
-def counted_calls(text: str) -> int:
-    """The Python and C functions that a repair of `text` calls."""
-    calls = 0
-
-    def count(_frame: object, event: str, _argument: object) -> None:
-        nonlocal calls
-        calls += event in ("call", "c_call")
-
-    before = sys.getprofile()
-    sys.setprofile(count)
-    try:
-        repair_json(text)
-    finally:
-        sys.setprofile(before)
-    return calls
-
-
-LONG_TEXTS: dict[str, Callable[[int], str]] = {
-    "open lists": lambda size: "[" * size,
-    "inner quotes": lambda size: '["a"a ' + '"a"a ' * (size // 5) + "]",
-    "forgotten ends": lambda size: "[" + '"a, 1 ' * (size // 6) + ']"z',
-    "escaped quotes": lambda size: '{"a": "' + '\\"' * (size // 2),
-    "quotes and comments": lambda size: '["' + '"/*' * (size // 3),
-    "comments with quotes": lambda size: '["' + '"/*"*/' * (size // 6) + "x",
-    "comments before space": lambda size: '["' + '"/*' * (size // 6) + "*/" + " " * (size // 2),
-    "only quotes": lambda size: "{" + '"' * size,
-    "quotes and commas": lambda size: '{"a":"' + '","' * (size // 3),
-    "quotes of three kinds": lambda size: '{"a":"' + "\"'`" * (size // 3),
-    "single quotes": lambda size: "{" + "'a':'b'," * (size // 8) + "}",
-    "documents in a row": lambda size: "{}\n" * (size // 3),
-    "words and commas": lambda size: "{a: " + "b, " * (size // 3),
-    "backslashes": lambda size: '{"a":"' + "\\" * size,
-    "control characters": lambda size: '{"a":"' + "\n" * size,
-    "structure in strings": lambda size: '["' + 'a],[{ "' * (size // 7),
-    "one mistake in a long list": lambda size: "[" + '"x",' * (size // 4) + "1,]",
-    "deep and broad": lambda size: "[" * 400 + '"x",' * (size // 4),
-    "fences": lambda size: "```" * (size // 3) + "{",
-    "brackets in words": lambda size: "a [" * (size // 3),
-}
-
-
-def assert_work_is_linear(name: str, size: int, times: int) -> None:
-    """`times` the text is at most about `times` the work; work with the square would be `times` as much again."""
-    small, big = LONG_TEXTS[name](size // times), LONG_TEXTS[name](size)
-    assert counted_calls(big) <= 1.2 * times * counted_calls(small) + 200
-
-
-@pytest.mark.parametrize("name", LONG_TEXTS)
-def test_work_grows_as_the_text_does(name):
-    assert_work_is_linear(name, 8_000, 4)
-
-
-@pytest.mark.parametrize("name", ["inner quotes", "forgotten ends", "quotes and comments", "words and commas"])
-def test_work_grows_as_text_does_up_to_limit(name):
-    assert_work_is_linear(name, MAX_LENGTH - 10, 8)

@@ -3,14 +3,14 @@
 `Cursor` moves on, reads values, and opens and closes containers; `Parser` decides which.
 """
 
-from collections import Counter
+from collections import defaultdict
 from dataclasses import dataclass, field
 from enum import Enum
 
-from apps.llm.domain.json_repair.scalars import find_argument, read_bare_value
+from apps.llm.domain.json_repair.scalars import WordRuns, find_argument, read_bare_value
 from apps.llm.domain.json_repair.source import QUOTE_SIGNS, Source
 from apps.llm.domain.json_repair.strings import StringEnds, StringPlace, StringSpelling
-from apps.llm.domain.json_repair.types import RepairKind, RepairLog, RepairRefusal, RepairRefusedError
+from apps.llm.domain.json_repair.types import RepairKind, RepairLog, RepairRefusal, RepairRefusedError, WorkMeter
 
 _CLOSERS = {"{": "}", "[": "]", "(": ")", "call": ")", "extra": "}"}
 WRITTEN = {"{": ("{", "}"), "[": ("[", "]"), "(": ("[", "]"), "call": ("", ""), "extra": ("", "")}
@@ -76,18 +76,22 @@ class RepairOutput:
 
 
 class Cursor:
-    """One reading of one text from one position."""
+    """One reading of one text from one position. depths: of the open containers, by the character that closes them."""
 
-    def __init__(self, source: Source, log: RepairLog, *, start: int, max_depth: int) -> None:
+    def __init__(self, source: Source, log: RepairLog, meter: WorkMeter, *, start: int, max_depth: int) -> None:
         self.source = source
         self.log = log
+        self.meter = meter
         self.start = self.at = start
         self.comma_at = start
         self.max_depth = max_depth
         self.output = RepairOutput()
         self.stack: list[OpenContainer] = []
-        self.open_closers: Counter[str] = Counter()
-        self.string_ends = StringEnds(source)
+        self.depths: defaultdict[str, list[int]] = defaultdict(list)
+        self.last_closers = source.last_closers()
+        self.fitting_closers = 0  # of `last_closers`, those that close what is open, outermost first
+        self.string_ends = StringEnds(source, meter)
+        self.words = WordRuns(source, meter)
         self.string_spelling = StringSpelling(source.text, log)
 
     # -- moving on
@@ -119,6 +123,7 @@ class Cursor:
             end = self.source.comment_end(self.at)
             if end is None:
                 return
+            self.meter.spend()
             self.drop(RepairKind.COMMENT, end - self.at)
 
     def drop_noise(self) -> bool:
@@ -158,17 +163,24 @@ class Cursor:
         if len(self.stack) >= self.max_depth:
             raise RepairRefusedError(RepairRefusal.TOO_DEEP)
         first = {"{": Expects.MEMBER, "call": Expects.VALUE}.get(opener, Expects.ELEMENT)
-        container = OpenContainer(opener, first)
-        self.stack.append(container)
-        self.open_closers[container.closer] += 1
+        self.push_container(OpenContainer(opener, first))
         if opener != "call":
             self.output.put(WRITTEN[opener][0])
             self.at += 1
 
+    def push_container(self, container: OpenContainer) -> None:
+        """Remember a container as the innermost one."""
+        depth, last = len(self.stack), self.last_closers
+        self.stack.append(container)
+        self.depths[container.closer].append(depth)
+        if self.fitting_closers == depth < len(last) and self.source.char(last[depth]) == container.closer:
+            self.fitting_closers += 1
+
     def pop_container(self) -> OpenContainer:
         """Forget the innermost container."""
         container = self.stack.pop()
-        self.open_closers[container.closer] -= 1
+        self.depths[container.closer].pop()
+        self.fitting_closers = min(self.fitting_closers, len(self.stack))
         return container
 
     def write_missing_closer(self, container: OpenContainer) -> None:
@@ -206,10 +218,11 @@ class Cursor:
             self.open_container("call")
             return
         in_object = place is StringPlace.VALUE
-        bare = read_bare_value(self.source, self.at, in_object=in_object, in_call=self.open_closers[")"] > 0)
+        bare = read_bare_value(self.words, self.at, in_object=in_object, in_call=bool(self.depths[")"]))
         if bare is not None:
             if bare.kind is not None:
                 self.note(bare.kind)
+            self.log.is_truncated |= bare.is_cut
             self.output.put(bare.spelled)
             self.at = bare.end
         elif place is StringPlace.ROOT:
@@ -244,10 +257,14 @@ class Cursor:
                 self.note(RepairKind.QUOTES)
                 self.at = closing + 3
                 return self.string_spelling.spell(opening + 3, closing, at_end_of_text=False)
-        end = self.string_ends.find(opening, place, (container.closer for container in self.stack))
+        fitting = self.last_closers[self.fitting_closers - 1] if self.fitting_closers else source.size
+        end = self.string_ends.find(opening, place, fitting)
+        self.log.is_truncated |= end.is_cut
         if quote != '"':
             self.note(RepairKind.QUOTES)
-        content = self.string_spelling.spell(opening + 1, end.content_end, at_end_of_text=end.at_end_of_text)
+        content = self.string_spelling.spell(
+            opening + 1, end.content_end, at_end_of_text=end.is_cut and end.content_end == source.size
+        )
         self.at = end.resume
         if not end.closed:
             # Words in quotes at the start of a sentence are no JSON string whose end is missing.

@@ -11,7 +11,7 @@ from apps.llm.domain.json_repair.cursor import WRITTEN, Cursor, Expects, OpenCon
 from apps.llm.domain.json_repair.scalars import read_bare_name
 from apps.llm.domain.json_repair.source import QUOTE_SIGNS, QUOTES, SPACE, Source
 from apps.llm.domain.json_repair.strings import StringPlace
-from apps.llm.domain.json_repair.types import RepairKind, RepairLog, RepairRefusal, RepairRefusedError
+from apps.llm.domain.json_repair.types import RepairKind, RepairLog, RepairRefusal, RepairRefusedError, WorkMeter
 
 _WORD_IN_BRACKETS = re.compile(r"\[[^\W\d][\w -]{0,40}\]")
 _WORD_OR_NUMBER_IN_BRACKETS = re.compile(r"\[\w[\w -]{0,40}\]")
@@ -20,8 +20,8 @@ _WORD_OR_NUMBER_IN_BRACKETS = re.compile(r"\[\w[\w -]{0,40}\]")
 class Parser(Cursor):
     """Decides what each character means in its place. `repaired()` is called once."""
 
-    def __init__(self, source: Source, log: RepairLog, *, start: int, max_depth: int) -> None:
-        super().__init__(source, log, start=start, max_depth=max_depth)
+    def __init__(self, source: Source, log: RepairLog, meter: WorkMeter, *, start: int, max_depth: int) -> None:
+        super().__init__(source, log, meter, start=start, max_depth=max_depth)
         self._steps = {
             Expects.MEMBER: self.read_member,
             Expects.COLON: self.read_colon,
@@ -48,6 +48,7 @@ class Parser(Cursor):
     def close_all(self) -> None:
         """Read on until nothing is open."""
         while self.stack:
+            self.meter.spend()
             self.keep_space()
             self._steps[self.stack[-1].expects]()
 
@@ -57,6 +58,7 @@ class Parser(Cursor):
         several = False
         self.keep_space()
         while char := self.char():
+            self.meter.spend()
             if char in starts:
                 if not several:
                     self.refuse_marker(_WORD_IN_BRACKETS)
@@ -102,8 +104,7 @@ class Parser(Cursor):
         self.note(RepairKind.EXTRA_CLOSER)
         self.output.take_back()
         is_empty = self.output.ends_with("{")
-        self.stack.append(OpenContainer("{", Expects.MEMBER if is_empty else Expects.COMMA, is_empty))
-        self.open_closers["}"] += 1
+        self.push_container(OpenContainer("{", Expects.MEMBER if is_empty else Expects.COMMA, is_empty))
         self.close_all()
 
     def refuse_marker(self, marker: re.Pattern[str]) -> None:
@@ -118,7 +119,7 @@ class Parser(Cursor):
         """Close the innermost container: by the closer here, or because the text or an outer container ends."""
         self.drop_trailing_comma()
         char, container = self.char(), self.pop_container()
-        if not char or (char != container.closer and self.open_closers[char] and not self.is_mistyped(char)):
+        if not char or (char != container.closer and self.depths[char] and not self.is_mistyped(char)):
             self.write_missing_closer(container)
             return
         if char != container.closer:
@@ -128,7 +129,7 @@ class Parser(Cursor):
 
     def is_mistyped(self, closer: str) -> bool:
         """Return whether a member follows that only the open container could take: `{"a": [1}, "b": 2}`."""
-        closed = next(depth for depth in range(len(self.stack) - 1, -1, -1) if self.stack[depth].closer == closer)
+        closed = self.depths[closer][-1]
         taken = closed > 0 and self.stack[closed - 1].opener == "{"
         return not taken and self.has_member_ahead(self.at + 1)
 
@@ -186,6 +187,7 @@ class Parser(Cursor):
             if container.is_lone_word and char:
                 raise RepairRefusedError(RepairRefusal.NO_JSON)
             self.note(RepairKind.MISSING_VALUE)
+            self.log.is_truncated |= not char
             self.output.insert(": null")
             container.expects = Expects.COMMA
         else:
@@ -206,6 +208,7 @@ class Parser(Cursor):
             if container.opener == "call":
                 raise RepairRefusedError(RepairRefusal.UNREADABLE)
             self.note(RepairKind.MISSING_VALUE)
+            self.log.is_truncated |= not char
             self.output.put("null")
             container.expects = Expects.COMMA
         elif not self.end_at_fence():

@@ -9,12 +9,16 @@ square of the length where strings hold stray quotes, and raises RecursionError 
 
 Choices where the spec is silent:
 - Valid JSON is returned as it is, at any length; the limit of 50,000 characters is one on repairing.
-- Of the ten repairs, a guess counts each time, a respelling once per kind (`RepairLog`).
+- Its `maxRepairs` bounds how often a text is read, not how many faults one reading mends: twelve objects with a comma
+  too many are one habit. What a repair may take is bounded in steps and in seconds (`WorkMeter`).
 - Words alone are not JSON ("not even close to JSON"); words around a JSON value are left out, and a fenced block
   is preferred to brackets in the words before it.
 - Several values in a row become one list.
 - A name without its value gets null; a string that is cut is closed; a cut `tru` becomes true.
 - NaN and Infinity are not JSON; they become strings, so that their text is kept.
+- A value in which the text ends is completed and named in `truncated`: "allergic to pea" may have been cut from
+  "peanuts". A string whose quote was forgotten before the closers that fit is whole, and so is what a closer is
+  missing of.
 """
 
 import json
@@ -29,14 +33,17 @@ from apps.llm.domain.json_repair.scalars import find_argument, spell_scalar
 from apps.llm.domain.json_repair.source import QUOTES, SPACE, Source
 from apps.llm.domain.json_repair.types import (
     DEFAULT_REPAIR_CONFIG,
-    MAX_STARTS,
     Repair,
     RepairConfig,
     RepairKind,
     RepairLog,
     RepairRefusal,
     RepairRefusedError,
+    WorkMeter,
 )
+
+Path = tuple[str | int, ...]
+"""Where a value is in a document: names of members and indexes of elements, outermost first."""
 
 _STRINGS_AND_BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*+"?|[\[{]|[\]}]', re.DOTALL)
 _ESCAPED_WHOLE = re.compile(r'[{\[](?:\s|\\[nrt])*\\"')
@@ -49,12 +56,16 @@ _OPENER = re.compile(r"[{\[]")
 
 @dataclass(frozen=True, slots=True)
 class RepairResult:
-    """The outcome for a text: `text` is JSON and `value` its value, or `refusal` says why there is none."""
+    """The outcome for a text: `text` is JSON and `value` its value, or `refusal` says why there is none.
+
+    truncated: the values that the end of the text cut, so that they may say something else than was meant.
+    """
 
     text: str | None
     value: object = None
     repairs: tuple[Repair, ...] = ()
     refusal: RepairRefusal | None = None
+    truncated: tuple[Path, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -68,7 +79,7 @@ class RepairResult:
 
 
 def repair_json(text: str, config: RepairConfig = DEFAULT_REPAIR_CONFIG) -> RepairResult:
-    """Return the JSON in `text`, repaired where that takes at most the configured number of repairs. Never raises.
+    """Return the JSON in `text`, repaired where that takes no more than the configured work and time. Never raises.
 
     The first place that holds JSON, good or bad, counts: a bad one is not left for a fragment inside it.
     """
@@ -78,8 +89,9 @@ def repair_json(text: str, config: RepairConfig = DEFAULT_REPAIR_CONFIG) -> Repa
         pass
     if len(text) > config.max_length:
         return RepairResult(None, refusal=RepairRefusal.TOO_LONG)
-    for start in islice(find_starts(Source(text)), MAX_STARTS):
-        result = repair_from(text, start, config)
+    meter = WorkMeter(len(text), config)
+    for start in islice(find_starts(Source(text)), config.max_attempts):
+        result = repair_from(text, start, meter, config)
         if result.refusal is not RepairRefusal.NO_JSON:
             return result
     return RepairResult(None, refusal=RepairRefusal.NO_JSON)
@@ -114,9 +126,9 @@ def nests_deeper(text: str, limit: int) -> bool:
     return deepest > limit
 
 
-def repair_from(text: str, start: int, config: RepairConfig) -> RepairResult:
+def repair_from(text: str, start: int, meter: WorkMeter, config: RepairConfig) -> RepairResult:
     """Repair the value that starts at `start`."""
-    log = RepairLog(limit=config.max_repairs)
+    log = RepairLog()
     try:
         log_text_before(text, start, log)
         if _ESCAPED_WHOLE.match(text, start):
@@ -131,12 +143,28 @@ def repair_from(text: str, start: int, config: RepairConfig) -> RepairResult:
             source = Source(text)
             if text.rstrip(SPACE).endswith("```") and text[:start].rstrip(SPACE + _LETTERS).endswith("```"):
                 source.size = len(text[: text.rindex("```")].rstrip(SPACE))  # the value is in a fenced block
-            repaired = Parser(source, log, start=start, max_depth=config.max_depth).repaired()
-        return RepairResult(repaired, load_strictly(repaired, max_depth=config.max_depth), tuple(log.repairs))
+            repaired = Parser(source, log, meter, start=start, max_depth=config.max_depth).repaired()
+        value = load_strictly(repaired, max_depth=config.max_depth)
+        truncated = (path_of_end(repaired),) if log.is_truncated else ()
+        return RepairResult(repaired, value, tuple(log.repairs), truncated=truncated)
     except RepairRefusedError as error:
         return RepairResult(None, refusal=error.refusal)
     except ValueError:
         return RepairResult(None, refusal=RepairRefusal.UNREADABLE)
+
+
+def path_of_end(text: str) -> Path:
+    """Return where the last value of a JSON text is; of a name that occurs twice the later member counts."""
+    path: list[str | int] = []
+    value = json.loads(text, object_pairs_hook=tuple)
+    while isinstance(value, list | tuple) and value:
+        if isinstance(value, tuple):
+            name, value = value[-1]
+            path.append(name)
+        else:
+            path.append(len(value) - 1)
+            value = value[-1]
+    return tuple(path)
 
 
 def log_text_before(text: str, start: int, log: RepairLog) -> None:

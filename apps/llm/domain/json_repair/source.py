@@ -37,6 +37,8 @@ class Source:
         self.text = text
         self.size = len(text)
         self._positions: dict[str, list[int]] = {}
+        self._unescaped: dict[str, list[int]] = {}
+        self._escaped: set[int] | None = None
 
     def find_all(self, pattern: str) -> list[int]:
         """Return all positions at which `pattern` matches, in order; collected once."""
@@ -63,28 +65,39 @@ class Source:
         index = bisect_left(solids, position)
         return solids[index - 1] if index else -1
 
+    def last_closers(self) -> list[int]:
+        """Return the positions of the closers with nothing but white space between them and the end, the last first."""
+        found, before = list[int](), self.size
+        while (before := self.solid_before(before)) >= 0 and self.text[before] in "}])":
+            found.append(before)
+        return found
+
     def line_end(self, position: int) -> int:
         """Return the first line end from here on, or the size."""
         return self.first_from(self.find_all("\n"), position)
 
     def is_escaped(self, position: int) -> bool:
         """Return whether an odd number of backslashes precedes the position."""
-        start = position
-        while start and self.text[start - 1] == "\\":
-            start -= 1
-        return (position - start) % 2 == 1
+        if self._escaped is None:
+            runs = re.finditer(r"\\+", self.text)
+            self._escaped = {run.end() for run in runs if (run.end() - run.start()) % 2}
+        return position in self._escaped
 
     def quotes_like(self, opening: int) -> list[int]:
         """Return the positions of all quotes that could close the one at `opening`, in order."""
         return self.find_all(f"[{closing_quotes(self.text[opening])}]")
 
+    def unescaped_quotes_like(self, opening: int) -> list[int]:
+        """Return those of `quotes_like` that no backslash precedes, in order."""
+        quotes = closing_quotes(self.text[opening])
+        if quotes not in self._unescaped:
+            self._unescaped[quotes] = [place for place in self.quotes_like(opening) if not self.is_escaped(place)]
+        return self._unescaped[quotes]
+
     def closing_quote(self, opening: int) -> int | None:
         """Return the first unescaped quote after the one at `opening` that could close it."""
-        found = self.quotes_like(opening)
-        for index in range(bisect_left(found, opening + 1), len(found)):
-            if not self.is_escaped(found[index]):
-                return found[index] if found[index] < self.size else None
-        return None
+        found = self.first_from(self.unescaped_quotes_like(opening), opening + 1)
+        return found if found < self.size else None
 
     def comment_end(self, position: int) -> int | None:
         """Return where the comment that starts here ends; None where no comment starts."""
@@ -121,4 +134,6 @@ class Source:
         after = self.skip_ahead(end + 1)
         if self.char(after) == ":":
             return True
-        return not sure and (after >= self.size or self.text[after] in QUOTES or ":" in self.text[position + 1 : end])
+        return not sure and (
+            after >= self.size or self.text[after] in QUOTES or self.first_from(self.find_all(":"), position) < end
+        )

@@ -7,12 +7,11 @@ choices are those a reader would make, and agree with the public repair librarie
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
 from apps.llm.domain.json_repair.source import QUOTE_SIGNS, QUOTES, Source, closing_quotes
-from apps.llm.domain.json_repair.types import RepairKind, RepairLog
+from apps.llm.domain.json_repair.types import RepairKind, RepairLog, WorkMeter
 
 
 class StringPlace(Enum):
@@ -26,12 +25,15 @@ class StringPlace(Enum):
 
 @dataclass(frozen=True, slots=True)
 class StringEnd:
-    """Content ends before `content_end`, reading continues at `resume`; `closed` if a quote was found there."""
+    """Content ends before `content_end`, reading continues at `resume`; `closed` if a quote was found there.
+
+    is_cut: the text ended before the string did.
+    """
 
     content_end: int
     resume: int
     closed: bool
-    at_end_of_text: bool = False
+    is_cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +48,15 @@ class QuoteSearch:
 class StringEnds:
     """Finds the ends of strings; remembers what it found, so that no stretch is searched twice for the same."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, meter: WorkMeter) -> None:
         self.source = source
+        self.meter = meter
         self._searches: dict[tuple[str, StringPlace], QuoteSearch] = {}
 
-    def find(self, opening: int, place: StringPlace, closers: Iterable[str]) -> StringEnd:
+    def find(self, opening: int, place: StringPlace, limit: int) -> StringEnd:
         """Return the end of the string opened at `opening`.
 
-        closers: those of the open containers, outermost first.
+        limit: where the closers at the end of the text begin that fit the open containers.
         """
         key = closing_quotes(self.source.text[opening]), place
         search = self._searches.get(key)
@@ -64,22 +67,21 @@ class StringEnds:
             return StringEnd(search.position, search.position + 1, closed=True)
         if place is StringPlace.KEY:
             # A name whose end quote was forgotten ends at its colon.
-            limit = self.source.size if end is None else end
-            colon = self.source.text.find(":", opening + 1, limit)
+            before = self.source.size if end is None else end
+            colon = self.source.text.find(":", opening + 1, before)
             end = end if colon < 0 else colon
         if end is None:
-            return self.end_before_closers(opening, closers)
+            return self.end_before_closers(opening, limit)
         return StringEnd(self.trim(opening, end), end, closed=False)
 
     def search(self, opening: int, place: StringPlace) -> QuoteSearch:
         """Search the quotes after `opening` for the first that ends the string, or shows that its end is missing."""
-        quotes = self.source.quotes_like(opening)
+        quotes = self.source.unescaped_quotes_like(opening)
         for index in range(bisect_left(quotes, opening + 1), len(quotes)):
+            self.meter.spend()
             position = quotes[index]
             if position >= self.source.size:
                 break
-            if self.source.is_escaped(position):
-                continue
             if self.is_end(position, place):
                 return QuoteSearch(opening, position, position)
             forgotten = self.find_forgotten_end(position, place)
@@ -123,6 +125,7 @@ class StringEnds:
         structural = ",{}[]:" if place is StringPlace.KEY else ",{}[]"
         start, last = position, ""
         while (before := source.solid_before(start)) >= 0 and source.text[before] in structural:
+            self.meter.spend()
             last = last or source.text[before]
             start = before
         if not last:
@@ -140,16 +143,11 @@ class StringEnds:
                 return start
         return start if source.is_quoted_key(position, sure=True) else None
 
-    def end_before_closers(self, opening: int, closers: Iterable[str]) -> StringEnd:
+    def end_before_closers(self, opening: int, limit: int) -> StringEnd:
         """Return the end of a string in which the text ends, without the closers at its end that fit what is open."""
-        source, end = self.source, self.source.size
-        for closer in closers:
-            last = source.solid_before(end)
-            if last <= opening or source.text[last] != closer:
-                break
-            end = last
+        source, end = self.source, limit
         if end == source.size:
-            return StringEnd(end, end, closed=False, at_end_of_text=True)
+            return StringEnd(end, end, closed=False, is_cut=True)
         # In a text that is not cut, quotes that make pairs with the opening one are ends, not parts, of strings.
         quotes = source.quotes_like(opening)
         following = bisect_left(quotes, source.size) - bisect_left(quotes, opening + 1)
@@ -159,7 +157,10 @@ class StringEnds:
         comma = source.solid_before(end)
         if comma > opening and source.text[comma] == ",":
             end = comma
-        return StringEnd(self.trim(opening, end), end, closed=False)
+        # A closer whose opener is in the string may be of the string, which then was cut.
+        content = source.text[opening + 1 : end]
+        is_cut = any(content.count(opener) > content.count(closer) for opener, closer in ("{}", "[]", "()"))
+        return StringEnd(self.trim(opening, end), end, closed=False, is_cut=is_cut)
 
     def trim(self, opening: int, end: int) -> int:
         """Return the end of the content before `end`, without white space."""

@@ -6,18 +6,26 @@ Source: spec 002 section 7, as corrected by DESIGN section 6.
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from apps.core.domain.deadline import Deadline
+
 MAX_LENGTH = 50_000
 """Characters beyond which a damaged text is not repaired (spec 002 section 7, maxLength)."""
 
-MAX_REPAIRS = 10
-"""Repairs beyond which a text is refused (spec 002 section 7, maxRepairs); see `RepairLog` for what counts."""
+MAX_ATTEMPTS = 10
+"""Readings of one text, each from another place (spec 002 section 7: `maxRepairs` bounds how often its `repair` calls
+itself; one reading mends as many faults as it meets)."""
+
+WORK_PER_CHARACTER = 8
+WORK_OF_ANY_TEXT = 10_000
+"""Steps of all readings together beyond which a text is refused: some times what the worst texts take, and the same on
+every machine."""
+
+MAX_SECONDS = 5.0
+"""How long a repair may take, whatever the machine does beside it; the worst text takes a fifth of that."""
 
 MAX_DEPTH = 500
 """Levels of nesting beyond which a text is refused: Python's own JSON reader fails at about twice that, and
 code that walks the value afterwards needs stack too. The spec is silent."""
-
-MAX_STARTS = 3
-"""Places at which a text is tried as JSON, when words precede it. The spec is silent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +33,11 @@ class RepairConfig:
     """The limits of a repair."""
 
     max_length: int = MAX_LENGTH
-    max_repairs: int = MAX_REPAIRS
+    max_attempts: int = MAX_ATTEMPTS
     max_depth: int = MAX_DEPTH
+    work_per_character: int = WORK_PER_CHARACTER
+    work_of_any_text: int = WORK_OF_ANY_TEXT
+    max_seconds: float = MAX_SECONDS
 
 
 DEFAULT_REPAIR_CONFIG = RepairConfig()
@@ -68,30 +79,13 @@ class RepairKind(StrEnum):
     TUPLE = "tuple"
 
 
-RESPELLINGS = frozenset(
-    {
-        RepairKind.SEVERAL_VALUES,
-        RepairKind.QUOTES,
-        RepairKind.UNQUOTED_KEY,
-        RepairKind.KEYWORD,
-        RepairKind.NUMBER,
-        RepairKind.COMMENT,
-        RepairKind.WHITESPACE,
-        RepairKind.CONTROL_CHARACTER,
-        RepairKind.ESCAPE,
-        RepairKind.FENCE,
-        RepairKind.TUPLE,
-    }
-)
-"""Another dialect's spelling of the same thing: nothing is guessed, so each kind counts once per text."""
-
-
 class RepairRefusal(StrEnum):
     """Why a text was not repaired. `unreadable`: JSON was begun, but something in it has no reading in JSON, such as
     a call with several arguments or a number of more digits than Python reads."""
 
     TOO_LONG = "too_long"
-    TOO_MANY_REPAIRS = "too_many_repairs"
+    TOO_MUCH_WORK = "too_much_work"
+    OUT_OF_TIME = "out_of_time"
     TOO_DEEP = "too_deep"
     NO_JSON = "no_json"
     UNREADABLE = "unreadable"
@@ -116,24 +110,30 @@ class Repair:
 
 @dataclass(slots=True)
 class RepairLog:
-    """The repairs made so far, and the limit on them.
+    """The repairs made so far. is_truncated: the text ended inside its last value."""
 
-    A guess counts each time. A respelling (`RESPELLINGS`) counts once per kind, however often it occurs: twenty
-    single-quoted names are one habit of the writer, and spec 002 section 7 counts no quotes either.
-    """
-
-    limit: int = MAX_REPAIRS
     repairs: list[Repair] = field(default_factory=list)
-    counted: int = 0
-    _habits: set[RepairKind] = field(default_factory=set)
+    is_truncated: bool = False
 
     def add(self, kind: RepairKind, position: int) -> None:
-        """Log one repair. Raises RepairRefusedError beyond the limit."""
+        """Log one repair."""
         self.repairs.append(Repair(kind, position))
-        if kind in RESPELLINGS:
-            if kind in self._habits:
-                return
-            self._habits.add(kind)
-        self.counted += 1
-        if self.counted > self.limit:
-            raise RepairRefusedError(RepairRefusal.TOO_MANY_REPAIRS)
+
+
+class WorkMeter:
+    """Counts the steps of all readings of one text, and refuses to go on beyond their limit or the deadline."""
+
+    STEPS_BETWEEN_LOOKS_AT_THE_CLOCK = 256
+
+    def __init__(self, length: int, config: RepairConfig = DEFAULT_REPAIR_CONFIG) -> None:
+        self.spent = 0
+        self.limit = config.work_of_any_text + config.work_per_character * length
+        self._deadline = Deadline(config.max_seconds)
+
+    def spend(self) -> None:
+        """Count a step. Raises RepairRefusedError beyond the limit, and once the time is over."""
+        self.spent += 1
+        if self.spent > self.limit:
+            raise RepairRefusedError(RepairRefusal.TOO_MUCH_WORK)
+        if self.spent % self.STEPS_BETWEEN_LOOKS_AT_THE_CLOCK == 0 and self._deadline.expired:
+            raise RepairRefusedError(RepairRefusal.OUT_OF_TIME)

@@ -48,7 +48,7 @@ def parse_output(
     def limited_repair(damaged: str) -> RepairResult:
         nonlocal repairs_left
         repairs_left -= 1
-        return repair(damaged) if repairs_left >= 0 else RepairResult(None, refusal=RepairRefusal.TOO_MANY_REPAIRS)
+        return repair(damaged) if repairs_left >= 0 else RepairResult(None, refusal=RepairRefusal.TOO_MUCH_WORK)
 
     found = OutputScanner(text, limited_repair).scan()
     blocks = [block for block in found if mode in (ProtocolMode.DUAL, block.protocol)]
