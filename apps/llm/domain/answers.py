@@ -1,10 +1,10 @@
 """The check of an answer: whole, JSON where that was expected, and of the shape that the schema requires.
 
 - An answer that the model ended is repaired where it is damaged JSON (spec 002 sections 7 and 8).
-- What was cut, at `max_tokens` or because the connection broke, is repaired only for callers that accept a part
-  (`partial_ok`), and only as a list with its whole elements: repair closes whatever is open, so its last part may
-  differ from what the model would have written. A document that is whole is not cut, even where the end of the
-  stream is missing.
+- What was cut, at `max_tokens`, because the connection broke, or inside a value whatever the model said, is repaired
+  only for callers that accept a part (`partial_ok`), and only as a list with its whole elements: repair closes whatever
+  is open, so its last part may differ from what the model would have written. A document that is whole is not cut, even
+  where the end of the stream is missing.
 """
 
 import json
@@ -111,8 +111,8 @@ def build_correction(request: ChatRequest, text: str, unusable: UnusableAnswer) 
 
 def check_document(document: RepairResult, expected: Expectation, *, was_cut: bool) -> UsableAnswer | UnusableAnswer:
     """Check a JSON document against the schema."""
-    # The repairs of an answer that was cut include its end.
-    is_cut = was_cut and not document.was_valid
+    # The repairs of an answer that was cut include its end. A value that is cut shows it, whatever the provider says.
+    is_cut = (was_cut and not document.was_valid) or bool(document.truncated)
     if document.text is None:
         return UnusableAnswer(OutputFault.CUT_OFF if is_cut else OutputFault.INVALID_JSON)
     if is_cut and not (expected.partial_ok and drop_unfinished(document.value)):
@@ -156,7 +156,8 @@ def explain_fault(request: ChatRequest, unusable: UnusableAnswer) -> str:
         case OutputFault.EMPTY:
             return "You have not answered. Answer the question above."
         case OutputFault.CUT_OFF:
-            return f"Your answer was cut off after {request.max_tokens} tokens. Answer again, in fewer words."
+            room = f"it has room for {request.max_tokens} tokens"
+            return f"Your answer was cut off before its end ({room}). Answer again, in fewer words."
         case OutputFault.INVALID_JSON:
             return "Your answer is not JSON. Answer again, with one JSON document and nothing else."
         case _:

@@ -23,7 +23,7 @@ from threading import RLock
 from typing import Literal
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock
-from apps.llm.domain.json_repair.repair import load_strictly, repair_json
+from apps.llm.domain.json_repair.repair import Path, load_strictly, repair_json
 from apps.llm.domain.json_repair.types import Repair, RepairRefusal
 
 MAX_BUFFER_SIZE = 100_000
@@ -77,7 +77,8 @@ class StreamEvent:
 @dataclass(frozen=True, slots=True)
 class ProcessResult:
     """The result of an event. `buffer` is set with everything but `continue`; of a `complete` it is valid JSON with
-    the value `value`. `refusal` says why a text with the error `invalid_json` was not repaired."""
+    the value `value`, in which `truncated` says what the end of the text cut. `refusal` says why a text with the error
+    `invalid_json` was not repaired."""
 
     type: Literal["continue", "complete_object", "complete", "error"]
     buffer: str = ""
@@ -85,6 +86,7 @@ class ProcessResult:
     can_validate: bool = False
     was_repaired: bool = False
     repairs: tuple[Repair, ...] = ()
+    truncated: tuple[Path, ...] = ()
     chunk_count: int = 0
     error: AssemblyError | None = None
     message: str = ""
@@ -240,6 +242,7 @@ class StreamAssembler:
             can_validate=True,
             was_repaired=not repaired.was_valid,
             repairs=repaired.repairs,
+            truncated=repaired.truncated,
             chunk_count=self._chunk_count,
         )
 

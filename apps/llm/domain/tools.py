@@ -22,6 +22,7 @@ from apps.llm.domain.protocol.results import Protocol, ToolRequest
 
 MAX_ERRORS = 10
 MAX_ECHOED_CHARS = 100
+TRUNCATED = "truncated"
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 Schema = Mapping[str, Any]
 Json = dict[str, Any]
@@ -74,6 +75,11 @@ class Tool:
         if self.parameters.get("type") != "object":
             raise ToolError(f"{self.name}: the schema of the parameters must be that of an object.")
         Draft202012Validator.check_schema(dict(self.parameters))
+
+    @property
+    def writes(self) -> bool:
+        """Return whether it changes something."""
+        return self.permission is not Permission.READ
 
 
 class ToolOutcome(StrEnum):
@@ -132,6 +138,7 @@ class ToolRegistry:
     def execute(self, access: Access, request: ToolRequest) -> ToolResult:
         """Run the tool of a request under the caller's access, once it is known, permitted and its parameters valid.
 
+        A tool that writes takes no parameter that was cut: half a sentence would be stored as a fact.
         Errors that callers are meant to see (MemoryHubError) become part of the answer; any other is a bug, and
         is raised.
         """
@@ -145,6 +152,8 @@ class ToolRegistry:
         if not access.allows(tool.permission):
             detail = f"This key may not use {tool.name}: it needs the permission {tool.permission}."
             return refuse(ToolOutcome.FORBIDDEN, ToolProblem("permission_denied", detail))
+        if tool.writes and request.truncated:
+            return refuse(ToolOutcome.INVALID_PARAMETERS, *map(describe_truncated, request.truncated))
         parameters = request.parameters
         if request.protocol is Protocol.VCP:
             parameters = parse_vcp_parameters(parameters, tool.parameters)
@@ -182,6 +191,11 @@ def parse_vcp_parameters(parameters: Mapping[str, Any], schema: Schema) -> dict[
             except (ValueError, RecursionError):
                 continue
     return parsed
+
+
+def describe_truncated(path: str) -> ToolProblem:
+    """Return the problem of a parameter that was cut."""
+    return ToolProblem(TRUNCATED, "The output ends inside this parameter. Send the whole request again.", path or None)
 
 
 def find_problems(validator: Draft202012Validator, parameters: Mapping[str, Any]) -> list[ToolProblem]:

@@ -119,7 +119,7 @@ class StreamReader:
         elif finish is not None and self._request.expects_json and self.text.strip():
             done = self._assembler.process_chunk(StreamEvent("stop"))
             if done.type == "complete":
-                document = RepairResult(done.buffer, done.value, done.repairs)
+                document = RepairResult(done.buffer, done.value, done.repairs, truncated=done.truncated)
             else:
                 document = RepairResult(None, refusal=done.refusal)
         return StreamedAnswer(self.text, finish, document, self._is_too_long)

@@ -96,6 +96,11 @@ class ToolRequestOutput(BlockOutput):
         serializers.ListField(child=serializers.ChoiceField(choices=[fix.value for fix in Fix])),
         "What was repaired or stripped on the way.",
     ]
+    truncated: Annotated[
+        list[str],
+        serializers.ListField(child=serializers.CharField()),
+        "Dotted paths of parameters that end where the output was cut. Tools that write refuse them.",
+    ]
 
 
 class RefusedBlockOutput(BlockOutput):
@@ -152,6 +157,7 @@ def render_parsed(parsed: ParsedOutput, mode: ProtocolMode) -> ParseOutput:
                 "name": request.name,
                 "parameters": dict(request.parameters),
                 "fixes": [fix.value for fix in request.fixes],
+                "truncated": list(request.truncated),
                 "span": list(request.span),
             }
             for request in parsed.requests

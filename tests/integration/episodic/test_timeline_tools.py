@@ -38,6 +38,14 @@ def test_an_event_is_recorded_for_the_caller() -> None:
     assert record(ANA).value["action"] == "duplicate"
 
 
+def test_event_whose_content_was_cut_is_not_recorded() -> None:
+    text = f'[[ABP_TOOL:event_record]]{{"timestamp": "{THEN}", "event_type": "visit", "content": "Ate no pea'
+    [request] = parse_output(text).requests
+    result = tool_execute(access=ANA, request=request)
+    assert [(problem.code, problem.attr) for problem in result.problems] == [("truncated", "content")]
+    assert not TimelineEvent.objects.exists()
+
+
 def test_vcp_queries_too() -> None:
     record(ANA)
     text = (

@@ -114,6 +114,18 @@ def test_a_model_that_fails_is_a_result(extract):
     assert contents() == []
 
 
+def test_memory_that_was_cut_is_not_saved_although_the_model_says_that_it_ended(extract):
+    cut = f'{{"memories": [{json.dumps(TEA)}, {{"type": "fact", "importance": 1, "confidence": 1, "content": "No pea'
+    result = extract(cut)
+    assert (result.is_cut, contents()) == (True, ["Ana likes green tea."])
+
+
+def test_the_only_memory_that_was_cut_is_asked_for_again(extract):
+    cut = '{"memories": [{"type": "fact", "importance": 1, "confidence": 1, "content": "Ana is allergic to pea'
+    result = extract(cut, answer(memory("Ana is allergic to peanuts.")))
+    assert (result.is_cut, contents()) == (False, ["Ana is allergic to peanuts."])
+
+
 def test_answer_that_is_none_is_asked_for_again_and_then_refused(extract):
     result = extract("Sure, here you are!", '{"memories": [{"content": "Ana"}]}')
     assert (result.failure.stopped_by, result.failure.reason) == (StoppedBy.OUTPUT, "wrong_shape")

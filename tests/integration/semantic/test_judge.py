@@ -233,6 +233,8 @@ NONSENSE = [
     Reply(chunks=('{"verdict": "update", "holds": "later", "confidence": 1, "reason": "x", "user_id": "ben"}',)),
     Reply(chunks=('{"verdict": "update"}',)),
     Reply(chunks=("",)),
+    # The reason is cut, and so may the rest of it have been.
+    Reply(chunks=('{"verdict": "update", "holds": "later", "confidence": 0.9, "reason": "Another cit',)),
     Reply(chunks=("I cannot help with that.",), finish="content_filter"),
     Reply(status=400, error_type="invalid_request_error"),
 ]

@@ -37,6 +37,14 @@ def test_a_damaged_request_saves_what_it_says(ana: Access) -> None:
     assert Memory.objects.get().content == "Likes green tea."
 
 
+def test_vcp_value_that_the_end_marker_cut_is_not_saved(ana: Access) -> None:
+    text = "<<<[TOOL_REQUEST]>>>\ntool_name:「始」memory_save「末」,\ncontent:「始」Likes te\n<<<[END_TOOL_REQUEST]>>>"
+    [request] = parse_output(text).requests
+    result = tool_execute(access=ana, request=request)
+    assert [(problem.code, problem.attr) for problem in result.problems] == [("truncated", "content")]
+    assert not Memory.objects.exists()
+
+
 def test_vcp_saves_too(ana: Access) -> None:
     text = (
         "<<<[TOOL_REQUEST]>>>\ntool_name:「始」memory_save「末」,\ncontent:「始」Likes tea.「末」,\n"

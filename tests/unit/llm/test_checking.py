@@ -169,6 +169,26 @@ def test_rest_of_broken_stream_is_used_only_by_callers_who_take_part():
     assert check_partial_answer('{"days": ["a", "b"', PART_OF_DAYS) is None
 
 
+CUT_VALUE = '{"content": "Ana is allergic to pea'
+
+
+def test_answer_that_ends_inside_a_value_is_cut_whatever_the_provider_says():
+    assert check_answer(heard(CUT_VALUE), ANY_JSON) == UnusableAnswer(OutputFault.CUT_OFF)
+    taken = check_answer(heard('{"days": [17, 21, 2'), PART_OF_DAYS)
+    assert isinstance(taken, UsableAnswer)
+    assert (taken.value, taken.is_cut) == (Days(days=[17, 21]), True)
+
+
+def test_answer_whose_values_are_whole_is_repaired_when_the_model_ended_it():
+    taken = check_answer(heard('{"days": [17, 21'), PART_OF_DAYS)
+    assert isinstance(taken, UsableAnswer)
+    assert taken.is_cut
+    taken = check_answer(heard('{"sky": "clear", "degrees": 21 '), WEATHER)
+    assert taken == UsableAnswer(
+        '{"sky": "clear", "degrees": 21}', Weather(sky="clear", degrees=21), repairs=taken.repairs
+    )
+
+
 @given(
     st.lists(st.dictionaries(st.text(max_size=3), st.integers() | st.text(max_size=5), max_size=3), min_size=1),
     st.data(),
@@ -213,6 +233,6 @@ def test_every_fault_can_be_explained_to_model_even_without_answer(unusable):
 
 def test_a_cut_answer_is_asked_for_in_fewer_words():
     assert (
-        "after 50 tokens"
+        "room for 50 tokens"
         in build_correction(QUESTION, "It is", UnusableAnswer(OutputFault.CUT_OFF)).messages[-1].content
     )

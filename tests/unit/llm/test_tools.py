@@ -185,3 +185,20 @@ def test_a_caller_is_shown_the_tools_it_may_use() -> None:
     registry = ToolRegistry([tool(), tool(name="look", permission=Permission.READ)])
     assert [each.name for each in registry.allowed(READER)] == ["look"]
     assert [each.name for each in registry.allowed(ANA)] == ["note", "look"]
+
+
+# --- parameters that were cut
+
+
+def test_tool_that_writes_takes_no_parameter_that_was_cut() -> None:
+    handler = Recorder()
+    result = run(handler, {"content": "Ana is allergic to pea"}, truncated=("content",))
+    assert (result.outcome, handler.calls) == ("invalid_parameters", [])
+    assert [(problem.code, problem.attr) for problem in result.problems] == [("truncated", "content")]
+
+
+def test_tool_that_reads_takes_parameter_that_was_cut() -> None:
+    handler = Recorder()
+    reading = ToolRegistry([tool(handler, permission=Permission.READ)])
+    request = ToolRequest(Protocol.ABP, "note", {"content": "pea"}, (0, 1), truncated=("content",))
+    assert reading.execute(READER, request).is_done

@@ -69,7 +69,9 @@ def read_abp(layout: Layout, place: int, repair: RepairJson) -> BlockRead:
         reason = RefusalReason.UNUSABLE
     else:
         fixes = collect_fixes(layout, marker, end_marker, objects, found)
-        return BlockRead(ToolRequest(Protocol.ABP, name, found.value, span, fixes), span[1], body.cut_inside)
+        return BlockRead(
+            ToolRequest(Protocol.ABP, name, found.value, span, fixes, found.truncated), span[1], body.cut_inside
+        )
     return BlockRead(RefusedBlock(Protocol.ABP, name, span, reason), span[1], body.cut_inside)
 
 

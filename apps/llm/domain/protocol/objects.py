@@ -31,11 +31,12 @@ class ObjectSpan:
 
 @dataclass(frozen=True)
 class ExtractedObject:
-    """The object of a block, and its place in the text."""
+    """The object of a block, and its place in the text. truncated: dotted paths of the values that its end cut."""
 
     value: JsonObject
     span: ObjectSpan
     fixes: tuple[Fix, ...]
+    truncated: tuple[str, ...] = ()
 
 
 def extract_object(text: str, spans: list[ObjectSpan], repair: RepairJson) -> ExtractedObject | None:
@@ -55,7 +56,8 @@ def extract_object(text: str, spans: list[ObjectSpan], repair: RepairJson) -> Ex
                 return ExtractedObject(value, reading, fixes)
             repaired = repair(plain)
             if repaired.ok and isinstance(repaired.value, dict):
-                return ExtractedObject(repaired.value, reading, (*fixes, Fix.JSON))
+                truncated = tuple(".".join(map(str, path)) for path in repaired.truncated)
+                return ExtractedObject(repaired.value, reading, (*fixes, Fix.JSON), truncated)
     return None
 
 

@@ -81,7 +81,8 @@ DETAILS = {
 class ToolRequest:
     """A tool that a model requests. span: the place of its block in the output, [start, end).
 
-    parameters: JSON; every VCP value is text. fixes: what was repaired or stripped, each once.
+    parameters: JSON; every VCP value is text. fixes: what was repaired or stripped, each once. truncated: dotted paths
+    of the parameters that end where the output or its block was cut, and so may say something else than was meant.
     """
 
     protocol: Protocol
@@ -89,6 +90,7 @@ class ToolRequest:
     parameters: Mapping[str, Any]
     span: Span
     fixes: tuple[Fix, ...] = ()
+    truncated: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,7 @@ class VcpReader:
         self.pairs: dict[str, str] = {}
         self.fixes: dict[Fix, None] = {}
         self.cut_inside = False  # the last value was ended by a marker
+        self.truncated: tuple[str, ...] = ()
         self.reason: RefusalReason | None = None
 
     def read(self) -> BlockRead:
@@ -92,6 +93,8 @@ class VcpReader:
         self.add(key, layout.text[start:end].rstrip().removesuffix(","))
         self.fixes[Fix.VALUE_END] = None
         self.cut_inside = kind in MARKERS
+        if self.cut_inside and key is not None:
+            self.truncated = (key,)
         self.place, self.position = place, end
 
     def add(self, key: str | None, value: str) -> None:
@@ -115,7 +118,7 @@ class VcpReader:
         parameters = {key: value for key, value in self.pairs.items() if key != NAME_KEY}
         if not is_usable(parameters):
             return self.refuse(span, RefusalReason.UNUSABLE)
-        return ToolRequest(Protocol.VCP, name, parameters, span, tuple(self.fixes))
+        return ToolRequest(Protocol.VCP, name, parameters, span, tuple(self.fixes), self.truncated)
 
     def refuse(self, span: tuple[int, int], reason: RefusalReason) -> RefusedBlock:
         """Return the block as refused."""

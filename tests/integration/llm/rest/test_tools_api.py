@@ -60,6 +60,7 @@ def test_abp_parsing_returns_name_and_parameters(ana: Api) -> None:
                 "name": "memory_save",
                 "parameters": {"content": "Ana likes tea."},
                 "fixes": [],
+                "truncated": [],
                 "span": [13, 13 + len(block)],
             }
         ],
@@ -114,6 +115,26 @@ def test_abp_protocol_error_recovery_saves_what_was_meant(ana: Api, text: str, f
     answer = executed(ana, text)
     assert [request["fixes"] for request in answer["requests"]] == [fixes]
     assert [memory.content for memory in Memory.objects.all()] == ["Ana likes tea."]
+
+
+CUT = '{"content": "Ana is allergic to pea'
+
+
+@pytest.mark.parametrize("text", [f"{SAVE}{CUT}", f"{SAVE}{CUT}{END}"], ids=["at the end", "before the end marker"])
+def test_sentence_that_was_cut_is_not_stored_as_a_fact(ana: Api, text: str) -> None:
+    before = stored()
+    answer = executed(ana, text)
+    assert [request["truncated"] for request in answer["requests"]] == [["content"]]
+    [result] = answer["results"]
+    assert (result["outcome"], result["value"]) == ("invalid_parameters", None)
+    assert [(problem["code"], problem["attr"]) for problem in result["problems"]] == [("truncated", "content")]
+    assert stored() == before
+
+
+def test_search_for_words_that_were_cut_is_made(ana: Api) -> None:
+    executed(ana, SAVE + TEA)
+    result = the_result(ana, f'{SEARCH}{{"query": "Ana likes te')
+    assert (result["outcome"], result["value"]["count"]) == ("done", 1)
 
 
 def test_abp_protocol_error_recovery_takes_last_valid_block(ana: Api) -> None:
