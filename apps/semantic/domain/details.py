@@ -147,9 +147,9 @@ def add_keywords(own: tuple[str, ...], other: tuple[str, ...], strategy: Keyword
 def add_lines(own: str, other: str) -> str:
     """Return a context with the lines of another one that it does not have yet, as far as they fit."""
     lines = own.split("\n") if own else []
-    size = len(own)
+    known, size = set(lines), len(own)
     for line in dict.fromkeys(other.split("\n")):
-        if line and line not in lines and size + len(line) < MAX_CONTEXT_CHARS:
+        if line and line not in known and size + len(line) < MAX_CONTEXT_CHARS:
             lines.append(line)
             size += len(line) + 1
     return "\n".join(lines)

@@ -17,7 +17,7 @@ Rows that store terms store `TEXT_PIPELINE_VERSION` with them; raise it whenever
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import date
 from functools import lru_cache
 from hashlib import blake2b
@@ -94,12 +94,21 @@ class Token(NamedTuple):
 
 def words(text: str) -> list[str]:
     """Return the normalised words of a text in order, not stemmed: step 3 of the pipeline. Accepts any str."""
-    return [word.text for token in tokenize(text) for word in token.words]
+    return words_of(tokenize(text))
+
+
+def words_of(tokens: Iterable[Token]) -> list[str]:
+    """Return the words of the tokens of a text, as `words` does."""
+    return [word.text for token in tokens for word in token.words]
 
 
 def terms(text: str) -> list[str]:
     """Return the index terms of a text in order, with repeats. Accepts any str."""
-    tokens = tokenize(text)
+    return terms_of(tokenize(text))
+
+
+def terms_of(tokens: Sequence[Token]) -> list[str]:
+    """Return the index terms of the tokens of a text, as `terms` does."""
     language = recognise_language(tokens)
     if language is None:
         return list(chain.from_iterable([token.terms for token in tokens]))
@@ -111,7 +120,11 @@ def query_terms(text: str) -> list[str]:
 
     A run of an unspaced script asks for its pairs only, unless it is one character long.
     """
-    tokens = tokenize(text)
+    return query_terms_of(tokenize(text))
+
+
+def query_terms_of(tokens: Sequence[Token]) -> list[str]:
+    """Return the terms of the tokens of a question, as `query_terms` does."""
     language = recognise_language(tokens)
     asked = [word for token in tokens for word in token.words if word.asked]
     content = [word for word in asked if word.text not in stopwords_of(language)]

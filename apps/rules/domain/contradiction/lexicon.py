@@ -119,6 +119,9 @@ def opposite_pairs() -> frozenset[tuple[str, str]]:
 
 
 OPPOSITES = opposite_pairs()
+_OPPOSITES_OF = {
+    key: frozenset(other for one, other in OPPOSITES if one == key) for key in {one for one, _ in OPPOSITES}
+}
 EXCLUSIVE = tuple(keys(kind) for kind in _EXCLUSIVE.split(";"))
 
 
@@ -128,6 +131,14 @@ def are_opposites(first: str, second: str) -> bool:
         return True
     short, long = sorted((first, second), key=len)
     return len(short) >= _PREFIXED_ROOT and any(long == prefix + short for prefix in _PREFIXES)
+
+
+def opposites_of(key: str) -> frozenset[str]:
+    """Return every key that is an opposite of a key: `are_opposites` without trying all pairs."""
+    listed = _OPPOSITES_OF.get(key, frozenset())
+    longer = {prefix + key for prefix in _PREFIXES if len(key) >= _PREFIXED_ROOT}
+    roots = {key.removeprefix(prefix) for prefix in _PREFIXES if key.startswith(prefix)}
+    return listed | longer | {root for root in roots if len(root) >= _PREFIXED_ROOT}
 
 
 def are_exclusive(first: str, second: str) -> bool:

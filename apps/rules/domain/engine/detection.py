@@ -14,8 +14,8 @@ import numpy as np
 from apps.retrieval.domain.text.terms import query_terms
 from apps.rules.domain.contradiction.evidence import Reason
 from apps.rules.domain.contradiction.judgement import can_restate, find_evidence, reading_of, restates
-from apps.rules.domain.contradiction.lexicon import are_opposites
-from apps.rules.domain.contradiction.text import VALUES, Passage, analyse
+from apps.rules.domain.contradiction.lexicon import opposites_of
+from apps.rules.domain.contradiction.text import KEPT_LONG, KEPT_SHORT, SHORT_CHARS, VALUES, Passage, analyse
 from apps.rules.domain.contradiction.words import PARTICLES
 from apps.rules.domain.engine.record import MemoryRecord
 from apps.rules.domain.engine.signals import Detection, DetectionConfig, Signal, SignalType
@@ -121,10 +121,18 @@ def keywords_of(record: MemoryRecord) -> frozenset[str]:
     return terms.union(*map(distinct_terms, record.keywords)) if record.keywords else terms
 
 
-@lru_cache(maxsize=1 << 14)
 def distinct_terms(text: str) -> frozenset[str]:
-    """Return the terms of a text."""
+    """Return the terms of a text. A text is compared with many others, so those of the last ones are remembered."""
+    return _terms_of_short(text) if len(text) <= SHORT_CHARS else _terms_of_long(text)
+
+
+def read_terms(text: str) -> frozenset[str]:
+    """Return the same as `distinct_terms`, which remembers it: thousands of short texts, but few long ones."""
     return frozenset(query_terms(text))
+
+
+_terms_of_short = lru_cache(maxsize=KEPT_SHORT)(read_terms)
+_terms_of_long = lru_cache(maxsize=KEPT_LONG)(read_terms)
 
 
 def time_signal(candidate: MemoryRecord, existing: MemoryRecord, config: DetectionConfig) -> Signal | None:
@@ -208,7 +216,7 @@ def restated_share(first: str, second: str) -> float:
         return 0.0
     if common not in (words, others) or is_reordered(one, other):
         return 0.0
-    if any(are_opposites(extra, word) for extra in (words | others) - common for word in common):
+    if not all(opposites_of(extra).isdisjoint(common) for extra in (words | others) - common):
         return 0.0
     return len(common) / max(len(words), len(others))
 

@@ -1,19 +1,26 @@
 """Sentences of a text, and duplicates among them."""
 
 import re
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
 from apps.retrieval.domain.text.languages import STOPWORDS
-from apps.retrieval.domain.text.terms import query_terms, terms, words
+from apps.retrieval.domain.text.terms import query_terms_of, terms_of, tokenize, words, words_of
 
-# The spaces after a sentence belong to it, so that joining the sentences gives the text back.
-_SENTENCE = re.compile(r".*?(?:[.!?…]+[\"')\]»”’]*\s+|[。！？]+\s*|\n\s*|\Z)", re.DOTALL)
+# What may end a sentence, read once from its first mark to its last space. The spaces belong to the sentence, so that
+# joining the sentences gives the text back. Latin marks without a space after them, as in "3.5", end nothing.
+_MARKS = re.compile(r"[.!?…]++[\"')\]»”’]*+(?P<spaces>\s++)?|(?P<end>[。！？]++\s*+|\n\s*+)")
 _NEGATIONS = frozenset(word for word in STOPWORDS if word.endswith("nt")) | {
     "not", "no", "never", "none", "neither", "nor", "nobody", "nothing", "cannot", "without",
     "kein", "keine", "nicht", "nie", "jamais", "pas", "sin", "nunca", "sem", "nao", "non", "mai",
 }  # fmt: skip
 _MIN_SENTENCE_WORDS = 2
+# Longer ones would fill the cache; they hardly ever recur.
+_MAX_CACHED_CHARS = 1_000
+# Of the sentences with a word, so many are compared with the next one that has it: the nearest before it.
+MAX_COMPARED = 64
 
 
 @dataclass(frozen=True)
@@ -42,21 +49,41 @@ def split_sentences(text: str) -> list[str]:
     A line ends a sentence. A single word ("Dr.") belongs to the sentence after it on its line.
     """
     sentences: list[str] = []
-    pending = ""
-    for piece in _SENTENCE.findall(text):
-        pending += piece
-        if "\n" in piece or len(words(pending)) >= _MIN_SENTENCE_WORDS:
-            sentences.append(pending)
-            pending = ""
-    return [*sentences, pending] if pending else sentences
+    pending: list[str] = []
+    count = 0
+    for piece in split_at_marks(text):
+        pending.append(piece)
+        count += len(words(piece))
+        if "\n" in piece or count >= _MIN_SENTENCE_WORDS:
+            sentences.append("".join(pending))
+            pending, count = [], 0
+    return [*sentences, "".join(pending)] if pending else sentences
 
 
-@lru_cache(maxsize=4096)
+def split_at_marks(text: str) -> Iterator[str]:
+    """Yield the parts of a text that end with the marks of a sentence, or with a line."""
+    start = 0
+    for marks in _MARKS.finditer(text):
+        if marks["spaces"] or marks["end"]:
+            yield text[start : marks.end()]
+            start = marks.end()
+    if start < len(text):
+        yield text[start:]
+
+
 def sense_of(sentence: str) -> SentenceSense:
     """Return the words of a sentence without case, punctuation, spacing and inflection."""
-    found = words(sentence)
-    strict = {word for word in found if word in _NEGATIONS or any(c.isdigit() for c in word)}
-    return SentenceSense(frozenset(terms(sentence)), frozenset(query_terms(sentence)), frozenset(strict))
+    return _cached_sense(sentence) if len(sentence) <= _MAX_CACHED_CHARS else read_sense(sentence)
+
+
+def read_sense(sentence: str) -> SentenceSense:
+    """Return the same as `sense_of`, which remembers it for short sentences."""
+    tokens = tokenize(sentence)
+    strict = {word for word in words_of(tokens) if word in _NEGATIONS or any(c.isdigit() for c in word)}
+    return SentenceSense(frozenset(terms_of(tokens)), frozenset(query_terms_of(tokens)), frozenset(strict))
+
+
+_cached_sense = lru_cache(maxsize=4096)(read_sense)
 
 
 def likeness(one: SentenceSense, other: SentenceSense) -> float:
@@ -82,24 +109,35 @@ def is_duplicate(dropped: SentenceSense, kept: SentenceSense, threshold: float) 
 def deduplicate(text: str, threshold: float) -> Deduplicated:
     """Return a text without duplicate sentences; of two the one with more content stays.
 
-    threshold: in [0, 1], see `is_duplicate`. A text without duplicates is returned unchanged.
+    threshold: in [0, 1], see `is_duplicate`. A text without duplicates is returned unchanged. A sentence is compared
+    with the MAX_COMPARED nearest before it that have a content word in common with it, for each of its words.
     """
     sentences = split_sentences(text)
-    senses = [sense_of(sentence) for sentence in sentences]
-    kept: list[int] = []
-    for number, sense in enumerate(senses):
-        if any(is_duplicate(sense, senses[other], threshold) for other in kept):
-            continue
-        kept = [other for other in kept if not is_duplicate(senses[other], sense, threshold)]
-        kept.append(number)
+    kept = numbers_without_duplicates([sense_of(sentence) for sentence in sentences], threshold)
     if len(kept) == len(sentences):
         return Deduplicated(text, 0)
     # Where the last sentence of a line was dropped, the line still ends.
     parts: list[str] = []
-    chosen = set(kept)
     for number, sentence in enumerate(sentences):
-        if number in chosen:
+        if number in kept:
             parts.append(sentence)
         elif sentence.endswith("\n") and parts and not parts[-1].endswith("\n"):
             parts[-1] = parts[-1].rstrip() + "\n"
     return Deduplicated("".join(parts).strip(), len(sentences) - len(kept))
+
+
+def numbers_without_duplicates(senses: list[SentenceSense], threshold: float) -> set[int]:
+    """Return the numbers of the sentences that stay."""
+    kept: set[int] = set()
+    with_term: defaultdict[str, deque[int]] = defaultdict(lambda: deque(maxlen=MAX_COMPARED))
+    for number, sense in enumerate(senses):
+        shared = Counter(other for term in sense.content for other in with_term[term] if other in kept)
+        # A duplicate has all of its content words in common with the sentence that stays.
+        others = [other for other in shared if shared[other] >= min(len(sense.content), len(senses[other].content))]
+        if any(is_duplicate(sense, senses[other], threshold) for other in others):
+            continue
+        kept.difference_update([other for other in others if is_duplicate(senses[other], sense, threshold)])
+        kept.add(number)
+        for term in sense.content:
+            with_term[term].append(number)
+    return kept

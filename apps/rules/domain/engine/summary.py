@@ -4,6 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from apps.retrieval.domain.text.terms import query_terms
 from apps.rules.domain.engine.sentences import deduplicate, sense_of, split_sentences
@@ -21,6 +22,13 @@ class Summary:
     removed: int
 
 
+class Sentence(NamedTuple):
+    """A sentence without the spaces around it. content: its content terms."""
+
+    text: str
+    content: frozenset[str]
+
+
 def common_keywords(first: str, second: str) -> tuple[str, ...]:
     """Return the content terms (stemmed) that two texts share, in the order of the first text, at most ten."""
     others = set(query_terms(second))
@@ -35,11 +43,10 @@ def summarize(first: str, second: str, threshold: float | None) -> Summary:
     before others. threshold: of `deduplicate`; None keeps duplicates.
     """
     shared = common_keywords(first, second)
-    counts: Counter[str] = Counter()
-    for sentence in (*split_sentences(first), *split_sentences(second)):
-        counts.update(sense_of(sentence).content)
+    texts = [read_sentences(text) for text in (first, second)]
+    counts = Counter(term for sentences in texts for sentence in sentences for term in sentence.content)
     weights = {term: count * (2.0 if term in shared else 1.0) for term, count in counts.items()}
-    chosen = [key_sentences(text, weights, shared) for text in (first, second)]
+    chosen = [key_sentences(sentences, weights, shared) for sentences in texts]
     text = "\n".join(part for part in (" ".join(sentences) for sentences in chosen) if part)
     if threshold is None:
         return Summary(text, 0)
@@ -47,23 +54,26 @@ def summarize(first: str, second: str, threshold: float | None) -> Summary:
     return Summary(" ".join(unique.text.split("\n")), unique.removed)
 
 
-def key_sentences(text: str, weights: dict[str, float], shared: Sequence[str]) -> list[str]:
+def read_sentences(text: str) -> list[Sentence]:
+    """Return the sentences of a text with their content terms."""
+    stripped = [sentence.strip() for sentence in split_sentences(text)]
+    return [Sentence(sentence, sense_of(sentence).content) for sentence in stripped if sentence]
+
+
+def key_sentences(sentences: Sequence[Sentence], weights: dict[str, float], shared: Sequence[str]) -> list[str]:
     """Return the highest ranking sentences of a text, in order."""
-    sentences = [sentence.strip() for sentence in split_sentences(text) if sentence.strip()]
     if len(sentences) <= MAX_SENTENCES_EACH:
-        return sentences
+        return [sentence.text for sentence in sentences]
     missing = set(shared)
-
-    def rank(number: int) -> tuple[int, float]:
-        content = sense_of(sentences[number]).content
-        # Half-way between the sum, which prefers long sentences, and the mean, which prefers short ones.
-        return len(missing & content), sum(weights[term] for term in sorted(content)) / math.sqrt(max(len(content), 1))
-
-    left = list(range(len(sentences)))
-    chosen: list[int] = []
+    # Half-way between the sum, which prefers long sentences, and the mean, which prefers short ones.
+    worth = [
+        math.fsum(weights[term] for term in sentence.content) / math.sqrt(max(len(sentence.content), 1))
+        for sentence in sentences
+    ]
+    chosen: set[int] = set()
     while len(chosen) < MAX_SENTENCES_EACH:
-        best = max(left, key=rank)
-        left.remove(best)
-        chosen.append(best)
-        missing -= sense_of(sentences[best]).content
-    return [sentences[number] for number in sorted(chosen)]
+        left = [number for number in range(len(sentences)) if number not in chosen]
+        best = max(left, key=lambda number: (len(missing & sentences[number].content), worth[number]))
+        chosen.add(best)
+        missing -= sentences[best].content
+    return [sentences[number].text for number in sorted(chosen)]

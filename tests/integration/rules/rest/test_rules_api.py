@@ -9,6 +9,7 @@ import pytest
 from apps.core.domain.scope import Permission, Scope
 from apps.rules.models import MergeRule, MergeRuleVersion
 from tests.api import Api, api_for, error_attrs
+from tests.timing import assert_quick
 
 pytestmark = pytest.mark.django_db
 
@@ -352,3 +353,22 @@ def test_evaluate_changes_nothing(operator: Api) -> None:
     evaluated(operator, {}, {}, config=under(merge_threshold=1))
     assert version(operator) == before
     assert operator.get(f"{RULES}/default").json()["arbitration"]["merge_threshold"] == 0.2
+
+
+LONG_TEXTS = [". " * 45_000 + "tea", "?'\")" * 22_500, " ".join(f"tea is{number}." for number in range(7_500))]
+
+
+@pytest.mark.parametrize("text", LONG_TEXTS, ids=["full stops", "marks and quotes", "short sentences"])
+def test_evaluate_answers_about_long_texts_in_time(operator: Api, text: str) -> None:
+    """What was quadratic did not answer within minutes."""
+    config = {"merge": {"content_strategy": "summarize"}, "arbitration": {"merge_contradictions": True}}
+    changes = {**config, "detection": {"semantic_threshold": 0.1}}
+
+    def evaluate(content: str) -> None:
+        given = {"occurred_at": "2026-03-01T12:00:00Z", "embedding": [1, 0]}
+        answer = evaluated(
+            operator, {**given, "content": content}, {**given, "content": f"So: {content}"}, config=changes
+        )
+        assert answer["merge"]["strategy"] == "summarize"
+
+    assert_quick(evaluate, text, 5)
