@@ -3,7 +3,10 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from apps.rules.domain.decimals import difference
 from apps.semantic.domain.confidence import merge_confidence
+
+LOWER_CONFIDENCE = "lower_confidence"
 
 
 class DuplicateAction(StrEnum):
@@ -30,8 +33,9 @@ def decide_duplicate(new_confidence: float, existing_confidence: float | None) -
     """
     if existing_confidence is None:
         return DuplicateDecision(DuplicateAction.INSERT, "unique_hash", new_confidence)
-    if new_confidence > existing_confidence:
+    gain = difference(new_confidence, existing_confidence)
+    if gain > 0:
         merged = merge_confidence(existing_confidence, new_confidence)
         return DuplicateDecision(DuplicateAction.UPDATE, "confidence_improved", merged)
-    reason = "equal_confidence" if new_confidence == existing_confidence else "lower_confidence"
+    reason = "equal_confidence" if gain == 0 else LOWER_CONFIDENCE
     return DuplicateDecision(DuplicateAction.SKIP, reason, existing_confidence)

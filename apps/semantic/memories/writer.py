@@ -10,7 +10,7 @@ from apps.rules.domain.engine.verdict import Verdict, VerdictOutcome, decide
 from apps.semantic.conflicts.candidate import Candidate, Case, SaveContext
 from apps.semantic.conflicts.decisions import decision_apply
 from apps.semantic.conflicts.restatement import RESTATED, details_after_repeat, enrich_existing
-from apps.semantic.domain.duplicates import DuplicateAction, decide_duplicate
+from apps.semantic.domain.duplicates import LOWER_CONFIDENCE, DuplicateAction, decide_duplicate
 from apps.semantic.memories.comparison import Comparison
 from apps.semantic.models import Conflict, Memory, MemoryStatus, Origin
 from apps.semantic.store.details import change_details
@@ -107,7 +107,7 @@ class Writer:
     def write_duplicate(self, candidate: Candidate, stored: Memory) -> SaveResult:
         """Add what a duplicate says besides its content, which stays. One that is less sure changes nothing."""
         decision = decide_duplicate(candidate.draft.base_confidence, stored.base_confidence)
-        if candidate.draft.base_confidence < stored.base_confidence:
+        if decision.reason == LOWER_CONFIDENCE:
             return SaveResult("skipped", decision.reason, stored)
         reason = decision.reason if decision.action is DuplicateAction.UPDATE else RESTATED
         if change_details(self.unit, stored, details_after_repeat(stored, candidate), reason=reason):

@@ -158,6 +158,21 @@ def test_difference_of_exactly_threshold_is_not_merged() -> None:
     assert (result.action, result.winner) == (Action.KEEP, "candidate")
 
 
+@pytest.mark.parametrize("importance", [0.2, 0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0])
+def test_scores_that_differ_by_exactly_merge_threshold_are_not_merged(importance: float) -> None:
+    weights = ArbitrationWeights(importance=1, recency=0, source=0, semantic=0)
+    pair = record(importance=importance), record(importance=round(importance - 0.2, 1))
+    for candidate, existing in (pair, pair[::-1]):
+        result = decide(candidate, existing, weights=weights, merge_threshold=0.2)
+        assert (result.action, result.confidence) == (Action.KEEP, 0.6)
+        assert decide(candidate, existing, weights=weights, merge_threshold=0.201).action is Action.MERGE
+
+
+def test_importances_that_are_equal_as_decimals_do_not_decide() -> None:
+    candidate, existing = record(importance=0.1 + 0.2), record(importance=0.3, source="inferred")
+    assert decide(candidate, existing, priority_importance=True, priority_source=True).strategy is Strategy.SOURCE
+
+
 def test_most_severe_conflict_does_not_depend_on_their_order() -> None:
     tied = [DetectedConflict(record(key=key, days=days), conflict()) for key, days in (("b", 0), ("a", 0), ("c", -1))]
     assert {by_severity(order)[0].existing.key for order in permutations(tied)} == {"a"}

@@ -80,6 +80,16 @@ def test_importance_at_delta_does_not_exceed_it() -> None:
     assert detect(*pair, DetectionConfig(importance_delta=0.25)).signal(SignalType.IMPORTANCE) is None
 
 
+@pytest.mark.parametrize(("high", "low"), [(0.8, 0.5), (0.9, 0.6), (0.4, 0.1), (0.3, 0.0), (1.0, 0.7)])
+def test_difference_of_importances_is_that_of_their_decimals(high: float, low: float) -> None:
+    for pair in ((high, low), (low, high)):
+        one, other = (record(importance=importance) for importance in pair)
+        assert detect(one, other, DetectionConfig(importance_delta=0.3)).signal(SignalType.IMPORTANCE) is None
+        signal = detect(one, other, DetectionConfig(importance_delta=0.29)).signal(SignalType.IMPORTANCE)
+        assert signal is not None
+        assert signal.score == 0.3
+
+
 def test_the_edge_of_the_window_is_within_it() -> None:
     signal = detect(record(), record(timestamp=NOON + timedelta(seconds=300)), CONFIG).signal(SignalType.TIME)
     assert signal is not None

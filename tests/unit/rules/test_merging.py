@@ -124,6 +124,12 @@ def test_scenario_merge_result_statistics() -> None:
     assert result.statistics.deduplicated_count == 1
 
 
+def test_merged_importance_is_the_decimal_that_its_rule_says() -> None:
+    boosted = merged(record(importance=0.7), record(importance=0.2), metadata={"importance": "boost"})
+    mean = merged(record(importance=0.7), record(importance=0.1), metadata={"importance": "average"})
+    assert (boosted.importance, mean.importance) == (0.8, 0.4)
+
+
 # --- nothing that was said gets lost ----------------------------------------------------------------------
 
 

@@ -24,3 +24,8 @@ def test_strictly_surer_duplicate_updates_with_merged_confidence() -> None:
 def test_a_duplicate_that_is_not_surer_is_skipped(new: float, reason: str) -> None:
     decision = decide_duplicate(new, 0.6)
     assert (decision.action, decision.reason, decision.confidence) == (DuplicateAction.SKIP, reason, 0.6)
+
+
+def test_confidences_are_compared_as_decimals() -> None:
+    decision = decide_duplicate(0.1 + 0.2, 0.3)
+    assert (decision.action, decision.reason) == (DuplicateAction.SKIP, "equal_confidence")

@@ -20,6 +20,7 @@ from pydantic import (
 )
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
+from apps.rules.domain.decimals import exceeds, reaches
 from apps.rules.domain.documents.problems import InvalidRuleError
 from apps.rules.domain.engine.arbitration import ArbitrationConfig
 from apps.rules.domain.engine.merge import MergeConfig
@@ -88,8 +89,8 @@ class Conditions(Section):
             self.user_id in {None, candidate.user_id}
             and self.persona_id in {None, candidate.persona_id}
             and (not self.source or any(source == wanted.strip().casefold() for wanted in self.source))
-            and (low is None or candidate.importance >= low)
-            and (high is None or candidate.importance <= high)
+            and (low is None or reaches(candidate.importance, low))
+            and (high is None or not exceeds(candidate.importance, high))
         )
 
 

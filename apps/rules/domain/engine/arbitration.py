@@ -22,6 +22,7 @@ from typing import Literal, NamedTuple, get_args
 
 from pydantic import Field
 
+from apps.rules.domain.decimals import difference, reaches
 from apps.rules.domain.engine.record import MemoryRecord
 from apps.rules.domain.engine.signals import Detection, SignalType
 from apps.rules.domain.engine.sources import source_rank, source_score
@@ -33,8 +34,6 @@ SOURCE_CONFIDENCE = 0.7
 DEFAULT_CONFIDENCE = 0.5
 DAY = 86_400.0
 RECENCY_HALF_LIFE_SECONDS = 7 * DAY
-# Scores nearer than this are the same but for rounding.
-SAME = 1e-9
 
 
 class Action(StrEnum):
@@ -165,10 +164,11 @@ def by_importance(
 ) -> ArbitrationResult | None:
     """Return the decision by importance; None where it is off or equal."""
     high, low = sorted((candidate.importance, existing.importance), reverse=True)
-    if not config.priority_importance or high == low:
+    apart = difference(high, low)
+    if not config.priority_importance or apart == 0:
         return None
     reason = f"Importance {high:g} beats {low:g}."
-    return keep(candidate.importance == high, 0.5 + 0.5 * (high - low), reason, Strategy.IMPORTANCE)
+    return keep(candidate.importance == high, 0.5 + 0.5 * apart, reason, Strategy.IMPORTANCE)
 
 
 def by_recency(candidate: MemoryRecord, existing: MemoryRecord, config: ArbitrationConfig) -> ArbitrationResult | None:
@@ -202,14 +202,14 @@ def by_score(
     semantic = detection.signal(SignalType.SEMANTIC)
     likeness = semantic.score if semantic else 0.0
     scores = [multi_factor_score(record, newest, likeness, config.weights) for record in (candidate, existing)]
-    apart = abs(scores[0] - scores[1])
+    apart = abs(difference(*scores))
     high, low = max(scores), min(scores)
     may_merge = config.allow_merge and (config.merge_contradictions or not detection.contradicts)
-    if may_merge and apart < config.merge_threshold:
+    if may_merge and not reaches(apart, config.merge_threshold):
         reason = f"The scores {high:.3f} and {low:.3f} are nearer than {config.merge_threshold:g}: both are merged."
         confidence = 1.0 - 0.5 * apart / config.merge_threshold
         return ArbitrationResult(Action.MERGE, None, None, confidence, reason, Strategy.MULTI_FACTOR)
-    if apart < SAME:
+    if apart == 0:
         return None
     reason = f"The score {high:.3f} beats {low:.3f}."
     return keep(scores[0] > scores[1], 0.5 + 0.5 * apart, reason, Strategy.MULTI_FACTOR)

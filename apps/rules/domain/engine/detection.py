@@ -17,6 +17,7 @@ from apps.rules.domain.contradiction.judgement import can_restate, find_evidence
 from apps.rules.domain.contradiction.lexicon import opposites_of
 from apps.rules.domain.contradiction.text import KEPT_LONG, KEPT_SHORT, SHORT_CHARS, VALUES, Passage, analyse
 from apps.rules.domain.contradiction.words import PARTICLES
+from apps.rules.domain.decimals import difference, exceeds, reaches
 from apps.rules.domain.engine.record import MemoryRecord
 from apps.rules.domain.engine.signals import Detection, DetectionConfig, Signal, SignalType
 
@@ -61,20 +62,21 @@ def detect(candidate: MemoryRecord, existing: MemoryRecord, config: DetectionCon
         is_conflict = not is_reordered(analyse(candidate.content), analyse(existing.content))
     total = sum(getattr(config.weights, kind) * score for kind, score in scores.items())
     if SignalType.CONTRADICTION in scores:
-        is_decisive = scores[SignalType.CONTRADICTION] >= config.act_threshold
+        is_decisive = reaches(scores[SignalType.CONTRADICTION], config.act_threshold)
         return Detection(signals, is_conflict, total, is_decisive=is_decisive)
-    is_same = is_conflict and restated_share(one, other) >= config.restate_threshold and can_restate(one, other)
+    is_same = is_conflict and reaches(restated_share(one, other), config.restate_threshold) and can_restate(one, other)
     is_same = is_same or says_same
     return Detection(signals, is_conflict or is_same, total, is_decisive=is_same, restates=is_same)
 
 
 def is_only_near(signal: Signal, candidate: MemoryRecord, existing: MemoryRecord, config: DetectionConfig) -> bool:
     """Return whether a signal only says that both are about one matter, where they say nearly the same about it."""
-    if signal.type is not SignalType.CONTRADICTION or signal.score >= config.act_threshold:
+    if signal.type is not SignalType.CONTRADICTION or reaches(signal.score, config.act_threshold):
         return False
     one, other = candidate.content, existing.content
-    is_near = signal.evidence["reason"] == Reason.CHANGE and restated_share(one, other) >= config.restate_threshold
-    return is_near and can_restate(one, other)
+    if signal.evidence["reason"] != Reason.CHANGE:
+        return False
+    return reaches(restated_share(one, other), config.restate_threshold) and can_restate(one, other)
 
 
 def cosine_of(candidate: MemoryRecord, existing: MemoryRecord) -> float | None:
@@ -93,7 +95,7 @@ def cosine_of(candidate: MemoryRecord, existing: MemoryRecord) -> float | None:
 
 def semantic_signal(cosine: float | None, key: str, config: DetectionConfig) -> Signal | None:
     """Return the signal of a high cosine, if it fires."""
-    if cosine is None or cosine <= config.semantic_threshold:
+    if cosine is None or not exceeds(cosine, config.semantic_threshold):
         return None
     evidence = {"similarity": round(cosine, 4), "threshold": config.semantic_threshold, "target": key}
     return Signal(SignalType.SEMANTIC, max(0.0, cosine), evidence)
@@ -104,7 +106,7 @@ def keyword_signal(candidate: MemoryRecord, existing: MemoryRecord, config: Dete
     one, other = keywords_of(candidate), keywords_of(existing)
     common = one & other
     ratio = len(common) / (len(one) + len(other) - len(common)) if common else 0.0
-    if ratio <= config.keyword_threshold or not common:
+    if not common or not exceeds(ratio, config.keyword_threshold):
         return None
     evidence = {
         "overlap": round(ratio, 4),
@@ -147,8 +149,8 @@ def time_signal(candidate: MemoryRecord, existing: MemoryRecord, config: Detecti
 
 def importance_signal(candidate: MemoryRecord, existing: MemoryRecord, config: DetectionConfig) -> Signal | None:
     """Return the signal of different importances, if it fires."""
-    delta = abs(candidate.importance - existing.importance)
-    if delta <= config.importance_delta:
+    delta = abs(difference(candidate.importance, existing.importance))
+    if not exceeds(delta, config.importance_delta):
         return None
     evidence = {
         "delta": round(delta, 4),
@@ -177,7 +179,7 @@ def contradiction_signal(
     else:
         found = find_evidence(existing.content, candidate.content, cosine)
         found = found and found.swapped()
-    if found is None or found.score <= config.contradiction_threshold:
+    if found is None or not exceeds(found.score, config.contradiction_threshold):
         return None
     share = min(candidate.known_share, existing.known_share)
     evidence = {

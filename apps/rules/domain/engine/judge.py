@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from apps.rules.domain.contradiction.detect import MAX_ACTED_CHARS
 from apps.rules.domain.contradiction.judgement import read_text
+from apps.rules.domain.decimals import reaches
 from apps.rules.domain.engine.arbitration import (
     DEFAULT_CONFIDENCE,
     SIDES,
@@ -89,7 +90,7 @@ def asserts(text: str) -> bool:
 
 def is_sure(opinion: Opinion, config: DetectionConfig) -> bool:
     """Return whether an opinion is acted on."""
-    return opinion.confidence >= config.judge_threshold
+    return reaches(opinion.confidence, config.judge_threshold)
 
 
 def with_opinion(detection: Detection, opinion: Opinion, key: str, config: DetectionConfig) -> Detection:

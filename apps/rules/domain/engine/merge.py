@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from pydantic import Field
 
+from apps.rules.domain.decimals import DIGITS, difference, exceeds
 from apps.rules.domain.engine.record import MemoryRecord
 from apps.rules.domain.engine.sentences import deduplicate, sense_of, split_sentences
 from apps.rules.domain.engine.sentences import likeness as shared_terms
@@ -119,7 +120,7 @@ def merge(first: MemoryRecord, second: MemoryRecord, similarity: float | None, c
     if strategy is ContentStrategy.SMART:
         if similarity is None:
             similarity = shared_terms(sense_of(first.content), sense_of(second.content))
-        strategy = ContentStrategy.SUMMARIZE if similarity > SMART_SIMILARITY else ContentStrategy.CONCATENATE
+        strategy = ContentStrategy.SUMMARIZE if exceeds(similarity, SMART_SIMILARITY) else ContentStrategy.CONCATENATE
     content, removed = merge_contents(first.content, second.content, strategy, config)
     importance = merge_importances(first.importance, second.importance, config)
     keywords = merge_keywords(first.keywords, second.keywords, config.metadata_strategy.keywords)
@@ -129,7 +130,7 @@ def merge(first: MemoryRecord, second: MemoryRecord, similarity: float | None, c
         timestamp=max(first.timestamp, second.timestamp),
         keywords=keywords,
         source=higher_source(first.source, second.source),
-        statistics=MergeStatistics(len(content), len(keywords), round(importance - first.importance, 9), removed),
+        statistics=MergeStatistics(len(content), len(keywords), difference(importance, first.importance), removed),
         strategy=strategy,
         common_keywords=common_keywords(first.content, second.content),
     )
@@ -141,9 +142,9 @@ def merge_importances(first: float, second: float, config: MergeConfig) -> float
         case ImportanceStrategy.MAX:
             return max(first, second)
         case ImportanceStrategy.BOOST:
-            return min(1.0, max(first, second) + config.boost_amount)
+            return min(1.0, round(max(first, second) + config.boost_amount, DIGITS))
         case ImportanceStrategy.AVERAGE:
-            return first / 2 + second / 2
+            return round(first / 2 + second / 2, DIGITS)
 
 
 def merge_contents(first: str, second: str, strategy: ContentStrategy, config: MergeConfig) -> tuple[str, int]:

@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from apps.retrieval.domain.text.languages import STOPWORDS
 from apps.retrieval.domain.text.terms import query_terms_of, terms_of, tokenize, words, words_of
+from apps.rules.domain.decimals import reaches
 
 # What may end a sentence, read once from its first mark to its last space. The spaces belong to the sentence, so that
 # joining the sentences gives the text back. Latin marks without a space after them, as in "3.5", end nothing.
@@ -102,7 +103,7 @@ def is_duplicate(dropped: SentenceSense, kept: SentenceSense, threshold: float) 
         bool(dropped.terms)
         and dropped.content <= kept.content
         and dropped.strict == kept.strict
-        and likeness(dropped, kept) >= threshold
+        and reaches(likeness(dropped, kept), threshold)
     )
 
 
