@@ -22,7 +22,7 @@ from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import system_access
 from apps.rules import services
 from apps.rules.domain.documents.builtin import BUILT_IN
-from apps.rules.domain.documents.rule import DEFAULT_RULE, RuleConfig
+from apps.rules.domain.documents.rule import DEFAULT_RULE, INFERRED_RULE, RuleConfig
 from apps.rules.domain.engine.record import MemoryRecord
 from apps.rules.forms import EDIT_AGAIN, NEEDED_TO_REHEARSE, SECTIONS, SEEN, SEPARATOR, SETTINGS, RuleForm, TrialForm
 from apps.rules.models import MergeRule, MergeRuleVersion
@@ -97,7 +97,11 @@ class MergeRuleAdmin(ModelAdmin):
         if rule.name == DEFAULT_RULE:
             return "whatever no other rule applies to"
         resolved = active_rules().rules.get(rule.name)
-        return describe_conditions(resolved) if resolved else active_rules().broken.get(rule.name, NOTHING)
+        if resolved is None:
+            return active_rules().broken.get(rule.name, NOTHING)
+        guard = active_rules().rules.get(INFERRED_RULE)
+        is_guarded = guard is not None and guard.enabled and not resolved.conditions.source
+        return describe_conditions(resolved) + (", but for what is inferred" if is_guarded else "")
 
     @display(description="Decides by")
     def decides(self, rule: MergeRule) -> str:
@@ -285,6 +289,7 @@ def describe_conditions(rule: RuleConfig) -> str:
     conditions, span = rule.conditions, rule.conditions.importance_range
     parts = [
         conditions.user_id and f"user {conditions.user_id}",
+        conditions.household_id and f"household {conditions.household_id}",
         conditions.persona_id and f"persona {conditions.persona_id}",
         conditions.source and f"source {' or '.join(conditions.source)}",
         span.min is not None and f"importance from {span.min:g}",

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from django.db.models import QuerySet
 
 from apps.core.domain.errors import NotFoundError
-from apps.core.domain.scope import Access, system_access
+from apps.core.domain.scope import IDENTIFIERS, Access, system_access
 from apps.rules.domain.documents.inheritance import lineage
 from apps.rules.domain.documents.rule import DEFAULT_RULE, Document, RuleConfig, match
 from apps.rules.domain.engine.record import MemoryRecord
@@ -89,7 +89,7 @@ def find_matching_rule(
     """Return the rule for a conflict of two memories (spec 000 "Conditional rule matching").
 
     The conditions concern the candidate, which is what is decided about. Enabled rules that the caller may see are
-    tried by descending priority, then by name; the default rule applies when none matches.
+    tried by descending priority, then by name, but see `match` for guesses; the default rule applies when none matches.
     """
     known = active_rules()
     rules = [rule for rule in known.rules.values() if is_visible(access, rule, known)]
@@ -104,8 +104,8 @@ def rule_history(name: str) -> QuerySet[MergeRuleVersion]:
 def is_visible(access: Access, rule: RuleConfig, known: RuleSet) -> bool:
     """Return whether a caller may see a rule.
 
-    Every user and persona that the rule, or a rule that it extends, names must be one that the key is bound to. A key
-    without a bound sees all.
+    Every user, household and persona that the rule, or a rule that it extends, names must be one that the key is bound
+    to. A key without a bound sees all.
     """
     bound = access.bound.named()
     if not bound or rule.name not in known.documents:
@@ -114,8 +114,8 @@ def is_visible(access: Access, rule: RuleConfig, known: RuleSet) -> bool:
         ancestor = known.rules.get(name)
         if ancestor is None:
             return False
-        named = {"user_id": ancestor.conditions.user_id, "persona_id": ancestor.conditions.persona_id}
-        if any(value is not None and bound.get(field) != value for field, value in named.items()):
+        named = {name: getattr(ancestor.conditions, name) for name in IDENTIFIERS}
+        if any(value is not None and bound.get(name) != value for name, value in named.items()):
             return False
     return True
 

@@ -97,7 +97,7 @@ class RecordInput(ScopeInput):
 
 
 class PartialRecordInput(RecordInput):
-    """A memory of which a match uses only user, persona, source and importance."""
+    """A memory of which a match uses only user, household, persona, source and importance."""
 
     content = StrictCharField(
         required=False, allow_blank=True, trim_whitespace=False, max_length=settings.MEMORYHUB.max_content_chars
@@ -139,6 +139,7 @@ def record_of(key: str, data: dict[str, Any], access: Access, now: datetime) -> 
         source=data.get("source", "user"),
         keywords=tuple(data.get("keywords", ())),
         user_id=scope.user_id or "",
+        household_id=scope.household_id,
         persona_id=scope.persona_id,
         embedding=data.get("embedding"),
     )

@@ -88,8 +88,8 @@ def record_as_json(record: MemoryRecord) -> dict[str, Any]:
     }
 
 
-def record_from_json(data: Mapping[str, Any]) -> MemoryRecord:
-    """Return the memory that `record_as_json` described, without a vector."""
+def record_from_json(data: Mapping[str, Any], household_id: str) -> MemoryRecord:
+    """Return the memory that `record_as_json` described, without a vector. household_id: that of its receipt."""
     return MemoryRecord(
         key=data["id"],
         content=data["content"],
@@ -98,6 +98,7 @@ def record_from_json(data: Mapping[str, Any]) -> MemoryRecord:
         source=data["source"],
         keywords=tuple(data["keywords"]),
         user_id=data["user_id"],
+        household_id=household_id or None,
         persona_id=data["persona_id"],
         known_share=data.get("known_share", 1.0),
         embedding=None,

@@ -39,7 +39,7 @@ DEFAULT_LIMIT, MAX_LIMIT = 500, 5_000
 _CHUNK = 200
 _COLUMNS = (
     "uuid", "origin", "state", "outcome", "rule_name", "rule", "records", "similarity", "others", "strategy",
-    "confidence", "reason", "at", "result__content", "signals",
+    "confidence", "reason", "at", "result__content", "signals", "household_id",
 )  # fmt: skip
 
 
@@ -212,8 +212,8 @@ def case_from_receipt(receipt: Conflict) -> ReplayCase:
     partners: list[tuple[Mapping[str, Any], float | None]] = [(records["existing"], receipt.similarity)]
     partners += [(other["existing"], other["similarity"]) for other in receipt.others]
     case = replay_case(
-        record_from_json(records["candidate"]),
-        [(record_from_json(record), similarity) for record, similarity in partners],
+        record_from_json(records["candidate"], receipt.household_id),
+        [(record_from_json(record, receipt.household_id), similarity) for record, similarity in partners],
     )
     judged = [receipt.signals, *(other["signals"] for other in receipt.others)]
     return replace(case, opinions=tuple(map(opinion_in, judged)))

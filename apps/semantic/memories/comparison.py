@@ -92,6 +92,7 @@ def compare(candidates: Sequence[Candidate], context: SaveContext, now: datetime
             source=draft.source or DEFAULT_SOURCE,
             keywords=draft.keywords,
             user_id=candidate.key[0],
+            household_id=candidate.key[1] or None,
             persona_id=candidate.key[2] or None,
             known_share=known_share(draft.content),
             embedding=candidate.vector,

@@ -21,7 +21,8 @@ DuplicateKey = tuple[str, str, str, str]
 DatedKey = tuple[DuplicateKey, datetime | None]
 LOST = ("superseded", "merged", "rejected")
 RECORD_COLUMNS = (
-    "id", "uuid", "content", "importance", "source", "keywords", "user_id", "persona_id", "occurred_at", "created_at",
+    "id", "uuid", "content", "importance", "source", "keywords", "user_id", "household_id", "persona_id", "occurred_at",
+    "created_at",
 )  # fmt: skip
 
 
@@ -97,7 +98,7 @@ def record_from_memory(memory: Memory, vector: Vector | None) -> MemoryRecord:
 
 def record_from_row(row: Iterable[Any], vector: Vector | None) -> MemoryRecord:
     """Return a stored memory, of which only RECORD_COLUMNS were read, as the rule engine reads it."""
-    _, uuid, content, importance, source, keywords, user_id, persona_id, occurred_at, created_at = row
+    _, uuid, content, importance, source, keywords, user_id, household_id, persona_id, occurred_at, created_at = row
     return MemoryRecord(
         key=str(uuid),
         content=content,
@@ -106,6 +107,7 @@ def record_from_row(row: Iterable[Any], vector: Vector | None) -> MemoryRecord:
         source=source,
         keywords=tuple(keywords),
         user_id=user_id,
+        household_id=household_id or None,
         persona_id=persona_id or None,
         known_share=known_share(content),
         embedding=vector,

@@ -340,14 +340,16 @@ def test_key_sees_only_rules_within_its_bound() -> None:
     register("ana", conditions={"user_id": "ana"})
     register("ben", conditions={"user_id": "ben"}, priority=10)
     register("chef", conditions={"persona_id": "chef"})
+    register("home", conditions={"household_id": "home"})
     register("both", conditions={"user_id": "ana", "persona_id": "chef"})
     register("heir", extends="ben", conditions={"user_id": "ana"})
-    every = {"all", "ana", "ben", "chef", "both", "heir"}
+    every = {"all", "ana", "ben", "chef", "home", "both", "heir"}
     assert known_to() == every
     assert known_to(user_id="ana") == {"all", "ana"}
     assert known_to(persona_id="chef") == {"all", "chef"}
     assert known_to(user_id="ana", persona_id="chef") == {"all", "ana", "chef", "both"}
-    assert known_to(household_id="home") == {"all"}
+    assert known_to(household_id="home") == {"all", "home"}
+    assert known_to(household_id="away") == {"all"}
 
 
 def test_rule_that_key_may_not_know_of_is_not_matched_for_it() -> None:

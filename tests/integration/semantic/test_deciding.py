@@ -85,6 +85,25 @@ def test_rule_that_rejects_leaves_existing_memory_as_it_is(save: Save) -> None:
     assert contents("rejected") == ["Ana does not live in Lisbon."]
 
 
+def test_rule_about_user_lets_no_guess_override_what_user_said(save: Save) -> None:
+    rule(conditions={"user_id": "ana"})
+    said = save("Ana lives in Lisbon.").memory
+    result = save("Ana does not live in Lisbon.", source="inferred")
+    assert (result.action, result.memory) == ("kept_existing", said)
+    assert Conflict.objects.get(uuid=result.conflict).rule_name == "inferred"
+    assert save("Ana does not live in Lisbon.").action != "skipped"
+    assert Conflict.objects.latest("id").rule_name == "mine"
+
+
+def test_rule_about_household_decides_in_that_household_only(save: Save) -> None:
+    rule(conditions={"household_id": "home"}, arbitration={"priority_recency": False, "default_strategy": "reject"})
+    for household, action in (("home", "rejected"), ("away", "superseded_existing"), (None, "superseded_existing")):
+        scope = Scope("ana", household)
+        save("Ana lives in Lisbon.", scope=scope, occurred_at=THEN)
+        result = save("Ana does not live in Lisbon.", scope=scope, occurred_at=THEN)
+        assert result.action == action, household
+
+
 def test_merging_keeps_both_parents_beside_what_they_became(save: Save) -> None:
     rule(arbitration={"priority_recency": False}, detection=LOOSE)
     old = save("Ana bakes rye bread with caraway seeds every Sunday.", importance=0.4, keywords=("baking",)).memory

@@ -472,3 +472,11 @@ def test_right_after_decisions_nothing_differs_whatever_was_saved(
     rehearsal = rehearse(access, user, scope=Scope(user))
     assert rehearsal.decisions.tally.replayed == Conflict.objects.filter(user_id=user).count()
     assert rehearsal.decisions.differences == []
+
+
+def test_rule_about_household_is_rehearsed_on_its_receipts(save: Save) -> None:
+    for household in ("home", "away"):
+        move(save, scope=Scope("ana", household), importance=0.5, occurred_at=THEN)
+    rule_register(document={"name": "home", "conditions": {"household_id": "home"}, "priority": 5}, actor="test")
+    [difference] = rehearse(system_access(), "home", KEEP_OLD).decisions.differences
+    assert difference.changed.rule == "home"

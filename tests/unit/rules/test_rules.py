@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.rules.domain.documents.builtin import BUILT_IN, INFERRED_RULE
+from apps.rules.domain.documents.builtin import BUILT_IN
 from apps.rules.domain.documents.inheritance import deep_merge, resolve, resolve_document
 from apps.rules.domain.documents.json_schema import setting_schemas
 from apps.rules.domain.documents.problems import InvalidRuleError
-from apps.rules.domain.documents.rule import DEFAULT_RULE, RuleConfig, match, rule_from_document
+from apps.rules.domain.documents.rule import DEFAULT_RULE, INFERRED_RULE, RuleConfig, match, rule_from_document
 from apps.rules.domain.documents.validate import validate_document
 from apps.rules.domain.engine.arbitration import ArbitrationConfig, DefaultStrategy
 from apps.rules.domain.engine.merge import MergeConfig
@@ -321,6 +321,47 @@ def test_what_was_inferred_is_never_decided_by_recency_against_better_source() -
     assert found.name == INFERRED_RULE
     assert (found.arbitration.priority_recency, found.arbitration.priority_source) == (False, True)
     assert match([found], record(source="user")) is None
+
+
+def with_guard(**rules: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {**{name: validate_document(dict(rule)) for name, rule in BUILT_IN.items()}, **family(**rules)}
+
+
+def test_rule_with_user_condition_leaves_guard_on_guesses_on() -> None:
+    rules = with_guard(ana={"priority": 100, "conditions": {"user_id": "ana"}}, all={"priority": 99})
+    assert chosen(rules) == "ana"
+    assert chosen(rules, source="inferred") == INFERRED_RULE
+    assert chosen(rules, user_id="ben") == "all"
+    assert chosen(rules, user_id="ben", source=" Inferred ") == INFERRED_RULE
+
+
+@pytest.mark.parametrize("source", ["inferred", ["user", "Inferred"]])
+def test_rule_that_names_inferred_replaces_guard(source: Any) -> None:
+    rules = with_guard(ana={"conditions": {"user_id": "ana", "source": source}}, all={"priority": 9})
+    assert chosen(rules, source="inferred") == "ana"
+    assert chosen(rules, user_id="ben", source="inferred") == INFERRED_RULE
+
+
+def test_rule_that_extends_guard_names_inferred_as_well() -> None:
+    rules = with_guard(ana={"extends": INFERRED_RULE, "priority": 1, "conditions": {"user_id": "ana"}})
+    assert chosen(rules, source="inferred") == "ana"
+
+
+def test_guard_that_is_disabled_guards_nothing() -> None:
+    rules = with_guard(ana={"conditions": {"user_id": "ana"}})
+    rules[INFERRED_RULE] = {**rules[INFERRED_RULE], "enabled": False}
+    assert chosen(rules, source="inferred") == "ana"
+
+
+def test_rule_is_conditioned_on_household() -> None:
+    rules = family(
+        home={"priority": 2, "conditions": {"household_id": "home"}},
+        chef={"priority": 3, "conditions": {"household_id": "home", "persona_id": "chef"}},
+    )
+    assert chosen(rules) is None
+    assert chosen(rules, household_id="away") is None
+    assert chosen(rules, household_id="home") == "home"
+    assert chosen(rules, household_id="home", persona_id="chef") == "chef"
 
 
 def test_a_rule_inherits_neither_name_nor_base() -> None:

@@ -3,9 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from apps.rules.domain.documents.rule import DEFAULT_RULE
-
-INFERRED_RULE = "inferred"
+from apps.rules.domain.documents.rule import DEFAULT_RULE, INFERRED_RULE
 
 # What they do not say comes from the defaults of the configuration classes, which are chosen by measurement.
 BUILT_IN: Mapping[str, Mapping[str, Any]] = {
@@ -18,7 +16,7 @@ BUILT_IN: Mapping[str, Mapping[str, Any]] = {
         "extends": DEFAULT_RULE,
         "priority": -100,
         "description": "What was only inferred never overrides what a better source said, however old that is. "
-        "Of two inferred memories the newer one wins.",
+        "Of two inferred memories the newer one wins. Holds beside every rule that does not name this source.",
         "conditions": {"source": "inferred"},
         "arbitration": {
             "priority_recency": False,

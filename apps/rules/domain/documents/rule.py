@@ -30,6 +30,8 @@ from apps.rules.domain.section import STORABLE_TEXT, Flag, Section, Share, Word,
 
 Document = dict[str, Any]
 DEFAULT_RULE = "default"
+# The guard: what was only inferred is decided by it, unless another rule names that source.
+INFERRED_RULE = "inferred"
 MAX_NAME_CHARS = 100
 MAX_PRIORITY = 1_000_000
 # What follows /api/rules/ in an address that is no rule.
@@ -72,6 +74,9 @@ class Conditions(Section):
     """The `conditions` section of a rule: what the candidate must be for the rule to match. None: anything."""
 
     user_id: Word | None = Field(default=None, description="Only memories of this user. Empty: of every user.")
+    household_id: Word | None = Field(
+        default=None, description="Only memories of this household. Empty: of any or none."
+    )
     persona_id: Word | None = Field(default=None, description="Only memories of this persona. Empty: of any or none.")
     source: Words = Field(default=(), description="Only memories from one of these sources. Empty: from any.")
     importance_range: ImportanceRange = Field(default_factory=ImportanceRange)
@@ -84,14 +89,19 @@ class Conditions(Section):
     def match(self, candidate: MemoryRecord) -> bool:
         """Return whether a memory meets every condition. Sources are compared without regard to case."""
         low, high = self.importance_range.min, self.importance_range.max
-        source = candidate.source.strip().casefold()
         return (
             self.user_id in {None, candidate.user_id}
+            and self.household_id in {None, candidate.household_id}
             and self.persona_id in {None, candidate.persona_id}
-            and (not self.source or any(source == wanted.strip().casefold() for wanted in self.source))
+            and (not self.source or self.names_source(candidate))
             and (low is None or reaches(candidate.importance, low))
             and (high is None or not exceeds(candidate.importance, high))
         )
+
+    def names_source(self, candidate: MemoryRecord) -> bool:
+        """Return whether the source of a memory is one of those that are named."""
+        source = candidate.source.strip().casefold()
+        return any(source == wanted.strip().casefold() for wanted in self.source)
 
 
 class RuleConfig(Section):
@@ -141,7 +151,12 @@ def by_priority(rules: Iterable[RuleConfig]) -> list[RuleConfig]:
 def match(rules: Iterable[RuleConfig], candidate: MemoryRecord) -> RuleConfig | None:
     """Return the first enabled rule, in order of priority, whose conditions the candidate meets; None for none.
 
-    The default rule is not tried: it applies when this returns None.
+    Where the guard INFERRED_RULE meets them, other rules apply only if their conditions name the source of the
+    candidate: a rule about a user, say, does not let guesses override what the user said. The default rule is not
+    tried: it applies when this returns None.
     """
     enabled = (rule for rule in by_priority(rules) if rule.enabled and rule.name != DEFAULT_RULE)
-    return next((rule for rule in enabled if rule.conditions.match(candidate)), None)
+    met = [rule for rule in enabled if rule.conditions.match(candidate)]
+    if any(rule.name == INFERRED_RULE for rule in met):
+        met = [rule for rule in met if rule.name == INFERRED_RULE or rule.conditions.names_source(candidate)]
+    return met[0] if met else None

@@ -23,6 +23,7 @@ class MemoryRecord:
     source: str = "user"
     keywords: tuple[str, ...] = ()
     user_id: str = ""
+    household_id: str | None = None
     persona_id: str | None = None
     known_share: float = 1.0
     embedding: npt.NDArray[np.float32] | None = field(default=None, repr=False)

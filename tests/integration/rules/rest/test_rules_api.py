@@ -215,6 +215,16 @@ def test_a_reader_reads_matches_and_evaluates(operator: Api) -> None:
     assert reader.post(f"{RULES}/match", {"candidate": {}}).json()["name"] == "mine"
 
 
+def test_rule_of_household_is_matched_by_its_memories(operator: Api) -> None:
+    answer = registered(operator, "home", conditions={"household_id": "home"})
+    assert answer["conditions"]["household_id"] == "home"
+    reader = api_for(Scope(household_id="home"), Permission.READ)
+    assert reader.post(f"{RULES}/match", {"candidate": {}}).json()["name"] == "home"
+    for household in ("away", None):
+        body = {"candidate": {"user_id": "ana", **({"household_id": household} if household else {})}}
+        assert operator.post(f"{RULES}/match", body).json()["name"] == "default"
+
+
 def test_key_learns_nothing_of_rules_about_others(operator: Api) -> None:
     ana = api_for(Scope(user_id="ana"), Permission.READ)
 
@@ -227,6 +237,7 @@ def test_key_learns_nothing_of_rules_about_others(operator: Api) -> None:
     before = seen()
     registered(operator, "secret", conditions={"user_id": "ben"}, priority=50)
     registered(operator, "hidden", conditions={"persona_id": "chef"}, priority=51)
+    registered(operator, "away", conditions={"household_id": "away"}, priority=52)
     assert seen() == before
     assert ana.get(f"{RULES}/secret").content == ana.get(f"{RULES}/ghost").content
 
