@@ -20,7 +20,12 @@ ABP_FAILURES = Counter(
     "memoryhub_tool_abp_failures", "Outputs with an ABP block that could not be used and none that could."
 )
 FIXED = Counter("memoryhub_tool_fixed", "Outputs whose request was repaired or stripped of noise on the way.")
-REFUSED = Counter("memoryhub_tool_refused", "Markers and blocks that were not acted upon.")
+REFUSED = Counter(
+    "memoryhub_tool_refused",
+    "Blocks and markers that were not acted upon, each once, by the reason; in_code, in_quote, in_json and in_thought"
+    " were only shown.",
+    ["code"],
+)
 RUNS = Counter(
     "memoryhub_tool_runs",
     "Requests for a tool, by what became of them. Tools that there are not are counted under `unknown`.",

@@ -30,7 +30,8 @@ def output_parse(*, text: str, mode: ProtocolMode = ProtocolMode.DUAL) -> Parsed
         metrics.FALLBACKS.labels(to=parsed.fallback).inc()
     metrics.ABP_FAILURES.inc(statistics.abp_failed)
     metrics.FIXED.inc(statistics.fixed)
-    metrics.REFUSED.inc(statistics.refused)
+    for code, count in parsed.refusals.items():
+        metrics.REFUSED.labels(code).inc(count)
     return parsed
 
 

@@ -1,8 +1,12 @@
-"""ABP blocks: `[[ABP_TOOL:Name]]`, a JSON object, and an optional `[[END_ABP_TOOL]]` (DESIGN section 6)."""
+"""ABP blocks: `[[ABP_TOOL:Name]]`, a JSON object, and an optional `[[END_ABP_TOOL]]` (DESIGN section 6).
+
+A marker that is damaged is believed only where the object follows it at once.
+"""
 
 import re
 from dataclasses import dataclass
 
+from apps.llm.domain.protocol.headless import HeadlessBody, extract_headless, find_headless
 from apps.llm.domain.protocol.objects import (
     ExtractedObject,
     ObjectSpan,
@@ -22,6 +26,7 @@ _AROUND_NAMES = re.compile(rf"[\s\\{INVISIBLE}]|^[*`'“”‘’]+|[*`'“”�
 _EXACT_BEGIN = re.compile(r"\[\[ABP_TOOL:[^\s\\]*\]\]")
 _EXACT_END = re.compile(r"\[\[END_ABP_TOOL\]\]")
 _FENCE_LINE = re.compile(r"[ \t]*(?:\r\n|[\r\n])[ \t]*(?:`{3,}+|~{3,}+)[ \t]*(?=[\r\n]|\Z)")
+_ONLY_MARKUP = re.compile(r"\s*+(?:(?:`{3,}+|~{3,}+)[^\S\r\n]*+\w*+\s*+)?+")
 _WORD = re.compile(r"[^\W_]")
 _MARKUP = re.compile(r"(?:`{3,}+|~{3,}+)[^\S\r\n]*\w*")
 
@@ -50,6 +55,9 @@ def read_abp(layout: Layout, place: int, repair: RepairJson) -> BlockRead:
     marker = layout.tokens[place]
     name = clean_tool_name(marker.value)
     body = find_body(layout, place)
+    headless = find_headless(layout, place, has_objects=layout.has_object(place, body.end))
+    if headless is not None:
+        return read_headless(layout, place, headless, repair)
     if body.nested_until is not None:
         span = marker.start, body.nested_until
         return BlockRead(RefusedBlock(Protocol.ABP, name, span, RefusalReason.NESTED), span[1])
@@ -61,7 +69,9 @@ def read_abp(layout: Layout, place: int, repair: RepairJson) -> BlockRead:
         objects = keep_near(layout.text, marker.end, objects)
     found = extract_object(layout.text, objects, repair)
     span = marker.start, end_marker.end if end_marker else find_block_end(layout, place, objects, found)
-    if name is None:
+    if marker.kind is TokenKind.ABP_LOOSE and not begins_with_object(layout, marker, objects):
+        reason = RefusalReason.DAMAGED_MARKER
+    elif name is None:
         reason = RefusalReason.BAD_NAME
     elif found is None:
         reason = RefusalReason.DAMAGED if objects else RefusalReason.NO_PARAMETERS
@@ -73,6 +83,29 @@ def read_abp(layout: Layout, place: int, repair: RepairJson) -> BlockRead:
             ToolRequest(Protocol.ABP, name, found.value, span, fixes, found.truncated), span[1], body.cut_inside
         )
     return BlockRead(RefusedBlock(Protocol.ABP, name, span, reason), span[1], body.cut_inside)
+
+
+def read_headless(layout: Layout, place: int, body: HeadlessBody, repair: RepairJson) -> BlockRead:
+    """Return the block whose object lacks its opening brace."""
+    marker = layout.tokens[place]
+    name = clean_tool_name(marker.value)
+    if body.nested_until is not None:
+        span = marker.start, body.nested_until
+        return BlockRead(RefusedBlock(Protocol.ABP, name, span, RefusalReason.NESTED), span[1])
+    found = extract_headless(layout, place, body, repair)
+    end_marker = None if body.marker is None else layout.tokens[body.marker]
+    end = end_marker.end if end_marker else body.end if found is None else found.span.end
+    span = marker.start, end
+    if name is None or found is None or not is_usable(found.value):
+        reason = RefusalReason.BAD_NAME if name is None else RefusalReason.UNUSABLE if found else RefusalReason.DAMAGED
+        return BlockRead(RefusedBlock(Protocol.ABP, name, span, reason), end, body.in_string)
+    fixes = collect_fixes(layout, marker, end_marker, [found.span], found)
+    return BlockRead(ToolRequest(Protocol.ABP, name, found.value, span, fixes, found.truncated), end, body.in_string)
+
+
+def begins_with_object(layout: Layout, marker: OutputToken, objects: list[ObjectSpan]) -> bool:
+    """Return whether nothing but blanks and a code fence is between a marker and the first object."""
+    return bool(objects) and _ONLY_MARKUP.fullmatch(layout.text, marker.end, objects[0].start) is not None
 
 
 def find_body(layout: Layout, place: int) -> BlockBody:

@@ -51,14 +51,21 @@ def extract_object(text: str, spans: list[ObjectSpan], repair: RepairJson) -> Ex
     for span in list(reversed(spans))[:MAX_REPAIRS]:
         wider = [] if span.wider is None else [ObjectSpan(span.start, span.wider, span.closed)]
         for reading in [*wider, span]:  # the likeliest end first
-            plain, fixes = unwrap(text[reading.start : reading.end])
-            if (value := read_object(plain)) is not None:
-                return ExtractedObject(value, reading, fixes)
-            repaired = repair(plain)
-            if repaired.ok and isinstance(repaired.value, dict):
-                truncated = tuple(".".join(map(str, path)) for path in repaired.truncated)
-                return ExtractedObject(repaired.value, reading, (*fixes, Fix.JSON), truncated)
+            if (found := repair_object(text[reading.start : reading.end], reading, repair)) is not None:
+                return found
     return None
+
+
+def repair_object(text: str, span: ObjectSpan, repair: RepairJson) -> ExtractedObject | None:
+    """Return a damaged object unwrapped and repaired; None where it cannot be."""
+    plain, fixes = unwrap(text)
+    if (value := read_object(plain)) is not None:
+        return ExtractedObject(value, span, fixes)
+    repaired = repair(plain)
+    if not repaired.ok or not isinstance(repaired.value, dict):
+        return None
+    truncated = tuple(".".join(map(str, path)) for path in repaired.truncated)
+    return ExtractedObject(repaired.value, span, (*fixes, Fix.JSON), truncated)
 
 
 def read_object(text: str) -> JsonObject | None:

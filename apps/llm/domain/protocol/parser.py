@@ -1,15 +1,18 @@
 """From the output of a model to what it requests: which blocks are meant, and which of them counts (spec 000).
 
 A block is meant when its marker is among the model's own words: not in code, not on a quoted line, not between
-quotation marks on its line, not inside a JSON object, and not in another block. Where a text can be read in two
-ways, and in one of them a block is data, it is refused.
+quotation marks on its line, not inside a JSON object, not in another block, and not in a thought. Where a text can be
+read in two ways, and in one of them a block is data, it is refused.
 """
 
 import re
+from bisect import bisect_right
+from collections import Counter
 from dataclasses import dataclass
 
+from apps.core.domain.deadline import Deadline
 from apps.llm.domain.json_repair.repair import RepairResult, repair_json
-from apps.llm.domain.json_repair.types import RepairRefusal
+from apps.llm.domain.json_repair.types import MAX_SECONDS, RepairRefusal
 from apps.llm.domain.protocol.abp import clean_tool_name, read_abp
 from apps.llm.domain.protocol.objects import RepairJson
 from apps.llm.domain.protocol.results import (
@@ -22,7 +25,8 @@ from apps.llm.domain.protocol.results import (
     Span,
     ToolRequest,
 )
-from apps.llm.domain.protocol.tokens import BEGINS, ENDS, Layout, OutputToken, TokenKind
+from apps.llm.domain.protocol.thoughts import find_thoughts, without_thoughts
+from apps.llm.domain.protocol.tokens import ABP_BEGINS, BEGINS, DAMAGED, ENDS, Layout, OutputToken, TokenKind
 from apps.llm.domain.protocol.vcp import VcpReader
 
 MAX_REFUSALS = 100
@@ -43,14 +47,7 @@ def parse_output(
 
     mode: the protocols that are understood; the blocks of another one are plain text. repair: mends damaged JSON.
     """
-    repairs_left = MAX_REPAIRS
-
-    def limited_repair(damaged: str) -> RepairResult:
-        nonlocal repairs_left
-        repairs_left -= 1
-        return repair(damaged) if repairs_left >= 0 else RepairResult(None, refusal=RepairRefusal.TOO_MUCH_WORK)
-
-    found = OutputScanner(text, limited_repair).scan()
+    found = find_blocks(text, limit_repairs(repair))
     blocks = [block for block in found if mode in (ProtocolMode.DUAL, block.protocol)]
     requests = [block for block in blocks if isinstance(block, ToolRequest)]
     abp_requests = [request for request in requests if request.protocol is Protocol.ABP]
@@ -72,10 +69,54 @@ def parse_output(
         requests=(winner,) if winner else (),
         text=remove_spans(text, taken_out) if winner else text,
         refused=tuple(refused[:MAX_REFUSALS]),
-        refused_count=len(refused),
+        refusals=Counter(block.code for block in refused),
         fallback=fallback,
         abp_failed=not abp_requests and any(block.protocol is Protocol.ABP for block in meant),
     )
+
+
+def limit_repairs(repair: RepairJson) -> RepairJson:
+    """Return a repair that refuses more than MAX_REPAIRS texts, and all once MAX_SECONDS are over."""
+    repairs_left, deadline = MAX_REPAIRS, Deadline(MAX_SECONDS)
+
+    def limited(damaged: str) -> RepairResult:
+        nonlocal repairs_left
+        repairs_left -= 1
+        if repairs_left < 0:
+            return RepairResult(None, refusal=RepairRefusal.TOO_MUCH_WORK)
+        return RepairResult(None, refusal=RepairRefusal.OUT_OF_TIME) if deadline.expired else repair(damaged)
+
+    return limited
+
+
+def find_blocks(text: str, repair: RepairJson) -> list[Block]:
+    """Return every block and every marker that begins none, in order; of those in thoughts only that they are there."""
+    layout = Layout(text)
+    thoughts = find_thoughts(layout)
+    if not thoughts:
+        return OutputScanner(layout, repair).scan()
+    shown = [
+        refused_marker(layout.tokens[place], RefusalReason.IN_THOUGHT)
+        for start, end in thoughts
+        for place in layout.markers_between(layout.at(start), layout.at(end))
+        if layout.tokens[place].kind in BEGINS
+    ]
+    meant = OutputScanner(Layout(without_thoughts(text, thoughts)), repair).scan()
+    apart = [block for block in shown if not is_within(block, meant)]
+    return sorted([*apart, *meant], key=lambda block: block.span)
+
+
+def is_within(block: Block, others: list[Block]) -> bool:
+    """Return whether a block is inside one of others, which are in order: a thought may precede an object."""
+    place = bisect_right(others, block.span[0], key=lambda other: other.span[0]) - 1
+    return place >= 0 and others[place].span[1] > block.span[0]
+
+
+def refused_marker(token: OutputToken, reason: RefusalReason) -> RefusedBlock:
+    """Return a marker as refused."""
+    is_abp = token.kind in ABP_BEGINS or token.kind in (TokenKind.ABP_END, TokenKind.ABP_DAMAGED)
+    name = clean_tool_name(token.value) if token.kind in ABP_BEGINS else None
+    return RefusedBlock(Protocol.ABP if is_abp else Protocol.VCP, name, (token.start, token.end), reason)
 
 
 def remove_spans(text: str, spans: list[Span]) -> str:
@@ -116,11 +157,12 @@ class LineState:
 
 
 class OutputScanner:
-    """Reads a text once, from marker to marker."""
+    """Reads a text once, from marker to marker. awaits_end: the end marker of a block that was refused is to come."""
 
-    def __init__(self, text: str, repair: RepairJson) -> None:
-        self.layout = Layout(text)
+    def __init__(self, layout: Layout, repair: RepairJson) -> None:
+        self.layout = layout
         self.repair = repair
+        self.awaits_end = False
         self.line = LineState()
         self.fence: str | None = None
         self.blocks: list[Block] = []
@@ -144,7 +186,7 @@ class OutputScanner:
             if is_fence and _REST_IS_BLANK.match(self.layout.text, token.end):
                 self.fence = None
         elif token.kind in ENDS:
-            self.refuse(token, self.line.refusal or RefusalReason.STRAY_END)
+            self.refuse_end(token)
         elif token.kind is TokenKind.OPEN and not self.line.refusal:
             return self.skip_object(place)
         else:
@@ -155,10 +197,13 @@ class OutputScanner:
         """Read the block that begins at `place`, unless it is only shown; return the place after it."""
         token = self.layout.tokens[place]
         shown = RefusalReason.IN_CODE if self.fence is not None else self.line.refusal
+        if shown is None and token.kind in DAMAGED:
+            shown = RefusalReason.DAMAGED_MARKER
+        self.awaits_end = shown is not None
         if shown is not None:
-            self.refuse(token, shown)
+            self.blocks.append(refused_marker(token, shown))
             return place + 1
-        if token.kind is TokenKind.ABP_BEGIN:
+        if token.kind in ABP_BEGINS:
             read = read_abp(self.layout, place, self.repair)
         else:
             read = VcpReader(self.layout, place).read()
@@ -181,16 +226,15 @@ class OutputScanner:
             return place + 1
         for marker in layout.markers_between(place, following):
             if layout.tokens[marker].kind in BEGINS:
-                self.refuse(layout.tokens[marker], RefusalReason.IN_JSON)
+                self.blocks.append(refused_marker(layout.tokens[marker], RefusalReason.IN_JSON))
         self.line = LineState()
         return following
 
-    def refuse(self, token: OutputToken, reason: RefusalReason) -> None:
-        """Add a marker as refused."""
-        is_abp = token.kind in (TokenKind.ABP_BEGIN, TokenKind.ABP_END)
-        name = clean_tool_name(token.value) if token.kind is TokenKind.ABP_BEGIN else None
-        protocol = Protocol.ABP if is_abp else Protocol.VCP
-        self.blocks.append(RefusedBlock(protocol, name, (token.start, token.end), reason))
+    def refuse_end(self, token: OutputToken) -> None:
+        """Add an end marker as refused, unless it is that of a block which was refused: a block counts once."""
+        if not self.awaits_end:
+            self.blocks.append(refused_marker(token, self.line.refusal or RefusalReason.STRAY_END))
+        self.awaits_end = False
 
     def read_prose(self, token: OutputToken) -> None:
         """Keep account of what a token in prose opens and closes."""

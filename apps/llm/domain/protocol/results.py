@@ -45,7 +45,9 @@ class RefusalReason(StrEnum):
     IN_CODE = "in_code"
     IN_QUOTE = "in_quote"
     IN_JSON = "in_json"
+    IN_THOUGHT = "in_thought"
     STRAY_END = "stray_end"
+    DAMAGED_MARKER = "damaged_marker"
     BAD_NAME = "bad_name"
     NO_NAME = "no_name"
     NO_PARAMETERS = "no_parameters"
@@ -58,13 +60,16 @@ class RefusalReason(StrEnum):
 
 
 # Not the model's own words, or no block at all: no failed try to use a protocol, and kept in the text.
-NOT_MEANT = frozenset({RefusalReason.IN_CODE, RefusalReason.IN_QUOTE, RefusalReason.IN_JSON, RefusalReason.STRAY_END})
+SHOWN = frozenset({RefusalReason.IN_CODE, RefusalReason.IN_QUOTE, RefusalReason.IN_JSON, RefusalReason.IN_THOUGHT})
+NOT_MEANT = SHOWN | {RefusalReason.STRAY_END}
 
 DETAILS = {
     RefusalReason.IN_CODE: "The block is inside code: an example, not a request.",
     RefusalReason.IN_QUOTE: "The block is inside a quotation: an example, not a request.",
     RefusalReason.IN_JSON: "The block is inside a JSON object, which is data.",
+    RefusalReason.IN_THOUGHT: "The block is inside a thought of the model, which asks for nothing.",
     RefusalReason.STRAY_END: "This end marker ends no block.",
+    RefusalReason.DAMAGED_MARKER: "The start marker is damaged. It is `[[ABP_TOOL:name]]` or `<<<[TOOL_REQUEST]>>>`.",
     RefusalReason.BAD_NAME: "A tool name has 1 to 64 letters, digits, `_`, `-` or `.`; the first is a letter or `_`.",
     RefusalReason.NO_NAME: "The block has no pair with the key tool_name.",
     RefusalReason.NO_PARAMETERS: "No JSON object follows the marker.",
@@ -134,14 +139,20 @@ class ParsedOutput:
 
     requests: at most one, because of several blocks the last valid one counts. protocol: the one it came by.
     text: the output without its blocks; all of it when nothing is requested. refused: in the order of the
-    output, at most MAX_REFUSALS of `refused_count`. fallback: what was used instead of the preferred protocol,
-    when that was tried in vain.
+    output, at most MAX_REFUSALS of them. refusals: how many for which reason, each block once. fallback: what was used
+    instead of the preferred protocol, when that was tried in vain. abp_failed: an ABP block was meant, and none could
+    be used.
     """
 
     protocol: Protocol
     requests: tuple[ToolRequest, ...]
     text: str
     refused: tuple[RefusedBlock, ...]
-    refused_count: int
+    refusals: Mapping[RefusalReason, int]
     fallback: Protocol | None
     abp_failed: bool
+
+    @property
+    def refused_count(self) -> int:
+        """Return how many blocks and markers are ignored."""
+        return sum(self.refusals.values())

@@ -9,9 +9,10 @@ from apps.llm.domain.protocol.results import ParsedOutput, Protocol
 class ProtocolStatistics:
     """Outputs by outcome.
 
-    abp + vcp + text = outputs. abp_failed: with an ABP block that could not be used, and none that could.
+    abp + vcp + text = outputs. abp_failed: with an ABP block that was meant and could not be used, and none that could.
     fallback_to_vcp: a request by VCP because there was none by ABP. fallback_to_text: a block was meant, and none
-    could be used. fixed: the request was repaired on the way. refused: markers and blocks that were ignored.
+    could be used. fixed: the request was repaired on the way. refused: markers and blocks that were ignored, those
+    that were only shown among them, each once.
     """
 
     outputs: int = 0

@@ -35,15 +35,26 @@ class TokenKind(IntEnum):
     OTHER_QUOTE = 12
     CODE = 13
     NEWLINE = 14
+    ABP_DAMAGED = 15
+    VCP_DAMAGED = 16
+    ESCAPED_BEGIN = 17
+    ESCAPED_END = 18
+    THOUGHT_BEGIN = 19
+    THOUGHT_END = 20
+    ABP_LOOSE = 21
 
 
-BEGINS = frozenset({TokenKind.ABP_BEGIN, TokenKind.VCP_BEGIN})
+DAMAGED = frozenset({TokenKind.ABP_DAMAGED, TokenKind.VCP_DAMAGED})
+ABP_BEGINS = frozenset({TokenKind.ABP_BEGIN, TokenKind.ABP_LOOSE})
+BEGINS = ABP_BEGINS | DAMAGED | {TokenKind.VCP_BEGIN}
 ENDS = frozenset({TokenKind.ABP_END, TokenKind.VCP_END})
 MARKERS = BEGINS | ENDS
+VALUE_BEGINS = frozenset({TokenKind.VALUE_BEGIN, TokenKind.ESCAPED_BEGIN})
+THOUGHTS = frozenset({TokenKind.THOUGHT_BEGIN, TokenKind.THOUGHT_END})
 
 
 class OutputToken(NamedTuple):
-    """A piece of the text, [start, end). value: the name in an ABP marker, else the piece itself."""
+    """A piece of the text, [start, end). value: the name in an ABP marker that can be read, else the piece itself."""
 
     kind: TokenKind
     start: int
@@ -59,19 +70,37 @@ _NAME = rf'[^\[\]{{}}"\r\n]{{0,{MAX_MARKER_NAME_CHARS}}}+'
 
 _ABP_LEFT = rf"\\?\[{_GAP}\[{_BLANK}"
 _ABP_RIGHT = rf"\]{_GAP}\]"
+# A start marker that is damaged and can be read in one way only: brackets that are missing, single or wide, another
+# sign than the colon. Closing brackets may be missing before the brace of the object.
+_BRACKETS = rf"\\?[\[［【〔](?:{_GAP}[\[［【〔]){{0,2}}+{_BLANK}"
+_LOOSE_NAME = rf"[^\s\[\]{{}}\x22:：=［］【】〔〕]{{1,{MAX_MARKER_NAME_CHARS}}}+"
+_LOOSE_RIGHT = rf"{_BLANK}(?:[\]］】〕](?:{_GAP}[\]］】〕]){{0,2}}+|(?=\s*+\{{))"
+_LOOSE = rf"ABP[_ -]?TOOLS?+(?:{_BLANK}[:：=]{_BLANK}|[ \t]++)(?P<loose>{_LOOSE_NAME}){_LOOSE_RIGHT}"
+# What was meant as a start marker, and cannot be read: broken off, in letters that only look alike, without brackets.
+_ALIKE = r"[AАΑ][BВΒ][PРΡ][_ -]?[TТΤ][OОΟ0][OОΟ0]L"
+_BARE = rf"(?<![\w\[])ABP_TOOL{_BLANK}[:：]{_BLANK}[\w.-]{{1,{MAX_MARKER_NAME_CHARS}}}+(?=\]|\s*+\{{)"
 _VCP_LEFT = rf"\\?{_GAP.join([_LEFT] * 3)}{_BLANK}\[{_BLANK}"
 _VCP_RIGHT = rf"{_BLANK}\]{_BLANK}{_GAP.join([_RIGHT] * 3)}"
 _LINE_START = rf"(?:^|(?<=\r))[ \t{INVISIBLE}]*+"
+
+_THOUGHT = r"(?:think(?:ing)?+|thoughts?+|reasoning)"
 
 _TOKEN = re.compile(
     "|".join(
         [
             rf"(?P<ABP_BEGIN>{_ABP_LEFT}{_GAP.join('ABP_TOOL')}{_BLANK}[:：](?P<name>{_NAME}){_ABP_RIGHT})",
             rf"(?P<ABP_END>{_ABP_LEFT}{_GAP.join('END_ABP_TOOL')}{_BLANK}(?:[:：]{_NAME})?+{_ABP_RIGHT})",
+            rf"(?P<ABP_LOOSE>{_BRACKETS}{_LOOSE})",
+            rf"(?P<ABP_DAMAGED>{_BRACKETS}{_ALIKE}|{_BARE})",
             rf"(?P<VCP_BEGIN>{_VCP_LEFT}{_GAP.join('TOOL_REQUEST')}{_VCP_RIGHT})",
             rf"(?P<VCP_END>{_VCP_LEFT}{_GAP.join('END_TOOL_REQUEST')}{_VCP_RIGHT})",
+            rf"(?P<VCP_DAMAGED>{_LEFT}{{1,2}}+{_BLANK}\[{_BLANK}TOOL_REQUEST{_BLANK}\]{_BLANK}{_RIGHT})",
             rf"(?P<VALUE_BEGIN>「{_GAP}始{_GAP}」)",
             rf"(?P<VALUE_END>「{_GAP}末{_GAP}」)",
+            rf"(?P<ESCAPED_BEGIN>「{_GAP}始{_GAP}ESCAPE{_GAP}」)",
+            rf"(?P<ESCAPED_END>「{_GAP}末{_GAP}ESCAPE{_GAP}」)",
+            rf"(?P<THOUGHT_BEGIN>{_LEFT}{_THOUGHT}(?:[ \t][^<>\r\n]{{0,80}}+)?+{_RIGHT})",
+            rf"(?P<THOUGHT_END>{_LEFT}[ \t]*+/[ \t]*+{_THOUGHT}[ \t]*+{_RIGHT})",
             rf"(?P<FENCE>{_LINE_START}(?:`{{3,}}+(?=[^`\r\n]*+(?:[\r\n]|\Z))|~{{3,}}+))",
             rf"(?P<CITED>{_LINE_START}(?:>|&gt;))",
             r"(?P<OPEN>\{)",
@@ -92,6 +121,9 @@ _LINE_BEGIN = re.compile(r"(?:\A|[\r\n])[ \t]*+\Z")
 _LINE_END = re.compile(r"[\r\n]")
 
 
+_NAME_GROUPS = {"ABP_BEGIN": "name", "ABP_LOOSE": "loose"}
+
+
 def tokenize(text: str) -> list[OutputToken]:
     """Return the tokens of a text; an escaped quote, brace or backslash is none."""
     found = []
@@ -99,7 +131,7 @@ def tokenize(text: str) -> list[OutputToken]:
         kind = match.lastgroup
         if kind == "escape" or kind is None:
             continue
-        value = match["name"] if kind == "ABP_BEGIN" else match[0]
+        value = match[_NAME_GROUPS.get(kind, 0)]
         found.append(OutputToken(TokenKind[kind], match.start(), match.end(), value))
     return found
 
@@ -120,6 +152,10 @@ class Layout:
         self.opens = self.places_of({TokenKind.OPEN})
         self.quotes = self.places_of({TokenKind.QUOTE})
         self.ends = self.places_of(ENDS)
+        self.value_ends = self.places_of({TokenKind.VALUE_END})
+        self.escaped_begins = self.places_of({TokenKind.ESCAPED_BEGIN})
+        self.escaped_ends = self.places_of({TokenKind.ESCAPED_END})
+        self.thoughts = self.places_of(THOUGHTS)
         self.closing = self.match_braces()
         self._proper: dict[int, bool] = {}
 
@@ -148,6 +184,11 @@ class Layout:
         """Return the first opening brace at `place` or later."""
         return first_from(self.opens, place)
 
+    def has_object(self, place: int, end: int) -> bool:
+        """Return whether a brace opens after `place` and before the position `end` of the text."""
+        brace = self.next_open(place)
+        return brace is not None and self.starts[brace] < end
+
     def next_marker(self, place: int) -> int | None:
         """Return the first marker of either protocol at `place` or later."""
         return first_from(self.markers, place)
@@ -157,6 +198,20 @@ class Layout:
         end = first_from(self.ends, place)
         line_end = None if end is None else _LINE_END.search(self.text, self.tokens[end].end)
         return line_end.start() if line_end else len(self.text)
+
+    def end_of_value(self, place: int) -> int | None:
+        """Return the first end of the kind that ends the VCP value which begins at `place`."""
+        is_escaped = self.tokens[place].kind is TokenKind.ESCAPED_BEGIN
+        return first_from(self.escaped_ends if is_escaped else self.value_ends, place)
+
+    def has_escaped_begin(self, place: int, end: int) -> bool:
+        """Return whether an escaped VCP value begins after `place` and before `end`."""
+        following = first_from(self.escaped_begins, place + 1)
+        return following is not None and following < end
+
+    def thoughts_between(self, place: int, end: int) -> list[int]:
+        """Return the marks of thoughts after `place` and before `end`."""
+        return self.thoughts[bisect_left(self.thoughts, place) : bisect_left(self.thoughts, end)]
 
     def markers_between(self, place: int, end: int) -> list[int]:
         """Return the markers after `place` and before `end`."""

@@ -1,6 +1,7 @@
 """VCP blocks: pairs `key:「始」value「末」` between `<<<[TOOL_REQUEST]>>>` and `<<<[END_TOOL_REQUEST]>>>`.
 
-One of the pairs is `tool_name` (DESIGN section 6). Values are text, kept as it is but for white space around it.
+One of the pairs is `tool_name` (DESIGN section 6). Values are text, kept as it is but for white space around it. In a
+value between `「始ESCAPE」` and `「末ESCAPE」` marks and markers are text, too.
 """
 
 import re
@@ -8,7 +9,7 @@ import re
 from apps.llm.domain.protocol.abp import clean_tool_name
 from apps.llm.domain.protocol.objects import is_usable
 from apps.llm.domain.protocol.results import Block, BlockRead, Fix, Protocol, RefusalReason, RefusedBlock, ToolRequest
-from apps.llm.domain.protocol.tokens import INVISIBLE, MARKERS, Layout, OutputToken, TokenKind
+from apps.llm.domain.protocol.tokens import INVISIBLE, MARKERS, VALUE_BEGINS, Layout, OutputToken, TokenKind
 
 NAME_KEY = "tool_name"
 MAX_KEY_CHARS = 64
@@ -40,7 +41,7 @@ class VcpReader:
 
     def read(self) -> BlockRead:
         """Return the block."""
-        while (token := self.next_token()) is not None and token.kind is TokenKind.VALUE_BEGIN:
+        while (token := self.next_token()) is not None and token.kind in VALUE_BEGINS:
             self.read_value(token)
         if token is None or token.kind is not TokenKind.VCP_END:
             # Another marker, or the end of the text, came first.
@@ -57,7 +58,7 @@ class VcpReader:
         """Move to the next marker or beginning of a value; a value's end without a beginning is noise."""
         while self.place < len(self.layout.tokens):
             token = self.layout.tokens[self.place]
-            if token.kind in MARKERS or token.kind is TokenKind.VALUE_BEGIN:
+            if token.kind in MARKERS or token.kind in VALUE_BEGINS:
                 return token
             self.place += 1
         return None
@@ -67,14 +68,19 @@ class VcpReader:
         layout = self.layout
         match = _KEY.search(layout.text, max(self.position, begin.start - _KEY_WINDOW), begin.start)
         key = match[1] if match else None
+        escaped_end = layout.end_of_value(self.place) if begin.kind is TokenKind.ESCAPED_BEGIN else None
+        if escaped_end is not None:
+            if layout.has_escaped_begin(self.place, escaped_end):
+                self.reason = self.reason or RefusalReason.NESTED
+            self.take(key, begin, escaped_end)
+            return
         marker = None
         for place in range(self.place + 1, len(layout.tokens)):
             token = layout.tokens[place]
             if token.kind is TokenKind.VALUE_END:
-                self.add(key, layout.text[begin.end : token.start])
-                self.place, self.position = place + 1, token.end
+                self.take(key, begin, place)
                 return
-            if token.kind is TokenKind.VALUE_BEGIN:
+            if token.kind in VALUE_BEGINS:
                 break
             if token.kind in MARKERS and marker is None:
                 marker = place
@@ -82,12 +88,20 @@ class VcpReader:
             place = len(layout.tokens)
         self.end_value(key, begin.end, place if marker is None else marker)
 
+    def take(self, key: str | None, begin: OutputToken, place: int) -> None:
+        """Add the value that ends with the token at `place`, and read on behind it."""
+        end = self.layout.tokens[place]
+        self.add(key, self.layout.text[begin.end : end.start])
+        self.place, self.position = place + 1, end.end
+        if (begin.kind is TokenKind.ESCAPED_BEGIN) != (end.kind is TokenKind.ESCAPED_END):
+            self.fixes[Fix.VALUE_END] = None
+
     def end_value(self, key: str | None, start: int, place: int) -> None:
         """End a value that is not closed at the token at `place`: a marker, the next value, or the end of the text."""
         layout = self.layout
         kind = layout.tokens[place].kind if place < len(layout.tokens) else None
         end = len(layout.text) if kind is None else layout.starts[place]
-        if kind is TokenKind.VALUE_BEGIN:
+        if kind in VALUE_BEGINS:
             following = _KEY.search(layout.text, max(start, end - _KEY_WINDOW), end)
             end = following.start() if following else end
         self.add(key, layout.text[start:end].rstrip().removesuffix(","))

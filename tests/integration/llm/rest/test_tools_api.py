@@ -202,7 +202,8 @@ COUNTED = [
     ("memoryhub_tool_abp_failures_total", {}, BROKEN, 1),
     ("memoryhub_tool_abp_failures_total", {}, BROKEN + abp("memory_search", "{}"), 0),
     ("memoryhub_tool_fixed_total", {}, SEARCH + "{", 1),
-    ("memoryhub_tool_refused_total", {}, BROKEN + BROKEN, 2),
+    ("memoryhub_tool_refused_total", {"code": "no_parameters"}, BROKEN + BROKEN, 2),
+    ("memoryhub_tool_refused_total", {"code": "in_code"}, f"`{SAVE}{TEA}{END}`", 1),
 ]
 
 

@@ -30,6 +30,16 @@ TEA_SAVED: dict[str, str] = {
     "comments": abp("memory_save", '{"content": "likes tea" // as said\n}'),
     "an array around it": abp("memory_save", f"[{GOOD}]"),
     "a missing brace, then a paragraph": f'{SAVE}{{"content": "likes tea"\n\nI have saved that.',
+    # --- no opening brace
+    "no opening brace": abp("memory_save", '"content": "likes tea"}'),
+    "no opening brace and no end marker": f'{SAVE}"content": "likes tea"}} Done.',
+    "no opening brace in a code fence": abp("memory_save", '```json\n"content": "likes tea"}\n```'),
+    "no opening brace, single quotes": abp("memory_save", "'content': 'likes tea'}"),
+    "no opening brace, names without quotes": abp("memory_save", 'content: "likes tea"}'),
+    "no opening brace, escaped quotes": abp("memory_save", '\\"content\\": \\"likes tea\\"}'),
+    "no braces": abp("memory_save", '"content": "likes tea"'),
+    "no opening brace, then a paragraph": f'{SAVE}"content": "likes tea"\n\nI have saved that.',
+    "a block without an opening brace before it": f'{SEARCH}"query": "tea"}}\n{SAVE}{GOOD}',
     # --- noise
     "words before the block": f"Let me note that.\n{abp('memory_save', GOOD)}",
     "words after the block": f"{abp('memory_save', GOOD)}\nDone!",
@@ -67,6 +77,21 @@ TEA_SAVED: dict[str, str] = {
     "zero-width characters in the object": f'{SAVE}{{\u200b"content"\u200d:\u200b "likes tea"}}',
     "no-break blanks in the object": f'{SAVE}{{\u00a0"content":\u00a0"likes tea"}}',
     "a byte order mark first": f"\ufeff{SAVE}{GOOD}",
+    "single brackets": f"[ABP_TOOL:memory_save]{GOOD}",
+    "one opening bracket": f"[ABP_TOOL:memory_save]]{GOOD}",
+    "one closing bracket": f"[[ABP_TOOL:memory_save]{GOOD}{END}",
+    "no closing brackets": f"[[ABP_TOOL:memory_save{GOOD}",
+    "no closing brackets before a line": f"[[ABP_TOOL:memory_save\n{GOOD}\n{END}",
+    "wide brackets": f"［［ABP_TOOL:memory_save］］{GOOD}",
+    "black brackets": f"【ABP_TOOL：memory_save】{GOOD}",
+    "no colon": f"[[ABP_TOOL memory_save]]{GOOD}",
+    "an equals sign for the colon": f"[[ABP_TOOL=memory_save]]{GOOD}",
+    "a hyphen in the marker": f"[[ABP-TOOL:memory_save]]{GOOD}",
+    "a letter too many in the marker": f"[[ABP_TOOLS:memory_save]]{GOOD}",
+    "a damaged marker before a code fence": f"[ABP_TOOL:memory_save]\n```json\n{GOOD}\n```",
+    "a thought before it": f"<think>save or search?</think>{SAVE}{GOOD}{END}",
+    "a thought between marker and object": f"{SAVE}<think>{SEARCH}{{}}</think>{GOOD}{END}",
+    "a brace in a thought before it": f'<think>as in {{"query": </think>\n{SAVE}{GOOD}{END}',
     "the end marker names the tool": f"{SAVE}{GOOD}[[END_ABP_TOOL:memory_save]]",
     # --- several
     "two objects": abp("memory_save", f'{{"content": "coffee"}}\n{GOOD}'),
@@ -90,6 +115,9 @@ TEA_SAVED: dict[str, str] = {
     "VCP with a value that is not closed": f"{VCP}\ntool_name:「始」memory_save\n{LIKES}\n{VCP_END}",
     "VCP with a last value that is not closed": f"{VCP}\n{NAMED}\ncontent:「始」likes tea\n{VCP_END}",
     "VCP with zero-width characters": vcp("memory_save", content="likes tea").replace("TOOL", "TO\u200bOL"),
+    "VCP with an escaped value": f"{VCP}{NAMED}content:「始ESCAPE」likes tea「末ESCAPE」{VCP_END}",
+    "VCP with an escaped name": f"{VCP}tool_name:「始escape」memory_save「末escape」{LIKES}{VCP_END}",
+    "VCP with an escaped value that a plain mark ends": f"{VCP}{NAMED}content:「始ESCAPE」likes tea「末」{VCP_END}",
     "VCP after a broken ABP block": f"{abp('memory_search', 'what?')}\n{vcp('memory_save', content='likes tea')}",
     "VCP before a good ABP block": f"{vcp('memory_search', query='tea')}\n{abp('memory_save', GOOD)}",
     "VCP after a good ABP block": f"{abp('memory_save', GOOD)}\n{vcp('memory_search', query='tea')}",
@@ -121,6 +149,33 @@ OTHERS: dict[str, tuple[str, str, dict[str, Any]]] = {
         "t",
         {**TEA, "importance": 1},
     ),
+    "no opening brace before an inner object": (
+        abp("t", '"metadata": {"a": 1}, "content": "likes tea"}'),
+        "t",
+        {"metadata": {"a": 1}, **TEA},
+    ),
+    "no opening brace before a marker in a string": (
+        abp("t", f'"content": "ends with {END}", "b": 1}}'),
+        "t",
+        {"content": f"ends with {END}", "b": 1},
+    ),
+    "no opening brace and a block in a string": (
+        f'[[ABP_TOOL:t]]"content": "so: {SEARCH}{{}}"}}',
+        "t",
+        {"content": f"so: {SEARCH}{{}}"},
+    ),
+    "marks of thoughts in a string": (
+        abp("t", '{"a": "<think>", "b": "</think>"}'),
+        "t",
+        {"a": "<think>", "b": "</think>"},
+    ),
+    "marks of thoughts in a VCP value": (vcp("t", a="so: </think>"), "t", {"a": "so: </think>"}),
+    "marks of values in an escaped VCP value": (
+        f"{VCP}tool_name:「始」t「末」a:「始ESCAPE」key:「始」x「末」 {VCP_END} {SAVE}「末ESCAPE」"
+        f"b:「始」1「末」{VCP_END}",
+        "t",
+        {"a": f"key:「始」x「末」 {VCP_END} {SAVE}", "b": "1"},
+    ),
     "a foreign name": (abp("запомни", GOOD), "запомни", TEA),
 }
 RECOVERED = {**{damage: (text, "memory_save", TEA) for damage, text in TEA_SAVED.items()}, **OTHERS}
@@ -138,14 +193,15 @@ REFUSED: dict[str, tuple[str, str | None]] = {
     "nothing": ("", None),
     "words": ("I like tea.", None),
     "an object alone": (GOOD, None),
-    "single brackets": (f"[ABP_TOOL:memory_save]{GOOD}", None),
-    "another word": (f"[[ABP_TOOLS:memory_save]]{GOOD}", None),
-    "no colon": (f"[[ABP_TOOL memory_save]]{GOOD}", None),
-    "an open marker": (f"[[ABP_TOOL:memory_save{GOOD}", None),
-    "a marker over two lines": (f"[[ABP_TOOL:memory\n_save]]{GOOD}", None),
-    "Cyrillic letters that look alike": (f"[[АВР_TOOL:memory_save]]{GOOD}", None),
-    "wide brackets": (f"［［ABP_TOOL:memory_save］］{GOOD}", None),
-    "two angle brackets": (vcp("memory_save").replace("<<<", "<<").replace(">>>", ">>"), None),
+    "a damaged marker and words": ("Write [ABP_TOOL:memory_save] to save.", "damaged_marker"),
+    "a damaged marker far from its object": (f"[ABP_TOOL:memory_save], which is {GOOD}", "damaged_marker"),
+    "a marker that breaks off": ("[[ABP_TOOL:memory_save", "damaged_marker"),
+    "a marker over two lines": (f"[[ABP_TOOL:memory\n_save]]{GOOD}", "damaged_marker"),
+    "a marker without a name": (f"[[ABP_TOOL]]{GOOD}", "damaged_marker"),
+    "Cyrillic letters that look alike": (f"[[АВР_TOOL:memory_save]]{GOOD}{END}", "damaged_marker"),
+    "a marker without opening brackets": (f"ABP_TOOL:memory_save]]{GOOD}", "damaged_marker"),
+    "a marker without brackets": (f"ABP_TOOL:memory_save\n{GOOD}", "damaged_marker"),
+    "two angle brackets": (vcp("memory_save").replace("<<<", "<<").replace(">>>", ">>"), "damaged_marker"),
     "an end alone": (f"{GOOD}{END}", "stray_end"),
     "a VCP end alone": (f"tea {VCP_END}", "stray_end"),
     "no name": (f"[[ABP_TOOL:]]{GOOD}", "bad_name"),
@@ -157,6 +213,11 @@ REFUSED: dict[str, tuple[str, str | None]] = {
     "an empty block": (f"{SAVE}{END}", "no_parameters"),
     "an object far away": (f"I would use {SAVE} for that. {'And so on. ' * 30}{GOOD}", "no_parameters"),
     "a list": (abp("memory_save", '["likes tea"]'), "no_parameters"),
+    "words with a colon": (f'{SAVE} Note: "likes tea" {END}', "no_parameters"),
+    "an escaped VCP value in another": (
+        f"{VCP}tool_name:「始」t「末」a:「始ESCAPE」x「末」{VCP_END}{VCP}b:「始ESCAPE」y「末ESCAPE」{VCP_END}",
+        "nested",
+    ),
     "words in braces": (abp("memory_save", "{tea, please}"), "damaged"),
     "an infinite number": (abp("memory_save", '{"importance": 1e999}'), "unusable"),
     "half a surrogate pair": (abp("memory_save", '{"content": "\\ud800"}'), "unusable"),
@@ -203,3 +264,30 @@ def test_what_only_looks_like_request_stays_text(look: str) -> None:
 def test_request_says_what_was_repaired_or_stripped(damage: str, fixes: list[str]) -> None:
     [request] = parse_output(RECOVERED[damage][0]).requests
     assert list(request.fixes) == fixes
+
+
+@pytest.mark.parametrize("look", [look for look, (_, code) in REFUSED.items() if code == "damaged_marker"])
+def test_damaged_start_marker_counts_as_failed(look: str) -> None:
+    parsed = parse_output(REFUSED[look][0])
+    assert (parsed.fallback, parsed.refused_count) == ("text", 1)
+    assert parsed.abp_failed == (parsed.refused[0].protocol == "abp")
+
+
+@pytest.mark.parametrize(
+    ("text", "truncated"),
+    [
+        (TEA_SAVED["a quote and a brace are missing"], ("content",)),
+        (TEA_SAVED["a quote and a brace are missing before the end marker"], ("content",)),
+        (f'{SAVE}"content": "likes te', ("content",)),
+        (abp("t", '{"metadata": {"cup": {"size": 2'), ()),
+        (f'{SAVE}{{"metadata": {{"cup": {{"size": 2', ("metadata.cup.size",)),
+        (TEA_SAVED["VCP with a last value that is not closed"], ("content",)),
+        (TEA_SAVED["VCP with a value that is not closed"], ()),
+        (TEA_SAVED["a brace is missing"], ()),
+        (TEA_SAVED["no braces"], ()),
+        (TEA_SAVED["VCP"], ()),
+    ],
+)
+def test_request_names_parameters_that_were_cut(text: str, truncated: tuple[str, ...]) -> None:
+    [request] = parse_output(text).requests
+    assert request.truncated == truncated

@@ -44,6 +44,17 @@ SHOWN: dict[str, tuple[str, str]] = {
     "in a list of strings": (f'["so", "{WIPE_ESCAPED}"]', "in_quote"),
     "in a string alone": (f'"{WIPE_ESCAPED}"', "in_quote"),
     "VCP in a code fence": (f"```\n{VCP_WIPE}\n```", "in_code"),
+    "in a thought": (f"<think>\n{WIPE_LINES}\n</think>\nDone.", "in_thought"),
+    "in a thought of another spelling": (f"<Thinking >{WIPE_ALL}</ thinking> Done.", "in_thought"),
+    "in a thought as HTML": (f"&lt;think&gt;{WIPE_ALL}&lt;/think&gt;", "in_thought"),
+    "in a thought that is not ended": (f"<think>{WIPE_ALL}", "in_thought"),
+    "in a thought whose beginning is missing": (f"{WIPE_ALL}\n</think>\nDone.", "in_thought"),
+    "in a thought in a thought": (f"<think>a<think>b</think>{WIPE_ALL}</think>", "in_thought"),
+    "in a thought that quotes an end": (f'<think>"</think>" {WIPE_ALL}</think>', "in_thought"),
+    "in a thought with a fence": (f"<think>```\n</think>\n{WIPE_ALL}\n</think>", "in_thought"),
+    "in a thought with an attribute": (f'<think level="high">{WIPE_ALL}</think>', "in_thought"),
+    "VCP in a thought": (f"<think>{VCP_WIPE}</think>", "in_thought"),
+    "in the string of an object without its brace": (f'{SAVE}"content": "so: {WIPE_ALL}"}}{END}', "nested"),
     "VCP on quoted lines": ("\n".join(f"> {line}" for line in VCP_WIPE.splitlines()), "in_quote"),
     "VCP in a JSON string": (json.dumps({"note": VCP_WIPE}, ensure_ascii=False), "in_json"),
     "in the open string of a block": (f'{SAVE}{{"content": "so: {WIPE_ESCAPED}', "nested"),
@@ -104,6 +115,7 @@ def test_line_after_quotation_is_models_own() -> None:
 
 PIECES = [
     WIPE, "[[", "]]", "ABP_TOOL:", "wipe", END, '{"all": true}', VCP, VCP_END, "「始」", "「末」", "tool_name:",
+    "<think>", "</think>", "「始ESCAPE」", "「末ESCAPE」", "[ABP_TOOL:", "]",
     '"', "'", "\\", "\n", "> ", "```", "`", "tea", "{", "}", ",", ":", "\u200b",
 ]  # fmt: skip
 TEXTS = st.lists(st.sampled_from(PIECES)).map("".join)
@@ -113,6 +125,20 @@ TEXTS = st.lists(st.sampled_from(PIECES)).map("".join)
 def test_whatever_is_saved_as_json_string_is_only_saved(content: str) -> None:
     [request] = parse_output(abp("memory_save", json.dumps({"content": content}, ensure_ascii=False))).requests
     assert (request.name, request.parameters) == ("memory_save", {"content": content})
+
+
+@given(TEXTS.map(lambda text: text.replace("<think>", "")))
+def test_whatever_a_model_thinks_is_not_executed(content: str) -> None:
+    assert parse_output(f"<think>{content}</think>Done.").requests == ()
+    unmarked = content.replace("</think>", "")
+    for text in (f"<think>{unmarked}", f"{unmarked}</think>Done."):
+        assert parse_output(text).requests == ()
+
+
+@given(TEXTS)
+def test_of_an_object_without_its_brace_nothing_inside_is_executed(content: str) -> None:
+    body = json.dumps({"content": content}, ensure_ascii=False)[1:]
+    assert {request.name for request in parse_output(abp("memory_save", body)).requests} <= {"memory_save"}
 
 
 @given(TEXTS)

@@ -122,6 +122,7 @@ def test_a_span_is_the_place_of_the_block() -> None:
 PIECES = [
     SAVE, END, VCP, VCP_END, "[[ABP_TOOL:", "]]", "「始」", "「末」", "tool_name:", "a:", '{"a": ',
     "{", "}", '"', "'", "“", "\\", "[", "]", ",", "1", "\n", "\r\n", "\n\n", "> ", "```", "~~~", "`",
+    "<think>", "</think>", "「始ESCAPE」", "「末ESCAPE」", "[ABP_TOOL:", '"a": ', "a: ",
     "&lt;", "&quot;", "\u200b", "\u00a0", "\ud800", "x ",
 ]  # fmt: skip
 
@@ -178,6 +179,8 @@ def lines_run(text: str) -> int:
 WORST = [
     "[[ABP_TOOL:", SAVE, SAVE + "{", SAVE + '{"a":', SAVE + '{"a":"', SAVE + '{"a":1}', SAVE + '{"a":1}' + END + "\n",
     SAVE + '{x:"\n', SAVE + "{a:1}}", '{"a":"' + SAVE, VCP, VCP + "a:「始」", "「始」" + SAVE, END, "{",
+    "<think>", "</think>", '{"a": "<think>', '{<think>}', VCP + "a:「始ESCAPE」", SAVE + '"a":"', SAVE + 'a:",","',
+    "[ABP_TOOL:a", "[ABP_TOOL:a]{", "<<[TOOL_REQUEST]>>",
     '{"', '"', "```\n", " \n", "\\", "> ", '{"a":1}\n\n', "[[ABP_TOOL:" + "a" * 50,
 ]  # fmt: skip
 
@@ -189,8 +192,9 @@ def test_work_grows_with_length_not_its_square(unit: str, start: str) -> None:
     assert twice <= 2.2 * once + 100
 
 
-def test_a_hundred_thousand_open_markers_are_read() -> None:
-    assert parse_output("[[ABP_TOOL:" * 100_000).protocol == "text"
+def test_ten_thousand_open_markers_are_read() -> None:
+    parsed = parse_output("[[ABP_TOOL:" * 10_000)
+    assert (parsed.protocol, parsed.refused_count) == ("text", 10_000)
 
 
 def test_refusals_are_counted_but_not_all_kept() -> None:
@@ -221,22 +225,30 @@ def test_outputs_are_counted_by_what_came_of_them() -> None:
         BROKEN,
         BROKEN + abp("t", "{}"),
         "Hello.",
-        f"`{SAVE}{GOOD}`",
+        f"`{SAVE}{GOOD}{END}`",
+        f"> {SAVE}{GOOD}{END}",
+        f"<think>{SAVE}{GOOD}{END}</think>",
     ]
     total = ProtocolStatistics()
     for text in outputs:
         total += measure_output(parse_output(text))
     assert asdict(total) == {
-        "outputs": 8,
+        "outputs": 10,
         "abp": 3,
         "vcp": 2,
-        "text": 3,
+        "text": 5,
         "abp_failed": 2,
         "fallback_to_vcp": 2,
         "fallback_to_text": 1,
         "fixed": 1,
-        "refused": 4,
+        "refused": 6,
     }
+
+
+def test_blocks_that_are_only_shown_count_as_refused_and_not_as_failed() -> None:
+    parsed = parse_output(f"`{SAVE}{GOOD}{END}` and\n```\n{abp('t', '{}')}\n```\n> {SAVE}{GOOD}{END}")
+    assert (parsed.abp_failed, parsed.fallback) == (False, None)
+    assert parsed.refusals == {"in_code": 2, "in_quote": 1}
 
 
 def test_statistics_add_up() -> None:
