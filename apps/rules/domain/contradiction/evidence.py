@@ -45,7 +45,11 @@ class Evidence:
 
 def strongest(found: Iterable[Evidence | None]) -> Evidence | None:
     """Return the strongest evidence, of equal ones the first; None for none."""
-    return max((evidence for evidence in found if evidence), key=lambda evidence: evidence.score, default=None)
+    best: Evidence | None = None
+    for evidence in found:
+        if evidence and (best is None or evidence.score > best.score):
+            best = evidence
+    return best
 
 
 def as_written(keys: Iterable[str], passage: Passage) -> tuple[str, ...]:

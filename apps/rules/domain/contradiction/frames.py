@@ -1,7 +1,7 @@
 """English statements as frames: who or what, which relation, and what is said of it, in comparable form."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -12,16 +12,19 @@ from apps.rules.domain.statements.english_verbs import base_of, is_past_form, re
 from apps.rules.domain.statements.statement import Mood, Statement
 from apps.rules.domain.wordlists import words
 
-# Contractions, so that the verb in them is found.
-_CONTRACTED = (
-    (re.compile(r"\b(i)'m\b", re.IGNORECASE), r"\1 am"),
-    (re.compile(r"\b(we|you|they)'re\b", re.IGNORECASE), r"\1 are"),
-    (re.compile(r"\b(he|she|it|that|there|what|who)'s\b", re.IGNORECASE), r"\1 is"),
-    (re.compile(r"\b(i|we|you|they)'ve\b", re.IGNORECASE), r"\1 have"),
-    (re.compile(r"\b(i|we|you|he|she|it|they)'d\b", re.IGNORECASE), r"\1 would"),
-    (re.compile(r"\b(i|we|you|he|she|it|they)'ll\b", re.IGNORECASE), r"\1 will"),
-    (re.compile(r"\b(?:the )?user's\b", re.IGNORECASE), "my"),
+# Contractions, so that the verb in them is found: the end, the words that have it, and what it is short for.
+_CONTRACTED = re.compile(
+    r"\b(i|we|you|they|he|she|it|that|there|what|who)'(m|re|s|ve|d|ll)\b|\b(?:the )?user's\b", re.IGNORECASE
 )
+_ENDS = {
+    "m": (words("i"), "am"),
+    "re": (words("we you they"), "are"),
+    "s": (words("he she it that there what who"), "is"),
+    "ve": (words("i we you they"), "have"),
+    "d": (words("i we you he she it they"), "would"),
+    "ll": (words("i we you he she it they"), "will"),
+}
+_HINTS_OF_NOW = ("days", "moment", "time being", "present")
 _THESE_DAYS = re.compile(r"\b(?:these days|nowadays|at the moment|for the time being|at present)\b", re.IGNORECASE)
 COPULAS = words("is are am was were be been being")
 AUXILIARIES = COPULAS | words(
@@ -62,6 +65,7 @@ PRONOUNS = words("he she it they you this that these those")
 OWNERS = words("user users")
 LIGHT_ADJECTIVES = words("old last whole entire own new current present latest revised updated final")
 MAX_TOKENS = 40
+_NO_KEYS = SPEAKER | CUES | LIGHT_ADJECTIVES | ADVERBS
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,13 +191,11 @@ def of_speaker(tokens: Sequence[Token]) -> bool:
 def keys_of(tokens: Sequence[Token]) -> frozenset[str]:
     """Return the keys of words and values that mean something, without the speaker, cues and light words."""
     return frozenset(
-        key_of_token(token)
-        for token in tokens
-        if (token.is_content or token.kind in VALUES)
-        and token.text not in SPEAKER
-        and token.text not in CUES
-        and token.text not in LIGHT_ADJECTIVES
-        and token.text not in ADVERBS
+        [
+            token.key if token.kind is Kind.WORD else key_of_token(token)
+            for token in tokens
+            if (token.is_content or token.kind is not Kind.WORD) and token.text not in _NO_KEYS
+        ]
     )
 
 
@@ -204,14 +206,22 @@ def key_of_token(token: Token) -> str:
 
 def expand(text: str) -> str:
     """Return a text without the contractions of pronouns and verbs, and with "now" for "these days"."""
-    text = _THESE_DAYS.sub("now", text)
-    if "'" in text:
-        for pattern, full in _CONTRACTED:
-            text = pattern.sub(full, text)
-    return text
+    lowered = text.lower()
+    if any(hint in lowered for hint in _HINTS_OF_NOW):
+        text = _THESE_DAYS.sub("now", text)
+    return _CONTRACTED.sub(in_full, text) if "'" in text else text
 
 
-@lru_cache(maxsize=1 << 10)
+def in_full(contracted: re.Match[str]) -> str:
+    """Return a contraction in full: "I am"; the user's things are those of the speaker."""
+    word = contracted[1]
+    if not word:
+        return "my"
+    having, full = _ENDS[contracted[2].lower()]
+    return f"{word} {full}" if word.lower() in having else contracted[0]
+
+
+@lru_cache(maxsize=1 << 12)
 def frames_of(statement: Statement) -> tuple[Frame, ...]:
     """Part a statement into frames: one, or one for each of several verbs: "sold the car and bought a bike"."""
     tokens = tuple(tokens_of(statement))[:MAX_TOKENS]
@@ -269,19 +279,21 @@ def frame_of_tokens(
     return Frame(statement, tokens, tokens[:start], group, verb, rest, keys_of(setting))
 
 
-def tokens_of(statement: Statement) -> Iterator[Token]:
-    """Yield the words of a statement; what looks like an address, a path or a command is one name."""
+def tokens_of(statement: Statement) -> list[Token]:
+    """Return the words of a statement; what looks like an address, a path or a command is one name."""
     text = expand(statement.body)
     if statement.mood is Mood.COMMAND:
         text = _ASKED.sub("", text)
     start = 0
+    tokens: list[Token] = []
     is_plain = not _MARKED.search(text) and UNIT_WORDS.isdisjoint(text.lower().split())
     for found in () if is_plain else _SPECIAL.finditer(text):
-        yield from read_tokens(text[start : found.start()], start == 0)
+        tokens += read_tokens(text[start : found.start()], start == 0)
         name = found["identifier"]
-        yield Token(name.strip("`"), name.strip("`").lower(), Kind.WORD, name=True) if name else read_quantity(found)
+        plain = name.strip("`") if name else ""
+        tokens.append(Token(plain, plain.lower(), Kind.WORD, name=True) if name else read_quantity(found))
         start = found.end()
-    yield from read_tokens(text[start:], start == 0)
+    return tokens + read_tokens(text[start:], start == 0)
 
 
 def part_setting(tokens: tuple[Token, ...]) -> tuple[tuple[Token, ...], tuple[Token, ...]]:

@@ -71,6 +71,8 @@ def find_negation(first: Passage, second: Passage) -> Evidence | None:
 
     The score is 1 when all words agree, 0.5 at about three in four.
     """
+    if not (first.whole.negators or second.whole.negators):
+        return None
     forth = strongest(flip(denied, said, first) for denied, said in opposed_clauses(first, second))
     back = strongest(flip(denied, said, second) for denied, said in opposed_clauses(second, first))
     return strongest((forth, back and back.swapped()))
@@ -158,6 +160,8 @@ def find_denial(first: Passage, second: Passage, similarity: float | None) -> Ev
     The words after "never" are looked up in the other text. similarity: the cosine of the texts, None where it is not
     known; then more of the words must occur.
     """
+    if not (first.whole.negators or second.whole.negators):
+        return None
     forth = strongest(answer_denial(denied, first, second, similarity) for denied in first.once(never_clauses))
     back = strongest(answer_denial(denied, second, first, similarity) for denied in second.once(never_clauses))
     return strongest((forth, back and back.swapped()))

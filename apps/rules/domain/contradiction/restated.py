@@ -12,7 +12,7 @@ from apps.rules.domain.contradiction.places import has_same_links, keeps_places
 from apps.rules.domain.contradiction.quantities import MONEY
 from apps.rules.domain.contradiction.same_values import have_same_values
 from apps.rules.domain.contradiction.senses import MAX_CHARS, SPEAKER, WHEN, Part, Sense, sense_of
-from apps.rules.domain.contradiction.text import Kind, analyse
+from apps.rules.domain.contradiction.text import Kind, Passage, analyse
 
 # Cosine below which the same words are not believed to say the same.
 FAR = 0.5
@@ -51,18 +51,21 @@ def says_the_same(first: str, second: str, similarity: float | None) -> bool:
 
 def are_alike(first: str, second: str) -> bool:
     """Return whether two texts have a word in common, and not too many others or another name; saves reading them."""
-    one, other = analyse(first), analyse(second)
-    ours, theirs = (frozenset(map(family_of, said.whole.content)) for said in (one, other))
-    if not ours & theirs or len(ours ^ theirs) > MAX_REPHRASED:
+    ours, names = analyse(first).once(families_and_names)
+    theirs, their_names = analyse(second).once(families_and_names)
+    if ours.isdisjoint(theirs) or len(ours ^ theirs) > MAX_REPHRASED:
         return False
-    return not any(
-        token.name
-        and token.text.isalpha()
-        and len(token.text) > LONGEST_SHORT
-        and family_of(token.key) not in (theirs if said is one else ours)
-        for said in (one, other)
-        for token in said.whole.tokens
-    )
+    return names <= theirs and their_names <= ours
+
+
+def families_and_names(passage: Passage) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the families of the content words of a passage, and those of its names that are no short form."""
+    names = [
+        family_of(token.key)
+        for token in passage.whole.tokens
+        if token.name and token.text.isalpha() and len(token.text) > LONGEST_SHORT
+    ]
+    return frozenset(map(family_of, passage.whole.content)), frozenset(names)
 
 
 def are_equal(one: Sense, other: Sense) -> bool:

@@ -122,6 +122,10 @@ def sense_of(text: str) -> Sense | None:
     if len(text) > MAX_CHARS:
         return None
     plain = text.strip()
+    # As it is written it may have a clause more, "as for tea, ...", but what it asks or supposes stays that.
+    written_so = statements_of(without_opener(plain))
+    if len(written_so) > MAX_CLAUSES + 1 or not any(one.can_decide for one in written_so):
+        return None
     turned = in_one_phrasing(rewrite(without_opener(plain)))
     statements = statements_of(plain if plain.rstrip(" .!") == turned else turned)
     if not 1 <= len(statements) <= MAX_CLAUSES or not all(one.can_decide and not one.additive for one in statements):

@@ -35,30 +35,34 @@ CERTAIN, LIKELY = 0.9, 0.75
 
 def find_swap(first: Passage, second: Passage) -> Evidence | None:
     """Return the evidence of the one place where two short statements differ; None when they differ in more places."""
-    if max(len(first.whole.tokens), len(second.whole.tokens)) > MAX_TOKENS:
+    one, other = first.whole, second.whole
+    if max(len(one.tokens), len(other.tokens)) > MAX_TOKENS or not may_differ_once(one, other):
         return None
     # The result of the matcher may depend on the order of its arguments.
-    ours, theirs = ([token.key for token in passage.whole.tokens] for passage in (first, second))
-    if theirs < ours:
+    if [token.key for token in other.tokens] < [token.key for token in one.tokens]:
         turned = find_swap(second, first)
         return turned and turned.swapped()
-    found = only_difference(first.whole, second.whole)
+    found = only_difference(one, other)
     judged = judge(*found) if found else None
     if not found or not judged:
         return None
     reason, score = judged
-    one, other = (" ".join(token.text for token in place.tokens) for place in found)
-    common = as_written(first.whole.content & second.whole.content, first)
-    return Evidence(reason, score, first.whole.words, second.whole.words, ((one, other),), common)
+    ours, theirs = (" ".join(token.text for token in place.tokens) for place in found)
+    common = as_written(one.content & other.content, first)
+    return Evidence(reason, score, one.words, other.words, ((ours, theirs),), common)
+
+
+def may_differ_once(first: Clause, second: Clause) -> bool:
+    """Return whether so few words of two statements differ that they may be in one place. Symmetric, and cheap."""
+    if bool(first.negators) != bool(second.negators):
+        return False
+    ours, theirs = first.content, second.content
+    return max(len(ours), len(theirs)) - len(ours & theirs) <= MAX_REPLACED
 
 
 def only_difference(first: Clause, second: Clause) -> tuple[Place, Place] | None:
     """Return the only place where two statements differ; None for none, several or a large one."""
-    if bool(first.negators) != bool(second.negators):
-        return None
     common = first.content & second.content
-    if max(len(first.content), len(second.content)) - len(common) > MAX_REPLACED:
-        return None
     frames = [[token.text for token in clause.tokens if token.function] for clause in (first, second)]
     if (not common and frames[0] != frames[1]) or are_of_others(first, second):
         return None

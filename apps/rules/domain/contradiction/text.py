@@ -2,11 +2,11 @@
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property, lru_cache
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from apps.retrieval.domain.text.languages import STOPWORDS
 from apps.retrieval.domain.text.stems import fold
@@ -32,8 +32,8 @@ from apps.rules.domain.contradiction.words import (
 # A fact is short; of a long text only this much is compared, so that no text makes a save slow.
 MAX_CHARS = 4000
 MAX_CLAUSES = 60
-# Size of the caches of passages: about 150 MB at the worst, a third of that usually.
-SHORT_CHARS, KEPT_SHORT, KEPT_LONG = 400, 1 << 14, 1 << 9
+# Size of the caches of passages: about 100 MB at the worst, a third of that usually.
+SHORT_CHARS, KEPT_SHORT, KEPT_LONG = 400, 1 << 14, 1 << 10
 MAX_TOKEN_CHARS = 64
 
 T = TypeVar("T")
@@ -58,8 +58,10 @@ _TOKEN = re.compile(
     r"|(?P<word>[^\W_]+(?:'[^\W_]+)*(?:-[^\W_]+)*)",
     re.IGNORECASE,
 )
-# Slower, so for texts with a "not" only.
+# Slower, so for texts with a "not" only; and quicker, for texts without one and without a digit.
 _TOKEN_OR_IDIOM = re.compile(rf"(?P<idiom>\b(?=[bcimnowy])(?:{'|'.join(IDIOMS)})\b)|{_TOKEN.pattern}", re.IGNORECASE)
+_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*(?:-[^\W_]+)*")
+_DIGIT = re.compile(r"\d")
 _NOTS = ("not", "never", "n't", "no ")
 _NUMBER = re.compile(r"(?P<unit>[$€£]?)(?P<digits>\d[\d,]*(?:\.\d+)?)(?P<rest>[-/]\d+)?\s?(?P<suffix>.*)", re.DOTALL)
 _ORDINALS = frozenset(("st", "nd", "rd", "th"))
@@ -95,11 +97,11 @@ class Token:
     negator: bool = False
     function: bool = False
     name: bool = False
+    is_content: bool = field(init=False, compare=False)
 
-    @property
-    def is_content(self) -> bool:
-        """Return whether the token is a content word."""
-        return self.kind is Kind.WORD and not self.function and not self.negator
+    def __post_init__(self) -> None:
+        """Find out once whether it is a content word: it is asked for more often than anything else."""
+        object.__setattr__(self, "is_content", self.kind is Kind.WORD and not self.function and not self.negator)
 
 
 @dataclass(frozen=True)
@@ -150,11 +152,13 @@ class Clause:
 class Passage:
     """An analysed text. sentences: each with its clauses. speakers: the names before its lines, casefolded.
 
+    made: what functions found out about it, see `once`.
     Compared by identity, so that cache lookups are cheap.
     """
 
     sentences: tuple[tuple[Clause, ...], ...]
     speakers: frozenset[str] = frozenset()
+    made: dict[Callable[["Passage"], object], Any] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
     def clauses(self) -> tuple[Clause, ...]:
@@ -173,10 +177,9 @@ class Passage:
 
     def once(self, make: Callable[["Passage"], T]) -> T:
         """Return the result of a function for the passage, computed once."""
-        key = f"{make.__module__}.{make.__name__}"
-        if key not in self.__dict__:
-            self.__dict__[key] = make(self)
-        found: T = self.__dict__[key]
+        if make not in self.made:
+            self.made[make] = make(self)
+        found: T = self.made[make]
         return found
 
     @cached_property
@@ -230,12 +233,19 @@ _analyse_short = lru_cache(maxsize=KEPT_SHORT)(read_text)
 _analyse_long = lru_cache(maxsize=KEPT_LONG)(read_text)
 
 
-def read_tokens(text: str, is_start: bool) -> Iterator[Token]:
-    """Yield the tokens of a clause. is_start: of a sentence, where any word has a capital letter."""
+def read_tokens(text: str, is_start: bool) -> list[Token]:
+    """Return the tokens of a clause. is_start: of a sentence, where any word has a capital letter."""
     lowered = text.lower()
-    pattern = _TOKEN_OR_IDIOM if any(mark in lowered for mark in _NOTS) else _TOKEN
-    for match in pattern.finditer(text):
-        yield from read_token(match.lastgroup or "word", match[0][:MAX_TOKEN_CHARS], is_start and match.start() == 0)
+    has_not = any(mark in lowered for mark in _NOTS)
+    found: list[Token] = []
+    if not has_not and not _DIGIT.search(text):
+        for word in _WORD.findall(text):
+            found += read_token("word", word[:MAX_TOKEN_CHARS], is_start and text.startswith(word))
+            is_start = False
+        return found
+    for match in (_TOKEN_OR_IDIOM if has_not else _TOKEN).finditer(text):
+        found += read_token(match.lastgroup or "word", match[0][:MAX_TOKEN_CHARS], is_start and match.start() == 0)
+    return found
 
 
 @lru_cache(maxsize=1 << 15)

@@ -6,25 +6,32 @@ from functools import lru_cache
 
 from apps.rules.domain.statements.english_verbs import is_past_form
 from apps.rules.domain.statements.english_words import (
+    ADDITIVE_TRIGGERS,
     ADDITIVE_WORDS,
     ANNOUNCEMENTS,
     AUXILIARIES,
     BOUND_TRIGGERS,
     BOUNDS,
+    CHANGE_TRIGGERS,
     CHANGE_WORDS,
+    CONDITION_TRIGGERS,
     CONDITIONS,
     CORRECTIONS,
+    DOUBT_TRIGGERS,
     DOUBTS,
     IMPERATIVES,
     MARKED,
     PAST_MARKS,
+    PAST_STATE_TRIGGERS,
     PAST_TRIGGERS,
     PLAN_TRIGGERS,
     PLANS,
     QUESTION_WORDS,
     REPORT_TRIGGERS,
     REPORTS,
+    WISH_TRIGGERS,
     WISHES,
+    WONDER_TRIGGERS,
 )
 from apps.rules.domain.statements.statement import Mood, Statement, Tense
 
@@ -76,7 +83,8 @@ _WONDERS = Cue(
     (
         r"\b(?:wonder(?:s|ing|ed)?|not sure|unsure|don't know|doesn't know|no idea|do you know|forg[eo]t(?:ten)?)"
         r"(?:,)? (?:if|whether|what|where|when|who|which|why|how)\b",
-    )
+    ),
+    WONDER_TRIGGERS,
 )
 _REQUEST = re.compile(r"(?:can|could|would|will) you\b(?: please| kindly)?\s*", re.IGNORECASE)
 _IMPERATIVE = re.compile(
@@ -85,17 +93,22 @@ _IMPERATIVE = re.compile(
     r"|up|down|on|off|for|as)\b",
     re.IGNORECASE,
 )
-_CONDITION, _DOUBT, _WISH = Cue(CONDITIONS), Cue([DOUBTS]), Cue(WISHES)
+_CONDITION, _DOUBT = Cue(CONDITIONS, CONDITION_TRIGGERS), Cue([DOUBTS], DOUBT_TRIGGERS)
+_WISH = Cue(WISHES, WISH_TRIGGERS)
 _PLAN = Cue(PLANS, PLAN_TRIGGERS)
 _REPORT = Cue([REPORTS], REPORT_TRIGGERS)
 _OF_SPEAKER = re.compile(r"(?:i|we|user|the user)\b", re.IGNORECASE)
 _UNSURE = re.compile(r"\b(?:think|thinks|guess|believe|suppose|assume|suspect|imagine|heard|pretend)\b", re.IGNORECASE)
-_PAST, _CHANGE, _ADDITIVE = Cue(PAST_MARKS, PAST_TRIGGERS), Cue([CHANGE_WORDS]), Cue([ADDITIVE_WORDS])
+_PAST, _CHANGE = Cue(PAST_MARKS, PAST_TRIGGERS), Cue([CHANGE_WORDS], CHANGE_TRIGGERS)
+_ADDITIVE = Cue([ADDITIVE_WORDS], ADDITIVE_TRIGGERS)
 _BOUND = Cue(BOUNDS, BOUND_TRIGGERS)
 _WORD = re.compile("[a-z]+")
+_DIGIT = re.compile(r"\d")
 _NEGATION = Cue((r"\b(?:not|no|never|none|nobody|nothing|neither|nor|without|cannot)\b|n['’]t\b",))
 _FUTURE = Cue((r"\b(?:will|shall|won't|tomorrow)\b|'ll\b",))
-_PAST_STATE = Cue((r"\b(?:was|were|lived|worked|resided|stayed|studied|attended|wasn't|weren't|had been)\b",))
+_PAST_STATE = Cue(
+    (r"\b(?:was|were|lived|worked|resided|stayed|studied|attended|wasn't|weren't|had been)\b",), PAST_STATE_TRIGGERS
+)
 _PRESENT = Cue(
     (r"\b(?:is|are|am|has|have|does|do|isn't|aren't|hasn't|haven't|doesn't|don't|can|can't|cannot)\b|'(?:s|m|re|ve)\b",)
 )
@@ -153,7 +166,7 @@ def read_body(sentence: str, body: str, corrects: bool) -> Statement:
 
 def words_of_start(body: str) -> frozenset[str]:
     """Return marks of a sentence that may begin with a bound, or has a year: "In the shop, ...", "in 2019"."""
-    has_year = any(character.isdigit() for character in body)
+    has_year = bool(_DIGIT.search(body))
     is_adverbial = body[:7].lower().startswith(("in ", "on ", "at ", "for ", "with ", "during ", "by ", "under "))
     return MARKED if has_year or is_adverbial else frozenset()
 

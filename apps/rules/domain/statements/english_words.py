@@ -125,7 +125,27 @@ BOUNDS = (
     r"^(?:in|on|at|for|with|during|by|under) (?:the |my |our |a |an )?[\w.'-]+(?: [\w.'-]+){0,3}(?:,| (?=(?:i"
     r"|we|he|she|they|it|the|my|our)\b))",
 )
-# Words without which the patterns above cannot match, where these have others as well.
+# Words without which the patterns above cannot match, where these have others as well; "'d" has the word "d".
+CONDITION_TRIGGERS = words(
+    """if unless provided providing assuming suppose supposing imagine case otherwise would could d may"""
+)
+DOUBT_TRIGGERS = words(
+    """maybe perhaps possibly probably might someday somehow supposedly allegedly presumably hypothetically must"""
+)
+WISH_TRIGGERS = words(
+    """wish wishes wished hope hopes hoping hoped dream dreams dreaming long longs longing yearn yearns fancies would d
+    want wants wanted keen eager look looks looking wait"""
+)
+WONDER_TRIGGERS = words("wonder wonders wondering wondered sure unsure know idea forget forgot forgotten")
+CHANGE_TRIGGERS = words(
+    """now nowadays days currently longer more anymore again instead all since from as meanwhile last finally revised
+    updated meantime back"""
+)
+ADDITIVE_TRIGGERS = words(
+    """also too well another additional additionally addition besides plus extra more second third both else further
+    moreover along other sometimes occasionally"""
+)
+PAST_STATE_TRIGGERS = words("was were lived worked resided stayed studied attended wasn weren been")
 PLAN_TRIGGERS = words(
     """going gonna set due about plan plans planning planned intend intends intending aim aims aiming mean means hope
     expect expects considering contemplating thinking think thinks debating toying tempted ready date day time ll will

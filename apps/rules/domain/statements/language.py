@@ -16,6 +16,7 @@ _LATIN = re.compile(r"[a-zà-öø-\u024f]")
 _OTHER = re.compile(r"[\u0370-\u1dff\u1100-\u11ff\uac00-\ud7a3]")
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`]*`|https?://\S+|\S+@\S+", re.DOTALL)
+_ELIDED = re.compile(r"(?:[ljdnmtsc]|qu)'[^\W\d_]{2}")
 _MARKS = {"de": re.compile("[äöüß]"), "fr": re.compile("[àâçèêëîïôùûœ]"), "es": re.compile("[ñ¿¡áíóú]")}
 
 # Words of English statements that other lists have as well, or that only English has.
@@ -109,30 +110,31 @@ def language_of_words(text: str) -> str:
     """Return the language of a text in Latin letters by its function words."""
     written = _WORD.findall(text)[:MAX_WORDS]
     found = [word.replace("’", "'").lower() for word in written]
-    english = sum(word in _ENGLISH for word in found)
+    words = frozenset(found)
+    english = len([word for word in found if word in _ENGLISH])
     best, score, sure = ENGLISH, 0, 0
-    lowered = text.lower()
+    lowered = "" if text.isascii() else text.lower()
+    # A name begins with a capital letter: "El Paso", "Le Monde".
+    names = {word.lower() for word in written[1:] if word[0].isupper()}
     for code, signs in _SIGNS.items():
-        hits = {word for word in found if word in signs or elided(word, code)}
+        hits = words & signs
+        if code == "fr":
+            hits |= {word for word in words if "'" in word and is_elided(word)}
         own = len(hits - _IN_NAMES) + bool(_MARKS[code].search(lowered))
-        # A name begins with a capital letter: "El Paso", "Le Monde".
-        names = {word.lower() for word in written[1:] if word[0].isupper()}
         count = len(hits - names)
         if count > score or (count == score and own > sure):
             best, score, sure = code, count, own
-    against = english if best == ENGLISH else sum(word in _ENGLISH and word not in _SHARED[best] for word in found)
-    if is_read(score, sure, against, len(found)) and not is_other(found, score):
+    against = english
+    if best != ENGLISH:
+        against = len([word for word in found if word in _ENGLISH and word not in _SHARED[best]])
+    if is_read(score, sure, against, len(found)) and not is_other(words, score):
         return best
-    return UNKNOWN if is_other(found, max(score, english)) else marked(text, english, score)
+    return UNKNOWN if is_other(words, max(score, english)) else marked(text, english, score)
 
 
-def elided(word: str, code: str) -> bool:
+def is_elided(word: str) -> bool:
     """Return whether a French word has lost its vowel before another one: "l'équipe", "j'habite"."""
-    return (
-        code == "fr"
-        and re.match(r"(?:[ljdnmtsc]|qu)'[^\W\d_]{2}", word) is not None
-        and word[2:] not in ("ll", "ve", "re")
-    )
+    return _ELIDED.match(word) is not None and word[2:] not in ("ll", "ve", "re")
 
 
 def is_read(score: int, sure: int, english: int, words: int) -> bool:
@@ -142,9 +144,9 @@ def is_read(score: int, sure: int, english: int, words: int) -> bool:
     return score >= 2 or (words <= 5 and english == 0)
 
 
-def is_other(found: list[str], score: int) -> bool:
+def is_other(found: frozenset[str], score: int) -> bool:
     """Return whether a text has more function words of a language that is not read here."""
-    best = max((len({word for word in found if word in signs}) for signs in _OTHER_SIGNS.values()), default=0)
+    best = max([len(found & signs) for signs in _OTHER_SIGNS.values()], default=0)
     return best >= 2 and best > score
 
 

@@ -59,7 +59,7 @@ def split_into_sentences(text: str) -> Iterator[str]:
     yield text[start:]
 
 
-@lru_cache(maxsize=1 << 10)
+@lru_cache(maxsize=1 << 12)
 def statements_of(text: str) -> tuple[Statement, ...]:
     """Read a text as statements, one for each clause, at most MAX_STATEMENTS; code blocks are skipped."""
     if not text.isascii():

@@ -29,7 +29,7 @@ def says_change(frame: Frame) -> bool:
     return frame.statement.changes or frame.statement.corrects or frame.is_changed
 
 
-@lru_cache(maxsize=1 << 12)
+@lru_cache(maxsize=1 << 14)
 def as_state(frame: Frame) -> Frame:
     """Return the state that a change leads to: "the TTL was raised to 900" as "the TTL is 900"."""
     if frame.verb == "be" and [token.text for token in frame.rest[:2]] in (["down", "to"], ["up", "to"]):

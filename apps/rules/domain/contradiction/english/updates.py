@@ -52,8 +52,8 @@ MAX_NOTICED_CHARS = 60
 MIN_COMMON = 2
 MAX_PAIRS = 200
 SHORT_CHARS = 150
-# Short texts and sentences that are kept read, 4 KB each, and long texts that are kept parted.
-KEPT_SHORT, KEPT_LONG = 1 << 13, 1 << 10
+# Short texts and sentences that are kept read, 4 KB each; texts that are kept parted, 2 KB for each 150 characters.
+KEPT_CLAIMS, MEDIUM_CHARS, KEPT_MEDIUM, KEPT_LONG = 1 << 14, 400, 1 << 13, 1 << 10
 MAX_CHARS, MAX_SENTENCES, STEM_CHARS = 4000, 60, 5
 # Pairs of sentences that one word may bring together, and pairs that are read of two texts.
 MAX_HAVING, MAX_NEAR = 12, 20
@@ -90,22 +90,30 @@ def find_update(older: str, newer: str, similarity: float | None = None) -> Evid
     return best
 
 
-@lru_cache(maxsize=KEPT_SHORT)
+@lru_cache(maxsize=KEPT_CLAIMS)
 def claims_of(text: str) -> tuple[Frame, ...]:
     """Return what a short text, or a sentence of a longer one, asserts of the present."""
     stated = (one for one in statements_of(text) if one.can_decide and one.tense is not Tense.PAST)
     return tuple(frame for statement in stated for frame in frames_of(statement))
 
 
-@lru_cache(maxsize=KEPT_LONG)
 def sentences_of(text: str) -> Sentences:
     """Return the sentences of a long text, at most MAX_SENTENCES, with their words by their beginnings."""
-    found = tuple(islice((one for one in split_into_sentences(text[:MAX_CHARS]) if one.strip()), MAX_SENTENCES))
+    return _part_medium(text) if len(text) <= MEDIUM_CHARS else _part_long(text[:MAX_CHARS])
+
+
+def part_text(text: str) -> Sentences:
+    """Part a text into sentences, at most MAX_SENTENCES, with their words by their beginnings."""
+    found = tuple(islice((one for one in split_into_sentences(text) if one.strip()), MAX_SENTENCES))
     having: dict[str, list[int]] = defaultdict(list)
     for place, sentence in enumerate(found):
         for key in {word[:STEM_CHARS] for word in _WORD.findall(sentence.lower()) if word not in STOPWORDS}:
             having[key].append(place)
     return Sentences(found, {key: tuple(places) for key, places in having.items()})
+
+
+_part_medium = lru_cache(maxsize=KEPT_MEDIUM)(part_text)
+_part_long = lru_cache(maxsize=KEPT_LONG)(part_text)
 
 
 def pairs_of(older: str, newer: str) -> Iterator[tuple[Frame, Frame]]:
