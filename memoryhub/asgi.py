@@ -11,15 +11,26 @@ django.setup(set_prefix=False)
 from django.conf import settings
 from servestatic import ServeStaticASGI
 
+from apps.core.db.watch import database_watch
+from apps.core.health import begin_web_process, end_web_process
 from apps.episodic.selectors import warm_up_archive
 from apps.llm.services import warm_up_chat_providers
 from apps.semantic.services import end_index, start_index
 from memoryhub.web.handler import LifespanApplication, ThreadedASGIHandler
 
+
+def end_process() -> None:
+    """Write what lags behind, and say that this process ends."""
+    end_index()
+    end_web_process()
+
+
 application = LifespanApplication(
-    ServeStaticASGI(ThreadedASGIHandler(), root=str(settings.STATIC_ROOT), prefix="static/"), on_shutdown=end_index
+    ServeStaticASGI(ThreadedASGIHandler(), root=str(settings.STATIC_ROOT), prefix="static/"), on_shutdown=end_process
 )
 # Each web process has indexes of its own and starts to load them at once: a request of /readyz reaches only one.
+database_watch().begin()
 warm_up_archive()
 start_index()
 warm_up_chat_providers()
+begin_web_process()

@@ -78,7 +78,16 @@ TEMPLATES = [
 
 # --- database -------------------------------------------------------------------------------------
 DATABASES = {"default": CONFIG.database_settings() or server.database_settings(CONFIG.data_dir)}
-DATABASES["default"].setdefault("OPTIONS", {})
+DATABASES["default"]["ENGINE"] = "apps.core.db.backend"
+# A connection that a network cut off ends after half a minute; a web process does not wait so long (core/db/watch.py).
+TCP_LIMITS = {
+    "keepalives": 1,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 15_000,
+}
+DATABASES["default"]["OPTIONS"] = TCP_LIMITS | DATABASES["default"].get("OPTIONS", {})
 # Each thread keeps its connection. No pool: the processes of the worker fork, and sockets must not be shared.
 DATABASES["default"]["CONN_MAX_AGE"] = None
 DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
@@ -225,6 +234,7 @@ SPECTACULAR_SETTINGS = {
 Q_CLUSTER = {
     "name": "memoryhub",
     "orm": "default",
+    "broker_class": "apps.events.broker.HubBroker",
     "workers": CONFIG.worker_processes,
     "timeout": 600,
     "retry": 900,
@@ -266,11 +276,17 @@ LOGGING = {
     },
 }
 
-# --- the checks of /readyz, by name ---------------------------------------------------------------------------
+# --- the checks of /readyz by name, and those among them that every web process must pass --------------------
 READINESS_CHECKS = {
     "database": "apps.core.health.database_ready",
     "migrations": "apps.core.health.migrations_ready",
     "embedding": "apps.semantic.health.embedding_ready",
     "index": "apps.semantic.health.index_ready",
     "timeline": "apps.episodic.selectors.timeline_ready",
+    "web": "apps.core.processes.web_ready",
+    "worker": "apps.core.processes.worker_ready",
+    "schedules": "apps.events.selectors.schedules_ready",
 }
+PROCESS_CHECKS = ("embedding", "index", "timeline")
+# What a process publishes about itself, by name.
+PROCESS_FACTS = {"index": "apps.semantic.health.index_facts"}

@@ -1,18 +1,29 @@
-"""Readiness: what must be in place before requests can be answered (DESIGN section 4)."""
+"""Readiness: what must be in place before requests can be answered (DESIGN section 4).
+
+The hub is ready when all its processes are. Some checks are about the hub, such as the database; others are about one
+process, such as its index, and every process publishes what it has found (`apps.core.processes`).
+"""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from django.conf import settings
 from django.db import Error, connection
 from django.db.migrations.executor import MigrationExecutor
 from django.utils.module_loading import import_string
 
+from apps.core.db.watch import database_watch
+from apps.core.models import ProcessKind
+from apps.core.processes import ProcessBeat, ProcessState, is_publishing, web_processes
+
 logger = logging.getLogger(__name__)
 
 OK = "ok"
 ALIVE = {"status": OK}
+UNPUBLISHED = "not checked yet"
+UNANSWERED = "the database does not answer"
 Check = Callable[[], str | None]
 
 
@@ -29,22 +40,68 @@ class Readiness:
 
 
 def readiness() -> Readiness:
-    """Run the checks of settings.READINESS_CHECKS: name -> dotted path of a function that returns what is wrong."""
-    checks: dict[str, str] = {}
-    for name, path in settings.READINESS_CHECKS.items():
+    """Run the checks of settings.READINESS_CHECKS: name -> dotted path of a function that returns what is wrong.
+
+    Those of settings.PROCESS_CHECKS must have passed in every web process of this run.
+    """
+    checks = run_checks(settings.READINESS_CHECKS)
+    own = {name: answer for name, answer in checks.items() if name in settings.PROCESS_CHECKS}
+    if own and checks.get("database", OK) == OK:
+        try:
+            checks |= merge_checks(own, web_processes())
+        except Error as error:
+            checks["database"] = describe_failure(error)
+    return Readiness(checks)
+
+
+def run_checks(paths: Mapping[str, str]) -> dict[str, str]:
+    """Run checks; return "ok" or what is wrong for each of them."""
+    answers: dict[str, str] = {}
+    for name, path in paths.items():
         check: Check = import_string(path)
         try:
-            checks[name] = check() or OK
+            answers[name] = check() or OK
         except Error as error:
-            checks[name] = f"the database cannot be reached ({type(error).__name__})"
+            answers[name] = describe_failure(error)
         except Exception as error:  # noqa: BLE001  (a check that fails is a result, whatever made it fail)
             logger.warning("readiness check failed: %s", type(error).__name__)
-            checks[name] = f"failed ({type(error).__name__})"
-    return Readiness(checks)
+            answers[name] = f"failed ({type(error).__name__})"
+    return answers
+
+
+def describe_failure(error: Error) -> str:
+    """Return what is wrong with a database that raised an error, without its words."""
+    return UNANSWERED if database_watch().is_hanging else f"the database cannot be reached ({type(error).__name__})"
+
+
+def merge_checks(own: Mapping[str, str], states: Iterable[ProcessState]) -> dict[str, str]:
+    """Return what the checks of this process and those that all of them have published come to together.
+
+    This one is ready when it has said so: the others know it from then on, and the hub answers the same everywhere.
+    """
+    published: Mapping[str, str] = {} if is_publishing() else own
+    known = []
+    for state in states:
+        if state.is_this_one:
+            published = state.checks
+        else:
+            known.append(state.checks)
+    merged: dict[str, str] = {}
+    for name, answer in own.items():
+        mine = answer if answer != OK else published.get(name, UNPUBLISHED)
+        answers = [mine, *(checks.get(name, UNPUBLISHED) for checks in known)]
+        problems = [answer for answer in answers if answer != OK]
+        if problems and len(problems) < len(answers):
+            merged[name] = f"{problems[0]} (in {len(problems)} of {len(answers)} web processes)"
+        else:
+            merged[name] = problems[0] if problems else OK
+    return merged
 
 
 def database_ready() -> str | None:
     """Check that the database answers."""
+    if database_watch().is_hanging:
+        return UNANSWERED
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1")
     return None
@@ -62,3 +119,23 @@ def migrations_ready() -> str | None:
             return "the database is not migrated: run manage.py prepare"
         _migrated = True
     return None
+
+
+def report_process() -> tuple[dict[str, str], dict[str, Any]]:
+    """Return what this process is ready for, and the facts of settings.PROCESS_FACTS that others show."""
+    names = settings.READINESS_CHECKS.keys() & settings.PROCESS_CHECKS
+    checks = run_checks({name: settings.READINESS_CHECKS[name] for name in names})
+    return checks, {name: import_string(path)() for name, path in settings.PROCESS_FACTS.items()}
+
+
+_beat = ProcessBeat(ProcessKind.WEB, report_process)
+
+
+def begin_web_process() -> None:
+    """Publish the state of this web process from now on. What is to be loaded must have begun to load."""
+    _beat.begin()
+
+
+def end_web_process() -> None:
+    """Say that this web process ends."""
+    _beat.end()

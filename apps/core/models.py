@@ -1,4 +1,4 @@
-"""API keys."""
+"""API keys, and the processes of the hub."""
 
 import uuid
 from typing import ClassVar
@@ -73,3 +73,37 @@ class ApiKey(models.Model):
     def access(self) -> Access:
         """Return what the holder of the key may do."""
         return Access(self.scope, Permission(self.permission), f"key:{self.name}")
+
+
+class ProcessKind(models.TextChoices):
+    """What a process does for the hub."""
+
+    WEB = "web", "Web"
+    WORKER = "worker", "Worker"
+
+
+class HubProcess(models.Model):
+    """A running process, what it is ready for, and when it was last heard of.
+
+    The table is unlogged: a sign of life costs no write-ahead log, and after a crash of the database none is true.
+    """
+
+    kind = models.CharField(max_length=10, choices=ProcessKind.choices)
+    run = models.CharField(max_length=200, help_text="Processes of one run belong together.")
+    host = models.CharField(max_length=255)
+    pid = models.BigIntegerField("process id")
+    started_at = models.DateTimeField()
+    seen_at = models.DateTimeField()
+    checks = models.JSONField(default=dict)
+    facts = models.JSONField(default=dict)
+
+    class Meta:
+        verbose_name = "process"
+        verbose_name_plural = "processes"
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(fields=["run", "kind", "host", "pid"], name="core_hubprocess_unique"),
+            models.CheckConstraint(name="core_hubprocess_kind", condition=Q(kind__in=ProcessKind.values)),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.host}:{self.pid}"

@@ -1,10 +1,14 @@
-"""Reads of the outbox."""
+"""Reads of the outbox and of schedules."""
 
 from dataclasses import dataclass
+from datetime import datetime
 
+from django.conf import settings
 from django.db.models import Count, Min, Q, QuerySet
+from django_q.models import Schedule
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
+from apps.core.processes import live_workers
 from apps.events.models import Delivery, Event
 
 
@@ -35,3 +39,26 @@ def undelivered(subscriber: str, *, given_up: bool = True) -> QuerySet[Event]:
     states = [Delivery.Status.PENDING, Delivery.Status.FAILED] if given_up else [Delivery.Status.PENDING]
     waiting = Delivery.objects.filter(subscriber=subscriber, status__in=states)
     return Event.objects.filter(delivered_at=None, id__in=waiting.values("event_id"))
+
+
+def schedules_ready(*, clock: Clock = SYSTEM_CLOCK) -> str | None:
+    """Check that no schedule is overdue by two of its periods. Return what is wrong.
+
+    What was due while no worker ran is not counted against one that has just started.
+    """
+    now = utcnow(clock)
+    started = min((worker.started_at for worker in live_workers()), default=None)
+    due = Schedule.objects.exclude(repeats=0).exclude(schedule_type=Schedule.ONCE).filter(next_run__lt=now)
+    own = due.filter(Q(cluster=None) | Q(cluster=settings.Q_CLUSTER["name"]))
+    overdue = sum(is_overdue(schedule, now, started) for schedule in own)
+    return f"{overdue} schedules are overdue by two periods or more" if overdue else None
+
+
+def is_overdue(schedule: Schedule, now: datetime, started: datetime | None) -> bool:
+    """Return whether a schedule has not run for two periods since it was due and the worker has run."""
+    try:
+        period = schedule.calculate_next_run(schedule.next_run) - schedule.next_run
+    except (ImportError, ValueError):  # of an operator's own cron expression, which the worker reports
+        return False
+    since = schedule.next_run if started is None else max(schedule.next_run, started)
+    return bool(now - since >= 2 * period)

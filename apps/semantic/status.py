@@ -1,7 +1,7 @@
 """Status of the store, and figures for an operator's overview."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from typing import Any
 
@@ -12,9 +12,13 @@ from django.db.models.functions import TruncDate
 from django.utils.timezone import localdate
 
 from apps.core.domain.scope import Access
+from apps.core.health import readiness
+from apps.core.models import ProcessKind
+from apps.core.processes import ProcessState, live_processes
 from apps.llm.selectors import EmbeddingSpace, active_space
+from apps.semantic.domain.index_health import IndexLevel
 from apps.semantic.index.cache import index_cache
-from apps.semantic.index.health import index_guard
+from apps.semantic.index.facts import index_facts
 from apps.semantic.models import Memory, MemoryEmbedding, MemoryRevision, MemoryStatus
 
 # The diagnostics of a search say which of them answered it.
@@ -23,7 +27,10 @@ INDEX_KIND = "exact or hnsw"
 
 @dataclass(frozen=True)
 class StoreStatus:
-    """The state of the store. error: what is wrong, None when it is healthy."""
+    """The state of the store. error: what is wrong, None when it is healthy.
+
+    index: of all web processes together. checks: those of readiness. processes: all live ones of the hub.
+    """
 
     healthy: bool
     host: str
@@ -31,26 +38,42 @@ class StoreStatus:
     count: int | None
     index: Mapping[str, Any]
     error: str | None = None
+    checks: Mapping[str, str] = field(default_factory=dict)
+    processes: Sequence[ProcessState] = ()
 
 
 def store_status(access: Access) -> StoreStatus:
     """Check whether the store answers, and count the active memories that the caller can see (spec 004)."""
     try:
         count = Memory.objects.visible_to(access).active().count()
-        space = active_space()
+        space, processes = active_space(), live_processes()
     except DatabaseError as error:
         return unhealthy_status(error)
-    health, cache = index_guard().health, index_cache()
-    making = cache.keeper.making
+    others = [state for state in processes if state.kind is ProcessKind.WEB and not state.is_this_one]
     index = {
         "kind": INDEX_KIND,
         **({"model": space.model, "dimension": space.dimension} if space else {}),
-        **cache.describe(),
-        "making": None if making is None else {"done": making[0], "of": making[1]},
-        "level": health.level.value,
-        "reasons": [reason.value for reason in health.reasons],
+        **combine_facts([index_facts(), *(state.facts["index"] for state in others if "index" in state.facts)]),
     }
-    return StoreStatus(True, *store_address(), count, index)
+    return StoreStatus(True, *store_address(), count, index, checks=readiness().checks, processes=processes)
+
+
+def combine_facts(facts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the state of the index of the hub from those of its processes.
+
+    Each process has indexes of its own: a figure is the highest of all, the level the worst, and what one of them still
+    loads or builds is missing.
+    """
+    levels, [first, *_] = list(IndexLevel), facts
+    combined = {
+        name: max(each.get(name, 0) for each in facts) for name in first if isinstance(first[name], int | float)
+    }
+    return combined | {
+        "making": next((each["making"] for each in facts if each.get("making")), None),
+        "missing": next((each["missing"] for each in facts if each.get("missing")), None),
+        "level": max((IndexLevel(each["level"]) for each in facts), key=levels.index).value,
+        "reasons": list(dict.fromkeys(reason for each in facts for reason in each["reasons"])),
+    }
 
 
 def unhealthy_status(error: Exception) -> StoreStatus:

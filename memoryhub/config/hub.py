@@ -89,6 +89,7 @@ class Config:
     secret_key: str | None = field(repr=False)
     debug: bool
     default_user: str | None
+    run: str | None
     web_processes: int
     web_threads: int
     worker_processes: int
@@ -189,6 +190,7 @@ def read_environment(env: Env) -> Config:
         secret_key=env.str("MEMORYHUB_SECRET_KEY", "") or None,
         debug=env.bool("MEMORYHUB_DEBUG", False),
         default_user=env.str("MEMORYHUB_DEFAULT_USER", "", validate=validate.Length(max=200)) or None,
+        run=env.str("MEMORYHUB_RUN", "", validate=validate.Length(max=200)) or None,
         web_processes=env.int("MEMORYHUB_WEB_PROCESSES", min(processors, 2), validate=validate.Range(min=1, max=64)),
         web_threads=env.int("MEMORYHUB_WEB_THREADS", 8, validate=validate.Range(min=1, max=256)),
         worker_processes=env.int("MEMORYHUB_WORKER_PROCESSES", 1, validate=validate.Range(min=1, max=64)),

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+import uuid
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -98,6 +99,7 @@ class Supervisor:
             "DJANGO_SETTINGS_MODULE": "memoryhub.settings",
             "MEMORYHUB_DATA_DIR": str(config.data_dir),
             "PROMETHEUS_MULTIPROC_DIR": str(self.metrics_dir),
+            "MEMORYHUB_RUN": uuid.uuid4().hex,
             "PYTHONUNBUFFERED": "1",
             children.MARK: str(config.data_dir),
         }

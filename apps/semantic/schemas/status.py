@@ -4,6 +4,9 @@ from typing import Annotated, Any, NotRequired, TypedDict
 
 from rest_framework import serializers
 
+from apps.core.health import Readiness
+from apps.core.models import ProcessKind
+from apps.core.processes import ProcessState
 from apps.core.schemas.outputs import Moment, iso
 from apps.semantic.judge.services import JudgeState, JudgeStatus
 from apps.semantic.models import Memory
@@ -57,6 +60,19 @@ class StoreOutput(TypedDict):
     name: str
 
 
+class ProcessOutput(TypedDict):
+    """A process of the hub; for keys without a bound."""
+
+    kind: Annotated[str, serializers.ChoiceField(choices=[kind.value for kind in ProcessKind])]
+    host: str
+    pid: int
+    started_at: Moment
+    seen_seconds_ago: Annotated[float, "Since it said last that it is alive."]
+    ready: Annotated[bool, "Whether its own checks are passed."]
+    checks: Annotated[dict[str, str], "Its own checks: ok, or what is missing."]
+    index: Annotated[dict[str, Any] | None, "The indexes in its memory; null for a worker."]
+
+
 class StatusOutput(TypedDict):
     """How the store is."""
 
@@ -65,6 +81,9 @@ class StatusOutput(TypedDict):
     collection: str
     count: Annotated[int | None, "Active memories that this key can see."]
     index: dict[str, Any]
+    ready: NotRequired[Annotated[bool, "Whether all checks are passed, as `/readyz` says; for keys without a bound."]]
+    checks: NotRequired[Annotated[dict[str, str], "The checks of `/readyz`; for keys without a bound."]]
+    processes: NotRequired[list[ProcessOutput]]
     bridge: NotRequired[BridgeOutput]
     judge: NotRequired[JudgeOutput]
     error: NotRequired[str]
@@ -81,6 +100,10 @@ def render_status(
         "count": report.count,
         "index": {name: fact for name, fact in report.index.items() if not has_bound or name in PUBLIC_INDEX_FACTS},
     }
+    if report.healthy and not has_bound:
+        answer["checks"] = dict(report.checks)
+        answer["ready"] = Readiness(answer["checks"]).ready
+        answer["processes"] = [render_process(state) for state in report.processes]
     if bridge is not None:
         answer["bridge"] = bridge
     if judge is not None:
@@ -88,6 +111,20 @@ def render_status(
     if report.error is not None:
         answer["error"] = report.error
     return answer
+
+
+def render_process(state: ProcessState) -> ProcessOutput:
+    """Return the state of a process as JSON."""
+    return {
+        "kind": state.kind.value,
+        "host": state.host,
+        "pid": state.pid,
+        "started_at": iso(state.started_at),
+        "seen_seconds_ago": round(state.age, 1),
+        "ready": Readiness(dict(state.checks)).ready,
+        "checks": dict(state.checks),
+        "index": state.facts.get("index"),
+    }
 
 
 def render_judge(status: JudgeStatus) -> JudgeOutput:

@@ -79,6 +79,12 @@ def finish_loading() -> None:
         assert not thread.is_alive()
 
 
+@pytest.fixture(autouse=True)
+def only_this_process(settings: Any) -> None:
+    """Without a worker, which makes no difference to a timeline that loads."""
+    settings.READINESS_CHECKS = {"timeline": settings.READINESS_CHECKS["timeline"]}
+
+
 def ready() -> Any:
     return Client().get("/readyz")
 
@@ -237,6 +243,8 @@ def test_web_process_begins_to_load_without_being_asked(
     # What else begins there is tested where it belongs, and must not go on behind the tests that follow.
     monkeypatch.setattr("apps.semantic.index.warm_up.start_index", lambda: None)
     monkeypatch.setattr("apps.llm.services.warm_up_chat_providers", lambda: None)
+    monkeypatch.setattr("apps.core.health.begin_web_process", lambda: None)
+    monkeypatch.setattr("apps.core.db.watch.DatabaseWatch.begin", lambda self: None)
     monkeypatch.delitem(sys.modules, "memoryhub.asgi", raising=False)
     importlib.import_module("memoryhub.asgi")
     del sys.modules["memoryhub.asgi"]

@@ -1,0 +1,101 @@
+"""Two web processes are one hub: it is ready when both are, and says the same whichever answers."""
+
+import http.client
+import json
+import re
+import shutil
+from typing import Any
+
+import psutil
+import pytest
+
+from tests.system.hub import Hub, wait_for
+
+pytestmark = pytest.mark.xdist_group("hub")
+
+FILL = """
+from apps.semantic.store.embedding_space import current_space
+from benchmarks.vectors.data import fill, synthetic_scope
+fill(synthetic_scope("ana", 11_000, 20, current_space().dimension), current_space())
+"""
+
+
+@pytest.fixture(scope="module")
+def hub(make_place):
+    hub = Hub(make_place() / "hub", MEMORYHUB_WEB_PROCESSES="2")
+    hub.make_cluster()
+    hub.start()
+    printed = re.search(r"Operator API key\s+(\S+)", hub.said())
+    assert printed
+    hub.key = printed[1]
+    yield hub
+    hub.end()
+
+
+def ask(hub: Hub, method: str, path: str, body: Any = None) -> tuple[int, Any]:
+    """Ask on a connection of its own, which either process may accept."""
+    connection = http.client.HTTPConnection("127.0.0.1", hub.port, timeout=30)
+    headers = {"Authorization": f"Bearer {hub.key}", "Content-Type": "application/json"}
+    try:
+        connection.request(method, path, None if body is None else json.dumps(body), headers)
+        response = connection.getresponse()
+        return response.status, json.loads(response.read())
+    finally:
+        connection.close()
+
+
+def restart(hub: Hub) -> None:
+    hub.process.terminate()
+    assert hub.process.wait(20) == 0
+    hub.start()
+
+
+def assert_all_are_ready(hub: Hub) -> None:
+    answers = [ask(hub, "GET", "/readyz") for _ in range(20)]
+    assert [answer for answer in answers if answer[0] != 200] == []
+    said = [ask(hub, "GET", "/api/semantic/status")[1] for _ in range(6)]
+    pids = [[process["pid"] for process in each["processes"]] for each in said]
+    assert len({tuple(each) for each in pids}) == 1, "the same whichever process answers"
+    assert [process["kind"] for process in said[0]["processes"]] == ["web", "web", "worker"]
+    assert all(psutil.pid_exists(pid) for pid in pids[0])
+    assert all(process["ready"] for process in said[0]["processes"])
+    saved = [ask(hub, "POST", "/api/semantic/memories", {"content": "tea", "user_id": "ben"})[0] for _ in range(10)]
+    assert set(saved) <= {200, 201}
+
+
+def test_hub_of_two_web_processes_is_announced_when_both_are_ready(hub):
+    assert_all_are_ready(hub)
+
+
+def test_after_index_was_deleted_hub_is_ready_when_both_processes_have_it_again(hub):
+    filled = hub.command("shell", "-v", "0", "-c", FILL)
+    assert filled.returncode == 0, filled.stderr
+    shutil.rmtree(hub.data_dir / "semantic-index", ignore_errors=True)
+    restart(hub)
+    assert_all_are_ready(hub)
+    indexes = [process["index"] for process in ask(hub, "GET", "/api/semantic/status")[1]["processes"][:2]]
+    assert [index["graph_memories"] for index in indexes] == [11_000, 11_000]
+
+
+def test_after_snapshot_was_damaged_hub_is_ready_when_both_processes_have_it_again(hub):
+    [graph] = (hub.data_dir / "semantic-index").glob("*/*.graph")
+    graph.write_bytes(graph.read_bytes()[:-100])
+    restart(hub)
+    assert_all_are_ready(hub)
+    assert ask(hub, "GET", "/api/semantic/status")[1]["index"]["graphs"] == 1
+
+
+def test_killed_web_process_is_replaced_in_the_list(hub):
+    before = ask(hub, "GET", "/api/semantic/status")[1]["processes"]
+    victim = before[0]["pid"]
+    psutil.Process(victim).kill()
+
+    def replaced() -> bool:
+        try:
+            status, answer = ask(hub, "GET", "/api/semantic/status")
+        except (OSError, http.client.HTTPException):  # accepted by the one that was killed
+            return False
+        return status == 200 and answer["ready"] and victim not in [each["pid"] for each in answer["processes"]]
+
+    wait_for(replaced, "a new process")
+    assert_all_are_ready(hub)
