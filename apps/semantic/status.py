@@ -141,8 +141,8 @@ def search_store() -> SearchStore:
     return SearchStore(
         space=space,
         missing=0 if space is None else Memory.objects.active().exclude(embeddings__space=space).count(),
-        cache_bytes=cache["bytes"],
+        cache_bytes=int(cache["bytes"]),
         cache_limit=settings.MEMORYHUB.index_cache_mb * 1024 * 1024,
-        cache_users=cache["indexes"],
+        cache_users=int(cache["indexes"]),
         stored_bytes=int(stored_bytes),
     )

@@ -8,6 +8,7 @@
 While degraded, searches compare every row, which is exact and needs no graph, and writes are limited.
 """
 
+import math
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -33,22 +34,28 @@ class IndexReason(StrEnum):
     BACKLOG = "backlog"
     CAPACITY = "capacity"
     WRITE_LATENCY = "write_latency"
+    EVICTIONS = "evictions"
 
 
 HARD = {
     IndexReason.BACKLOG: HARD_BACKLOG,
     IndexReason.CAPACITY: HARD_BYTES,
     IndexReason.WRITE_LATENCY: HARD_LATENCY,
+    IndexReason.EVICTIONS: math.inf,  # they cost time, which fewer graphs and slower saves would not save
 }
 
 
 @dataclass(frozen=True)
 class IndexLimits:
-    """backlog: rows in no graph yet. cache_bytes: memory of all indexes. write_ms: 95th percentile of saves."""
+    """backlog: rows in no graph yet. cache_bytes: memory of all indexes. write_ms: 95th percentile of saves.
+
+    evictions: indexes that are dropped per minute because the cache is full.
+    """
 
     backlog: float
     cache_bytes: float
     write_ms: float
+    evictions: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -58,6 +65,7 @@ class IndexSigns:
     backlog: float = 0.0
     cache_bytes: float = 0.0
     write_ms: float = 0.0
+    evictions: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -74,6 +82,7 @@ def judge(signs: IndexSigns, limits: IndexLimits, before: IndexHealth) -> IndexH
         IndexReason.BACKLOG: signs.backlog / limits.backlog,
         IndexReason.CAPACITY: signs.cache_bytes / limits.cache_bytes,
         IndexReason.WRITE_LATENCY: signs.write_ms / limits.write_ms,
+        IndexReason.EVICTIONS: signs.evictions / limits.evictions,
     }
     hard = {reason: share / HARD[reason] for reason, share in shares.items()}
     level = IndexLevel.OK

@@ -17,6 +17,7 @@ from prometheus_client import Counter, Histogram
 
 from apps.core.db.identity import on_database_change
 from apps.core.per_process import PerProcess
+from apps.core.rate import Rate
 from apps.llm.selectors import EmbeddingSpace
 from apps.retrieval.domain.planner import GRAPH_ROWS, GraphNeed
 from apps.retrieval.domain.rows import RowStore
@@ -44,6 +45,7 @@ class IndexCache:
         self._max_bytes = max_bytes
         self._cached: OrderedDict[tuple[str, int], CachedIndex] = OrderedDict()
         self._lock = threading.Lock()
+        self.evictions = Rate()
         self.keeper = GraphKeeper(self.peek, self._evict)
         self.use_graphs = True
 
@@ -112,6 +114,7 @@ class IndexCache:
                 _, dropped = self._cached.popitem(last=False)
                 total -= dropped.nbytes
                 EVICTIONS.inc()
+                self.evictions.count()
 
     def peek(self, user: str, space: EmbeddingSpace) -> CachedIndex | None:
         """Return the index of a user as it is in memory, if it is."""
@@ -129,14 +132,16 @@ class IndexCache:
         with self._lock:
             return sum(entry.nbytes for entry in self._cached.values())
 
-    def describe(self) -> dict[str, int]:
-        """Return counts: indexes, their size in bytes, memories, graphs, memories in graphs, and the backlog.
+    def describe(self) -> dict[str, float]:
+        """Return counts: indexes, their size in bytes, memories, graphs, memories in graphs, backlog and evictions.
 
-        backlog: memories of large indexes that no graph has yet.
+        backlog: memories of large indexes that no graph has yet. evictions: indexes that were dropped because the cache
+        was full, since the start and per minute.
         """
         with self._lock:
             entries = list(self._cached.values())
-        figures = {"indexes": len(entries), "bytes": 0, "memories": 0, "graphs": 0, "graph_memories": 0, "backlog": 0}
+        names = ("bytes", "memories", "graphs", "graph_memories", "backlog")
+        figures: dict[str, float] = {"indexes": len(entries), **dict.fromkeys(names, 0)}
         for entry in entries:
             memories, graph = len(entry.rows), entry.rows.graph
             covered = 0 if graph is None else len(graph)
@@ -146,7 +151,8 @@ class IndexCache:
             figures["graph_memories"] += covered
             if graph is not None or memories >= GRAPH_ROWS:
                 figures["backlog"] += max(0, memories - covered)
-        return figures
+        evictions = self.evictions
+        return figures | {"evictions": evictions.total, "evictions_per_minute": evictions.per_minute}
 
 
 def versions_of(entries: Mapping[str, CachedIndex]) -> dict[str, int]:

@@ -35,6 +35,11 @@ LEVEL = Gauge(
     "Health of the vector index: 0 healthy, 1 warning, 2 degraded; the worst of all processes.",
     multiprocess_mode="livemax",
 )
+EVICTION_RATE = Gauge(
+    "memoryhub_index_evictions_per_minute",
+    "Indexes dropped per minute because the cache was full, over the last five; of all processes.",
+    multiprocess_mode="livesum",
+)
 THROTTLED = Counter("memoryhub_index_throttled_writes_total", "Saves refused with 429 while the index was degraded.")
 
 TICK_SECONDS = 2.0
@@ -45,6 +50,10 @@ DEGRADED_WRITES_PER_SECOND = 20.0
 HINTS = {
     IndexReason.BACKLOG: "A graph is being built or brought up to date; this ends without your doing.",
     IndexReason.CAPACITY: "Raise MEMORYHUB_INDEX_CACHE_MB, or spread the users over more machines.",
+    IndexReason.EVICTIONS: (
+        "The indexes of all users do not fit and are loaded again and again: raise MEMORYHUB_INDEX_CACHE_MB, "
+        "or spread the users over more machines."
+    ),
     IndexReason.WRITE_LATENCY: "Check the load of the database and the disk; this ends when it falls.",
 }
 
@@ -105,6 +114,7 @@ class IndexGuard:
         self._cache.use_graphs = health.level is not IndexLevel.DEGRADED
         self.health = health
         LEVEL.set(list(IndexLevel).index(health.level))
+        EVICTION_RATE.set(self._cache.evictions.per_minute)
         if health.level is not before.level:
             reasons = health.reasons or before.reasons
             logger.warning("vector index: %s after %s (%s)", health.level, before.level, ", ".join(reasons))
@@ -130,7 +140,7 @@ class IndexGuard:
             # A minute after the last save a slow one says nothing about now.
             if self._slow_write is not None and clock.now() - self._slow_write[0] < 60_000:
                 write_ms = self._slow_write[1]
-        return IndexSigns(figures["backlog"], figures["bytes"], write_ms)
+        return IndexSigns(figures["backlog"], figures["bytes"], write_ms, figures["evictions_per_minute"])
 
 
 def index_limits() -> IndexLimits:

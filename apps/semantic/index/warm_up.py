@@ -1,6 +1,6 @@
-"""Load the large indexes that have a snapshot before a web process is ready (spec 000, D9).
+"""Load the indexes of large users before a web process is ready, and build those that are missing (spec 000, D9).
 
-Until then saves are answered with 503 and Retry-After, and searches are exact and slow.
+Until one process has done so saves are answered with 503 and Retry-After, and searches are exact and slow.
 """
 
 import logging
@@ -13,7 +13,10 @@ from django.db import Error, connection
 
 from apps.core.domain.errors import UnavailableError
 from apps.core.per_process import PerProcess
+from apps.core.processes import other_web_processes
 from apps.llm.selectors import EmbeddingSpace
+from apps.retrieval.domain.planner import GraphNeed
+from apps.semantic.index.build import find_large_users
 from apps.semantic.index.cache import IndexCache, index_cache
 from apps.semantic.index.health import index_guard
 from apps.semantic.index.snapshots import find_users_with_snapshots
@@ -21,6 +24,8 @@ from apps.semantic.store.embedding_space import current_space, forget_space
 
 logger = logging.getLogger(__name__)
 RETRY_SECONDS = 2
+# How often to look whether another process has built a graph.
+WAIT_SECONDS = 0.5
 
 
 class WarmUp:
@@ -43,7 +48,12 @@ class WarmUp:
         if self._progress is None:
             return None
         number, total = self._progress
-        return f"loading the index, {number} of {total}" if total else "beginning to load the index"
+        if not total:
+            return "beginning to load the index"
+        making = self._cache.keeper.making
+        if making is None:
+            return f"loading the index, {number} of {total}"
+        return f"building the index, {number} of {total}: {making[0]:,} of {making[1]:,} memories"
 
     def _run(self, then: Callable[[], object]) -> None:
         started, count = time.monotonic(), None
@@ -66,16 +76,32 @@ class WarmUp:
         then()
 
     def _load_all(self, space: EmbeddingSpace) -> int:
-        """Load until the cache is full. Return of how many users."""
-        users = find_users_with_snapshots(space)
+        """Load until the cache is full, and build the graphs that are missing. Return of how many users."""
+        users = find_users_to_load(space)
         for number, user in enumerate(users, 1):
             self._progress = (number, len(users))
             with self._cache.refreshed([user], space):
                 pass
-            self._cache.keeper.update(user, space)
+            self._update_graph(user, space)
             if self._cache.nbytes > settings.MEMORYHUB.index_cache_mb * 1024 * 1024:
                 return number
         return len(users)
+
+    def _update_graph(self, user: str, space: EmbeddingSpace) -> None:
+        """Load or build the graph of a user, or wait for another process that builds it."""
+        self._cache.keeper.update(user, space)
+        while (entry := self._cache.peek(user, space)) is not None:
+            with entry.lock:
+                if entry.graph_need is not GraphNeed.BUILD:
+                    return
+            time.sleep(WAIT_SECONDS)
+            self._cache.keeper.update(user, space)
+
+
+def find_users_to_load(space: EmbeddingSpace) -> list[str]:
+    """List the users with a graph on the disk, those of the newest files first, then other large ones."""
+    users = find_users_with_snapshots(space)
+    return [*users, *(large.user for large in find_large_users() if large.user not in set(users))]
 
 
 _warm_up = PerProcess(lambda: WarmUp(index_cache()))
@@ -98,8 +124,8 @@ def end_index() -> None:
 
 
 def require_warm() -> None:
-    """Raise UnavailableError while this process is loading its index."""
-    if _warm_up.get().missing:
+    """Raise UnavailableError while no web process of the hub has loaded its index."""
+    if _warm_up.get().missing and not any(state.checks.get("index") == "ok" for state in other_web_processes()):
         # Not how many users have a large index: a caller with a bound must not learn that.
         detail = "The hub is starting and loads its index. Try again shortly."
         raise UnavailableError(detail, retry_after=RETRY_SECONDS, code="index_loading")

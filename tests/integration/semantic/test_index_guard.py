@@ -19,7 +19,7 @@ from apps.semantic.index.health import DEGRADED_WRITES_PER_SECOND, IndexGuard
 from apps.semantic.index.warm_up import WarmUp
 from apps.semantic.services import memory_save, memory_save_many
 from apps.semantic.store.embedding_space import current_space
-from tests.api import Api
+from tests.api import Api, api_for
 
 pytestmark = pytest.mark.django_db
 
@@ -123,6 +123,25 @@ def test_memories_that_wait_for_graph_and_full_cache_are_signs_too(guard, clock,
     health = guard.check(clock=clock)
     assert set(health.reasons) >= {IndexReason.CAPACITY}
     assert health.level is IndexLevel.DEGRADED
+
+
+def test_indexes_that_do_not_fit_are_warned_of_with_their_rate(clock, settings, access, monkeypatch) -> None:
+    users = [f"user {number}" for number in range(8)]
+    memory_save_many(access=access, drafts=[MemoryDraft("tea", scope=Scope(user)) for user in users])
+    cache = IndexCache(1)  # in which the last one alone is kept
+    guard = IndexGuard(cache)
+    monkeypatch.setattr("apps.semantic.index.facts.index_cache", lambda: cache)
+    monkeypatch.setattr("apps.semantic.index.facts.index_guard", lambda: guard)
+    monkeypatch.setattr("apps.semantic.index.health.index_limits", lambda: IndexLimits(1e9, 1e12, 1e9))
+    for user in users:
+        with cache.refreshed([user], current_space()):
+            pass
+    guard.check(clock=clock)
+    status = api_for(Scope()).get("/api/semantic/status").json()["index"]
+    assert (status["level"], status["reasons"]) == ("warning", ["evictions"])
+    assert (status["evictions"], status["evictions_per_minute"]) == (7, 1.4)
+    assert told() == [("ok", "warning", ["evictions"])]
+    assert REGISTRY.get_sample_value("memoryhub_index_evictions_per_minute") == 1.4
 
 
 def test_health_and_backpressure(guard, settings, api: Api) -> None:

@@ -27,6 +27,7 @@ from apps.semantic.search.search import memory_search
 from apps.semantic.store.embedding_space import current_space, forget_space
 from benchmarks.vectors.data import FILTERS, ScopeData, fill, questions, synthetic_scope
 from tests.api import MEMORIES, Api, api_for
+from tests.integration.core.processes import beside
 from tests.integration.semantic.graph_support import (
     FREE_GRAPHS,
     PATIENCE,
@@ -147,16 +148,53 @@ def test_snapshot_and_restore(monkeypatch: pytest.MonkeyPatch, restarted: WarmUp
 def test_index_bootstrap(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, settings, restarted: WarmUp, api: Api
 ) -> None:
-    """Spec 000: without anything on the disk, the rows of the database are enough, and readiness says when."""
+    """Spec 000: without anything on the disk, what large users need is built, and readiness says when."""
     use_small_graphs(monkeypatch, tmp_path, settings)
     fill(synthetic_scope("ana", ROWS, 1, current_space().dimension), current_space())
     assert cache_module.index_cache().describe()["indexes"] == 0
-    restarted.begin().join(PATIENCE)
-    assert ready() == (True, "ok")
-    assert near(ACCESS, "tea") == (ANY, "exact")  # which loads the rows, and asks for the graph
-    wait_until_idle(cache_module.index_cache())
+    gate = gated(monkeypatch, VectorGraph, "of")
+    finish = begin_up_to(gate, restarted)
+    assert ready()[0] is False
+    assert near(ACCESS, "tea") == (ANY, "exact")
+    finish()
+    assert near(ACCESS, "tea") == (ANY, "hnsw")
     all_is_well(api)
     assert snapshots_of_ana().directory.is_dir()
+
+
+def test_graph_that_is_being_built_is_named_with_its_progress(restarted: WarmUp) -> None:
+    restarted._progress = (1, 2)
+    cache_module.index_cache().keeper.making = (12_000, 200_000)
+    assert ready() == (False, "building the index, 1 of 2: 12,000 of 200,000 memories")
+    status = api_for(Scope()).get("/api/semantic/status").json()
+    assert status["index"]["making"] == {"done": 12_000, "of": 200_000}
+    assert status["index"]["missing"] == status["checks"]["index"]
+    assert status["ready"] is False
+
+
+def test_graph_that_another_process_builds_is_waited_for(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, settings, restarted: WarmUp, api: Api
+) -> None:
+    use_small_graphs(monkeypatch, tmp_path, settings)
+    fill(synthetic_scope("ana", ROWS, 1, current_space().dimension), current_space())
+    made = builds_counted(monkeypatch)
+    with snapshots_of_ana().exclusive() as is_ours:  # as long as the other process builds
+        assert is_ours
+        gate = gated(monkeypatch, warm_up.time, "sleep")
+        finish = begin_up_to(gate, restarted)
+        assert ready() == (False, "loading the index, 1 of 1")
+    finish()
+    assert len(made) == 1
+    all_is_well(api)
+
+
+def test_save_is_accepted_as_soon_as_one_web_process_has_loaded_its_index(restarted: WarmUp, api: Api) -> None:
+    restarted._progress = (1, 2)
+    assert api.post(MEMORIES, {"content": "tea"}).status_code == 503
+    beside("web", index="loading the index, 1 of 2")
+    assert api.post(MEMORIES, {"content": "tea"}).status_code == 503
+    beside("web", index="ok")
+    assert api.post(MEMORIES, {"content": "tea"}).status_code == 201
 
 
 def test_what_is_being_loaded_is_no_reason_for_warning(restarted: WarmUp) -> None:

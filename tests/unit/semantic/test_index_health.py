@@ -35,6 +35,12 @@ def test_each_sign_past_its_hard_limit_degrades():
     assert judge(IndexSigns(write_ms=50 * HARD_LATENCY + 1), LIMITS, OK).level is IndexLevel.DEGRADED
 
 
+def test_evictions_warn_and_never_degrade():
+    assert judge(IndexSigns(evictions=1), LIMITS, OK) == OK
+    often = judge(IndexSigns(evictions=1_000_000), LIMITS, OK)
+    assert (often.level, often.reasons) == (IndexLevel.WARNING, (IndexReason.EVICTIONS,))
+
+
 def test_the_worst_reason_comes_first():
     health = judge(IndexSigns(backlog=1_100, cache_bytes=140), LIMITS, OK)
     assert health.reasons == (IndexReason.CAPACITY, IndexReason.BACKLOG)
