@@ -56,7 +56,7 @@ SHORT_CHARS = 150
 KEPT_CLAIMS, MEDIUM_CHARS, KEPT_MEDIUM, KEPT_LONG = 1 << 14, 400, 1 << 13, 1 << 10
 MAX_CHARS, MAX_SENTENCES, STEM_CHARS = 4000, 60, 5
 # Pairs of sentences that one word may bring together, and pairs that are read of two texts.
-MAX_HAVING, MAX_NEAR = 12, 20
+MAX_HAVING, MAX_NEAR, MAX_NEAR_OF_LONG = 12, 20, 5
 _WORD = re.compile(r"[^\W_]{3,}")
 
 
@@ -135,7 +135,7 @@ def pairs_that_share(older: str, newer: str) -> Iterator[tuple[Frame, Frame]]:
                 shared[pair] += 1
     needed = 1 if len(older) <= SHORT_CHARS else MIN_COMMON
     near = sorted((pair for pair, count in shared.items() if count >= needed), key=lambda pair: -shared[pair])
-    for place, its_place in near[:MAX_NEAR]:
+    for place, its_place in near[: MAX_NEAR if min(len(older), len(newer)) <= MEDIUM_CHARS else MAX_NEAR_OF_LONG]:
         for new, old in product(claims_of(theirs.texts[its_place]), claims_of(ours.texts[place])):
             is_of_one_kind = old.statement.mood is new.statement.mood or old.statement.mood is Mood.ASSERTION
             if is_of_one_kind and (len(old.content & new.content) >= MIN_COMMON or old.names & new.content):
