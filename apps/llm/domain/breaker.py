@@ -172,8 +172,9 @@ def failure_rate(state: BreakerState, now: int, config: CircuitConfig) -> float:
     """Return the failures among the last `window_size` attempts younger than `window_ms`, divided by `window_size`.
 
     Divided by the whole size even when there were fewer attempts, as in the spec, so that the first failure of all
-    does not open the circuit. The spec's code counts every failure of the minute and no success, which would open
-    the circuit at ten failures among thousands of calls; its words, "consider last 20 attempts", are followed.
+    does not open the circuit. Up to `window_size` attempts in `window_ms` this is the spec's formula. Beyond, its code
+    counts every failure of the minute and no success, which would open the circuit at ten failures among thousands of
+    calls; its words, "consider last 20 attempts", are followed (ADR 29).
     """
     return sum(attempt.failed for attempt in recent_attempts(state.attempts, now, config)) / config.window_size
 

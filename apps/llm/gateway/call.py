@@ -28,6 +28,7 @@ from apps.llm.domain.outcome import OUT_OF_TIME, AnswerPiece, ChatAnswer, ChatFa
 from apps.llm.domain.retry import retry_in_ms
 from apps.llm.gateway.context import RESERVATION_MARGIN_MS, CallContext, CallRequest
 from apps.llm.gateway.permit import HeldPermit
+from apps.llm.gateway.queue import call_queue
 from apps.llm.gateway.stream import StreamReader
 from apps.llm.gateway.usage import CallUsage
 from apps.llm.guards.attempts import AttemptPlan, AttemptRefusal, Permit, attempt_admit
@@ -121,6 +122,13 @@ class Call:
 
     def ask_provider(self, place: int, question: ChatRequest) -> Step:
         """Ask one provider until it answers, or should not be asked again."""
+        try:
+            return self.ask_until_settled(place, question)
+        finally:
+            call_queue().leave(self._providers[place].name, self)
+
+    def ask_until_settled(self, place: int, question: ChatRequest) -> Step:
+        """Ask one provider, again after pauses; while there is no room for a call it waits in the provider's queue."""
         provider, context = self._providers[place], self._context
         # The model that a request names is one of the first provider's.
         question = question if place == 0 else replace(question, model=None)
@@ -132,8 +140,10 @@ class Call:
         )
         tries = waited_ms = 0
         while (left_ms := self.remaining_ms()) > 0:
-            admission = attempt_admit(plan=plan, rules=context.rules, clock=context.clock)
+            depth = call_queue().depth(provider.name, self)
+            admission = attempt_admit(plan=plan, rules=context.rules, queue_depth=depth, clock=context.clock)
             if admission.permit is not None:
+                call_queue().leave(provider.name, self)
                 tries += 1
                 # No longer than the call may take, nor than what is set aside for it counts.
                 limit_ms = min(left_ms, context.rules.reservation_ms - RESERVATION_MARGIN_MS)
@@ -158,6 +168,7 @@ class Call:
         longest = policy.retry_of(is_last=self.is_last(place)).max_retry_after_ms
         patience_ms = min(longest - waited_ms, self.remaining_ms() - 1)
         if refusal.guard is CallGuard.RATE and wait_ms is not None and wait_ms <= patience_ms:
+            call_queue().join(self._providers[place].name, self)
             # Not all that wait for the same moment at once.
             return wait_ms + int(self._context.rng.next_float() * policy.retry.backoff.jitter_ms)
         by = StoppedBy(refusal.guard.value)

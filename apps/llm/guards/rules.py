@@ -17,7 +17,7 @@ RESERVATION_MS = 900_000
 
 @dataclass(frozen=True)
 class GuardRules:
-    """budget: of a day. tokens_per_minute: by provider, 0 for no limit; the spec's for those that have none.
+    """budget: of a day. tokens_per_minute: by provider, 0 for no limit; see `rate_limit` for those that have none.
 
     reservation_ms: how long a reservation counts that is not settled; longer than any call.
     keeps_content: whether calls are recorded with what was asked and answered.
@@ -30,9 +30,15 @@ class GuardRules:
     keeps_content: bool = False
 
     def rate_limit(self, provider: str) -> RateLimit:
-        """Return how many tokens a minute the provider takes."""
-        spec = TOKENS_PER_MINUTE.get(SPEC_NAMES.get(provider, provider))
-        return RateLimit(self.tokens_per_minute.get(provider, spec) or None)
+        """Return how many tokens a minute the provider takes.
+
+        A service at another address (`openai@proxy.example`) has a window of its own, and the limit of the service
+        unless it is named itself: most often a proxy or a plan of that very service is behind it.
+        """
+        service = provider.partition("@")[0]
+        spec = TOKENS_PER_MINUTE.get(SPEC_NAMES.get(service, service))
+        given = self.tokens_per_minute
+        return RateLimit(given.get(provider, given.get(service, spec)) or None)
 
 
 def guard_rules() -> GuardRules:

@@ -102,6 +102,21 @@ def test_only_the_last_twenty_attempts_count() -> None:
     assert results(NEW, spread).phase is Phase.CLOSED
 
 
+@given(st.lists(st.tuples(st.integers(0, 40_000), st.booleans()), max_size=20))
+def test_rate_of_up_to_twenty_calls_a_minute_is_the_formula_of_the_spec(calls: list[tuple[int, bool]]) -> None:
+    state, now = NEW, START
+    for pause, fails in calls:
+        now += pause
+        state = (record_failure if fails else record_success)(state, Ticket(term=0), now, CONFIG)
+    ends = [START + sum(pause for pause, _ in calls[: place + 1]) for place in range(len(calls))]
+    failures = [at for at, (_, fails) in zip(ends, calls, strict=True) if fails and at > now - CONFIG.window_ms]
+    assert failure_rate(state, now, CONFIG) == len(failures) / CONFIG.window_size
+
+
+def test_ten_failures_among_a_thousand_calls_leave_it_closed() -> None:
+    assert results(NEW, [*[False] * 99, True] * 10).phase is Phase.CLOSED
+
+
 def test_failure_as_old_as_window_is_forgotten() -> None:
     nine = results(NEW, [True] * 9)
     assert results(nine, [True], START + 59_999).phase is Phase.OPEN

@@ -26,6 +26,7 @@ from apps.llm.domain.outcome import AnswerPiece, ChatFailure, Stop, StoppedBy
 from apps.llm.gateway import permit
 from apps.llm.gateway.chat import OpenTransactionError, chat
 from apps.llm.gateway.context import GatewayPolicy
+from apps.llm.gateway.queue import call_queue
 from apps.llm.guards.breakers import breaker_state
 from apps.llm.guards.budgets import budget_window
 from apps.llm.guards.rates import TokenRequest
@@ -235,6 +236,31 @@ def test_calls_under_way_are_waited_for_only_so_long(ask, clock, slept, ours):
     failed = failure(ask(script("never")))
     assert (failed.stopped_by, failed.reason, failed.retry_after) == (StoppedBy.RATE, "throttled", 1)
     assert 28 <= sum(slept) <= 31
+    tokens_release(reservation_id=held)
+
+
+def test_call_that_comes_while_another_waits_does_not_overtake_it(ask, clock):
+    for _ in range(2):
+        ask(script(("Rain.", EndChunk(Usage(21_000, 0), FinishReason.STOP, "m"))))
+    clock.advance(40_000)
+    overtaking = []
+
+    def sleep(seconds: float) -> None:
+        # 42,000 tokens of 100,000 are used: room for this call alone, and not for it and the one that waits.
+        overtaking.append(ask(script("never"), policy=GatewayPolicy(deadline_ms=1_000)))
+        clock.advance(round(seconds * 1_000))
+
+    large = replace(QUESTION, max_tokens=70_000)
+    assert answer(ask(script("Rain."), request=large, sleep=sleep)).text == "Rain."
+    refused = [failure(result) for result in overtaking]
+    assert [(failed.stopped_by, failed.reason) for failed in refused] == [(StoppedBy.RATE, "throttled")]
+    assert answer(ask(script("Rain."))).text == "Rain."
+
+
+def test_call_that_was_refused_leaves_the_queue(ask, clock, ours):
+    held = tokens_reserve(request=TokenRequest("scripted", "m", 85_000), rules=ours, clock=clock).reservation_id
+    failure(ask(script("never")))
+    assert call_queue().depth("scripted", object()) == 1
     tokens_release(reservation_id=held)
 
 
