@@ -27,6 +27,8 @@ VECTOR_WEIGHT = 0.5
 KEYWORD_WEIGHT = 0.5
 # By the value of the column `decay_policy`, None for never; rows that do not decay need neither it nor the column.
 HalfLives = Mapping[str, timedelta | None]
+# Scores that are shown as equal are equal: the order of additions, which differs between processes, decides nothing.
+DIGITS = 6
 # Half of the sixth decimal: what is shown as reaching a limit reaches it.
 _ROUNDING = 5e-7
 Number = TypeVar("Number", bound=np.generic)
@@ -137,7 +139,7 @@ def rank_nearest(
     confidence = concatenate(
         [confidences(store, now, half_lives, part.slots) for store, part in zip(stores, near, strict=True)]
     )
-    best = np.lexsort((-ids, -similarities))[:wanted]
+    best = np.lexsort((-ids, -similarities.round(DIGITS)))[:wanted]
     top = best[:WINDOW]
     matters = find_matters(query, stores, slots[top], similarities[top], similarities[top])
     shown = with_newer(best, ids, query.top_k, matters.pairs)
@@ -252,13 +254,13 @@ def row_filters(query: SearchQuery, stores: Sequence[RowStore]) -> list[Filter]:
 
 
 def best_slots(scored: ScoredRows, matched: Slots, top_k: int) -> Slots:
-    """Return the slots of the best matches, in order; equal scores by the newer id."""
+    """Return the slots of the best matches, in order; scores that are shown as equal by the newer id."""
     scores = scored.score[matched]
     if len(matched) > 4 * top_k:
         threshold = np.partition(scores, len(scores) - top_k)[len(scores) - top_k]
-        candidates = scores >= threshold
+        candidates = scores >= threshold - 2 * _ROUNDING
         matched, scores = matched[candidates], scores[candidates]
-    order = np.lexsort((-scored.ids[matched], -scores))[:top_k]
+    order = np.lexsort((-scored.ids[matched], -scores.round(DIGITS)))[:top_k]
     return np.asarray(matched[order])
 
 

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 # The columns that identify a session; every store has them.
 SESSION_KEY = ("household_id", "persona_id", "session_id")
 NEIGHBOUR_WEIGHTS = (0.7, 0.4)
+# Lengths are whole multiples of a millionth or so, so that their sum is the same in whatever order rows lie.
+_STEPS = 2.0**20
 
 
 class Sessions:
@@ -44,7 +46,8 @@ class Sessions:
         keys = np.concatenate(([0], np.cumsum(changes))) if len(slots) else np.zeros(0, dtype=np.int64)
         sessions = cls(slots[sorting], keys, store.size)
         living = np.flatnonzero(store.alive)
-        sessions.lengths = sessions.spread(living, store.word_counts[living])
+        lengths = sessions.spread(living, store.word_counts[living])
+        sessions.lengths = np.asarray(np.rint(lengths * _STEPS) / _STEPS)
         return sessions
 
     def spread(self, slots: Slots, counts: Counts | Floats) -> Floats:

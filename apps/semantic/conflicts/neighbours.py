@@ -7,7 +7,7 @@ hidden among 3,000 turns of conversation, 99% are among these (docs/explain/conf
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,11 +15,11 @@ import numpy.typing as npt
 from apps.core.domain.scope import Scope
 from apps.llm.selectors import EmbeddingSpace
 from apps.retrieval.domain.bm25 import inverse_document_frequency
-from apps.retrieval.domain.postings import Bools
+from apps.retrieval.domain.postings import Bools, Slots
 from apps.retrieval.domain.ranking import visible_slots
 from apps.retrieval.domain.rows import RowStore
 from apps.retrieval.domain.text.terms import query_terms, term_hash
-from apps.retrieval.domain.vectors.cosines import cosines_of_each
+from apps.retrieval.domain.vectors.cosines import cosines_at, cosines_of_each
 from apps.semantic.index.cache import index_cache
 from apps.semantic.models import Memory
 from apps.semantic.store.rows import Vector
@@ -33,6 +33,9 @@ MAX_SHARE = 0.1
 # Cosines computed at once, 16 MB of them; and words looked up for one memory.
 MAX_COSINES = 4_000_000
 MAX_TERMS = 128
+# The most by which a cosine of a product of matrices, where the order of additions depends on what else is multiplied,
+# differs from that of the two vectors alone.
+PRODUCT_ERROR = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +93,7 @@ def neighbours(store: RowStore, probes: Sequence[Probe]) -> list[list[Neighbour]
 
 
 def nearest(store: RowStore, visible: Bools, cosines: npt.NDArray[np.float32], probe: Probe) -> list[Neighbour]:
-    """Return the memories to compare with a probe, each once, in the order of their slots.
+    """Return the memories to compare with a probe, each once, in the order of their ids.
 
     visible: which slots are in its scope. cosines: of the probe with every slot; both of shape (store.size,).
     """
@@ -106,22 +109,42 @@ def nearest(store: RowStore, visible: Bools, cosines: npt.NDArray[np.float32], p
         slots = slots[visible[slots]]
         if 0 < len(slots) <= limit:
             shared[slots] += inverse_document_frequency(documents, len(slots))
-    chosen: set[int] = set()
-    for scores, count, above in ((np.where(visible, cosines, -1.0), BY_VECTOR, MIN_COSINE), (shared, BY_WORDS, 0.0)):
-        best = np.argpartition(scores, -count)[-count:] if len(scores) > count else np.arange(len(scores))
-        chosen.update(best[scores[best] > above].tolist())
+    sharing = np.flatnonzero(shared)
+    by_words = sharing[best_places(shared[sharing], store.ids[sharing], BY_WORDS)]
+    near = np.flatnonzero(visible & (cosines > MIN_COSINE - PRODUCT_ERROR))
+    near = near[at_least_nth(cosines[near], BY_VECTOR, PRODUCT_ERROR)]
+    exact = cosines_at(store.vectors, near, probe.vector)
+    best = best_places(exact, store.ids[near], BY_VECTOR)
+    chosen = np.union1d(near[best[exact[best] > MIN_COSINE]], by_words)
+    chosen = chosen[np.argsort(store.ids[chosen])]
     return [
-        Neighbour(int(store.ids[slot]), store.vectors[slot].copy(), float(cosines[slot]), float(shared[slot]))
-        for slot in sorted(chosen)
+        Neighbour(int(store.ids[slot]), store.vectors[slot].copy(), float(cosine), float(shared[slot]))
+        for slot, cosine in zip(chosen, cosines_at(store.vectors, chosen, probe.vector), strict=True)
     ]
+
+
+def best_places(scores: npt.NDArray[np.floating[Any]], ids: npt.NDArray[np.int64], count: int) -> Slots:
+    """Return the places of the `count` highest scores, the highest first; of equal ones those of the newest rows.
+
+    So every process, in whose index the rows lie in an order of their own, finds the same.
+    """
+    places = np.flatnonzero(at_least_nth(scores, count))
+    return np.asarray(places[np.lexsort((-ids[places], -scores[places]))][:count])
+
+
+def at_least_nth(scores: npt.NDArray[np.floating[Any]], count: int, error: float = 0.0) -> Bools:
+    """Return which scores are among the `count` highest, or as high as the last of these; within an error."""
+    if len(scores) <= count:
+        return np.ones(len(scores), dtype=np.bool_)
+    return np.asarray(scores >= np.partition(scores, -count)[-count] - error)
 
 
 def best_of(found: Sequence[Neighbour]) -> set[Neighbour]:
     """Return, of what was found near one memory in several stores, as many as `nearest` finds in one."""
     if len(found) <= BY_WORDS:
         return set(found)
-    by_vector = sorted(found, key=lambda one: -one.cosine)[:BY_VECTOR]
-    by_words = sorted(found, key=lambda one: -one.shared)[:BY_WORDS]
+    by_vector = sorted(found, key=lambda one: (-one.cosine, -one.id))[:BY_VECTOR]
+    by_words = sorted(found, key=lambda one: (-one.shared, -one.id))[:BY_WORDS]
     return {one for one in by_vector if one.cosine > MIN_COSINE} | {one for one in by_words if one.shared > 0}
 
 

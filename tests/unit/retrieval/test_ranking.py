@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -142,6 +143,28 @@ def test_packing_the_arrays_changes_no_answer(docs: list[Doc]) -> None:
     index._pack()
     assert search([index], query="fork river") == before
     assert len(index) == sum(doc.active for doc in docs)
+
+
+@pytest.mark.parametrize("mode", [SearchMode.KEYWORD, SearchMode.HYBRID])
+@pytest.mark.parametrize("seed", range(8))
+def test_ties_come_in_same_order_in_whatever_order_rows_came(mode: SearchMode, seed: int) -> None:
+    """Another process has the same rows in another order, between rows that are gone, and adds in another order."""
+    random = np.random.default_rng(seed)
+    repeated = ("fork",) * int(random.integers(1, 4)), ("river",) * int(random.integers(2, 6)), ("chess",) * 7
+    docs = [Doc(number, sum(permuted(repeated, number), ())) for number in range(1, 61)]
+    docs += [Doc(number, ("lamp",) * (number % 7), session=str(number % 5)) for number in range(61, 200)]
+    shuffled = [docs[place] for place in random.permutation(len(docs))]
+    other = filled([*shuffled[:100], *(replace(doc, words=("gone",)) for doc in shuffled[100:])])
+    other.apply([doc.row() for doc in shuffled[100:]])
+    fields = {"query": "fork river chess", "mode": mode, "top_k": 50, "current_first": False}
+    for store in (filled(docs), other):
+        assert list(search([store], **fields)) == list(range(60, 10, -1))
+
+
+def permuted(counts: tuple[tuple[str, ...], ...], number: int) -> list[tuple[str, ...]]:
+    """Return words of which each occurs as often as another one does in the next document."""
+    order = list(permutations([len(words) for words in counts]))[number % 6]
+    return [(words[0],) * count for words, count in zip(counts, order, strict=True)]
 
 
 @settings(max_examples=examples(60), deadline=None)

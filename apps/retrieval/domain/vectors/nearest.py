@@ -12,6 +12,8 @@ from apps.retrieval.domain.rows import RowStore
 from apps.retrieval.domain.vectors.cosines import cosines, cosines_at
 
 Vector = npt.NDArray[np.float32]
+# Similarities are shown with six decimals.
+ROUNDING = 1e-6
 
 
 class NearRows(NamedTuple):
@@ -55,9 +57,9 @@ def find_by_graph(store: RowStore, vector: Vector, matching: Bools, wanted: int,
 
 
 def take_best(slots: Slots, similarities: npt.NDArray[np.float32], top_k: int, way: SearchWay) -> NearRows:
-    """Return the rows from the `top_k`th similarity up, when there are many more than wanted."""
+    """Return the rows from the `top_k`th similarity up, and what rounds to it, when there are many more than wanted."""
     if len(slots) > 4 * top_k:
         threshold = np.partition(similarities, len(similarities) - top_k)[len(similarities) - top_k]
-        best = similarities >= threshold
+        best = similarities >= threshold - ROUNDING
         slots, similarities = slots[best], similarities[best]
     return NearRows(slots, similarities.astype(np.float64), way)
