@@ -20,8 +20,8 @@ _UUID = r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"
 
 def save_memory(access: Access, parameters: Mapping[str, Any]) -> SaveOutput:
     """Save a memory."""
-    draft = make_draft(checked_parameters(MemoryInput, parameters))
-    return render_save(services.memory_save(access=access, draft=draft), utcnow(SYSTEM_CLOCK))
+    draft, now = make_draft(checked_parameters(MemoryInput, parameters)), utcnow(SYSTEM_CLOCK)
+    return render_save(services.memory_save(access=access, draft=draft), now)
 
 
 def search_memories(access: Access, parameters: Mapping[str, Any]) -> SearchOutput:
@@ -32,8 +32,8 @@ def search_memories(access: Access, parameters: Mapping[str, Any]) -> SearchOutp
 
 def reinforce_memory(access: Access, parameters: Mapping[str, Any]) -> MemoryOutput:
     """Restart the decay of a memory."""
-    memory = services.memory_reinforce(access=access, uuid=UUID(parameters["id"]))
-    return render_memory(memory, utcnow(SYSTEM_CLOCK))
+    now = utcnow(SYSTEM_CLOCK)
+    return render_memory(services.memory_reinforce(access=access, uuid=UUID(parameters["id"])), now)
 
 
 MEMORY_SAVE = Tool(

@@ -35,9 +35,18 @@ class InvalidInputError(MemoryHubError):
 
 
 class ConflictError(MemoryHubError):
-    """The current state does not allow this."""
+    """The current state does not allow this.
+
+    current: the id of what has taken the place of what was named, where the caller may know it.
+    """
 
     code = "conflict"
+
+    def __init__(
+        self, detail: str, *, attr: str | None = None, code: str | None = None, current: str | None = None
+    ) -> None:
+        super().__init__(detail, attr=attr, code=code)
+        self.current = current
 
 
 class UnavailableError(MemoryHubError):

@@ -48,6 +48,8 @@ def handle_exception(exception: Exception, context: dict[str, Any]) -> Response 
     code = status_of(exception)
     kind = "server_error" if code >= 500 else "validation_error" if code == 400 else "client_error"
     body = problem(kind, exception.code, exception.detail, exception.attr)
+    if isinstance(exception, errors.ConflictError) and exception.current is not None:
+        body["errors"][0]["current"] = exception.current
     if isinstance(exception, errors.UnavailableError):
         logger.warning("unavailable: %s", exception.code)
         return unavailable(body, code, exception.retry_after)

@@ -151,6 +151,7 @@ class ProblemItem(serializers.Serializer[Any]):
     code = serializers.CharField()
     detail = serializers.CharField()
     attr = serializers.CharField(allow_null=True)
+    current = serializers.CharField(required=False, help_text="Of a conflict: the id of what took its place.")
 
 
 class Problem(serializers.Serializer[Any]):

@@ -16,13 +16,12 @@ from apps.semantic.store.unit_of_work import unit_of_work
 def memory_reinforce(*, access: Access, uuid: UUID, clock: Clock = SYSTEM_CLOCK) -> Memory:
     """Restart the decay of a reinforceable memory (spec 004).
 
-    Raises NotFoundError, or ConflictError for a memory of another policy.
+    Raises NotFoundError, or ConflictError for a memory of another policy, or that another one has replaced.
     """
     user = memory_get_any(access, uuid).user_id
     with unit_of_work(user, actor=access.actor, clock=clock) as unit:
         memory = memory_get_any(access, uuid)
-        if memory.status != MemoryStatus.ACTIVE:
-            raise NotFoundError(NO_SUCH_MEMORY)
+        require_active(access, memory)
         if memory.decay_policy != DecayPolicy.REINFORCEABLE:
             detail = f"A {memory.decay_policy} memory cannot be reinforced; only a reinforceable one can."
             raise ConflictError(detail, code="not_reinforceable")
@@ -35,6 +34,35 @@ def memory_reinforce(*, access: Access, uuid: UUID, clock: Clock = SYSTEM_CLOCK)
             event=MemoryReinforced,
         )
     return memory
+
+
+def require_active(access: Access, memory: Memory) -> None:
+    """Raise NotFoundError for a deleted memory; for one that lost to another one ConflictError with its status.
+
+    The error names the active memory at the end of those that replaced each other, if there is one.
+    """
+    if memory.status == MemoryStatus.ACTIVE:
+        return
+    if memory.status == MemoryStatus.DELETED:
+        raise NotFoundError(NO_SUCH_MEMORY)
+    current = find_successor(access, memory)
+    detail = f"This memory is not active: it was {memory.status}."
+    if current is not None:
+        raise ConflictError(f"{detail} {current.uuid} holds now.", code=memory.status, current=str(current.uuid))
+    raise ConflictError(detail, code=memory.status)
+
+
+def find_successor(access: Access, memory: Memory) -> Memory | None:
+    """Return the active memory that replaced one, directly or by others; None if the caller sees none."""
+    seen = {memory.pk}
+    following = memory.superseded_by_id
+    while following is not None and following not in seen:
+        seen.add(following)
+        found = Memory.objects.visible_to(access).filter(pk=following).first()
+        if found is None or found.status == MemoryStatus.ACTIVE:
+            return found
+        following = found.superseded_by_id
+    return None
 
 
 def memory_delete(*, access: Access, uuid: UUID, reason: str = "", clock: Clock = SYSTEM_CLOCK) -> Memory:

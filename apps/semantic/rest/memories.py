@@ -49,12 +49,13 @@ class MemoriesView(HubView):
         page, now = Page(memories, self.access, data.get("cursor"), data.get("limit")), utcnow(SYSTEM_CLOCK)
         return Response({**page_links(page, request), "results": [render_memory(memory, now) for memory in page.rows]})
 
+    # Answers have the confidence at the moment when the request came: saving takes time, in which nothing decays.
     @extend_schema(operation_id="memories_save", request=MemoryInput, responses={201: SaveOutput, 200: SaveOutput})
     def post(self, request: Request) -> Response:
         """Save a memory. An exact duplicate in the same scope improves the stored one or is skipped."""
-        draft = make_draft(validate(MemoryInput, request.data))
+        draft, now = make_draft(validate(MemoryInput, request.data)), utcnow(SYSTEM_CLOCK)
         result = services.memory_save(access=self.access, draft=draft)
-        return Response(render_save(result, utcnow(SYSTEM_CLOCK)), status=save_status(result))
+        return Response(render_save(result, now), status=save_status(result))
 
 
 class BatchView(HubView):
@@ -70,8 +71,8 @@ class BatchView(HubView):
             except ItemRefusedError as refused:
                 items.append(refused.answer)
         drafts = [item for item in items if isinstance(item, MemoryDraft)]
-        saved = iter(services.memory_save_many(access=self.access, drafts=drafts))
         now, results = utcnow(SYSTEM_CLOCK), []
+        saved = iter(services.memory_save_many(access=self.access, drafts=drafts))
         for item in items:
             outcome = next(saved) if isinstance(item, MemoryDraft) else item
             if isinstance(outcome, services.SaveResult):
@@ -103,8 +104,9 @@ class ReinforceView(HubView):
     def post(self, request: Request, uuid: UUID) -> Response:
         """Restart the decay of a reinforceable memory."""
         refuse_body(request)
+        now = utcnow(SYSTEM_CLOCK)
         memory = services.memory_reinforce(access=self.access, uuid=uuid)
-        return Response(render_memory(memory, utcnow(SYSTEM_CLOCK)))
+        return Response(render_memory(memory, now))
 
 
 class RestoreView(HubView):

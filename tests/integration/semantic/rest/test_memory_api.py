@@ -1,7 +1,9 @@
 """Memories over REST: DESIGN section 5, spec 004."""
 
 import uuid
+from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -114,6 +116,34 @@ def test_reinforce_a_reinforceable_memory(api: Api) -> None:
     assert response.status_code == 200
     assert response.json()["confidence"] == 1.0
     assert response.json()["last_reinforced_at"] is not None
+
+
+def test_reinforce_a_superseded_memory_names_current_one(api: Api) -> None:
+    first = api.save("Ana lives in Lisbon.", decay_policy="reinforceable")
+    api.save("Ana does not live in Lisbon.", decay_policy="reinforceable")
+    current = api.save("Ana lives in Lisbon!", occurred_at="2100-01-01T00:00:00Z", decay_policy="reinforceable")
+    assert [memory.status for memory in Memory.objects.order_by("id")] == ["superseded", "superseded", "active"]
+    response = api.post(f"{MEMORIES}/{first['id']}/reinforce")
+    [error] = response.json()["errors"]
+    assert (response.status_code, error["code"], error["current"]) == (409, "superseded", current["id"])
+    assert api.post(f"{MEMORIES}/{current['id']}/reinforce").status_code == 200
+    api.delete(f"{MEMORIES}/{current['id']}")
+    [error] = api.post(f"{MEMORIES}/{first['id']}/reinforce").json()["errors"]
+    assert "current" not in error
+    api.delete(f"{MEMORIES}/{first['id']}")
+    assert api.post(f"{MEMORIES}/{first['id']}/reinforce").status_code == 404
+
+
+def test_fresh_memories_have_confidence_that_their_writer_claimed(api: Api, settings: Any) -> None:
+    """However long saving takes: a half-life of a tenth of a second makes any later moment visible."""
+    settings.MEMORYHUB = replace(settings.MEMORYHUB, contextual_half_life_days=1e-6)
+    memories = [
+        {"content": f"Item {number} is on shelf {number}.", "decay_policy": "contextual"} for number in range(50)
+    ]
+    results = api.post(f"{MEMORIES}/batch", {"memories": memories}).json()["results"]
+    assert {result["memory"]["confidence"] for result in results} == {1.0}
+    one = api.post(MEMORIES, {**memories[0], "content": "Ana likes tea.", "confidence": 0.7}).json()
+    assert one["memory"]["confidence"] == 0.7
 
 
 @pytest.mark.parametrize("policy", ["stable", "contextual"])
