@@ -1,10 +1,10 @@
 """Shared parts of the admin pages of all apps: read-only models, badges, times, confirmations."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from decimal import ROUND_UP, Decimal
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -259,12 +259,25 @@ def short_duration(milliseconds: float) -> str:
     return f"{milliseconds / 1_000:,.1f} s"
 
 
-def confirmation(
-    request: HttpRequest, model_admin: Any, chosen: Iterable[Model], **words: str
-) -> TemplateResponse | None:
-    """Return a page that asks before an action that cannot be undone; None once it was confirmed.
+class Described(NamedTuple):
+    """An object in a question. title: what it is, plain or rendered. lines: its content and what becomes of it."""
 
-    words: `title`, `question`, `button`. The name of the action is taken from the request.
+    title: str
+    lines: Sequence[str] = ()
+
+
+def confirmation(
+    request: HttpRequest,
+    model_admin: Any,
+    chosen: Iterable[Model],
+    *,
+    describe: Callable[[Any], Described] = lambda obj: Described(str(obj)),
+    **words: str,
+) -> TemplateResponse | None:
+    """Return a page that asks before an action on several objects; None once it was confirmed.
+
+    describe: says in words what an object is. words: `title`, `question`, `button`. The name of the action is taken
+    from the request.
     """
     if request.POST.get(CONFIRMED):
         return None
@@ -273,7 +286,7 @@ def confirmation(
         **words,
         "opts": model_admin.model._meta,
         "media": model_admin.media,
-        "chosen": list(chosen),
+        "chosen": [{"pk": obj.pk, "described": describe(obj)} for obj in chosen],
         "action": request.POST["action"],
         "action_checkbox_name": helpers.ACTION_CHECKBOX_NAME,
         "confirmed_name": CONFIRMED,

@@ -1,5 +1,6 @@
 """The page on which an operator reverts many decisions: choose, preview, confirm, follow the progress."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,6 +17,7 @@ from apps.core.admin.lists import as_uuid
 from apps.core.domain.errors import InvalidInputError
 from apps.core.domain.scope import MAX_IDENTIFIER_CHARS, Access, Scope
 from apps.semantic.admin.memories import can_read_memories
+from apps.semantic.admin.receipt_page import label_receipt
 from apps.semantic.conflicts.bulk_revert import Selection, conflicts_revert, decisions_in, enqueue_revert, run_status
 from apps.semantic.conflicts.counts import decided_rules
 from apps.semantic.models import Conflict, ReviewState
@@ -98,10 +100,18 @@ def bulk_revert_page(model_admin: Any, request: HttpRequest, access: Access) -> 
             "run": status,
             "left": decisions_in(access, selection).count() if selection else None,
             "working": not (status.finished or status.failed),
+            "refusals": label_refusals(access, status.reasons),
         }
     elif form.is_bound and form.is_valid():
         context |= preview(form.cleaned_data["selection"], access)
     return TemplateResponse(request, "semantic/revert_many.html", context)
+
+
+def label_refusals(access: Access, reasons: Sequence[tuple[str, str]]) -> list[tuple[str, str, str]]:
+    """Return the id, the decision in words, and the reason of each refusal."""
+    receipts = Conflict.objects.visible_to(access).filter(uuid__in=[uuid for uuid, _ in reasons])
+    labels = {str(receipt.uuid): label_receipt(receipt) for receipt in receipts}
+    return [(uuid, labels.get(uuid, uuid), reason) for uuid, reason in reasons]
 
 
 def preview(selection: Selection, access: Access) -> dict[str, Any]:

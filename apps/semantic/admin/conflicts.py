@@ -36,7 +36,13 @@ from apps.core.admin.lists import as_uuid
 from apps.semantic.admin.bulk_revert import bulk_revert_page
 from apps.semantic.admin.memories import can_read_memories
 from apps.semantic.admin.queue_filters import FILTERS, ConflictList, ReceiptPaginator
-from apps.semantic.admin.receipt_page import OUTCOME_COLOURS, allowed_steps, describe_consequences, receipt_context
+from apps.semantic.admin.receipt_page import (
+    OUTCOME_COLOURS,
+    allowed_steps,
+    describe_consequences,
+    describe_for_revert,
+    receipt_context,
+)
 from apps.semantic.conflicts.review import Winner, conflict_accept, conflict_override, conflict_revert
 from apps.semantic.models import Conflict, ConflictOutcome, Memory
 from apps.semantic.selectors import conflict_get
@@ -235,17 +241,19 @@ class ConflictAdmin(ReadOnly, ModelAdmin):
 
     @action(description="Revert", icon="undo", permissions=["review"])
     def revert_chosen(self, request: HttpRequest, queryset: QuerySet[Conflict]) -> TemplateResponse | None:
+        uuids, may_read = newest_first(queryset), can_read_memories(request)
         question = confirmation(
             request,
             self,
-            queryset.order_by("-id"),
+            (conflict_get(operator_access(request), uuid) for uuid in uuids),
+            describe=partial(describe_for_revert, may_read=may_read),
             title="Revert decisions",
             question="Revert these decisions? Their memories return to the state before, and memories that the "
             "decisions created are deleted.",
             button="Revert",
         )
         if question is None:
-            for_each(request, newest_first(queryset), conflict_revert, noun=NOUN, done="reverted")
+            for_each(request, uuids, conflict_revert, noun=NOUN, done="reverted")
         return question
 
     @action(description="Revert many", icon="settings_backup_restore", permissions=["review"], url_path="revert-many")

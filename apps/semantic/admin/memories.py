@@ -7,6 +7,7 @@ from django.contrib import admin
 from django.db.models import Q, QuerySet, Value
 from django.http import HttpRequest, HttpResponse
 from django.template.defaultfilters import truncatechars
+from django.template.response import TemplateResponse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.admin import ModelAdmin, TabularInline
@@ -16,11 +17,13 @@ from unfold.decorators import action, display
 
 from apps.core.admin.kit import (
     NOTHING,
+    Described,
     ReadOnly,
     apply_on_page,
     badge_column,
     choice_badge,
     column,
+    confirmation,
     excerpt,
     for_each,
     json_column,
@@ -208,8 +211,21 @@ class MemoryAdmin(ReadOnly, ModelAdmin):
     # Actions
 
     @action(description="Delete (can be restored)", icon="delete", permissions=["soft_delete"])
-    def soft_delete(self, request: HttpRequest, queryset: QuerySet[Memory]) -> None:
-        for_each(request, queryset.values_list("uuid", flat=True), services.memory_delete, noun=NOUN, done="deleted")
+    def soft_delete(self, request: HttpRequest, queryset: QuerySet[Memory]) -> TemplateResponse | None:
+        question = confirmation(
+            request,
+            self,
+            queryset,
+            describe=describe_for_deletion,
+            title="Delete memories",
+            question="Delete these memories? Searches no longer find them. They are kept with their history and can be "
+            "restored.",
+            button="Delete",
+        )
+        if question is None:
+            uuids = list(queryset.values_list("uuid", flat=True))
+            for_each(request, uuids, services.memory_delete, noun=NOUN, done="deleted")
+        return question
 
     @action(description="Restore", icon="restore_from_trash", permissions=["restore"])
     def restore(self, request: HttpRequest, queryset: QuerySet[Memory]) -> None:
@@ -252,6 +268,13 @@ class MemoryAdmin(ReadOnly, ModelAdmin):
     ) -> tuple[QuerySet[Memory], bool]:
         term = search_term.strip().replace("\x00", "")
         return (search_memories(request, operator_access(request), queryset, term) if term else queryset), False
+
+
+def describe_for_deletion(memory: Memory) -> Described:
+    """Describe a memory in the question whether to delete it: its content, whose it is, and since when."""
+    content = link("admin:semantic_memory_change", memory.pk, truncatechars(memory.content, SHOWN_CONTENT_CHARS))
+    whose = " / ".join(filter(None, (memory.user_id, memory.household_id, memory.persona_id)))
+    return Described(content, [f"{memory.get_status_display()}, of {whose}, saved at {moment(memory.created_at)}"])
 
 
 def is_search(request: HttpRequest) -> bool:

@@ -8,9 +8,9 @@ from uuid import UUID
 from django.template.defaultfilters import truncatechars
 from django.urls import reverse
 
-from apps.core.admin.kit import NOTHING, choice_badge, moment, pretty_json
+from apps.core.admin.kit import NOTHING, Described, choice_badge, link, moment, pretty_json
 from apps.rules.selectors import MergeRuleVersion
-from apps.semantic.admin.memories import STATUS_COLOURS
+from apps.semantic.admin.memories import SHOWN_CONTENT_CHARS, STATUS_COLOURS
 from apps.semantic.conflicts.review import Winner, can_revert, decisions_undone
 from apps.semantic.domain.receipt_words import OUTCOMES, signal_words
 from apps.semantic.domain.state import MemoryState, Transition
@@ -54,6 +54,19 @@ class MemoryNames:
         """Return a sentence about a memory."""
         words = f"{self.name(uuid)} {predicate}."
         return f"{words[0].upper()}{words[1:]}"
+
+
+def label_receipt(receipt: Conflict) -> str:
+    """Return what was decided, when, and whose memories it was about; without their contents."""
+    return f"{receipt.get_outcome_display()}, {moment(receipt.at)}, user {receipt.user_id}"
+
+
+def describe_for_revert(receipt: Conflict, *, may_read: bool) -> Described:
+    """Describe a decision in the question whether to revert it: a link, both contents, and what a revert does."""
+    sides = (("Candidate", receipt.candidate), ("Existing", receipt.existing)) if may_read else ()
+    contents = [f"{side}: {truncatechars(memory.content, SHOWN_CONTENT_CHARS)}" for side, memory in sides]
+    title = link("admin:semantic_conflict_change", receipt.pk, label_receipt(receipt))
+    return Described(title, [*contents, *describe_consequences(receipt, "revert", may_read=may_read)])
 
 
 def receipt_context(receipt: Conflict, *, may_read: bool) -> dict[str, Any]:

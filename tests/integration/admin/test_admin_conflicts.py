@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from html import unescape
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -14,6 +15,7 @@ from django.urls import reverse
 from django_q.conf import Conf
 from django_q.models import OrmQ, Task
 
+from apps.core.admin.kit import moment
 from apps.core.domain.scope import Scope, system_access
 from apps.rules.services import rule_register
 from apps.semantic.admin.bulk_revert import AT_ONCE
@@ -194,7 +196,16 @@ def test_chosen_decisions_are_accepted(operator: Client, decide: Decide) -> None
 
 def test_reverting_chosen_decisions_asks_first(operator: Client, decide: Decide) -> None:
     receipt = decide()
-    assert "Revert these decisions?" in run(operator, "revert_chosen", [receipt]).content.decode()
+    text = unescape(run(operator, "revert_chosen", [receipt]).content.decode())
+    for words in (
+        "Revert these decisions?",
+        f"Superseded existing, {moment(receipt.at)}, user {receipt.user_id}",
+        f"Candidate: {receipt.candidate.content}",
+        f"Existing: {receipt.existing.content}",
+        f"The existing memory “{receipt.existing.content}” is active again, exactly as before.",
+    ):
+        assert words in text
+    assert f"<li>{receipt.uuid}</li>" not in text
     assert state_of(receipt) == "open"
     run(operator, "revert_chosen", [receipt], confirmed="yes")
     assert state_of(receipt) == "reverted"

@@ -106,9 +106,17 @@ def test_who_may_view_memories_sees_their_history(staff: Callable[..., Client], 
 # Deleting and restoring
 
 
+def test_deleting_from_list_asks_first_and_shows_what(operator: Client, remember: Remember) -> None:
+    memories = [remember("Ana likes tea"), remember("Ana <b>likes</b> dogs")]
+    text = run(operator, "soft_delete", memories).content.decode()
+    for words in ("Delete these memories?", "Ana likes tea", "Ana &lt;b&gt;likes&lt;/b&gt; dogs", "Active, of ana"):
+        assert words in text
+    assert set(Memory.objects.values_list("status", flat=True)) == {"active"}
+
+
 def test_deleting_from_list_is_soft_and_says_how_many(operator: Client, remember: Remember) -> None:
     memories = [remember("one"), remember("two")]
-    response = run(operator, "soft_delete", memories)
+    response = run(operator, "soft_delete", memories, confirmed="yes")
     assert "2 memories deleted." in response.content.decode()
     assert set(Memory.objects.values_list("status", flat=True)) == {"deleted"}
     assert Event.objects.filter(name="memory:semantic:deleted").count() == 2
@@ -167,7 +175,7 @@ def test_who_may_only_look_can_neither_delete_nor_restore(staff: Callable[..., C
     there, gone = remember("one"), remember("two")
     delete(gone)
     client = staff("view_memory")
-    run(client, "soft_delete", [there])
+    run(client, "soft_delete", [there], confirmed="yes")
     run(client, "restore", [gone])
     for action, memory in (("soft_delete_this", there), ("restore_this", gone)):
         response = client.post(address(Memory, action, memory.pk), {"_form_submitted": "True"})
@@ -179,7 +187,7 @@ def test_who_may_only_look_can_neither_delete_nor_restore(staff: Callable[..., C
 
 def test_who_may_delete_memories_can(staff: Callable[..., Client], remember: Remember) -> None:
     memory = remember("one")
-    run(staff("view_memory", "delete_memory"), "soft_delete", [memory])
+    run(staff("view_memory", "delete_memory"), "soft_delete", [memory], confirmed="yes")
     memory.refresh_from_db()
     assert memory.status == "deleted"
 
@@ -198,7 +206,7 @@ def test_neither_logs_nor_messages_hold_content_of_memories(
 ) -> None:
     caplog.set_level(logging.DEBUG, logger="apps")
     memory = remember("a confession")
-    text = run(operator, "soft_delete", [memory]).content.decode()
+    text = run(operator, "soft_delete", [memory], confirmed="yes").content.decode()
     assert "1 memory deleted." in text
     assert "confession" not in caplog.text
     assert all("confession" not in f"{entry.object_repr} {entry.change_message}" for entry in LogEntry.objects.all())

@@ -59,3 +59,41 @@ def test_decision_is_reverted_by_keyboard_and_read_on_small_screen(
         browser.close()
     assert complaints == []
     assert list(Memory.objects.active().values_list("content", flat=True)) == [LISBON]
+
+
+def choose_all(page: Page, action: str) -> None:
+    """Choose every row of a list, and run an action on them."""
+    page.wait_for_selector("#action-toggle")
+    page.check("#action-toggle")
+    page.select_option("select[name=action]", label=action)
+    page.locator("button[name=index]:visible, #changelist-actions button[type=submit]:visible").first.click()
+
+
+def test_reverting_and_deleting_many_asks_and_shows_contents(
+    live_server: LiveServer, remember: Callable[..., Memory]
+) -> None:
+    for content in (LISBON, NOT_LISBON):
+        remember(content)
+    User.objects.create_superuser("operator", password=PASSWORD)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=BROWSER, args=FLAGS)
+        page = browser.new_page(viewport=WIDE)
+        complaints = watch(page)
+        log_in(page, live_server.url)
+        page.goto(live_server.url + address(Conflict, "changelist"), wait_until="load")
+        choose_all(page, "Revert")
+        page.wait_for_selector("text=Revert these decisions?")
+        for words in (f"Candidate: {NOT_LISBON}", f"Existing: {LISBON}", "is active again, exactly as before"):
+            assert words in page.inner_text("section.mh-question")
+        page.click("section.mh-question button:has-text('Revert')")
+        page.wait_for_selector("text=1 decision reverted.")
+        page.goto(live_server.url + address(Memory, "changelist"), wait_until="load")
+        choose_all(page, "Delete (can be restored)")
+        page.wait_for_selector("text=Delete these memories?")
+        assert LISBON in page.inner_text("section.mh-question")
+        page.click("section.mh-question button:has-text('Delete')")
+        page.wait_for_selector("text=memory deleted.")
+        page.goto(f"{live_server.url}{MANY}?rule=:default", wait_until="load")
+        browser.close()
+    assert complaints == []
+    assert not Memory.objects.active().exists()
