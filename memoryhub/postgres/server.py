@@ -121,6 +121,12 @@ class EmbeddedDatabase:
                     ensure_vector(connection)
         except accounts.AccountError as error:
             raise EmbeddedDatabaseError(str(error)) from error
+        except psycopg.Error as error:
+            said = " ".join(str(error).split())
+            raise EmbeddedDatabaseError(f"The database server refuses to work. It said: {said}") from error
+        except OSError as error:
+            where = f" ({error.filename})" if error.filename else ""
+            raise EmbeddedDatabaseError(f"Its files cannot be written: {error.strerror}{where}.") from error
 
     def stop(self, timeout: float = STOP_SECONDS) -> None:
         """Stop the server: fast, then at once after `timeout` seconds. Does nothing when it does not run."""

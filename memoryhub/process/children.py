@@ -35,6 +35,13 @@ def tied_command(command: list[str]) -> list[str]:
     return [sys.executable, "-m", "memoryhub.process.children", str(os.getpid()), *command]
 
 
+class LogFile(logging.handlers.RotatingFileHandler):
+    """A log that is given up line by line while the disk is full; the hub goes on."""
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802  (the name is that of logging)
+        """Drop the line."""
+
+
 class Child:
     """A program that the supervisor keeps running.
 
@@ -58,9 +65,7 @@ class Child:
         self.say = say
         self.started_at = 0.0
         log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._log = logging.handlers.RotatingFileHandler(
-            log, maxBytes=LOG_BYTES, backupCount=LOG_FILES, encoding="utf-8"
-        )
+        self._log = LogFile(log, maxBytes=LOG_BYTES, backupCount=LOG_FILES, encoding="utf-8")
         self._process: subprocess.Popen[str] | None = None
 
     @property

@@ -22,6 +22,7 @@ from memoryhub.postgres.lease import DatabaseLease
 from memoryhub.postgres.server import EmbeddedDatabase, EmbeddedDatabaseError
 from memoryhub.process import children
 from memoryhub.process.children import Child
+from memoryhub.process.database import DatabaseKeeper
 from memoryhub.process.startup import Credentials, StartError, hold_data_directory, require_free_port
 from memoryhub.web.command import WEB_STOP_SECONDS, ask_ready, local_url, web_command
 
@@ -34,7 +35,6 @@ SILENT_WEB_SECONDS = 120.0
 QUIET_SECONDS = 15.0
 # One Ctrl-C may arrive twice: from the terminal, and from `uv run`, which forwards it.
 SAME_SIGNAL_SECONDS = 1.0
-PRUNE_SECONDS = 3600.0
 STEADY_SECONDS = 60.0
 START_ATTEMPTS = 3
 RESTART = Backoff(base_ms=250, multiplier=2, max_ms=30_000)
@@ -89,11 +89,11 @@ class Supervisor:
         self.first_signal_at = 0.0
         self.is_ready = False
         self.credentials = Credentials()
-        self.database: EmbeddedDatabase | None = None
+        self.keeper: DatabaseKeeper | None = None
         self.lease: DatabaseLease | None = None
         if not config.database_url:
-            self.database = EmbeddedDatabase(config.data_dir)
-            self.lease = DatabaseLease(self.database)
+            database = EmbeddedDatabase(config.data_dir)
+            self.keeper, self.lease = DatabaseKeeper(database), DatabaseLease(database)
         self.metrics_dir = config.data_dir / "run" / "metrics"
         self.environment = {name: value for name, value in os.environ.items() if name not in FIRST_SECRETS} | {
             "DJANGO_SETTINGS_MODULE": "memoryhub.settings",
@@ -108,7 +108,6 @@ class Supervisor:
             self.make_part("worker", [sys.executable, "manage.py", "qcluster"], WORKER_STOP_SECONDS),
         ]
         self.preparation: subprocess.Popen[bytes] | None = None
-        self.pruned_at = time.monotonic()
 
     def make_part(self, name: str, command: list[str], stop_seconds: float) -> Part:
         """Return a part that is not started yet."""
@@ -215,15 +214,9 @@ class Supervisor:
     # --- watching -------------------------------------------------------------------------------------
 
     def tick(self) -> None:
-        """Restart what has ended, remove old logs of the database, and wait a moment."""
-        if self.database is not None:
-            if not self.database.is_running() and not self.signals:
-                say("  The database ended; restarting it.", "yellow")
-                self.database.start()
-                say("  The database is running again.", "yellow")
-            if time.monotonic() - self.pruned_at > PRUNE_SECONDS:
-                self.pruned_at = time.monotonic()
-                self.database.prune_logs()
+        """Restart what has ended, and wait a moment."""
+        if self.keeper is not None and not self.signals:
+            self.keeper.tick()
         for part in self.parts:
             self.watch(part)
         time.sleep(TICK_SECONDS)
