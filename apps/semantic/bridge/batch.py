@@ -18,13 +18,14 @@ from apps.semantic.bridge import metrics
 from apps.semantic.bridge.policies import policies_named, routing_table
 from apps.semantic.conflicts.candidate import Candidate
 from apps.semantic.domain.memory import EVENT_KEY, POLICY_KEY, TYPE_KEY, MemoryDraft
+from apps.semantic.domain.routing import BRIDGE_ACTOR
 from apps.semantic.memories.save import SaveOutcome, save_prepare, save_write
 from apps.semantic.memories.writer import SaveResult
 from apps.semantic.models import Ingestion, IngestionStatus, Memory, RoutingPolicy
 from apps.semantic.schemas.memories import MemoryInput, make_draft
 from apps.semantic.store.embedding_space import with_current_space
 
-BRIDGE = system_access("bridge")
+BRIDGE = system_access(BRIDGE_ACTOR)
 # The error of a dropped event that no policy wants any more.
 UNWANTED = "unwanted"
 

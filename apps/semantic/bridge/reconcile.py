@@ -32,8 +32,8 @@ from apps.semantic.models import (
     IngestionStatus,
     Memory,
     MemoryStatus,
-    RevisionAction,
 )
+from apps.semantic.store.provenance import revisions_by_others
 from apps.semantic.store.unit_of_work import UnitOfWork, lock_shards
 
 logger = logging.getLogger(__name__)
@@ -139,13 +139,11 @@ def apply_remedy(memory: Memory, rows: Sequence[Ingestion], work: UnitOfWork, cl
 def linked_memory(memory: Memory, rows: Sequence[Ingestion]) -> LinkedMemory:
     """Return what the decision about a memory depends on."""
     others = Ingestion.objects.filter(memory=memory).exclude(pk__in=[row.pk for row in rows])
-    # Saving the same content with more confidence leaves this trace, by any writer.
-    saved_again = memory.revisions.filter(action=RevisionAction.UPDATED, conflict=None).exclude(actor=BRIDGE.actor)
     return LinkedMemory(
         status=str(memory.status),
         came_from_events=any(row.came_from_events for row in rows),
         has_other_events=others.exists(),
-        saved_by_others=saved_again.exists(),
+        saved_by_others=revisions_by_others([memory]).exists(),
     )
 
 

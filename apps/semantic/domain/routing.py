@@ -9,6 +9,8 @@ from enum import StrEnum
 
 # The share of its importance and confidence that a memory keeps when its events are pruned.
 DEMOTION = 0.5
+# The author of what the bridge does.
+BRIDGE_ACTOR = "bridge"
 
 
 class OnPrune(StrEnum):
@@ -120,7 +122,7 @@ class LinkedMemory:
     """A memory that pruned events are linked to.
 
     status: as `MemoryStatus`. came_from_events: it did not exist before its first event. has_other_events: another
-    event that it is linked to still exists. saved_by_others: another writer has saved the same since.
+    event that it is linked to still exists. saved_by_others: another writer has saved the same since, or reinforced it.
     """
 
     status: str

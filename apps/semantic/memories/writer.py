@@ -15,6 +15,7 @@ from apps.semantic.memories.comparison import Comparison
 from apps.semantic.models import Conflict, Memory, MemoryStatus, Origin
 from apps.semantic.store.details import change_details
 from apps.semantic.store.embedding_space import VectorsMissingError
+from apps.semantic.store.provenance import note_said_again
 from apps.semantic.store.rows import (
     DatedKey,
     DuplicateKey,
@@ -78,6 +79,7 @@ class Writer:
         results = [self.write_one(place, candidate) for place, candidate in enumerate(comparison.candidates)]
         if self.context.vectors.missing:
             raise VectorsMissingError
+        note_said_again(self.unit, [result.memory for result in results if result.action == "skipped"])
         self.unit.write()
         return results
 

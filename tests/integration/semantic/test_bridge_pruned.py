@@ -18,7 +18,7 @@ from apps.semantic.bridge.ingest import events_ingest
 from apps.semantic.bridge.policies import policy_delete, policy_update
 from apps.semantic.bridge.reconcile import links_reconcile
 from apps.semantic.models import BridgeAudit, Ingestion, Memory
-from apps.semantic.services import memories_purge, memory_delete, memory_restore
+from apps.semantic.services import memories_purge, memory_delete, memory_reinforce, memory_restore
 from tests.api import Api
 from tests.integration.semantic.bridge_support import (
     NOON,
@@ -161,6 +161,56 @@ def test_memory_that_somebody_else_has_saved_since_stays(remember: Callable[...,
     assert prune(event) == {"kept": 1}
     assert active() == [event.content]
     assert audited() == [("kept", "saved_by_others")]
+
+
+@pytest.mark.parametrize("on_prune", ["delete", "demote"])
+@pytest.mark.parametrize("confidence", [0.8, 0.3])
+def test_memory_that_user_saved_in_the_same_words_stays(
+    remember: Callable[..., Memory], api: Api, on_prune: str, confidence: float
+) -> None:
+    policy(on_prune=on_prune)
+    event = saved("Ana promised to call the bank")
+    [memory] = remembered(event)
+    for _ in range(2):
+        same = remember("Ana promised to call the bank", confidence=confidence, importance=memory.importance)
+        assert same.pk == memory.pk
+    steps = api.get(f"/api/semantic/memories/{memory.uuid}/history").json()["results"]
+    # The same confidence may add a detail of the user's, less of it never does; either is noted once.
+    assert [step["reason"] for step in steps[1:]] == ["restated" if confidence == 0.8 else "said_again"]
+    assert prune(event) == {"kept": 1}
+    after = Memory.objects.get(pk=memory.pk)
+    assert (after.status, after.importance, after.base_confidence) == ("active", 0.9, 0.8)
+    assert audited() == [("kept", "saved_by_others")]
+
+
+def test_memory_that_user_saved_stays_until_the_last_of_its_events_is_gone_and_after(
+    remember: Callable[..., Memory],
+) -> None:
+    policy(on_prune="delete")
+    first, second = saved("the same"), saved("the same", timestamp=NOON + timedelta(days=1))
+    remembered(first)
+    remember("the same")
+    remembered(second)
+    assert [prune(first), prune(second)] == [{"kept": 1}, {"kept": 1}]
+    assert active() == ["the same"]
+
+
+def test_memory_that_user_reinforced_stays(access: Access) -> None:
+    policy(on_prune="delete")
+    event = saved()
+    [memory] = remembered(event)
+    Memory.objects.filter(pk=memory.pk).update(decay_policy="reinforceable")
+    memory_reinforce(access=access, uuid=memory.uuid)
+    assert prune(event) == {"kept": 1}
+    assert active() == [event.content]
+
+
+def test_bridge_that_says_the_same_again_is_nobody_who_keeps_it() -> None:
+    policy(on_prune="delete")
+    first, second = saved("the same"), saved("the same", timestamp=NOON + timedelta(days=1))
+    remembered(first)
+    remembered(second)
+    assert prune(first, second) == {"deleted": 1}
 
 
 def test_memory_that_was_deleted_meanwhile_is_only_unlinked(access: Access) -> None:
