@@ -36,6 +36,7 @@ RULES = {
     ("metadata", "too_large"),
     ("query", "required"),  # a query, an embedding, or both; words for a mode that needs words
     ("from", "invalid"),  # from <= to
+    ("top_k", "contradiction"),  # the same as limit, where both are given
     ("last_days", "invalid"),  # a window or a number of days, not both
     ("time_window.from", "invalid"),  # from <= to
     ("candidate.embedding", "dimension"),
@@ -93,8 +94,8 @@ def headers() -> dict[str, str]:
 
 
 def broken_rules(response: schemathesis.Response) -> set[tuple[str, str]]:
-    """The (field, code) pairs of a 400; a pair that is no rule for any other answer."""
-    if response.status_code != 400:
+    """The (field, code) pairs of a 400 or 422; a pair that is no rule for any other answer."""
+    if response.status_code not in (400, 422):
         return {("", "")}
     return {(_own_path(error["attr"]), error["code"]) for error in response.json()["errors"]}
 

@@ -34,6 +34,12 @@ class InvalidInputError(MemoryHubError):
     code = "invalid"
 
 
+class ContradictionError(MemoryHubError):
+    """Each part of the input could be used, but not together; `attr` names one of them."""
+
+    code = "contradiction"
+
+
 class ConflictError(MemoryHubError):
     """The current state does not allow this.
 

@@ -46,7 +46,7 @@ def handle_exception(exception: Exception, context: dict[str, Any]) -> Response 
     if not isinstance(exception, errors.MemoryHubError):
         return exception_handler(exception, cast("Any", context))
     code = status_of(exception)
-    kind = "server_error" if code >= 500 else "validation_error" if code == 400 else "client_error"
+    kind = "server_error" if code >= 500 else "validation_error" if code in {400, 422} else "client_error"
     body = problem(kind, exception.code, exception.detail, exception.attr)
     if isinstance(exception, errors.ConflictError) and exception.current is not None:
         body["errors"][0]["current"] = exception.current

@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.utils.urls import replace_query_param
 
 from apps.core.db.scoped import ScopedQuerySet
-from apps.core.domain.errors import NotFoundError
+from apps.core.domain.errors import ContradictionError, NotFoundError
 from apps.core.domain.scope import Access
 from apps.core.schemas.fields import IdentifierField
 from apps.core.schemas.serializers import StrictSerializer
@@ -30,6 +30,17 @@ class PageInput(StrictSerializer):
     persona_id = IdentifierField(required=False)
     limit = serializers.IntegerField(required=False, min_value=1, max_value=200, help_text="Default 50.")
     cursor = serializers.RegexField(CURSOR_PATTERN, required=False, help_text="From `next` or `previous`.")
+
+
+def chosen_limit(data: Mapping[str, Any], default: int) -> int:
+    """Return how many results validated input asks for, as `limit` or by its name in the specification, `top_k`.
+
+    Raises ContradictionError where both are given and differ.
+    """
+    limit, top_k = data.get("limit"), data.get("top_k")
+    if limit is not None and top_k is not None and limit != top_k:
+        raise ContradictionError("Give limit or top_k, which mean the same, or the same number as both.", attr="top_k")
+    return next((given for given in (limit, top_k) if given is not None), default)
 
 
 def page_filters(data: Mapping[str, Any]) -> dict[str, Any]:

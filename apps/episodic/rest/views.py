@@ -71,7 +71,9 @@ class EventQueryView(HubView):
     needed_permission = Permission.READ
 
     @extend_schema(
-        operation_id="events_query", request=queries.EventQueryInput, responses={200: queries.EventQueryOutput}
+        operation_id="events_query",
+        request=queries.EventQueryInput,
+        responses={200: queries.EventQueryOutput, 422: Problem},
     )
     def post(self, request: Request) -> Response:
         """Find the events of a window, the newest first; with a `query` those that match it best, the best first."""

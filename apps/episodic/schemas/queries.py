@@ -16,6 +16,7 @@ from apps.core.schemas.fields import (
     StrictIntegerField,
 )
 from apps.core.schemas.outputs import JSONObject
+from apps.core.schemas.paging import chosen_limit
 from apps.core.schemas.serializers import ScopeInput, scope_of
 from apps.episodic.domain.window import DEFAULT_TOP_K, MAX_EVENT_TYPES, MAX_TOP_K, EventQuery, QueryResult
 from apps.episodic.schemas.events import EventOutput, EventTypeField, event_json
@@ -38,7 +39,12 @@ class EventQueryInput(ScopeInput):
         max_value=MAX_DAYS,
         help_text="From so many days ago on, instead of `from` and `to`.",
     )
-    top_k = StrictIntegerField(required=False, min_value=1, max_value=MAX_TOP_K, default=DEFAULT_TOP_K)
+    limit = StrictIntegerField(
+        required=False, min_value=1, max_value=MAX_TOP_K, help_text=f"How many events at most. Default {DEFAULT_TOP_K}."
+    )
+    top_k = StrictIntegerField(
+        required=False, min_value=1, max_value=MAX_TOP_K, help_text="The same as `limit`; of both one is enough."
+    )
     event_types = serializers.ListField(
         child=EventTypeField(),
         required=False,
@@ -79,7 +85,7 @@ def query_of(data: dict[str, Any]) -> EventQuery:
         start=data.get("start"),
         end=data.get("end"),
         last_days=data.get("last_days"),
-        top_k=data["top_k"],
+        top_k=chosen_limit(data, DEFAULT_TOP_K),
         event_types=tuple(data.get("event_types") or ()),
         text=data.get("query"),
         mode=SearchMode(mode) if mode else None,
@@ -100,7 +106,7 @@ class DroppedOutput(TypedDict):
 
     outside_window: int
     event_type: Annotated[int, "Of other types than asked for."]
-    beyond_top_k: Annotated[int, "More than `top_k`."]
+    beyond_top_k: Annotated[int, "More than `limit`."]
     beyond_text_limit: NotRequired[Annotated[int, "Older than the newest 20,000, or 4 MB of them."]]
     not_compared: NotRequired[Annotated[int, "No word in common, and their meaning was not compared."]]
     no_match: NotRequired[Annotated[int, "No word in common, in the mode `keyword`."]]

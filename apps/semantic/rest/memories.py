@@ -135,7 +135,7 @@ class SearchView(HubView):
 
     needed_permission = Permission.READ
 
-    @extend_schema(operation_id="search", request=SearchInput, responses={200: SearchOutput})
+    @extend_schema(operation_id="search", request=SearchInput, responses={200: SearchOutput, 422: Problem})
     def post(self, request: Request) -> Response:
         """Find memories by meaning and by words, the best first."""
         query = make_query(validate(SearchInput, request.data))

@@ -17,6 +17,7 @@ from apps.core.schemas.fields import (
     VectorField,
 )
 from apps.core.schemas.outputs import Uuid
+from apps.core.schemas.paging import chosen_limit
 from apps.core.schemas.serializers import StrictSerializer, scope_of
 from apps.retrieval.domain.explain import explain_hit
 from apps.retrieval.domain.query import DEFAULT_TOP_K, MAX_TOP_K, SearchMode, SearchQuery
@@ -51,7 +52,15 @@ class SearchInput(TagsInput):
 
     query = StrictCharField(required=False, allow_null=True, max_length=MAX_QUERY_CHARS)
     embedding = VectorField(required=False, allow_null=True)
-    top_k = StrictIntegerField(required=False, min_value=1, max_value=MAX_TOP_K, default=DEFAULT_TOP_K)
+    limit = StrictIntegerField(
+        required=False,
+        min_value=1,
+        max_value=MAX_TOP_K,
+        help_text=f"How many memories at most. Default {DEFAULT_TOP_K}.",
+    )
+    top_k = StrictIntegerField(
+        required=False, min_value=1, max_value=MAX_TOP_K, help_text="The same as `limit`; of both one is enough."
+    )
     min_similarity = StrictFloatField(required=False, allow_null=True, min_value=-1, max_value=1)
     min_confidence = share_field("Only memories that are at least this sure now.")
     time_window = WindowInput(required=False, allow_null=True)
@@ -67,6 +76,7 @@ class SearchInput(TagsInput):
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if attrs.get("time_window") and attrs.get("last_days") is not None:
             raise serializers.ValidationError({"last_days": ["Give time_window or last_days, not both."]})
+        chosen_limit(attrs, DEFAULT_TOP_K)
         return attrs
 
 
@@ -84,7 +94,7 @@ def make_query(data: Mapping[str, Any]) -> SearchQuery:
         query=data.get("query"),
         embedding=data.get("embedding"),
         mode=SearchMode(data["mode"]) if data.get("mode") else None,
-        top_k=data["top_k"],
+        top_k=chosen_limit(data, DEFAULT_TOP_K),
         min_similarity=data.get("min_similarity"),
         min_confidence=data.get("min_confidence"),
         start=start,
@@ -98,7 +108,7 @@ def make_query(data: Mapping[str, Any]) -> SearchQuery:
 class DiagnosticsOutput(TypedDict):
     """How a search came to its results: considered = matched + filtered."""
 
-    matched_count: Annotated[int, "Passed every filter, before top_k."]
+    matched_count: Annotated[int, "Passed every filter, before `limit`."]
     filtered_count: Annotated[int, "Failed a filter."]
     considered_count: Annotated[int, "Visible in the scope."]
     filtered: Annotated[dict[str, int], "By the first filter that failed."]

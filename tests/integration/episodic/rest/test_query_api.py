@@ -69,6 +69,13 @@ def test_newest_events_come_first_with_all_that_is_kept_of_them(api: Api, timeli
     }
 
 
+def test_query_accepts_limit_and_top_k(api: Api) -> None:
+    for asked in ({"limit": 1}, {"top_k": 1}, {"limit": 1, "top_k": 1}):
+        assert ask(api, **asked)["diagnostics"]["returned"] == 1
+    response = api.post(QUERY, {"limit": 1, "top_k": 2})
+    assert (response.status_code, error_attrs(response)) == (422, ["top_k"])
+
+
 def test_diagnostics_count_scanned_and_dropped(api: Api) -> None:
     start = (NOW - 2 * HOUR).isoformat()
     account = ask(api, **{"from": start, "event_types": ["visit", "letter"], "top_k": 1})["diagnostics"]

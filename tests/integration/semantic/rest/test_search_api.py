@@ -9,7 +9,7 @@ from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.scope import Permission, Scope
 from apps.llm.embedding.embedder import embed_texts
 from apps.semantic.models import Memory, MemoryShard
-from tests.api import Api, api_for, contents
+from tests.api import SEARCH, Api, api_for, contents
 
 pytestmark = pytest.mark.django_db
 
@@ -72,6 +72,15 @@ def test_search_respects_limit(facts: Api) -> None:
     answer = facts.search("anything", top_k=2)
     assert answer["count"] == 2
     assert answer["diagnostics"]["matched_count"] == len(FACTS)
+
+
+def test_search_accepts_limit_and_top_k(facts: Api) -> None:
+    for asked in ({"limit": 2}, {"top_k": 2}, {"limit": 2, "top_k": 2}):
+        assert facts.search("anything", **asked)["count"] == 2
+    response = facts.post(SEARCH, {"query": "anything", "limit": 2, "top_k": 3})
+    [error] = response.json()["errors"]
+    assert (response.status_code, error["code"], error["attr"]) == (422, "contradiction", "top_k")
+    assert facts.post(SEARCH, {"query": "anything", "limit": 1_001}).status_code == 400
 
 
 def test_query_semantic_memory_records(api: Api) -> None:
