@@ -23,6 +23,12 @@ HTTP_SECONDS = Histogram(
 )
 
 
+def forget_process(pid: int) -> None:
+    """Take a process that has ended out of the gauges that describe living ones."""
+    if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
+        multiprocess.mark_process_dead(pid)  # type: ignore[no-untyped-call]
+
+
 def exposition() -> bytes:
     """Return all metrics in Prometheus' text format: of every process when they share PROMETHEUS_MULTIPROC_DIR."""
     if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:

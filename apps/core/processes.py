@@ -18,6 +18,7 @@ import psutil
 from django.conf import settings
 from django.db import Error, connection
 
+from apps.core import metrics
 from apps.core.models import ProcessKind
 
 logger = logging.getLogger(__name__)
@@ -95,6 +96,8 @@ def remove_ended() -> None:
     """Remove the processes of this machine that have ended without saying so."""
     here = {state.pid for state in live_processes() if state.host == socket.gethostname()}
     ended = [pid for pid in here if not psutil.pid_exists(pid)]
+    for pid in ended:
+        metrics.forget_process(pid)
     if ended:
         with connection.cursor() as cursor:
             cursor.execute(_REMOVE_ENDED, [socket.gethostname(), ended])

@@ -47,12 +47,22 @@ def execute(argv: list[str]) -> None:
             sys.exit(run())
         if command == "qcluster":
             os.nice(BACKGROUND_NICENESS)
+        elif command is not None and command not in WITHOUT_DATABASE:
+            count_in_hub()
         if needs_embedded_database(command, argv):
             execute_with_database(argv)
         else:
             execute_from_command_line(argv)
     except ImproperlyConfigured as error:
         sys.exit(f"MemoryHub cannot start: {error}")
+
+
+def count_in_hub() -> None:
+    """Count what a command does in the metrics of the hub beside which it runs."""
+    from memoryhub.config.hub import read_config
+    from memoryhub.process.metrics import join_metrics
+
+    join_metrics(read_config().data_dir)
 
 
 def needs_embedded_database(command: str | None, argv: list[str]) -> bool:

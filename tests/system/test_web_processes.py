@@ -99,3 +99,31 @@ def test_killed_web_process_is_replaced_in_the_list(hub):
 
     wait_for(replaced, "a new process")
     assert_all_are_ready(hub)
+
+
+ENABLE_RETENTION = """
+from apps.episodic.domain.retention import GLOBAL_HOUSEHOLD
+from apps.episodic.models import RetentionPolicy
+RetentionPolicy.objects.update_or_create(household_id=GLOBAL_HOUSEHOLD, defaults={"days": 30, "is_enabled": True})
+"""
+
+
+def pruned_events(hub: Hub) -> float:
+    connection = http.client.HTTPConnection("127.0.0.1", hub.port, timeout=30)
+    connection.request("GET", "/metrics")
+    text = connection.getresponse().read().decode()
+    connection.close()
+    found = re.search(r'memoryhub_timeline_pruned_events_total\{reason="retention"\} (\S+)', text)
+    return float(found[1]) if found else 0.0
+
+
+def test_metrics_of_hub_count_what_is_pruned_by_command(hub):
+    assert hub.command("shell", "-v", "0", "-c", ENABLE_RETENTION).returncode == 0
+    for times in (1, 2):
+        event = {"user_id": "ana", "event_type": "note", "content": f"old {times}", "timestamp": "2020-01-01T00:00:00Z"}
+        assert ask(hub, "POST", "/api/episodic/events", event)[0] == 201
+        pruned = hub.command("timeline", "prune")
+        assert pruned.returncode == 0, pruned.stderr
+        assert pruned_events(hub) == times
+    names = {path.name for path in (hub.data_dir / "run" / "metrics").glob("*command*.db")}
+    assert names == {"counter_command0.db", "histogram_command0.db"} | {name for name in names if "gauge" in name}
