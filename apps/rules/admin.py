@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
-from difflib import ndiff
+from difflib import SequenceMatcher
 from typing import Any
 
 from django.contrib import admin, messages
@@ -31,7 +31,6 @@ from apps.rules.selectors import active_rules, rule_history
 
 ACTION_COLOURS = {"Registered": "success", "Updated": "info", "Deleted": "danger", "Restored": "warning"}
 STATE_COLOURS = {"Enabled": "success", "Disabled": "warning", "Broken": "danger"}
-DIFF_KINDS = {"+ ": "added", "- ": "removed", "  ": "same"}
 SHOWN_VERSIONS = 20
 # The name that the theme gives to the button "Rehearse".
 REHEARSE = "rules_mergerule_rehearse"
@@ -349,6 +348,10 @@ def diff_lines(before: Mapping[str, Any] | None, after: Mapping[str, Any] | None
         [] if document is None else json.dumps(document, indent=2, ensure_ascii=False, sort_keys=True).split("\n")
         for document in (before, after)
     )
-    for line in ndiff(old, new):
-        if line[:2] in DIFF_KINDS:
-            yield DIFF_KINDS[line[:2]], line
+    # Line by line: a comparison of their characters as well takes seconds for long descriptions.
+    for tag, start, end, from_new, to_new in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if tag == "equal":
+            yield from (("same", f"  {line}") for line in old[start:end])
+        else:
+            yield from (("removed", f"- {line}") for line in old[start:end])
+            yield from (("added", f"+ {line}") for line in new[from_new:to_new])

@@ -9,9 +9,11 @@ from django.urls import reverse
 
 from apps.core.domain.scope import system_access
 from apps.rules import selectors
+from apps.rules.admin import diff_lines
 from apps.rules.forms import RuleForm
 from apps.rules.models import MergeRule, MergeRuleVersion
 from apps.rules.services import rule_delete, rule_register, rule_update
+from tests.timing import assert_quick
 
 pytestmark = pytest.mark.django_db
 
@@ -220,3 +222,18 @@ def test_who_may_only_look_changes_and_restores_nothing(client: Client, leaf: Me
     version = MergeRuleVersion.objects.latest("version")
     assert client.post(reverse("admin:rules_mergeruleversion_restore", args=[version.pk])).status_code == 403
     assert selectors.registry_version() == before
+
+
+def test_difference_of_long_documents_is_shown_quickly() -> None:
+    """What compared the characters of all lines with each other took seconds."""
+    alike = " ".join(f"w{number} x." for number in range(250))
+    sources = [f"{alike[:195]}{number:03}" for number in range(20)]
+
+    def compare(text: str) -> None:
+        before = {"description": text[:2_000], "conditions": {"source": sources}}
+        after = {"description": text[1:2_000], "conditions": {"source": [f"{source[1:]}x" for source in sources]}}
+        lines = list(diff_lines(before, after))
+        assert [kind for kind, _ in lines].count("added") == [kind for kind, _ in lines].count("removed") == 21
+
+    assert_quick(compare, alike, 0.5)
+    assert list(diff_lines(None, {"a": 1})) == [("added", "+ {"), ("added", '+   "a": 1'), ("added", "+ }")]
