@@ -16,7 +16,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 # Longer than any test waits; a handler that stalls is released when its server stops.
-FOREVER = 60.0
+FOREVER = 600.0
 ANTHROPIC_FINISH = {"stop": "end_turn", "length": "max_tokens", "content_filter": "refusal"}
 
 

@@ -11,8 +11,10 @@ from apps.llm.providers.connections import CallConnection, http_timeout
 from tests.integration.llm.chat_server import Reply
 from tests.integration.llm.providers.conftest import QUESTION
 
-# Far below the time for which servers stall, far above every deadline here.
-SOON = 20.0
+# Far below the time for which servers stall, far above every deadline here, however busy the machine is.
+SOON = 120.0
+# Of calls that must succeed. Only the call that is to end at its deadline has a short one.
+PATIENT = Timeouts(connect=SOON, idle=SOON, total=SOON)
 
 
 class OpenStream(httpcore2.NetworkStream):
@@ -44,10 +46,10 @@ def silent_server() -> Iterator[int]:
         yield server.getsockname()[1]
 
 
-def timeout_of(provider, request: ChatRequest = QUESTION) -> ChatTimeoutError:
+def timeout_of(provider, request: ChatRequest = QUESTION, timeouts: Timeouts | None = None) -> ChatTimeoutError:
     began = time.monotonic()
     with pytest.raises(ChatTimeoutError) as caught:
-        list(provider.stream(request))
+        list(provider.stream(request, timeouts))
     assert time.monotonic() - began < SOON
     return caught.value
 
@@ -100,9 +102,9 @@ def test_stream_may_pause_for_idle_time_and_another_answer_for_all_of_it():
 
 def test_headers_that_trickle_over_used_connection_end_at_deadline(server, connect, service):
     server.say(Reply(), Reply(header_delay=0.02))
-    provider = connect(service, Timeouts(idle=60, total=1.5))
+    provider = connect(service, PATIENT)
     provider.complete(QUESTION)
-    assert timeout_of(provider).phase is TimeoutPhase.TOTAL
+    assert timeout_of(provider, timeouts=PATIENT.within(1.5)).phase is TimeoutPhase.TOTAL
     assert len({received.connection for received in server.received}) == 1
 
 
@@ -123,7 +125,7 @@ def test_call_at_its_deadline_does_not_disturb_others(server, connect, service):
     slow = ChatRequest((ChatMessage(MessageRole.USER, "slow"),), max_tokens=5)
     long, stalled = Reply(chunks=("word ",) * 40, delay=0.05), Reply(stall_after=1)
     server.choose = lambda _, received: long if received.body["messages"][0]["content"] == "slow" else stalled
-    provider = connect(service, Timeouts(idle=60, total=60))
+    provider = connect(service, PATIENT)
     answers: list[str] = []
     thread = threading.Thread(target=lambda: answers.append(provider.complete(slow).text), daemon=True)
     thread.start()
@@ -135,19 +137,24 @@ def test_call_at_its_deadline_does_not_disturb_others(server, connect, service):
 
 def test_interrupted_connection_is_not_used_again(server, connect, service):
     server.say(Reply(stall_after=1), Reply())
-    provider = connect(service, Timeouts(idle=60, total=60))
+    provider = connect(service, PATIENT)
+    stream = provider.stream(QUESTION)
+    next(stream)  # so the server has the request, however late
     with pytest.raises(ChatTimeoutError):
-        list(provider.stream(QUESTION, provider.timeouts.within(0.3)))
+        stream.send(0.3)
     assert provider.complete(QUESTION).text == "Hello there"
     assert len({received.connection for received in server.received}) == 2
 
 
 def test_proxy_of_environment_is_used_and_cannot_stretch_deadline_either(server, connect, monkeypatch):
     monkeypatch.setenv("HTTP_PROXY", server.address)
-    provider = connect("openai", Timeouts(idle=60, total=SOON), base_url="http://models.example.org/v1")
+    provider = connect("openai", PATIENT, base_url="http://models.example.org/v1")
     assert provider.complete(QUESTION).text == "Hello there"
     assert server.received[0].path == "http://models.example.org/v1/chat/completions"
     server.say(Reply(stall_after=1))
+    assert timeout_of(provider, timeouts=PATIENT.within(0.5)).phase is TimeoutPhase.TOTAL
+    stream = provider.stream(QUESTION)
+    next(stream)
     with pytest.raises(ChatTimeoutError) as caught:
-        list(provider.stream(QUESTION, provider.timeouts.within(0.5)))
+        stream.send(0.3)
     assert caught.value.phase is TimeoutPhase.TOTAL
