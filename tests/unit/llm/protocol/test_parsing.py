@@ -1,10 +1,8 @@
 """Which protocol answers, what text is left, and what no output can do: spec 000 "Dual Protocol Compatibility"."""
 
 import json
-import sys
 from dataclasses import asdict
 from itertools import pairwise
-from types import FrameType
 from typing import Any
 
 import pytest
@@ -154,42 +152,6 @@ VALUES = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, 
 def test_valid_parameters_arrive_as_they_are(parameters: dict[str, Any]) -> None:
     assert the_request(abp("t", json.dumps(parameters))).parameters == parameters
     assert the_request(abp("t", json.dumps(parameters, ensure_ascii=False, indent=2))).parameters == parameters
-
-
-def lines_run(text: str) -> int:
-    """How many lines of the protocol's code it takes to read a text."""
-    count = 0
-
-    def trace(frame: FrameType, event: str, _: Any) -> Any:
-        nonlocal count
-        if "protocol" not in frame.f_code.co_filename:
-            return None
-        count += event == "line"
-        return trace
-
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        parse_output(text, repair=no_repair)
-    finally:
-        sys.settrace(before)
-    return count
-
-
-WORST = [
-    "[[ABP_TOOL:", SAVE, SAVE + "{", SAVE + '{"a":', SAVE + '{"a":"', SAVE + '{"a":1}', SAVE + '{"a":1}' + END + "\n",
-    SAVE + '{x:"\n', SAVE + "{a:1}}", '{"a":"' + SAVE, VCP, VCP + "a:「始」", "「始」" + SAVE, END, "{",
-    "<think>", "</think>", '{"a": "<think>', '{<think>}', VCP + "a:「始ESCAPE」", SAVE + '"a":"', SAVE + 'a:",","',
-    "[ABP_TOOL:a", "[ABP_TOOL:a]{", "<<[TOOL_REQUEST]>>",
-    '{"', '"', "```\n", " \n", "\\", "> ", '{"a":1}\n\n', "[[ABP_TOOL:" + "a" * 50,
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("unit", WORST)
-@pytest.mark.parametrize("start", ["", SAVE, SAVE + '{"a":"'], ids=["alone", "in a block", "in a string"])
-def test_work_grows_with_length_not_its_square(unit: str, start: str) -> None:
-    once, twice = (lines_run(start + unit * count) for count in (100, 200))
-    assert twice <= 2.2 * once + 100
 
 
 def test_ten_thousand_open_markers_are_read() -> None:
