@@ -259,15 +259,23 @@ TIMELINE_DIR = CONFIG.data_dir / "timeline"
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "{asctime} {levelname} {name} {message}", "style": "{"}},
+    "formatters": {"line": {"format": "{asctime} {levelname} {name} [{request_id}] {message}", "style": "{"}},
     # 503 is an answer that names what is missing, and a client that waits for /readyz gets it many times.
     "filters": {
+        "request id": {"()": "apps.core.request_id.RequestIdFilter"},
         "not unavailable": {
             "()": "django.utils.log.CallbackFilter",
             "callback": lambda record: getattr(record, "status_code", None) != 503,
+        },
+    },
+    "handlers": {
+        "stderr": {
+            "class": "logging.StreamHandler",
+            "stream": sys.stderr,
+            "formatter": "line",
+            "filters": ["request id"],
         }
     },
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "stream": sys.stderr, "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": "WARNING"},
     "loggers": {
         "apps": {"level": CONFIG.log_level},

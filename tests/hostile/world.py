@@ -73,7 +73,7 @@ ROUTES: dict[str, dict[str, Any]] = {
     "api/semantic/search": {"POST": {"query": "secret word", "explain": True, "top_k": 1000}},
     "api/semantic/status": {"GET": None},
 }
-PUBLIC = {"healthz", "readyz", "metrics", "api/schema", "api/docs"}
+PUBLIC = {"", "api/", "healthz", "readyz", "metrics", "api/schema", "api/docs"}
 READS_BY_POST = {
     "api/episodic/query",
     "api/llm/tools/parse",

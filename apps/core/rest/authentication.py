@@ -4,13 +4,15 @@ from dataclasses import dataclass
 
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from rest_framework.authentication import BaseAuthentication, get_authorization_header
-from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated
 from rest_framework.request import Request
 
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.scope import Access
 from apps.core.selectors import key_verify
 from apps.core.services import key_touch
+
+KEY_HEADER = "Authorization: Bearer <key>"
 
 
 @dataclass(frozen=True)
@@ -24,15 +26,15 @@ class Caller:
 class ApiKeyAuthentication(BaseAuthentication):
     """`Authorization: Bearer <key>`. A wrong, revoked or expired key gets one and the same answer."""
 
-    def authenticate(self, request: Request) -> tuple[Caller, Access] | None:
+    def authenticate(self, request: Request) -> tuple[Caller, Access]:
         parts = get_authorization_header(request).split()
         if not parts:
-            return None
+            raise NotAuthenticated(f"This address needs a key, in the header: {KEY_HEADER}")
         if len(parts) != 2 or parts[0].lower() != b"bearer":
-            raise AuthenticationFailed("Send the key as: Authorization: Bearer <key>")
+            raise AuthenticationFailed(f"Send the key in the header: {KEY_HEADER}")
         key = key_verify(parts[1].decode("latin-1"), utcnow(SYSTEM_CLOCK))
         if key is None:
-            raise AuthenticationFailed("This key is not valid.")
+            raise AuthenticationFailed(f"This key is not valid. Send a valid one in the header: {KEY_HEADER}")
         key_touch(key=key)
         return Caller(key.access), key.access
 

@@ -1,11 +1,13 @@
-"""Addresses of `core`: keys, health, metrics, the OpenAPI document."""
+"""Addresses of `core`: the first page, keys, health, metrics, the index of the API and its OpenAPI document."""
 
 from django.urls import path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
 
-from apps.core.rest import views
+from apps.core.rest import index, views
 
 urlpatterns = [
+    path("", index.home, name="home"),
+    path("api/", index.api_index, name="api"),
     path("healthz", views.healthz, name="healthz"),
     path("readyz", views.readyz, name="readyz"),
     path("metrics", views.prometheus, name="metrics"),

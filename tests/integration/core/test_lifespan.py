@@ -3,16 +3,16 @@
 import asyncio
 from typing import Any
 
-from memoryhub.web.handler import LifespanApplication
+from memoryhub.web.gateway import Gateway
 
-REQUEST = {"type": "http", "path": "/"}
+REQUEST = {"type": "http", "path": "/", "headers": []}
 
 
 async def answering(scope: Any, receive: Any, send: Any) -> None:
     await send({"type": "answer", "to": scope["path"]})
 
 
-def live(application: LifespanApplication, scope: dict[str, Any], *told: str) -> list[dict[str, Any]]:
+def live(application: Gateway, scope: dict[str, Any], *told: str) -> list[dict[str, Any]]:
     """What the application says when it is told these things."""
     said: list[dict[str, Any]] = []
     messages = iter(told)
@@ -29,14 +29,12 @@ def live(application: LifespanApplication, scope: dict[str, Any], *told: str) ->
 
 def test_it_is_done_before_server_is_told_that_all_is_over() -> None:
     done: list[str] = []
-    said = live(
-        LifespanApplication(answering, lambda: done.append("done")), {"type": "lifespan"}, "startup", "shutdown"
-    )
+    said = live(Gateway(answering, lambda: done.append("done")), {"type": "lifespan"}, "startup", "shutdown")
     assert [message["type"] for message in said] == ["lifespan.startup.complete", "lifespan.shutdown.complete"]
     assert done == ["done"]
 
 
 def test_requests_are_passed_on() -> None:
     done: list[str] = []
-    assert live(LifespanApplication(answering, lambda: done.append("done")), REQUEST) == [{"type": "answer", "to": "/"}]
+    assert live(Gateway(answering, lambda: done.append("done")), REQUEST) == [{"type": "answer", "to": "/"}]
     assert done == []
