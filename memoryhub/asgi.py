@@ -1,5 +1,6 @@
 """The ASGI application that `manage.py up` and any ASGI server run."""
 
+import gc
 import os
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memoryhub.settings")
@@ -16,7 +17,8 @@ from apps.core.health import begin_web_process, end_web_process
 from apps.episodic.selectors import warm_up_archive
 from apps.llm.services import warm_up_chat_providers
 from apps.semantic.services import end_index, start_index
-from memoryhub.web.handler import LifespanApplication, ThreadedASGIHandler
+from memoryhub.web.gateway import Gateway
+from memoryhub.web.handler import ThreadedASGIHandler
 
 
 def end_process() -> None:
@@ -25,9 +27,12 @@ def end_process() -> None:
     end_web_process()
 
 
-application = LifespanApplication(
+application = Gateway(
     ServeStaticASGI(ThreadedASGIHandler(), root=str(settings.STATIC_ROOT), prefix="static/"), on_shutdown=end_process
 )
+# What was imported stays for good: no collection of garbage, in which no other thread runs, needs to look at it.
+gc.collect()
+gc.freeze()
 # Each web process has indexes of its own and starts to load them at once: a request of /readyz reaches only one.
 database_watch().begin()
 warm_up_archive()

@@ -23,6 +23,7 @@ from apps.llm.domain.budget import MAX_AMOUNT
 from memoryhub.config.chat import ChatConfig, read_chat_config
 
 EMBEDDERS = ("minilm", "openai", "hashing")
+LOCAL_DIMENSION = 384
 API_KEY_MIN_CHARS = 32
 API_KEY_MAX_CHARS = 200
 
@@ -39,6 +40,11 @@ class EmbeddingConfig:
     openai_dimension: int
     openai_timeout_seconds: float
     threads: int
+
+    @property
+    def dimension(self) -> int:
+        """Return the length of the embedder's vectors."""
+        return self.openai_dimension if self.embedder == "openai" else LOCAL_DIMENSION
 
 
 @dataclass(frozen=True)
@@ -92,6 +98,8 @@ class Config:
     run: str | None
     web_processes: int
     web_threads: int
+    web_wait_seconds: float
+    web_patience_seconds: float
     worker_processes: int
     metrics_token: str | None = field(repr=False)
     log_level: str
@@ -193,6 +201,10 @@ def read_environment(env: Env) -> Config:
         run=env.str("MEMORYHUB_RUN", "", validate=validate.Length(max=200)) or None,
         web_processes=env.int("MEMORYHUB_WEB_PROCESSES", min(processors, 2), validate=validate.Range(min=1, max=64)),
         web_threads=env.int("MEMORYHUB_WEB_THREADS", 8, validate=validate.Range(min=1, max=256)),
+        web_wait_seconds=env.float("MEMORYHUB_WEB_WAIT_SECONDS", 1.0, validate=validate.Range(min=0.05, max=60)),
+        web_patience_seconds=env.float(
+            "MEMORYHUB_WEB_PATIENCE_SECONDS", 60.0, validate=validate.Range(min=5, max=3_600)
+        ),
         worker_processes=env.int("MEMORYHUB_WORKER_PROCESSES", 1, validate=validate.Range(min=1, max=64)),
         metrics_token=env.str("MEMORYHUB_METRICS_TOKEN", "") or None,
         log_level=env.str(

@@ -10,10 +10,11 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views import defaults
 from drf_standardized_errors.handler import exception_handler
 from rest_framework import status
-from rest_framework.exceptions import APIException
 from rest_framework.response import Response
 
 from apps.core.domain import errors
+from apps.core.request_id import current_request_id
+from apps.core.schemas.bodies import BodyTooLargeError
 from apps.core.schemas.errors import problem, status_of
 
 logger = logging.getLogger(__name__)
@@ -22,29 +23,22 @@ DATABASE_RETRY_SECONDS = 2
 OVERLOAD_RETRY_SECONDS = 1
 
 
-class BodyTooLarge(APIException):
-    """A request body beyond DATA_UPLOAD_MAX_MEMORY_SIZE."""
-
-    status_code = status.HTTP_413_REQUEST_ENTITY_TOO_LARGE
-    default_code = "too_large"
-
-    def __init__(self) -> None:
-        super().__init__(f"The request body is too large: at most {settings.DATA_UPLOAD_MAX_MEMORY_SIZE} bytes.")
-
-
 def handle_exception(exception: Exception, context: dict[str, Any]) -> Response | None:
     """Turn errors of the domain and of the database into answers, and leave the rest to DRF.
 
     503 for the database means that it cannot be reached just now; nothing was written.
     """
     if isinstance(exception, RequestDataTooBig):
-        exception = BodyTooLarge()
+        exception = BodyTooLargeError(settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
     if isinstance(exception, OperationalError | InterfaceError):
         logger.warning("database unavailable: %s", type(exception).__name__)
         body = problem("server_error", "unavailable", "The database cannot be reached. Try again shortly.")
         return unavailable(body, status.HTTP_503_SERVICE_UNAVAILABLE, DATABASE_RETRY_SECONDS)
     if not isinstance(exception, errors.MemoryHubError):
-        return exception_handler(exception, cast("Any", context))
+        response = exception_handler(exception, cast("Any", context))
+        if response is not None and response.status_code == status.HTTP_500_INTERNAL_SERVER_ERROR:
+            response.data = fault()
+        return response
     code = status_of(exception)
     kind = "server_error" if code >= 500 else "validation_error" if code in {400, 422} else "client_error"
     body = problem(kind, exception.code, exception.detail, exception.attr)
@@ -63,9 +57,8 @@ def unavailable(body: dict[str, Any], code: int, retry_after: int) -> Response:
     return response
 
 
-def too_large() -> HttpResponse:
+def too_large(error: BodyTooLargeError) -> HttpResponse:
     """Return 413 for a body that is not read to its end, which is why the connection cannot be used again."""
-    error = BodyTooLarge()
     body = problem("client_error", error.default_code, str(error.detail))
     return JsonResponse(body, status=error.status_code, headers={"Connection": "close"})
 
@@ -75,6 +68,12 @@ def overloaded() -> HttpResponse:
     body = problem("server_error", "overloaded", "Too many requests are waiting. Try again shortly.")
     headers = {"Retry-After": str(OVERLOAD_RETRY_SECONDS)}
     return JsonResponse(body, status=status.HTTP_503_SERVICE_UNAVAILABLE, headers=headers)
+
+
+def fault() -> dict[str, Any]:
+    """Return the body of a 500: by the id of the request the operator finds the fault in the log."""
+    detail = f"Something went wrong here. The log of the hub says what, at the request {current_request_id()}."
+    return problem("server_error", "error", detail)
 
 
 def is_api(request: HttpRequest) -> bool:
@@ -110,4 +109,4 @@ def server_error(request: HttpRequest) -> HttpResponse:
     """Return 500 for a fault of the hub, as JSON under /api/."""
     if not is_api(request):
         return defaults.server_error(request)
-    return JsonResponse(problem("server_error", "error", "Something went wrong here."), status=500)
+    return JsonResponse(fault(), status=500)

@@ -1,6 +1,7 @@
 """The base of every API view, API keys, health and metrics."""
 
 import hmac
+from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
@@ -17,6 +18,7 @@ from rest_framework.views import APIView
 
 from apps.core import health, metrics, selectors, services
 from apps.core.domain.scope import Access, Permission
+from apps.core.schemas.bodies import BodyLimit, small_limit
 from apps.core.schemas.fields import printable
 from apps.core.schemas.serializers import (
     KeyCreatedOutput,
@@ -35,9 +37,13 @@ class HubView(APIView):
 
     query_methods: the methods that take a query string, which the view checks with `validate_query`; with
     any other a parameter is refused like an unknown field.
+    body_limit: returns how large a body may be; the web server refuses a larger one unread.
+    is_heavy: a request works through many items, and waits for a thread behind all others.
     """
 
     needed_permission: Permission | None = None
+    body_limit: Callable[[], BodyLimit] = staticmethod(small_limit)
+    is_heavy = False
     query_methods: frozenset[str] = frozenset()
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:

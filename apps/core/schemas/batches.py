@@ -8,10 +8,10 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.settings import api_settings
 
 from apps.core.domain.errors import MemoryHubError
+from apps.core.schemas.bodies import MAX_BATCH
 from apps.core.schemas.errors import problem, status_of
 from apps.core.schemas.serializers import StrictSerializer, shared
 
-MAX_BATCH = 1_000
 Answer = dict[str, Any]
 
 
@@ -56,11 +56,18 @@ def validate_item(serializer: type[StrictSerializer], item: Any) -> Answer:
     try:
         return cast("Answer", shared(serializer).run_validation(item))
     except ValidationError as refused:
-        # For an item that is no object the serializer names no field; as the body of a request it would.
-        is_about_fields = isinstance(refused.detail, dict)
-        error = refused if is_about_fields else ValidationError({api_settings.NON_FIELD_ERRORS_KEY: refused.detail})
-        body = ExceptionFormatter(error, cast("Any", {}), error).run()
-        raise ItemRefusedError({"status": error.status_code, **body}) from None
+        answer = refusal_of(refused)
+    # Out of the block: the error is in no other one's context, and so the item not kept with it until it is collected.
+    raise ItemRefusedError(answer)
+
+
+def refusal_of(refused: ValidationError) -> Answer:
+    """Return the error of an item that its serializer has refused."""
+    # For an item that is no object the serializer names no field; as the body of a request it would.
+    is_about_fields = isinstance(refused.detail, dict)
+    error = refused if is_about_fields else ValidationError({api_settings.NON_FIELD_ERRORS_KEY: refused.detail})
+    body = ExceptionFormatter(error, cast("Any", {}), error).run()
+    return {"status": error.status_code, **body}
 
 
 def item_error(error: MemoryHubError) -> Answer:

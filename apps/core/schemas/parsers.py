@@ -4,28 +4,32 @@ import json
 from collections.abc import Mapping
 from typing import IO, Any
 
-from django.conf import settings
-from django.core.exceptions import RequestDataTooBig
 from rest_framework.exceptions import ParseError, ValidationError
 from rest_framework.parsers import JSONParser
 
+from apps.core.domain.json_shape import find_excess
+from apps.core.schemas.bodies import MAX_DEPTH, BodyTooLargeError, whole_limit
 from apps.core.schemas.fields import printable
 
 
 class StrictJSONParser(JSONParser):
-    """JSON in UTF-8 whose failures are always a 400, or a 413 beyond DATA_UPLOAD_MAX_MEMORY_SIZE.
+    """JSON in UTF-8 whose failures are always a 400, or a 413 beyond the `body_limit` of the view.
 
-    Refused are broken text, another encoding, NaN and Infinity, nesting too deep for the parser, and an object
-    that has a member twice, of which one would be lost.
+    Refused are broken text, another encoding, NaN and Infinity, nesting too deep or more values than the address
+    takes, both before they are parsed, and an object that has a member twice, of which one would be lost.
     """
 
     def parse(
         self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
     ) -> Any:
         """Return the parsed body."""
-        body: bytes = stream.read(settings.DATA_UPLOAD_MAX_MEMORY_SIZE + 1)
-        if len(body) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
-            raise RequestDataTooBig
+        view = (parser_context or {}).get("view")
+        limit = getattr(view, "body_limit", whole_limit)()
+        body: bytes = stream.read(limit.size + 1)
+        if len(body) > limit.size:
+            raise BodyTooLargeError(limit.size)
+        if excess := find_excess(body, MAX_DEPTH, limit.values):
+            raise ParseError(f"JSON parse error - {excess}.")
         try:
             return json.loads(body.decode(), parse_constant=refuse_constant, object_pairs_hook=unique_members)
         except RecursionError as error:

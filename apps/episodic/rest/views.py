@@ -14,6 +14,7 @@ from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import Permission
 from apps.core.rest.views import HubView, validate_query
 from apps.core.schemas.batches import ItemRefusedError, item_error, validate_item
+from apps.core.schemas.bodies import batch_limit, item_limit, search_limit
 from apps.core.schemas.serializers import Problem, validate
 from apps.episodic import selectors, services
 from apps.episodic.domain.event import EventDraft
@@ -25,6 +26,8 @@ RETRY_SECONDS = "2"
 
 class EventsView(HubView):
     """Record an event."""
+
+    body_limit = staticmethod(item_limit)
 
     @extend_schema(
         operation_id="events_record",
@@ -40,6 +43,9 @@ class EventsView(HubView):
 
 class EventBatchView(HubView):
     """Record many events."""
+
+    body_limit = staticmethod(batch_limit)
+    is_heavy = True
 
     @extend_schema(
         operation_id="events_record_batch", request=events.EventBatchInput, responses={200: events.EventBatchOutput}
@@ -69,6 +75,7 @@ class EventQueryView(HubView):
     """Find events."""
 
     needed_permission = Permission.READ
+    body_limit = staticmethod(search_limit)
 
     @extend_schema(
         operation_id="events_query",

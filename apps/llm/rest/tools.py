@@ -6,6 +6,7 @@ from rest_framework.response import Response
 
 from apps.core.domain.scope import Permission
 from apps.core.rest.views import HubView
+from apps.core.schemas.bodies import document_limit
 from apps.core.schemas.serializers import validate
 from apps.llm.domain.protocol.results import ProtocolMode
 from apps.llm.schemas.tools import (
@@ -34,6 +35,7 @@ class ParseView(HubView):
     """The requests in the output of a model."""
 
     needed_permission = Permission.READ
+    body_limit = staticmethod(document_limit)
 
     @extend_schema(operation_id="llm_tools_parse", request=ToolTextInput, responses={200: ParseOutput})
     def post(self, request: Request) -> Response:
@@ -47,6 +49,7 @@ class ExecuteView(HubView):
     """The requests in the output of a model, executed. Each tool needs its own permission."""
 
     needed_permission = Permission.READ
+    body_limit = staticmethod(document_limit)
 
     @extend_schema(operation_id="llm_tools_execute", request=ToolTextInput, responses={200: ExecuteOutput})
     def post(self, request: Request) -> Response:

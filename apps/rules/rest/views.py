@@ -12,6 +12,7 @@ from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.scope import Access, Permission
 from apps.core.rest.permissions import HasKeyPermission
 from apps.core.rest.views import HubView, validate_query
+from apps.core.schemas.bodies import batch_limit, document_limit, pair_limit
 from apps.core.schemas.serializers import Problem, validate
 from apps.rules import selectors, services
 from apps.rules.domain.documents.problems import InvalidRuleError
@@ -31,6 +32,7 @@ class RuleView(HubView):
     """A view about rules. reads: the methods that change nothing."""
 
     permission_classes = [RulePermission]
+    body_limit = staticmethod(document_limit)
     reads = frozenset({"GET", "HEAD", "OPTIONS"})
 
     def handle_exception(self, exc: Exception) -> Response:
@@ -112,6 +114,9 @@ class ExportView(RuleView):
 class LoadView(RuleView):
     """Rules of an export."""
 
+    body_limit = staticmethod(batch_limit)
+    is_heavy = True
+
     @extend_schema(operation_id="rules_load", request=inputs.LoadInput, responses={200: outputs.RuleListOutput})
     def post(self, request: Request) -> Response:
         """Register all of these rules, or none. One that exists is replaced; the order does not matter."""
@@ -125,6 +130,7 @@ class LoadView(RuleView):
 class MatchView(RuleView):
     """The rule that applies."""
 
+    body_limit = staticmethod(pair_limit)
     reads = RuleView.reads | {"POST"}
 
     @extend_schema(operation_id="rules_match", request=inputs.MatchInput, responses={200: outputs.MatchOutput})
@@ -142,6 +148,7 @@ class MatchView(RuleView):
 class EvaluateView(RuleView):
     """The decision of a rule."""
 
+    body_limit = staticmethod(pair_limit)
     reads = RuleView.reads | {"POST"}
 
     @extend_schema(

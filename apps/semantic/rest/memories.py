@@ -14,6 +14,7 @@ from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import Permission
 from apps.core.rest.views import HubView, refuse_body, validate_query
 from apps.core.schemas.batches import ItemRefusedError, item_error, validate_item
+from apps.core.schemas.bodies import batch_limit, item_limit, search_limit
 from apps.core.schemas.paging import Page, page_filters, page_links
 from apps.core.schemas.serializers import Problem, scope_of, validate
 from apps.semantic import selectors, services
@@ -39,6 +40,7 @@ from apps.semantic.schemas.status import StatusOutput, render_status
 class MemoriesView(HubView):
     """Save and list memories."""
 
+    body_limit = staticmethod(item_limit)
     query_methods = frozenset({"GET", "HEAD"})
 
     @extend_schema(operation_id="memories_list", parameters=[ListInput], responses={200: MemoryPage, 404: Problem})
@@ -60,6 +62,9 @@ class MemoriesView(HubView):
 
 class BatchView(HubView):
     """Save many memories."""
+
+    body_limit = staticmethod(batch_limit)
+    is_heavy = True
 
     @extend_schema(operation_id="memories_save_batch", request=BatchInput, responses={200: BatchOutput})
     def post(self, request: Request) -> Response:
@@ -134,6 +139,7 @@ class SearchView(HubView):
     """Find memories."""
 
     needed_permission = Permission.READ
+    body_limit = staticmethod(search_limit)
 
     @extend_schema(operation_id="search", request=SearchInput, responses={200: SearchOutput, 422: Problem})
     def post(self, request: Request) -> Response:

@@ -8,6 +8,7 @@ from rest_framework.response import Response
 
 from apps.core.domain.scope import Permission
 from apps.core.rest.views import HubView
+from apps.core.schemas.bodies import document_limit
 from apps.core.schemas.serializers import Problem, scope_of, validate
 from apps.rules.domain.documents.problems import InvalidRuleError
 from apps.semantic import services
@@ -18,6 +19,8 @@ class RehearseView(HubView):
     """What a change would do."""
 
     needed_permission = Permission.READ
+    body_limit = staticmethod(document_limit)
+    is_heavy = True
 
     @extend_schema(operation_id="rules_rehearse", request=RehearseInput, responses={200: RehearsalOutput, 404: Problem})
     def post(self, request: Request, name: str) -> Response:

@@ -6,8 +6,6 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from django.db import connections
-
 from memoryhub.web.handler import ThreadedASGIHandler
 
 Receive = Callable[[], Awaitable[Any]]
@@ -62,7 +60,4 @@ class Server:
 
     def close(self) -> None:
         """Close the connections that its threads have."""
-        threads = self.application._threads
-        for future in [threads.submit(connections.close_all) for _ in range(threads._max_workers)]:
-            future.result()
-        threads.shutdown()
+        self.application.close()

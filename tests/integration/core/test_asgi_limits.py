@@ -12,20 +12,22 @@ import pytest
 import uvicorn
 from django.http import JsonResponse
 
-from memoryhub.web import handler
+from memoryhub.web import queue
+from memoryhub.web.protocol import HubProtocol
 from tests.api import MEMORIES
 from tests.integration.core.asgi import Answer, Server, body_of
 
 LIMIT = 1_000
 WAITING = 3
+WAIT_SECONDS = 30
 
 
 @pytest.fixture
 def server(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     """A server of one thread, with small limits."""
     settings.DATA_UPLOAD_MAX_MEMORY_SIZE = LIMIT
-    settings.MEMORYHUB = replace(settings.MEMORYHUB, web_threads=1)
-    monkeypatch.setattr(handler, "MAX_WAITING", WAITING)
+    settings.MEMORYHUB = replace(settings.MEMORYHUB, web_threads=1, web_wait_seconds=WAIT_SECONDS)
+    monkeypatch.setattr(queue, "MAX_WAITING", WAITING)
     server = Server()
     yield server
     server.close()
@@ -56,7 +58,11 @@ def assert_too_large(answer: Answer) -> None:
     assert (answer.status, answer.headers["connection"]) == (413, "close")
     assert answer.json["type"] == "client_error"
     assert answer.json["errors"] == [
-        {"code": "too_large", "detail": f"The request body is too large: at most {LIMIT} bytes.", "attr": None}
+        {
+            "code": "too_large",
+            "detail": f"The request body is too large: at most {LIMIT} bytes at this address.",
+            "attr": None,
+        }
     ]
 
 
@@ -96,10 +102,15 @@ def test_a_body_of_the_largest_size_is_read(server: Server) -> None:
 # --- overload -----------------------------------------------------------------------------------------
 
 
+def occupied(server: Server) -> int:
+    """How many requests have a thread or wait for one."""
+    return server.application.queue.running + server.application.queue.waiting
+
+
 async def crowd(server: Server, count: int) -> list[asyncio.Task[Answer]]:
     """Requests that have all come as far as they can."""
     tasks = [asyncio.create_task(server.ask("GET", "/", body_of([b""]))) for _ in range(count)]
-    while sum(task.done() for task in tasks) + len(server.application._running) < count:
+    while sum(task.done() for task in tasks) + occupied(server) < count:
         await asyncio.sleep(0.01)
     return tasks
 
@@ -157,7 +168,7 @@ def test_a_client_that_goes_away_leaves_its_place(server: Server, gate: Gate) ->
         tasks = await crowd(server, WAITING)
         with pytest.raises(IndexError):  # There is no answer.
             await server.ask("GET", "/", leave)
-        assert len(server.application._running) == WAITING
+        assert occupied(server) == WAITING
         gate.opened.set()
         await asyncio.gather(*tasks)
         return gate.answered
@@ -170,7 +181,7 @@ def test_a_client_that_goes_away_leaves_its_place(server: Server, gate: Gate) ->
 
 @pytest.fixture
 def port(server: Server) -> Iterator[int]:
-    config = uvicorn.Config(server.application, port=0, lifespan="off", log_level="warning")
+    config = uvicorn.Config(server.application, http=HubProtocol, port=0, lifespan="off", log_level="warning")
     web = uvicorn.Server(config)
     thread = threading.Thread(target=web.run)
     thread.start()
@@ -203,7 +214,7 @@ def test_over_http_full_house_says_so_and_stays_alive(port: int, server: Server,
     others = [threading.Thread(target=get, args=["/"]) for _ in range(1 + WAITING)]
     for other in others:
         other.start()
-    while len(server.application._running) < len(others):
+    while occupied(server) < len(others):
         time.sleep(0.01)
     assert [get("/"), get("/healthz")] == [503, 200]
     gate.opened.set()
