@@ -104,7 +104,7 @@ class Supervisor:
             children.MARK: str(config.data_dir),
         }
         self.parts = [
-            self.make_part("web", web_command(config), WEB_STOP_SECONDS),
+            self.make_part("web", web_command(), WEB_STOP_SECONDS),
             self.make_part("worker", [sys.executable, "manage.py", "qcluster"], WORKER_STOP_SECONDS),
         ]
         self.preparation: subprocess.Popen[bytes] | None = None

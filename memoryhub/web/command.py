@@ -8,14 +8,9 @@ from memoryhub.config.hub import Config
 WEB_STOP_SECONDS = 5.0
 
 
-def web_command(config: Config) -> list[str]:
-    """Return the command line of the ASGI server."""
-    return [
-        *(sys.executable, "-m", "uvicorn", "memoryhub.asgi:application"),
-        *("--host", config.host, "--port", str(config.port), "--workers", str(config.web_processes)),
-        *("--lifespan", "on", "--no-access-log", "--log-level", "warning", "--no-server-header"),
-        *("--timeout-graceful-shutdown", str(round(WEB_STOP_SECONDS) - 1)),
-    ]
+def web_command() -> list[str]:
+    """Return the command line of the web server, which reads the same environment."""
+    return [sys.executable, "-m", "memoryhub.web.server"]
 
 
 def ask_ready(config: Config) -> tuple[int | None, str]:

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import uvicorn
 from django.conf import settings
 
 from apps.retrieval.domain import planner
@@ -23,7 +22,9 @@ from apps.semantic.index.snapshots import KEPT, SAVE_STEPS
 from apps.semantic.services import memory_delete, memory_save_many
 from apps.semantic.store.embedding_space import current_space, forget_space
 from benchmarks.vectors.data import fill, synthetic_scope
-from memoryhub.web.command import ask_ready, web_command
+from memoryhub.config.hub import Config
+from memoryhub.web.command import ask_ready
+from memoryhub.web.server import serve
 from tests.integration.semantic.graph_support import (
     answers_are_exact,
     keep,
@@ -61,12 +62,12 @@ def change_all_the_time(ready: Any, number: int) -> None:
         keep(index_cache())
 
 
-def serve(command: list[str]) -> None:
+def serve_hub(config: Config) -> None:
     """What a web process does, with a graph that knows more than its snapshot; too little more to write it anew."""
     keep(index_cache())
     memory_save_many(access=ACCESS, drafts=[random_draft(number) for number in range(COVERED)])
     keep(index_cache())
-    uvicorn.main.main(command[command.index("uvicorn") + 1 :], standalone_mode=False)
+    serve(config)
 
 
 # --- what is there before -----------------------------------------------------------------------------
@@ -185,7 +186,7 @@ def test_killed_at_any_moment_of_ceaseless_changes_it_answers_as_before() -> Non
 def test_web_process_that_is_told_to_end_leaves_its_last_changes_on_disk() -> None:
     rows_alone()
     config = replace(settings.MEMORYHUB, host="127.0.0.1", port=free_port(), web_processes=1)
-    process = start(serve, this_place(), web_command(config))
+    process = start(serve_hub, this_place(), config)
     wait_for(lambda: ask_ready(config)[0] or not process.is_alive(), "a web server")
     process.terminate()
     process.join(PATIENCE)

@@ -78,7 +78,7 @@ def stored(hub: Hub, user: str) -> list[str]:
 
 
 def kill_web(hub: Hub) -> None:
-    web = hub.part("uvicorn")
+    web = hub.part("memoryhub.web.server")
     for process in [*web.children(recursive=True), web]:
         process.kill()
 

@@ -77,7 +77,7 @@ def test_another_command_uses_running_database_and_leaves_it_running(hub):
     assert hub.database.pid == pid
 
 
-@pytest.mark.parametrize("word", ["uvicorn", "qcluster"])
+@pytest.mark.parametrize("word", ["memoryhub.web.server", "qcluster"])
 def test_killed_part_is_started_again_and_leaves_nothing_behind(hub, word):
     killed = hub.part(word)
     tree = [killed, *killed.children(recursive=True)]
@@ -122,7 +122,7 @@ def test_after_everything_was_killed_at_once_next_start_recovers(hub):
 
 def test_the_second_ctrl_c_forces_the_end(hub):
     everything = hub.processes()
-    hub.part("uvicorn").suspend()  # so that the first Ctrl-C has to wait
+    hub.part("memoryhub.web.server").suspend()  # so that the first Ctrl-C has to wait
     hub.process.send_signal(signal.SIGINT)
     wait_for(lambda: "Stopping" in hub.said(), "the first to be heard")
     time.sleep(1.1)

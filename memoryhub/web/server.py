@@ -1,0 +1,178 @@
+"""The web server: processes that answer requests, and a parent that replaces those that end or fall silent.
+
+Run as `python -m memoryhub.web.server`. Each process sends its parent a sign of life every second. It cannot while a
+single call keeps Python's lock, and on a busy machine it may be late, so the parent is patient: until then the other
+processes accept what is new. A process that is silent for longer is stuck, with all its requests; the parent has it
+print where its threads are, and kills it.
+"""
+
+import faulthandler
+import logging
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+import time
+from contextlib import suppress
+from multiprocessing.connection import Connection
+from socket import socket
+from types import FrameType
+from typing import Any
+
+import uvicorn
+from uvicorn.config import STARTUP_FAILURE
+
+from memoryhub.config.hub import Config, read_config
+from memoryhub.web.command import WEB_STOP_SECONDS
+from memoryhub.web.protocol import HubProtocol
+
+APPLICATION = "memoryhub.asgi:application"
+BEAT_SECONDS = 1.0
+TICK_SECONDS = 0.25
+# How long a process that is about to be killed may take to print its stacks.
+STACKS_SECONDS = 0.5
+# Longer than proxies keep an idle connection, so that none sends a request into one that is being closed.
+KEEP_ALIVE_SECONDS = 75
+
+logger = logging.getLogger("memoryhub.web")
+_spawn = multiprocessing.get_context("spawn")
+
+
+def server_config(config: Config, application: Any = APPLICATION) -> uvicorn.Config:
+    """Return how uvicorn serves an application, or what its dotted path names."""
+    return uvicorn.Config(
+        application,
+        host=config.host,
+        port=config.port,
+        http=HubProtocol,
+        lifespan="on",
+        access_log=False,
+        log_config=None,
+        log_level="warning",
+        server_header=False,
+        # Only behind a proxy that the operator named: anybody on this machine can send X-Forwarded headers.
+        proxy_headers=config.https,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=round(WEB_STOP_SECONDS) - 1,
+    )
+
+
+def run_process(config: Config, listener: socket, beats: Connection) -> None:
+    """Serve in this process, and send signs of life."""
+    faulthandler.register(signal.SIGUSR1, all_threads=True)
+    server = uvicorn.Server(server_config(config))
+    threading.Thread(target=send_beats, args=(server, beats), name="signs of life", daemon=True).start()
+    server.run(sockets=[listener])
+
+
+def send_beats(server: uvicorn.Server, beats: Connection) -> None:
+    """Tell the parent each second whether this process serves; end the process when the parent is gone."""
+    with suppress(OSError):
+        while True:
+            beats.send(server.started)
+            time.sleep(BEAT_SECONDS)
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+class WebProcess:
+    """A process that serves. has_served: it was ready to answer at some time."""
+
+    def __init__(self, config: Config, listener: socket) -> None:
+        self.has_served = False
+        self._heard_at = time.monotonic()
+        self._beats, sent = _spawn.Pipe(duplex=False)
+        self.process = _spawn.Process(target=run_process, args=(config, listener, sent), name="memoryhub-web")
+        self.process.start()
+        sent.close()
+
+    def silent_seconds(self) -> float:
+        """Return for how long there was no sign of life."""
+        with suppress(OSError, EOFError):
+            while self._beats.poll():
+                self.has_served = bool(self._beats.recv()) or self.has_served
+                self._heard_at = time.monotonic()
+        return time.monotonic() - self._heard_at
+
+    def kill(self) -> None:
+        """Have the process print the stacks of its threads, and kill it."""
+        with suppress(ProcessLookupError):
+            os.kill(self.process.pid or 0, signal.SIGUSR1)
+        self.process.join(STACKS_SECONDS)
+        self.process.kill()
+        self.process.join()
+
+    def close(self) -> None:
+        """Release the pipe."""
+        self._beats.close()
+
+
+class WebServer:
+    """The parent of the web processes."""
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+        self.listener = server_config(config).bind_socket()
+        self.stopping = threading.Event()
+        self.exit_code = 0
+        self.processes: list[WebProcess] = []
+
+    def run(self) -> int:
+        """Serve until a signal arrives; return the exit code."""
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._on_signal)
+        self.processes = [WebProcess(self.config, self.listener) for _ in range(self.config.web_processes)]
+        while not self.stopping.wait(TICK_SECONDS):
+            self.processes = [self.watch(process) for process in self.processes]
+        for process in self.processes:
+            process.process.terminate()
+        for process in self.processes:
+            process.process.join()
+        return self.exit_code
+
+    def watch(self, process: WebProcess) -> WebProcess:
+        """Return the process, or the one that replaces it."""
+        if self.stopping.is_set():
+            return process
+        silent, pid, code = process.silent_seconds(), process.process.pid, process.process.exitcode
+        if code is None and silent <= self.config.web_patience_seconds:
+            return process
+        if code is None:
+            logger.error(
+                "web process %s is killed with the requests that it was answering: there was no sign of life for "
+                "%.0f s (MEMORYHUB_WEB_PATIENCE_SECONDS); where its threads were is printed above",
+                pid,
+                silent,
+            )
+            process.kill()
+        elif process.has_served:
+            logger.error("web process %s %s; another one is started", pid, describe_end(code))
+        else:
+            logger.error("web process %s %s before it could serve", pid, describe_end(code))
+            self.exit_code = code if code > 0 else STARTUP_FAILURE
+            self.stopping.set()
+            return process
+        process.close()
+        return WebProcess(self.config, self.listener)
+
+    def _on_signal(self, _number: int, _frame: FrameType | None) -> None:
+        self.stopping.set()
+
+
+def describe_end(code: int) -> str:
+    """Return in words how a process ended. code: negative for a signal."""
+    return f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
+
+
+def serve(config: Config) -> int:
+    """Serve until a signal arrives; return the exit code."""
+    if config.web_processes > 1:
+        return WebServer(config).run()
+    server = uvicorn.Server(server_config(config))
+    server.run()
+    return 0 if server.started else STARTUP_FAILURE
+
+
+if __name__ == "__main__":
+    logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s %(message)s")
+    sys.exit(serve(read_config()))
