@@ -61,7 +61,7 @@ def bad_ones(path: Path) -> list[str]:
         ('{"user_id": "ana", "content": "tea", "metadata": {"a": 1, "a": 2}}', "a: Given more than once."),
         ('["user_id", "content"]', "not a JSON object"),
         ("null", "not a JSON object"),
-        ("[" * 100_000, "not a JSON object (nested too deeply.)"),
+        ("[" * 100_000, "not a JSON object (nested too deeply: at most 100 levels.)"),
     ],
     ids=["long number", "NaN", "member twice", "inner member twice", "list", "null", "deep"],
 )
