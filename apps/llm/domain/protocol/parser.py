@@ -208,6 +208,7 @@ class OutputScanner:
         else:
             read = VcpReader(self.layout, place).read()
         self.blocks.append(read.block)
+        self.awaits_end = isinstance(read.block, RefusedBlock)
         self.line = LineState(cited=read.cut_inside)
         return max(place + 1, self.layout.at(read.end))
 
@@ -225,15 +226,23 @@ class OutputScanner:
         else:
             return place + 1
         for marker in layout.markers_between(place, following):
-            if layout.tokens[marker].kind in BEGINS:
-                self.blocks.append(refused_marker(layout.tokens[marker], RefusalReason.IN_JSON))
+            token = layout.tokens[marker]
+            if token.kind in DAMAGED and not layout.opens_json(place):  # {{ABP_TOOL:name}}
+                self.blocks.append(refused_marker(token, RefusalReason.DAMAGED_MARKER))
+            elif token.kind in BEGINS:
+                self.blocks.append(refused_marker(token, RefusalReason.IN_JSON))
         self.line = LineState()
         return following
 
     def refuse_end(self, token: OutputToken) -> None:
-        """Add an end marker as refused, unless it is that of a block which was refused: a block counts once."""
+        """Add an end marker as refused, unless it is that of a block which was refused: a block counts once.
+
+        One right behind an object or a value ends a block whose start marker cannot be recognised.
+        """
+        is_end = self.layout.last_visible(token.start) in tuple("}`」")
+        reason = RefusalReason.DAMAGED_MARKER if is_end else RefusalReason.STRAY_END
         if not self.awaits_end:
-            self.blocks.append(refused_marker(token, self.line.refusal or RefusalReason.STRAY_END))
+            self.blocks.append(refused_marker(token, self.line.refusal or reason))
         self.awaits_end = False
 
     def read_prose(self, token: OutputToken) -> None:

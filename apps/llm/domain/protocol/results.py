@@ -69,7 +69,7 @@ DETAILS = {
     RefusalReason.IN_JSON: "The block is inside a JSON object, which is data.",
     RefusalReason.IN_THOUGHT: "The block is inside a thought of the model, which asks for nothing.",
     RefusalReason.STRAY_END: "This end marker ends no block.",
-    RefusalReason.DAMAGED_MARKER: "The start marker is damaged. It is `[[ABP_TOOL:name]]` or `<<<[TOOL_REQUEST]>>>`.",
+    RefusalReason.DAMAGED_MARKER: "The start marker is damaged: `[[ABP_TOOL:name]]` or `<<<[TOOL_REQUEST]>>>`.",
     RefusalReason.BAD_NAME: "A tool name has 1 to 64 letters, digits, `_`, `-` or `.`; the first is a letter or `_`.",
     RefusalReason.NO_NAME: "The block has no pair with the key tool_name.",
     RefusalReason.NO_PARAMETERS: "No JSON object follows the marker.",

@@ -78,7 +78,7 @@ _LOOSE_RIGHT = rf"{_BLANK}(?:[\]］】〕](?:{_GAP}[\]］】〕]){{0,2}}+|(?=\s*
 _LOOSE = rf"ABP[_ -]?TOOLS?+(?:{_BLANK}[:：=]{_BLANK}|[ \t]++)(?P<loose>{_LOOSE_NAME}){_LOOSE_RIGHT}"
 # What was meant as a start marker, and cannot be read: broken off, in letters that only look alike, without brackets.
 _ALIKE = r"[AАΑ][BВΒ][PРΡ][_ -]?[TТΤ][OОΟ0][OОΟ0]L"
-_BARE = rf"(?<![\w\[])ABP_TOOL{_BLANK}[:：]{_BLANK}[\w.-]{{1,{MAX_MARKER_NAME_CHARS}}}+(?=\]|\s*+\{{)"
+_BARE = rf"(?<![\w\[])ABP_TOOL{_BLANK}[:：]{_BLANK}[\w.-]{{1,{MAX_MARKER_NAME_CHARS}}}+(?=[\])}}>]|\s*+\{{)"
 _VCP_LEFT = rf"\\?{_GAP.join([_LEFT] * 3)}{_BLANK}\[{_BLANK}"
 _VCP_RIGHT = rf"{_BLANK}\]{_BLANK}{_GAP.join([_RIGHT] * 3)}"
 _LINE_START = rf"(?:^|(?<=\r))[ \t{INVISIBLE}]*+"
