@@ -22,6 +22,8 @@ _PIECE_WEIGHT = 1.0
 _TEXT_WEIGHT = 0.1
 _TEXT_FEATURES = 4
 _PIECE_CHARS = (2, 3, 4)
+# The features of a longer word, such as a text that is written without spaces, take up to megabytes.
+MAX_REMEMBERED_CHARS = 64
 
 Feature = tuple[int, float]
 
@@ -55,13 +57,20 @@ class HashingEmbedder:
         return 1.0
 
 
-@lru_cache(maxsize=65_536)
 def word_features(word: str) -> tuple[Feature, ...]:
+    """Return the features of a word; those of usual words are remembered."""
+    return remembered_features(word) if len(word) <= MAX_REMEMBERED_CHARS else compute_features(word)
+
+
+def compute_features(word: str) -> tuple[Feature, ...]:
     """Return the word itself and its pieces: (number, signed weight). The pieces of a word weigh the same together."""
     marked = f"<{word}>"
     pieces = sorted({marked[start : start + size] for size in _PIECE_CHARS for start in range(len(marked) - size + 1)})
     weight = _PIECE_WEIGHT / max(1, len(pieces)) ** 0.5
     return (sign_feature(word, "w", _WORD_WEIGHT), *(sign_feature(piece, "p", weight) for piece in pieces))
+
+
+remembered_features = lru_cache(maxsize=65_536)(compute_features)
 
 
 def sign_feature(feature: str, kind: str, weight: float) -> Feature:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.llm.domain.embedder import EmbeddingInputError
-from apps.llm.embedding.hashing import HashingEmbedder
+from apps.llm.embedding.hashing import HashingEmbedder, remembered_features
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=80)
 PROGRAM = """
@@ -97,3 +97,12 @@ def test_a_bare_string_is_refused():
 
 def test_every_text_is_known():
     assert HashingEmbedder().known_share("我喜欢游泳。") == 1.0
+
+
+def test_long_words_are_not_kept_in_memory() -> None:
+    embedder = HashingEmbedder(8)
+    before = remembered_features.cache_info().currsize
+    embedder.embed(["x" * number for number in range(65, 90)])
+    assert remembered_features.cache_info().currsize == before
+    embedder.embed(["a word that nothing else has: zyxwvuts"])
+    assert remembered_features.cache_info().currsize > before
