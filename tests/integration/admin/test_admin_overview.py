@@ -57,7 +57,7 @@ def test_the_first_page_says_how_the_hub_is(operator: Client, remember: Remember
     assert tiles["Valid API keys"] == ("0", "")
     checks = {name: ok for name, _, ok in context["checks"]}
     assert {"Database", "Migrations", "Embedding"} <= checks.keys()
-    assert all(checks.values())
+    assert [name for name, ok in checks.items() if not ok] == ["Worker"], "none runs beside a test"
     assert dict(context["search"])["Active memories without a vector in it"] == "0"
 
 
