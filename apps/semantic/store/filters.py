@@ -1,0 +1,39 @@
+"""The columns of memories that filters ask for."""
+
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Case, Expression, F, FloatField, Func, Q, Value, When
+from django.db.models.functions import Coalesce, Floor, Greatest, Power
+
+from apps.core.db.filters import Columns, condition
+from apps.core.domain.filters.expression import Expression as Filter
+from apps.semantic.domain.confidence import DecayPolicy
+from apps.semantic.domain.filters import MEMORY_FIELDS
+from apps.semantic.models import half_lives
+
+_RENAMED = {"id": "uuid", "global": "is_global"}
+_MILLION = Value(1_000_000.0)
+
+
+def memory_condition(asked: Filter, now: datetime) -> Q:
+    """Return the condition that a filter asks of memories. now: the moment of the confidence that is asked for."""
+    columns: Columns = {name: _RENAMED.get(name, name) for name in MEMORY_FIELDS}
+    return condition(asked, {**columns, "confidence": confidence_at(now)})
+
+
+def confidence_at(now: datetime) -> Expression:
+    """Return the confidence at a moment as the database computes it: `Memory.confidence_at` (DESIGN D4)."""
+    anchor: Any = Case(
+        When(decay_policy=DecayPolicy.REINFORCEABLE, then=Coalesce("last_reinforced_at", "created_at")),
+        default=F("created_at"),
+    )
+    age = Value(now) - anchor
+    seconds = Func(age, template="EXTRACT(EPOCH FROM %(expressions)s)", output_field=FloatField())
+    halves = [
+        When(decay_policy=policy, then=Power(Value(0.5), Greatest(seconds, Value(0.0)) / Value(life.total_seconds())))
+        for policy, life in half_lives().items()
+        if life is not None
+    ]
+    left = Case(*halves, default=Value(1.0), output_field=FloatField())
+    return Floor(F("base_confidence") * left * _MILLION + Value(0.5)) / _MILLION
