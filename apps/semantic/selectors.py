@@ -6,9 +6,13 @@ from uuid import UUID
 
 from django.db.models import Q, QuerySet
 
+from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import NotFoundError
+from apps.core.domain.filters.expression import EVERYTHING, names_field
+from apps.core.domain.filters.expression import Expression as Filter
 from apps.core.domain.scope import Access, Scope
 from apps.semantic.models import Conflict, Memory, MemoryRevision, MemoryStatus
+from apps.semantic.models.filters import memory_condition
 from apps.semantic.querysets import ConflictQuerySet, MemoryQuerySet
 
 __all__ = [
@@ -46,13 +50,19 @@ def memory_get(access: Access, uuid: UUID) -> Memory:
     return memory
 
 
-def memory_list(access: Access, scope: Scope, filters: Mapping[str, Any]) -> MemoryQuerySet:
+def memory_list(
+    access: Access, scope: Scope, filters: Mapping[str, Any], where: Filter = EVERYTHING, clock: Clock = SYSTEM_CLOCK
+) -> MemoryQuerySet:
     """Return the caller's memories in a scope, the newest first; `filters` are exact values of columns.
 
-    A memory that was said in several sessions is one of each.
+    A memory that was said in several sessions is one of each. Only active ones, unless `filters` or `where` say
+    something of the status.
     """
     columns = {name: value for name, value in filters.items() if name != "session_id"}
-    memories = Memory.objects.visible_to(access, scope).filter(**{"status": "active", **columns})
+    default = {} if names_field(where, "status") else {"status": "active"}
+    memories = Memory.objects.visible_to(access, scope).filter(**{**default, **columns})
+    if where is not EVERYTHING:
+        memories = memories.filter(memory_condition(where, utcnow(clock)))
     if "session_id" in filters:
         memories = memories.of_session(filters["session_id"])
     return memories.select_related("superseded_by").newest_first()

@@ -29,6 +29,7 @@ from apps.semantic.judge.services import (
     judge_status,
     judge_update,
 )
+from apps.semantic.memories.deletion import Selection, memories_delete
 from apps.semantic.memories.lifecycle import memory_delete, memory_reinforce, memory_restore
 from apps.semantic.memories.purge import memories_purge
 from apps.semantic.memories.reembed import outdated_words, refresh_words
@@ -55,6 +56,7 @@ __all__ = [
     "SaveResult",
     "SearchResult",
     "SearchStore",
+    "Selection",
     "StoreStatus",
     "Winner",
     "bridge_status",
@@ -77,6 +79,7 @@ __all__ = [
     "judge_run",
     "judge_status",
     "judge_update",
+    "memories_delete",
     "memories_purge",
     "memory_counts",
     "memory_delete",

@@ -2,6 +2,7 @@
 
 import json
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -70,6 +71,23 @@ def test_list_holds_exactly_what_is_inside_bound(world: World, bound: Scope) -> 
         page = api.get(f"{MEMORIES}?status={status}").json()
         assert [item["id"] for item in page["results"]] == [str(memory.uuid) for memory in reversed(expected)]
         assert (page["next"], page["previous"]) == (None, None)
+
+
+@EACH_BOUND
+def test_totals_orders_and_filters_know_only_what_is_inside_bound(world: World, bound: Scope) -> None:
+    api = api_for(bound)
+    everything = {"any": [{"user_id": {"exists": True}}, {"not": {"metadata.word": "x"}}]}
+    asked = quote(json.dumps(everything))
+    for order in ("created_at", "-importance", "occurred_at", "-updated_at"):
+        page = api.get(f"{MEMORIES}?count=true&sort={order}&filter={asked}").json()
+        assert page["total"] == len(page["results"]) == len(world.inside(bound)[::2])
+    answer = api.search("secret word", filter=everything, limit=1000)
+    assert answer["count"] == answer["diagnostics"]["considered_count"] == len(world.inside(bound)[::2])
+    foreign = [str(memory.uuid) for memory in world.outside(bound)]
+    for selection in ({"ids": foreign}, {"filter": {"id": {"in": foreign}}}, {"filter": everything}):
+        answer = api.post(f"{MEMORIES}/delete", {**selection, "dry_run": True}).json()
+        assert answer["matched"] == (len(world.inside(bound)[::2]) if selection == {"filter": everything} else 0)
+    assert api.post(f"{MEMORIES}/delete", {"ids": foreign}).json() == {"matched": 0, "deleted": 0, "dry_run": False}
 
 
 @EACH_BOUND

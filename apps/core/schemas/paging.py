@@ -1,9 +1,10 @@
 """Pages of rows with a scope, the newest first, that stay stable while more arrive."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
-from django.db.models import Model
+from django.db.models import F, Model, Q, QuerySet
+from django.db.models.expressions import Combinable
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.utils.urls import replace_query_param
@@ -22,6 +23,19 @@ CURSOR_PATTERN = r"^(older|newer)-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
 Row = TypeVar("Row", bound=Model)
 
 
+class Order(NamedTuple):
+    """The order of a list: by a column, or what computes it, and among equal ones by their arrival.
+
+    column: None for the order of arrival alone. It must not be NULL.
+    """
+
+    column: str | Combinable | None = None
+    ascending: bool = False
+
+
+NEWEST_FIRST = Order()
+
+
 class PageInput(StrictSerializer):
     """The query string of a list: identifiers of a scope, and which page."""
 
@@ -30,6 +44,9 @@ class PageInput(StrictSerializer):
     persona_id = IdentifierField(required=False)
     limit = serializers.IntegerField(required=False, min_value=1, max_value=200, help_text="Default 50.")
     cursor = serializers.RegexField(CURSOR_PATTERN, required=False, help_text="From `next` or `previous`.")
+    count = serializers.BooleanField(
+        required=False, default=serializers.empty, help_text="Say how many there are in all, as `total`."
+    )
 
 
 def chosen_limit(data: Mapping[str, Any], default: int) -> int:
@@ -55,25 +72,40 @@ class Page(Generic[Row]):
     would say how much others write.
     """
 
-    def __init__(self, listed: ScopedQuerySet[Row], access: Access, cursor: str | None, limit: int | None) -> None:
-        """Read one page of `listed`. cursor: matches CURSOR_PATTERN.
+    def __init__(
+        self,
+        listed: ScopedQuerySet[Row],
+        access: Access,
+        cursor: str | None,
+        limit: int | None,
+        *,
+        order: Order = NEWEST_FIRST,
+        count: bool = False,
+    ) -> None:
+        """Read one page of `listed`. cursor: matches CURSOR_PATTERN. count: find out `total` as well.
 
         Raises NotFoundError for a cursor that names no row of the caller's.
         """
+        self.total = listed.count() if count else None
+        if order.column is not None:
+            listed = listed.annotate(place=F(order.column) if isinstance(order.column, str) else order.column)
         limit = limit or DEFAULT_PAGE
         direction, start = OLDER, None
         if cursor is not None:
             direction, _, name = cursor.partition("-")
             rows_of_caller: ScopedQuerySet[Row] = listed.model._default_manager.all().visible_to(access)  # type: ignore[attr-defined]
-            start = rows_of_caller.filter(uuid=name).values_list("pk", flat=True).first()
+            start = place_of(rows_of_caller.filter(uuid=name), order)
             if start is None:
                 raise NotFoundError(
                     "The row where this page begins is gone: start again without a cursor.", attr="cursor"
                 )
         backwards = direction == NEWER
+        # The older ones of the newest first are below; everything turns with the direction and with the order.
+        upwards = backwards is not order.ascending
         if start is not None:
-            listed = listed.filter(pk__gt=start) if backwards else listed.filter(pk__lt=start)
-        rows = list(listed.order_by("id" if backwards else "-id")[: limit + 1])
+            listed = listed.filter(beyond(start, upwards))
+        names = ["id"] if order.column is None else ["place", "id"]
+        rows = list(listed.order_by(*(name if upwards else f"-{name}" for name in names))[: limit + 1])
         ahead, behind, rows = len(rows) > limit, start is not None, rows[:limit]
         self.rows: list[Row] = rows[::-1] if backwards else rows
         has_older, has_newer = (behind, ahead) if backwards else (ahead, behind)
@@ -81,13 +113,34 @@ class Page(Generic[Row]):
         self.newer = _cursor(NEWER, self.rows[:1]) if has_newer else None
 
 
+def place_of(row: QuerySet[Any], order: Order) -> tuple[Any, ...] | None:
+    """Return where a row is in an order: its value and its number; None without a row."""
+    found: tuple[Any, ...] | None
+    if order.column is None:
+        found = row.values_list("pk").first()
+    else:
+        place = F(order.column) if isinstance(order.column, str) else order.column
+        found = row.annotate(place=place).values_list("place", "pk").first()
+    return found
+
+
+def beyond(place: tuple[Any, ...], upwards: bool) -> Q:
+    """Return the condition of the rows that come after a place, going up or down."""
+    sign = "gt" if upwards else "lt"
+    if len(place) == 1:
+        return Q(**{f"pk__{sign}": place[0]})
+    value, number = place
+    return Q(**{f"place__{sign}": value}) | Q(**{"place": value, f"pk__{sign}": number})
+
+
 def page_links(page: Page[Any], request: Request) -> dict[str, Any]:
     """Return the addresses of the pages beside this one: `next` is the older one."""
     address = request.build_absolute_uri()
-    return {
+    links = {
         name: cursor and replace_query_param(address, "cursor", cursor)
         for name, cursor in (("next", page.older), ("previous", page.newer))
     }
+    return links if page.total is None else {**links, "total": page.total}
 
 
 def _cursor(direction: str, rows: Sequence[Any]) -> str | None:

@@ -9,6 +9,7 @@ from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 
 from apps.core.schemas.fields import JSONObjectField
+from apps.core.schemas.filters import FilterField
 from apps.core.schemas.serializers import validate
 from apps.llm.domain.tools import InvalidParametersError, Json, ToolProblem, object_schema
 
@@ -77,7 +78,7 @@ def field_schema(field: AnyField, description: str | None = None) -> Json:
         case serializers.CharField():
             blank = {} if field.allow_blank else {"minLength": 1}
             schema = {"type": "string", **blank, **_limits(field, "Length"), **_pattern(field)}
-        case JSONObjectField():
+        case JSONObjectField() | FilterField():
             schema = {"type": "object"}
         case _:
             raise TypeError(f"No JSON Schema is known for a {type(field).__name__}.")

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from apps.core.domain.filters.expression import Expression
 from apps.core.domain.scope import Scope
 
 MAX_TOP_K = 1_000
@@ -29,6 +30,7 @@ class SearchQuery:
 
     tags: column of the store -> the value it must have. start and end: when the row happened, both included.
     current_first: whether of two hits that speak of one matter the newer one comes first (`domain.matters`).
+    where: a filter of the rows. allowed: the ids of those that pass it, found out by the store.
     """
 
     scope: Scope = field(default_factory=Scope)
@@ -43,6 +45,8 @@ class SearchQuery:
     tags: Mapping[str, str] = field(default_factory=dict)
     explain: bool = False
     current_first: bool | None = None
+    where: Expression | None = None
+    allowed: npt.NDArray[np.int64] | None = None
 
     @property
     def effective_mode(self) -> SearchMode:

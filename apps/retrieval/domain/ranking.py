@@ -250,6 +250,8 @@ def row_filters(query: SearchQuery, stores: Sequence[RowStore]) -> list[Filter]:
         if query.end is not None:
             passes &= happened <= query.end.timestamp()
         filters.append(("time_window", passes))
+    if query.allowed is not None:
+        filters.append(("filter", np.isin(concatenate([store.ids for store in stores]), query.allowed)))
     return filters
 
 

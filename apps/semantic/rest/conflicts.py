@@ -31,7 +31,7 @@ class ConflictsView(HubView):
         """List what was decided about memories that disagree, the newest first."""
         data = validate_query(ConflictListInput, request)
         receipts = selectors.conflict_list(self.access, scope_of(data), page_filters(data))
-        page = Page(receipts, self.access, data.get("cursor"), data.get("limit"))
+        page = Page(receipts, self.access, data.get("cursor"), data.get("limit"), count=data.get("count", False))
         results = [render_conflict(receipt, self.access) for receipt in page.rows]
         return Response({**page_links(page, request), "results": results})
 

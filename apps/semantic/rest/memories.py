@@ -11,6 +11,7 @@ from rest_framework.response import Response
 
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.errors import MemoryHubError
+from apps.core.domain.filters.expression import EVERYTHING
 from apps.core.domain.scope import Permission
 from apps.core.rest.views import HubView, refuse_body, validate_query
 from apps.core.schemas.batches import ItemRefusedError, item_error, validate_item
@@ -28,7 +29,10 @@ from apps.semantic.schemas.memories import (
     MemoryOutput,
     MemoryPage,
     SaveOutput,
+    SelectionInput,
+    SelectionOutput,
     make_draft,
+    make_order,
     render_memory,
     render_revision,
     render_save,
@@ -47,8 +51,12 @@ class MemoriesView(HubView):
     def get(self, request: Request) -> Response:
         """List memories, the newest first."""
         data = validate_query(ListInput, request)
-        memories = selectors.memory_list(self.access, scope_of(data), page_filters(data))
-        page, now = Page(memories, self.access, data.get("cursor"), data.get("limit")), utcnow(SYSTEM_CLOCK)
+        filters = page_filters(data)
+        order, where = make_order(filters.pop("sort", None)), filters.pop("where", EVERYTHING)
+        memories = selectors.memory_list(self.access, scope_of(data), filters, where)
+        counted = data.get("count", False)
+        page = Page(memories, self.access, data.get("cursor"), data.get("limit"), order=order, count=counted)
+        now = utcnow(SYSTEM_CLOCK)
         return Response({**page_links(page, request), "results": [render_memory(memory, now) for memory in page.rows]})
 
     # Answers have the confidence at the moment when the request came: saving takes time, in which nothing decays.
@@ -85,6 +93,18 @@ class BatchView(HubView):
             else:
                 results.append(item_error(outcome) if isinstance(outcome, MemoryHubError) else outcome)
         return Response({"results": results, "count": len(results)})
+
+
+class DeletionView(HubView):
+    """Delete many memories."""
+
+    @extend_schema(operation_id="memories_delete_many", request=SelectionInput, responses={200: SelectionOutput})
+    def post(self, request: Request) -> Response:
+        """Soft-delete memories by their ids or by a filter; each can be restored. `dry_run` says how many."""
+        data = validate(SelectionInput, request.data)
+        chosen = services.Selection(scope_of(data), tuple(data.get("ids", ())), data.get("where", EVERYTHING))
+        result = services.memories_delete(access=self.access, chosen=chosen, dry_run=data["dry_run"])
+        return Response({"matched": result.matched, "deleted": result.deleted, "dry_run": data["dry_run"]})
 
 
 class MemoryView(HubView):

@@ -7,6 +7,7 @@ from apps.semantic.rest import conflicts, memories
 urlpatterns = [
     path("memories", memories.MemoriesView.as_view(), name="memories"),
     path("memories/batch", memories.BatchView.as_view(), name="memories-batch"),
+    path("memories/delete", memories.DeletionView.as_view(), name="memories-delete"),
     path("memories/<uuid:uuid>", memories.MemoryView.as_view(), name="memory"),
     path("memories/<uuid:uuid>/reinforce", memories.ReinforceView.as_view(), name="memory-reinforce"),
     path("memories/<uuid:uuid>/restore", memories.RestoreView.as_view(), name="memory-restore"),

@@ -1,6 +1,6 @@
 """Inputs and outputs of receipts."""
 
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, Any, NotRequired, TypedDict
 
 from rest_framework import serializers
 
@@ -98,6 +98,7 @@ class ConflictPage(TypedDict):
 
     next: Url | None
     previous: Url | None
+    total: NotRequired[Annotated[int, "All that the list holds, with `count=true`."]]
     results: list[ConflictOutput]
 
 

@@ -5,13 +5,16 @@ longer than saving them.
 """
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Any, NotRequired, TypedDict
 
 from django.conf import settings
+from django.db.models import Value
+from django.db.models.functions import Coalesce
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from apps.core.domain.filters.expression import EVERYTHING
 from apps.core.schemas.batches import ItemsField, items_schema
 from apps.core.schemas.fields import (
     AwareDateTimeField,
@@ -23,9 +26,11 @@ from apps.core.schemas.fields import (
     VectorField,
     VisibleTextField,
 )
+from apps.core.schemas.filters import FilterField, FilterTextField
 from apps.core.schemas.outputs import Moment, Url, Uuid, iso
-from apps.core.schemas.paging import PageInput
+from apps.core.schemas.paging import NEWEST_FIRST, Order, PageInput
 from apps.core.schemas.serializers import ProblemItem, ScopeInput, StrictSerializer, scope_of
+from apps.semantic.domain.filters import MEMORY_FIELDS
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.memories.writer import SaveResult
 from apps.semantic.models import (
@@ -38,6 +43,13 @@ from apps.semantic.models import (
 )
 
 MAX_CONTEXT_CHARS = 10_000
+# The columns of orders. What has no time comes last of the newest first.
+ORDERS: Mapping[str, str | Coalesce] = {
+    "created_at": "created_at",
+    "updated_at": "updated_at",
+    "occurred_at": Coalesce("occurred_at", Value(datetime(1, 1, 2, tzinfo=UTC))),
+    "importance": "importance",
+}
 SAVE_ACTIONS = (
     "inserted", "updated", "skipped", "merged", "superseded_existing", "kept_existing", "rejected",
 )  # fmt: skip
@@ -129,12 +141,48 @@ class ListInput(PageInput, TagFields):
     decay_policy = StrictChoiceField(choices=DecayPolicyChoices.choices, required=False)
     status = StrictChoiceField(choices=MemoryStatus.choices, required=False, help_text="Default: active.")
 
+    filter = FilterTextField(MEMORY_FIELDS, source="where")
+    sort = serializers.ChoiceField(
+        choices=[*ORDERS, *(f"-{name}" for name in ORDERS)], required=False, help_text="Default: the newest first."
+    )
+
     def get_fields(self) -> Fields:
         flag = serializers.BooleanField(required=False, source="is_global", default=serializers.empty)
         return {**super().get_fields(), "global": flag}
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         return {name: value for name, value in attrs.items() if value != ""}
+
+
+def make_order(sort: str | None) -> Order:
+    """Return the order that a list is asked for in: of a column, downwards after a "-"."""
+    if sort is None:
+        return NEWEST_FIRST
+    return Order(ORDERS[sort.removeprefix("-")], ascending=not sort.startswith("-"))
+
+
+class SelectionInput(ScopeInput):
+    """Memories that are chosen by their ids or by a filter."""
+
+    ids = serializers.ListField(child=serializers.UUIDField(), required=False, min_length=1, max_length=1000)
+    filter = FilterField(MEMORY_FIELDS, source="where")
+    dry_run = StrictBooleanField(required=False, default=False, help_text="Only say how many there are.")
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if ("ids" in attrs) is ("where" in attrs):
+            raise serializers.ValidationError({"ids": ["Give ids or filter, one of them."]}, code="required")
+        if attrs.get("where") is EVERYTHING:
+            detail = "An empty filter would choose everything: say what, or purge the scope."
+            raise serializers.ValidationError({"filter": [detail]}, code="empty")
+        return attrs
+
+
+class SelectionOutput(TypedDict):
+    """What was chosen, and what was done with it."""
+
+    matched: Annotated[int, "Memories that were chosen and not deleted before."]
+    deleted: Annotated[int, "Memories that were deleted now."]
+    dry_run: bool
 
 
 # Outputs
@@ -245,10 +293,11 @@ class BatchOutput(TypedDict):
 
 
 class MemoryPage(TypedDict):
-    """A page of a list, the newest memory first."""
+    """A page of a list, the newest memory first unless `sort` says otherwise."""
 
     next: Url | None
     previous: Url | None
+    total: NotRequired[Annotated[int, "All that the list holds, with `count=true`."]]
     results: list[MemoryOutput]
 
 

@@ -16,11 +16,13 @@ from apps.core.schemas.fields import (
     StrictIntegerField,
     VectorField,
 )
+from apps.core.schemas.filters import FilterField
 from apps.core.schemas.outputs import Uuid
 from apps.core.schemas.paging import chosen_limit
 from apps.core.schemas.serializers import StrictSerializer, scope_of
 from apps.retrieval.domain.explain import explain_hit
 from apps.retrieval.domain.query import DEFAULT_TOP_K, MAX_TOP_K, SearchMode, SearchQuery
+from apps.semantic.domain.filters import MEMORY_FIELDS
 from apps.semantic.domain.memory import TAGS
 from apps.semantic.models import Memory, ReviewState
 from apps.semantic.schemas.memories import Fields, MemoryOutput, TagsInput, render_memory, share_field
@@ -66,6 +68,7 @@ class SearchInput(TagsInput):
     time_window = WindowInput(required=False, allow_null=True)
     last_days = StrictFloatField(required=False, allow_null=True, min_value=0, max_value=MAX_DAYS)
     source = StrictCharField(required=False, max_length=64)
+    filter = FilterField(MEMORY_FIELDS, source="where")
     mode = StrictChoiceField(choices=[mode.value for mode in SearchMode], required=False)
     explain = StrictBooleanField(required=False, default=False)
     current_first = StrictBooleanField(
@@ -102,6 +105,7 @@ def make_query(data: Mapping[str, Any]) -> SearchQuery:
         tags=tags,
         explain=data["explain"],
         current_first=data.get("current_first"),
+        where=data.get("where"),
     )
 
 

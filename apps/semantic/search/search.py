@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
@@ -12,6 +13,7 @@ from django.conf import settings
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import InvalidInputError
+from apps.core.domain.filters.expression import Expression
 from apps.core.domain.scope import Access, Scope
 from apps.llm.selectors import EmbeddingSpace
 from apps.retrieval.domain.query import EMPTY_RANKING, Hit, Ranking, SearchMode, SearchQuery
@@ -19,6 +21,7 @@ from apps.retrieval.domain.ranking import rank_by_score, terms_of
 from apps.retrieval.domain.rows import RowStore
 from apps.semantic.index.cache import index_cache
 from apps.semantic.models import Memory, half_lives
+from apps.semantic.models.filters import memory_condition
 from apps.semantic.search.costs import read_search_costs
 from apps.semantic.search.fetch import fetch_active_memories, fetch_unchanged_memories
 from apps.semantic.search.open_conflicts import OpenConflict, conflicts_by_memory, read_open_conflicts
@@ -100,6 +103,8 @@ def check_query(query: SearchQuery) -> None:
 def _search_scope(access: Access, scope: Scope, query: SearchQuery, space: EmbeddingSpace, clock: Clock) -> Answer:
     """Search the memories in a scope by the vectors of a space. Raises SpaceChangedError."""
     users = [scope.user_id] if scope.user_id is not None else users_in(access, query.scope)
+    if query.where is not None:
+        query = replace(query, allowed=read_allowed(access, query.scope, query.where, utcnow(clock)))
     terms, vector, costs = terms_of(query), query_vector(query, space), read_search_costs(space.dimension)
 
     def rank_rows(rows: Sequence[RowStore]) -> Ranking:
@@ -108,6 +113,13 @@ def _search_scope(access: Access, scope: Scope, query: SearchQuery, space: Embed
     cached = _search_cached(access, users, space, rank_rows)
     ranking, memories = cached or _search_refreshed(access, users, space, rank_rows)
     return ranking, choose_found(access, query, ranking, memories)
+
+
+def read_allowed(access: Access, scope: Scope, where: Expression, now: datetime) -> npt.NDArray[np.int64]:
+    """Return the ids of the caller's active memories in a scope that pass a filter, in order."""
+    active = Memory.objects.visible_to(access, scope).active()
+    passing = active.filter(memory_condition(where, now)).order_by("pk").values_list("pk", flat=True)
+    return np.fromiter(passing, dtype=np.int64)
 
 
 def query_vector(query: SearchQuery, space: EmbeddingSpace) -> npt.NDArray[np.float32] | None:

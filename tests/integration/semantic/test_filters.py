@@ -16,7 +16,7 @@ from apps.core.domain.scope import Scope
 from apps.semantic.domain.filters import MEMORY_FIELDS
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.models import Memory
-from apps.semantic.store.filters import memory_condition
+from apps.semantic.models.filters import memory_condition
 from apps.semantic.store.rows import new_memory, word_columns
 from tests.effort import examples
 

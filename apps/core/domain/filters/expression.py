@@ -78,5 +78,13 @@ class Negation:
     part: "Expression"
 
 
+def names_field(expression: "Expression", field: str) -> bool:
+    """Return whether a filter asks for a field."""
+    if isinstance(expression, Comparison):
+        return expression.field == field
+    parts = (expression.part,) if isinstance(expression, Negation) else expression.parts
+    return any(names_field(part, field) for part in parts)
+
+
 Expression = Comparison | AllOf | AnyOf | Negation
 EVERYTHING = AllOf(())

@@ -10,7 +10,7 @@ from apps.core.db.filters import Columns, condition
 from apps.core.domain.filters.expression import Expression as Filter
 from apps.semantic.domain.confidence import DecayPolicy
 from apps.semantic.domain.filters import MEMORY_FIELDS
-from apps.semantic.models import half_lives
+from apps.semantic.models.memory import half_lives
 
 _RENAMED = {"id": "uuid", "global": "is_global"}
 _MILLION = Value(1_000_000.0)

@@ -1,0 +1,82 @@
+"""Deletion of many memories that are chosen by their ids or by a filter."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import groupby
+from typing import NamedTuple
+from uuid import UUID
+
+from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
+from apps.core.domain.filters.expression import EVERYTHING, Expression, names_field
+from apps.core.domain.scope import Access, Scope
+from apps.semantic.events import MemoryDeleted
+from apps.semantic.models import Memory, MemoryStatus, RevisionAction
+from apps.semantic.models.filters import memory_condition
+from apps.semantic.querysets import MemoryQuerySet
+from apps.semantic.store.unit_of_work import unit_of_work
+
+# Memories of one user in one transaction: others wait for it.
+CHUNK = 200
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Memories of a scope, by their ids or by a filter. Of any status but deleted if a filter speaks of it."""
+
+    scope: Scope
+    ids: tuple[UUID, ...] = ()
+    where: Expression = EVERYTHING
+
+
+class DeletionResult(NamedTuple):
+    """How many memories were chosen, and how many of them were deleted."""
+
+    matched: int
+    deleted: int
+
+
+def memories_delete(
+    *, access: Access, chosen: Selection, dry_run: bool = False, clock: Clock = SYSTEM_CLOCK
+) -> DeletionResult:
+    """Soft-delete the caller's memories that were chosen, each with its history; all can be restored.
+
+    What does not exist or is not the caller's is not counted. Chunks of one user are deleted together, so that another
+    process may see some deleted before others. What changed meanwhile so that it would not be chosen any more stays.
+    """
+    now = utcnow(clock)
+    found = list(select(access, chosen, now).order_by("user_id", "pk").values_list("user_id", "pk"))
+    if dry_run:
+        return DeletionResult(len(found), 0)
+    deleted = 0
+    for user, keys in chunks(found):
+        with unit_of_work(user, actor=access.actor, clock=clock) as unit:
+            for memory in select(access, chosen, now).filter(pk__in=keys):
+                unit.update(
+                    memory,
+                    {"status": MemoryStatus.DELETED, "status_changed_at": unit.now},
+                    action=RevisionAction.DELETED,
+                    changes={"status": [memory.status, MemoryStatus.DELETED.value]},
+                    reason="bulk",
+                    event=MemoryDeleted,
+                )
+                deleted += 1
+    return DeletionResult(len(found), deleted)
+
+
+def select(access: Access, chosen: Selection, now: datetime) -> MemoryQuerySet:
+    """Return the caller's memories that are chosen and not deleted."""
+    memories = Memory.objects.visible_to(access, chosen.scope).exclude(status=MemoryStatus.DELETED)
+    if chosen.ids:
+        return memories.filter(uuid__in=chosen.ids)
+    if not names_field(chosen.where, "status"):
+        memories = memories.active()
+    return memories.filter(memory_condition(chosen.where, now))
+
+
+def chunks(found: list[tuple[str, int]]) -> Iterator[tuple[str, list[int]]]:
+    """Yield the keys of each user in chunks. found: user and key, sorted."""
+    for user, rows in groupby(found, key=lambda row: row[0]):
+        keys = [key for _, key in rows]
+        for start in range(0, len(keys), CHUNK):
+            yield user, keys[start : start + CHUNK]
