@@ -15,7 +15,7 @@ from apps.core.domain.filters.expression import EVERYTHING
 from apps.core.domain.scope import Permission
 from apps.core.rest.views import HubView, refuse_body, validate_query
 from apps.core.schemas.batches import ItemRefusedError, item_error, validate_item
-from apps.core.schemas.bodies import batch_limit, item_limit, search_limit
+from apps.core.schemas.bodies import batch_limit, document_limit, item_limit, search_limit
 from apps.core.schemas.paging import Page, page_filters, page_links
 from apps.core.schemas.serializers import Problem, scope_of, validate
 from apps.semantic import selectors, services
@@ -98,6 +98,9 @@ class BatchView(HubView):
 class DeletionView(HubView):
     """Delete many memories."""
 
+    body_limit = staticmethod(document_limit)
+    is_heavy = True
+
     @extend_schema(operation_id="memories_delete_many", request=SelectionInput, responses={200: SelectionOutput})
     def post(self, request: Request) -> Response:
         """Soft-delete memories by their ids or by a filter; each can be restored. `dry_run` says how many."""
@@ -109,6 +112,8 @@ class DeletionView(HubView):
 
 class MemoryView(HubView):
     """One memory."""
+
+    body_limit = staticmethod(item_limit)
 
     @extend_schema(operation_id="memories_retrieve", responses={200: MemoryOutput})
     def get(self, request: Request, uuid: UUID) -> Response:
