@@ -34,6 +34,7 @@ from apps.semantic.memories.lifecycle import memory_delete, memory_reinforce, me
 from apps.semantic.memories.purge import memories_purge
 from apps.semantic.memories.reembed import outdated_words, refresh_words
 from apps.semantic.memories.save import SaveOutcome, memory_save, memory_save_many
+from apps.semantic.memories.update import MemoryEdit, memory_update
 from apps.semantic.memories.writer import SaveResult
 from apps.semantic.search.search import SearchResult, memory_search
 from apps.semantic.status import (
@@ -52,6 +53,7 @@ __all__ = [
     "JudgeState",
     "JudgeStatus",
     "MemoryCounts",
+    "MemoryEdit",
     "SaveOutcome",
     "SaveResult",
     "SearchResult",
@@ -88,6 +90,7 @@ __all__ = [
     "memory_save",
     "memory_save_many",
     "memory_search",
+    "memory_update",
     "open_conflicts",
     "outdated_words",
     "refresh_words",

@@ -62,7 +62,7 @@ ROUTES: dict[str, dict[str, Any]] = {
     "api/semantic/memories": {"GET": None, "POST": {"content": "a new one", "user_id": "ana"}},
     "api/semantic/memories/batch": {"POST": {"memories": [{"content": "a new one", "user_id": "ana"}]}},
     "api/semantic/memories/delete": {"POST": {"filter": {"metadata.word": {"exists": True}}, "dry_run": True}},
-    "api/semantic/memories/<uuid:uuid>": {"GET": None, "DELETE": None},
+    "api/semantic/memories/<uuid:uuid>": {"GET": None, "PATCH": {"content": "another one"}, "DELETE": None},
     "api/semantic/memories/<uuid:uuid>/reinforce": {"POST": None},
     "api/semantic/memories/<uuid:uuid>/restore": {"POST": None},
     "api/semantic/memories/<uuid:uuid>/history": {"GET": None},

@@ -55,6 +55,12 @@ class ConflictError(MemoryHubError):
         self.current = current
 
 
+class StaleVersionError(MemoryHubError):
+    """It has another version than the one that the caller has read."""
+
+    code = "stale_version"
+
+
 class UnavailableError(MemoryHubError):
     """Not now: try again after `retry_after` seconds."""
 

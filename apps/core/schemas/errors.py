@@ -12,6 +12,7 @@ STATUS_OF: tuple[tuple[type[errors.MemoryHubError], int], ...] = (
     (errors.InvalidInputError, status.HTTP_400_BAD_REQUEST),
     (errors.ContradictionError, status.HTTP_422_UNPROCESSABLE_ENTITY),
     (errors.ConflictError, status.HTTP_409_CONFLICT),
+    (errors.StaleVersionError, status.HTTP_412_PRECONDITION_FAILED),
     (errors.ThrottledError, status.HTTP_429_TOO_MANY_REQUESTS),
     (errors.UnavailableError, status.HTTP_503_SERVICE_UNAVAILABLE),
 )

@@ -33,7 +33,7 @@ class Candidate:
     uuid: of its row. scope: of its row (see `Access.for_write`). key: what its duplicates have in common with it, with
     the exact scope: a household or persona that it does not have is the empty string. words: its `word_columns`.
     vector: None for a duplicate, which needs none. record, rule: as the rule engine sees it, and the rule that applies
-    to it; set when it is compared.
+    to it; set when it is compared. stored: the primary key of the memory that it changes, None for a new one.
     """
 
     uuid: UUID
@@ -42,6 +42,7 @@ class Candidate:
     key: DuplicateKey
     words: Mapping[str, Any]
     vector: Vector | None
+    stored: int | None = None
     record: MemoryRecord = field(init=False)
     rule: RuleConfig = field(init=False)
 

@@ -100,7 +100,8 @@ def compare(candidates: Sequence[Candidate], context: SaveContext, now: datetime
         candidate.rule = context.rules.matching(candidate.record)
         if candidate.vector is not None:
             terms = terms_of(draft.content, draft.keywords)
-            probes[place] = Probe(candidate.vector, terms, Scope(*candidate.key[:3]))
+            scope = Scope(*candidate.key[:3])
+            probes[place] = Probe(candidate.vector, terms, scope, exclude=candidate.stored)
     comparison = Comparison(candidates, probes, conflicts=[{} for _ in candidates])
     users = sorted({candidate.key[0] for candidate in candidates})
     with index_cache().refreshed(users, context.space) as stores:

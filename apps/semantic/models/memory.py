@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from datetime import datetime, timedelta
+from hashlib import blake2b
 from typing import ClassVar
 
 from django.conf import settings
@@ -175,6 +176,12 @@ class Memory(models.Model):
     def scope(self) -> Scope:
         """Return the exact scope."""
         return Scope(self.user_id, self.household_id or None, self.persona_id or None)
+
+    @property
+    def version_tag(self) -> str:
+        """Return a text that differs after every change; it says nothing of how often there were others."""
+        key = settings.SECRET_KEY.encode()[:64]
+        return blake2b(f"{self.uuid} {self.version}".encode(), key=key, digest_size=10).hexdigest()
 
     def confidence_at(self, now: datetime) -> float:
         """Return the confidence at a time (DESIGN D4)."""

@@ -4,13 +4,13 @@ from typing import Any
 from uuid import UUID
 
 from django.db import DatabaseError, InterfaceError
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
-from apps.core.domain.errors import MemoryHubError
+from apps.core.domain.errors import MemoryHubError, StaleVersionError
 from apps.core.domain.filters.expression import EVERYTHING
 from apps.core.domain.scope import Permission
 from apps.core.rest.views import HubView, refuse_body, validate_query
@@ -20,6 +20,7 @@ from apps.core.schemas.paging import Page, page_filters, page_links
 from apps.core.schemas.serializers import Problem, scope_of, validate
 from apps.semantic import selectors, services
 from apps.semantic.domain.memory import MemoryDraft
+from apps.semantic.models import Memory
 from apps.semantic.schemas.memories import (
     BatchInput,
     BatchOutput,
@@ -31,6 +32,7 @@ from apps.semantic.schemas.memories import (
     SaveOutput,
     SelectionInput,
     SelectionOutput,
+    UpdateInput,
     make_draft,
     make_order,
     render_memory,
@@ -65,7 +67,7 @@ class MemoriesView(HubView):
         """Save a memory. An exact duplicate in the same scope improves the stored one or is skipped."""
         draft, now = make_draft(validate(MemoryInput, request.data)), utcnow(SYSTEM_CLOCK)
         result = services.memory_save(access=self.access, draft=draft)
-        return Response(render_save(result, now), status=save_status(result))
+        return Response(render_save(result, now), status=save_status(result), headers=etag_of(result.memory))
 
 
 class BatchView(HubView):
@@ -118,7 +120,21 @@ class MemoryView(HubView):
     @extend_schema(operation_id="memories_retrieve", responses={200: MemoryOutput})
     def get(self, request: Request, uuid: UUID) -> Response:
         """Show a memory."""
-        return Response(render_memory(selectors.memory_get(self.access, uuid), utcnow(SYSTEM_CLOCK)))
+        memory = selectors.memory_get(self.access, uuid)
+        return Response(render_memory(memory, utcnow(SYSTEM_CLOCK)), headers=etag_of(memory))
+
+    @extend_schema(
+        operation_id="memories_update",
+        request=UpdateInput,
+        parameters=[OpenApiParameter("If-Match", str, OpenApiParameter.HEADER, description="The version to change.")],
+        responses={200: SaveOutput, 409: Problem, 412: Problem},
+    )
+    def patch(self, request: Request, uuid: UUID) -> Response:
+        """Change a memory. A new content is held against the others as if it were saved; its history is kept."""
+        fields, now = dict(validate(UpdateInput, request.data)), utcnow(SYSTEM_CLOCK)
+        edit = services.MemoryEdit(fields, fields.pop("embedding", None), wanted_version(request))
+        result = services.memory_update(access=self.access, uuid=uuid, edit=edit)
+        return Response(render_save(result, now), headers=etag_of(result.memory))
 
     @extend_schema(operation_id="memories_delete", responses={204: None})
     def delete(self, request: Request, uuid: UUID) -> Response:
@@ -195,6 +211,21 @@ class StoreStatusView(HubView):
             response.exception = True
             return response
         return super().handle_exception(exc)
+
+
+def etag_of(memory: Memory) -> dict[str, str]:
+    """Return the header that names the version of a memory."""
+    return {"ETag": f'"{memory.version_tag}"'}
+
+
+def wanted_version(request: Request) -> str | None:
+    """Return the version that a request is about, None for any. Raises StaleVersionError for several or an odd one."""
+    header = request.headers.get("If-Match", "").strip()
+    if header in {"", "*"}:
+        return None
+    if not (len(header) > 2 and header[0] == header[-1] == '"' and '"' not in header[1:-1]):
+        raise StaleVersionError("If-Match takes one version in quotation marks, as an ETag has it, or *.")
+    return header[1:-1]
 
 
 def save_status(result: services.SaveResult) -> int:

@@ -121,6 +121,31 @@ def make_draft(data: Mapping[str, Any]) -> MemoryDraft:
     return MemoryDraft(scope=scope_of(data), **fields)
 
 
+class UpdateInput(TagFields):
+    """Changes of a memory: only what is named changes. `global` is a keyword of Python, so it is added by name."""
+
+    content = ContentField(required=False)
+    decay_policy = StrictChoiceField(choices=DecayPolicyChoices.choices, required=False)
+    importance = StrictFloatField(required=False, min_value=0, max_value=1)
+    keywords = serializers.ListField(child=StrictCharField(max_length=100), required=False, max_length=50)
+    occurred_at = AwareDateTimeField(required=False, allow_null=True, help_text="When it happened; null for unknown.")
+    context = StrictCharField(required=False, allow_blank=True, max_length=MAX_CONTEXT_CHARS)
+    metadata = JSONObjectField(
+        required=False, help_text="A merge patch: what is null is removed, objects are merged in depth (RFC 7386)."
+    )
+    embedding = VectorField(required=False, help_text="Of the new content.")
+
+    def get_fields(self) -> Fields:
+        return {**super().get_fields(), "global": StrictBooleanField(required=False, source="is_global")}
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if not attrs:
+            raise serializers.ValidationError({"content": ["Say what to change."]}, code="required")
+        if "embedding" in attrs and "content" not in attrs:
+            raise serializers.ValidationError({"embedding": ["Only a new content has a new vector."]}, code="invalid")
+        return attrs
+
+
 @extend_schema_field(items_schema("MemoryInputRequest"))
 class MemoriesField(ItemsField):
     """Memories that are checked one by one, later."""
@@ -194,6 +219,7 @@ class MemoryOutput(GlobalOutput):
     """A memory."""
 
     id: Uuid
+    version: Annotated[str, "Another one after each change; as an ETag in `If-Match`."]
     content: str
     user_id: str
     household_id: str | None
@@ -225,6 +251,7 @@ def render_memory(memory: Memory, now: datetime) -> MemoryOutput:
     """Return a memory as JSON, with its confidence at `now`."""
     return {
         "id": str(memory.uuid),
+        "version": memory.version_tag,
         "content": memory.content,
         "user_id": memory.user_id,
         "household_id": memory.household_id or None,

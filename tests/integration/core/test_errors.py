@@ -122,8 +122,8 @@ def test_every_error_of_the_domain_has_a_status() -> None:
     from apps.core.schemas.errors import status_of
 
     kinds = errors.MemoryHubError.__subclasses__()
-    assert len(kinds) == 6
-    assert {status_of(kind("x")) for kind in kinds} == {400, 403, 404, 409, 422, 503}
+    assert len(kinds) == 7
+    assert {status_of(kind("x")) for kind in kinds} == {400, 403, 404, 409, 412, 422, 503}
 
 
 @pytest.mark.parametrize("path", [MEMORIES, "/api/docs", "/api/schema", "/api/nothing", "/admin/login/", "/metrics"])

@@ -1,0 +1,203 @@
+"""Change what is stored of a memory: its content, and all that is known besides it (docs/guides/memories.md)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+
+from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
+from apps.core.domain.errors import ConflictError, StaleVersionError, UnavailableError
+from apps.core.domain.scope import Access
+from apps.llm.selectors import EmbeddingSpace
+from apps.retrieval.domain.content import content_hash
+from apps.rules.domain.engine.verdict import decide
+from apps.rules.selectors import active_rules
+from apps.semantic.conflicts.candidate import Candidate, Case, SaveContext
+from apps.semantic.conflicts.decisions import decision_apply
+from apps.semantic.domain.memory import TAGS, MemoryDraft
+from apps.semantic.domain.merge_patch import apply_merge_patch
+from apps.semantic.index.health import index_guard
+from apps.semantic.index.warm_up import require_warm
+from apps.semantic.memories.comparison import Comparison, compare, compare_again
+from apps.semantic.memories.lifecycle import require_active
+from apps.semantic.memories.writer import SaveResult
+from apps.semantic.models import Memory, MemoryEmbedding, Origin
+from apps.semantic.selectors import memory_get_any
+from apps.semantic.store.embedding_space import (
+    TextVectors,
+    VectorsMissingError,
+    embed,
+    given_vector,
+    hold_space,
+    with_current_space,
+)
+from apps.semantic.store.rows import Vector, word_columns
+from apps.semantic.store.unit_of_work import UnitOfWork, lock_shards, unit_of_work
+
+UNCHANGED, EDITED = "unchanged", "edited"
+_TRIES = 10
+_WORDS = frozenset({"content", "keywords", "context", "occurred_at"})
+
+
+@dataclass(frozen=True)
+class MemoryEdit:
+    """What a caller changes of a memory.
+
+    fields: new values by column; of `metadata` a merge patch (RFC 7386). embedding: of a new content, of any length;
+    None to have it made. version: that the caller has read, None for any.
+    """
+
+    fields: Mapping[str, Any]
+    embedding: Vector | None = None
+    version: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Rewrite:
+    """A new content of a stored memory, compared with the memories near it."""
+
+    memory: Memory
+    candidate: Candidate
+    context: SaveContext
+    comparison: Comparison
+
+
+def memory_update(*, access: Access, uuid: UUID, edit: MemoryEdit, clock: Clock = SYSTEM_CLOCK) -> SaveResult:
+    """Change an active memory of the caller's. What it was stays in its history.
+
+    A new content is embedded, and held against other memories as if it were saved: rules may decide that one of them
+    is superseded by it, or it by one of them; then `action` says so and there is a receipt, which can be reverted.
+
+    Raises NotFoundError; ConflictError for a memory that is not active, or when another one has the content already;
+    StaleVersionError when the memory has another version; UnavailableError.
+    """
+    require_warm()
+    index_guard().admit(1, clock=clock)
+    memory = memory_get_any(access, uuid)
+    require_current(access, memory, edit)
+    content = edit.fields.get("content", memory.content)
+    if content == memory.content:
+        with unit_of_work(memory.user_id, actor=access.actor, clock=clock) as unit:
+            memory = memory_get_any(access, uuid)
+            require_current(access, memory, edit)
+            if memory.content == content:
+                changed = change_fields(unit, memory, edit)
+                return SaveResult("updated" if changed else "skipped", EDITED if changed else UNCHANGED, memory)
+    return with_current_space(lambda space: rewrite(access, uuid, edit, space, clock))
+
+
+def require_current(access: Access, memory: Memory, edit: MemoryEdit) -> None:
+    """Raise ConflictError for a memory that is not active, StaleVersionError for one of another version."""
+    require_active(access, memory)
+    if edit.version is not None and edit.version != memory.version_tag:
+        raise StaleVersionError("The memory has changed since: read it again, and decide again.")
+
+
+def rewrite(access: Access, uuid: UUID, edit: MemoryEdit, space: EmbeddingSpace, clock: Clock) -> SaveResult:
+    """Give a memory another content. Raises SpaceChangedError, and what `memory_update` raises."""
+    content = edit.fields["content"]
+    vector = embed([content])[0] if edit.embedding is None else given_vector(edit.embedding, space)
+    for _ in range(_TRIES):
+        memory = memory_get_any(access, uuid)
+        require_current(access, memory, edit)
+        context = SaveContext(space, active_rules(), TextVectors(space.dimension))
+        now = utcnow(clock)
+        candidate = candidate_of(memory, edit, vector)
+        prepared = Rewrite(memory, candidate, context, compare([candidate], context, now))
+        written = write_until_embedded(access, prepared, edit, now)
+        if written is not None:
+            return written
+    raise UnavailableError("Others change the same memory too often: try again.", retry_after=1)
+
+
+def write_until_embedded(access: Access, prepared: Rewrite, edit: MemoryEdit, now: datetime) -> SaveResult | None:
+    """Write a new content, and decide about it. Return None where the memory has changed since it was compared."""
+    for _ in range(_TRIES):
+        try:
+            with transaction.atomic():
+                versions = lock_shards([prepared.memory.user_id])
+                hold_space(prepared.context.space)
+                compare_again(prepared.comparison, versions, prepared.context.space)
+                memory = memory_get_any(access, prepared.memory.uuid)
+                require_current(access, memory, edit)
+                if memory.version != prepared.memory.version:
+                    return None
+                return write(UnitOfWork(access.actor, now, versions), replace(prepared, memory=memory), edit)
+        except VectorsMissingError:
+            prepared.context.vectors.embed_missing()
+    raise UnavailableError("What the memory merges into changes too often: try again.", retry_after=1)
+
+
+def write(unit: UnitOfWork, prepared: Rewrite, edit: MemoryEdit) -> SaveResult:
+    """Write a new content under the lock of its user. Raises ConflictError, VectorsMissingError."""
+    candidate, memory = prepared.candidate, unit.attach(prepared.memory)
+    same = Memory.objects.active().exclude(pk=memory.pk).filter(content_hash=candidate.key[3])
+    known = same.filter(user_id=candidate.key[0], household_id=candidate.key[1], persona_id=candidate.key[2]).first()
+    if known is not None:
+        detail = f"{known.uuid} says exactly this already."
+        raise ConflictError(detail, attr="content", code="duplicate", current=str(known.uuid))
+    change_fields(unit, memory, edit)
+    # Written now: a merge may look for this content, and the history of a decision must come after that of the change.
+    MemoryEmbedding.objects.update_or_create(
+        memory=memory,
+        space=prepared.context.space,
+        defaults={"vector": candidate.vector, "is_given": edit.embedding is not None},
+    )
+    found = prepared.comparison.conflicts[0]
+    ids = [prepared.comparison.ids[key] for key in found]
+    rows = Memory.objects.active().filter(pk__in=ids).select_related("superseded_by")
+    memories = {str(row.uuid): unit.attach(row) for row in rows} | {candidate.record.key: memory}
+    conflicts = [conflict for key, conflict in found.items() if key in memories]
+    verdict = decide(candidate.record, conflicts, candidate.rule.arbitration)
+    result = SaveResult("updated", EDITED, memory)
+    if verdict is not None:
+        case = Case(verdict, candidate.record, candidate.rule, memories, Origin.SAVE, reason=EDITED)
+        receipt = decision_apply(unit, prepared.context, case)
+        if prepared.context.vectors.missing:
+            raise VectorsMissingError
+        outcome = "updated" if receipt.result is None else str(receipt.outcome)
+        result = SaveResult(outcome, receipt.strategy or EDITED, receipt.result or memory, receipt.uuid)
+    unit.write()
+    return result
+
+
+def change_fields(unit: UnitOfWork, memory: Memory, edit: MemoryEdit) -> bool:
+    """Set the fields of a memory that differ, and what is made from its words. Return whether any did."""
+    wanted = dict(edit.fields)
+    if "metadata" in wanted:
+        wanted["metadata"] = apply_merge_patch(memory.metadata, wanted["metadata"])
+    after = {name: value for name, value in wanted.items() if getattr(memory, name) != value}
+    if not after:
+        return False
+    changes = {name: [plain(getattr(memory, name)), plain(value)] for name, value in after.items()}
+    if after.keys() & _WORDS:
+        known = {name: after.get(name, getattr(memory, name)) for name in sorted(_WORDS)}
+        after |= word_columns(**known)
+    if "content" in after:
+        after["content_hash"] = content_hash(after["content"])
+    unit.update(memory, after, changes=changes, reason=EDITED)
+    return True
+
+
+def plain(value: Any) -> Any:
+    """Return a value as the history keeps it."""
+    return value.isoformat() if isinstance(value, datetime) else value
+
+
+def candidate_of(memory: Memory, edit: MemoryEdit, vector: Vector) -> Candidate:
+    """Return a stored memory with its new values, to be compared with the others."""
+    known = {
+        name: edit.fields.get(name, getattr(memory, name)) for name in (*TAGS, "content", "occurred_at", "importance")
+    }
+    draft = MemoryDraft(
+        **known,
+        scope=memory.scope,
+        confidence=memory.base_confidence,
+        keywords=tuple(edit.fields.get("keywords", memory.keywords)),
+        source=memory.source,
+    )
+    key = (memory.user_id, memory.household_id, memory.persona_id, content_hash(draft.content))
+    return Candidate(memory.uuid, draft, memory.scope, key, {}, vector, stored=memory.pk)

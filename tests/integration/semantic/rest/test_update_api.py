@@ -1,0 +1,179 @@
+"""Changing a memory: PATCH /api/semantic/memories/{id}."""
+
+from typing import Any
+
+import pytest
+
+from apps.core.domain.scope import Permission, Scope
+from apps.semantic.models import Memory, MemoryEmbedding
+from tests.api import MEMORIES, Api, api_for
+
+pytestmark = pytest.mark.django_db
+
+
+def patch(api: Api, memory: dict[str, Any], body: dict[str, Any], **headers: str) -> Any:
+    """The answer to a change."""
+    given = {"Authorization": f"Bearer {api.key}", **headers}
+    return api.client.patch(f"{MEMORIES}/{memory['id']}", body, content_type="application/json", headers=given)
+
+
+def patched(api: Api, memory: dict[str, Any], body: dict[str, Any]) -> dict[str, Any]:
+    """A memory after a change that has to be done."""
+    response = patch(api, memory, body)
+    assert response.status_code == 200, response.content
+    answer: dict[str, Any] = response.json()
+    return answer
+
+
+def found(api: Api, query: str, **fields: Any) -> list[str]:
+    return [one["memory"]["content"] for one in api.search(query, **fields)["results"]]
+
+
+def test_only_what_is_named_changes(api: Api) -> None:
+    memory = api.save("Ana rows on the lake", type="sport", importance=0.4, metadata={"a": 1, "b": {"c": 2, "d": 3}})
+    answer = patched(api, memory, {"importance": 0.9, "project": "boats", "metadata": {"a": None, "b": {"c": 5}}})
+    assert (answer["action"], answer["reason"], answer["conflict"]) == ("updated", "edited", None)
+    changed = answer["memory"]
+    expected = {**memory, "importance": 0.9, "project": "boats", "metadata": {"b": {"c": 5, "d": 3}}}
+    assert {**changed, "version": "", "updated_at": ""} == {**expected, "version": "", "updated_at": ""}
+    assert changed["version"] != memory["version"]
+    assert api.get(f"{MEMORIES}/{memory['id']}").json() == changed
+
+
+def test_every_field_can_be_changed(api: Api) -> None:
+    memory = api.save("Ana rows on the lake")
+    body = {
+        "agent": "a", "personality": "b", "project": "c", "type": "d", "session_id": "e", "global": True,
+        "decay_policy": "reinforceable", "importance": 0.25, "keywords": ["boat"], "context": "at the club",
+        "occurred_at": "2026-01-02T03:04:05Z",
+    }  # fmt: skip
+    changed = patched(api, memory, body)["memory"]
+    assert {name: changed[name] for name in body} == body
+    assert patched(api, memory, {"occurred_at": None, "keywords": [], "context": ""})["memory"]["occurred_at"] is None
+
+
+def test_new_words_are_found_and_old_ones_are_not(api: Api) -> None:
+    memory = api.save("Ana rows on the lake", keywords=["regatta"])
+    patched(api, memory, {"keywords": ["galley"]})
+    assert found(api, "galley", mode="keyword") == ["Ana rows on the lake"]
+    assert found(api, "regatta", mode="keyword") == []
+    patched(api, memory, {"content": "Ana paddles a canoe"})
+    assert found(api, "canoe", mode="keyword") == ["Ana paddles a canoe"]
+    assert found(api, "lake", mode="keyword") == []
+
+
+def test_new_content_has_a_vector_of_its_own(api: Api) -> None:
+    memory = api.save("Ana rows on the lake")
+    before = MemoryEmbedding.objects.get(memory__uuid=memory["id"]).vector
+    patched(api, memory, {"content": "The tax office closes at noon"})
+    after = MemoryEmbedding.objects.get(memory__uuid=memory["id"]).vector
+    assert list(before) != list(after)
+    [hit] = api.search("The tax office closes at noon", mode="vector")["results"]
+    assert hit["similarity"] == pytest.approx(1.0, abs=1e-4)
+
+
+def test_content_of_another_memory_is_refused(api: Api) -> None:
+    first, second = api.save("Ana rows on the lake"), api.save("Ben sings in a choir")
+    answer = patch(api, second, {"content": "ana rows on  the LAKE"})
+    assert answer.status_code == 409
+    [error] = answer.json()["errors"]
+    assert (error["code"], error["attr"], error["current"]) == ("duplicate", "content", first["id"])
+    assert api.get(f"{MEMORIES}/{second['id']}").json()["content"] == "Ben sings in a choir"
+
+
+def test_own_content_in_other_letters_is_no_duplicate(api: Api) -> None:
+    memory = api.save("ana rows on the lake")
+    changed = patched(api, memory, {"content": "Ana rows on the lake."})["memory"]
+    assert changed["content"] == "Ana rows on the lake."
+
+
+def test_new_content_is_held_against_others_like_a_save(api: Api) -> None:
+    other = api.save("I live in Oslo.")
+    memory = api.save("The kettle is blue.")
+    answer = patched(api, memory, {"content": "I moved to Bergen."})
+    assert answer["action"] == "superseded_existing"
+    assert answer["memory"]["id"] == memory["id"]
+    assert api.get(f"{MEMORIES}/{other['id']}").json()["superseded_by"] == memory["id"]
+    assert api.post(f"/api/semantic/conflicts/{answer['conflict']}/revert").status_code == 200
+    assert api.get(f"{MEMORIES}/{other['id']}").json()["status"] == "active"
+    assert api.get(f"{MEMORIES}/{memory['id']}").json()["content"] == "I moved to Bergen."
+
+
+def test_memory_is_not_held_against_what_it_was(api: Api) -> None:
+    memory = api.save("I live in Oslo.")
+    answer = patched(api, memory, {"content": "I live in Bergen."})
+    assert (answer["action"], answer["conflict"]) == ("updated", None)
+    assert found(api, "Where do I live?") == ["I live in Bergen."]
+
+
+def test_what_it_was_stays_in_its_history(api: Api) -> None:
+    memory = api.save("Ana rows on the lake", importance=0.4)
+    patched(api, memory, {"content": "Ana rows on the river", "importance": 0.7})
+    steps = api.get(f"{MEMORIES}/{memory['id']}/history").json()["results"]
+    assert [step["action"] for step in steps] == ["created", "updated"]
+    assert steps[1]["reason"] == "edited"
+    assert steps[1]["changes"] == {
+        "content": ["Ana rows on the lake", "Ana rows on the river"], "importance": [0.4, 0.7],
+    }  # fmt: skip
+
+
+def test_nothing_new_changes_nothing(api: Api) -> None:
+    memory = api.save("Ana rows on the lake", importance=0.4, metadata={"a": 1})
+    answer = patched(api, memory, {"content": "Ana rows on the lake", "importance": 0.4, "metadata": {"b": None}})
+    assert (answer["action"], answer["reason"]) == ("skipped", "unchanged")
+    assert answer["memory"] == memory
+    assert len(api.get(f"{MEMORIES}/{memory['id']}/history").json()["results"]) == 1
+
+
+def test_versions_guard_against_lost_updates(api: Api) -> None:
+    saved = api.post(MEMORIES, {"content": "Ana rows on the lake"})
+    memory, tag = saved.json()["memory"], saved.headers["ETag"]
+    assert tag == f'"{memory["version"]}"' == api.get(f"{MEMORIES}/{memory['id']}").headers["ETag"]
+    first = patch(api, memory, {"importance": 0.9}, **{"If-Match": tag})
+    assert first.status_code == 200
+    for body in ({"importance": 0.1}, {"content": "Ana swims"}):
+        stale = patch(api, memory, body, **{"If-Match": tag})
+        assert (stale.status_code, stale.json()["errors"][0]["code"]) == (412, "stale_version")
+    assert patch(api, memory, {"importance": 0.2}, **{"If-Match": first.headers["ETag"]}).status_code == 200
+    assert patch(api, memory, {"importance": 0.3}, **{"If-Match": "*"}).status_code == 200
+    assert patch(api, memory, {"importance": 0.3}, **{"If-Match": "nonsense"}).status_code == 412
+
+
+def test_versions_tell_nothing_of_other_writes(api: Api) -> None:
+    memory = api.save("Ana rows on the lake")
+    for number in range(3):
+        api.save(f"The {number} bells ring at noon in the valley")
+    assert api.get(f"{MEMORIES}/{memory['id']}").json()["version"] == memory["version"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {}, {"content": ""}, {"content": 5}, {"importance": None}, {"importance": 2}, {"user_id": "ben"},
+        {"confidence": 0.1}, {"status": "deleted"}, {"metadata": [1]}, {"embedding": [1.0]}, {"keywords": "a"},
+        {"content": "x", "embedding": [1.0, 2.0]}, {"decay_policy": "never"},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_what_cannot_be_changed_is_refused(api: Api, body: dict[str, Any]) -> None:
+    memory = api.save("Ana rows on the lake")
+    assert patch(api, memory, body).status_code == 400
+    assert api.get(f"{MEMORIES}/{memory['id']}").json() == memory
+
+
+def test_deleted_and_superseded_ones_are_refused(api: Api) -> None:
+    old, gone = api.save("I live in Oslo."), api.save("The kettle is blue.")
+    new = api.save("I moved to Bergen.")
+    api.delete(f"{MEMORIES}/{gone['id']}")
+    for body in ({"importance": 0.1}, {"content": "Something else"}):
+        assert patch(api, gone, body).status_code == 404
+        answer = patch(api, old, body)
+        assert (answer.status_code, answer.json()["errors"][0]["current"]) == (409, new["id"])
+
+
+def test_reader_and_strangers_change_nothing(api: Api) -> None:
+    memory = api.save("Ana rows on the lake")
+    reader, stranger = api_for(Scope("ana"), Permission.READ), api_for(Scope("ben"))
+    assert patch(reader, memory, {"importance": 0.1}).status_code == 403
+    assert patch(stranger, memory, {"importance": 0.1}).status_code == 404
+    assert Memory.objects.get().importance == 0.5
