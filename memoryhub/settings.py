@@ -296,5 +296,7 @@ READINESS_CHECKS = {
     "schedules": "apps.events.selectors.schedules_ready",
 }
 PROCESS_CHECKS = ("embedding", "index", "timeline")
+# Which users, households and personas there are, for suggestions: functions of an identifier's name and a limit.
+IDENTIFIER_SOURCES = ("apps.semantic.selectors.known_identifiers", "apps.episodic.selectors.known_identifiers")
 # What a process publishes about itself, by name.
 PROCESS_FACTS = {"index": "apps.semantic.health.index_facts"}

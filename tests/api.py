@@ -34,6 +34,9 @@ class Api:
     def post(self, path: str, body: Any = None) -> HttpResponse:
         return self.call("POST", path, body)
 
+    def patch(self, path: str, body: Any = None) -> HttpResponse:
+        return self.call("PATCH", path, body)
+
     def delete(self, path: str) -> HttpResponse:
         return self.call("DELETE", path)
 

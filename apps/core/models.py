@@ -20,14 +20,18 @@ class PermissionLevel(models.TextChoices):
 class ApiKey(models.Model):
     """A key with which an application uses the API.
 
-    Only the digest of the secret is stored; the secret is shown once, when the key is created. A key is
-    revoked, never deleted, so that the records of what it did keep their author.
+    Only the digest of the secret is stored; the secret is shown once, when the key is created or rotated. After a
+    rotation the previous secret works too, until `previous_until`. A key is revoked, never deleted, so that the
+    records of what it did keep their author.
     """
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     name = models.CharField(max_length=100, help_text="What uses this key, for example the name of an assistant.")
     digest = models.CharField(max_length=64, unique=True, editable=False)
     shown = models.CharField("begins with", max_length=16, editable=False)
+    previous_digest = models.CharField(max_length=64, null=True, unique=True, editable=False)
+    previous_until = models.DateTimeField("previous secret until", null=True, editable=False)
+    rotated_at = models.DateTimeField(null=True, editable=False)
     permission = models.CharField(
         max_length=10,
         choices=PermissionLevel.choices,
@@ -58,6 +62,11 @@ class ApiKey(models.Model):
                 name="core_apikey_operator_unbound",
                 condition=~Q(permission="operator") | Q(user_id="", household_id="", persona_id=""),
                 violation_error_message="An operator key is bound to nothing.",
+            ),
+            models.CheckConstraint(
+                name="core_apikey_previous_secret_ends",
+                condition=Q(previous_digest=None, previous_until=None)
+                | Q(previous_digest__isnull=False, previous_until__isnull=False),
             ),
         ]
 

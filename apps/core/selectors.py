@@ -13,12 +13,16 @@ from apps.core.models import ApiKey
 # The condition of `usable_keys`, prepared: every request reads its key.
 _USABLE_KEY = PreparedSelect(
     ApiKey,
-    where="digest = %(digest)s AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > %(now)s)",
+    where="(digest = %(digest)s OR (previous_digest = %(digest)s AND previous_until > %(now)s)) "
+    "AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > %(now)s)",
 )
 
 
 def key_verify(secret: str, now: datetime) -> ApiKey | None:
-    """Return the valid key of this secret, or None when it is unknown, revoked or expired."""
+    """Return the valid key of this secret, or None when it is unknown, replaced, revoked or expired.
+
+    Nothing remembers the answer: a key that is revoked is refused by every process from then on.
+    """
     if not keys.is_well_formed(secret):
         return None
     found = _USABLE_KEY.rows({"digest": keys.digest(secret), "now": now})

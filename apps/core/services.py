@@ -1,13 +1,16 @@
-"""Writes of `core`: create, use and revoke API keys."""
+"""Writes of `core`: create, use, change, rotate and revoke API keys."""
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import Q
 
 from apps.core.domain import keys
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
-from apps.core.domain.errors import InvalidInputError, NotFoundError
+from apps.core.domain.errors import ConflictError, InvalidInputError, NotFoundError
 from apps.core.domain.scope import Permission, Scope
 from apps.core.models import ApiKey
 
@@ -33,16 +36,16 @@ def key_create(
     if permission is Permission.OPERATOR and scope.named():
         raise InvalidInputError("An operator key is bound to nothing.", attr="permissions")
     now = utcnow(clock)
-    if expires_at is not None and expires_at <= now:
-        raise InvalidInputError("The expiry must lie in the future.", attr="expires_at")
+    check_expiry(expires_at, now)
     secret = secret or keys.generate_secret()
     if not keys.is_well_formed(secret):
         raise InvalidInputError("A key is 32 to 200 printable characters without spaces.", attr="key")
-    if ApiKey.objects.filter(digest=keys.digest(secret)).exists():
+    digest = keys.digest(secret)
+    if ApiKey.objects.filter(Q(digest=digest) | Q(previous_digest=digest)).exists():
         raise InvalidInputError("This key is in use already.", attr="key")
     key = ApiKey(
         name=name,
-        digest=keys.digest(secret),
+        digest=digest,
         shown=keys.shown_part(secret),
         permission=permission,
         expires_at=expires_at,
@@ -53,6 +56,59 @@ def key_create(
     key.full_clean()
     key.save()
     return key, secret
+
+
+def check_expiry(expires_at: datetime | None, now: datetime) -> None:
+    """Raise InvalidInputError for an expiry that does not lie in the future."""
+    if expires_at is not None and expires_at <= now:
+        raise InvalidInputError("The expiry must lie in the future.", attr="expires_at")
+
+
+@transaction.atomic
+def key_update(*, uuid: UUID, changes: Mapping[str, Any], clock: Clock = SYSTEM_CLOCK) -> ApiKey:
+    """Change the name or the expiry of a key and return it. An expired key with a new expiry works again.
+
+    changes: `name`, `expires_at` or both. Raises NotFoundError, ConflictError for a revoked key, and InvalidInputError
+    for an expiry in the past: a key is ended by revoking it.
+    """
+    key = lock_key(uuid)
+    if "expires_at" in changes:
+        check_expiry(changes["expires_at"], utcnow(clock))
+        key.expires_at = changes["expires_at"]
+    key.name = changes.get("name", key.name)
+    key.save(update_fields=["name", "expires_at"])
+    return key
+
+
+@transaction.atomic
+def key_rotate(
+    *, uuid: UUID, overlap: timedelta = keys.DEFAULT_OVERLAP, clock: Clock = SYSTEM_CLOCK
+) -> tuple[ApiKey, str]:
+    """Give a key a new secret and return both; the secret cannot be read again.
+
+    The secret of now works for `overlap` longer, one that an earlier rotation replaced stops at once. Raises
+    NotFoundError, InvalidInputError for an overlap out of range, and ConflictError for a revoked or expired key.
+    """
+    if not timedelta() <= overlap <= keys.MAX_OVERLAP:
+        raise InvalidInputError(f"The overlap is 0 to {keys.MAX_OVERLAP.days} days.", attr="overlap_seconds")
+    key, now = lock_key(uuid), utcnow(clock)
+    if key.expires_at is not None and key.expires_at <= now:
+        raise ConflictError("This key has expired: change its expiry first.", code="expired")
+    secret = keys.generate_secret()
+    key.previous_digest, key.previous_until = (key.digest, now + overlap) if overlap else (None, None)
+    key.digest, key.shown, key.rotated_at = keys.digest(secret), keys.shown_part(secret), now
+    key.save(update_fields=["digest", "shown", "previous_digest", "previous_until", "rotated_at"])
+    return key, secret
+
+
+def lock_key(uuid: UUID) -> ApiKey:
+    """Lock a key that can be changed. Raises NotFoundError, and ConflictError for a revoked one."""
+    key = ApiKey.objects.select_for_update().filter(uuid=uuid).first()
+    if key is None:
+        raise NotFoundError("There is no such key.")
+    if key.revoked_at is not None:
+        raise ConflictError("This key is revoked: create another one.", code="revoked")
+    return key
 
 
 def key_revoke(*, uuid: UUID, clock: Clock = SYSTEM_CLOCK) -> None:

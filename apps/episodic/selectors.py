@@ -12,6 +12,7 @@ from django.db.models import Count, Q
 from django.db.models.functions import TruncDate
 from django.utils.timezone import localdate, make_aware
 
+from apps.core.db.distinct import distinct_values
 from apps.core.domain.errors import ForbiddenError, NotFoundError, UnavailableError
 from apps.core.domain.scope import Access
 from apps.episodic.domain.segment_state import ENDED, HOT, RowsState, SegmentState
@@ -25,9 +26,9 @@ from apps.episodic.warnings import active_warnings, suspending_warnings
 
 __all__ = [
     "EventKind", "RecordedDays", "SegmentFilePage", "SegmentPage", "TimelineFigures", "TimelineStatus",
-    "active_warnings", "enabled_retention_count", "events_count", "events_export", "events_query", "latest_kinds",
-    "recorded_by_day", "segment_count", "segment_list", "segment_page", "suspending_warnings", "timeline_figures",
-    "timeline_ready", "timeline_status", "unreachable_status", "warm_up_archive",
+    "active_warnings", "enabled_retention_count", "events_count", "events_export", "events_query", "known_identifiers",
+    "latest_kinds", "recorded_by_day", "segment_count", "segment_list", "segment_page", "suspending_warnings",
+    "timeline_figures", "timeline_ready", "timeline_status", "unreachable_status", "warm_up_archive",
 ]  # fmt: skip
 
 # Rows are counted where they are the truth and the catalogue has no count yet; other counts are the catalogue's.
@@ -220,3 +221,8 @@ def recorded_by_day(now: datetime, days: int = 7) -> RecordedDays:
     rows = TimelineEvent.objects.filter(segment__in=by_rows, recorded_at__gte=start).order_by()
     counts.update(dict(rows.annotate(day=TruncDate("recorded_at")).values_list("day").annotate(Count("id"))))
     return RecordedDays({day: counts[day] for day in wanted}, is_rough)
+
+
+def known_identifiers(name: str, limit: int) -> list[str]:
+    """Return the first `limit` users, households or personas of events that are rows. name: `user_id`, ..."""
+    return distinct_values(TimelineEvent, name, limit)

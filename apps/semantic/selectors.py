@@ -6,6 +6,7 @@ from uuid import UUID
 
 from django.db.models import Q, QuerySet
 
+from apps.core.db.distinct import distinct_values
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import NotFoundError
 from apps.core.domain.filters.expression import EVERYTHING, names_field
@@ -20,6 +21,7 @@ __all__ = [
     "MemoryStatus",
     "conflict_get",
     "conflict_list",
+    "known_identifiers",
     "memory_get",
     "memory_get_any",
     "memory_history",
@@ -98,3 +100,8 @@ def users_in(access: Access, scope: Scope) -> list[str]:
     """Return the users who have active memories in a scope."""
     memories = Memory.objects.visible_to(access, scope).active()
     return list(memories.order_by("user_id").values_list("user_id", flat=True).distinct())
+
+
+def known_identifiers(name: str, limit: int) -> list[str]:
+    """Return the first `limit` users, households or personas of memories, in their order. name: `user_id`, ..."""
+    return distinct_values(Memory, name, limit)

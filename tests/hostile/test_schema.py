@@ -28,6 +28,8 @@ pytestmark = pytest.mark.django_db
 RULES = {
     ("permissions", "invalid"),  # an operator key is bound to nothing
     ("expires_at", "invalid"),  # an expiry lies in the future
+    ("unbound", "required"),  # a bound, or that there shall be none
+    ("unbound", "contradiction"),  # not both
     ("embedding", "dimension"),  # as many numbers as the active model gives
     ("embedding", "zero"),
     ("timestamp", "in_the_future"),  # an event has happened

@@ -12,7 +12,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.scope import Permission, Scope, system_access
 from apps.core.models import ApiKey
-from apps.core.services import key_create, key_revoke
+from apps.core.services import key_create, key_revoke, key_rotate
 from apps.episodic.domain.event import EventDraft
 from apps.episodic.services import events_record
 from apps.semantic.conflicts.receipts import record_as_json, scope_columns
@@ -43,8 +43,9 @@ ROUTES: dict[str, dict[str, Any]] = {
     "api/episodic/query": {"POST": {"query": "secret word", "explain": True, "top_k": 1000}},
     "api/episodic/segments": {"GET": None},
     "api/episodic/status": {"GET": None},
-    "api/keys": {"GET": None, "POST": {"name": "new"}},
-    "api/keys/<uuid:uuid>": {"GET": None, "DELETE": None},
+    "api/keys": {"GET": None, "POST": {"name": "new", "user_id": "ana"}},
+    "api/keys/<uuid:uuid>": {"GET": None, "PATCH": {"name": "renamed"}, "DELETE": None},
+    "api/keys/<uuid:uuid>/rotate": {"POST": {"overlap_seconds": 60}},
     "api/llm/models": {"GET": None},
     "api/llm/status": {"GET": None},
     "api/llm/tools": {"GET": None},
@@ -231,8 +232,11 @@ def refused_callers() -> dict[str, Api]:
     now = utcnow(SYSTEM_CLOCK)
     expired = api_for(scope, expires_at=now + timedelta(hours=1))
     ApiKey.objects.filter(name="test").update(expires_at=now - timedelta(seconds=1))
+    rotated, replaced_secret = key_create(name="rotated", scope=scope, permission=Permission.WRITE, actor="test")
+    key_rotate(uuid=rotated.uuid, overlap=timedelta())
     return {
         "revoked": Api(revoked_secret),
+        "replaced": Api(replaced_secret),
         "expired": expired,
         "unknown": Api("mh_" + "x" * 43),
         "short": Api("mh_"),

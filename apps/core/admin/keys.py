@@ -3,20 +3,19 @@
 from contextlib import suppress
 from typing import Any
 
-from django import forms
 from django.contrib import admin, messages
-from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from unfold.admin import ModelAdmin
 from unfold.decorators import action, display
 
 from apps.core import services
-from apps.core.admin.kit import NOTHING, badge, confirmation, moment
+from apps.core.admin.key_forms import KeyChangeForm, KeyForm, RotationForm
+from apps.core.admin.kit import NOTHING, badge, confirmation, found_or_404, moment
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
-from apps.core.domain.errors import NotFoundError
+from apps.core.domain.errors import MemoryHubError, NotFoundError
 from apps.core.domain.scope import IDENTIFIERS, Permission
 from apps.core.models import ApiKey
 
@@ -27,49 +26,44 @@ NEW_FIELDS = (
     (
         "Bound",
         {
-            "fields": list(IDENTIFIERS),
-            "description": "A key reaches only what matches every field that is filled in: all, if none is.",
+            "fields": [*IDENTIFIERS, "unbound"],
+            "description": "A key reaches only what matches every field that is filled in. What there is already is "
+            "suggested; anything else can be entered.",
         },
     ),
 )
 SHOWN_FIELDS = (
     (None, {"fields": ["name", "shown", "state_label", "permission", "bound"]}),
-    ("Life", {"fields": ["created", "created_by", "last_used", "expires", "revoked"]}),
+    ("Life", {"fields": ["created", "created_by", "last_used", "expires_at", "rotated", "previous", "revoked"]}),
 )
-
-
-class ApiKeyForm(forms.ModelForm):  # type: ignore[type-arg]
-    """A new key. Its permission and bound cannot be changed later."""
-
-    class Meta:
-        model = ApiKey
-        fields = ["name", "permission", "user_id", "household_id", "persona_id", "expires_at"]
-        labels = {"user_id": "User", "household_id": "Household", "persona_id": "Persona"}
-
-    def clean_expires_at(self) -> Any:
-        expires_at = self.cleaned_data["expires_at"]
-        if expires_at is not None and expires_at <= utcnow(SYSTEM_CLOCK):
-            raise ValidationError("The expiry must lie in the future.")
-        return expires_at
+CHANGEABLE = ("name", "expires_at")
 
 
 @admin.register(ApiKey)
 class ApiKeyAdmin(ModelAdmin):  # type: ignore[misc]
-    """Create and revoke keys. The secret is in one answer only: that to the form which created the key."""
+    """Create, change, rotate and revoke keys.
 
-    form = ApiKeyForm
+    A secret is in one answer only: that to the form which created or rotated the key.
+    """
+
+    form = KeyForm
     list_display = ["name", "state", "level", "bound", "shown", "last_used", "expires", "created"]
     list_filter = ["permission", ("revoked_at", admin.EmptyFieldListFilter)]
     search_fields = ["name", "user_id", "household_id", "persona_id", "shown"]
     search_help_text = "A name, a bound, or the first characters of a key"
     actions = ["revoke"]
+    actions_detail = ["rotate"]
     list_fullwidth = True
 
     def get_fieldsets(self, request: HttpRequest, obj: ApiKey | None = None) -> Any:
         return SHOWN_FIELDS if obj else NEW_FIELDS
 
     def get_readonly_fields(self, request: HttpRequest, obj: ApiKey | None = None) -> list[str]:
-        return [name for _, options in SHOWN_FIELDS for name in options["fields"]] if obj else []
+        shown = [name for _, options in SHOWN_FIELDS for name in options["fields"]] if obj else []
+        return [name for name in shown if name not in CHANGEABLE]
+
+    def get_form(self, request: HttpRequest, obj: ApiKey | None = None, change: bool = False, **kwargs: Any) -> Any:
+        return super().get_form(request, obj, change, **({"form": KeyChangeForm} if obj else {}) | kwargs)
 
     @display(description="State", label=STATE_COLOURS)
     def state(self, key: ApiKey) -> str:
@@ -106,6 +100,32 @@ class ApiKeyAdmin(ModelAdmin):  # type: ignore[misc]
     def revoked(self, key: ApiKey) -> str:
         return moment(key.revoked_at) if key.revoked_at else NOTHING
 
+    @display(description="Rotated at")
+    def rotated(self, key: ApiKey) -> str:
+        return moment(key.rotated_at)
+
+    @display(description="Previous secret until")
+    def previous(self, key: ApiKey) -> str:
+        return moment(key.previous_until)
+
+    @action(description="Rotate", icon="autorenew", permissions=["rotate"], url_path="rotate")
+    def rotate(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Ask for how long the secret of now works, then replace it and show the new one."""
+        key = found_or_404(self.get_object(request, object_id))
+        page = reverse("admin:core_apikey_change", args=[key.pk])
+        form = RotationForm(request.POST if request.method == "POST" else None)
+        if not form.is_valid():
+            context = {"title": "Rotate API key", "opts": self.opts, "key": key, "form": form, "page": page}
+            context |= self.admin_site.each_context(request)
+            return TemplateResponse(request, "admin/core/apikey/rotate.html", context)
+        try:
+            key, secret = services.key_rotate(uuid=key.uuid, overlap=form.cleaned_data["overlap"])
+        except MemoryHubError as error:
+            messages.error(request, error.detail)
+            return HttpResponseRedirect(page)
+        self.log_change(request, key, "Rotated.")
+        return self.secret_page(request, key, secret)
+
     @action(description="Revoke the selected keys", icon="key_off", permissions=["revoke"])
     def revoke(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> TemplateResponse | None:
         valid = list(queryset.filter(revoked_at=None))
@@ -131,6 +151,9 @@ class ApiKeyAdmin(ModelAdmin):  # type: ignore[misc]
         return question
 
     def save_model(self, request: HttpRequest, obj: ApiKey, form: Any, change: bool) -> None:
+        if change:
+            services.key_update(uuid=obj.uuid, changes={name: getattr(obj, name) for name in form.changed_data})
+            return
         key, secret = services.key_create(
             name=obj.name,
             scope=obj.scope,
@@ -143,16 +166,20 @@ class ApiKeyAdmin(ModelAdmin):  # type: ignore[misc]
         setattr(obj, SHOWN_ONCE, secret)
 
     def response_add(self, request: HttpRequest, obj: ApiKey, post_url_continue: str | None = None) -> HttpResponse:
+        return self.secret_page(request, obj, getattr(obj, SHOWN_ONCE))
+
+    def secret_page(self, request: HttpRequest, key: ApiKey, secret: str) -> HttpResponse:
         """Return the page with the secret, in the answer itself: it reaches no session, message, address or log."""
         may_list = self.has_view_permission(request)
         context = {
             **self.admin_site.each_context(request),
-            "title": "New API key",
+            "title": "New secret" if key.rotated_at else "New API key",
             "opts": self.opts,
-            "key": obj,
-            "secret": getattr(obj, SHOWN_ONCE),
-            "bound": self.bound(obj),
-            "expires": self.expires(obj),
+            "key": key,
+            "secret": secret,
+            "bound": self.bound(key),
+            "expires": self.expires(key),
+            "previous": self.previous(key) if key.previous_until else None,
             "list_url": reverse("admin:core_apikey_changelist" if may_list else "admin:index"),
         }
         return TemplateResponse(request, "admin/core/apikey/secret.html", context)
@@ -170,8 +197,12 @@ class ApiKeyAdmin(ModelAdmin):  # type: ignore[misc]
     def has_revoke_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm("core.change_apikey")
 
+    def has_rotate_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
+        key = self.get_object(request, str(object_id)) if object_id is not None else None
+        return key is not None and self.has_change_permission(request, key)
+
     def has_change_permission(self, request: HttpRequest, obj: ApiKey | None = None) -> bool:
-        return False
+        return (obj is None or obj.revoked_at is None) and super().has_change_permission(request, obj)
 
     def has_delete_permission(self, request: HttpRequest, obj: ApiKey | None = None) -> bool:
         return False

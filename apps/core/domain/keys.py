@@ -2,10 +2,17 @@
 
 import hashlib
 import secrets
+from datetime import timedelta
 
 PREFIX = "mh_"
 SHOWN_CHARS = 8
 MIN_CHARS, MAX_CHARS = 32, 200
+# For how long a replaced secret works beside the new one: a day, in which every application can be given the new one.
+DEFAULT_OVERLAP, MAX_OVERLAP = timedelta(days=1), timedelta(days=30)
+MISSING_BOUND = (
+    "A key that is bound to nothing reaches everyone's memories. Name a user, a household or a persona, "
+    "or say that it shall be unbound."
+)
 
 
 def generate_secret() -> str:

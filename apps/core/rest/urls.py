@@ -3,7 +3,7 @@
 from django.urls import path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
 
-from apps.core.rest import index, views
+from apps.core.rest import index, keys, views
 
 urlpatterns = [
     path("", index.home, name="home"),
@@ -11,8 +11,9 @@ urlpatterns = [
     path("healthz", views.healthz, name="healthz"),
     path("readyz", views.readyz, name="readyz"),
     path("metrics", views.prometheus, name="metrics"),
-    path("api/keys", views.KeysView.as_view(), name="keys"),
-    path("api/keys/<uuid:uuid>", views.KeyView.as_view(), name="key"),
+    path("api/keys", keys.KeysView.as_view(), name="keys"),
+    path("api/keys/<uuid:uuid>", keys.KeyView.as_view(), name="key"),
+    path("api/keys/<uuid:uuid>/rotate", keys.RotateView.as_view(), name="key-rotate"),
     path(
         "api/schema",
         SpectacularAPIView.as_view(authentication_classes=[], permission_classes=[]),

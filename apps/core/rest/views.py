@@ -1,35 +1,22 @@
-"""The base of every API view, API keys, health and metrics."""
+"""The base of every API view, health and metrics."""
 
 import hmac
 from collections.abc import Callable
 from typing import Any
-from uuid import UUID
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.http import require_safe
-from drf_spectacular.utils import extend_schema
-from rest_framework import status
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
-from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 from rest_framework.views import APIView
 
-from apps.core import health, metrics, selectors, services
+from apps.core import health, metrics
 from apps.core.domain.scope import Access, Permission
 from apps.core.schemas.bodies import BodyLimit, small_limit
 from apps.core.schemas.fields import printable
-from apps.core.schemas.serializers import (
-    KeyCreatedOutput,
-    KeyInput,
-    KeyListOutput,
-    KeyOutput,
-    NoInput,
-    highest_permission,
-    scope_of,
-    validate,
-)
+from apps.core.schemas.serializers import NoInput, validate
 
 
 class HubView(APIView):
@@ -72,48 +59,6 @@ def validate_query(serializer: type[BaseSerializer[Any]], request: Request) -> A
 def refuse_body(request: Request) -> None:
     """Refuse a body with fields where a call takes none."""
     validate(NoInput, request.data)
-
-
-class KeysView(HubView):
-    """The API keys of this hub; for operators."""
-
-    needed_permission = Permission.OPERATOR
-
-    @extend_schema(operation_id="keys_list", responses={200: KeyListOutput})
-    def get(self, request: Request) -> Response:
-        """List the keys, the newest first, without their secrets."""
-        keys = list(selectors.key_list())
-        return Response({"results": KeyOutput(keys, many=True).data, "count": len(keys)})
-
-    @extend_schema(operation_id="keys_create", request=KeyInput, responses={201: KeyCreatedOutput})
-    def post(self, request: Request) -> Response:
-        """Create a key. The answer is the only one that ever shows its secret."""
-        data = validate(KeyInput, request.data)
-        key, secret = services.key_create(
-            name=data["name"],
-            scope=scope_of(data),
-            permission=highest_permission(data.get("permissions")),
-            expires_at=data.get("expires_at"),
-            actor=self.access.actor,
-        )
-        return Response({**KeyOutput(key).data, "key": secret}, status=status.HTTP_201_CREATED)
-
-
-class KeyView(HubView):
-    """One API key; for operators."""
-
-    needed_permission = Permission.OPERATOR
-
-    @extend_schema(operation_id="keys_retrieve", responses={200: KeyOutput})
-    def get(self, request: Request, uuid: UUID) -> Response:
-        """Show a key, without its secret."""
-        return Response(KeyOutput(selectors.key_get(uuid)).data)
-
-    @extend_schema(operation_id="keys_revoke", responses={204: None})
-    def delete(self, request: Request, uuid: UUID) -> Response:
-        """Revoke a key at once."""
-        services.key_revoke(uuid=uuid)
-        return Response(status=status.HTTP_204_NO_CONTENT)
 
 
 @require_safe

@@ -1,20 +1,12 @@
-"""Serializers that refuse what they do not know, and those of `core`'s own resources."""
+"""Serializers that refuse what they do not know, and that of errors."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from apps.core.domain.scope import PERMISSION_ORDER, Permission, Scope
-from apps.core.models import ApiKey
-from apps.core.schemas.fields import (
-    AwareDateTimeField,
-    IdentifierField,
-    StrictCharField,
-    StrictChoiceField,
-    printable,
-)
+from apps.core.domain.scope import Scope
+from apps.core.schemas.fields import IdentifierField, printable
 
 
 class StrictSerializer(serializers.Serializer[Any]):
@@ -65,84 +57,6 @@ class ScopeInput(StrictSerializer):
 def scope_of(data: Mapping[str, Any]) -> Scope:
     """Return the scope that validated input names."""
     return Scope(data.get("user_id"), data.get("household_id"), data.get("persona_id"))
-
-
-_LEVELS = [level.value for level in Permission]
-
-
-@extend_schema_field(
-    {
-        "oneOf": [
-            {"type": "string", "enum": _LEVELS},
-            {"type": "array", "items": {"type": "string", "enum": _LEVELS}, "minItems": 1, "maxItems": len(_LEVELS)},
-        ]
-    }
-)
-class PermissionsField(serializers.ListField):
-    """Levels of permission: one as a word, or several in a list."""
-
-    def __init__(self, **kwargs: Any) -> None:
-        child = StrictChoiceField(choices=_LEVELS)
-        super().__init__(child=child, min_length=1, max_length=len(_LEVELS), **kwargs)
-
-    def to_internal_value(self, data: Any) -> list[Any]:
-        return super().to_internal_value([data] if isinstance(data, str) else data)
-
-
-class KeyInput(ScopeInput):
-    """A key to be created."""
-
-    name = StrictCharField(max_length=100)
-    permissions = PermissionsField(
-        required=False,
-        help_text="One level or a list; the highest counts, as each includes the ones before it. Default: write.",
-    )
-    expires_at = AwareDateTimeField(required=False, allow_null=True)
-
-
-def highest_permission(permissions: list[str] | None) -> Permission:
-    """Return the highest of a list of permissions; write when there is none."""
-    if not permissions:
-        return Permission.WRITE
-    return max((Permission(p) for p in permissions), key=PERMISSION_ORDER.index)
-
-
-class KeyOutput(serializers.ModelSerializer[ApiKey]):
-    """A key, without its secret."""
-
-    id = serializers.UUIDField(source="uuid")
-    user_id = serializers.CharField(source="scope.user_id", read_only=True, allow_null=True)
-    household_id = serializers.CharField(source="scope.household_id", read_only=True, allow_null=True)
-    persona_id = serializers.CharField(source="scope.persona_id", read_only=True, allow_null=True)
-    permissions = serializers.SerializerMethodField()
-
-    class Meta:
-        model = ApiKey
-        fields = [
-            "id", "name", "shown", "permissions", "user_id", "household_id", "persona_id",
-            "created_at", "created_by", "expires_at", "last_used_at", "revoked_at",
-        ]  # fmt: skip
-        read_only_fields = fields
-
-    def get_permissions(self, key: ApiKey) -> list[str]:
-        return [p.value for p in PERMISSION_ORDER[: PERMISSION_ORDER.index(Permission(key.permission)) + 1]]
-
-
-class KeyCreatedOutput(KeyOutput):
-    """A new key with its secret."""
-
-    key = serializers.CharField(read_only=True, help_text="The secret. It is shown this once.")
-
-    class Meta(KeyOutput.Meta):
-        fields = [*KeyOutput.Meta.fields, "key"]
-        read_only_fields = fields
-
-
-class KeyListOutput(serializers.Serializer[Any]):
-    """All keys."""
-
-    results = KeyOutput(many=True)
-    count = serializers.IntegerField()
 
 
 class ProblemItem(serializers.Serializer[Any]):

@@ -1,5 +1,6 @@
 """API keys in the admin: made, shown once, revoked."""
 
+import html
 import json
 import re
 from collections.abc import Callable
@@ -13,10 +14,12 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from apps.core.domain.keys import MISSING_BOUND
 from apps.core.domain.scope import Permission, Scope
 from apps.core.models import ApiKey
 from apps.core.selectors import key_verify
-from apps.core.services import key_create
+from apps.core.services import key_create, key_revoke
+from apps.semantic.models import Memory
 from tests.integration.admin.pages import address, run, text_of
 
 pytestmark = pytest.mark.django_db
@@ -25,7 +28,8 @@ SECRET = re.compile(r'id="mh-secret"[^>]*value="([^"]+)"')
 
 
 def add(client: Client, **fields: str) -> Any:
-    return client.post(address(ApiKey, "add"), {"name": "kitchen", "permission": "write", **fields})
+    whose = {} if {"user_id", "household_id"} & fields.keys() else {"unbound": "on"}
+    return client.post(address(ApiKey, "add"), {"name": "kitchen", "permission": "write", **whose, **fields})
 
 
 def secret_in(response: HttpResponse) -> str:
@@ -127,9 +131,88 @@ def test_who_may_change_keys_can_revoke(staff: Callable[..., Client]) -> None:
     assert key.revoked_at is not None
 
 
-def test_key_is_neither_changed_nor_deleted_by_hand(operator: Client) -> None:
+def test_key_without_bound_must_be_asked_for(operator: Client) -> None:
+    fields = {"name": "kitchen", "permission": "write"}
+    response = operator.post(address(ApiKey, "add"), fields)
+    assert MISSING_BOUND in html.unescape(response.content.decode())
+    assert "or say that it is unbound" in add(operator, user_id="ana", unbound="on").content.decode()
+    assert not ApiKey.objects.exists()
+    assert key_verify(
+        secret_in(operator.post(address(ApiKey, "add"), fields | {"permission": "operator"})), timezone.now()
+    )
+
+
+def test_existing_identifiers_are_suggested_and_others_accepted(
+    operator: Client, remember: Callable[..., Memory]
+) -> None:
+    for user in ("zoe", "ana", '"<b>'):
+        remember("tea", user=user)
+    key_create(name="app", scope=Scope("cem", "home", "chef"), permission=Permission.READ, actor="test")
+    text = text_of(operator, address(ApiKey, "add"))
+    for name, known in {
+        "user_id": ['"<b>', "ana", "cem", "zoe"],
+        "household_id": ["home"],
+        "persona_id": ["chef"],
+    }.items():
+        [options] = re.findall(rf'<datalist id="mh-known-{name}">(.*?)</datalist>', text)
+        assert [html.unescape(one) for one in re.findall(r'value="([^"]*)"', options)] == known
+        assert f'list="mh-known-{name}"' in text
+    assert key_verify(secret_in(add(operator, user_id="somebody new")), timezone.now())
+
+
+def test_only_name_and_expiry_are_changed_and_nothing_is_deleted(operator: Client) -> None:
     key = a_key()
-    assert operator.post(address(ApiKey, "change", key.pk), {"name": "forged"}).status_code == 403
+    changes = {"name": "pantry", "permission": "operator", "user_id": "ana", "expires_at_0": "2099-01-01"}
+    operator.post(address(ApiKey, "change", key.pk), {**changes, "expires_at_1": "00:00:00"})
     assert operator.post(address(ApiKey, "delete", key.pk), {"post": "yes"}).status_code == 403
     key.refresh_from_db()
-    assert key.name == "kitchen"
+    assert (key.name, key.permission, key.scope) == ("pantry", "read", Scope())
+    assert key.expires_at is not None
+    assert key.expires_at.year == 2099
+    assert LogEntry.objects.get().object_repr == str(key)
+
+
+def test_expired_key_is_renamed_without_a_new_expiry(operator: Client) -> None:
+    key = a_key()
+    ApiKey.objects.update(expires_at="2020-01-01T00:00:00Z")
+    fields = {"name": "pantry", "expires_at_0": "2020-01-01", "expires_at_1": "00:00:00"}
+    operator.post(address(ApiKey, "change", key.pk), fields)
+    key.refresh_from_db()
+    assert key.name == "pantry"
+
+
+def test_revoked_key_is_not_changed(operator: Client) -> None:
+    key = a_key()
+    key_revoke(uuid=key.uuid)
+    assert operator.post(address(ApiKey, "change", key.pk), {"name": "pantry"}).status_code == 403
+    assert operator.post(address(ApiKey, "rotate", key.pk), {"overlap": "0"}).status_code == 403
+    assert "/rotate" not in text_of(operator, address(ApiKey, "change", key.pk))
+
+
+def test_rotation_asks_and_shows_the_new_secret_once(operator: Client) -> None:
+    key, old = key_create(name="kitchen", scope=Scope(), permission=Permission.READ, actor="test")
+    page = address(ApiKey, "rotate", key.pk)
+    assert page in text_of(operator, address(ApiKey, "change", key.pk))
+    assert "Rotate the key kitchen?" in text_of(operator, page)
+    assert key_verify(old, timezone.now()), "asking changes nothing"
+    response = operator.post(page, {"overlap": "86400"})
+    new = secret_in(response)
+    assert "no-store" in response.headers["Cache-Control"]
+    assert key_verify(old, timezone.now()) == key_verify(new, timezone.now()) == key
+    assert new not in text_of(operator, address(ApiKey, "change", key.pk))
+    assert LogEntry.objects.get().change_message == "Rotated."
+
+
+def test_rotation_in_the_admin_may_end_the_old_secret_at_once(operator: Client) -> None:
+    key, old = key_create(name="kitchen", scope=Scope(), permission=Permission.READ, actor="test")
+    assert operator.post(address(ApiKey, "rotate", key.pk), {"overlap": "12345"}).status_code == 200
+    assert key_verify(old, timezone.now()), "no overlap that was offered"
+    assert "no longer" in operator.post(address(ApiKey, "rotate", key.pk), {"overlap": "0"}).content.decode()
+    assert key_verify(old, timezone.now()) is None
+
+
+def test_who_may_only_look_cannot_rotate(staff: Callable[..., Client]) -> None:
+    key = a_key()
+    assert staff("view_apikey").post(address(ApiKey, "rotate", key.pk), {"overlap": "0"}).status_code == 403
+    key.refresh_from_db()
+    assert key.rotated_at is None

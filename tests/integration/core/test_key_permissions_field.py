@@ -2,7 +2,7 @@
 
 import pytest
 
-from apps.core.schemas.serializers import KeyInput, highest_permission
+from apps.core.schemas.keys import KeyInput, highest_permission
 
 
 @pytest.mark.parametrize(
@@ -10,7 +10,7 @@ from apps.core.schemas.serializers import KeyInput, highest_permission
     [("read", "read"), (["read"], "read"), (["read", "write"], "write"), ("operator", "operator"), (None, "write")],
 )
 def test_the_highest_level_counts(given: object, level: str) -> None:
-    data = {"name": "x"} if given is None else {"name": "x", "permissions": given}
+    data = {"name": "x", "unbound": True} | ({} if given is None else {"permissions": given})
     serializer = KeyInput(data=data)
     assert serializer.is_valid(), serializer.errors
     assert highest_permission(serializer.validated_data.get("permissions")) == level

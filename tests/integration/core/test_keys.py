@@ -166,7 +166,7 @@ def test_an_operator_makes_a_key_that_works(operator: Api) -> None:
 
 
 def test_the_secret_is_shown_once(operator: Api) -> None:
-    made = operator.post(KEYS, {"name": "app"}).json()
+    made = operator.post(KEYS, {"name": "app", "unbound": True}).json()
     shown = operator.get(f"{KEYS}/{made['id']}").json()
     assert "key" not in shown
     assert shown == {name: value for name, value in made.items() if name != "key"}
@@ -183,17 +183,17 @@ def test_the_secret_is_shown_once(operator: Api) -> None:
     ],
 )
 def test_the_highest_permission_named_counts(operator: Api, given: list[str] | None, level: list[str]) -> None:
-    body = {"name": "app"} if given is None else {"name": "app", "permissions": given}
+    body = {"name": "app", "unbound": True} | ({} if given is None else {"permissions": given})
     assert operator.post(KEYS, body).json()["permissions"] == level
 
 
 def test_an_expiry_is_shown_in_utc(operator: Api) -> None:
-    made = operator.post(KEYS, {"name": "app", "expires_at": "2099-05-08T15:56:00+02:00"}).json()
+    made = operator.post(KEYS, {"name": "app", "user_id": "ana", "expires_at": "2099-05-08T15:56:00+02:00"}).json()
     assert made["expires_at"] == "2099-05-08T13:56:00Z"
 
 
 def test_a_key_is_revoked_over_rest(operator: Api) -> None:
-    made = operator.post(KEYS, {"name": "app"}).json()
+    made = operator.post(KEYS, {"name": "app", "unbound": True}).json()
     assert operator.delete(f"{KEYS}/{made['id']}").status_code == 204
     assert Api(made["key"]).get(MEMORIES).status_code == 401
     assert operator.delete(f"{KEYS}/{made['id']}").status_code == 404
@@ -212,7 +212,7 @@ def test_a_key_that_does_not_exist_is_not_found(operator: Api) -> None:
 
 def test_keys_are_listed_newest_first_with_their_makers(operator: Api) -> None:
     for name in ("one", "two"):
-        operator.post(KEYS, {"name": name})
+        operator.post(KEYS, {"name": name, "user_id": "ana"})
     answer = operator.get(KEYS).json()
     assert [item["name"] for item in answer["results"]] == ["two", "one", "test"] == [k.name for k in key_list()]
     assert answer["count"] == 3

@@ -43,6 +43,7 @@ def log_in(page: Page, base: str) -> None:
 def make_key(page: Page, base: str) -> str:
     page.goto(base + address(ApiKey, "add"))
     page.fill("[name=name]", "kitchen")
+    page.fill("[name=user_id]", "ana")
     page.click("button:has-text('Save')")
     secret = page.input_value("#mh-secret")
     page.wait_for_url(re.compile(re.escape(address(ApiKey, "changelist")) + "$"))

@@ -1,0 +1,84 @@
+"""API keys over REST; for operators."""
+
+from datetime import timedelta
+from uuid import UUID
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.core import selectors, services
+from apps.core.domain.scope import Permission
+from apps.core.rest.views import HubView
+from apps.core.schemas.keys import (
+    KeyChanges,
+    KeyCreatedOutput,
+    KeyInput,
+    KeyListOutput,
+    KeyOutput,
+    RotationInput,
+    highest_permission,
+)
+from apps.core.schemas.serializers import Problem, scope_of, validate
+
+
+class KeysView(HubView):
+    """The API keys of this hub; for operators."""
+
+    needed_permission = Permission.OPERATOR
+
+    @extend_schema(operation_id="keys_list", responses={200: KeyListOutput})
+    def get(self, request: Request) -> Response:
+        """List the keys, the newest first, without their secrets."""
+        keys = list(selectors.key_list())
+        return Response({"results": KeyOutput(keys, many=True).data, "count": len(keys)})
+
+    @extend_schema(operation_id="keys_create", request=KeyInput, responses={201: KeyCreatedOutput, 422: Problem})
+    def post(self, request: Request) -> Response:
+        """Create a key. The answer is the only one that ever shows its secret."""
+        data = validate(KeyInput, request.data)
+        key, secret = services.key_create(
+            name=data["name"],
+            scope=scope_of(data),
+            permission=highest_permission(data.get("permissions")),
+            expires_at=data.get("expires_at"),
+            actor=self.access.actor,
+        )
+        return Response({**KeyOutput(key).data, "key": secret}, status=status.HTTP_201_CREATED)
+
+
+class KeyView(HubView):
+    """One API key; for operators."""
+
+    needed_permission = Permission.OPERATOR
+
+    @extend_schema(operation_id="keys_retrieve", responses={200: KeyOutput})
+    def get(self, request: Request, uuid: UUID) -> Response:
+        """Show a key, without its secret."""
+        return Response(KeyOutput(selectors.key_get(uuid)).data)
+
+    @extend_schema(operation_id="keys_revoke", responses={204: None})
+    def delete(self, request: Request, uuid: UUID) -> Response:
+        """Revoke a key at once."""
+        services.key_revoke(uuid=uuid)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+    @extend_schema(operation_id="keys_update", request=KeyChanges, responses={200: KeyOutput, 409: Problem})
+    def patch(self, request: Request, uuid: UUID) -> Response:
+        """Rename a key, or change when it expires."""
+        key = services.key_update(uuid=uuid, changes=validate(KeyChanges, request.data))
+        return Response(KeyOutput(key).data)
+
+
+class RotateView(HubView):
+    """A new secret for a key; for operators."""
+
+    needed_permission = Permission.OPERATOR
+
+    @extend_schema(operation_id="keys_rotate", request=RotationInput, responses={200: KeyCreatedOutput, 409: Problem})
+    def post(self, request: Request, uuid: UUID) -> Response:
+        """Replace the secret of a key. The answer is the only one that ever shows the new one."""
+        overlap = timedelta(seconds=validate(RotationInput, request.data)["overlap_seconds"])
+        key, secret = services.key_rotate(uuid=uuid, overlap=overlap)
+        return Response({**KeyOutput(key).data, "key": secret})

@@ -1,0 +1,134 @@
+"""Inputs and outputs of API keys."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from apps.core.domain.errors import ContradictionError
+from apps.core.domain.keys import DEFAULT_OVERLAP, MAX_OVERLAP, MISSING_BOUND
+from apps.core.domain.scope import PERMISSION_ORDER, Permission
+from apps.core.models import ApiKey
+from apps.core.schemas.fields import (
+    AwareDateTimeField,
+    StrictBooleanField,
+    StrictCharField,
+    StrictChoiceField,
+    StrictIntegerField,
+)
+from apps.core.schemas.serializers import ScopeInput, StrictSerializer, scope_of
+
+MAX_NAME_CHARS = 100
+
+_LEVELS = [level.value for level in Permission]
+
+
+@extend_schema_field(
+    {
+        "oneOf": [
+            {"type": "string", "enum": _LEVELS},
+            {"type": "array", "items": {"type": "string", "enum": _LEVELS}, "minItems": 1, "maxItems": len(_LEVELS)},
+        ]
+    }
+)
+class PermissionsField(serializers.ListField):
+    """Levels of permission: one as a word, or several in a list."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        child = StrictChoiceField(choices=_LEVELS)
+        super().__init__(child=child, min_length=1, max_length=len(_LEVELS), **kwargs)
+
+    def to_internal_value(self, data: Any) -> list[Any]:
+        return super().to_internal_value([data] if isinstance(data, str) else data)
+
+
+class KeyInput(ScopeInput):
+    """A key to be created: for whom, or for everyone's memories, which must be said."""
+
+    name = StrictCharField(max_length=MAX_NAME_CHARS)
+    permissions = PermissionsField(
+        required=False,
+        help_text="One level or a list; the highest counts, as each includes the ones before it. Default: write.",
+    )
+    expires_at = AwareDateTimeField(required=False, allow_null=True)
+    unbound = StrictBooleanField(
+        required=False,
+        help_text="True for a key that reaches everyone's memories: needed where no user, household or persona is "
+        "named. An operator key has no bound and needs it not.",
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        is_bound = bool(scope_of(attrs).named())
+        is_operator = highest_permission(attrs.get("permissions")) is Permission.OPERATOR
+        if not is_bound and not attrs.get("unbound", is_operator):
+            raise serializers.ValidationError({"unbound": [MISSING_BOUND]}, code="required")
+        if is_bound and attrs.get("unbound"):
+            raise ContradictionError("Name what the key is bound to, or say that it is unbound.", attr="unbound")
+        return attrs
+
+
+class KeyChanges(StrictSerializer):
+    """What may change of a key. Its permission and bound stay; for others make another key."""
+
+    name = StrictCharField(required=False, max_length=MAX_NAME_CHARS)
+    expires_at = AwareDateTimeField(required=False, allow_null=True, help_text="null: the key does not expire.")
+
+
+class RotationInput(StrictSerializer):
+    """How the secret of a key is replaced."""
+
+    overlap_seconds = StrictIntegerField(
+        required=False,
+        default=int(DEFAULT_OVERLAP.total_seconds()),
+        min_value=0,
+        max_value=int(MAX_OVERLAP.total_seconds()),
+        help_text="For how long the secret of now works beside the new one; 0: it stops at once.",
+    )
+
+
+def highest_permission(permissions: list[str] | None) -> Permission:
+    """Return the highest of a list of permissions; write when there is none."""
+    if not permissions:
+        return Permission.WRITE
+    return max((Permission(p) for p in permissions), key=PERMISSION_ORDER.index)
+
+
+class KeyOutput(serializers.ModelSerializer[ApiKey]):
+    """A key, without its secret."""
+
+    id = serializers.UUIDField(source="uuid")
+    user_id = serializers.CharField(source="scope.user_id", read_only=True, allow_null=True)
+    household_id = serializers.CharField(source="scope.household_id", read_only=True, allow_null=True)
+    persona_id = serializers.CharField(source="scope.persona_id", read_only=True, allow_null=True)
+    permissions = serializers.SerializerMethodField()
+
+    class Meta:
+        model = ApiKey
+        fields = [
+            "id", "name", "shown", "permissions", "user_id", "household_id", "persona_id",
+            "created_at", "created_by", "expires_at", "last_used_at", "revoked_at", "rotated_at", "previous_until",
+        ]  # fmt: skip
+        read_only_fields = fields
+        extra_kwargs = {
+            "previous_until": {"help_text": "Until when the secret before the last rotation works; null: not at all."}
+        }
+
+    def get_permissions(self, key: ApiKey) -> list[str]:
+        return [p.value for p in PERMISSION_ORDER[: PERMISSION_ORDER.index(Permission(key.permission)) + 1]]
+
+
+class KeyCreatedOutput(KeyOutput):
+    """A key with its new secret."""
+
+    key = serializers.CharField(read_only=True, help_text="The secret. It is shown this once.")
+
+    class Meta(KeyOutput.Meta):
+        fields = [*KeyOutput.Meta.fields, "key"]
+        read_only_fields = fields
+
+
+class KeyListOutput(serializers.Serializer[Any]):
+    """All keys."""
+
+    results = KeyOutput(many=True)
+    count = serializers.IntegerField()
