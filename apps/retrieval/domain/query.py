@@ -28,7 +28,8 @@ class SearchMode(StrEnum):
 class SearchQuery:
     """A search. `query`, `embedding` or both; None means that the caller did not say.
 
-    tags: column of the store -> the value it must have. start and end: when the row happened, both included.
+    tags: column of the store -> the value it must have. also: column among them -> another column and its value, with
+    which a row passes the tag as well. start and end: when the row happened, both included.
     current_first: whether of two hits that speak of one matter the newer one comes first (`domain.matters`).
     where: a filter of the rows. allowed: the ids of those that pass it, found out by the store.
     """
@@ -43,6 +44,7 @@ class SearchQuery:
     start: datetime | None = None
     end: datetime | None = None
     tags: Mapping[str, str] = field(default_factory=dict)
+    also: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     explain: bool = False
     current_first: bool | None = None
     where: Expression | None = None

@@ -240,7 +240,8 @@ def apply_filters(filters: Sequence[Filter], considered: Bools) -> tuple[Bools, 
 def row_filters(query: SearchQuery, stores: Sequence[RowStore]) -> list[Filter]:
     """Return the filters that need no score: tags and the time window."""
     filters = [
-        (name, concatenate([store.having(name, value) for store in stores])) for name, value in query.tags.items()
+        (name, concatenate([slots_with_tag(store, name, value, query.also.get(name)) for store in stores]))
+        for name, value in query.tags.items()
     ]
     if query.start is not None or query.end is not None:
         happened = concatenate([store.happened for store in stores])
@@ -253,6 +254,14 @@ def row_filters(query: SearchQuery, stores: Sequence[RowStore]) -> list[Filter]:
     if query.allowed is not None:
         filters.append(("filter", np.isin(concatenate([store.ids for store in stores]), query.allowed)))
     return filters
+
+
+def slots_with_tag(store: RowStore, name: str, value: str, also: tuple[str, str] | None) -> Bools:
+    """Return which slots pass a tag. also: another column and the value with which a slot passes as well."""
+    passes = store.having(name, value)
+    if also is not None and store.code(*also) >= 0:  # most stores never had such a row
+        passes |= store.having(*also)
+    return passes
 
 
 def best_slots(scored: ScoredRows, matched: Slots, top_k: int) -> Slots:

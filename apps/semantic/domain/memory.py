@@ -11,6 +11,8 @@ from apps.core.domain.scope import Scope
 from apps.semantic.domain.confidence import DecayPolicy
 
 TAGS = ("agent", "personality", "project", "type")
+# In a search by one of these a global memory is found whatever its own tag is (spec 004).
+TAGS_OF_PLACES = ("agent", "personality", "project")
 # In the metadata, where the hub itself made a memory: of the event, and of the extraction.
 EVENT_KEY, TYPE_KEY, POLICY_KEY, EXTRACTION_KEY = (
     "episodic_event_id", "episodic_event_type", "routing_policy", "extraction",

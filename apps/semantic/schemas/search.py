@@ -76,6 +76,16 @@ class SearchInput(TagsInput):
         help_text="Of two results on one matter put the newer one first. Default: the hub's setting in hybrid mode.",
     )
 
+    def get_fields(self) -> Fields:
+        meaning = (
+            "A search of an agent, personality or project finds global memories, too: false leaves them out, "
+            "true finds nothing else."
+        )
+        return {
+            **super().get_fields(),
+            "global": StrictBooleanField(required=False, source="is_global", help_text=meaning),
+        }
+
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if attrs.get("time_window") and attrs.get("last_days") is not None:
             raise serializers.ValidationError({"last_days": ["Give time_window or last_days, not both."]})

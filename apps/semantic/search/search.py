@@ -19,6 +19,7 @@ from apps.llm.selectors import EmbeddingSpace
 from apps.retrieval.domain.query import EMPTY_RANKING, Hit, Ranking, SearchMode, SearchQuery
 from apps.retrieval.domain.ranking import rank_by_score, terms_of
 from apps.retrieval.domain.rows import RowStore
+from apps.semantic.domain.memory import TAGS_OF_PLACES
 from apps.semantic.index.cache import index_cache
 from apps.semantic.models import Memory, half_lives
 from apps.semantic.models.filters import memory_condition
@@ -73,6 +74,7 @@ def memory_search(access: Access, query: SearchQuery, clock: Clock = SYSTEM_CLOC
         # Who asks for another mode asks for its order.
         is_default = query.effective_mode is SearchMode.HYBRID and settings.MEMORYHUB.current_first
         query = replace(query, current_first=is_default)
+    query = find_global(query)
     scope = access.for_read(query.scope)
     answer: Answer = EMPTY_RANKING, ()
     if scope is not None:
@@ -88,6 +90,16 @@ def memory_search(access: Access, query: SearchQuery, clock: Clock = SYSTEM_CLOC
     sees_whole_users = access.bound.household_id is None and access.bound.persona_id is None
     took_ms = (time.perf_counter() - started) * 1000
     return SearchResult(found, ranking, ranking.index if sees_whole_users else None, query.effective_mode, took_ms)
+
+
+def find_global(query: SearchQuery) -> SearchQuery:
+    """Return the query so that global memories pass its agent, personality and project (decision 0032).
+
+    They do not where the query asks for memories that are not global.
+    """
+    if query.tags.get("is_global") == "false":
+        return query
+    return replace(query, also={name: ("is_global", "true") for name in TAGS_OF_PLACES if name in query.tags})
 
 
 def check_query(query: SearchQuery) -> None:

@@ -62,6 +62,18 @@ def test_row_is_found_by_each_session_in_which_it_was_said() -> None:
     assert not store.having("session_id", "s3").any()
 
 
+def test_tag_is_passed_by_another_column_where_the_query_says_so() -> None:
+    rows = [Doc(number, ("tea",), persona=persona).row() for number, persona in enumerate(("", "p", "p", "q"), 1)]
+    rows[0] = rows[0]._replace(coded=("t", *rows[0].coded[1:]))
+    rows[1] = rows[1]._replace(coded=("t", *rows[1].coded[1:]))
+    store, other = RowStore(DIMENSION, COLUMNS), filled([Doc(9, ("tea",))])
+    store.apply(rows)
+    assert search([store, other], tags={"type": "t"}).keys() == {1, 2}
+    assert search([store, other], tags={"type": "t"}, also={"type": ("persona_id", "p")}).keys() == {1, 2, 3}
+    assert search([store, other], tags={"type": "t"}, also={"type": ("persona_id", "nobody")}).keys() == {1, 2}
+    assert search([store, other], also={"type": ("persona_id", "p")}).keys() == {1, 2, 3, 4, 9}
+
+
 def naive_weights(docs: list[Doc], word: str) -> dict[int, float]:
     """How much of a word each document has, its neighbours' share included."""
     result = {}
