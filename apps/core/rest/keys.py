@@ -10,7 +10,8 @@ from rest_framework.response import Response
 
 from apps.core import selectors, services
 from apps.core.domain.scope import Permission
-from apps.core.rest.views import HubView
+from apps.core.rest.openapi import LOCATION
+from apps.core.rest.views import HubView, created
 from apps.core.schemas.keys import (
     KeyChanges,
     KeyCreatedOutput,
@@ -34,7 +35,12 @@ class KeysView(HubView):
         keys = list(selectors.key_list())
         return Response({"results": KeyOutput(keys, many=True).data, "count": len(keys)})
 
-    @extend_schema(operation_id="keys_create", request=KeyInput, responses={201: KeyCreatedOutput, 422: Problem})
+    @extend_schema(
+        operation_id="keys_create",
+        request=KeyInput,
+        responses={201: KeyCreatedOutput, 422: Problem},
+        parameters=[LOCATION],
+    )
     def post(self, request: Request) -> Response:
         """Create a key. The answer is the only one that ever shows its secret."""
         data = validate(KeyInput, request.data)
@@ -45,7 +51,7 @@ class KeysView(HubView):
             expires_at=data.get("expires_at"),
             actor=self.access.actor,
         )
-        return Response({**KeyOutput(key).data, "key": secret}, status=status.HTTP_201_CREATED)
+        return created({**KeyOutput(key).data, "key": secret}, "key", key.uuid)
 
 
 class KeyView(HubView):

@@ -7,11 +7,16 @@ from typing import Annotated, Any, Literal, NotRequired, Union, get_args, get_or
 from drf_spectacular.extensions import OpenApiSerializerExtension
 from drf_spectacular.openapi import AutoSchema as SpectacularAutoSchema
 from drf_spectacular.plumbing import append_meta, build_array_type, build_object_type, get_doc, resolve_type_hint
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 
 from apps.core.schemas.fields import VISIBLE, StrictCharField, VisibleTextField
 from apps.core.schemas.serializers import Problem, StrictSerializer
 
+# The header of an answer that something was created.
+LOCATION = OpenApiParameter(
+    "Location", str, OpenApiParameter.HEADER, response=[201], description="The address of what was created."
+)
 NO_NUL = r"[^\u0000]"
 
 

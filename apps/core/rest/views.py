@@ -1,14 +1,17 @@
 """The base of every API view, health and metrics."""
 
 import hmac
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.urls import reverse
 from django.views.decorators.http import require_safe
+from rest_framework import status
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
+from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 from rest_framework.views import APIView
 
@@ -54,6 +57,12 @@ def validate_query(serializer: type[BaseSerializer[Any]], request: Request) -> A
     if repeated:
         raise ValidationError({printable(name): ["Given more than once."] for name in repeated[:10]}, code="repeated")
     return validate(serializer, request.query_params.dict())
+
+
+def created(body: Any, name: str, *parts: object, headers: Mapping[str, str] | None = None) -> Response:
+    """Return 201 with what was created, and its address. name: of the route; parts: what the route takes."""
+    address = {"Location": reverse(name, args=parts)}
+    return Response(body, status=status.HTTP_201_CREATED, headers={**(headers or {}), **address})
 
 
 def refuse_body(request: Request) -> None:

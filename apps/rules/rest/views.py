@@ -10,8 +10,9 @@ from rest_framework.response import Response
 
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.scope import Access, Permission
+from apps.core.rest.openapi import LOCATION
 from apps.core.rest.permissions import HasKeyPermission
-from apps.core.rest.views import HubView, validate_query
+from apps.core.rest.views import HubView, created, validate_query
 from apps.core.schemas.bodies import batch_limit, document_limit, pair_limit
 from apps.core.schemas.serializers import Problem, validate
 from apps.rules import selectors, services
@@ -61,11 +62,12 @@ class RulesView(RuleView):
         operation_id="rules_register",
         request=inputs.RULE_BODY,
         responses={201: outputs.RuleOutput, 409: Problem},
+        parameters=[LOCATION],
     )
     def post(self, request: Request) -> Response:
         """Register a rule. What it leaves out it inherits from the rule that it extends, else from the defaults."""
         outcome = services.rule_register(document=request.data, actor=self.access.actor)
-        return Response(outputs.render_resolved(self.access, outcome.rule), status=status.HTTP_201_CREATED)
+        return created(outputs.render_resolved(self.access, outcome.rule), "rule", outcome.rule.name)
 
 
 class OneRuleView(RuleView):

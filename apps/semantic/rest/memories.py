@@ -13,7 +13,8 @@ from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.errors import MemoryHubError, StaleVersionError
 from apps.core.domain.filters.expression import EVERYTHING
 from apps.core.domain.scope import Permission
-from apps.core.rest.views import HubView, refuse_body, validate_query
+from apps.core.rest.openapi import LOCATION
+from apps.core.rest.views import HubView, created, refuse_body, validate_query
 from apps.core.schemas.batches import ItemRefusedError, item_error, validate_item
 from apps.core.schemas.bodies import batch_limit, document_limit, item_limit, search_limit
 from apps.core.schemas.paging import Page, page_filters, page_links
@@ -62,12 +63,20 @@ class MemoriesView(HubView):
         return Response({**page_links(page, request), "results": [render_memory(memory, now) for memory in page.rows]})
 
     # Answers have the confidence at the moment when the request came: saving takes time, in which nothing decays.
-    @extend_schema(operation_id="memories_save", request=MemoryInput, responses={201: SaveOutput, 200: SaveOutput})
+    @extend_schema(
+        operation_id="memories_save",
+        request=MemoryInput,
+        responses={201: SaveOutput, 200: SaveOutput},
+        parameters=[LOCATION],
+    )
     def post(self, request: Request) -> Response:
         """Save a memory. An exact duplicate in the same scope improves the stored one or is skipped."""
         draft, now = make_draft(validate(MemoryInput, request.data)), utcnow(SYSTEM_CLOCK)
         result = services.memory_save(access=self.access, draft=draft)
-        return Response(render_save(result, now), status=save_status(result), headers=etag_of(result.memory))
+        body, headers = render_save(result, now), etag_of(result.memory)
+        if result.action == "inserted":
+            return created(body, "memory", result.memory.uuid, headers=headers)
+        return Response(body, headers=headers)
 
 
 class BatchView(HubView):
