@@ -19,6 +19,7 @@ from apps.episodic.domain.segment_state import ENDED, HOT, RowsState, SegmentSta
 from apps.episodic.domain.window import EventQuery
 from apps.episodic.models import RetentionPolicy, Segment, TimelineEvent, TimelineWarning
 from apps.episodic.queries.export import events_count, events_export
+from apps.episodic.queries.lookup import event_get
 from apps.episodic.queries.query import events_query
 from apps.episodic.queries.segment_page import SegmentFilePage, segment_page
 from apps.episodic.store.file_cache import TimelineLoadingError, archive_cache
@@ -26,7 +27,8 @@ from apps.episodic.warnings import active_warnings, suspending_warnings
 
 __all__ = [
     "EventKind", "RecordedDays", "SegmentFilePage", "SegmentPage", "TimelineFigures", "TimelineStatus",
-    "active_warnings", "enabled_retention_count", "events_count", "events_export", "events_query", "known_identifiers",
+    "active_warnings", "enabled_retention_count", "event_get", "events_count", "events_export", "events_query",
+    "known_identifiers",
     "latest_kinds", "recorded_by_day", "segment_count", "segment_list", "segment_page", "suspending_warnings",
     "timeline_figures", "timeline_ready", "timeline_status", "unreachable_status", "warm_up_archive",
 ]  # fmt: skip

@@ -13,6 +13,7 @@ from apps.episodic.maintenance.jobs import (
 from apps.episodic.maintenance.run import MaintenanceReport, timeline_compact, timeline_maintain, timeline_seal
 from apps.episodic.maintenance.runner import MaintenanceRunningError
 from apps.episodic.recording.record import RecordAction, RecordOutcome, RecordResult, event_record, events_record
+from apps.episodic.retention.delete import event_delete
 from apps.episodic.retention.policies import (
     RetentionPreview,
     retention_create,
@@ -27,7 +28,8 @@ from apps.episodic.warnings import warning_end, warning_report
 
 __all__ = [
     "JobKind", "JobMessage", "JobStatus", "MaintenanceReport", "MaintenanceRunningError", "MessageSeverity",
-    "RecordAction", "RecordOutcome", "RecordResult", "RetentionPreview", "enqueue_job", "event_record",
+    "RecordAction", "RecordOutcome", "RecordResult", "RetentionPreview", "enqueue_job", "event_delete",
+    "event_record",
     "events_purge", "events_record", "health_check", "retention_create", "retention_delete", "retention_preview",
     "retention_update", "run_part", "run_status", "segment_quarantine", "timeline_compact", "timeline_maintain",
     "timeline_prune", "timeline_seal", "warning_end", "warning_report",

@@ -14,7 +14,8 @@ from apps.core.domain.scope import Permission, Scope, system_access
 from apps.core.models import ApiKey
 from apps.core.services import key_create, key_revoke, key_rotate
 from apps.episodic.domain.event import EventDraft
-from apps.episodic.services import events_record
+from apps.episodic.models import TimelineEvent
+from apps.episodic.services import RecordResult, events_record
 from apps.semantic.conflicts.receipts import record_as_json, scope_columns
 from apps.semantic.domain.confidence import DecayPolicy
 from apps.semantic.domain.memory import MemoryDraft
@@ -40,6 +41,7 @@ NEW_EVENT = {
 ROUTES: dict[str, dict[str, Any]] = {
     "api/episodic/events": {"POST": NEW_EVENT},
     "api/episodic/events/batch": {"POST": {"events": [NEW_EVENT]}},
+    "api/episodic/events/<uuid:uuid>": {"GET": None, "DELETE": None},
     "api/episodic/query": {"POST": {"query": "secret word", "explain": True, "top_k": 1000}},
     "api/episodic/segments": {"GET": None},
     "api/episodic/status": {"GET": None},
@@ -179,7 +181,7 @@ def _event(scope: Scope) -> EventDraft:
 class World:
     """Two memories in each of SCOPES, one of them deleted, a receipt about them, and an event; half of those archived.
 
-    A receipt has the id of the first memory, so that one id will do for every route.
+    A receipt and an event have the id of the first memory, so that one id will do for every route.
     """
 
     def __init__(self) -> None:
@@ -202,9 +204,16 @@ class World:
         for kept, dropped in zip(self.memories[::2], self.memories[1::2], strict=True):
             memory_delete(access=SYSTEM, uuid=dropped.uuid)
             _receipt(kept, dropped).save()
-        events_record(access=SYSTEM, drafts=[_event(scope) for scope in SCOPES[::2]])
+        self._record(self.memories[::4])
         Timeline().archive()
-        events_record(access=SYSTEM, drafts=[_event(scope) for scope in SCOPES[1::2]])
+        self._record(self.memories[2::4])
+
+    def _record(self, memories: list[Memory]) -> None:
+        """Record an event in the scope of each memory, and give it the memory's id."""
+        outcomes = events_record(access=SYSTEM, drafts=[_event(memory.scope) for memory in memories])
+        for memory, outcome in zip(memories, outcomes, strict=True):
+            assert isinstance(outcome, RecordResult)
+            TimelineEvent.objects.filter(uuid=outcome.record.uuid).update(uuid=memory.uuid)
 
     def kept(self) -> list[Memory]:
         return self.memories[::2]

@@ -24,20 +24,31 @@ from apps.core.domain.scope import Scope  # noqa: E402
 from apps.episodic.maintenance import archive, remove  # noqa: E402
 from apps.episodic.maintenance.doctor import timeline_doctor  # noqa: E402
 from apps.episodic.maintenance.run import timeline_compact, timeline_maintain, timeline_seal  # noqa: E402
+from apps.episodic.retention.delete import event_delete  # noqa: E402
 from apps.episodic.retention.prune import timeline_prune  # noqa: E402
 from apps.episodic.retention.purge import events_purge  # noqa: E402
-from tests.integration.episodic.upkeep import ACCESS, clock_at  # noqa: E402
+from tests.integration.episodic.upkeep import ACCESS, archived, clock_at, hot  # noqa: E402
 
 PATIENCE = 60.0
 SEGMENT_EVENTS = 20
 BATCH = 4
 
 Step = Callable[[str], None]
+
+
+def delete_first(days: float, step: Step) -> None:
+    """Delete "event 0", wherever it is, if it is still there."""
+    for event in [*hot(), *archived()]:
+        if event.content == "event 0":
+            event_delete(access=ACCESS, uuid=event.uuid, clock=clock_at(days), step=step, wait_seconds=10)
+
+
 WORKS: dict[str, Callable[[float, Step], Any]] = {
     "seal": lambda days, step: timeline_seal(clock=clock_at(days), step=step, wait_seconds=10),
     "maintain": lambda days, step: timeline_maintain(clock=clock_at(days), step=step, wait_seconds=10),
     "compact": lambda days, step: timeline_compact(clock=clock_at(days), step=step, wait_seconds=10),
     "prune": lambda days, step: timeline_prune(clock=clock_at(days), step=step, wait_seconds=10),
+    "delete": delete_first,
     "purge": lambda days, step: events_purge(
         access=ACCESS, scope=Scope("user-0"), clock=clock_at(days), step=step, wait_seconds=10
     ),

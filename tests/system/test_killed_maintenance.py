@@ -91,6 +91,16 @@ def _to_prune() -> None:
     record([5, 6, 7, 10, 11])
 
 
+def _to_delete_from_file() -> None:
+    an_archived_segment(range(9))
+    record(range(9, 12))
+
+
+def _to_delete_row() -> None:
+    a_sealed_segment(range(9))
+    record(range(9, 12))
+
+
 def _to_tidy() -> None:
     _to_merge()
     maintain()
@@ -118,6 +128,8 @@ CASES = [
     Case("archive", _to_archive, "maintain", 7, (*ARCHIVE_STEPS, *DROP_STEPS), range(12), range(12)),
     Case("compact", _to_merge, "compact", 0, (*MERGE_STEPS, *REPLACE_STEPS, *WRITE_STEPS), range(12), range(12)),
     Case("prune", _to_prune, "prune", 90 + 8 * MINUTE, (*REMOVE_STEPS, *REPLACE_STEPS), range(8, 12), range(12)),
+    Case("delete", _to_delete_from_file, "delete", 0, (*REPLACE_STEPS, *WRITE_STEPS), range(1, 12), range(12)),
+    Case("delete a row", _to_delete_row, "delete", 0, REMOVE_STEPS, range(1, 12), range(12)),
     Case("tidy", _to_tidy, "maintain", 1, TIDY_STEPS, range(12), range(12)),
 ]
 # Steps that the same piece of work takes several times, and at which of them it dies as well.

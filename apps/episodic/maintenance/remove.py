@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Q, QuerySet
@@ -39,13 +40,22 @@ OnRemoved = Callable[[Sequence[PrunedEvent]], None]
 
 @dataclass(frozen=True)
 class Removal:
-    """Which events are to be removed, as a condition on rows and by scope and time; and why, and by whom."""
+    """Which events are to be removed, as a condition on rows and by scope and time; and why, and by whom.
+
+    only: of these, just the event of this id.
+    """
 
     rows: Q
     cutoff_of: CutoffOf
     reason: PruneReason
     actor: str
     on_removed: OnRemoved | None = None
+    only: UUID | None = None
+
+    def includes(self, record: EventRecord) -> bool:
+        """Return whether an event of a file is to be removed."""
+        is_meant = self.only is None or record.uuid == self.only
+        return is_meant and should_remove(record.key, record.timestamp, self.cutoff_of)
 
 
 @dataclass
@@ -121,7 +131,7 @@ def segment_remove(segment: Segment, removal: Removal, *, clock: Clock, step: St
 
     def kept() -> Iterator[EventRecord]:
         for record in file.events():
-            if should_remove(record.key, record.timestamp, removal.cutoff_of):
+            if removal.includes(record):
                 gone.append(PrunedEvent.of(record))
             else:
                 yield record

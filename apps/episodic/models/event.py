@@ -86,6 +86,8 @@ class TimelineEvent(models.Model):
             ),
             # For sealing, counting and deleting the rows of one segment.
             models.Index(name="episodic_event_segment", fields=["segment", "id"]),
+            # For one event by its id, and for the cursors of lists.
+            models.Index(name="episodic_event_uuid", fields=["uuid"]),
         ]
 
     def __str__(self) -> str:

@@ -12,7 +12,8 @@ from rest_framework.utils.urls import replace_query_param
 
 from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import Permission
-from apps.core.rest.views import HubView, validate_query
+from apps.core.rest.openapi import LOCATION
+from apps.core.rest.views import HubView, created, validate_query
 from apps.core.schemas.batches import ItemRefusedError, item_error, validate_item
 from apps.core.schemas.bodies import batch_limit, item_limit, search_limit
 from apps.core.schemas.serializers import Problem, validate
@@ -33,12 +34,31 @@ class EventsView(HubView):
         operation_id="events_record",
         request=events.EventInput,
         responses={201: events.RecordOutput, 200: events.RecordOutput},
+        parameters=[LOCATION],
     )
     def post(self, request: Request) -> Response:
         """Record something that happened. The same event in the same scope is kept once, as it was recorded first."""
         draft = events.draft_of(validate(events.EventInput, request.data))
         result = services.event_record(access=self.access, draft=draft)
-        return Response(events.record_json(result), status=status_of(result))
+        body = events.record_json(result)
+        if result.action is services.RecordAction.RECORDED:
+            return created(body, "event", result.record.uuid)
+        return Response(body)
+
+
+class EventView(HubView):
+    """One event."""
+
+    @extend_schema(operation_id="events_retrieve", responses={200: events.EventOutput})
+    def get(self, request: Request, uuid: UUID) -> Response:
+        """Show an event, from the database or from a segment file."""
+        return Response(events.event_json(selectors.event_get(self.access, uuid)))
+
+    @extend_schema(operation_id="events_delete", responses={204: None})
+    def delete(self, request: Request, uuid: UUID) -> Response:
+        """Remove an event for good, also from its segment file. What was made of it follows as when pruned."""
+        services.event_delete(access=self.access, uuid=uuid)
+        return Response(status=status.HTTP_204_NO_CONTENT)
 
 
 class EventBatchView(HubView):

@@ -57,14 +57,19 @@ def read_at(descriptor: int, offset: int, size: int) -> bytes:
     return b"".join(parts)
 
 
-def read_lines(descriptor: int, blocks: Array, number: int) -> list[bytes]:
-    """Read the lines of one block, and check its digest, its size and its number of lines."""
-    offset, size, raw_size, line_count, digest = blocks[number].item()
+def read_block(descriptor: int, blocks: Array, number: int) -> bytes:
+    """Read one block, and check its digest and its size."""
+    offset, size, raw_size, _, digest = blocks[number].item()
     frame = read_at(descriptor, offset, size)
     if short_digest(frame) != digest:
         raise SegmentDamagedError(Damage.CHECKSUM, f"Block {number} is not as it was written.")
-    lines = decompress(frame, raw_size).split(b"\n")
-    if len(lines) != line_count + 1 or lines.pop():
+    return decompress(frame, raw_size)
+
+
+def read_lines(descriptor: int, blocks: Array, number: int) -> list[bytes]:
+    """Read the lines of one block, and check its digest, its size and its number of lines."""
+    lines = read_block(descriptor, blocks, number).split(b"\n")
+    if len(lines) != int(blocks["lines"][number]) + 1 or lines.pop():
         raise SegmentDamagedError(Damage.MISMATCH, f"Block {number} is not as its table says.")
     return lines
 

@@ -10,7 +10,14 @@ from uuid import UUID
 import numpy as np
 
 from apps.episodic.domain.event import EventRecord, ScopeKey
-from apps.episodic.domain.segment_file.access import decode_lines, opened, read_at, read_lines, size_of
+from apps.episodic.domain.segment_file.access import (
+    decode_lines,
+    opened,
+    read_at,
+    read_block,
+    read_lines,
+    size_of,
+)
 from apps.episodic.domain.segment_file.contents import SegmentContents, read_contents
 from apps.episodic.domain.segment_file.format import (
     ENTRY,
@@ -87,6 +94,26 @@ class SegmentFile:
                     start, count = int(self.runs["start"][run]), int(self.runs["count"][run])
                     found[run] = decode_lines(lines[start : start + count], block)
         return [record for run in runs for record in found[run]]
+
+    def find_id(self, event: UUID, runs: Sequence[int]) -> EventRecord | None:
+        """Return the event of an id, if one of these runs holds it.
+
+        No table knows ids, so blocks are searched as bytes, which takes a fraction of decoding their lines.
+        """
+        wanted = str(event).encode()
+        its = self.runs[np.asarray(runs, dtype=np.int64)]
+        with opened(self.path) as descriptor:
+            for block in np.unique(its["block"]).tolist():
+                raw = read_block(descriptor, self._contents.blocks, block)
+                if wanted not in raw:
+                    continue
+                lines = raw.split(b"\n")
+                for start, count in its[its["block"] == block][["start", "count"]].tolist():
+                    own = [line for line in lines[start : start + count] if wanted in line]
+                    for record in decode_lines(own, block):
+                        if record.uuid == event:
+                            return record
+        return None
 
     def events(self) -> Iterator[EventRecord]:
         """Yield all events in `archive_order`, with one block in memory."""

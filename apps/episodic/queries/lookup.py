@@ -1,0 +1,93 @@
+"""Find one event by its id, among rows and files alike.
+
+An answer is of one moment, as that of a query is (`query`): the row and the version of the catalogue are read by one
+statement, and the files are those of that version.
+"""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db import connection
+
+from apps.core.domain.errors import NotFoundError
+from apps.core.domain.scope import Access, Scope
+from apps.episodic.domain.event import EventRecord
+from apps.episodic.domain.segment_file.format import SegmentDamagedError
+from apps.episodic.domain.window import Window
+from apps.episodic.store.archived_segments import ArchivedFileDamagedError, unreadable_error
+from apps.episodic.store.file_cache import ArchiveView, archive_cache, catalogue_contention
+from apps.episodic.store.rows import EVENT_COLUMNS, ROWS_COUNT, VERSION, record_of, rows_where
+
+MAX_TRIES = 50
+SQL = f"""
+SELECT {VERSION}, (SELECT count(*) FROM episodic_segment WHERE state = 'quarantined'),
+       {", ".join(f"e.{name}" for name in EVENT_COLUMNS)}
+FROM (VALUES (1)) AS one
+LEFT JOIN episodic_timelineevent AS e ON e.uuid = %(uuid)s AND {{scope}} AND {ROWS_COUNT} AND {{window}}
+LIMIT 1
+"""  # noqa: S608  (built from constants; values are parameters)
+FIRST_EVENT_COLUMN = 2
+
+
+@dataclass(frozen=True)
+class FoundEvent:
+    """An event, and the archived segment in whose file it is; None for a row."""
+
+    record: EventRecord
+    segment_id: int | None
+
+
+def event_get(access: Access, uuid: UUID) -> EventRecord:
+    """Return an event that the caller can see. Raises NotFoundError, UnavailableError while files are being loaded."""
+    return find_event(access, uuid).record
+
+
+def find_event(access: Access, uuid: UUID, window: Window = Window()) -> FoundEvent:  # noqa: B008  (frozen)
+    """Return an event that the caller can see, and where it is.
+
+    window: where its time is known to be; files without events of the caller there are not read. Raises NotFoundError,
+    which says when damaged files may hold it, and UnavailableError while this process is still loading files.
+    """
+    scope = access.for_read(Scope())
+    for _ in range(MAX_TRIES):
+        version, quarantined, row = read_row(scope, uuid, window)
+        if row is not None:
+            return FoundEvent(row, None)
+        try:
+            view = archive_cache().at(version)
+            if view is None:
+                archive_cache().refresh()
+                continue
+            found = None if scope is None else find_archived(view, scope, uuid, window)
+        except ArchivedFileDamagedError as damage:
+            damage.report()
+        except OSError as error:
+            raise unreadable_error(error) from error
+        else:
+            if found is None:
+                damaged = " Files that are damaged at present may hold it." if quarantined else ""
+                raise NotFoundError(f"There is no such event.{damaged}")
+            return found
+    raise catalogue_contention()
+
+
+def read_row(scope: Scope | None, uuid: UUID, window: Window) -> tuple[int, int, EventRecord | None]:
+    """Return the version of the catalogue, the number of damaged segments, and the event if it is a row."""
+    conditions, values = rows_where(scope, window, ())
+    with connection.cursor() as cursor:
+        cursor.execute(SQL.format(**conditions), {**values, "uuid": uuid})
+        version, quarantined, *row = cursor.fetchone()
+    return version, quarantined, None if row[0] is None else record_of(row)
+
+
+def find_archived(view: ArchiveView, scope: Scope, uuid: UUID, window: Window) -> FoundEvent | None:
+    """Return the event if a file has it in the scope, the newest segment first. Raises ArchivedFileDamagedError."""
+    numbers = view.index.select(scope, window.start, window.end).by_segment()
+    for segment_id in sorted(numbers, reverse=True):
+        try:
+            record = view.index.file(segment_id).find_id(uuid, numbers[segment_id])
+        except SegmentDamagedError as error:
+            raise ArchivedFileDamagedError(view.segment(segment_id), error) from error
+        if record is not None:
+            return FoundEvent(record, segment_id)
+    return None
