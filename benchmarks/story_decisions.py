@@ -104,7 +104,7 @@ class Memories:
             return []
         terms = neighbours.terms_of(candidate.record.content, ())
         probe = neighbours.Probe(candidate.record.embedding, terms, SCOPE)
-        [found] = neighbours.neighbours(self.store(), [probe])
+        [found] = neighbours.neighbours(self.store(), [probe], candidate.record.timestamp)
         return [self.active[str(one.id)] for one in found]
 
     def store(self) -> RowStore:

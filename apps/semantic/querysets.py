@@ -22,6 +22,10 @@ class MemoryQuerySet(ScopedQuerySet["Memory"]):
         """Return those that a search may find."""
         return self.filter(status="active")
 
+    def unexpired(self, now: datetime) -> Self:
+        """Return those that have not expired by a moment."""
+        return self.filter(models.Q(expires_at__isnull=True) | models.Q(expires_at__gt=now))
+
     def of_session(self, session: str) -> Self:
         """Return those of a session, or that were said in it as well."""
         return self.filter(models.Q(session_id=session) | models.Q(further_sessions__contains=[session]))

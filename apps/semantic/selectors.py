@@ -45,9 +45,9 @@ def memory_get_any(access: Access, uuid: UUID) -> Memory:
 
 
 def memory_get(access: Access, uuid: UUID) -> Memory:
-    """Return a memory of the caller's that is not deleted. Raises NotFoundError."""
+    """Return a memory of the caller's that is neither deleted nor expired. Raises NotFoundError."""
     memory = memory_get_any(access, uuid)
-    if memory.status == "deleted":
+    if memory.status == "deleted" or memory.has_expired(utcnow(SYSTEM_CLOCK)):
         raise NotFoundError(NO_SUCH_MEMORY)
     return memory
 
@@ -62,9 +62,12 @@ def memory_list(
     """
     columns = {name: value for name, value in filters.items() if name != "session_id"}
     default = {} if names_field(where, "status") else {"status": "active"}
+    now = utcnow(clock)
     memories = Memory.objects.visible_to(access, scope).filter(**{**default, **columns})
+    if {**default, **columns}.get("status") == "active":
+        memories = memories.unexpired(now)
     if where is not EVERYTHING:
-        memories = memories.filter(memory_condition(where, utcnow(clock)))
+        memories = memories.filter(memory_condition(where, now))
     if "session_id" in filters:
         memories = memories.of_session(filters["session_id"])
     return memories.select_related("superseded_by").newest_first()

@@ -7,6 +7,7 @@ from apps.semantic.bridge import ingest, reconcile
 from apps.semantic.conflicts import bulk_revert
 from apps.semantic.consolidation import services
 from apps.semantic.judge import services as judge_services
+from apps.semantic.memories import expiry
 
 
 def revert_conflicts(selection: Mapping[str, Any], actor: str, run: str, below: int | None) -> dict[str, Any]:
@@ -47,6 +48,11 @@ def reconcile_events() -> None:
 def catch_up_events() -> None:
     """Request what a lost task left undone, and show the lag of the bridge; each minute."""
     ingest.bridge_catch_up()
+
+
+def expire_memories() -> None:
+    """Delete the memories that have expired; each minute."""
+    expiry.memories_expire()
 
 
 def trim_events() -> None:

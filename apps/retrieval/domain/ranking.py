@@ -82,7 +82,7 @@ def rank_by_score(
 
     After the best `query.top_k` come those that may be put before one of them. Arguments: see `rank`.
     """
-    visible = [visible_slots(store, scope) for store in stores]
+    visible = [visible_slots(store, scope, now) for store in stores]
     if not any(mask.any() for mask in visible):
         return EMPTY_RANKING
     if query.effective_mode is SearchMode.VECTOR and query.min_similarity is None and vector is not None:
@@ -157,9 +157,11 @@ def concatenate(parts: Sequence[npt.NDArray[Number]]) -> npt.NDArray[Number]:
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
-def visible_slots(store: RowStore, scope: Scope) -> Bools:
-    """Return the living slots that match the household and the persona of the scope. Shape (size,)."""
+def visible_slots(store: RowStore, scope: Scope, now: datetime) -> Bools:
+    """Return the living slots that match household and persona of the scope and have not expired. Shape (size,)."""
     mask = store.alive
+    if store.next_expiry <= now.timestamp():
+        mask = mask & (store.expires > now.timestamp())
     for name in ("household_id", "persona_id"):
         wanted = getattr(scope, name)
         if wanted is not None:

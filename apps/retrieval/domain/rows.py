@@ -7,6 +7,7 @@ database.
 
 from collections.abc import Iterable, Sequence
 from itertools import count
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
@@ -32,7 +33,7 @@ class IndexRow(NamedTuple):
 
     coded: a value for each of the store's columns, in their order. Times in seconds since the epoch; vector: float32
     bytes in the machine's order, or empty. question_share and fullness: see `domain.substance`. further_sessions: in
-    which it is found, and has no place.
+    which it is found, and has no place. expires: from when on nothing finds it.
     """
 
     id: int
@@ -46,6 +47,7 @@ class IndexRow(NamedTuple):
     lexemes: bytes
     vector: bytes
     further_sessions: tuple[str, ...] = ()
+    expires: float = inf
 
 
 class GraphSource(NamedTuple):
@@ -82,6 +84,8 @@ class RowStore:
         self._codes_of: list[dict[str, int]] = [{} for _ in self.columns]
         self._size = 0
         self._allocate(_FIRST_CAPACITY)
+        # A moment before which no row of those it has had expires.
+        self.next_expiry = inf
         self._sessions: Sessions | None = None
         self._outside: Slots | None = None
 
@@ -93,6 +97,7 @@ class RowStore:
         # Each column lies in one piece: a filter reads one of them, for all rows.
         self._codes = np.zeros((capacity, len(self.columns)), dtype=np.int32, order="F")
         self._happened = np.zeros(capacity)
+        self._expires = np.zeros(capacity)
         self._anchor = np.zeros(capacity)
         self._base = np.zeros(capacity)
         self._question_share = np.zeros(capacity)
@@ -101,7 +106,7 @@ class RowStore:
         self._vectors = np.zeros((capacity, self.dimension), dtype=np.float32)
 
     _ARRAYS = (
-        "_ids", "_alive", "_covered", "_codes", "_happened", "_anchor", "_base",
+        "_ids", "_alive", "_covered", "_codes", "_happened", "_expires", "_anchor", "_base",
         "_question_share", "_fullness", "_lengths", "_vectors",
     )  # fmt: skip
 
@@ -128,6 +133,10 @@ class RowStore:
     @property
     def happened(self) -> Floats:
         return self._happened[: self._size]
+
+    @property
+    def expires(self) -> Floats:
+        return self._expires[: self._size]
 
     @property
     def anchor(self) -> Floats:
@@ -213,6 +222,8 @@ class RowStore:
         self._ids[slots] = [row.id for row in rows]
         self._alive[slots] = True
         self._happened[slots] = [row.happened for row in rows]
+        self._expires[slots] = [row.expires for row in rows]
+        self.next_expiry = min(self.next_expiry, *(row.expires for row in rows))
         self._anchor[slots] = [row.anchor for row in rows]
         self._base[slots] = [row.base_confidence for row in rows]
         self._question_share[slots] = [row.question_share for row in rows]

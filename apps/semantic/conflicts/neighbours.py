@@ -7,11 +7,13 @@ hidden among 3,000 turns of conversation, 99% are among these (docs/explain/conf
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.scope import Scope
 from apps.llm.selectors import EmbeddingSpace
 from apps.retrieval.domain.bm25 import inverse_document_frequency
@@ -75,15 +77,18 @@ def terms_of(content: str, keywords: Sequence[str]) -> list[int]:
     return [term_hash(word) for word in query_terms(" ".join((content, *keywords)))[:MAX_TERMS]]
 
 
-def neighbours(store: RowStore, probes: Sequence[Probe]) -> list[list[Neighbour]]:
-    """Find the memories of a store near each probe, in its exact scope. Return one list for each probe, in order."""
+def neighbours(store: RowStore, probes: Sequence[Probe], now: datetime) -> list[list[Neighbour]]:
+    """Find the memories of a store near each probe, in its exact scope, that have not expired by now.
+
+    Return one list for each probe, in order.
+    """
     found: list[list[Neighbour]] = [[] for _ in probes]
     places: dict[Scope, list[int]] = defaultdict(list)
     for place, probe in enumerate(probes):
         places[probe.scope].append(place)
     step = max(1, MAX_COSINES // max(1, store.size))
     for scope, mine in places.items() if len(store) else ():
-        visible = visible_slots(store, scope)
+        visible = visible_slots(store, scope, now)
         for start in range(0, len(mine), step):
             chunk = mine[start : start + step]
             rows = cosines_of_each(store.vectors, np.stack([probes[place].vector for place in chunk]))
@@ -173,6 +178,6 @@ def stored_neighbours(memories: Sequence[Memory], space: EmbeddingSpace) -> dict
                 for memory, slot in zip(mine, slots.tolist(), strict=True)
                 if slot >= 0 and store.vectors[slot].any()
             }
-            near = neighbours(store, list(probes.values()))
+            near = neighbours(store, list(probes.values()), utcnow(SYSTEM_CLOCK))
         found |= {pk: Neighbourhood(probes[pk].vector, one) for pk, one in zip(probes, near, strict=True)}
     return found

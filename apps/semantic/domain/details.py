@@ -49,6 +49,7 @@ class Details:
     source: str = DEFAULT_SOURCE
     keywords: tuple[str, ...] = ()
     occurred_at: datetime | None = None
+    expires_at: datetime | None = None
     session_id: str = ""
     further_sessions: tuple[str, ...] = ()
     context: str = ""
@@ -66,6 +67,7 @@ class Details:
         return cls(**same, source=draft.source or DEFAULT_SOURCE)
 
 
+MOMENTS = frozenset(("occurred_at", "expires_at"))
 DETAILS = tuple(one.name for one in fields(Details))
 
 
@@ -87,6 +89,7 @@ def merge_details(winner: Details, other: Details, config: MergeConfig, *, other
         source=higher_source(winner.source, other.source),
         keywords=add_keywords(winner.keywords, other.keywords, config.metadata_strategy.keywords),
         occurred_at=merge_dates(winner, other),
+        expires_at=merge_expiries(winner, other),
         session_id=winner.session_id or other.session_id,
         further_sessions=add_sessions(winner, other),
         context=add_lines(winner.context, other.context),
@@ -109,6 +112,13 @@ def merge_dates(winner: Details, other: Details) -> datetime | None:
     if winner.occurred_at is None or other.occurred_at is None:
         return winner.occurred_at or other.occurred_at
     return winner.occurred_at if is_other_session(winner, other) else max(winner.occurred_at, other.occurred_at)
+
+
+def merge_expiries(winner: Details, other: Details) -> datetime | None:
+    """Return until when it holds: the later time of both, and without end if one of them has none."""
+    if winner.expires_at is None or other.expires_at is None:
+        return None
+    return max(winner.expires_at, other.expires_at)
 
 
 def add_sessions(winner: Details, other: Details) -> tuple[str, ...]:
@@ -204,7 +214,7 @@ def as_json(value: Any) -> Any:
 
 def from_json(name: str, value: Any) -> Any:
     """Return the value of a detail that a receipt keeps."""
-    return datetime.fromisoformat(value) if name == "occurred_at" and value is not None else value
+    return datetime.fromisoformat(value) if name in MOMENTS and value is not None else value
 
 
 def take_back_detail(name: str, now: Any, before: Any, after: Any) -> Any:

@@ -26,6 +26,7 @@ MEMORY_FIELDS: Mapping[str, FieldKind] = {
     "created_at": FieldKind.MOMENT,
     "updated_at": FieldKind.MOMENT,
     "occurred_at": FieldKind.MOMENT,
+    "expires_at": FieldKind.MOMENT,
     "last_reinforced_at": FieldKind.MOMENT,
     "metadata": FieldKind.JSON,
 }

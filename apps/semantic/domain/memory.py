@@ -42,6 +42,7 @@ class MemoryDraft:
     keywords: tuple[str, ...] = ()
     source: str | None = None
     occurred_at: datetime | None = None
+    expires_at: datetime | None = None
     session_id: str = ""
     context: str = ""
     metadata: dict[str, Any] = field(default_factory=dict)

@@ -35,12 +35,14 @@ Found = Mapping[int, Sequence[Neighbour]]
 class Comparison:
     """What was found about candidates.
 
-    probes: by place, of those that have a vector. versions: of the indexes that they were compared with, by user.
-    conflicts: of each candidate, by the key of the other memory. ids: key -> primary key, of stored memories.
+    probes: by place, of those that have a vector. now: what has expired by then is compared with nothing. versions: of
+    the indexes that they were compared with, by user. conflicts: of each candidate, by the key of the other memory.
+    ids: key -> primary key, of stored memories.
     """
 
     candidates: Sequence[Candidate]
     probes: Mapping[int, Probe]
+    now: datetime
     versions: Mapping[str, int] = field(default_factory=dict)
     conflicts: Sequence[dict[str, DetectedConflict]] = ()
     ids: dict[str, int] = field(default_factory=dict)
@@ -53,7 +55,7 @@ class Comparison:
                 places[candidate.key[0]].append(place)
         found: dict[int, list[Neighbour]] = {}
         for user, mine in places.items():
-            found |= zip(mine, neighbours(stores[user], [self.probes[place] for place in mine]), strict=True)
+            found |= zip(mine, neighbours(stores[user], [self.probes[place] for place in mine], self.now), strict=True)
         return found
 
     def detect(self, stored: Found) -> None:
@@ -102,7 +104,7 @@ def compare(candidates: Sequence[Candidate], context: SaveContext, now: datetime
             terms = terms_of(draft.content, draft.keywords)
             scope = Scope(*candidate.key[:3])
             probes[place] = Probe(candidate.vector, terms, scope, exclude=candidate.stored)
-    comparison = Comparison(candidates, probes, conflicts=[{} for _ in candidates])
+    comparison = Comparison(candidates, probes, now, conflicts=[{} for _ in candidates])
     users = sorted({candidate.key[0] for candidate in candidates})
     with index_cache().refreshed(users, context.space) as stores:
         comparison.versions = {user: store.version for user, store in zip(users, stores, strict=True)}
@@ -151,7 +153,7 @@ def compare_with_earlier(comparison: Comparison, stored: Found, dimension: int) 
         for place in places
         for probe in (comparison.probes[place],)
     }
-    searched = Comparison(comparison.candidates, probes)
+    searched = Comparison(comparison.candidates, probes, comparison.now)
     best: dict[int, list[Neighbour]] = {}
     for place, earlier in searched.near(stores).items():
         near = stored.get(place, ())

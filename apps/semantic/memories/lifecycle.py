@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from apps.core.domain.clock import SYSTEM_CLOCK, Clock
+from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import ConflictError, NotFoundError
 from apps.core.domain.scope import Access
 from apps.semantic.domain.confidence import DecayPolicy
@@ -37,13 +37,14 @@ def memory_reinforce(*, access: Access, uuid: UUID, clock: Clock = SYSTEM_CLOCK)
 
 
 def require_active(access: Access, memory: Memory) -> None:
-    """Raise NotFoundError for a deleted memory; for one that lost to another one ConflictError with its status.
+    """Raise NotFoundError for a deleted or expired memory, ConflictError with its status for one that lost.
 
-    The error names the active memory at the end of those that replaced each other, if there is one.
+    The latter names the active memory at the end of those that replaced each other, if there is one.
     """
-    if memory.status == MemoryStatus.ACTIVE:
+    has_expired = memory.has_expired(utcnow(SYSTEM_CLOCK))
+    if memory.status == MemoryStatus.ACTIVE and not has_expired:
         return
-    if memory.status == MemoryStatus.DELETED:
+    if memory.status == MemoryStatus.DELETED or has_expired:
         raise NotFoundError(NO_SUCH_MEMORY)
     current = find_successor(access, memory)
     detail = f"This memory is not active: it was {memory.status}."
@@ -90,8 +91,8 @@ def memory_restore(*, access: Access, uuid: UUID, clock: Clock = SYSTEM_CLOCK) -
     """Undo a soft delete: the memory has the status again that it had before.
 
     One that had lost to another memory by a decision that is not in force any more becomes active. No conflicts are
-    detected: restoring a memory says that it holds. Raises NotFoundError, or ConflictError when it is not deleted, or
-    the same content was saved since.
+    detected: restoring a memory says that it holds, and one that has expired holds without end. Raises NotFoundError,
+    or ConflictError when it is not deleted, or the same content was saved since.
     """
     user = memory_get_any(access, uuid).user_id
     with unit_of_work(user, actor=access.actor, clock=clock) as unit:
@@ -105,11 +106,16 @@ def memory_restore(*, access: Access, uuid: UUID, clock: Clock = SYSTEM_CLOCK) -
             status, superseded_by = MemoryStatus.ACTIVE, None
         if status == MemoryStatus.ACTIVE and Memory.objects.active().duplicates_of(memory).exists():
             raise ConflictError("The same content was saved again since; delete that one first.", code="duplicate")
+        changes: dict[str, list[str | None]] = {"status": [MemoryStatus.DELETED.value, status.value]}
+        after = {"status": status, "superseded_by": superseded_by, "status_changed_at": unit.now}
+        if memory.expires_at is not None and memory.has_expired(unit.now):
+            changes["expires_at"] = [memory.expires_at.isoformat(), None]
+            after["expires_at"] = None
         unit.update(
             memory,
-            {"status": status, "superseded_by": superseded_by, "status_changed_at": unit.now},
+            after,
             action=RevisionAction.RESTORED,
-            changes={"status": [MemoryStatus.DELETED.value, status.value]},
+            changes=changes,
             event=MemoryRestored,
         )
     return memory

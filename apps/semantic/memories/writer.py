@@ -12,6 +12,7 @@ from apps.semantic.conflicts.decisions import decision_apply
 from apps.semantic.conflicts.restatement import RESTATED, details_after_repeat, enrich_existing
 from apps.semantic.domain.duplicates import LOWER_CONFIDENCE, DuplicateAction, decide_duplicate
 from apps.semantic.memories.comparison import Comparison
+from apps.semantic.memories.expiry import expire
 from apps.semantic.models import Conflict, Memory, MemoryStatus, Origin
 from apps.semantic.store.details import change_details
 from apps.semantic.store.embedding_space import VectorsMissingError
@@ -69,6 +70,10 @@ class Writer:
         comparison, attach = self.comparison, self.unit.attach
         stored = find_duplicates({(one.key, one.draft.occurred_at) for one in comparison.candidates})
         self.active = {key: attach(memory) for key, memory in stored.active.items()}
+        for key, memory in list(self.active.items()):
+            if memory.has_expired(self.unit.now):  # and no sweep came by yet
+                expire(self.unit, memory)
+                del self.active[key]
         dated = {(key, row.occurred_at): row for key, row in self.active.items() if row.occurred_at is not None}
         self.decided = stored.decided | dated
         compared = {key: one.existing for conflicts in comparison.conflicts for key, one in conflicts.items()}

@@ -101,6 +101,9 @@ class Memory(models.Model):
     keywords = ArrayField(models.CharField(max_length=100), default=list, blank=True)
     source = models.CharField(max_length=64, default=DEFAULT_SOURCE)
     occurred_at = models.DateTimeField(null=True, blank=True, help_text="When it happened, if that was said.")
+    expires_at = models.DateTimeField(
+        null=True, blank=True, help_text="From then on no search finds it, and the next sweep deletes it."
+    )
     session_id = tag_field()
     further_sessions = ArrayField(
         models.CharField(max_length=MAX_TAG_CHARS),
@@ -157,6 +160,12 @@ class Memory(models.Model):
             # Lists of a user, the newest first: ids rise with arrival.
             models.Index(name="semantic_memory_user_newest", fields=["user_id", "-id"]),
             # Lists and users of a household or a persona; rows without one are not in the index.
+            # Those that a sweep has to look for.
+            models.Index(
+                name="semantic_memory_expiry",
+                fields=["expires_at"],
+                condition=Q(status="active", expires_at__isnull=False),
+            ),
             models.Index(
                 name="semantic_memory_household",
                 fields=["household_id", "user_id", "-id"],
@@ -176,6 +185,10 @@ class Memory(models.Model):
     def scope(self) -> Scope:
         """Return the exact scope."""
         return Scope(self.user_id, self.household_id or None, self.persona_id or None)
+
+    def has_expired(self, now: datetime) -> bool:
+        """Return whether it is past the time until which it was to be found."""
+        return self.expires_at is not None and self.expires_at <= now
 
     @property
     def version_tag(self) -> str:

@@ -14,6 +14,7 @@ from django.db.models.functions import Coalesce
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.filters.expression import EVERYTHING
 from apps.core.schemas.batches import ItemsField, items_schema
 from apps.core.schemas.fields import (
@@ -93,6 +94,21 @@ class ContentField(VisibleTextField):
         super().__init__(max_length=settings.MEMORYHUB.max_content_chars, **kwargs)
 
 
+class ExpiryField(AwareDateTimeField):
+    """A moment that is still to come."""
+
+    default_error_messages = {"in_the_past": "A memory expires in the future."}
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**{"help_text": "From then on nothing finds it; null for never.", **kwargs})
+
+    def to_internal_value(self, value: Any) -> datetime:
+        moment = super().to_internal_value(value)
+        if moment <= utcnow(SYSTEM_CLOCK):
+            self.fail("in_the_past")
+        return moment
+
+
 class MemoryInput(TagsInput):
     """A memory to be saved. Only `content` is needed where the key or the configuration names the user."""
 
@@ -107,6 +123,7 @@ class MemoryInput(TagsInput):
         required=False, max_length=64, help_text="user, conversation, skill, system, inferred, or your own word."
     )
     occurred_at = AwareDateTimeField(required=False, allow_null=True, help_text="When it happened.")
+    expires_at = ExpiryField(required=False, allow_null=True)
     context = StrictCharField(
         required=False, allow_blank=True, max_length=MAX_CONTEXT_CHARS, help_text="Circumstances, findable too."
     )
@@ -129,6 +146,7 @@ class UpdateInput(TagFields):
     importance = StrictFloatField(required=False, min_value=0, max_value=1)
     keywords = serializers.ListField(child=StrictCharField(max_length=100), required=False, max_length=50)
     occurred_at = AwareDateTimeField(required=False, allow_null=True, help_text="When it happened; null for unknown.")
+    expires_at = ExpiryField(required=False, allow_null=True)
     context = StrictCharField(required=False, allow_blank=True, max_length=MAX_CONTEXT_CHARS)
     metadata = JSONObjectField(
         required=False, help_text="A merge patch: what is null is removed, objects are merged in depth (RFC 7386)."
@@ -235,6 +253,7 @@ class MemoryOutput(GlobalOutput):
     keywords: list[str]
     source: str
     occurred_at: Moment | None
+    expires_at: Moment | None
     session_id: str
     further_sessions: Annotated[list[str], "In which the same was said besides that one."]
     context: str
@@ -268,6 +287,7 @@ def render_memory(memory: Memory, now: datetime) -> MemoryOutput:
         "keywords": memory.keywords,
         "source": memory.source,
         "occurred_at": iso(memory.occurred_at),
+        "expires_at": iso(memory.expires_at),
         "session_id": memory.session_id,
         "further_sessions": memory.further_sessions,
         "context": memory.context,

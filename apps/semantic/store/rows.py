@@ -83,6 +83,7 @@ def new_memory(draft: MemoryDraft, scope: Scope, words: Mapping[str, Any], now: 
         keywords=list(draft.keywords),
         source=draft.source or DEFAULT_SOURCE,
         occurred_at=draft.occurred_at,
+        expires_at=draft.expires_at,
         session_id=draft.session_id,
         context=draft.context,
         metadata=draft.metadata,

@@ -26,6 +26,7 @@ def test_a_second_start_makes_none_of_them_again() -> None:
         "bridge: trim",
         "models: sweep guards",
         "semantic: consolidate",
+        "semantic: expire memories",
         "semantic: judge conflicts",
         "timeline: maintain",
         "timeline: prune",

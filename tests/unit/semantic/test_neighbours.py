@@ -1,5 +1,7 @@
 """Neighbours of a memory among others: the same in every process, whatever the order of the rows in its index."""
 
+from datetime import UTC, datetime
+
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -10,6 +12,7 @@ from apps.retrieval.domain.rows import IndexRow, RowStore
 from apps.semantic.conflicts.neighbours import BY_VECTOR, BY_WORDS, Neighbour, Probe, best_of, neighbours, terms_of
 
 DIMENSION = 32
+NOW = datetime(2026, 5, 4, tzinfo=UTC)
 SCOPE = Scope("ana", "", "")
 PROBES = 5
 
@@ -30,7 +33,7 @@ def store_of(rows: list[IndexRow], *, gone: int = 0) -> RowStore:
 
 
 def found_in(store: RowStore, probes: list[Probe]) -> list[list[tuple[int, float, float]]]:
-    return [[(one.id, one.cosine, one.shared) for one in near] for near in neighbours(store, probes)]
+    return [[(one.id, one.cosine, one.shared) for one in near] for near in neighbours(store, probes, NOW)]
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -61,7 +64,7 @@ def test_of_equally_near_ones_newest_are_neighbours() -> None:
         IndexRow(number, True, ("", "", ""), 0.0, 0.0, 1.0, 0.0, 1.0, pack(("tea",)), vector.tobytes())
         for number in range(1, 30)
     ]
-    [near] = neighbours(store_of(rows), [Probe(vector, terms_of("tea", ()), SCOPE)])
+    [near] = neighbours(store_of(rows), [Probe(vector, terms_of("tea", ()), SCOPE)], NOW)
     assert [one.id for one in near] == list(range(30 - BY_VECTOR, 30))
     assert [one.id for one in sorted(best_of([*near, *near[:1]]), key=lambda one: one.id)] == [one.id for one in near]
 

@@ -1,0 +1,45 @@
+"""Memories that are past the time until which they were to be found."""
+
+from itertools import groupby
+
+from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
+from apps.semantic.events import MemoryDeleted
+from apps.semantic.models import Memory, MemoryStatus, RevisionAction
+from apps.semantic.store.unit_of_work import UnitOfWork, unit_of_work
+
+EXPIRED = "expired"
+ACTOR = "system:expiry"
+# In one transaction, and in one sweep; the next one goes on.
+CHUNK, MAX_SWEPT = 200, 10_000
+
+
+def memories_expire(*, clock: Clock = SYSTEM_CLOCK) -> int:
+    """Soft-delete the memories that have expired, each with its history. Return how many there were.
+
+    Searches and lists leave them out before; this makes room for the same content, and says in the history what became
+    of them. They can be restored, and are found without end then.
+    """
+    now, swept = utcnow(clock), 0
+    due = Memory.objects.active().filter(expires_at__lte=now).order_by("user_id", "pk")
+    found = list(due.values_list("user_id", "pk")[:MAX_SWEPT])
+    for user, rows in groupby(found, key=lambda row: row[0]):
+        keys = [key for _, key in rows]
+        for start in range(0, len(keys), CHUNK):
+            with unit_of_work(user, actor=ACTOR, clock=clock) as unit:
+                # Read again: it may have been given more time since.
+                for memory in Memory.objects.active().filter(pk__in=keys[start : start + CHUNK], expires_at__lte=now):
+                    expire(unit, memory)
+                    swept += 1
+    return swept
+
+
+def expire(unit: UnitOfWork, memory: Memory) -> None:
+    """Delete a memory that has expired."""
+    unit.update(
+        memory,
+        {"status": MemoryStatus.DELETED, "status_changed_at": unit.now},
+        action=RevisionAction.DELETED,
+        changes={"status": [memory.status, MemoryStatus.DELETED.value]},
+        reason=EXPIRED,
+        event=MemoryDeleted,
+    )
