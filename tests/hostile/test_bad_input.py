@@ -141,7 +141,7 @@ def cases() -> list[Any]:
         (SEARCH, question(embedding=[0] * 384), "embedding"),
         (SEARCH, {"embedding": UNIT, "mode": "hybrid"}, "query"),
         (SEARCH, {"embedding": UNIT, "mode": "keyword"}, "query"),
-        (SEARCH, question(limit=10), "limit"),
+        (SEARCH, question(size=10), "size"),
         (KEYS, {}, "name"),
         (KEYS, key(name=""), "name"),
         (KEYS, key(name=" "), "name"),
