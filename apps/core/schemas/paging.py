@@ -1,6 +1,7 @@
 """Pages of rows with a scope, the newest first, that stay stable while more arrive."""
 
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from django.db.models import F, Model, Q, QuerySet
@@ -10,14 +11,15 @@ from rest_framework.request import Request
 from rest_framework.utils.urls import replace_query_param
 
 from apps.core.db.scoped import ScopedQuerySet
-from apps.core.domain.errors import ContradictionError, NotFoundError
+from apps.core.domain.errors import ContradictionError, InvalidInputError, NotFoundError
 from apps.core.domain.scope import Access
 from apps.core.schemas.fields import IdentifierField
 from apps.core.schemas.serializers import StrictSerializer
 
 DEFAULT_PAGE = 50
 OLDER, NEWER = "older", "newer"
-CURSOR_PATTERN = r"^(older|newer)-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
+CURSOR_PATTERN = r"^(older|newer)-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}(_[0-9.e-]{1,32})?$"
+EPOCH, MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
 
 
 Row = TypeVar("Row", bound=Model)
@@ -68,8 +70,9 @@ def page_filters(data: Mapping[str, Any]) -> dict[str, Any]:
 class Page(Generic[Row]):
     """One page: `rows`, and the cursors of the pages beside it, None at the ends.
 
-    A cursor names a row by its `uuid`, and a direction. It says nothing that the list itself does not say: row numbers
-    would say how much others write.
+    A cursor names a row by its `uuid`, a direction, and in an order of values that of the row when it was listed: the
+    next page begins there, wherever the row has gone since. It says nothing that the list itself does not say: row
+    numbers would say how much others write.
     """
 
     def __init__(
@@ -84,7 +87,7 @@ class Page(Generic[Row]):
     ) -> None:
         """Read one page of `listed`. cursor: matches CURSOR_PATTERN. count: find out `total` as well.
 
-        Raises NotFoundError for a cursor that names no row of the caller's.
+        Raises NotFoundError for a cursor that names no row of the caller's, InvalidInputError for one of another order.
         """
         self.total = listed.count() if count else None
         if order.column is not None:
@@ -93,12 +96,15 @@ class Page(Generic[Row]):
         direction, start = OLDER, None
         if cursor is not None:
             direction, _, name = cursor.partition("-")
+            name, _, listed_at = name.partition("_")
             rows_of_caller: ScopedQuerySet[Row] = listed.model._default_manager.all().visible_to(access)  # type: ignore[attr-defined]
             start = place_of(rows_of_caller.filter(uuid=name), order)
             if start is None:
                 raise NotFoundError(
                     "The row where this page begins is gone: start again without a cursor.", attr="cursor"
                 )
+            if listed_at and len(start) > 1:
+                start = read_place(listed_at, start[0]), start[1]
         backwards = direction == NEWER
         # The older ones of the newest first are below; everything turns with the direction and with the order.
         upwards = backwards is not order.ascending
@@ -124,6 +130,19 @@ def place_of(row: QuerySet[Any], order: Order) -> tuple[Any, ...] | None:
     return found
 
 
+def write_place(value: datetime | float) -> str:
+    """Return the value of an order as a cursor has it: moments as microseconds since 1970."""
+    return f"_{(value - EPOCH) // MICROSECOND if isinstance(value, datetime) else value}"
+
+
+def read_place(text: str, like: datetime | float) -> datetime | float:
+    """Return the value of an order from a cursor, of the type of another one. Raises InvalidInputError."""
+    try:
+        return EPOCH + int(text) * MICROSECOND if isinstance(like, datetime) else float(text)
+    except (ValueError, OverflowError):
+        raise InvalidInputError("This cursor is of another order.", attr="cursor") from None
+
+
 def beyond(place: tuple[Any, ...], upwards: bool) -> Q:
     """Return the condition of the rows that come after a place, going up or down."""
     sign = "gt" if upwards else "lt"
@@ -144,4 +163,7 @@ def page_links(page: Page[Any], request: Request) -> dict[str, Any]:
 
 
 def _cursor(direction: str, rows: Sequence[Any]) -> str | None:
-    return f"{direction}-{rows[0].uuid}" if rows else None
+    if not rows:
+        return None
+    place = write_place(rows[0].place) if hasattr(rows[0], "place") else ""
+    return f"{direction}-{rows[0].uuid}{place}"
