@@ -1,10 +1,11 @@
 """Filters as conditions of the database: values are parameters of statements, names come from a fixed list."""
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
 from django.contrib.postgres.fields import ArrayField
-from django.db.models import BooleanField, F, Func, JSONField, Q, TextField, Value
+from django.db.models import BooleanField, F, FloatField, Func, JSONField, Q, TextField, Value
 from django.db.models import Expression as Sql
 from django.db.models.functions import Coalesce
 
@@ -25,6 +26,13 @@ class Infix(Func):
 
     def __init__(self, left: Sql | F, sign: str, right: Sql, output: Any) -> None:
         super().__init__(left, right, arg_joiner=f" {sign} ", output_field=output)
+
+
+class AnyElement(Func):
+    """Any element of an array, which is one parameter however many there are, and is looked up rather than walked."""
+
+    arity = 1
+    function = "ANY"
 
 
 class InByteOrder(Func):
@@ -79,10 +87,8 @@ def sql_condition(comparison: Comparison, computed: Sql) -> Q:
     if comparison.operator is Operator.EXISTS:
         return EVERY_ROW if comparison.value else NO_ROW
     if comparison.operator is Operator.IN:
-        found = NO_ROW
-        for value in comparison.value:
-            found |= Q(Infix(computed, "=", Value(value), BooleanField()))
-        return found
+        values = Value([float(value) for value in comparison.value], ArrayField(FloatField()))
+        return Q(Infix(computed, "=", AnyElement(values), BooleanField()))
     return Q(Infix(computed, _SIGNS[comparison.operator], Value(comparison.value), BooleanField()))
 
 
@@ -96,9 +102,8 @@ def json_condition(comparison: Comparison, column: str) -> Sql:
         known = Coalesce(kind, Value("null"), output_field=TextField())
         return Infix(known, "<>" if value else "=", Value("null"), BooleanField())
     if operator is Operator.IN:
-        equal = [Infix(found, "=", Value(each, JSONField()), BooleanField()) for each in value]
-        any_of = Func(*equal, template="(%(expressions)s)", arg_joiner=" OR ", output_field=BooleanField())
-        return any_of if equal else Value(False)
+        values = Value([json.dumps(each) for each in value], ArrayField(TextField()))
+        return Infix(found, "=", AnyElement(values, template="ANY((%(expressions)s)::jsonb[])"), BooleanField())
     if operator is Operator.CONTAINS:
         return both(is_of(kind, "array"), Infix(found, "@>", Value([value], JSONField()), BooleanField()))
     if operator is Operator.EQ:

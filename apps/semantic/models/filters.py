@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db.models import Case, Expression, F, FloatField, Func, Q, Value, When
-from django.db.models.functions import Coalesce, Floor, Greatest, Power
+from django.db.models.functions import Coalesce, Floor, Greatest, Least, Power
 
 from apps.core.db.filters import Columns, condition
 from apps.core.domain.filters.expression import Expression as Filter
@@ -14,6 +14,8 @@ from apps.semantic.models.memory import half_lives
 
 _RENAMED = {"id": "uuid", "global": "is_global"}
 _MILLION = Value(1_000_000.0)
+# What is less than these is nothing in six decimals; of smaller numbers PostgreSQL makes an error: underflow.
+_MAX_HALVES, _MIN_CONFIDENCE = Value(64.0), Value(1e-12)
 
 
 def memory_condition(asked: Filter, now: datetime) -> Q:
@@ -30,10 +32,11 @@ def confidence_at(now: datetime) -> Expression:
     )
     age = Value(now) - anchor
     seconds = Func(age, template="EXTRACT(EPOCH FROM %(expressions)s)", output_field=FloatField())
+    passed = Greatest(seconds, Value(0.0))
     halves = [
-        When(decay_policy=policy, then=Power(Value(0.5), Greatest(seconds, Value(0.0)) / Value(life.total_seconds())))
+        When(decay_policy=policy, then=Power(Value(0.5), Least(passed / Value(life.total_seconds()), _MAX_HALVES)))
         for policy, life in half_lives().items()
         if life is not None
     ]
     left = Case(*halves, default=Value(1.0), output_field=FloatField())
-    return Floor(F("base_confidence") * left * _MILLION + Value(0.5)) / _MILLION
+    return Floor(Greatest(F("base_confidence"), _MIN_CONFIDENCE) * left * _MILLION + Value(0.5)) / _MILLION

@@ -15,7 +15,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
-from apps.core.domain.filters.expression import EVERYTHING
+from apps.core.domain.filters.expression import constant_value
 from apps.core.schemas.batches import ItemsField, items_schema
 from apps.core.schemas.fields import (
     AwareDateTimeField,
@@ -214,8 +214,8 @@ class SelectionInput(ScopeInput):
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if ("ids" in attrs) is ("where" in attrs):
             raise serializers.ValidationError({"ids": ["Give ids or filter, one of them."]}, code="required")
-        if attrs.get("where") is EVERYTHING:
-            detail = "An empty filter would choose everything: say what, or purge the scope."
+        if "where" in attrs and constant_value(attrs["where"]) is True:
+            detail = "This filter would choose everything: say what, or purge the scope."
             raise serializers.ValidationError({"filter": [detail]}, code="empty")
         return attrs
 

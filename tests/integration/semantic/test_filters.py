@@ -155,3 +155,24 @@ def test_hostile_paths_and_values_are_only_data(text: str) -> None:
     asked: Mapping[str, Any] = {f"metadata.{text}.{text}": text, "type": {"in": [text]}}
     assert Memory.objects.filter(memory_condition(parse_filter(asked, MEMORY_FIELDS), NOW)).get().uuid == memory.uuid
     assert "semantic_memory" in connection.introspection.table_names()
+
+
+@pytest.mark.parametrize("base", [1.0, 0.5, 1e-7, 1e-300, 5e-324, 0.0])
+@pytest.mark.parametrize("days", [0, 7, 900, 36_500])
+def test_confidence_of_the_old_and_the_unsure_can_be_asked_for(base: float, days: int) -> None:
+    draft = MemoryDraft("Ana rows", scope=Scope("ana"), decay_policy="contextual", confidence=base)
+    row = new_memory(draft, draft.scope, word_columns("Ana rows", (), "", None), NOW)
+    row.save()
+    now = NOW + timedelta(days=days)
+    wanted = parse_filter({"confidence": row.confidence_at(now)}, MEMORY_FIELDS)
+    assert Memory.objects.filter(memory_condition(wanted, now)).exists()
+
+
+def test_many_values_are_looked_for_in_one_go() -> None:
+    values = [f"value {number}" for number in range(500)]
+    wanted = parse_filter(
+        {"all": [{"metadata.a.b": {"in": values}}, {"confidence": {"in": [0.5] * 500}}]}, MEMORY_FIELDS
+    )
+    statement = str(Memory.objects.filter(memory_condition(wanted, NOW)).query)
+    assert statement.count("#>") <= 2
+    assert statement.count("POWER") <= 4

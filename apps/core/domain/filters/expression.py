@@ -86,5 +86,18 @@ def names_field(expression: "Expression", field: str) -> bool:
     return any(names_field(part, field) for part in parts)
 
 
+def constant_value(expression: "Expression") -> bool | None:
+    """Return whether a filter holds for every row (true) or for none (false); None where it depends on the row."""
+    if isinstance(expression, Comparison):
+        return False if expression.operator is Operator.IN and not expression.value else None
+    if isinstance(expression, Negation):
+        inner = constant_value(expression.part)
+        return None if inner is None else not inner
+    decisive, parts = isinstance(expression, AnyOf), [constant_value(part) for part in expression.parts]
+    if decisive in parts:
+        return decisive
+    return None if None in parts else not decisive
+
+
 Expression = Comparison | AllOf | AnyOf | Negation
 EVERYTHING = AllOf(())

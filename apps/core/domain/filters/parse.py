@@ -20,7 +20,7 @@ from apps.core.domain.filters.expression import (
     Operator,
 )
 
-MAX_DEPTH, MAX_COMPARISONS, MAX_VALUES, MAX_STEPS, MAX_CHARS = 8, 100, 500, 10, 1000
+MAX_DEPTH, MAX_OBJECTS, MAX_COMPARISONS, MAX_VALUES, MAX_STEPS, MAX_CHARS = 8, 500, 100, 500, 10, 1000
 # Beyond it neighbours of a double are further apart than 1.
 MAX_NUMBER = 2**53
 JOINING = frozenset(("all", "any", "not"))
@@ -44,11 +44,11 @@ def parse_filter(data: object, fields: Fields, attr: str = "filter") -> Expressi
 
 
 class FilterReader:
-    """Reads one filter, and counts its comparisons."""
+    """Reads one filter, and counts its objects and comparisons."""
 
     def __init__(self, fields: Fields) -> None:
         self._fields = fields
-        self._count = 0
+        self._count = self._objects = 0
 
     def read(self, value: object, place: str, depth: int) -> Expression:
         """Return a filter at a place of the whole. Raises FilterError."""
@@ -56,6 +56,9 @@ class FilterReader:
             raise FilterError("Expected an object of fields, or of all, any and not.", attr=place)
         if depth > MAX_DEPTH:
             raise FilterError(f"Nested too deeply: at most {MAX_DEPTH} levels.", attr=place)
+        self._objects += 1
+        if self._objects > MAX_OBJECTS:
+            raise FilterError(f"Too much: at most {MAX_OBJECTS} objects.", attr=place)
         parts = tuple(self.read_name(name, each, f"{place}.{shorten(name)}", depth) for name, each in value.items())
         return parts[0] if len(parts) == 1 else AllOf(parts)
 

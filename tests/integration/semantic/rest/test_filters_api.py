@@ -132,3 +132,41 @@ def test_many_are_deleted_by_a_filter(shelf: Api) -> None:
 )
 def test_deletion_without_a_choice_is_refused(api: Api, body: dict[str, Any]) -> None:
     assert api.post(f"{MEMORIES}/delete", body).status_code == 400
+
+
+def test_pages_of_an_order_go_on_where_they_were_when_a_row_moves(api: Api) -> None:
+    memories = [api.save(f"Book {number} was read") for number in range(6)]
+    for sort, moved in (("updated_at", 1), ("-updated_at", 4)):
+        order = memories if sort == "updated_at" else memories[::-1]
+        first = api.get(f"{MEMORIES}?sort={sort}&limit=2").json()
+        assert [one["id"] for one in first["results"]] == [one["id"] for one in order[:2]]
+        # The row at which the page ends is changed, and goes to the end of the list, or to its beginning.
+        api.patch(f"{MEMORIES}/{memories[moved]['id']}", {"importance": 0.7})
+        second = api.get(first["next"]).json()
+        assert [one["id"] for one in second["results"]] == [one["id"] for one in order[2:4]], sort
+        memories.append(memories.pop(moved))
+
+
+@pytest.mark.parametrize(
+    "empty", [{}, {"all": []}, {"all": [{}]}, {"not": {"any": []}}, {"any": [{"all": []}, {"type": "a"}]}]
+)
+def test_a_filter_that_says_nothing_deletes_nothing(shelf: Api, empty: Any) -> None:
+    answer = shelf.post(f"{MEMORIES}/delete", {"filter": empty})
+    assert answer.status_code == 400, answer.content
+    assert len(listed(shelf)) == 3
+
+
+def test_joined_filters_are_counted(api: Api) -> None:
+    wide = {"any": [{"any": [{"all": []}] * 100} for _ in range(100)]}
+    answer = api.post("/api/semantic/search", {"query": "book", "filter": wide})
+    assert answer.status_code == 400
+    assert answer.json()["errors"][0]["code"] == "invalid_filter"
+
+
+@pytest.mark.parametrize("place", ["0.5", "1e3", "-", "99999999999999999999999999999999", "1.2.3", "e"])
+@pytest.mark.parametrize("sort", ["updated_at", "-importance", "occurred_at", ""])
+def test_cursors_of_another_order_are_refused_or_read(shelf: Api, place: str, sort: str) -> None:
+    [memory, *_] = shelf.get(MEMORIES).json()["results"]
+    query = f"sort={sort}&" if sort else ""
+    answer = shelf.get(f"{MEMORIES}?{query}cursor=older-{memory['id']}_{place}")
+    assert answer.status_code in {200, 400}, answer.content
