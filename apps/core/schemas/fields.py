@@ -3,7 +3,6 @@
 import datetime as dt
 import math
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -12,8 +11,8 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-MAX_JSON_DEPTH = 20
-MAX_JSON_CHARS = 20_000
+from apps.core.domain.json_limits import MAX_JSON_CHARS, MAX_JSON_DEPTH, TOO_DEEP, json_excess, walk
+
 MAX_ECHOED_CHARS = 100
 MAX_VECTOR_NUMBER = 1e30
 # A visible character, as a pattern that Python and JSON Schema read alike: no white space, no control character,
@@ -139,14 +138,11 @@ class JSONObjectField(serializers.Field[dict[str, Any], Any, dict[str, Any], Any
     def to_internal_value(self, data: Any) -> dict[str, Any]:
         if not isinstance(data, dict):
             self.fail("not_an_object")
-        size = 0
-        for depth, leaf in walk(data, 1):
+        excess = json_excess(data)
+        if excess is not None:
+            self.fail(excess[0], limit=MAX_JSON_DEPTH if excess[0] == TOO_DEEP else MAX_JSON_CHARS)
+        for _, leaf in walk(data, 1):
             text = str(leaf)
-            size += len(text) + 1
-            if depth > MAX_JSON_DEPTH:
-                self.fail("too_deep", limit=MAX_JSON_DEPTH)
-            if size > MAX_JSON_CHARS:
-                self.fail("too_large", limit=MAX_JSON_CHARS)
             if isinstance(leaf, float) and not math.isfinite(leaf):
                 self.fail("not_finite")
             if "\x00" in text or any("\ud800" <= c <= "\udfff" for c in text):
@@ -155,18 +151,6 @@ class JSONObjectField(serializers.Field[dict[str, Any], Any, dict[str, Any], Any
 
     def to_representation(self, value: dict[str, Any]) -> dict[str, Any]:
         return value
-
-
-def walk(value: Any, depth: int) -> Iterator[tuple[int, Any]]:
-    """Yield every name and value with its depth, from the top; an object or a list as an empty text."""
-    if not isinstance(value, dict | list):
-        yield depth, value
-        return
-    yield depth, ""
-    if isinstance(value, dict):
-        yield from ((depth, name) for name in value)
-    for item in value.values() if isinstance(value, dict) else value:
-        yield from walk(item, depth + 1)
 
 
 @extend_schema_field(

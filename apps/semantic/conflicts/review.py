@@ -241,12 +241,22 @@ def check_no_duplicate(changes: Sequence[StateChange]) -> None:
             raise ConflictError(detail, code="duplicate")
 
 
+def check_not_rewritten(changes: Sequence[StateChange]) -> None:
+    """Raise ConflictError if a memory would be deleted that a caller gave another content than it was created with."""
+    for memory in (change.memory for change in changes if change.target.status == MemoryStatus.DELETED):
+        is_kept = memory.status != MemoryStatus.DELETED
+        if is_kept and memory.revisions.filter(changes__has_key="content").exists():
+            detail = f"The content of {memory.uuid} was changed since: keep it by an override, or delete it first."
+            raise ConflictError(detail, code="changed_since")
+
+
 def apply_changes(unit: UnitOfWork, answer: Conflict, changes: Sequence[StateChange], result: Memory | None) -> None:
     """Change the states of memories, and complete the receipt of that. Raises ConflictError.
 
     Those that become active come last: two of the same content are never active at once.
     """
     check_no_duplicate(changes)
+    check_not_rewritten(changes)
     by = read_memories([change.target.superseded_by for change in changes])
     transitions: list[Transition] = []
     changed = [change for change in changes if not state_of(change.memory).has_same_status(change.target)]

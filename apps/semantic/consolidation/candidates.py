@@ -47,12 +47,16 @@ class Finding:
 
 @dataclass(frozen=True)
 class ExaminedChunk:
-    """Memories that were examined together, by rising id; users, neighbours and findings by the id of the memory."""
+    """Memories that were examined together, by rising id; users, neighbours and findings by the id of the memory.
+
+    contents: of these and of their neighbours, which is what their vectors are of.
+    """
 
     ids: Sequence[int]
     users: Mapping[int, str]
     neighbourhoods: Mapping[int, Neighbourhood]
     findings: Mapping[int, Finding]
+    contents: Mapping[int, str]
 
 
 def last_visible_id(max_wait_seconds: float) -> int | None:
@@ -95,7 +99,8 @@ def examine(memories: Sequence[Memory], space: EmbeddingSpace, rules: RuleSet) -
     decided = decided_partners([known[pk] for pk in near])
     found = {pk: find_conflicts(pk, one, known, rules, decided) for pk, one in near.items()}
     findings = {pk: finding for pk, finding in found.items() if finding is not None}
-    return ExaminedChunk(ids, {memory.pk: memory.user_id for memory in memories}, near, findings)
+    contents = {pk: memory.content for pk, memory in known.items()}
+    return ExaminedChunk(ids, {memory.pk: memory.user_id for memory in memories}, near, findings, contents)
 
 
 def find_conflicts(

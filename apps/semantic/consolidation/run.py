@@ -204,10 +204,11 @@ class ConsolidationRun:
         """
         unit = UnitOfWork(self._consolidation.actor, utcnow(self._clock), lock_shards([chunk.users[pk]]))
         hold_space(context.space)
-        neighbourhood = chunk.neighbourhoods[pk]  # vectors of a space never change
+        neighbourhood = chunk.neighbourhoods[pk]
         ids = [pk, *(one.id for one in neighbourhood.near)]
         rows = Memory.objects.active().filter(pk__in=ids).defer("lexemes").select_related("superseded_by")
-        known = {row.pk: row for row in rows}
+        # One with another content has another vector too, and was compared with the others when it was changed.
+        known = {row.pk: row for row in rows if row.content == chunk.contents.get(row.pk)}
         if pk not in known:
             return None
         finding = find_conflicts(pk, neighbourhood, known, context.rules, decided_partners([known[pk]]))

@@ -64,10 +64,11 @@ def reembed(*, embedder: Embedder, progress: Progress | None = None, clock: Cloc
 
 @transaction.atomic
 def insert_vectors(space: EmbeddingSpace, batch: Sequence[Memory], vectors: npt.NDArray[np.float32]) -> int:
-    """Store the vectors of those that were not purged since they were read. Return how many these are."""
+    """Store the vectors of those that were neither purged nor rewritten since they were read. Return how many."""
     # A purge is a writer too: before it, or after it, but never in the middle of it.
     versions = lock_shards(memory.user_id for memory in batch)
-    left = set(Memory.objects.filter(pk__in=[memory.pk for memory in batch]).values_list("pk", flat=True))
+    current = dict(Memory.objects.filter(pk__in=[memory.pk for memory in batch]).values_list("pk", "content"))
+    left = {memory.pk for memory in batch if current.get(memory.pk) == memory.content}
     rows = [
         MemoryEmbedding(memory=memory, space=space, vector=vector)
         for memory, vector in zip(batch, vectors, strict=True)
@@ -113,6 +114,8 @@ def refresh_words(*, progress: Progress | None = None) -> int:
     for batch in read_batches(outdated_words()):
         with transaction.atomic():
             versions = lock_shards(memory.user_id for memory in batch)
+            # Read again: words may have been changed since.
+            batch = list(outdated_words().filter(pk__in=[memory.pk for memory in batch]))
             for memory in batch:
                 columns = word_columns(memory.content, memory.keywords, memory.context, memory.occurred_at)
                 for name, value in {**columns, "version": versions[memory.user_id]}.items():

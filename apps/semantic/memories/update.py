@@ -1,5 +1,6 @@
 """Change what is stored of a memory: its content, and all that is known besides it (docs/guides/memories.md)."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -9,7 +10,8 @@ from uuid import UUID
 from django.db import transaction
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
-from apps.core.domain.errors import ConflictError, StaleVersionError, UnavailableError
+from apps.core.domain.errors import ConflictError, InvalidInputError, StaleVersionError, UnavailableError
+from apps.core.domain.json_limits import json_excess
 from apps.core.domain.scope import Access
 from apps.llm.selectors import EmbeddingSpace
 from apps.retrieval.domain.content import content_hash
@@ -71,8 +73,8 @@ def memory_update(*, access: Access, uuid: UUID, edit: MemoryEdit, clock: Clock 
     A new content is embedded, and held against other memories as if it were saved: rules may decide that one of them
     is superseded by it, or it by one of them; then `action` says so and there is a receipt, which can be reverted.
 
-    Raises NotFoundError; ConflictError for a memory that is not active, or when another one has the content already;
-    StaleVersionError when the memory has another version; UnavailableError.
+    Raises NotFoundError; InvalidInputError; ConflictError for a memory that is not active, or when another one has the
+    content already; StaleVersionError when the memory has another version; UnavailableError.
     """
     require_warm()
     index_guard().admit(1, clock=clock)
@@ -146,6 +148,8 @@ def write(unit: UnitOfWork, prepared: Rewrite, edit: MemoryEdit) -> SaveResult:
         space=prepared.context.space,
         defaults={"vector": candidate.vector, "is_given": edit.embedding is not None},
     )
+    # A space that is being filled, or was in use before, has a vector of the old words: it is made when it is needed.
+    MemoryEmbedding.objects.filter(memory=memory).exclude(space=prepared.context.space).delete()
     found = prepared.comparison.conflicts[0]
     ids = [prepared.comparison.ids[key] for key in found]
     rows = Memory.objects.active().filter(pk__in=ids).select_related("superseded_by")
@@ -168,7 +172,7 @@ def change_fields(unit: UnitOfWork, memory: Memory, edit: MemoryEdit) -> bool:
     """Set the fields of a memory that differ, and what is made from its words. Return whether any did."""
     wanted = dict(edit.fields)
     if "metadata" in wanted:
-        wanted["metadata"] = apply_merge_patch(memory.metadata, wanted["metadata"])
+        wanted["metadata"] = patch_metadata(memory.metadata, wanted["metadata"])
     after = {name: value for name, value in wanted.items() if getattr(memory, name) != value}
     if not after:
         return False
@@ -180,6 +184,19 @@ def change_fields(unit: UnitOfWork, memory: Memory, edit: MemoryEdit) -> bool:
         after["content_hash"] = content_hash(after["content"])
     unit.update(memory, after, changes=changes, reason=EDITED)
     return True
+
+
+def patch_metadata(metadata: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
+    """Return metadata after a merge patch. Raises InvalidInputError where they would grow beyond what a save may have.
+
+    What was merged of several memories may be larger, and becomes smaller step by step.
+    """
+    patched = apply_merge_patch(metadata, patch)
+    excess = json_excess(patched)
+    if excess is not None and len(json.dumps(patched)) >= len(json.dumps(metadata)):
+        code, limit = excess
+        raise InvalidInputError(f"The metadata would be {limit} after this patch.", attr="metadata", code=code)
+    return patched
 
 
 def plain(value: Any) -> Any:

@@ -10,7 +10,7 @@ from apps.llm.selectors import EmbeddingSpace
 from apps.semantic.models import Memory
 
 # Only writing and indexing need them; where they are read from a found memory after all, Django fetches them.
-_INTERNAL = frozenset({"lexemes", "question_share", "fullness", "lexemes_version", "version", "content_hash"})
+_INTERNAL = frozenset({"lexemes", "question_share", "fullness", "lexemes_version", "content_hash"})
 _ACTIVE_SPACE = "EXISTS (SELECT FROM llm_embeddingspace WHERE id = %(space)s AND is_active)"
 _UNCHANGED = f"""
 ({_ACTIVE_SPACE} AND NOT EXISTS (

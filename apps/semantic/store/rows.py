@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from django.db.models import Exists, OuterRef
 
 from apps.core.domain.scope import Scope
 from apps.llm.services import known_share
@@ -13,7 +14,7 @@ from apps.retrieval.domain.lexemes import LEXEMES_VERSION, document_lexemes
 from apps.retrieval.domain.substance import fullness, question_share
 from apps.rules.domain.engine.record import MemoryRecord
 from apps.semantic.domain.memory import DEFAULT_BASE_CONFIDENCE, DEFAULT_IMPORTANCE, DEFAULT_SOURCE, TAGS, MemoryDraft
-from apps.semantic.models import Memory
+from apps.semantic.models import Memory, MemoryRevision
 
 Vector = npt.NDArray[np.float32]
 # User, household, persona and hash of the content: memories that have all of them in common are duplicates.
@@ -43,7 +44,7 @@ def find_duplicates(wanted: Collection[DatedKey]) -> StoredDuplicates:
 
     Saving the same statement about the same date again, as a repeated import does, adds nothing, so it is not decided
     again. With another date it is news, so one content may have lost several times. It is decided again as well once
-    the memory that it lost to is deleted: else neither would be active, however often it is saved.
+    the memory that it lost to is deleted or rewritten: else neither would be active, however often it is saved.
     """
     keys = {key for key, _ in wanted}
     columns = {"user_id__in": {key[0] for key in keys}, "content_hash__in": {key[3] for key in keys}}
@@ -51,7 +52,10 @@ def find_duplicates(wanted: Collection[DatedKey]) -> StoredDuplicates:
     decided: dict[DatedKey, Memory] = {}
     if any(occurred_at is not None for _, occurred_at in wanted):
         lost = Memory.objects.filter(status__in=LOST, **columns).exclude(superseded_by__status="deleted")
-        rows = lost.select_related("superseded_by").order_by("id")
+        rewritten = MemoryRevision.objects.filter(
+            memory=OuterRef("superseded_by"), at__gt=OuterRef("status_changed_at"), changes__has_key="content"
+        )
+        rows = lost.exclude(Exists(rewritten)).select_related("superseded_by").order_by("id")
         decided = {(duplicate_key(row), row.occurred_at): row for row in rows}
     return StoredDuplicates(
         {key: row for key, row in active.items() if key in keys},

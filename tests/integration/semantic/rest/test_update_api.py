@@ -3,8 +3,11 @@
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from apps.core.domain.scope import Permission, Scope
+from apps.llm.selectors import EmbeddingSpace
 from apps.semantic.models import Memory, MemoryEmbedding
 from tests.api import MEMORIES, Api, api_for
 
@@ -177,3 +180,66 @@ def test_reader_and_strangers_change_nothing(api: Api) -> None:
     assert patch(reader, memory, {"importance": 0.1}).status_code == 403
     assert patch(stranger, memory, {"importance": 0.1}).status_code == 404
     assert Memory.objects.get().importance == 0.5
+
+
+def test_patches_of_metadata_do_not_add_up_beyond_the_limits(api: Api) -> None:
+    memory = api.save("Ana rows on the lake", metadata={"first": "a" * 15_000})
+    answer = patch(api, memory, {"metadata": {"second": "b" * 15_000}})
+    assert answer.status_code == 400, answer.content[:200]
+    assert [(one["attr"], one["code"]) for one in answer.json()["errors"]] == [("metadata", "too_large")]
+    patched(api, memory, {"metadata": {"first": None, "second": "b" * 15_000}})
+    assert set(api.get(f"{MEMORIES}/{memory['id']}").json()["metadata"]) == {"second"}
+
+
+def test_a_full_metadata_can_be_made_smaller(api: Api) -> None:
+    memory = api.save("Ana rows on the lake", metadata={f"n{number}": "a" * 900 for number in range(20)})
+    for number in range(20):
+        patched(api, memory, {"metadata": {f"n{number}": None}})
+    assert api.get(f"{MEMORIES}/{memory['id']}").json()["metadata"] == {}
+
+
+def test_found_memories_are_read_at_once(api: Api) -> None:
+    for number in range(12):
+        api.save(f"Regatta number {number} was on the lake")
+    api.search("regatta", limit=2)
+    with CaptureQueriesContext(connection) as few:
+        assert len(api.search("regatta", limit=2)["results"]) == 2
+    with CaptureQueriesContext(connection) as many:
+        assert len(api.search("regatta", limit=12)["results"]) == 12
+    assert len(many) == len(few)
+
+
+def test_vectors_of_old_words_are_gone_from_every_space(api: Api) -> None:
+    memory = api.save("Ana rows on the lake")
+    row = Memory.objects.get(uuid=memory["id"])
+    other = EmbeddingSpace.objects.create(model="other", dimension=3, is_active=False, created_at=row.created_at)
+    MemoryEmbedding.objects.create(memory=row, space=other, vector=[1.0, 0.0, 0.0])
+    patched(api, memory, {"importance": 0.9})
+    assert row.embeddings.filter(space=other).exists()
+    patched(api, memory, {"content": "The tax office closes at noon"})
+    assert not row.embeddings.filter(space=other).exists()
+
+
+def test_revert_does_not_take_back_what_was_written_since(api: Api) -> None:
+    old = api.save("Ana lives in Lisbon.")
+    answer = api.post(MEMORIES, {"content": "Ana lives in Porto."}).json()
+    assert answer["conflict"] is not None
+    new = answer["memory"]
+    patched(api, new, {"content": "The tax office closes at noon"})
+    refused = api.post(f"/api/semantic/conflicts/{answer['conflict']}/revert")
+    assert refused.status_code == 409, refused.content
+    assert refused.json()["errors"][0]["code"] == "changed_since"
+    assert api.get(f"{MEMORIES}/{new['id']}").json()["content"] == "The tax office closes at noon"
+    both = api.post(f"/api/semantic/conflicts/{answer['conflict']}/override", {"winner": "both"})
+    assert both.status_code in {200, 201}, both.content
+    assert {api.get(f"{MEMORIES}/{one['id']}").json()["status"] for one in (old, new)} == {"active"}
+
+
+def test_what_lost_to_other_words_is_decided_again_after_they_changed(api: Api) -> None:
+    day = {"occurred_at": "2026-01-05T10:00:00Z"}
+    api.save("Ana lives in Lisbon.", **day)
+    winner = api.post(MEMORIES, {"content": "Ana lives in Porto.", "occurred_at": "2026-02-05T10:00:00Z"}).json()
+    assert winner["action"] == "superseded_existing"
+    assert api.post(MEMORIES, {"content": "Ana lives in Lisbon.", **day}).json()["reason"] == "already_decided"
+    patched(api, winner["memory"], {"content": "The tax office closes at noon"})
+    assert api.post(MEMORIES, {"content": "Ana lives in Lisbon.", **day}).json()["action"] == "inserted"
