@@ -86,7 +86,7 @@ def key_rotate(
 ) -> tuple[ApiKey, str]:
     """Give a key a new secret and return both; the secret cannot be read again.
 
-    The secret of now works for `overlap` longer, one that an earlier rotation replaced stops at once. Raises
+    The present secret works for `overlap` longer, one that an earlier rotation replaced stops at once. Raises
     NotFoundError, InvalidInputError for an overlap out of range, and ConflictError for a revoked or expired key.
     """
     if not timedelta() <= overlap <= keys.MAX_OVERLAP:

@@ -19,7 +19,7 @@ from apps.core.models import ApiKey
 
 MAX_SUGGESTIONS = 1_000
 OVERLAPS = {
-    timedelta(): "It stops at once",
+    timedelta(): "Not at all",
     timedelta(hours=1): "An hour",
     DEFAULT_OVERLAP: "A day",
     timedelta(days=7): "A week",
@@ -89,10 +89,10 @@ class KeyForm(KeyChangeForm):
 
 
 class RotationForm(forms.Form):
-    """For how long the secret of now works beside the new one."""
+    """For how long the present secret works beside the new one."""
 
     overlap = forms.TypedChoiceField(
-        label="The secret of now works on for",
+        label="How long the present secret keeps working",
         choices=[(int(overlap.total_seconds()), label) for overlap, label in OVERLAPS.items()],
         coerce=lambda seconds: timedelta(seconds=int(seconds)),
         initial=int(DEFAULT_OVERLAP.total_seconds()),

@@ -110,7 +110,7 @@ class ApiKeyAdmin(ModelAdmin):  # type: ignore[misc]
 
     @action(description="Rotate", icon="autorenew", permissions=["rotate"], url_path="rotate")
     def rotate(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Ask for how long the secret of now works, then replace it and show the new one."""
+        """Ask for how long the present secret works, then replace it and show the new one."""
         key = found_or_404(self.get_object(request, object_id))
         page = reverse("admin:core_apikey_change", args=[key.pk])
         form = RotationForm(request.POST if request.method == "POST" else None)

@@ -82,7 +82,7 @@ class RotationInput(StrictSerializer):
         default=int(DEFAULT_OVERLAP.total_seconds()),
         min_value=0,
         max_value=int(MAX_OVERLAP.total_seconds()),
-        help_text="For how long the secret of now works beside the new one; 0: it stops at once.",
+        help_text="For how long the present secret works beside the new one; 0: it stops at once.",
     )
 
 
