@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from typing import NamedTuple
-from uuid import UUID
 
 from django.db import connection
 from django.db.models import Count, Q
@@ -13,11 +12,13 @@ from django.db.models.functions import TruncDate
 from django.utils.timezone import localdate, make_aware
 
 from apps.core.db.distinct import distinct_values
-from apps.core.domain.errors import ForbiddenError, NotFoundError, UnavailableError
+from apps.core.domain.cursors import NEWER, OLDER, Cursor, cursor_gone
+from apps.core.domain.errors import ForbiddenError, UnavailableError
 from apps.core.domain.scope import Access
 from apps.episodic.domain.segment_state import ENDED, HOT, RowsState, SegmentState
 from apps.episodic.domain.window import EventQuery
 from apps.episodic.models import RetentionPolicy, Segment, TimelineEvent, TimelineWarning
+from apps.episodic.queries.event_list import event_list
 from apps.episodic.queries.export import events_count, events_export
 from apps.episodic.queries.lookup import event_get
 from apps.episodic.queries.query import events_query
@@ -27,8 +28,8 @@ from apps.episodic.warnings import active_warnings, suspending_warnings
 
 __all__ = [
     "EventKind", "RecordedDays", "SegmentFilePage", "SegmentPage", "TimelineFigures", "TimelineStatus",
-    "active_warnings", "enabled_retention_count", "event_get", "events_count", "events_export", "events_query",
-    "known_identifiers",
+    "active_warnings", "enabled_retention_count", "event_get", "event_list", "events_count", "events_export",
+    "events_query", "known_identifiers",
     "latest_kinds", "recorded_by_day", "segment_count", "segment_list", "segment_page", "suspending_warnings",
     "timeline_figures", "timeline_ready", "timeline_status", "unreachable_status", "warm_up_archive",
 ]  # fmt: skip
@@ -131,37 +132,44 @@ def segment_count() -> int:
 
 @dataclass(frozen=True)
 class SegmentPage:
-    """Segments, the newest first, each with its present number of events. cursor: where older ones begin."""
+    """Segments, the newest first, each with its present number of events, and the cursors of the pages beside them."""
 
     rows: list[tuple[Segment, int]]
-    cursor: UUID | None
+    older: str | None
+    newer: str | None
+    total: int | None = None
 
 
 def segment_list(
-    access: Access, *, state: SegmentState | None = None, cursor: UUID | None = None, limit: int
+    access: Access, *, state: SegmentState | None = None, cursor: Cursor | None = None, limit: int
 ) -> SegmentPage:
-    """Return a page of segments. cursor: the segment after which the page begins.
+    """Return a page of segments.
 
     Raises ForbiddenError for a caller with a bound, because segments hold the events of all users, and NotFoundError
     for a cursor that names no segment.
     """
     if access.bound.named():
         raise ForbiddenError("Segments hold the events of all users: only a key without a bound may list them.")
-    segments = Segment.objects.select_related("replaced_by").order_by("-id")
+    upwards = cursor is not None and cursor.direction == NEWER
+    segments = Segment.objects.select_related("replaced_by").order_by("id" if upwards else "-id")
     if state is not None:
         segments = segments.filter(state=state)
     if cursor is not None:
-        last = Segment.objects.filter(uuid=cursor).values_list("pk", flat=True).first()
+        last = Segment.objects.filter(uuid=cursor.id).values_list("pk", flat=True).first()
         if last is None:
-            raise NotFoundError("There is no such segment.", attr="cursor")
-        segments = segments.filter(pk__lt=last)
+            raise cursor_gone()
+        segments = segments.filter(pk__gt=last) if upwards else segments.filter(pk__lt=last)
     found = list(segments[: limit + 1])
+    ahead, behind, found = len(found) > limit, cursor is not None, found[:limit]
+    found = found[::-1] if upwards else found
     # The catalogue counts the events of a segment when it is sealed; before that its rows are counted.
     uncounted = [one.pk for one in found if one.rows == RowsState.COMPLETE and one.state != SegmentState.SEALED]
     events = TimelineEvent.objects.filter(segment__in=uncounted).order_by()
     counts = dict.fromkeys(uncounted, 0) | dict(events.values_list("segment").annotate(count=Count("pk")))
-    page = [(segment, counts.get(segment.pk, segment.event_count)) for segment in found[:limit]]
-    return SegmentPage(page, page[-1][0].uuid if len(found) > limit else None)
+    page = [(segment, counts.get(segment.pk, segment.event_count)) for segment in found]
+    has_older, has_newer = (behind, ahead) if upwards else (ahead, behind)
+    older = str(Cursor(OLDER, found[-1].uuid)) if found and has_older else None
+    return SegmentPage(page, older, str(Cursor(NEWER, found[0].uuid)) if found and has_newer else None)
 
 
 class EventKind(NamedTuple):

@@ -15,6 +15,7 @@ from tests.api import MEMORIES, SEARCH, Api, api_for
 from tests.hostile.support import same, stored
 from tests.hostile.world import BOUNDS, NOWHERE, OPERATIONS, PUBLIC, ROUTES, SCOPES, SYSTEM, World, routes, sentinel
 
+EVENTS = "/api/episodic/events"
 pytestmark = pytest.mark.django_db
 
 EACH_BOUND = pytest.mark.parametrize("bound", BOUNDS.values(), ids=BOUNDS.keys())
@@ -116,6 +117,30 @@ def test_the_word_of_another_scope_is_not_found(world: World, bound: Scope) -> N
     for memory in world.outside(bound)[::2]:
         answer = api.search(sentinel(memory.scope), mode="keyword")
         assert (answer["count"], answer["diagnostics"]["matched_count"]) == (0, 0)
+
+
+@EACH_BOUND
+def test_events_their_totals_and_filters_know_only_what_is_inside_bound(world: World, bound: Scope) -> None:
+    api = api_for(bound, Permission.READ)
+    inside = sorted(str(memory.uuid) for memory in world.inside(bound)[::2])
+    everything: dict[str, Any] = {"any": [{"user_id": {"exists": True}}, {"not": {"metadata.word": "x"}}]}
+    page = api.get(f"{EVENTS}?count=true&filter={quote(json.dumps(everything))}").json()
+    assert sorted(item["id"] for item in page["results"]) == inside
+    assert (page["total"], page["next"], page["previous"]) == (len(inside), None, None)
+    foreign = {"id": {"in": [str(memory.uuid) for memory in world.outside(bound)]}}
+    for where, matched in ((everything, len(inside)), (foreign, 0)):
+        answer = api.post("/api/episodic/query", {"filter": where}).json()
+        assert answer["count"] == answer["diagnostics"]["matched_count"] == matched
+        assert answer["diagnostics"]["considered_count"] == len(inside)
+
+
+@EACH_BOUND
+def test_cursor_of_a_foreign_event_answers_like_one_of_nothing(world: World, bound: Scope) -> None:
+    api, moment = api_for(bound, Permission.READ), 1772582400000000
+    nothing = api.get(f"{EVENTS}?cursor=older-{NOWHERE}_{moment}")
+    assert nothing.status_code == 404
+    for memory in world.outside(bound)[::2]:
+        assert same(api.get(f"{EVENTS}?cursor=older-{memory.uuid}_{moment}"), nothing)
 
 
 @EACH_BOUND

@@ -44,6 +44,8 @@ RULES = {
     ("query", "required"),  # a query, an embedding, or both; words for a mode that needs words
     ("from", "invalid"),  # from <= to
     ("top_k", "contradiction"),  # the same as limit, where both are given
+    ("filter", "invalid_filter"),  # fields and operators that there are
+    ("event_types", "invalid"),  # words with commas between them
     ("last_days", "invalid"),  # a window or a number of days, not both
     ("time_window.from", "invalid"),  # from <= to
     ("candidate.embedding", "dimension"),

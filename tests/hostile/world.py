@@ -39,7 +39,7 @@ NEW_EVENT = {
 
 # Every route under /api/ that needs a key: what may be called there, and with what body.
 ROUTES: dict[str, dict[str, Any]] = {
-    "api/episodic/events": {"POST": NEW_EVENT},
+    "api/episodic/events": {"GET": None, "POST": NEW_EVENT},
     "api/episodic/events/batch": {"POST": {"events": [NEW_EVENT]}},
     "api/episodic/events/<uuid:uuid>": {"GET": None, "DELETE": None},
     "api/episodic/query": {"POST": {"query": "secret word", "explain": True, "top_k": 1000}},

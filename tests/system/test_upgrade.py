@@ -246,7 +246,7 @@ def test_events_of_every_segment_are_found(started: Upgraded) -> None:
     window = {"user_id": "ana", "from": "2026-02-01T00:00:00Z", "event_types": ["chore"], "top_k": 200}
     answer = started.call("POST", "/api/episodic/query", window)
     facts = started.facts
-    assert sorted(event["content"] for event in answer["events"]) == sorted(
+    assert sorted(event["content"] for event in answer["results"]) == sorted(
         [*facts["archived"], *facts["sealed"], *facts["hot"]]
     )
     assert answer["diagnostics"]["complete"]
@@ -256,7 +256,7 @@ def test_events_of_every_segment_are_found(started: Upgraded) -> None:
 def test_an_archived_event_is_found_by_its_words(started: Upgraded) -> None:
     question = {"user_id": "ana", "query": "who moved the telescope on day 1", "from": "2026-02-01T00:00:00Z"}
     answer = started.call("POST", "/api/episodic/query", question)
-    assert answer["events"][0]["content"] == "telescope moved on day 1"
+    assert answer["results"][0]["content"] == "telescope moved on day 1"
 
 
 def test_memories_are_found_by_words_and_vector(started: Upgraded) -> None:

@@ -1,8 +1,7 @@
 """Pages of rows with a scope, the newest first, that stay stable while more arrive."""
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from django.db.models import F, Model, Q, QuerySet
 from django.db.models.expressions import Combinable
@@ -11,15 +10,22 @@ from rest_framework.request import Request
 from rest_framework.utils.urls import replace_query_param
 
 from apps.core.db.scoped import ScopedQuerySet
-from apps.core.domain.errors import ContradictionError, InvalidInputError, NotFoundError
+from apps.core.domain.cursors import (
+    CURSOR_PATTERN,
+    NEWER,
+    OLDER,
+    Cursor,
+    cursor_gone,
+    read_value,
+    write_value,
+)
+from apps.core.domain.errors import ContradictionError
 from apps.core.domain.scope import Access
 from apps.core.schemas.fields import IdentifierField
 from apps.core.schemas.serializers import StrictSerializer
 
 DEFAULT_PAGE = 50
-OLDER, NEWER = "older", "newer"
-CURSOR_PATTERN = r"^(older|newer)-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}(_[0-9.e-]{1,32})?$"
-EPOCH, MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
+MAX_PAGE = 200
 
 
 Row = TypeVar("Row", bound=Model)
@@ -38,14 +44,26 @@ class Order(NamedTuple):
 NEWEST_FIRST = Order()
 
 
+def limit_field() -> serializers.IntegerField:
+    """Return the field of the length of a page, the same for every list."""
+    return serializers.IntegerField(
+        required=False, min_value=1, max_value=MAX_PAGE, help_text=f"Default {DEFAULT_PAGE}."
+    )
+
+
+def cursor_field() -> serializers.RegexField:
+    """Return the field of where a page begins, the same for every list."""
+    return serializers.RegexField(CURSOR_PATTERN, required=False, help_text="From `next` or `previous`.")
+
+
 class PageInput(StrictSerializer):
     """The query string of a list: identifiers of a scope, and which page."""
 
     user_id = IdentifierField(required=False)
     household_id = IdentifierField(required=False)
     persona_id = IdentifierField(required=False)
-    limit = serializers.IntegerField(required=False, min_value=1, max_value=200, help_text="Default 50.")
-    cursor = serializers.RegexField(CURSOR_PATTERN, required=False, help_text="From `next` or `previous`.")
+    limit = limit_field()
+    cursor = cursor_field()
     count = serializers.BooleanField(
         required=False, default=serializers.empty, help_text="Say how many there are in all, as `total`."
     )
@@ -95,16 +113,13 @@ class Page(Generic[Row]):
         limit = limit or DEFAULT_PAGE
         direction, start = OLDER, None
         if cursor is not None:
-            direction, _, name = cursor.partition("-")
-            name, _, listed_at = name.partition("_")
+            direction, name, listed_at = Cursor.read(cursor)
             rows_of_caller: ScopedQuerySet[Row] = listed.model._default_manager.all().visible_to(access)  # type: ignore[attr-defined]
             start = place_of(rows_of_caller.filter(uuid=name), order)
             if start is None:
-                raise NotFoundError(
-                    "The row where this page begins is gone: start again without a cursor.", attr="cursor"
-                )
+                raise cursor_gone()
             if listed_at and len(start) > 1:
-                start = read_place(listed_at, start[0]), start[1]
+                start = read_value(listed_at, start[0]), start[1]
         backwards = direction == NEWER
         # The older ones of the newest first are below; everything turns with the direction and with the order.
         upwards = backwards is not order.ascending
@@ -130,19 +145,6 @@ def place_of(row: QuerySet[Any], order: Order) -> tuple[Any, ...] | None:
     return found
 
 
-def write_place(value: datetime | float) -> str:
-    """Return the value of an order as a cursor has it: moments as microseconds since 1970."""
-    return f"_{(value - EPOCH) // MICROSECOND if isinstance(value, datetime) else value}"
-
-
-def read_place(text: str, like: datetime | float) -> datetime | float:
-    """Return the value of an order from a cursor, of the type of another one. Raises InvalidInputError."""
-    try:
-        return EPOCH + int(text) * MICROSECOND if isinstance(like, datetime) else float(text)
-    except (ValueError, OverflowError):
-        raise InvalidInputError("This cursor is of another order.", attr="cursor") from None
-
-
 def beyond(place: tuple[Any, ...], upwards: bool) -> Q:
     """Return the condition of the rows that come after a place, going up or down."""
     sign = "gt" if upwards else "lt"
@@ -152,7 +154,18 @@ def beyond(place: tuple[Any, ...], upwards: bool) -> Q:
     return Q(**{f"place__{sign}": value}) | Q(**{"place": value, f"pk__{sign}": number})
 
 
-def page_links(page: Page[Any], request: Request) -> dict[str, Any]:
+class PageEnds(Protocol):
+    """A page that knows the cursors of the pages beside it."""
+
+    @property
+    def older(self) -> str | None: ...
+    @property
+    def newer(self) -> str | None: ...
+    @property
+    def total(self) -> int | None: ...
+
+
+def page_links(page: PageEnds, request: Request) -> dict[str, Any]:
     """Return the addresses of the pages beside this one: `next` is the older one."""
     address = request.build_absolute_uri()
     links = {
@@ -165,5 +178,4 @@ def page_links(page: Page[Any], request: Request) -> dict[str, Any]:
 def _cursor(direction: str, rows: Sequence[Any]) -> str | None:
     if not rows:
         return None
-    place = write_place(rows[0].place) if hasattr(rows[0], "place") else ""
-    return f"{direction}-{rows[0].uuid}{place}"
+    return str(Cursor(direction, rows[0].uuid, write_value(rows[0].place) if hasattr(rows[0], "place") else ""))

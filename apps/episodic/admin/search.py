@@ -27,6 +27,7 @@ MAX_DAYS = 36_500
 DROPPED = {
     "outside_window": "outside the window",
     "event_type": "of other types",
+    "filter": "not what the filter asks for",
     "beyond_text_limit": "older than those that are compared with a text",
     "not_compared": "without a word of the text, and not compared by meaning",
     "no_match": "without a word of the text",

@@ -6,10 +6,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import count
+from typing import Any
 
 from apps.core.domain.errors import InvalidInputError
+from apps.core.domain.filters.expression import EVERYTHING, Expression
+from apps.core.domain.filters.matching import matches
 from apps.core.domain.scope import Scope
-from apps.episodic.domain.event import EventRecord
+from apps.episodic.domain.event import EPOCH, MICROSECOND, EventRecord
+from apps.episodic.domain.filters import event_values
 from apps.retrieval.domain.query import Hit, SearchMode
 
 DEFAULT_TOP_K = 50
@@ -39,7 +43,8 @@ class EventQuery:
     """A query of the timeline.
 
     start, end: the window, both ends included. last_days: a window from that many days ago on, instead of the two.
-    event_types: those wanted, none for all. text: what the events are about; with it the best matches come first.
+    event_types: those wanted, none for all. where: what else they must be. text: what the events
+    are about; with it the best matches come first.
     """
 
     scope: Scope = field(default_factory=Scope)
@@ -48,6 +53,7 @@ class EventQuery:
     last_days: float | None = None
     top_k: int = DEFAULT_TOP_K
     event_types: tuple[str, ...] = ()
+    where: Expression = EVERYTHING
     text: str | None = None
     mode: SearchMode | None = None
     explain: bool = False
@@ -65,14 +71,23 @@ class EventQuery:
 
 @dataclass(frozen=True)
 class EventCounts:
-    """scanned: events of the scope. inside: of these, those in the window. wanted: of these, those of the types."""
+    """scanned: events of the scope. inside: of these, those in the window. wanted: of these, those of the types.
+
+    passed: of these, those that pass the filter.
+    """
 
     scanned: int = 0
     inside: int = 0
     wanted: int = 0
+    passed: int = 0
 
     def __add__(self, other: "EventCounts") -> "EventCounts":
-        return EventCounts(self.scanned + other.scanned, self.inside + other.inside, self.wanted + other.wanted)
+        return EventCounts(
+            self.scanned + other.scanned,
+            self.inside + other.inside,
+            self.wanted + other.wanted,
+            self.passed + other.passed,
+        )
 
 
 class TopEvents:
@@ -86,18 +101,23 @@ class TopEvents:
         self._limit = limit
         self._max_bytes = math.inf if max_bytes is None else max_bytes
         self._bytes = 0
-        self._heap: list[tuple[tuple[datetime, int], int, int, EventRecord]] = []
+        self._heap: list[tuple[tuple[Any, int], int, int, EventRecord]] = []
         self._serial = count()
 
     def add(self, record: EventRecord) -> None:
         """Keep an event, and drop the oldest ones that there is no room for."""
-        if not self.free and record.order < self._heap[0][0]:
+        rank = self.rank(*record.order)
+        if not self.free and rank < self._heap[0][0]:
             return
         size = len(record.content.encode())
-        heapq.heappush(self._heap, (record.order, next(self._serial), size, record))
+        heapq.heappush(self._heap, (rank, next(self._serial), size, record))
         self._bytes += size
         while len(self._heap) > self._limit or self._bytes - self._heap[0][2] >= self._max_bytes:
             self._bytes -= heapq.heappop(self._heap)[2]
+
+    def rank(self, moment: datetime, arrival: int) -> tuple[Any, int]:
+        """Return by what events are compared: the greater ones are kept."""
+        return moment, arrival
 
     @property
     def free(self) -> int:
@@ -106,21 +126,42 @@ class TopEvents:
 
     def can_take(self, moment: datetime) -> bool:
         """Return whether an event of this moment could be among the newest."""
-        return bool(self.free) or moment >= self._heap[0][0][0]
+        return bool(self.free) or self.rank(moment, 0)[0] >= self._heap[0][0][0]
 
     def records(self) -> tuple[EventRecord, ...]:
         """Return the events, the newest first."""
         return tuple(record for *_, record in sorted(self._heap, reverse=True))
 
 
+class OldestEvents(TopEvents):
+    """Keeps the oldest of the events added to it, and returns the oldest first."""
+
+    def rank(self, moment: datetime, arrival: int) -> tuple[int, int]:
+        """Return by what events are compared: the older, the greater."""
+        return -((moment - EPOCH) // MICROSECOND), -arrival
+
+
 class QueryAccumulator:
     """Counts the events of a scope, and keeps the newest of those that a query wants."""
 
-    def __init__(self, window: Window, event_types: Iterable[str], limit: int, max_bytes: int | None = None) -> None:
+    def __init__(
+        self,
+        window: Window,
+        event_types: Iterable[str],
+        limit: int,
+        max_bytes: int | None = None,
+        where: Expression = EVERYTHING,
+    ) -> None:
         self.window = window
         self.event_types = frozenset(event_types)
+        self.where = where
         self.top = TopEvents(limit, max_bytes)
         self.counts = EventCounts()
+
+    @property
+    def is_by_time_only(self) -> bool:
+        """Return whether the time of an event decides that it is wanted, so that it can be counted unread."""
+        return not self.event_types and self.where == EVERYTHING
 
     def add_counts(self, counts: EventCounts) -> None:
         """Add events that were counted elsewhere."""
@@ -128,15 +169,17 @@ class QueryAccumulator:
 
     def add_uncounted(self, records: Iterable[EventRecord]) -> None:
         """Count events of the scope, and keep the wanted ones."""
-        scanned = inside = wanted = 0
+        scanned = inside = wanted = passed = 0
         for record in records:
             scanned += 1
             if self.window.contains(record.timestamp):
                 inside += 1
                 if not self.event_types or record.event_type in self.event_types:
                     wanted += 1
-                    self.top.add(record)
-        self.add_counts(EventCounts(scanned, inside, wanted))
+                    if self.where == EVERYTHING or matches(self.where, event_values(record)):
+                        passed += 1
+                        self.top.add(record)
+        self.add_counts(EventCounts(scanned, inside, wanted, passed))
 
     def add_counted(self, records: Iterable[EventRecord]) -> None:
         """Keep events that are wanted and were counted elsewhere."""
@@ -191,9 +234,10 @@ class QueryResult:
 
 
 def window_drops(counts: EventCounts, kept: int, reason: str) -> dict[str, int]:
-    """Return how many events of the scope are not among the `kept` ones, by reason. reason: for wanted events."""
+    """Return how many events of the scope are not among the `kept` ones, by reason. reason: for those that passed."""
     return {
         "outside_window": counts.scanned - counts.inside,
         "event_type": counts.inside - counts.wanted,
-        reason: counts.wanted - kept,
+        "filter": counts.wanted - counts.passed,
+        reason: counts.passed - kept,
     }

@@ -34,17 +34,17 @@ class ArchiveCounts:
 def read_archived(view: ArchiveView, scope: Scope, accumulator: QueryAccumulator) -> ArchiveCounts:
     """Add the archived events of a scope to a query. Raises ArchivedFileDamagedError.
 
-    When the query names no types, runs that lie in the window as a whole are counted unread, and only those of them are
-    read that may hold one of the newest events.
+    When the query asks for a window only, runs that lie in the window as a whole are counted unread, and only those of
+    them are read that may hold one of the newest events.
     """
     selection = view.index.select(scope, accumulator.window.start, accumulator.window.end)
     reader = RunReader(view)
     accumulator.add_counts(EventCounts(scanned=selection.outside))
-    for records in reader.read(selection.runs if accumulator.event_types else selection.partial):
+    for records in reader.read(selection.partial if accumulator.is_by_time_only else selection.runs):
         accumulator.add_uncounted(records)
-    if not accumulator.event_types:
+    if accumulator.is_by_time_only:
         count = int(selection.whole["count"].sum(dtype=np.int64))
-        accumulator.add_counts(EventCounts(count, count, count))
+        accumulator.add_counts(EventCounts(count, count, count, count))
         for batch in promising_runs(view, selection.whole, accumulator.top):
             for records in reader.read(batch):
                 accumulator.add_counted(records)

@@ -9,8 +9,11 @@ from typing import Any
 from django.db import connection
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
+from apps.core.domain.filters.expression import EVERYTHING, Expression
+from apps.core.domain.filters.matching import matches
 from apps.core.domain.scope import Access, Scope
 from apps.episodic.domain.event import EventRecord, ScopeKey
+from apps.episodic.domain.filters import event_values
 from apps.episodic.domain.window import EventQuery, Window
 from apps.episodic.queries.archived import read_in_order
 from apps.episodic.queries.query import events_query
@@ -24,7 +27,7 @@ ROWS_AT_ONCE = 2_000
 SQL = f"""
 SELECT {VERSION}, {", ".join(f"e.{name}" for name in EVENT_COLUMNS)}
 FROM (VALUES (1)) AS one
-LEFT JOIN episodic_timelineevent AS e ON {{scope}} AND {ROWS_COUNT} AND {{window}} AND {{types}}
+LEFT JOIN episodic_timelineevent AS e ON {{scope}} AND {ROWS_COUNT} AND {{window}} AND {{types}} AND {{filter}}
 ORDER BY e.user_id COLLATE "C", e.household_id COLLATE "C", e.persona_id COLLATE "C", e.timestamp, e.id
 """  # noqa: S608  (built from constants; values are parameters)
 Position = tuple[ScopeKey, Any, int]
@@ -41,10 +44,13 @@ class ExportFilter:
     scope: Scope
     window: Window
     event_types: tuple[str, ...]
+    where: Expression
 
     def matches(self, event: EventRecord) -> bool:
-        """Return whether an event of the scope is in the window and of one of the types."""
-        return self.window.contains(event.timestamp) and (not self.event_types or event.event_type in self.event_types)
+        """Return whether an event of the scope is in the window, of one of the types, and passes the filter."""
+        is_wanted = not self.event_types or event.event_type in self.event_types
+        passes = self.where == EVERYTHING or matches(self.where, event_values(event))
+        return self.window.contains(event.timestamp) and is_wanted and passes
 
 
 def events_export(access: Access, query: EventQuery, clock: Clock = SYSTEM_CLOCK) -> Iterator[EventRecord]:
@@ -57,7 +63,7 @@ def events_export(access: Access, query: EventQuery, clock: Clock = SYSTEM_CLOCK
     window, scope = query.window(utcnow(clock)), access.for_read(query.scope)
     if scope is None:
         return
-    wanted, last, tries = ExportFilter(scope, window, query.event_types), None, 0
+    wanted, last, tries = ExportFilter(scope, window, query.event_types, query.where), None, 0
     while tries < MAX_TRIES:
         tries += 1
         try:
@@ -87,7 +93,7 @@ def read_from(wanted: ExportFilter, last: Position | None) -> Iterator[EventReco
 
     Raises StaleViewError, ArchivedFileDamagedError, OSError.
     """
-    conditions, values = rows_where(wanted.scope, wanted.window, wanted.event_types)
+    conditions, values = rows_where(wanted.scope, wanted.window, wanted.event_types, wanted.where)
     # Outside a transaction the cursor is one that holds: the database has read all rows when it returns the first one.
     with closing(connection.chunked_cursor()) as cursor:
         cursor.execute(SQL.format(**conditions), values)

@@ -8,14 +8,15 @@ from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.utils.urls import replace_query_param
 
+from apps.core.domain.cursors import Cursor
 from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import Permission
 from apps.core.rest.openapi import LOCATION
 from apps.core.rest.views import HubView, created, validate_query
 from apps.core.schemas.batches import ItemRefusedError, item_error, validate_item
 from apps.core.schemas.bodies import batch_limit, item_limit, search_limit
+from apps.core.schemas.paging import DEFAULT_PAGE, page_links
 from apps.core.schemas.serializers import Problem, validate
 from apps.episodic import selectors, services
 from apps.episodic.domain.event import EventDraft
@@ -26,9 +27,23 @@ RETRY_SECONDS = "2"
 
 
 class EventsView(HubView):
-    """Record an event."""
+    """Record and list events."""
 
     body_limit = staticmethod(item_limit)
+    query_methods = frozenset({"GET", "HEAD"})
+
+    @extend_schema(
+        operation_id="events_list",
+        parameters=[queries.EventListInput],
+        responses={200: queries.EventPageOutput, 404: Problem},
+    )
+    def get(self, request: Request) -> Response:
+        """List events, the newest first, from the database and from segment files."""
+        data = validate_query(queries.EventListInput, request)
+        cursor = Cursor.read(data["cursor"]) if "cursor" in data else None
+        query, counted = queries.list_query_of(data), data.get("count", False)
+        page = selectors.event_list(self.access, query, cursor=cursor, count=counted)
+        return Response({**page_links(page, request), "results": [events.event_json(record) for record in page.rows]})
 
     @extend_schema(
         operation_id="events_record",
@@ -150,11 +165,10 @@ class SegmentsView(HubView):
         page = selectors.segment_list(
             self.access,
             state=SegmentState(state) if state else None,
-            cursor=UUID(cursor) if cursor else None,
-            limit=data["limit"],
+            cursor=Cursor.read(cursor) if cursor else None,
+            limit=data.get("limit", DEFAULT_PAGE),
         )
-        following = page.cursor and replace_query_param(request.build_absolute_uri(), "cursor", str(page.cursor))
-        return Response({"next": following, "results": [timeline.segment_json(*row) for row in page.rows]})
+        return Response({**page_links(page, request), "results": [timeline.segment_json(*row) for row in page.rows]})
 
 
 def status_of(result: services.RecordResult) -> int:

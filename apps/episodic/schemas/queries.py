@@ -1,43 +1,53 @@
 """Inputs and outputs of the API for queries of the timeline."""
 
+import math
 from typing import Annotated, Any, NotRequired, TypedDict, cast
 
 from rest_framework import serializers
 
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.errors import InvalidInputError
+from apps.core.domain.filters.expression import EVERYTHING
 from apps.core.domain.scope import Access
 from apps.core.schemas.fields import (
-    AwareDateTimeField,
     StrictBooleanField,
     StrictCharField,
     StrictChoiceField,
     StrictFloatField,
     StrictIntegerField,
 )
-from apps.core.schemas.outputs import JSONObject
-from apps.core.schemas.paging import chosen_limit
+from apps.core.schemas.filters import FilterField, FilterTextField
+from apps.core.schemas.outputs import JSONObject, Url
+from apps.core.schemas.paging import DEFAULT_PAGE, PageInput, chosen_limit
 from apps.core.schemas.serializers import ScopeInput, scope_of
+from apps.core.schemas.windows import MAX_DAYS, Fields, WindowInput, window_ends
+from apps.episodic.domain.event import MAX_EVENT_TYPE_CHARS
+from apps.episodic.domain.filters import EVENT_FIELDS
 from apps.episodic.domain.window import DEFAULT_TOP_K, MAX_EVENT_TYPES, MAX_TOP_K, EventQuery, QueryResult
 from apps.episodic.schemas.events import EventOutput, EventTypeField, event_json
 from apps.retrieval.domain.explain import explain_hit
 from apps.retrieval.domain.query import SearchMode
 
 MAX_QUERY_CHARS = 10_000
-MAX_DAYS = 36_500
+# Of what a query left out: by the names of the API, and what had only no room.
+RENAMED = {"outside_window": "time_window"}
+BEYOND_LIMIT = "beyond_top_k"
+MAX_TYPES_CHARS = MAX_EVENT_TYPES * (MAX_EVENT_TYPE_CHARS + 1)
+_TYPE = EventTypeField()
 MODES = [mode.value for mode in SearchMode]
-Fields = dict[str, serializers.Field[Any, Any, Any, Any]]
 
 
 class EventQueryInput(ScopeInput):
-    """A window of the timeline. `from` is a keyword of Python, so the two ends are added by name."""
+    """A window of the timeline: `time_window`, or its two ends as `from` and `to`, or `last_days`."""
+
+    time_window = WindowInput(required=False, allow_null=True)
 
     last_days = StrictFloatField(
         required=False,
         allow_null=True,
         min_value=0,
         max_value=MAX_DAYS,
-        help_text="From so many days ago on, instead of `from` and `to`.",
+        help_text="From so many days ago on, instead of a window.",
     )
     limit = StrictIntegerField(
         required=False, min_value=1, max_value=MAX_TOP_K, help_text=f"How many events at most. Default {DEFAULT_TOP_K}."
@@ -53,6 +63,7 @@ class EventQueryInput(ScopeInput):
         max_length=MAX_EVENT_TYPES,
         help_text="Only events of these types.",
     )
+    filter = FilterField(EVENT_FIELDS, source="where")
     query = StrictCharField(
         required=False, allow_null=True, max_length=MAX_QUERY_CHARS, help_text="What the events are about."
     )
@@ -60,37 +71,105 @@ class EventQueryInput(ScopeInput):
     explain = StrictBooleanField(required=False, default=False, help_text="Explain the rank of each event.")
 
     def get_fields(self) -> Fields:
-        ends: Fields = {
-            "from": AwareDateTimeField(required=False, allow_null=True, source="start", help_text="Included."),
-            "to": AwareDateTimeField(required=False, allow_null=True, source="end", help_text="Included."),
-        }
-        return {**super().get_fields(), **ends}
+        return {**super().get_fields(), **window_ends()}
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        ends = [name for name in ("start", "end", "last_days") if attrs.get(name) is not None]
+        if attrs.get("time_window") and ends:
+            name = "last_days" if ends == ["last_days"] else "time_window"
+            raise serializers.ValidationError({name: ["Give one of time_window, last_days, and from with to."]})
         query = query_of(attrs)
         if query.mode is not None and query.text is None:
             raise serializers.ValidationError({"query": [f"The mode {query.mode} needs a query."]}, code="required")
-        try:
-            query.window(utcnow(SYSTEM_CLOCK))
-        except InvalidInputError as error:
-            raise serializers.ValidationError({str(error.attr): [error.detail]}, code=error.code) from error
+        check_window(query)
         return attrs
 
 
 def query_of(data: dict[str, Any]) -> EventQuery:
     """Return the query that validated EventQueryInput describes."""
     mode = data.get("mode")
+    window = data.get("time_window") or data
+    return EventQuery(
+        scope=scope_of(data),
+        start=window.get("start"),
+        end=window.get("end"),
+        last_days=data.get("last_days"),
+        top_k=chosen_limit(data, DEFAULT_TOP_K),
+        event_types=tuple(data.get("event_types") or ()),
+        where=data.get("where") or EVERYTHING,
+        text=data.get("query"),
+        mode=SearchMode(mode) if mode else None,
+        explain=data["explain"],
+    )
+
+
+class FiniteNumberField(serializers.FloatField):
+    """A number in a query string, which is text."""
+
+    def to_internal_value(self, data: Any) -> float:
+        """Return the number. Raises ValidationError, also for one that is not finite."""
+        value = super().to_internal_value(data)
+        if not math.isfinite(value):
+            self.fail("invalid")
+        return value
+
+
+class EventListInput(PageInput):
+    """The query string of the list of events."""
+
+    event_types = StrictCharField(
+        required=False, max_length=MAX_TYPES_CHARS, help_text="Only these types, with commas between them."
+    )
+    last_days = FiniteNumberField(
+        required=False, min_value=0, max_value=MAX_DAYS, help_text="From so many days ago on, instead of a window."
+    )
+    filter = FilterTextField(EVENT_FIELDS, source="where")
+
+    def get_fields(self) -> Fields:
+        return {**super().get_fields(), **window_ends()}
+
+    def validate_event_types(self, value: str) -> tuple[str, ...]:
+        """Return the types of a list with commas."""
+        types = tuple(value.split(","))
+        if len(types) > MAX_EVENT_TYPES:
+            raise serializers.ValidationError(f"At most {MAX_EVENT_TYPES} types.")
+        for one in types:
+            _TYPE.run_validation(one)
+        return types
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        check_window(list_query_of(attrs))
+        return attrs
+
+
+def list_query_of(data: dict[str, Any]) -> EventQuery:
+    """Return the query that validated EventListInput describes, of which `top_k` is the length of a page."""
     return EventQuery(
         scope=scope_of(data),
         start=data.get("start"),
         end=data.get("end"),
         last_days=data.get("last_days"),
-        top_k=chosen_limit(data, DEFAULT_TOP_K),
-        event_types=tuple(data.get("event_types") or ()),
-        text=data.get("query"),
-        mode=SearchMode(mode) if mode else None,
-        explain=data["explain"],
+        top_k=data.get("limit", DEFAULT_PAGE),
+        event_types=data.get("event_types", ()),
+        where=data.get("where") or EVERYTHING,
     )
+
+
+def check_window(query: EventQuery) -> None:
+    """Raise DRF's ValidationError for a window that is none."""
+    try:
+        query.window(utcnow(SYSTEM_CLOCK))
+    except InvalidInputError as error:
+        raise serializers.ValidationError({str(error.attr): [error.detail]}, code=error.code) from error
+
+
+class EventPageOutput(TypedDict):
+    """A page of the list of events, the newest first."""
+
+    next: Url | None
+    previous: Url | None
+    total: NotRequired[Annotated[int, "All that the list holds, with `count=true`."]]
+    results: list[EventOutput]
 
 
 class FoundEventOutput(EventOutput):
@@ -101,12 +180,12 @@ class FoundEventOutput(EventOutput):
     explain: NotRequired[JSONObject]
 
 
-class DroppedOutput(TypedDict):
-    """Why events of the scope were not returned; each counts under the first reason. The last three: with a `query`."""
+class FilteredOutput(TypedDict):
+    """Why events of the scope did not match; each counts under the first reason. The last three: with a `query`."""
 
-    outside_window: int
+    time_window: int
     event_type: Annotated[int, "Of other types than asked for."]
-    beyond_top_k: Annotated[int, "More than `limit`."]
+    filter: int
     beyond_text_limit: NotRequired[Annotated[int, "Older than the newest 20,000, or 4 MB of them."]]
     not_compared: NotRequired[Annotated[int, "No word in common, and their meaning was not compared."]]
     no_match: NotRequired[Annotated[int, "No word in common, in the mode `keyword`."]]
@@ -121,13 +200,14 @@ class FilesOutput(TypedDict):
 
 
 class TimelineDiagnosticsOutput(TypedDict):
-    """How a query came to its events: scanned = returned + the sum of dropped = hot + archived."""
+    """How a query came to its events: considered = matched + filtered = hot + archived."""
 
-    scanned: Annotated[int, "Events of the scope."]
-    returned: int
-    dropped: DroppedOutput
-    hot: Annotated[int, "Scanned events in the database."]
-    archived: Annotated[int, "Scanned events in segment files."]
+    matched_count: Annotated[int, "Passed every filter, before `limit`."]
+    filtered_count: Annotated[int, "Failed a filter."]
+    considered_count: Annotated[int, "Events of the scope."]
+    filtered: Annotated[FilteredOutput, "By the first filter that failed."]
+    hot: Annotated[int, "Considered events in the database."]
+    archived: Annotated[int, "Considered events in segment files."]
     complete: Annotated[bool, "False while a damaged file may hold events that are not counted."]
     segments: FilesOutput
     took_ms: float
@@ -140,7 +220,7 @@ class TimelineDiagnosticsOutput(TypedDict):
 class EventQueryOutput(TypedDict):
     """The events found: the newest first, or with a `query` the best first."""
 
-    events: list[FoundEventOutput]
+    results: list[FoundEventOutput]
     count: int
     diagnostics: TimelineDiagnosticsOutput
 
@@ -149,10 +229,13 @@ def query_json(access: Access, result: QueryResult, explain: bool) -> EventQuery
     """Return the answer to a query, as much of it as the caller may know."""
     found = result.diagnostics
     files = found.segments
+    filtered = {RENAMED.get(reason, reason): count for reason, count in found.dropped.items() if reason != BEYOND_LIMIT}
+    filtered_count = sum(filtered.values())
     diagnostics: TimelineDiagnosticsOutput = {
-        "scanned": found.scanned,
-        "returned": found.returned,
-        "dropped": cast("DroppedOutput", found.dropped),
+        "matched_count": found.scanned - filtered_count,
+        "filtered_count": filtered_count,
+        "considered_count": found.scanned,
+        "filtered": cast("FilteredOutput", filtered),
         "hot": found.hot,
         "archived": found.archived,
         "complete": not files.quarantined,
@@ -176,4 +259,4 @@ def query_json(access: Access, result: QueryResult, explain: bool) -> EventQuery
             event |= {"score": hit.score, "similarity": hit.similarity}
             if explain:
                 event["explain"] = explain_hit(hit, found.text.mode)
-    return {"events": events, "count": len(events), "diagnostics": diagnostics}
+    return {"results": events, "count": len(events), "diagnostics": diagnostics}

@@ -6,6 +6,7 @@ from rest_framework import serializers
 
 from apps.core.schemas.fields import StrictChoiceField
 from apps.core.schemas.outputs import Moment, Url, Uuid, iso
+from apps.core.schemas.paging import cursor_field, limit_field
 from apps.core.schemas.serializers import StrictSerializer
 from apps.episodic.domain.warnings import HINTS, WarningKind
 from apps.episodic.models import Segment, TimelineWarning
@@ -13,10 +14,7 @@ from apps.episodic.models.segment import ROWS_STATE_CHOICES, SEGMENT_STATE_CHOIC
 from apps.episodic.models.warnings import SEVERITY_CHOICES, WARNING_KIND_CHOICES
 from apps.episodic.selectors import TimelineStatus
 
-DEFAULT_PAGE = 100
-MAX_PAGE = 500
 READINESS = ("ready", "not_ready")
-UUID_PATTERN = r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
 
 
 class WarningOutput(TypedDict):
@@ -88,10 +86,8 @@ class SegmentListInput(StrictSerializer):
     """The query string of the list of segments."""
 
     state = StrictChoiceField(choices=SEGMENT_STATE_CHOICES, required=False)
-    limit = serializers.IntegerField(
-        required=False, min_value=1, max_value=MAX_PAGE, default=DEFAULT_PAGE, help_text=f"Default {DEFAULT_PAGE}."
-    )
-    cursor = serializers.RegexField(UUID_PATTERN, required=False, help_text="From `next`.")
+    limit = limit_field()
+    cursor = cursor_field()
 
 
 class SegmentOutput(TypedDict):
@@ -122,6 +118,7 @@ class SegmentPageOutput(TypedDict):
     """A page of segments, the newest first."""
 
     next: Url | None
+    previous: Url | None
     results: list[SegmentOutput]
 
 

@@ -11,9 +11,11 @@ from typing import Any
 
 from django.db import connection
 
+from apps.core.domain.filters.expression import EVERYTHING, Expression
 from apps.core.domain.scope import Scope
 from apps.episodic.domain.event import EventRecord, ScopeKey
 from apps.episodic.domain.window import EventCounts, Window
+from apps.episodic.models.filters import filter_sql
 
 EVENT_COLUMNS = (
     "id", "uuid", "user_id", "household_id", "persona_id", "timestamp", "event_type", "content",
@@ -26,12 +28,13 @@ VERSION = "coalesce((SELECT version FROM episodic_catalogue WHERE id = 1), 0)"
 _SQL = f"""
 SELECT {VERSION},
        (SELECT count(*) FROM episodic_segment WHERE state = 'quarantined'),
-       counts.scanned, counts.inside, counts.wanted,
+       counts.scanned, counts.inside, counts.wanted, counts.passed,
        {", ".join(f"found.{name}" for name in EVENT_COLUMNS)}
 FROM (
     SELECT count(*) AS scanned,
            count(*) FILTER (WHERE {{window}}) AS inside,
-           count(*) FILTER (WHERE {{window}} AND {{types}}) AS wanted
+           count(*) FILTER (WHERE {{window}} AND {{types}}) AS wanted,
+           count(*) FILTER (WHERE {{window}} AND {{types}} AND {{filter}}) AS passed
     FROM episodic_timelineevent AS e WHERE {{scope}} AND {ROWS_COUNT}
 ) AS counts
 LEFT JOIN LATERAL (
@@ -40,13 +43,14 @@ LEFT JOIN LATERAL (
                sum(octet_length(content)) OVER (ORDER BY timestamp DESC, id DESC ROWS UNBOUNDED PRECEDING)
                - octet_length(content) AS newer_bytes
         FROM (
-            SELECT * FROM episodic_timelineevent AS e WHERE {{scope}} AND {ROWS_COUNT} AND {{window}} AND {{types}}
+            SELECT * FROM episodic_timelineevent AS e
+            WHERE {{scope}} AND {ROWS_COUNT} AND {{window}} AND {{types}} AND {{filter}}
             ORDER BY e.timestamp DESC, e.id DESC LIMIT %(limit)s
         ) AS newest
     ) AS sized WHERE %(max_bytes)s::bigint IS NULL OR newer_bytes < %(max_bytes)s::bigint
 ) AS found ON TRUE
 """  # noqa: S608  (built from constants; values are parameters)
-FIRST_EVENT_COLUMN = 5
+FIRST_EVENT_COLUMN = 6
 
 
 @dataclass(frozen=True)
@@ -60,13 +64,18 @@ class RowsResult:
 
 
 def query_rows(
-    scope: Scope | None, window: Window, event_types: Sequence[str], limit: int, max_bytes: int | None = None
+    scope: Scope | None,
+    window: Window,
+    event_types: Sequence[str],
+    limit: int,
+    max_bytes: int | None = None,
+    where: Expression = EVERYTHING,
 ) -> RowsResult:
-    """Count the rows of a scope, and return the newest `limit` of those wanted; without a scope there are none.
+    """Count the rows of a scope, and return the newest `limit` of those that pass; without a scope there are none.
 
     max_bytes: of content, beyond which no more rows are returned; the one that crosses it is.
     """
-    conditions, values = rows_where(scope, window, event_types)
+    conditions, values = rows_where(scope, window, event_types, where)
     with connection.cursor() as cursor:
         cursor.execute(_SQL.format(**conditions), {**values, "limit": limit, "max_bytes": max_bytes})
         answer = cursor.fetchall()
@@ -76,9 +85,9 @@ def query_rows(
 
 
 def rows_where(
-    scope: Scope | None, window: Window, event_types: Sequence[str]
+    scope: Scope | None, window: Window, event_types: Sequence[str], where: Expression = EVERYTHING
 ) -> tuple[dict[str, str], dict[str, Any]]:
-    """Return the conditions `scope`, `window` and `types` on rows called `e`, and the values of their parameters."""
+    """Return the conditions `scope`, `window`, `types` and `filter` on rows called `e`, and their parameters."""
     named = {} if scope is None else scope.named()
     bounds = [(window.start, "e.timestamp >= %(start)s"), (window.end, "e.timestamp <= %(end)s")]
     conditions = {
@@ -86,7 +95,8 @@ def rows_where(
         "window": " AND ".join(condition for bound, condition in bounds if bound is not None) or "TRUE",
         "types": "e.event_type = ANY (%(types)s)" if event_types else "TRUE",
     }
-    return conditions, {**named, "start": window.start, "end": window.end, "types": list(event_types)}
+    conditions["filter"], asked = filter_sql(where)
+    return conditions, {**named, **asked, "start": window.start, "end": window.end, "types": list(event_types)}
 
 
 def record_of(row: Sequence[Any]) -> EventRecord:

@@ -8,7 +8,6 @@ from rest_framework import serializers
 
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.schemas.fields import (
-    AwareDateTimeField,
     StrictBooleanField,
     StrictCharField,
     StrictChoiceField,
@@ -19,7 +18,8 @@ from apps.core.schemas.fields import (
 from apps.core.schemas.filters import FilterField
 from apps.core.schemas.outputs import Uuid
 from apps.core.schemas.paging import chosen_limit
-from apps.core.schemas.serializers import StrictSerializer, scope_of
+from apps.core.schemas.serializers import scope_of
+from apps.core.schemas.windows import MAX_DAYS, WindowInput
 from apps.retrieval.domain.explain import explain_hit
 from apps.retrieval.domain.query import DEFAULT_TOP_K, MAX_TOP_K, SearchMode, SearchQuery
 from apps.semantic.domain.filters import MEMORY_FIELDS
@@ -30,23 +30,6 @@ from apps.semantic.search.open_conflicts import OpenConflict
 from apps.semantic.search.search import Found, SearchResult
 
 MAX_QUERY_CHARS = 10_000
-MAX_DAYS = 36_500
-
-
-class WindowInput(StrictSerializer):
-    """A span of time, both ends included; `from` is a keyword of Python, so the fields are added by name."""
-
-    def get_fields(self) -> Fields:
-        return {
-            "from": AwareDateTimeField(required=False, allow_null=True, source="start"),
-            "to": AwareDateTimeField(required=False, allow_null=True, source="end"),
-        }
-
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        start, end = attrs.get("start"), attrs.get("end")
-        if start is not None and end is not None and start > end:
-            raise serializers.ValidationError({"from": ["`from` lies after `to`."]})
-        return attrs
 
 
 class SearchInput(TagsInput):

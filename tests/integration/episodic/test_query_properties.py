@@ -35,7 +35,7 @@ ASKED = [*SCOPES, Scope(), Scope(household_id="home"), Scope(persona_id="chef"),
 BOUNDS = [Scope(), Scope(), Scope("ana"), Scope(household_id="home"), Scope("ben", None, "chef")]
 TYPES = ["message", "visit", "order"]
 # Of the first two, one is taken for the other.
-COUNTED = ("scanned", "outside_window", "event_type", "beyond_top_k")
+COUNTED = ("scanned", "outside_window", "event_type", "filter", "beyond_top_k")
 CONTENTS = ["Green tea", "green tea!", "By the lake", "Letter from Porto"]
 
 # Few moments, so that many events share one, some of them a microsecond apart.

@@ -58,7 +58,7 @@ def test_query_episodic_window_includes_metadata(timeline: Timeline) -> None:
 def test_query_episodic_window_counts_returned_and_filtered(filled: Timeline) -> None:
     account = filled.query(start=NOW - 4 * HOUR, event_types=("visit",), top_k=2).diagnostics
     assert (account.scanned, account.returned) == (6, 2)
-    assert account.dropped == {"outside_window": 1, "event_type": 2, "beyond_top_k": 1}
+    assert account.dropped == {"outside_window": 1, "event_type": 2, "filter": 0, "beyond_top_k": 1}
 
 
 def test_the_last_days_are_counted_back_from_now(filled: Timeline) -> None:

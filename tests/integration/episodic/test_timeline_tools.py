@@ -60,9 +60,9 @@ def test_events_of_window_are_found_and_those_about_text() -> None:
     record(ANA)
     record(ANA, "A hut by the lake.", timestamp="2023-06-01T00:00:00Z")
     window = {"from": "2023-05-01T00:00:00Z", "to": "2023-05-31T00:00:00Z"}
-    assert [event["content"] for event in ask(ANA, "event_query", **window).value["events"]] == ["Drank green tea."]
+    assert [event["content"] for event in ask(ANA, "event_query", **window).value["results"]] == ["Drank green tea."]
     found = ask(ANA, "event_query", query="lake", mode="keyword", explain=True).value
-    assert [event["content"] for event in found["events"]] == ["A hut by the lake."]
+    assert [event["content"] for event in found["results"]] == ["A hut by the lake."]
     assert json.loads(json.dumps(found)) == found
 
 
@@ -71,7 +71,7 @@ def test_events_of_others_are_neither_recorded_nor_found() -> None:
     record(BEN, "Hides the tea.")
     for parameters in ({}, {"user_id": "ben"}, {"query": "tea"}):
         found = ask(ANA, "event_query", **parameters).value
-        assert (found["count"], found["diagnostics"]["scanned"]) == (0, 0)
+        assert (found["count"], found["diagnostics"]["considered_count"]) == (0, 0)
 
 
 def test_a_key_that_may_only_read_records_nothing() -> None:

@@ -105,7 +105,7 @@ def test_warm_restart(gate: Gate, api: Api) -> None:
     assert ready().json()["checks"]["timeline"] == "ok"
     answer = api.post(QUERY, {})
     assert answer.status_code == 200
-    assert answer.json()["diagnostics"]["scanned"] == answer.json()["count"] == SEGMENTS + 1
+    assert answer.json()["diagnostics"]["considered_count"] == answer.json()["count"] == SEGMENTS + 1
 
 
 def test_asking_whether_it_is_ready_begins_to_load(gate: Gate) -> None:
@@ -149,7 +149,7 @@ def test_process_that_was_ready_stays_so_however_many_files_are_new(timeline: Ti
     answer = api.post(QUERY, {"top_k": 100})
     assert answer.status_code == 200
     expected = [str(event.uuid) for event in newest_first(timeline.model)]
-    assert [event["id"] for event in answer.json()["events"]] == expected
+    assert [event["id"] for event in answer.json()["results"]] == expected
     assert len(archive_cache()._view.listing.segments) == len(segments(SegmentState.ARCHIVED)) > 10 * SEGMENTS
 
 

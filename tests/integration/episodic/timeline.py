@@ -114,6 +114,7 @@ class Timeline:
             "scanned": len(mine),
             "outside_window": len(mine) - len(inside),
             "event_type": len(inside) - len(wanted),
+            "filter": 0,
             "beyond_top_k": len(wanted) - len(found),
         }
         return found, counts

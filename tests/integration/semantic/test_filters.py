@@ -30,7 +30,9 @@ HOSTILE = ["'; DROP TABLE semantic_memory; --", "%s", "%(x)s", "\\'", "}{", "::j
 
 
 class Source:
-    """Random values, metadata and filters."""
+    """Random values, metadata and filters of rows with some fields."""
+
+    fields: Mapping[str, FieldKind] = MEMORY_FIELDS
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
@@ -72,8 +74,8 @@ class Source:
         return memory
 
     def comparison(self, rows: list[dict[str, Any]]) -> dict[str, Any]:
-        name = self.random.choice(list(MEMORY_FIELDS))
-        kind = MEMORY_FIELDS[name]
+        name = self.random.choice(list(self.fields))
+        kind = self.fields[name]
         seen = self.random.choice(rows)[name]
         if kind is FieldKind.JSON:
             path = [self.random.choice(STEPS) for _ in range(self.random.randint(1, 3))]

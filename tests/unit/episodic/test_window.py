@@ -104,7 +104,7 @@ def test_an_accumulator_counts_what_a_list_would(
     accumulator.add_uncounted(records[1::2])
     inside = [record for record in records if min(one, other) <= record.timestamp <= max(one, other)]
     wanted = [record for record in inside if not types or record.event_type in types]
-    assert accumulator.counts == EventCounts(len(records), len(inside), len(wanted))
+    assert accumulator.counts == EventCounts(len(records), len(inside), len(wanted), len(wanted))
     returned = accumulator.top.records()
     drops = window_drops(accumulator.counts, len(returned), "beyond_top_k")
     assert len(records) == len(returned) + sum(drops.values())

@@ -84,7 +84,7 @@ def test_removed_event_is_nowhere_and_all_others_stay(api: Api, settle: Callable
     answer = api.delete(path_of(gone))
     assert (answer.status_code, answer.content) == (204, b"")
     assert api.get(path_of(gone)).status_code == api.delete(path_of(gone)).status_code == 404
-    assert [one["content"] for one in api.post("/api/episodic/query", {}).json()["events"]] == ["tea"]
+    assert [one["content"] for one in api.post("/api/episodic/query", {}).json()["results"]] == ["tea"]
     assert api.get(path_of(kept)).json() == kept
     assert api_for(Scope()).get(path_of(foreign)).json() == foreign
     assert not TimelineEvent.objects.filter(uuid=gone["id"]).exists()

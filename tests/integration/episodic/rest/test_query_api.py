@@ -42,19 +42,22 @@ def ask(api: Api, **body: Any) -> dict[str, Any]:
     response = api.post(QUERY, body)
     assert response.status_code == 200, response.content
     answer: dict[str, Any] = response.json()
-    assert answer["count"] == len(answer["events"]) == answer["diagnostics"]["returned"]
+    assert answer["count"] == len(answer["results"]) <= answer["diagnostics"]["matched_count"]
+    account = answer["diagnostics"]
+    assert account["considered_count"] == account["matched_count"] + account["filtered_count"]
+    assert account["filtered_count"] == sum(account["filtered"].values())
     return answer
 
 
 def contents(answer: dict[str, Any]) -> list[str]:
-    return [event["content"] for event in answer["events"]]
+    return [event["content"] for event in answer["results"]]
 
 
 def test_newest_events_come_first_with_all_that_is_kept_of_them(api: Api, timeline: Timeline) -> None:
     answer = ask(api)
     assert contents(answer) == ["Green tea", "Tea in the garden", "A hut by the lake", "Letter from Porto"]
     [record] = [event for event in timeline.model if event.content == "A hut by the lake"]
-    assert answer["events"][2] == {
+    assert answer["results"][2] == {
         "id": str(record.uuid),
         "user_id": "ana",
         "household_id": "home",
@@ -71,19 +74,20 @@ def test_newest_events_come_first_with_all_that_is_kept_of_them(api: Api, timeli
 
 def test_query_accepts_limit_and_top_k(api: Api) -> None:
     for asked in ({"limit": 1}, {"top_k": 1}, {"limit": 1, "top_k": 1}):
-        assert ask(api, **asked)["diagnostics"]["returned"] == 1
+        assert ask(api, **asked)["count"] == 1
     response = api.post(QUERY, {"limit": 1, "top_k": 2})
     assert (response.status_code, error_attrs(response)) == (422, ["top_k"])
 
 
-def test_diagnostics_count_scanned_and_dropped(api: Api) -> None:
+def test_diagnostics_count_matched_and_filtered(api: Api) -> None:
     start = (NOW - 2 * HOUR).isoformat()
     account = ask(api, **{"from": start, "event_types": ["visit", "letter"], "top_k": 1})["diagnostics"]
     assert account.pop("took_ms") > 0
     assert account == {
-        "scanned": 4,
-        "returned": 1,
-        "dropped": {"outside_window": 1, "event_type": 1, "beyond_top_k": 1},
+        "matched_count": 2,
+        "filtered_count": 2,
+        "considered_count": 4,
+        "filtered": {"time_window": 1, "event_type": 1, "filter": 0},
         "hot": 2,
         "archived": 2,
         "complete": True,
@@ -107,7 +111,25 @@ def test_window_enforcement(api: Api, window: dict[str, Any], expected: int) -> 
     body = {name: value.isoformat() if hasattr(value, "isoformat") else value for name, value in window.items()}
     answer = ask(api, **body)
     assert answer["count"] == expected
-    assert answer["diagnostics"]["dropped"]["outside_window"] == 4 - expected
+    assert answer["diagnostics"]["filtered"]["time_window"] == 4 - expected
+
+
+def test_time_window_means_the_same_as_its_two_ends(api: Api) -> None:
+    ends = {"from": (NOW - 2 * HOUR).isoformat(), "to": (NOW - HOUR).isoformat()}
+    assert contents(ask(api, time_window=ends)) == contents(ask(api, **ends))
+    assert ask(api, time_window={"from": ends["from"]})["count"] == 3
+    assert ask(api, time_window=None, filter={})["count"] == 4
+
+
+def test_filter_chooses_among_rows_and_lines_of_files(api: Api) -> None:
+    either = {"any": [{"metadata.cups": {"gte": 2}}, {"household_id": "home", "event_type": "letter"}]}
+    answer = ask(api, filter=either)
+    assert contents(answer) == ["Tea in the garden", "Letter from Porto"]
+    assert answer["diagnostics"]["filtered"] == {"time_window": 0, "event_type": 0, "filter": 2}
+    assert contents(ask(api, filter={"not": either}, event_types=["visit"])) == ["A hut by the lake"]
+    assert contents(ask(api, filter={"source": "shop"}, query="tea")) == ["Green tea"]
+    assert ask(api, filter={"id": {"in": []}})["count"] == 0
+    assert ask(api, filter={"user_id": "ben"})["diagnostics"]["considered_count"] == 4
 
 
 def test_context_isolation(api: Api) -> None:
@@ -127,7 +149,7 @@ def test_asking_out_of_bounds_is_like_unknown_user(api: Api) -> None:
     for answer in (elsewhere, unknown):
         assert answer["diagnostics"].pop("took_ms") >= 0
     assert elsewhere == unknown
-    assert (elsewhere["count"], elsewhere["diagnostics"]["scanned"]) == (0, 0)
+    assert (elsewhere["count"], elsewhere["diagnostics"]["considered_count"]) == (0, 0)
 
 
 def test_what_others_do_changes_no_answer(api: Api, timeline: Timeline) -> None:
@@ -160,37 +182,36 @@ def test_damaged_file_is_said_to_leave_answer_incomplete(api: Api, timeline_dir:
 def test_with_a_text_the_best_come_first(api: Api) -> None:
     answer = ask(api, query="a hut at a lake", top_k=2)
     assert contents(answer)[0] == "A hut by the lake"
-    scores = [event["score"] for event in answer["events"]]
+    scores = [event["score"] for event in answer["results"]]
     assert scores == sorted(scores, reverse=True)
     account = answer["diagnostics"]
     assert (account["mode"], account["index"], account["compared_by_meaning"], account["fallback"]) == (
         "hybrid", "exact", 4, None,
     )  # fmt: skip
-    assert account["dropped"]["beyond_top_k"] == 2
+    assert (account["matched_count"], answer["count"]) == (4, 2)
 
 
 def test_a_text_is_asked_of_the_window_only(api: Api) -> None:
     start = (NOW - 2 * HOUR).isoformat()
     answer = ask(api, **{"query": "tea letter", "mode": "keyword", "from": start, "event_types": ["visit"]})
     assert contents(answer) == ["Tea in the garden"]
-    assert answer["diagnostics"]["dropped"] == {
-        "outside_window": 1, "event_type": 1, "beyond_text_limit": 0, "not_compared": 0, "no_match": 1,
-        "beyond_top_k": 0,
+    assert answer["diagnostics"]["filtered"] == {
+        "time_window": 1, "event_type": 1, "filter": 0, "beyond_text_limit": 0, "not_compared": 0, "no_match": 1,
     }  # fmt: skip
-    assert answer["events"][0]["similarity"] is None
+    assert answer["results"][0]["similarity"] is None
 
 
 @pytest.mark.parametrize("mode", ["hybrid", "keyword", "vector"])
 def test_an_event_explains_its_place(api: Api, mode: str) -> None:
-    [best, *_] = ask(api, query="green tea", mode=mode, explain=True)["events"]
+    [best, *_] = ask(api, query="green tea", mode=mode, explain=True)["results"]
     assert best["content"] == "Green tea"
     assert best["explain"]["mode"] == mode
     assert best["explain"]["score"] == best["score"]
-    assert "explain" not in ask(api, query="green tea", mode=mode)["events"][0]
+    assert "explain" not in ask(api, query="green tea", mode=mode)["results"][0]
 
 
 def test_without_text_there_is_nothing_to_explain(api: Api) -> None:
-    assert not {"score", "similarity", "explain"} & set(ask(api, explain=True)["events"][0])
+    assert not {"score", "similarity", "explain"} & set(ask(api, explain=True)["results"][0])
 
 
 # --- input --------------------------------------------------------------------------------------------
@@ -208,6 +229,12 @@ def test_without_text_there_is_nothing_to_explain(api: Api) -> None:
         ({"last_days": -1}, "last_days"),
         ({"last_days": 36_501}, "last_days"),
         ({"last_days": 1, "to": "2026-03-01T00:00:00Z"}, "last_days"),
+        ({"last_days": 1, "time_window": {"to": "2026-03-01T00:00:00Z"}}, "last_days"),
+        ({"to": "2026-03-01T00:00:00Z", "time_window": {"to": "2026-03-01T00:00:00Z"}}, "time_window"),
+        ({"time_window": {"from": "2026-03-02T00:00:00Z", "to": "2026-03-01T00:00:00Z"}}, "time_window.from"),
+        ({"time_window": {"since": "2026-03-01T00:00:00Z"}}, "time_window.since"),
+        ({"filter": {"content": "tea"}}, "filter.content"),
+        ({"filter": {"importance": {"gt": "high"}}}, "filter.importance"),
         ({"event_types": []}, "event_types"),
         ({"event_types": "visit"}, "event_types"),
         ({"event_types": ["a visit"]}, "event_types.0"),
@@ -231,7 +258,7 @@ def test_thousand_events_are_given_when_asked_for(timeline: Timeline) -> None:
     timeline.record(*[draft(f"{n}", timestamp=NOW, scope=Scope("dan")) for n in range(1_001)])
     answer = ask(api_for(Scope("dan")), top_k=1000)
     assert answer["count"] == 1000
-    assert answer["diagnostics"]["dropped"]["beyond_top_k"] == 1
+    assert answer["diagnostics"]["matched_count"] == 1001
     assert ask(api_for(Scope("dan")))["count"] == 50
 
 

@@ -220,6 +220,6 @@ def test_bad_query_string_is_refused_with_its_parameter_named(operator: Api, que
 
 
 def test_cursor_that_names_no_segment_is_not_found(operator: Api) -> None:
-    answer = operator.get(f"{SEGMENTS}?cursor=00000000-0000-4000-8000-000000000000")
+    answer = operator.get(f"{SEGMENTS}?cursor=older-00000000-0000-4000-8000-000000000000")
     assert answer.status_code == 404
     assert error_attrs(answer) == ["cursor"]

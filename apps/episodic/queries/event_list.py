@@ -1,0 +1,167 @@
+"""List the events of a scope page by page, the newest first, from rows and files alike."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+from django.db import connection
+
+from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
+from apps.core.domain.cursors import NEWER, OLDER, Cursor, cursor_gone, read_moment, write_value
+from apps.core.domain.errors import InvalidInputError, NotFoundError
+from apps.core.domain.filters.expression import EVERYTHING
+from apps.core.domain.filters.matching import matches
+from apps.core.domain.scope import Access, Scope
+from apps.episodic.domain.event import EventRecord
+from apps.episodic.domain.filters import event_values
+from apps.episodic.domain.window import EventQuery, OldestEvents, TopEvents, Window
+from apps.episodic.queries.archived import RunReader, promising_runs
+from apps.episodic.queries.lookup import find_event
+from apps.episodic.queries.query import MAX_TRIES, find_events
+from apps.episodic.store.archived_segments import ArchivedFileDamagedError, unreadable_error
+from apps.episodic.store.file_cache import ArchiveView, archive_cache, catalogue_contention
+from apps.episodic.store.rows import EVENT_COLUMNS, ROWS_COUNT, VERSION, record_of, rows_where
+
+SQL = f"""
+SELECT {VERSION}, {", ".join(f"found.{name}" for name in EVENT_COLUMNS)}
+FROM (VALUES (1)) AS one
+LEFT JOIN LATERAL (
+    SELECT * FROM episodic_timelineevent AS e
+    WHERE {{scope}} AND {ROWS_COUNT} AND {{window}} AND {{types}} AND {{filter}} AND {{place}}
+    ORDER BY e.timestamp {{direction}}, e.id {{direction}} LIMIT %(limit)s
+) AS found ON TRUE
+"""  # noqa: S608  (built from constants; values are parameters)
+Place = tuple[datetime, int]
+
+
+@dataclass(frozen=True)
+class EventPage:
+    """A page of events, the newest first, the cursors of the pages beside it, and on demand the number of all."""
+
+    rows: tuple[EventRecord, ...]
+    older: str | None
+    newer: str | None
+    total: int | None = None
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The events of a page: those beyond a place in the order of time, going back, or forwards if `upwards`."""
+
+    scope: Scope
+    window: Window
+    query: EventQuery
+    place: Place | None = None
+    upwards: bool = False
+    limit: int = field(default=1)
+
+    def has(self, record: EventRecord) -> bool:
+        """Return whether an event of the scope is wanted."""
+        types, where = self.query.event_types, self.query.where
+        if self.place is not None and not (record.order > self.place if self.upwards else record.order < self.place):
+            return False
+        if not self.window.contains(record.timestamp) or (types and record.event_type not in types):
+            return False
+        return where == EVERYTHING or matches(where, event_values(record))
+
+
+def event_list(
+    access: Access, query: EventQuery, *, cursor: Cursor | None = None, count: bool = False, clock: Clock = SYSTEM_CLOCK
+) -> EventPage:
+    """Return a page of `top_k` events of the caller's in a window. count: find out `total` as well.
+
+    Raises InvalidInputError for an invalid window, NotFoundError for a cursor that names no event of the caller's,
+    UnavailableError while this process is still loading files.
+    """
+    window, scope = query.window(utcnow(clock)), access.for_read(query.scope)
+    total = None
+    if count:
+        total = find_events(scope, window, query.event_types, (1, None), query.where).accumulator.counts.passed
+    place = None if cursor is None else place_of(access, cursor)
+    if scope is None:
+        return EventPage((), None, None, total)
+    upwards = cursor is not None and cursor.direction == NEWER
+    limit = query.top_k
+    found = read_page(Wanted(scope, narrow(window, place, upwards), query, place, upwards, limit + 1))
+    ahead, behind, rows = len(found) > limit, place is not None, found[:limit]
+    if upwards:
+        rows = rows[::-1]
+    has_older, has_newer = (behind, ahead) if upwards else (ahead, behind)
+    older = cursor_of(OLDER, rows[-1]) if rows and has_older else None
+    newer = cursor_of(NEWER, rows[0]) if rows and has_newer else None
+    return EventPage(rows, older, newer, total)
+
+
+def place_of(access: Access, cursor: Cursor) -> Place:
+    """Return where the event of a cursor is in the order. Raises NotFoundError."""
+    try:
+        moment = read_moment(cursor.value)
+        return find_event(access, cursor.id, Window(moment, moment)).record.order
+    except (NotFoundError, InvalidInputError) as error:
+        raise cursor_gone() from error
+
+
+def narrow(window: Window, place: Place | None, upwards: bool) -> Window:
+    """Return the part of a window that lies beyond a place."""
+    if place is None:
+        return window
+    moment = place[0]
+    if upwards:
+        return replace(window, start=moment if window.start is None else max(window.start, moment))
+    return replace(window, end=moment if window.end is None else min(window.end, moment))
+
+
+def cursor_of(direction: str, record: EventRecord) -> str:
+    """Return the cursor of the page beside an event."""
+    return str(Cursor(direction, record.uuid, write_value(record.timestamp)))
+
+
+def read_page(wanted: Wanted) -> tuple[EventRecord, ...]:
+    """Return the first events beyond the place, in the direction of the page, as of one moment."""
+    for _ in range(MAX_TRIES):
+        version, rows = read_rows(wanted)
+        top = (OldestEvents if wanted.upwards else TopEvents)(wanted.limit)
+        for record in rows:
+            top.add(record)
+        try:
+            view = archive_cache().at(version)
+            if view is None:
+                archive_cache().refresh()
+                continue
+            for record in archived_events(view, wanted, top):
+                top.add(record)
+        except ArchivedFileDamagedError as damage:
+            damage.report()
+        except OSError as error:
+            raise unreadable_error(error) from error
+        else:
+            return top.records()
+    raise catalogue_contention()
+
+
+def read_rows(wanted: Wanted) -> tuple[int, list[EventRecord]]:
+    """Return the version of the catalogue, and the first rows beyond the place."""
+    conditions, values = rows_where(wanted.scope, wanted.window, wanted.query.event_types, wanted.query.where)
+    sign, direction = (">", "ASC") if wanted.upwards else ("<", "DESC")
+    place = "TRUE" if wanted.place is None else f"(e.timestamp, e.id) {sign} (%(place_time)s, %(place_arrival)s)"
+    at, arrival = wanted.place or (None, None)
+    parameters: dict[str, Any] = {**values, "limit": wanted.limit, "place_time": at, "place_arrival": arrival}
+    with connection.cursor() as cursor:
+        cursor.execute(SQL.format(**conditions, place=place, direction=direction), parameters)
+        found = cursor.fetchall()
+    return found[0][0], [record_of(row[1:]) for row in found if row[1] is not None]
+
+
+def archived_events(view: ArchiveView, wanted: Wanted, top: TopEvents) -> Iterator[EventRecord]:
+    """Yield wanted events of files, of no more runs than may hold one of the first. Raises ArchivedFileDamagedError."""
+    runs = view.index.select(wanted.scope, wanted.window.start, wanted.window.end).runs
+    if wanted.upwards:
+        # By where they begin, as the others are by where they end.
+        runs = runs[np.argsort(runs["first"], kind="stable")]
+        runs["last"] = runs["first"]
+    reader = RunReader(view)
+    for batch in promising_runs(view, runs, top):
+        for records in reader.read(batch):
+            yield from filter(wanted.has, records)
