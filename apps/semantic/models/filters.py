@@ -8,9 +8,10 @@ from django.db.models.functions import Coalesce, Floor, Greatest, Least, Power
 
 from apps.core.db.filters import Columns, condition
 from apps.core.domain.filters.expression import Expression as Filter
+from apps.core.domain.filters.matching import matches
 from apps.semantic.domain.confidence import DecayPolicy
 from apps.semantic.domain.filters import MEMORY_FIELDS
-from apps.semantic.models.memory import half_lives
+from apps.semantic.models.memory import Memory, half_lives
 
 _RENAMED = {"id": "uuid", "global": "is_global"}
 _MILLION = Value(1_000_000.0)
@@ -24,6 +25,12 @@ def memory_condition(asked: Filter, now: datetime) -> Q:
     return condition(asked, {**columns, "confidence": confidence_at(now)})
 
 
+def passes(memory: Memory, asked: Filter, now: datetime) -> bool:
+    """Return whether a memory as it was read passes a filter."""
+    row = {name: getattr(memory, _RENAMED.get(name, name)) for name in MEMORY_FIELDS if name != "confidence"}
+    return matches(asked, {**row, "confidence": memory.confidence_at(now)})
+
+
 def confidence_at(now: datetime) -> Expression:
     """Return the confidence at a moment as the database computes it: `Memory.confidence_at` (DESIGN D4)."""
     anchor: Any = Case(
@@ -31,7 +38,7 @@ def confidence_at(now: datetime) -> Expression:
         default=F("created_at"),
     )
     age = Value(now) - anchor
-    seconds = Func(age, template="EXTRACT(EPOCH FROM %(expressions)s)", output_field=FloatField())
+    seconds = Func(age, template="date_part('epoch', %(expressions)s)", output_field=FloatField())
     passed = Greatest(seconds, Value(0.0))
     halves = [
         When(decay_policy=policy, then=Power(Value(0.5), Least(passed / Value(life.total_seconds()), _MAX_HALVES)))

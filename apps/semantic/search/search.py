@@ -22,7 +22,7 @@ from apps.retrieval.domain.rows import RowStore
 from apps.semantic.domain.memory import TAGS_OF_PLACES
 from apps.semantic.index.cache import index_cache
 from apps.semantic.models import Memory, half_lives
-from apps.semantic.models.filters import memory_condition
+from apps.semantic.models.filters import memory_condition, passes
 from apps.semantic.search.costs import read_search_costs
 from apps.semantic.search.fetch import fetch_active_memories, fetch_unchanged_memories
 from apps.semantic.search.open_conflicts import OpenConflict, conflicts_by_memory, read_open_conflicts
@@ -115,16 +115,31 @@ def check_query(query: SearchQuery) -> None:
 def _search_scope(access: Access, scope: Scope, query: SearchQuery, space: EmbeddingSpace, clock: Clock) -> Answer:
     """Search the memories in a scope by the vectors of a space. Raises SpaceChangedError."""
     users = [scope.user_id] if scope.user_id is not None else users_in(access, query.scope)
-    if query.where is not None:
-        query = replace(query, allowed=read_allowed(access, query.scope, query.where, utcnow(clock)))
     terms, vector, costs = terms_of(query), query_vector(query, space), read_search_costs(space.dimension)
 
-    def rank_rows(rows: Sequence[RowStore]) -> Ranking:
-        return rank_by_score(query, scope, vector, terms, rows, utcnow(clock), half_lives(), costs)
+    def search(query: SearchQuery) -> Ranked:
+        def rank_rows(rows: Sequence[RowStore]) -> Ranking:
+            return rank_by_score(query, scope, vector, terms, rows, utcnow(clock), half_lives(), costs)
 
-    cached = _search_cached(access, users, space, rank_rows)
-    ranking, memories = cached or _search_refreshed(access, users, space, rank_rows)
+        cached = _search_cached(access, users, space, rank_rows)
+        return cached or _search_refreshed(access, users, space, rank_rows)
+
+    ranking, memories = search(query) if query.where is None else _search_filtered(access, query, search, clock)
     return ranking, choose_found(access, query, ranking, memories)
+
+
+def _search_filtered(
+    access: Access, query: SearchQuery, search: Callable[[SearchQuery], Ranked], clock: Clock
+) -> Ranked:
+    """Search what passes the filter of a query. What was changed meanwhile so that it does not is not found."""
+    assert query.where is not None
+    for _ in range(_TRIES):
+        now = utcnow(clock)
+        ranking, found = search(replace(query, allowed=read_allowed(access, query.scope, query.where, now)))
+        memories = {key: memory for key, memory in found.items() if passes(memory, query.where, now)}
+        if len(memories) == len(found):
+            break
+    return ranking, memories
 
 
 def read_allowed(access: Access, scope: Scope, where: Expression, now: datetime) -> npt.NDArray[np.int64]:

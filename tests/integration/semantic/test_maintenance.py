@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -18,16 +18,19 @@ from apps.llm.embedding import embedder as embedding_embedder
 from apps.llm.embedding.hashing import HashingEmbedder
 from apps.llm.models import EmbeddingSpace
 from apps.llm.selectors import active_space
+from apps.retrieval.domain.content import content_hash
 from apps.retrieval.domain.lexemes import LEXEMES_VERSION
 from apps.retrieval.domain.query import SearchMode, SearchQuery
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.health import embedding_ready
 from apps.semantic.index.cache import index_cache
+from apps.semantic.memories import reembed as reembedding
 from apps.semantic.memories.reembed import reembed, reembed_needed, refresh_words
 from apps.semantic.models import Memory, MemoryEmbedding
 from apps.semantic.search.search import memory_search
 from apps.semantic.services import memories_purge, memory_save
 from apps.semantic.store.embedding_space import forget_space
+from apps.semantic.store.rows import word_columns
 
 pytestmark = pytest.mark.django_db
 
@@ -254,3 +257,41 @@ def test_process_with_old_model_notices_that_space_has_changed_under_it(three: N
         search(access)
     with pytest.raises(UnavailableError, match=r"manage\.py reembed"):
         memory_save(access=access, draft=MemoryDraft("milk", scope=Scope("ana")))
+
+
+class EditingEmbedder(SmallEmbedder):
+    """Has a memory changed while it embeds for the first time, as a caller may do meanwhile."""
+
+    def __init__(self, edit: Callable[[], object]) -> None:
+        super().__init__()
+        self._edit: Callable[[], object] | None = edit
+
+    def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        edit, self._edit = self._edit, None
+        if edit is not None:
+            edit()
+        return super().embed(texts)
+
+
+def test_words_that_change_during_a_reembedding_get_a_vector_of_their_own(three: None) -> None:
+    tea = Memory.objects.get(content="tea")
+    embedder = EditingEmbedder(
+        lambda: Memory.objects.filter(pk=tea.pk).update(content="lemonade", content_hash=content_hash("lemonade"))
+    )
+    reembed(embedder=embedder)
+    [vector] = MemoryEmbedding.objects.filter(memory=tea).values_list("vector", flat=True)
+    assert np.allclose(vector, SmallEmbedder().embed(["lemonade"])[0], atol=1e-6)
+
+
+def test_words_that_change_during_a_refresh_stay_findable(three: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    Memory.objects.update(lexemes_version=0)
+    tea, lock = Memory.objects.get(content="tea"), reembedding.lock_shards
+
+    def edited_before(users: Iterable[str]) -> Mapping[str, int]:
+        Memory.objects.filter(pk=tea.pk).update(content="lemonade", content_hash=content_hash("lemonade"))
+        return lock(users)
+
+    monkeypatch.setattr(reembedding, "lock_shards", edited_before)
+    assert refresh_words() == 3
+    tea.refresh_from_db()
+    assert bytes(tea.lexemes) == word_columns("lemonade", (), "", None)["lexemes"]

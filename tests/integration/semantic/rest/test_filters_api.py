@@ -6,6 +6,7 @@ from urllib.parse import quote
 
 import pytest
 
+from apps.semantic.search import search as searching
 from tests.api import MEMORIES, Api
 
 NOWHERE = "00000000-0000-4000-8000-000000000000"
@@ -170,3 +171,17 @@ def test_cursors_of_another_order_are_refused_or_read(shelf: Api, place: str, so
     query = f"sort={sort}&" if sort else ""
     answer = shelf.get(f"{MEMORIES}?{query}cursor=older-{memory['id']}_{place}")
     assert answer.status_code in {200, 400}, answer.content
+
+
+def test_what_is_changed_during_a_search_is_found_as_it_is(shelf: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    [memory] = [one for one in shelf.get(MEMORIES).json()["results"] if one["content"] == "Dune was read"]
+    real = searching.read_allowed
+
+    def then_changed(*arguments: Any) -> Any:
+        allowed = real(*arguments)
+        shelf.patch(f"{MEMORIES}/{memory['id']}", {"importance": 0.1})
+        return allowed
+
+    monkeypatch.setattr(searching, "read_allowed", then_changed)
+    answer = shelf.search("Dune", filter={"importance": {"gt": 0.4}})
+    assert [one["memory"]["content"] for one in answer["results"]] == ["Ulysses was lent"]
