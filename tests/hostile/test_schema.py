@@ -48,6 +48,7 @@ RULES = {
     ("event_types", "invalid"),  # words with commas between them
     ("last_days", "invalid"),  # a window or a number of days, not both
     ("time_window.from", "invalid"),  # from <= to
+    ("time_window", "invalid"),  # a window once: as an object, or by its two ends
     ("candidate.embedding", "dimension"),
     ("existing.embedding", "dimension"),
     ("candidate.embedding", "zero"),
