@@ -10,6 +10,7 @@ from apps.core.domain.scope import Access, Scope
 from apps.rules.services import rule_delete, rule_register
 from apps.semantic.domain.confidence import DecayPolicy
 from apps.semantic.domain.memory import MemoryDraft
+from apps.semantic.memories.update import MemoryEdit, memory_update
 from apps.semantic.memories.writer import SaveResult
 from apps.semantic.models import Memory
 from apps.semantic.services import conflict_revert, memory_save
@@ -76,3 +77,24 @@ def test_parents_leave_for_third_memory_that_says_what_they_become_already(save:
     assert result.conflict is not None
     conflict_revert(access=access, uuid=result.conflict)
     assert set(Memory.objects.active()) == {first, third}
+
+
+def test_change_that_is_merged_is_reverted_exactly_to_the_change(save: Save, access: Access) -> None:
+    merging_rule()
+    stored = save(BREAD, metadata={"a": 1}).memory
+    other = save("The tax office closes at noon", metadata={"b": 2}).memory
+    edit = MemoryEdit({"content": EVENING, "metadata": {"c": 3}})
+    result = memory_update(access=access, uuid=other.uuid, edit=edit)
+    assert (result.action, result.memory.status) == ("merged", "active")
+    assert result.memory.metadata == {"a": 1, "b": 2, "c": 3}
+    assert result.conflict is not None
+    conflict_revert(access=access, uuid=result.conflict)
+    for memory, content, metadata in ((stored, BREAD, {"a": 1}), (other, EVENING, {"b": 2, "c": 3})):
+        memory.refresh_from_db()
+        assert (memory.status, memory.superseded_by, memory.content) == ("active", None, content)
+        assert memory.metadata == metadata
+    result.memory.refresh_from_db()
+    assert result.memory.status == "deleted"
+    assert [step.changes.get("content") for step in other.revisions.order_by("id")][1] == [
+        "The tax office closes at noon", EVENING,
+    ]  # fmt: skip
