@@ -81,7 +81,7 @@ def memory_update(*, access: Access, uuid: UUID, edit: MemoryEdit, clock: Clock 
     memory = memory_get_any(access, uuid)
     require_current(access, memory, edit)
     content = edit.fields.get("content", memory.content)
-    if content == memory.content:
+    if content == memory.content and edit.embedding is None:
         with unit_of_work(memory.user_id, actor=access.actor, clock=clock) as unit:
             memory = memory_get_any(access, uuid)
             require_current(access, memory, edit)
@@ -141,7 +141,8 @@ def write(unit: UnitOfWork, prepared: Rewrite, edit: MemoryEdit) -> SaveResult:
     if known is not None:
         detail = f"{known.uuid} says exactly this already."
         raise ConflictError(detail, attr="content", code="duplicate", current=str(known.uuid))
-    change_fields(unit, memory, edit)
+    if not change_fields(unit, memory, edit):
+        unit.touch(memory, ())  # the same words with another vector
     # Written now: a merge may look for this content, and the history of a decision must come after that of the change.
     MemoryEmbedding.objects.update_or_create(
         memory=memory,

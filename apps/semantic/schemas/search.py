@@ -7,6 +7,7 @@ from typing import Annotated, Any, NotRequired, TypedDict
 from rest_framework import serializers
 
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
+from apps.core.domain.filters.expression import EVERYTHING
 from apps.core.schemas.fields import (
     StrictBooleanField,
     StrictCharField,
@@ -98,7 +99,7 @@ def make_query(data: Mapping[str, Any]) -> SearchQuery:
         tags=tags,
         explain=data["explain"],
         current_first=data.get("current_first"),
-        where=data.get("where"),
+        where=None if data.get("where") is EVERYTHING else data.get("where"),
     )
 
 

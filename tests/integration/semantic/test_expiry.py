@@ -106,7 +106,7 @@ def test_expired_one_conflicts_with_nothing(api: Api) -> None:
     assert (answer["action"], answer["conflict"]) == ("inserted", None)
 
 
-@pytest.mark.parametrize(("again", "expected"), [(None, None), (TOMORROW, TOMORROW)])
+@pytest.mark.parametrize(("again", "expected"), [(None, None), (TOMORROW, TOMORROW)], ids=["for good", "longer"])
 def test_restating_gives_it_the_longer_time(api: Api, again: str | None, expected: str | None) -> None:
     api.save("The bells ring at noon", expires_at=(datetime.now(UTC) + timedelta(hours=1)).isoformat())
     memory = api.save("The bells ring at noon", **({} if again is None else {"expires_at": again}))

@@ -75,6 +75,15 @@ def test_new_content_has_a_vector_of_its_own(api: Api) -> None:
     assert hit["similarity"] == pytest.approx(1.0, abs=1e-4)
 
 
+def test_vector_of_same_content_can_be_given(api: Api) -> None:
+    memory = api.save("Ana rows on the lake")
+    vector = [1.0, *[0.0] * 383]
+    assert api.search(embedding=vector)["results"][0]["similarity"] < 0.9
+    answer = patched(api, memory, {"content": "Ana rows on the lake", "embedding": vector})
+    assert answer["memory"]["version"] != memory["version"]
+    assert api.search(embedding=vector)["results"][0]["similarity"] == pytest.approx(1.0, abs=1e-4)
+
+
 def test_content_of_another_memory_is_refused(api: Api) -> None:
     first, second = api.save("Ana rows on the lake"), api.save("Ben sings in a choir")
     answer = patch(api, second, {"content": "ana rows on  the LAKE"})
