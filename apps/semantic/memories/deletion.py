@@ -10,8 +10,7 @@ from uuid import UUID
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.filters.expression import EVERYTHING, Expression, names_field
 from apps.core.domain.scope import Access, Scope
-from apps.semantic.events import MemoryDeleted
-from apps.semantic.models import Memory, MemoryStatus, RevisionAction
+from apps.semantic.models import Memory, MemoryStatus
 from apps.semantic.models.filters import memory_condition
 from apps.semantic.querysets import MemoryQuerySet
 from apps.semantic.store.unit_of_work import unit_of_work
@@ -52,14 +51,7 @@ def memories_delete(
     for user, keys in chunks(found):
         with unit_of_work(user, actor=access.actor, clock=clock) as unit:
             for memory in select(access, chosen, now).filter(pk__in=keys):
-                unit.update(
-                    memory,
-                    {"status": MemoryStatus.DELETED, "status_changed_at": unit.now},
-                    action=RevisionAction.DELETED,
-                    changes={"status": [memory.status, MemoryStatus.DELETED.value]},
-                    reason="bulk",
-                    event=MemoryDeleted,
-                )
+                unit.delete(memory, reason="bulk")
                 deleted += 1
     return DeletionResult(len(found), deleted)
 

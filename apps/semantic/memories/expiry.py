@@ -3,9 +3,8 @@
 from itertools import groupby
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
-from apps.semantic.events import MemoryDeleted
-from apps.semantic.models import Memory, MemoryStatus, RevisionAction
-from apps.semantic.store.unit_of_work import UnitOfWork, unit_of_work
+from apps.semantic.models import Memory
+from apps.semantic.store.unit_of_work import unit_of_work
 
 EXPIRED = "expired"
 ACTOR = "system:expiry"
@@ -28,18 +27,6 @@ def memories_expire(*, clock: Clock = SYSTEM_CLOCK) -> int:
             with unit_of_work(user, actor=ACTOR, clock=clock) as unit:
                 # Read again: it may have been given more time since.
                 for memory in Memory.objects.active().filter(pk__in=keys[start : start + CHUNK], expires_at__lte=now):
-                    expire(unit, memory)
+                    unit.delete(memory, reason=EXPIRED)
                     swept += 1
     return swept
-
-
-def expire(unit: UnitOfWork, memory: Memory) -> None:
-    """Delete a memory that has expired."""
-    unit.update(
-        memory,
-        {"status": MemoryStatus.DELETED, "status_changed_at": unit.now},
-        action=RevisionAction.DELETED,
-        changes={"status": [memory.status, MemoryStatus.DELETED.value]},
-        reason=EXPIRED,
-        event=MemoryDeleted,
-    )

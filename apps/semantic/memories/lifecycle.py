@@ -7,7 +7,7 @@ from apps.core.domain.errors import ConflictError, NotFoundError
 from apps.core.domain.scope import Access
 from apps.semantic.domain.confidence import DecayPolicy
 from apps.semantic.domain.state import Transition
-from apps.semantic.events import MemoryDeleted, MemoryReinforced, MemoryRestored
+from apps.semantic.events import MemoryReinforced, MemoryRestored
 from apps.semantic.models import Conflict, Memory, MemoryStatus, RevisionAction
 from apps.semantic.selectors import NO_SUCH_MEMORY, memory_get_any
 from apps.semantic.store.unit_of_work import unit_of_work
@@ -76,14 +76,7 @@ def memory_delete(*, access: Access, uuid: UUID, reason: str = "", clock: Clock 
         memory = memory_get_any(access, uuid)
         if memory.status == MemoryStatus.DELETED:
             raise NotFoundError(NO_SUCH_MEMORY)
-        unit.update(
-            memory,
-            {"status": MemoryStatus.DELETED, "status_changed_at": unit.now},
-            action=RevisionAction.DELETED,
-            changes={"status": [memory.status, MemoryStatus.DELETED.value]},
-            reason=reason,
-            event=MemoryDeleted,
-        )
+        unit.delete(memory, reason=reason)
     return memory
 
 

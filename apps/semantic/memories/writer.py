@@ -12,7 +12,7 @@ from apps.semantic.conflicts.decisions import decision_apply
 from apps.semantic.conflicts.restatement import RESTATED, details_after_repeat, enrich_existing
 from apps.semantic.domain.duplicates import LOWER_CONFIDENCE, DuplicateAction, decide_duplicate
 from apps.semantic.memories.comparison import Comparison
-from apps.semantic.memories.expiry import expire
+from apps.semantic.memories.expiry import EXPIRED
 from apps.semantic.models import Conflict, Memory, MemoryStatus, Origin
 from apps.semantic.store.details import change_details
 from apps.semantic.store.embedding_space import VectorsMissingError
@@ -72,7 +72,7 @@ class Writer:
         self.active = {key: attach(memory) for key, memory in stored.active.items()}
         for key, memory in list(self.active.items()):
             if memory.has_expired(self.unit.now):  # and no sweep came by yet
-                expire(self.unit, memory)
+                self.unit.delete(memory, reason=EXPIRED)
                 del self.active[key]
         dated = {(key, row.occurred_at): row for key, row in self.active.items() if row.occurred_at is not None}
         self.decided = stored.decided | dated

@@ -112,6 +112,17 @@ class UnitOfWork:
         self.record(memory, action, before if changes is None else changes, reason=reason)
         self.emit(memory, event)
 
+    def delete(self, memory: Memory, *, reason: str) -> None:
+        """Soft-delete a memory. reason: for its history, in one word."""
+        self.update(
+            memory,
+            {"status": MemoryStatus.DELETED, "status_changed_at": self.now},
+            action=RevisionAction.DELETED,
+            changes={"status": [memory.status, MemoryStatus.DELETED.value]},
+            reason=reason,
+            event=MemoryDeleted,
+        )
+
     def note_details(
         self,
         memory: Memory,
