@@ -19,7 +19,7 @@ _SIGNS = {Operator.GT: ">", Operator.GTE: ">=", Operator.LT: "<", Operator.LTE: 
 
 
 class Infix(Func):
-    """Two operands and what stands between them."""
+    """Two operands and the sign between them."""
 
     arity = 2
     template = "(%(expressions)s)"

@@ -10,7 +10,7 @@ from typing import Any
 
 from apps.core.domain.errors import InvalidInputError
 from apps.core.domain.filters.expression import EVERYTHING, Expression
-from apps.core.domain.filters.matching import matches
+from apps.core.domain.filters.match import matches
 from apps.core.domain.scope import Scope
 from apps.episodic.domain.event import EPOCH, MICROSECOND, EventRecord
 from apps.episodic.domain.filters import event_values

@@ -12,7 +12,7 @@ from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.cursors import NEWER, OLDER, Cursor, cursor_gone, read_moment, write_value
 from apps.core.domain.errors import InvalidInputError, NotFoundError
 from apps.core.domain.filters.expression import EVERYTHING
-from apps.core.domain.filters.matching import matches
+from apps.core.domain.filters.match import matches
 from apps.core.domain.scope import Access, Scope
 from apps.episodic.domain.event import EventRecord
 from apps.episodic.domain.filters import event_values

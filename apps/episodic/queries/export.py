@@ -10,7 +10,7 @@ from django.db import connection
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.filters.expression import EVERYTHING, Expression
-from apps.core.domain.filters.matching import matches
+from apps.core.domain.filters.match import matches
 from apps.core.domain.scope import Access, Scope
 from apps.episodic.domain.event import EventRecord, ScopeKey
 from apps.episodic.domain.filters import event_values

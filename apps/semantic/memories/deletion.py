@@ -41,7 +41,7 @@ def memories_delete(
     """Soft-delete the caller's memories that were chosen, each with its history; all can be restored.
 
     What does not exist or is not the caller's is not counted. Chunks of one user are deleted together, so that another
-    process may see some deleted before others. What changed meanwhile so that it would not be chosen any more stays.
+    process may see some deleted before others. What changed in between so that it would not be chosen any more stays.
     """
     now = utcnow(clock)
     found = list(select(access, chosen, now).order_by("user_id", "pk").values_list("user_id", "pk"))

@@ -8,7 +8,7 @@ from django.db.models.functions import Coalesce, Floor, Greatest, Least, Power
 
 from apps.core.db.filters import Columns, condition
 from apps.core.domain.filters.expression import Expression as Filter
-from apps.core.domain.filters.matching import matches
+from apps.core.domain.filters.match import matches
 from apps.semantic.domain.confidence import DecayPolicy
 from apps.semantic.domain.filters import MEMORY_FIELDS
 from apps.semantic.models.memory import Memory, half_lives

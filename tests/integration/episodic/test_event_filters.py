@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from apps.core.domain.filters.matching import matches
+from apps.core.domain.filters.match import matches
 from apps.core.domain.filters.parse import parse_filter
 from apps.core.domain.scope import Scope
 from apps.episodic.domain.event import EventDraft

@@ -10,7 +10,7 @@ import pytest
 from django.db import connection
 
 from apps.core.domain.filters.expression import FieldKind
-from apps.core.domain.filters.matching import matches
+from apps.core.domain.filters.match import matches
 from apps.core.domain.filters.parse import parse_filter
 from apps.core.domain.scope import Scope
 from apps.semantic.domain.filters import MEMORY_FIELDS

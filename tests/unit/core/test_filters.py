@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from apps.core.domain.filters.expression import EVERYTHING, FieldKind
-from apps.core.domain.filters.matching import matches
+from apps.core.domain.filters.match import matches
 from apps.core.domain.filters.parse import MAX_COMPARISONS, MAX_DEPTH, FilterError, parse_filter
 
 FIELDS = {

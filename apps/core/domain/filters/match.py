@@ -1,4 +1,4 @@
-"""Whether a row that is at hand passes a filter: for rows in files, and to check what the database answers."""
+"""Whether a row in memory passes a filter: for rows in files, and to check what the database answers."""
 
 import re
 from collections.abc import Mapping
