@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from itertools import islice
 
 from django.db import connection
 
@@ -16,6 +15,8 @@ from apps.semantic.memories.writer import SaveResult
 from apps.semantic.store.embedding_space import forget_space
 
 BATCH_SIZE = 500
+# Long texts take long to embed: fewer of them make a batch, so that there is another one to be written.
+BATCH_CHARACTERS = 64_000
 # Two batches are prepared at once: during the text work of one, the vectors of the other keep both cores busy.
 WORKERS = 2
 MAX_ERRORS_KEPT = 20
@@ -86,14 +87,26 @@ def import_memories(
     """
     report = ImportReport()
     forget_space()
-    iterator = iter(items)
-    batches = iter(lambda: list(islice(iterator, batch_size)), [])
     with ThreadPoolExecutor(max_workers=WORKERS, thread_name_prefix="embed") as executor:
-        for batch, prepared in prepare_ahead(executor, access, batches):
+        for batch, prepared in prepare_ahead(executor, access, in_batches(items, batch_size)):
             write_batch(report, batch, prepared)
             if progress is not None:
                 progress(len(batch))
     return report
+
+
+def in_batches(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
+    """Yield items in batches of `size`, or of fewer that have BATCH_CHARACTERS together."""
+    batch: list[Item] = []
+    characters = 0
+    for item in items:
+        batch.append(item)
+        characters += len(item.draft.content) if isinstance(item, PlacedDraft) else 0
+        if len(batch) >= size or characters >= BATCH_CHARACTERS:
+            yield batch
+            batch, characters = [], 0
+    if batch:
+        yield batch
 
 
 def prepare_ahead(

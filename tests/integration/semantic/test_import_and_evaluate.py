@@ -10,11 +10,14 @@ import pytest
 from django.conf import settings
 from django.core.management import CommandError, call_command
 
+from apps.core.domain.scope import Scope
 from apps.core.per_process import PerProcess
 from apps.llm.embedding import embedder
 from apps.llm.embedding.minilm.embedder import MiniLMEmbedder
 from apps.llm.embedding.minilm.preparation import prepare
 from apps.llm.embedding.minilm.source import Precision
+from apps.semantic.domain.memory import MemoryDraft
+from apps.semantic.imports.importer import BadLine, PlacedDraft, in_batches
 from apps.semantic.models import Memory
 from apps.semantic.store.embedding_space import forget_space
 
@@ -263,3 +266,10 @@ def test_evidence_of_real_long_conversation_is_in_top_ten(minilm: None, tmp_path
     figures = json.loads(run("evaluate", path, "--json"))
     assert figures["overall"]["questions"] > 190
     assert figures["overall"]["recall@10"] >= 0.80
+
+
+def test_batches_of_long_texts_are_smaller():
+    drafts = [PlacedDraft(str(n), MemoryDraft("x" * 16_000, scope=Scope("ana"))) for n in range(9)]
+    short = [BadLine("line 1", "no text")] * 5
+    assert [len(batch) for batch in in_batches([*drafts, *short], 500)] == [4, 4, 6]
+    assert [len(batch) for batch in in_batches(short, 2)] == [2, 2, 1]
