@@ -2,9 +2,9 @@
 
 import pytest
 
-from apps.rules.domain.contradiction.notation import rewrite
-from apps.rules.domain.contradiction.phrasings import without_opener
-from apps.rules.domain.contradiction.restated import says_the_same
+from apps.rules.domain.contradiction.restatement.notation import rewrite
+from apps.rules.domain.contradiction.restatement.phrasings import without_opener
+from apps.rules.domain.contradiction.restatement.restated import says_the_same
 
 SAME = (
     ("My flight leaves at 6:15 am.", "My flight departs at quarter past six in the morning."),

@@ -6,7 +6,7 @@ from apps.rules.domain.contradiction.detect import find_contradiction
 from apps.rules.domain.contradiction.english.updates import SHORT_CHARS, find_update, may_decide
 from apps.rules.domain.contradiction.evidence import NOTICE_ONLY, Evidence, Reason, strongest
 from apps.rules.domain.contradiction.languages import find_in_language, read_in, restated_share_in
-from apps.rules.domain.contradiction.restated import says_the_same
+from apps.rules.domain.contradiction.restatement.restated import says_the_same
 from apps.rules.domain.contradiction.subjects import have_other_speakers
 from apps.rules.domain.contradiction.text import analyse
 from apps.rules.domain.statements.language import ENGLISH, common_language, language_of

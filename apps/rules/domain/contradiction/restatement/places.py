@@ -7,8 +7,8 @@ same.
 from itertools import combinations
 
 from apps.rules.domain.contradiction.lexicon import key_of, keys
-from apps.rules.domain.contradiction.phrasings import LIGHT_BESIDE, family_of
-from apps.rules.domain.contradiction.senses import SPEAKER, STRONG, Part, Sense
+from apps.rules.domain.contradiction.restatement.phrasings import LIGHT_BESIDE, family_of
+from apps.rules.domain.contradiction.restatement.senses import SPEAKER, STRONG, Part, Sense
 
 MANY_VERBS = 2
 _NO_LIST: frozenset[frozenset[str]] = frozenset()

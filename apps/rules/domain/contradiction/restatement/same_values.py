@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 from itertools import pairwise
 
-from apps.rules.domain.contradiction.senses import Sense, Value, key_of_part
+from apps.rules.domain.contradiction.restatement.senses import Sense, Value, key_of_part
 from apps.rules.domain.contradiction.text import VALUES, Kind
 
 FIRST_YEAR, LAST_YEAR = 1900, 2100

@@ -21,8 +21,8 @@ from apps.rules.domain.contradiction.frames import (
     tokens_of,
 )
 from apps.rules.domain.contradiction.lexicon import key_of
-from apps.rules.domain.contradiction.notation import rewrite
-from apps.rules.domain.contradiction.phrasings import family_of, in_one_phrasing, without_opener
+from apps.rules.domain.contradiction.restatement.notation import rewrite
+from apps.rules.domain.contradiction.restatement.phrasings import family_of, in_one_phrasing, without_opener
 from apps.rules.domain.contradiction.text import VALUES, Kind, Token, read_tokens
 from apps.rules.domain.contradiction.words import PERSONS, PRONOUNS, words
 from apps.rules.domain.contradiction.words import SPEAKER as SPEAKER_WORDS

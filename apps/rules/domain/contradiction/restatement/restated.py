@@ -7,11 +7,11 @@ and nobody may have changed places.
 from dataclasses import replace
 
 from apps.rules.domain.contradiction.lexicon import key_of
-from apps.rules.domain.contradiction.phrasings import LIGHT_ALWAYS, LIGHT_BESIDE, family_of
-from apps.rules.domain.contradiction.places import has_same_links, keeps_places
 from apps.rules.domain.contradiction.quantities import MONEY
-from apps.rules.domain.contradiction.same_values import have_same_values
-from apps.rules.domain.contradiction.senses import MAX_CHARS, SPEAKER, WHEN, Part, Sense, sense_of
+from apps.rules.domain.contradiction.restatement.phrasings import LIGHT_ALWAYS, LIGHT_BESIDE, family_of
+from apps.rules.domain.contradiction.restatement.places import has_same_links, keeps_places
+from apps.rules.domain.contradiction.restatement.same_values import have_same_values
+from apps.rules.domain.contradiction.restatement.senses import MAX_CHARS, SPEAKER, WHEN, Part, Sense, sense_of
 from apps.rules.domain.contradiction.text import Kind, Passage, analyse
 
 # Cosine below which the same words are not believed to say the same.

@@ -1,0 +1,1 @@
+"""Whether two English texts say the same in other words."""
