@@ -73,7 +73,7 @@ class FoundConflict:
 
 @dataclass(frozen=True)
 class StoryResult:
-    """What became of a story. found: what a search for its query gives, best first; nothing without a query."""
+    """What became of a story. found: what a search for its query returns, best first; nothing without a query."""
 
     story: Story
     active: tuple[ActiveMemory, ...]

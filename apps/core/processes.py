@@ -130,7 +130,7 @@ def other_web_processes() -> list[ProcessState]:
 
 
 def is_publishing() -> bool:
-    """Return whether this process gives signs of life, so that others know of it."""
+    """Return whether this process sends signs of life, so that others know of it."""
     return _is_publishing
 
 

@@ -32,7 +32,7 @@ from apps.rules.selectors import active_rules, rule_history
 ACTION_COLOURS = {"Registered": "success", "Updated": "info", "Deleted": "danger", "Restored": "warning"}
 STATE_COLOURS = {"Enabled": "success", "Disabled": "warning", "Broken": "danger"}
 SHOWN_VERSIONS = 20
-# The name that the theme gives to the button "Rehearse".
+# The name of the theme for the button "Rehearse".
 REHEARSE = "rules_mergerule_rehearse"
 RESTORE_DIALOG = ActionDialog(
     title="Restore the rule as of this change?",

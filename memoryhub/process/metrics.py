@@ -32,7 +32,7 @@ def join_metrics(data_dir: Path) -> bool:
 
 
 def take_name(directory: Path) -> str | None:
-    """Return a name that no other running command has, or None; the kernel gives it back at the end of the process.
+    """Return a name that no other running command has, or None; the kernel releases it at the end of the process.
 
     Not the process id: a command that runs every hour would leave files without end.
     """

@@ -31,7 +31,7 @@ NEAR_IN_CONVERSATION = 1.4
 SHORT_WORDS = 6
 NEAR_PER_WORD = 0.05
 MIN_REPEATED = 0.3
-# A session of more memories than this is a conversation, word for word, and not what somebody noted of one.
+# A session of more memories than this is a conversation, word for word, and not notes taken of one.
 MAX_NOTES = 5
 # The least share of the older one's score, and, where a word of the question is missing, of its cosine with it.
 MIN_SCORE = 0.3

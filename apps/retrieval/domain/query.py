@@ -118,7 +118,7 @@ class Ranking:
     """The hits in order, and the account: considered = matched + sum of filtered. index: how near rows were found.
 
     pairs: those of the hits that speak of one matter. notes: the ids of those of the best hits that are no turns of a
-    conversation; none where nobody asked for the current fact first.
+    conversation; none where the current fact first was not asked for.
     """
 
     hits: tuple[Hit, ...]

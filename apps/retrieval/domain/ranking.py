@@ -21,7 +21,7 @@ from apps.retrieval.domain.text.terms import query_terms
 from apps.retrieval.domain.vectors.cosines import cosines
 from apps.retrieval.domain.vectors.nearest import nearest_rows
 
-# So many of the nearest rows are looked at for newer ones: asking a graph for more takes longer.
+# So many of the nearest rows are searched for newer ones: asking a graph for more takes longer.
 NEAR_WINDOW = 10
 VECTOR_WEIGHT = 0.5
 KEYWORD_WEIGHT = 0.5

@@ -62,7 +62,7 @@ class Details:
 
     @classmethod
     def of_draft(cls, draft: MemoryDraft) -> "Details":
-        """Return the details that a caller gives."""
+        """Return the details that a caller may send."""
         same = {name: getattr(draft, name) for name in DETAILS if name not in {"source", "further_sessions"}}
         return cls(**same, source=draft.source or DEFAULT_SOURCE)
 

@@ -6,7 +6,7 @@ from difflib import SequenceMatcher
 from itertools import groupby
 from re import compile as pattern
 
-# Han, kana and Thai write no spaces between words, so each sign is compared by itself.
+# Han, kana and Thai write no spaces between words, so each sign is compared on its own.
 _WORDS = pattern(
     r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]\s*|[^\W\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]+\s*|.\s*|\s+"
 )

@@ -131,7 +131,7 @@ def _search_scope(access: Access, scope: Scope, query: SearchQuery, space: Embed
 def _search_filtered(
     access: Access, query: SearchQuery, search: Callable[[SearchQuery], Ranked], clock: Clock
 ) -> Ranked:
-    """Search what passes the filter of a query. What was changed meanwhile so that it does not is not found."""
+    """Search what passes the filter of a query. What a concurrent change took out of the filter is not found."""
     assert query.where is not None
     for _ in range(_TRIES):
         now = utcnow(clock)

@@ -11,7 +11,7 @@ from apps.retrieval.domain.text.terms import query_terms_of, terms_of, tokenize,
 from apps.rules.domain.decimals import reaches
 
 # What may end a sentence, read once from its first mark to its last space. The spaces belong to the sentence, so that
-# joining the sentences gives the text back. Latin marks without a space after them, as in "3.5", end nothing.
+# joining the sentences restores the text. Latin marks without a space after them, as in "3.5", end nothing.
 _MARKS = re.compile(r"[.!?…]++[\"')\]»”’]*+(?P<spaces>\s++)?|(?P<end>[。！？]++\s*+|\n\s*+)")
 _NEGATIONS = frozenset(word for word in STOPWORDS if word.endswith("nt")) | {
     "not", "no", "never", "none", "neither", "nor", "nobody", "nothing", "cannot", "without",

@@ -114,7 +114,7 @@ QUESTIONS = (
     "是不是|有没有|会不会|能不能|要不要|对不对|好不好|可不可以|是否|算不算|在不在|有没|行不行|为什么|为何|怎么样|多少"
     "|几点|几号|几个|哪里|哪儿|哪个|哪一|哪天|谁是|是谁|是什么|叫什么|什么时候|何时"
 )
-# What makes a question word an assertion: "nobody at all", "anything".
+# What makes a question word an assertion: "no one at all", "anything".
 ANY = "没什么|什么都|什么也|谁都|谁也|哪里都|哪儿都|多少都|不管|无论|没多少|不知道多少"
 
 CONDITIONS = "如果|要是|假如|假使|倘若|若是|万一|的话|除非|只要|一旦|要不是"

@@ -112,9 +112,9 @@ _PAST_STATE = Cue(
 _PRESENT = Cue(
     (r"\b(?:is|are|am|has|have|does|do|isn't|aren't|hasn't|haven't|doesn't|don't|can|can't|cannot)\b|'(?:s|m|re|ve)\b",)
 )
-# A past state with one of these is what somebody did to a thing, which may hold still: "the TTL was raised".
+# A past state with one of these is an action on a thing, whose result may hold still: "the TTL was raised".
 _PASSIVE = re.compile(r"\b(?:was|were|been|got|became) (?:\w+ly )?(?:just |finally |also )?(\w+)", re.IGNORECASE)
-# Participles that say what somebody or something was, not what was done.
+# Participles that describe a person or thing, not an action.
 _STATES = frozenset(
     [
         "married",
@@ -224,10 +224,10 @@ def is_inverted(body: str) -> bool:
 
 
 def holder_of(body: str, words: frozenset[str]) -> str:
-    """Return who is reported to say or think it, "" for nobody; the speaker only where that is unsure."""
+    """Return who is reported to say or think it, "" for no one; the speaker only where that is unsure."""
     found = _REPORT.search(body, words)
     if not found:
         return ""
     if _OF_SPEAKER.match(body) and not re.search(r"['’]s\b", body[: found.start()]):
         return "speaker" if _UNSURE.search(found[0]) else ""
-    return body[: found.start()].strip(" ,") or "somebody"
+    return body[: found.start()].strip(" ,") or "someone"

@@ -32,7 +32,7 @@ ANNOUNCEMENTS = (
     r" (?:that|(?=(?:the|my|our|i|we|user)\b))",
     r"[\w' ]{0,40}\b(?:tests?|testing|results?|scans?|bloods|x-rays?) (?:showed|shows?|confirmed|revealed|says?|said)\b"
     r"(?: that)?",
-    # What somebody whose business it is says is as good as asserted.
+    # What a person in charge says is as good as asserted.
     r"(?:the|my|our|his|her) (?:doctor|gp|dentist|vet|nurse|surgeon|specialist|therapist|physio|pharmacist"
     r"|optician|mechanic"
     r"|landlord|lawyer|notary|accountant|bank|insurance|insurer|teacher|school|coach|boss|manager|contractor|plumber"
@@ -162,7 +162,7 @@ PAST_TRIGGERS = words(
     """used formerly previously once originally back those time earlier before past last previous as until till up ago
     ex late former old"""
 )
-# Stands for what is no word: a year, a preposition at the beginning.
+# In place of what is no word: a year, a preposition at the beginning.
 MARKED = words("#")
 BOUND_TRIGGERS = MARKED | words(
     """weekday weekdays weekend weekends working holidays school winter summer spring autumn fall morning mornings

@@ -5,7 +5,7 @@ from enum import StrEnum
 
 
 class Mood(StrEnum):
-    """The kind of a sentence. report: what somebody else is said to say or think. condition: with an "if"."""
+    """The kind of a sentence. report: what another person is said to say or think. condition: with an "if"."""
 
     ASSERTION = "assertion"
     COMMAND = "command"

@@ -190,7 +190,7 @@ def is_closed(old: Frame, new: Frame) -> bool:
 
 
 def is_excluded(old: Frame, new: Frame) -> bool:
-    """Return whether somebody is something that excludes what they were: "I'm single", "I'm engaged to Ana"."""
+    """Return whether a person is something that excludes what they were: "I'm single", "I'm engaged to Ana"."""
     if old.verb != "be" or len(old.said) != 1 or old.is_negative or new.is_negative or new.is_doing or new.is_event:
         return False
     return bool(new.group) and any(are_exclusive(state, key_of(new.group[-1].text)) for state in old.said)

@@ -182,7 +182,7 @@ def is_numbered(slot: Slot) -> bool:
 
 
 def judge_relation(slot: Slot) -> float | None:
-    """Judge the one value of a relation: where somebody lives, works, whom they report to. None for others."""
+    """Judge the one value of a relation: where a person lives, works, whom they report to. None for others."""
     old = slot.old
     relation = "live" if old.relation == "move" else old.relation
     is_beside = relation == "work" and bool(old.rest) and old.rest[0].text not in EMPLOYED_BY

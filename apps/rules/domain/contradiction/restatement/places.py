@@ -54,7 +54,7 @@ def links_of(sense: Sense) -> dict[str, frozenset[str]]:
 
 
 def keeps_places(one: Sense, other: Sense) -> bool:
-    """Return whether nobody changed places, but for lists, passives and both sides of an "is"."""
+    """Return whether no person changed places, but for lists, passives and both sides of an "is"."""
     ours, theirs = first_places(one), first_places(other)
     common = [key for key in ours if key in theirs]
     swapped = [(a, b) for a, b in combinations(common, 2) if (ours[a].at < ours[b].at) != (theirs[a].at < theirs[b].at)]

@@ -1,7 +1,7 @@
 """Whether two texts say the same in other words.
 
 All of their words must be the same, but for words that add nothing; the values, names and negations must be the same,
-and nobody may have changed places.
+and no person may have changed places.
 """
 
 from dataclasses import replace

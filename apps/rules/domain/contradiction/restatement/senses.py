@@ -67,7 +67,7 @@ _SAYS_NOTHING = (
 )
 _TIMES = words("last next yesterday today tomorrow tonight")
 _SEPARATOR = re.compile(r",\s*(?:and |or )?|\s(?:and|or|&)\s")
-# What stands beside others in a list has no verb or preposition of its own.
+# What is beside others in a list has no verb or preposition of its own.
 _NO_ITEM = re.compile(r"\b(?:is|are|was|were|has|have|in|on|at|to|for|from|with|by|of|than|not|no)\b", re.IGNORECASE)
 MIN_ITEMS, MAX_ITEM_WORDS = 2, 4
 
@@ -241,7 +241,7 @@ def denied_in(tokens: Sequence[Token]) -> Iterator[str]:
 def lists_of(body: str) -> Iterator[frozenset[frozenset[str]]]:
     """Yield every reading of what a text enumerates: "a canoe, a tent and a stove".
 
-    What precedes the list stands before its first item, what follows it after its last one; how much, is not known.
+    What precedes the list is before its first item, what follows it after its last one; how much, is not known.
     """
     parts = [part for part in _SEPARATOR.split(body) if part.strip()]
     if len(parts) < MIN_ITEMS or any(_NO_ITEM.search(part) for part in parts[1:-1]):
