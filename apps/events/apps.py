@@ -5,3 +5,9 @@ class EventsConfig(AppConfig):
     name = "apps.events"
     label = "events"
     verbose_name = "Events"
+
+    def ready(self) -> None:
+        from apps.core.personal.registry import register_stores
+        from apps.events.personal.stores import STORES
+
+        register_stores(STORES)

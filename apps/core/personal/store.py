@@ -1,0 +1,92 @@
+"""What every store of personal data can do (DESIGN D16)."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from django.db.models import Model
+
+from apps.core.domain.filters.expression import EVERYTHING, Expression
+from apps.core.domain.filters.parse import Fields
+from apps.core.domain.scope import Scope
+
+# A line of an export: JSON values, and what it is in `kind`.
+Line = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class ExportRequest:
+    """What an export holds. scope: whose data, everything when it names nothing. filters: by the name of a store.
+
+    with_vectors: memories come with the vectors of the active embedding space.
+    """
+
+    scope: Scope = field(default_factory=Scope)
+    filters: Mapping[str, Expression] = field(default_factory=dict)
+    with_vectors: bool = False
+
+    @property
+    def is_everything(self) -> bool:
+        """Return whether it is about the hub as a whole rather than about some of its people."""
+        return not self.scope.named() and not self.filters
+
+    def where(self, store: str) -> Expression:
+        """Return the filter of a store."""
+        return self.filters.get(store, EVERYTHING)
+
+
+class PersonalStore:
+    """A place where the hub keeps data of people. Register one instance in `ready` of its app.
+
+    name: unique, for filters, progress and certificates. models: the tables that it answers for. kinds: of the lines
+    that it exports and loads, in this order. order: stores are exported and loaded by it, those that others refer to
+    first, and forgotten from the last to the first. filter_fields: by which an export can narrow it.
+    """
+
+    name: ClassVar[str]
+    order: ClassVar[int]
+    models: ClassVar[tuple[type[Model], ...]] = ()
+    kinds: ClassVar[tuple[str, ...]] = ()
+    filter_fields: ClassVar[Fields | None] = None
+
+    def export(self, asked: ExportRequest) -> Iterator[Line]:
+        """Yield lines in an order that does not depend on the keys of rows, so that equal hubs yield equal lines.
+
+        Runs inside the transaction of the export, in bounded memory. A store that keeps nothing worth moving to another
+        hub, such as what is only on its way, yields none.
+        """
+        return iter(())
+
+    def load(self, lines: Sequence[Line]) -> int:
+        """Write lines of one kind, in the caller's transaction, and return how many were new.
+
+        A line that is in the hub already changes nothing. Raises `LineError` for a line that cannot be written.
+        """
+        raise NotImplementedError(f"{self.name} loads no lines.")
+
+    def loaded(self) -> None:
+        """Finish an import once all lines are committed: build what is not in the lines."""
+
+    def count(self, user_id: str) -> int:
+        """Return how many rows, lines or files of a user it holds."""
+        raise NotImplementedError(f"{self.name} does not count yet.")
+
+    def forget(self, user_id: str) -> Iterator[int]:
+        """Remove everything of a user in committed steps, and yield how much each removed.
+
+        Can be stopped after any step and begun again.
+        """
+        raise NotImplementedError(f"{self.name} does not forget yet.")
+
+    def find(self, user_id: str) -> Iterator[str]:
+        """Yield where something of a user is left, without any content. Looks at data itself, not at indexes."""
+        raise NotImplementedError(f"{self.name} does not search for leftovers yet.")
+
+
+class LineError(Exception):
+    """A line that cannot be loaded. place: its place among the lines given to `load`, from 0."""
+
+    def __init__(self, place: int, problem: str) -> None:
+        super().__init__(problem)
+        self.place = place
+        self.problem = problem

@@ -1,0 +1,1 @@
+"""The personal data of the timeline: how it is exported, loaded and forgotten."""

@@ -1,0 +1,1 @@
+"""The personal data in rules, whose conditions may name a user."""
