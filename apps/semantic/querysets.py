@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Self
 
 from django.db import models
+from django.db.models import Q
 
 from apps.core.db.scoped import ScopedQuerySet
 from apps.core.domain.scope import Scope
@@ -44,8 +45,12 @@ class ConflictQuerySet(ScopedQuerySet["Conflict"]):
     """Receipts."""
 
     def in_force(self) -> Self:
-        """Return those that are neither reverted nor overridden."""
+        """Return those that are open or accepted."""
         return self.filter(state__in=("open", "accepted"))
+
+    def open_notices_of(self, memory: Memory) -> Self:
+        """Return those that wait for a decision about a memory and another one."""
+        return self.filter(Q(candidate=memory) | Q(existing=memory), outcome="noticed", state="open")
 
 
 class IngestionQuerySet(ScopedQuerySet["Ingestion"]):

@@ -21,7 +21,7 @@ OUTCOME_COLOURS = {
     "noticed": "warning", "superseded_existing": "info", "kept_existing": "info", "merged": "primary",
     "rejected": "danger", "kept_both": "success", "reverted": None,
 }  # fmt: skip
-STATE_COLOURS = {"open": "warning", "accepted": "success", "overridden": None, "reverted": None}
+STATE_COLOURS = {"open": "warning", "accepted": "success", "overridden": None, "reverted": None, "outdated": None}
 # The winners with which an override of an outcome would change nothing.
 WITHOUT_EFFECT = {
     ConflictOutcome.NOTICED: Winner.BOTH,

@@ -26,7 +26,7 @@ from apps.semantic.index.warm_up import require_warm
 from apps.semantic.memories.comparison import Comparison, compare, compare_again
 from apps.semantic.memories.lifecycle import require_active
 from apps.semantic.memories.writer import SaveResult
-from apps.semantic.models import Memory, MemoryEmbedding, Origin
+from apps.semantic.models import Conflict, Memory, MemoryEmbedding, Origin, ReviewState
 from apps.semantic.selectors import memory_get_any
 from apps.semantic.store.embedding_space import (
     TextVectors,
@@ -156,6 +156,7 @@ def write(unit: UnitOfWork, prepared: Rewrite, edit: MemoryEdit) -> SaveResult:
     rows = Memory.objects.active().filter(pk__in=ids).select_related("superseded_by")
     memories = {str(row.uuid): unit.attach(row) for row in rows} | {candidate.record.key: memory}
     conflicts = [conflict for key, conflict in found.items() if key in memories]
+    outdate_notices(unit, memory)
     verdict = decide(candidate.record, conflicts, candidate.rule.arbitration)
     result = SaveResult("updated", EDITED, memory)
     if verdict is not None:
@@ -167,6 +168,13 @@ def write(unit: UnitOfWork, prepared: Rewrite, edit: MemoryEdit) -> SaveResult:
         result = SaveResult(outcome, receipt.strategy or EDITED, receipt.result or memory, receipt.uuid)
     unit.write()
     return result
+
+
+def outdate_notices(unit: UnitOfWork, memory: Memory) -> None:
+    """Close what was noticed about the former words of a memory, and not decided: the new ones are compared again."""
+    Conflict.objects.open_notices_of(memory).update(
+        state=ReviewState.OUTDATED, reviewed_by=unit.actor, reviewed_at=unit.now
+    )
 
 
 def change_fields(unit: UnitOfWork, memory: Memory, edit: MemoryEdit) -> bool:

@@ -41,12 +41,13 @@ class ConflictOutcome(models.TextChoices):
 
 
 class ReviewState(models.TextChoices):
-    """The state of a receipt. Those that were overridden or reverted are not in force any more."""
+    """The state of a receipt; open and accepted ones are in force. outdated: a memory of it has other words now."""
 
     OPEN = "open", "Open"
     ACCEPTED = "accepted", "Accepted"
     OVERRIDDEN = "overridden", "Overridden"
     REVERTED = "reverted", "Reverted"
+    OUTDATED = "outdated", "Outdated"
 
 
 class Conflict(models.Model):

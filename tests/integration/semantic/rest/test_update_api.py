@@ -28,6 +28,12 @@ def patched(api: Api, memory: dict[str, Any], body: dict[str, Any]) -> dict[str,
     return answer
 
 
+def saved(api: Api, content: str) -> dict[str, Any]:
+    """The answer to a save."""
+    answer: dict[str, Any] = api.post(MEMORIES, {"content": content, "user_id": "ana"}).json()
+    return answer
+
+
 def found(api: Api, query: str, **fields: Any) -> list[str]:
     return [one["memory"]["content"] for one in api.search(query, **fields)["results"]]
 
@@ -252,3 +258,22 @@ def test_what_lost_to_other_words_is_decided_again_after_they_changed(api: Api) 
     assert api.post(MEMORIES, {"content": "Ana lives in Lisbon.", **day}).json()["reason"] == "already_decided"
     patched(api, winner["memory"], {"content": "The tax office closes at noon"})
     assert api.post(MEMORIES, {"content": "Ana lives in Lisbon.", **day}).json()["action"] == "inserted"
+
+
+def test_what_was_noticed_about_former_words_is_closed(api: Api) -> None:
+    api.save("The retro may be on Friday at ten in the blue room")
+    answer = saved(api, "The retro may be on Thursday at ten in the blue room")
+    assert answer["conflict"] is not None
+    receipts = f"{MEMORIES.removesuffix('/memories')}/conflicts"
+    before = api.get(f"{receipts}/{answer['conflict']}").json()
+    assert (before["outcome"], before["state"]) == ("noticed", "open")
+    patched(api, answer["memory"], {"importance": 0.9})
+    assert api.get(f"{receipts}/{answer['conflict']}").json()["state"] == "open"
+    changed = patched(api, answer["memory"], {"content": "Ana rows on the lake"})
+    assert changed["conflict"] is None
+    after = api.get(f"{receipts}/{answer['conflict']}").json()
+    assert (after["outcome"], after["state"]) == ("noticed", "outdated")
+    assert api.get(f"{receipts}?state=open").json()["results"] == []
+    assert api.get(f"{receipts}?state=outdated").json()["results"][0]["id"] == answer["conflict"]
+    refused = api.post(f"{receipts}/{answer['conflict']}/accept", {})
+    assert (refused.status_code, refused.json()["errors"][0]["code"]) == (409, "already_outdated")
