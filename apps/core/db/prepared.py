@@ -5,13 +5,15 @@ several times as long as reading them. Where statements cannot be prepared (`pre
 None, as behind some poolers) these are sent as they are.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 from django.db import DEFAULT_DB_ALIAS, connection, models
 from django.db.models.base import ModelState
 from psycopg import Cursor
+
+from apps.core.db.offsets import WithOffset
 
 ModelT = TypeVar("ModelT", bound=models.Model)
 Row = tuple[Any, ...]
@@ -55,11 +57,17 @@ class PreparedSelect(Generic[ModelT]):
         instance._state = ModelState()
         instance._state.adding, instance._state.db = False, DEFAULT_DB_ALIAS
         instance.__dict__.update(zip(self._names, row, strict=True))
+        if self._offset is not None:
+            self._offset(instance.__dict__)
         return instance
 
     @cached_property
     def _fields(self) -> "list[models.Field[Any, Any]]":
         return [field for field in self._model._meta.concrete_fields if field.name not in self._defer]
+
+    @cached_property
+    def _offset(self) -> Callable[[dict[str, Any]], None] | None:
+        return self._model.restore_offset if issubclass(self._model, WithOffset) else None
 
     @cached_property
     def _names(self) -> list[str]:

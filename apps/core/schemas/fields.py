@@ -12,6 +12,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from apps.core.domain.json_limits import MAX_JSON_CHARS, MAX_JSON_DEPTH, TOO_DEEP, json_excess, walk
+from apps.core.domain.offsets import in_offset, offset_minutes
 
 MAX_ECHOED_CHARS = 100
 MAX_VECTOR_NUMBER = 1e30
@@ -121,6 +122,14 @@ class AwareDateTimeField(serializers.DateTimeField):
             return value.astimezone(dt.UTC)
         except OverflowError:
             self.fail("overflow")
+
+
+class OffsetDateTimeField(AwareDateTimeField):
+    """The same, of which the offset is kept as well, in whole minutes: it says which day it was for the writer."""
+
+    def enforce_timezone(self, value: dt.datetime) -> dt.datetime:
+        instant = super().enforce_timezone(value)
+        return in_offset(instant, offset_minutes(value))
 
 
 @extend_schema_field(OpenApiTypes.OBJECT)

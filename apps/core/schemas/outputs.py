@@ -21,5 +21,5 @@ def iso(moment: datetime) -> str: ...
 @overload
 def iso(moment: datetime | None) -> str | None: ...
 def iso(moment: datetime | None) -> str | None:
-    """Return ISO 8601 in UTC, with microseconds where there are any; None for None."""
+    """Return ISO 8601 in the moment's own offset, `Z` for UTC, with microseconds where there are any; None for None."""
     return None if moment is None else moment.isoformat().replace("+00:00", "Z")

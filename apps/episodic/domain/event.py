@@ -56,7 +56,8 @@ class EventDraft:
 class EventRecord:
     """A recorded event, whether it is kept as a row or as a line of a segment file.
 
-    arrival: rises with the order of recording. timestamp and recorded_at: aware, in UTC, to the microsecond.
+    arrival: rises with the order of recording. timestamp: aware, in the offset of its writer, to the microsecond.
+    recorded_at: the same in UTC.
     identity: equal for duplicates, see `event_identity`.
     """
 

@@ -8,6 +8,7 @@ from typing import ClassVar
 from django.db import models
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
+from apps.core.db.offsets import OffsetField, WithOffset
 from apps.core.domain.scope import MAX_IDENTIFIER_CHARS, Access, Scope
 from apps.episodic.domain.event import (
     DEFAULT_IMPORTANCE,
@@ -38,7 +39,7 @@ class TimelineEventQuerySet(QuerySet["TimelineEvent"]):
         return self.exclude(Exists(leaving))
 
 
-class TimelineEvent(models.Model):
+class TimelineEvent(WithOffset):
     """Something that happened to a user. Inserted by `recording` only, never changed, and deleted once archived.
 
     `id` is the arrival number. A household or persona that an event does not have is the empty string.
@@ -49,6 +50,7 @@ class TimelineEvent(models.Model):
     household_id = models.CharField(max_length=MAX_IDENTIFIER_CHARS, blank=True, default="")
     persona_id = models.CharField(max_length=MAX_IDENTIFIER_CHARS, blank=True, default="")
     timestamp = models.DateTimeField(help_text="When it happened.")
+    timestamp_offset = OffsetField(moment="timestamp")
     event_type = models.CharField(max_length=MAX_EVENT_TYPE_CHARS)
     content = models.TextField()
     importance = models.FloatField(default=DEFAULT_IMPORTANCE)
@@ -58,6 +60,8 @@ class TimelineEvent(models.Model):
     recorded_at = models.DateTimeField()
     # An index on it would only serve sealing, which reads a whole segment, and has `episodic_event_segment`.
     segment = models.ForeignKey(Segment, on_delete=models.PROTECT, related_name="events", db_index=False)
+
+    OFFSET = ("timestamp", "timestamp_offset")
 
     objects = TimelineEventQuerySet.as_manager()
 

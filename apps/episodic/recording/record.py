@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import StrEnum
 from functools import partial
 from uuid import UUID, uuid4
@@ -12,6 +12,7 @@ from django.db import transaction
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import MemoryHubError, UnavailableError
+from apps.core.domain.offsets import in_offset, offset_minutes
 from apps.core.domain.scope import Access
 from apps.episodic.domain.event import EventDraft, EventRecord, ScopeKey, event_identity
 from apps.episodic.domain.rotation import is_full
@@ -102,7 +103,7 @@ def prepare_event(access: Access, draft: EventDraft, now: datetime) -> EventReco
         arrival=0,
         uuid=uuid4(),
         key=key,
-        timestamp=draft.timestamp.astimezone(UTC),
+        timestamp=in_offset(draft.timestamp, offset_minutes(draft.timestamp)),
         event_type=draft.event_type,
         content=draft.content,
         importance=float(draft.importance),

@@ -6,11 +6,12 @@ SQL, because a batch of a thousand would spend most of its time in model instanc
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from uuid import UUID
 
 from django.db import connection
 
+from apps.core.domain.offsets import offset_minutes
 from apps.episodic.domain.event import EventRecord
 from apps.episodic.store.locks import SEGMENT_LOCKS
 from apps.episodic.store.rows import EVENT_COLUMNS, record_of
@@ -31,7 +32,8 @@ WITH still_open AS MATERIALIZED (
     SELECT (item ->> 0)::uuid AS uuid, item ->> 1 AS user_id, item ->> 2 AS household_id, item ->> 3 AS persona_id,
            (item ->> 4)::timestamptz AS "timestamp", item ->> 5 AS event_type, item ->> 6 AS content,
            (item ->> 7)::float8 AS importance, item ->> 8 AS source, item -> 9 AS metadata,
-           (item ->> 10)::uuid AS identity, (item ->> 11)::timestamptz AS recorded_at, position
+           (item ->> 10)::uuid AS identity, (item ->> 11)::timestamptz AS recorded_at,
+           (item ->> 12)::int2 AS timestamp_offset, position
     FROM jsonb_array_elements(%(events)s::jsonb) WITH ORDINALITY AS events (item, position)
 ), fresh AS MATERIALIZED (
     SELECT nextval('episodic_timelineevent_id_seq') AS id, unknown.*
@@ -44,10 +46,10 @@ WITH still_open AS MATERIALIZED (
 ), inserted AS (
     INSERT INTO episodic_timelineevent (
         id, uuid, user_id, household_id, persona_id, "timestamp", event_type, content, importance, source, metadata,
-        identity, recorded_at, segment_id
+        identity, recorded_at, timestamp_offset, segment_id
     )
     SELECT id, uuid, user_id, household_id, persona_id, "timestamp", event_type, content, importance, source, metadata,
-           identity, recorded_at, %(segment)s
+           identity, recorded_at, timestamp_offset, %(segment)s
     FROM fresh ORDER BY identity
     ON CONFLICT (identity) DO NOTHING
     RETURNING id, identity
@@ -92,8 +94,9 @@ def insert_rows(segment: OpenSegment, records: Sequence[EventRecord]) -> dict[UU
     """
     events = [
         [
-            str(record.uuid), *record.key, record.timestamp.isoformat(), record.event_type, record.content,
-            record.importance, record.source, record.metadata, str(record.identity), record.recorded_at.isoformat(),
+            str(record.uuid), *record.key, record.timestamp.astimezone(UTC).isoformat(), record.event_type,
+            record.content, record.importance, record.source, record.metadata, str(record.identity),
+            record.recorded_at.isoformat(), offset_minutes(record.timestamp),
         ]
         for record in records
     ]  # fmt: skip

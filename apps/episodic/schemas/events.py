@@ -8,8 +8,8 @@ from rest_framework import serializers
 
 from apps.core.schemas.batches import ItemsField, items_schema
 from apps.core.schemas.fields import (
-    AwareDateTimeField,
     JSONObjectField,
+    OffsetDateTimeField,
     StrictCharField,
     StrictFloatField,
     VisibleTextField,
@@ -48,7 +48,9 @@ class EventTypeField(serializers.RegexField):
 class EventInput(ScopeInput):
     """Something that happened. The user may come from the key or the configuration."""
 
-    timestamp = AwareDateTimeField(help_text="When it happened; at most a day ahead of the hub's clock.")
+    timestamp = OffsetDateTimeField(
+        help_text="When it happened; at most a day ahead of the hub's clock. Its offset is kept."
+    )
     event_type = EventTypeField(help_text="What kind of event it is: `message`, `chat.message`, `order:paid`, ...")
     content = VisibleTextField(max_length=settings.MEMORYHUB.max_content_chars, help_text="Kept as it is.")
     importance = StrictFloatField(
@@ -93,7 +95,7 @@ class EventOutput(TypedDict):
     user_id: str
     household_id: str | None
     persona_id: str | None
-    timestamp: Annotated[Moment, "When it happened."]
+    timestamp: Annotated[Moment, "When it happened, in the offset of its writer."]
     event_type: str
     content: str
     importance: float

@@ -12,6 +12,7 @@ from typing import Any
 from django.db import connection
 
 from apps.core.domain.filters.expression import EVERYTHING, Expression
+from apps.core.domain.offsets import in_offset
 from apps.core.domain.scope import Scope
 from apps.episodic.domain.event import EventRecord, ScopeKey
 from apps.episodic.domain.window import EventCounts, Window
@@ -19,7 +20,7 @@ from apps.episodic.models.filters import filter_sql
 
 EVENT_COLUMNS = (
     "id", "uuid", "user_id", "household_id", "persona_id", "timestamp", "event_type", "content",
-    "importance", "source", "metadata", "identity", "recorded_at",
+    "importance", "source", "metadata", "identity", "recorded_at", "timestamp_offset",
 )  # fmt: skip
 # The rows of a segment whose file has taken over are read no more. An array, so that it is looked up once.
 ROWS_COUNT = "e.segment_id <> ALL (ARRAY(SELECT id FROM episodic_segment WHERE rows = 'leaving'))"
@@ -102,12 +103,12 @@ def rows_where(
 def record_of(row: Sequence[Any]) -> EventRecord:
     """Return the event of a row of EVENT_COLUMNS, as Django's cursor returns it (JSON as text)."""
     arrival, uuid, user, household, persona, timestamp, kind, content, importance, source, metadata, *rest = row
-    identity, recorded_at = rest
+    identity, recorded_at, minutes = rest
     return EventRecord(
         arrival=arrival,
         uuid=uuid,
         key=ScopeKey(user, household, persona),
-        timestamp=timestamp,
+        timestamp=in_offset(timestamp, minutes) if minutes else timestamp,
         event_type=kind,
         content=content,
         importance=importance,

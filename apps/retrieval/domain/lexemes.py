@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 
 import numpy as np
 import numpy.typing as npt
@@ -38,7 +38,8 @@ def unpack(blobs: Sequence[bytes]) -> tuple[LexemeArray, npt.NDArray[np.int64]]:
 def document_lexemes(
     content: str, keywords: Iterable[str] = (), context: str = "", occurred_at: datetime | None = None
 ) -> bytes:
-    """Return the packed terms of a row: of its content, keywords and context, and of the day when it happened (UTC)."""
+    """Return the packed terms of a row: of its content, keywords and context, and of the day when it happened,
+    in the offset of `occurred_at`."""
     words = [*terms(content), *terms(" ".join(keywords)), *terms(context)]
     # A day is not lent: the neighbours have their own.
-    return pack(words, [] if occurred_at is None else date_words(occurred_at.astimezone(UTC)))
+    return pack(words, [] if occurred_at is None else date_words(occurred_at))

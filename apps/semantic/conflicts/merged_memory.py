@@ -22,7 +22,9 @@ def merged_memory(existing: Memory, candidate: Memory, merged: MergeResult, now:
     that lasts longer, the higher confidence, both contexts (each line once: a merged memory may be merged again), the
     metadata of both, of which the candidate's prevails.
     """
-    is_dated = existing.occurred_at is not None or candidate.occurred_at is not None
+    dates = [one.occurred_at for one in (candidate, existing) if one.occurred_at is not None]
+    # In the offset of its writer, which the rule engine does not know.
+    date = next((one for one in dates if one == merged.timestamp), merged.timestamp)
     lines = f"{existing.context}\n{candidate.context}".split("\n")
     draft = MemoryDraft(
         content=merged.content,
@@ -32,7 +34,7 @@ def merged_memory(existing: Memory, candidate: Memory, merged: MergeResult, now:
         importance=merged.importance,
         keywords=merged.keywords,
         source=merged.source,
-        occurred_at=merged.timestamp if is_dated else None,
+        occurred_at=date if dates else None,
         session_id=candidate.session_id or existing.session_id,
         context="\n".join(dict.fromkeys(line for line in lines if line)),
         metadata=merge_metadata(existing.metadata, candidate.metadata, kept=candidate.metadata),

@@ -8,7 +8,7 @@ receipt, as JSON, and taking them back leaves what was changed since.
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from apps.rules.domain.engine.merge import (
@@ -208,7 +208,7 @@ def changes_between(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict
 def as_json(value: Any) -> Any:
     """Return the value of a detail as a receipt keeps it."""
     if isinstance(value, datetime):
-        return value.astimezone(UTC).isoformat()
+        return value.isoformat()
     return list(value) if isinstance(value, tuple) else value
 
 

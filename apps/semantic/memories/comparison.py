@@ -7,7 +7,7 @@ wrote in between is compared as well once the lock is held; mostly that is nothi
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 
 import numpy as np
 
@@ -89,7 +89,7 @@ def compare(candidates: Sequence[Candidate], context: SaveContext, now: datetime
         candidate.record = MemoryRecord(
             key=str(candidate.uuid),
             content=draft.content,
-            timestamp=draft.occurred_at or now,
+            timestamp=(draft.occurred_at or now).astimezone(UTC),
             importance=DEFAULT_IMPORTANCE if draft.importance is None else draft.importance,
             source=draft.source or DEFAULT_SOURCE,
             keywords=draft.keywords,

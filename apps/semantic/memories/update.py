@@ -182,7 +182,7 @@ def change_fields(unit: UnitOfWork, memory: Memory, edit: MemoryEdit) -> bool:
     wanted = dict(edit.fields)
     if "metadata" in wanted:
         wanted["metadata"] = patch_metadata(memory.metadata, wanted["metadata"])
-    after = {name: value for name, value in wanted.items() if getattr(memory, name) != value}
+    after = {name: value for name, value in wanted.items() if plain(getattr(memory, name)) != plain(value)}
     if not after:
         return False
     changes = {name: [plain(getattr(memory, name)), plain(value)] for name, value in after.items()}

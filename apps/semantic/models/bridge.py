@@ -10,6 +10,7 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import Q
 
+from apps.core.db.offsets import OffsetField, WithOffset
 from apps.core.domain.scope import MAX_IDENTIFIER_CHARS, Scope
 from apps.episodic.domain.event import MAX_EVENT_TYPE_CHARS, MAX_SOURCE_CHARS
 from apps.semantic.domain import routing
@@ -142,7 +143,7 @@ class _Scoped(models.Model):
         return Scope(self.user_id, self.household_id or None, self.persona_id or None)
 
 
-class Ingestion(_Scoped):
+class Ingestion(_Scoped, WithOffset):
     """The course of one event through the bridge, from the policy that wants it to the memory that it became.
 
     Pending ones hold what is needed to save; the content is deleted as soon as it is not needed any more. One that has
@@ -153,6 +154,7 @@ class Ingestion(_Scoped):
     event_id = models.UUIDField(unique=True)
     event_type = models.CharField(max_length=MAX_EVENT_TYPE_CHARS, blank=True, default="")
     timestamp = models.DateTimeField(null=True, help_text="When it happened.")
+    timestamp_offset = OffsetField(moment="timestamp")
     importance = models.FloatField(default=0.0)
     content = models.TextField(blank=True, default="")
     recorded_at = models.DateTimeField(null=True)
@@ -171,6 +173,8 @@ class Ingestion(_Scoped):
     pruned_reason = models.CharField(max_length=10, choices=PruneReasonChoices.choices, blank=True, default="")
     pruned_by = models.CharField(max_length=200, blank=True, default="")
     ended_at = models.DateTimeField(null=True)
+
+    OFFSET = ("timestamp", "timestamp_offset")
 
     objects = IngestionQuerySet.as_manager()
 

@@ -13,6 +13,7 @@ from django.db import models
 from django.db.models import Q
 from pgvector.django import VectorField
 
+from apps.core.db.offsets import OffsetField, WithOffset
 from apps.core.domain.scope import MAX_IDENTIFIER_CHARS, Scope
 from apps.llm.selectors import EmbeddingSpace
 from apps.retrieval.domain.ranking import HalfLives
@@ -75,11 +76,11 @@ def tag_field() -> models.CharField[str, str]:
     return models.CharField(max_length=MAX_TAG_CHARS, blank=True, default="")
 
 
-class Memory(models.Model):
+class Memory(WithOffset):
     """A piece of knowledge about a user.
 
     Written only by `services`, which keep hash, lexemes, vector, history, shard version and events in step.
-    A household or persona that a memory does not have is the empty string.
+    A household or persona that a memory does not have is the empty string. `occurred_at` is in its writer's offset.
     """
 
     uuid = models.UUIDField("id", default=uuid.uuid4, unique=True, editable=False)
@@ -101,6 +102,7 @@ class Memory(models.Model):
     keywords = ArrayField(models.CharField(max_length=100), default=list, blank=True)
     source = models.CharField(max_length=64, default=DEFAULT_SOURCE)
     occurred_at = models.DateTimeField(null=True, blank=True, help_text="When it happened, if that was said.")
+    occurred_offset = OffsetField(moment="occurred_at")
     expires_at = models.DateTimeField(
         null=True, blank=True, help_text="From then on no search finds it, and the next sweep deletes it."
     )
@@ -127,6 +129,8 @@ class Memory(models.Model):
     fullness = models.FloatField(default=1.0, editable=False)
     lexemes_version = models.PositiveSmallIntegerField(default=0, editable=False)
     version = models.BigIntegerField(default=0, editable=False)
+
+    OFFSET = ("occurred_at", "occurred_offset")
 
     objects = MemoryQuerySet.as_manager()
 

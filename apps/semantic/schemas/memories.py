@@ -20,6 +20,7 @@ from apps.core.schemas.batches import ItemsField, items_schema
 from apps.core.schemas.fields import (
     AwareDateTimeField,
     JSONObjectField,
+    OffsetDateTimeField,
     StrictBooleanField,
     StrictCharField,
     StrictChoiceField,
@@ -122,7 +123,9 @@ class MemoryInput(TagsInput):
     source = StrictCharField(
         required=False, max_length=64, help_text="user, conversation, skill, system, inferred, or your own word."
     )
-    occurred_at = AwareDateTimeField(required=False, allow_null=True, help_text="When it happened.")
+    occurred_at = OffsetDateTimeField(
+        required=False, allow_null=True, help_text="When it happened; its offset is kept."
+    )
     expires_at = ExpiryField(required=False, allow_null=True)
     context = StrictCharField(
         required=False, allow_blank=True, max_length=MAX_CONTEXT_CHARS, help_text="Circumstances, findable too."
@@ -145,7 +148,7 @@ class UpdateInput(TagFields):
     decay_policy = StrictChoiceField(choices=DecayPolicyChoices.choices, required=False)
     importance = StrictFloatField(required=False, min_value=0, max_value=1)
     keywords = serializers.ListField(child=StrictCharField(max_length=100), required=False, max_length=50)
-    occurred_at = AwareDateTimeField(required=False, allow_null=True, help_text="When it happened; null for unknown.")
+    occurred_at = OffsetDateTimeField(required=False, allow_null=True, help_text="When it happened; null for unknown.")
     expires_at = ExpiryField(required=False, allow_null=True)
     context = StrictCharField(required=False, allow_blank=True, max_length=MAX_CONTEXT_CHARS)
     metadata = JSONObjectField(

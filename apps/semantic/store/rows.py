@@ -1,7 +1,7 @@
 """Rows of memories: made of drafts, found again as duplicates, and read as records for the rule engine."""
 
 from collections.abc import Collection, Iterable, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -107,7 +107,7 @@ def record_from_row(row: Iterable[Any], vector: Vector | None) -> MemoryRecord:
     return MemoryRecord(
         key=str(uuid),
         content=content,
-        timestamp=occurred_at or created_at,
+        timestamp=(occurred_at or created_at).astimezone(UTC),
         importance=importance,
         source=source,
         keywords=tuple(keywords),

@@ -175,6 +175,8 @@ class UnitOfWork:
         if memory.pk is not None:  # else it was inserted by this very transaction, and is written with the rest
             _, known = self.changed.setdefault(memory.pk, (memory, set()))
             known.update(fields, ("updated_at", "version"))
+            if "occurred_at" in known:
+                known.add("occurred_offset")
 
     def find_pending_duplicate(self, memory: Memory, exclude: Collection[Memory]) -> Memory | None:
         """Return an active memory of the same scope and content among those inserted."""
@@ -278,7 +280,7 @@ def copy_rows(model: type[models.Model], rows: Sequence[models.Model], *, with_i
         for row in rows:
             values: list[Any] = []
             for column in fields:
-                value = getattr(row, column.attname)
+                value = column.pre_save(row, add=True)
                 if isinstance(column, models.JSONField):
                     value = Jsonb(value)
                 elif isinstance(column, ArrayField):

@@ -125,9 +125,9 @@ def test_scenario_saved_event_fan_out_names_the_segment(record: Record) -> None:
 # --- one event ----------------------------------------------------------------------------------------
 
 
-def test_moment_is_kept_in_utc_to_microsecond(record: Record) -> None:
+def test_moment_is_kept_in_its_offset_to_microsecond(record: Record) -> None:
     there = datetime(2026, 1, 1, 3, 0, 0, 123457, tzinfo=timezone(timedelta(hours=9)))
-    assert record(timestamp=there).record.timestamp.tzinfo is UTC
+    assert record(timestamp=there).record.timestamp.tzinfo == there.tzinfo
     assert stored().timestamp == there
     assert record(timestamp=there.astimezone(UTC)).action is RecordAction.DUPLICATE
 

@@ -45,12 +45,20 @@ def test_text_is_kept_as_text_and_not_as_escapes() -> None:
     assert "Grüße 記憶".encode() in encode_line(replace(RECORD, content="Grüße 記憶"))
 
 
-def test_time_with_another_offset_is_kept_in_utc() -> None:
+def test_offset_of_the_writer_is_kept() -> None:
     there = RECORD.timestamp.astimezone(timezone(timedelta(hours=5, minutes=45)))
 
     back = decode_line(encode_line(replace(RECORD, timestamp=there)))
 
-    assert (back.timestamp, back.timestamp.utcoffset()) == (there, timedelta())
+    assert (back.timestamp, back.timestamp.utcoffset()) == (there, timedelta(hours=5, minutes=45))
+
+
+def test_line_of_an_old_file_is_in_utc() -> None:
+    document = {**event_document(RECORD), "timestamp": "2026-01-02T03:04:05.000006+00:00"}
+
+    old = decode_line(json.dumps(document).encode() + b"\n")
+
+    assert (old.timestamp, old.timestamp.tzinfo) == (datetime(2026, 1, 2, 3, 4, 5, 6, tzinfo=UTC), UTC)
 
 
 @pytest.mark.parametrize("content", ["\ud800", "a\udfffb"])

@@ -1,7 +1,7 @@
 """Which events of a window are compared with a text, and how they rank."""
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta, timezone
 from zlib import crc32
 
 import numpy as np
@@ -149,3 +149,12 @@ def test_questions_count_for_less_among_events_too() -> None:
     index, ranking = ranked(events_of("tea by the lake?", "tea by the lake"), search())
     by_content = {index.event(hit.id).content: hit for hit in ranking.hits}
     assert by_content["tea by the lake?"].substance < by_content["tea by the lake"].substance == 1.0
+
+
+def test_day_of_an_event_is_that_of_its_writer() -> None:
+    sunday_evening = datetime(2026, 3, 1, 23, 30, tzinfo=timezone(timedelta(hours=-5)))
+    events = [replace(record(1, content="dinner"), timestamp=sunday_evening)]
+
+    for text, found in (("sunday", 1), ("monday", 0)):
+        question = search(SearchMode.KEYWORD, text)
+        assert len(EventIndex(events, 1).rank_by_words(question, NOW).hits) == found

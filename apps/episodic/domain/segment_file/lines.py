@@ -13,14 +13,15 @@ _decode = json.JSONDecoder().decode
 
 
 def event_document(record: EventRecord) -> dict[str, Any]:
-    """Return an event as a JSON object. Identifiers that it does not have are null, times are ISO 8601 in UTC."""
+    """Return an event as a JSON object. Identifiers that it does not have are null, times are ISO 8601, that
+    of the event in the offset of its writer."""
     return {
         "arrival": record.arrival,
         "id": str(record.uuid),
         "user_id": record.key.user_id,
         "household_id": record.key.household_id or None,
         "persona_id": record.key.persona_id or None,
-        "timestamp": utc_text(record.timestamp),
+        "timestamp": record.timestamp.isoformat(),
         "event_type": record.event_type,
         "content": record.content,
         "importance": record.importance,

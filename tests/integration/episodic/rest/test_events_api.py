@@ -41,7 +41,7 @@ def test_event_is_recorded_and_shown_as_it_is_kept(api: Api) -> None:
         "user_id": "ana",
         "household_id": "home",
         "persona_id": "chef",
-        "timestamp": "2026-03-04T11:00:00Z",
+        "timestamp": "2026-03-04T12:00:00+01:00",
         "event_type": "message",
         "content": "I like tea.",
         "importance": 0.9,
