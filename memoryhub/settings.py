@@ -45,6 +45,7 @@ INSTALLED_APPS = [
     "apps.rules",
     "apps.episodic",
     "apps.semantic",
+    "apps.people",
     # Measurements are no part of the product: an installation may leave the folder out.
     *(["benchmarks"] if find_spec("benchmarks") else []),
 ]

@@ -18,6 +18,7 @@ from apps.core.domain.scope import Access
 from apps.episodic.domain.segment_state import ENDED, HOT, RowsState, SegmentState
 from apps.episodic.domain.window import EventQuery
 from apps.episodic.models import RetentionPolicy, Segment, TimelineEvent, TimelineWarning
+from apps.episodic.queries.counts import NamedCount, event_counts
 from apps.episodic.queries.event_list import event_list
 from apps.episodic.queries.export import events_count, events_export
 from apps.episodic.queries.lookup import event_get
@@ -27,9 +28,9 @@ from apps.episodic.store.file_cache import TimelineLoadingError, archive_cache
 from apps.episodic.warnings import active_warnings, suspending_warnings
 
 __all__ = [
-    "EventKind", "RecordedDays", "SegmentFilePage", "SegmentPage", "TimelineFigures", "TimelineStatus",
-    "active_warnings", "enabled_retention_count", "event_get", "event_list", "events_count", "events_export",
-    "events_query", "known_identifiers",
+    "EventKind", "NamedCount", "RecordedDays", "SegmentFilePage", "SegmentPage", "TimelineFigures", "TimelineStatus",
+    "active_warnings", "enabled_retention_count", "event_counts", "event_get", "event_list", "events_count",
+    "events_export", "events_query", "known_identifiers",
     "latest_kinds", "recorded_by_day", "segment_count", "segment_list", "segment_page", "suspending_warnings",
     "timeline_figures", "timeline_ready", "timeline_status", "unreachable_status", "warm_up_archive",
 ]  # fmt: skip

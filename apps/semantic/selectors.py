@@ -1,27 +1,34 @@
 """Reads of semantic memory. Every one takes the caller's access, so that none can forget it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.db.models import Count, Max, Min, Q, QuerySet
 
 from apps.core.db.distinct import distinct_values
+from apps.core.db.names import ALL_NAMES, NameSpan
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import NotFoundError
 from apps.core.domain.filters.expression import EVERYTHING, names_field
 from apps.core.domain.filters.expression import Expression as Filter
 from apps.core.domain.scope import Access, Scope
-from apps.semantic.models import Conflict, Memory, MemoryRevision, MemoryStatus
+from apps.semantic.models import Conflict, Memory, MemoryRevision, MemoryStatus, ReviewState
 from apps.semantic.models.filters import memory_condition
 from apps.semantic.querysets import ConflictQuerySet, MemoryQuerySet
 
 __all__ = [
     "Memory",
+    "MemoryCount",
+    "MemoryFigures",
     "MemoryStatus",
     "conflict_get",
     "conflict_list",
     "known_identifiers",
+    "memory_counts",
+    "memory_figures",
     "memory_get",
     "memory_get_any",
     "memory_history",
@@ -108,3 +115,51 @@ def users_in(access: Access, scope: Scope) -> list[str]:
 def known_identifiers(name: str, limit: int) -> list[str]:
     """Return the first `limit` users, households or personas of memories, in their order. name: `user_id`, ..."""
     return distinct_values(Memory, name, limit)
+
+
+@dataclass(frozen=True)
+class MemoryCount:
+    """A name, and how many memories are of it. inactive: superseded, merged, rejected or deleted ones."""
+
+    name: str
+    active: int
+    inactive: int
+
+
+def memory_counts(access: Access, scope: Scope, by: str, span: NameSpan = ALL_NAMES) -> list[MemoryCount]:
+    """Count the caller's memories in a scope by a column: an identifier of the scope, or a tag."""
+    is_active = Q(status=MemoryStatus.ACTIVE)
+    rows = span.grouped(Memory.objects.visible_to(access, scope), by)
+    counted = rows.annotate(active=Count("status", filter=is_active), inactive=Count("status", filter=~is_active))
+    return [MemoryCount(row["name"], row["active"], row["inactive"]) for row in counted[: span.limit]]
+
+
+@dataclass(frozen=True)
+class MemoryFigures:
+    """The memories of a scope in figures. distinct: how many different values a column has, without blank ones."""
+
+    by_status: Mapping[str, int]
+    distinct: Mapping[str, int]
+    conflicts: Mapping[str, int]
+    first_saved_at: datetime | None
+    last_changed_at: datetime | None
+
+
+def memory_figures(access: Access, scope: Scope, columns: Sequence[str]) -> MemoryFigures:
+    """Return the figures of the caller's memories in a scope."""
+    memories = Memory.objects.visible_to(access, scope)
+    statuses = memories.order_by().values_list("status").annotate(count=Count("*"))
+    different = {column: Count(column, distinct=True, filter=~Q(**{column: ""})) for column in columns}
+    counts = memories.aggregate(
+        first_saved_at=Min("created_at"),
+        last_changed_at=Max("updated_at"),
+        **{f"of_{column}": count for column, count in different.items()},
+    )
+    receipts = Conflict.objects.visible_to(access, scope).order_by().values_list("state").annotate(count=Count("*"))
+    return MemoryFigures(
+        by_status=dict.fromkeys(MemoryStatus.values, 0) | dict(statuses),
+        distinct={column: counts[f"of_{column}"] for column in columns},
+        conflicts=dict.fromkeys(ReviewState.values, 0) | dict(receipts),
+        first_saved_at=counts["first_saved_at"],
+        last_changed_at=counts["last_changed_at"],
+    )

@@ -1,6 +1,7 @@
 """A key never learns of what lies outside its bound: not its content, not its number, not that it is there (D1)."""
 
 import json
+from collections import Counter
 from typing import Any
 from urllib.parse import quote
 
@@ -8,6 +9,7 @@ import pytest
 
 from apps.core.domain.scope import Permission, Scope
 from apps.llm.embedding.embedder import embed_texts
+from apps.people.selectors import name_id
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.models import Memory, MemoryRevision
 from apps.semantic.services import memory_save_many
@@ -146,6 +148,47 @@ def test_cursor_of_a_foreign_event_answers_like_one_of_nothing(world: World, bou
 @EACH_BOUND
 def test_status_counts_only_what_is_inside_bound(world: World, bound: Scope) -> None:
     assert api_for(bound).get("/api/semantic/status").json()["count"] == len(world.inside(bound)[::2])
+
+
+@EACH_BOUND
+@pytest.mark.parametrize("name", ["user_id", "household_id", "persona_id"])
+def test_lists_of_names_count_only_what_is_inside_bound(world: World, bound: Scope, name: str) -> None:
+    api, kept = api_for(bound, Permission.READ), world.inside(bound)[::2]
+    counts = Counter(getattr(memory.scope, name) for memory in kept)
+    listed = api.get(f"/api/{name.removesuffix('_id')}s?count=true").json()
+    expected = [
+        {"id": value, "memories": count, "inactive_memories": count, "events": count}
+        for value, count in sorted(counts.items())
+    ]
+    assert listed == {"results": expected, "next": None, "previous": None, "total": len(expected)}
+    nothing = api.get(f"/api/{name.removesuffix('_id')}s?cursor=older-{NOWHERE}")
+    for foreign in {getattr(memory.scope, name) for memory in world.outside(bound)} - set(counts):
+        cursor = f"older-{name_id(foreign)}"
+        assert same(api.get(f"/api/{name.removesuffix('_id')}s?cursor={cursor}"), nothing)
+
+
+@EACH_BOUND
+def test_figures_of_a_user_are_those_inside_bound(world: World, bound: Scope) -> None:
+    api = api_for(bound, Permission.READ)
+    for user in ("ana", "ben", "nobody"):
+        kept = [memory for memory in world.inside(bound)[::2] if memory.user_id == user]
+        answer = api.get(f"/api/users/{user}")
+        if not kept:
+            assert same(answer, api.get("/api/users/nothing"))
+            continue
+        figures = answer.json()
+        assert (figures["memories"]["active"], figures["memories"]["deleted"], figures["events"]) == (len(kept),) * 3
+        assert figures["conflicts"]["open"] == len(kept)
+        assert figures["households"] == len({memory.household_id for memory in kept})
+        assert (figures["sessions"], figures["projects"]) == (1, 0)
+
+
+@EACH_BOUND
+def test_sessions_count_only_what_is_inside_bound(world: World, bound: Scope) -> None:
+    count = len(world.inside(bound)[::2])
+    expected = [{"id": "shared", "memories": count, "inactive_memories": count}] if count else []
+    assert api_for(bound).get("/api/sessions?count=true").json()["results"] == expected
+    assert api_for(bound).get("/api/projects?count=true").json()["total"] == 0
 
 
 @EACH_BOUND

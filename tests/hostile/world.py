@@ -53,6 +53,13 @@ ROUTES: dict[str, dict[str, Any]] = {
     "api/llm/tools": {"GET": None},
     "api/llm/tools/parse": {"POST": {"text": ASKED_BY_A_MODEL}},
     "api/llm/tools/execute": {"POST": {"text": ASKED_BY_A_MODEL}},
+    "api/users": {"GET": None},
+    "api/users/<path:user_id>": {"GET": None},
+    "api/households": {"GET": None},
+    "api/personas": {"GET": None},
+    "api/projects": {"GET": None},
+    "api/types": {"GET": None},
+    "api/sessions": {"GET": None},
     "api/rules": {"GET": None, "POST": {"name": "new"}},
     "api/rules/export": {"GET": None},
     "api/rules/load": {"POST": {"rules": [{"name": "new"}]}},
@@ -111,6 +118,7 @@ class Operation:
 
     def call(self, api: Api, uuid: object = NOWHERE, method: str | None = None) -> HttpResponse:
         path = self.route.replace("<uuid:uuid>", str(uuid)).replace("<str:name>", "inferred")
+        path = path.replace("<path:user_id>", "ana")
         return api.call(method or self.method, f"/{path}", self.body)
 
     def __str__(self) -> str:

@@ -80,6 +80,10 @@ class ScopeNumbers:
             self._with_identifier[name].setdefault(getattr(key, name), []).append(number)
         return number
 
+    def key(self, number: int) -> ScopeKey:
+        """Return the scope of a number."""
+        return self._keys[number]
+
     def matching(self, scope: Scope) -> list[int] | None:
         """Return the numbers of matching scopes, ascending; None for all."""
         candidates = [self._with_identifier[name].get(value, []) for name, value in scope.named().items()]
@@ -222,6 +226,15 @@ class ArchiveIndex:
         total = int(counts.sum(dtype=np.int64))
         outside = total - int(runs["count"].sum(dtype=np.int64))
         return Selection(total, outside, runs[np.argsort(-runs["last"], kind="stable")])
+
+    def scope_counts(self, scope: Scope) -> list[tuple[ScopeKey, int]]:
+        """Return the exact scopes inside a scope that have events, and how many each has. Reads no file."""
+        table, numbers = self._current_table(), self._scopes.matching(scope)
+        known = range(len(table.starts) - 1)
+        sums = np.concatenate([[0], np.cumsum(table.count, dtype=np.int64)])
+        totals = (sums[table.starts[1:]] - sums[table.starts[:-1]]).tolist()
+        chosen = known if numbers is None else [number for number in numbers if number in known]
+        return [(self._scopes.key(number), totals[number]) for number in chosen if totals[number]]
 
     def _current_table(self) -> RunTable:
         table = self._table

@@ -163,6 +163,11 @@ class Memory(WithOffset):
             models.Index(name="semantic_memory_shard_version", fields=["user_id", "version"]),
             # Lists of a user, the newest first: ids rise with arrival.
             models.Index(name="semantic_memory_user_newest", fields=["user_id", "-id"]),
+            # Counts of users, households, tags and sessions, from the index alone.
+            models.Index(
+                name="semantic_memory_names",
+                fields=["user_id", "household_id", "persona_id", "project", "type", "session_id", "status"],
+            ),
             # Lists and users of a household or a persona; rows without one are not in the index.
             # Those that a sweep has to look for.
             models.Index(

@@ -1,0 +1,42 @@
+"""Pages of names: of users, households, tags and the like, counted and in the order of their code points."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import F, QuerySet
+from django.db.models.functions import Collate
+
+
+@dataclass(frozen=True)
+class NameSpan:
+    """Which names are wanted: those beyond one of them, upwards or downwards, and how many; None for all."""
+
+    beyond: str | None = None
+    is_backwards: bool = False
+    limit: int | None = None
+
+    def grouped(self, rows: QuerySet[Any], column: str) -> QuerySet[Any, dict[str, Any]]:
+        """Return the wanted names of a column as `name`, to be annotated with counts. Blank ones are left out."""
+        # The collation in which PostgreSQL orders texts as Python does.
+        named = rows.exclude(**{column: ""}).annotate(name=Collate(F(column), "C"))
+        if self.beyond is not None:
+            named = named.filter(**{"name__lt" if self.is_backwards else "name__gt": self.beyond})
+        grouped: QuerySet[Any, dict[str, Any]]
+        grouped = named.order_by("-name" if self.is_backwards else "name").values("name")
+        return grouped
+
+    def cut(self, names: Any) -> list[str]:
+        """Return the wanted ones of some names, each once and in their order."""
+        wanted = sorted({name for name in names if self.includes(name)}, reverse=self.is_backwards)
+        return wanted if self.limit is None else wanted[: self.limit]
+
+    def includes(self, name: str) -> bool:
+        """Return whether a name lies in the span, whatever the limit."""
+        if not name:
+            return False
+        if self.beyond is None:
+            return True
+        return name < self.beyond if self.is_backwards else name > self.beyond
+
+
+ALL_NAMES = NameSpan()

@@ -1,0 +1,15 @@
+"""The addresses of people."""
+
+from django.urls import path
+
+from apps.people.rest import names
+
+urlpatterns = [
+    path("users", names.UsersView.as_view(), name="users"),
+    path("users/<path:user_id>", names.UserView.as_view(), name="user"),
+    path("households", names.HouseholdsView.as_view(), name="households"),
+    path("personas", names.PersonasView.as_view(), name="personas"),
+    path("projects", names.ProjectsView.as_view(), name="projects"),
+    path("types", names.TypesView.as_view(), name="types"),
+    path("sessions", names.SessionsView.as_view(), name="sessions"),
+]

@@ -1,0 +1,125 @@
+"""Who and what there is in the hub: users, households, personas, projects, types and sessions, with counts."""
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from uuid import UUID
+
+from apps.core.db.names import ALL_NAMES, NameSpan
+from apps.core.domain.cursors import NEWER, OLDER, Cursor, cursor_gone
+from apps.core.domain.errors import NotFoundError
+from apps.core.domain.scope import IDENTIFIERS, Access, Scope
+from apps.episodic.domain.window import EventQuery
+from apps.episodic.selectors import event_counts, events_query
+from apps.semantic.selectors import MemoryFigures, memory_counts, memory_figures
+
+__all__ = ["NameKind", "NamePage", "NamedFigures", "UserFigures", "name_page", "user_figures"]
+
+
+class NameKind(StrEnum):
+    """What is listed: the column of its names. Events have the identifiers of a scope, and none of the tags."""
+
+    USERS = "user_id"
+    HOUSEHOLDS = "household_id"
+    PERSONAS = "persona_id"
+    PROJECTS = "project"
+    TYPES = "type"
+    SESSIONS = "session_id"
+
+    @property
+    def has_events(self) -> bool:
+        """Return whether events have such a name."""
+        return self.value in IDENTIFIERS
+
+
+@dataclass(frozen=True)
+class NamedFigures:
+    """A name, and how many memories and events are of it. inactive: memories that no search finds."""
+
+    name: str
+    active: int = 0
+    inactive: int = 0
+    events: int = 0
+
+
+@dataclass(frozen=True)
+class NamePage:
+    """Names in their order, and the cursors of the pages beside them."""
+
+    rows: list[NamedFigures]
+    older: str | None
+    newer: str | None
+    total: int | None
+
+
+def name_page(
+    access: Access, scope: Scope, kind: NameKind, *, cursor: Cursor | None, limit: int, count: bool
+) -> NamePage:
+    """Return a page of the names that the caller's memories and events in a scope have.
+
+    Raises NotFoundError for a cursor that names none of them, UnavailableError while the timeline is being loaded.
+    """
+    beyond, is_backwards = None, False
+    if cursor is not None:
+        beyond, is_backwards = find_name(access, scope, kind, cursor.id), cursor.direction == NEWER
+    found = count_names(access, scope, kind, NameSpan(beyond, is_backwards, limit + 1))
+    has_more, found = len(found) > limit, found[:limit]
+    rows = found[::-1] if is_backwards else found
+    has_older, has_newer = (beyond is not None, has_more) if is_backwards else (has_more, beyond is not None)
+    return NamePage(
+        rows,
+        str(Cursor(OLDER, name_id(rows[-1].name))) if rows and has_older else None,
+        str(Cursor(NEWER, name_id(rows[0].name))) if rows and has_newer else None,
+        len(count_names(access, scope, kind, ALL_NAMES)) if count else None,
+    )
+
+
+def count_names(access: Access, scope: Scope, kind: NameKind, span: NameSpan) -> list[NamedFigures]:
+    """Return the wanted names with their counts."""
+    memories = {one.name: one for one in memory_counts(access, scope, kind.value, span)}
+    counted = event_counts(access, scope, kind.value, span) if kind.has_events else []
+    events = {one.name: one.events for one in counted}
+    figures = []
+    # Each list has the first ones of its own, so the first ones of both are complete.
+    for name in span.cut([*memories, *events]):
+        of_memories = memories.get(name)
+        active, inactive = (of_memories.active, of_memories.inactive) if of_memories else (0, 0)
+        figures.append(NamedFigures(name, active, inactive, events.get(name, 0)))
+    return figures
+
+
+def name_id(name: str) -> UUID:
+    """Return what a cursor calls a name: anyone who sees the name can compute it."""
+    return UUID(bytes=hashlib.sha256(name.encode()).digest()[:16])
+
+
+def find_name(access: Access, scope: Scope, kind: NameKind, wanted: UUID) -> str:
+    """Return the name of a cursor, of those that the caller sees. Raises NotFoundError."""
+    names: Iterable[str] = (one.name for one in count_names(access, scope, kind, ALL_NAMES))
+    found = next((name for name in names if name_id(name) == wanted), None)
+    if found is None:
+        raise cursor_gone()
+    return found
+
+
+@dataclass(frozen=True)
+class UserFigures:
+    """One user in figures, as far as the caller sees them. last_event_at: when the latest event happened."""
+
+    user_id: str
+    memories: MemoryFigures
+    events: int
+    last_event_at: datetime | None
+
+
+def user_figures(access: Access, user_id: str) -> UserFigures:
+    """Return a user's figures. Raises NotFoundError for one of whom the caller sees nothing, UnavailableError."""
+    scope = Scope(user_id)
+    memories = memory_figures(access, scope, [kind.value for kind in NameKind if kind is not NameKind.USERS])
+    found = events_query(access, EventQuery(scope=scope, top_k=1))
+    if not sum(memories.by_status.values()) and not found.diagnostics.scanned:
+        raise NotFoundError("There is no such user.")
+    last = found.events[0].timestamp if found.events else None
+    return UserFigures(user_id, memories, found.diagnostics.scanned, last)
