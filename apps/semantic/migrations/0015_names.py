@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('semantic', '0012_expiry'),
+        ('semantic', '0014_writers_offset'),
     ]
 
     operations = [
