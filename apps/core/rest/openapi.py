@@ -1,6 +1,9 @@
 """The OpenAPI document: what all operations have in common."""
 
+from collections.abc import Iterable, Mapping
 from copy import copy
+from importlib import import_module
+from importlib.util import find_spec
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, NotRequired, Union, get_args, get_origin, get_type_hints, is_typeddict
 
@@ -10,6 +13,7 @@ from drf_spectacular.plumbing import append_meta, build_array_type, build_object
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 
+from apps.core.schemas.examples import Example
 from apps.core.schemas.fields import VISIBLE, StrictCharField, VisibleTextField
 from apps.core.schemas.serializers import Problem, StrictSerializer
 
@@ -21,7 +25,13 @@ NO_NUL = r"[^\u0000]"
 
 
 class AutoSchema(SpectacularAutoSchema):
-    """Adds the error answers that each operation may return (DESIGN D12), and how strict its input is."""
+    """Adds the error answers of each operation (DESIGN D12), how strict its input is, and its example."""
+
+    def get_operation(self, *args: Any) -> Any:
+        """Return the operation with the summary and the example that its app has for it."""
+        operation = super().get_operation(*args)
+        example = examples_beside(self.view).get(operation["operationId"]) if operation else None
+        return with_example(operation, example) if operation and example else operation
 
     def _map_basic_serializer(self, serializer: Any, direction: Any) -> dict[str, Any]:
         schema: dict[str, Any] = super()._map_basic_serializer(serializer, direction)  # type: ignore[no-untyped-call]
@@ -57,6 +67,31 @@ def text_pattern(field: serializers.CharField) -> str:
         return f"^{NO_NUL}*$"
     seen = VISIBLE if isinstance(field, VisibleTextField) else r"[^\s\u0000]"
     return f"^{NO_NUL}*{seen}{NO_NUL}*$"
+
+
+def examples_beside(view: Any) -> Mapping[str, Example]:
+    """Return the examples of the app of a view by operation id, none where it has no `rest.examples`."""
+    name = f"{type(view).__module__.rpartition('.')[0]}.examples"
+    found: Mapping[str, Example] = import_module(name).EXAMPLES if find_spec(name) else {}
+    return found
+
+
+def with_example(operation: dict[str, Any], example: Example) -> dict[str, Any]:
+    """Return the operation with a summary, and the example in its parameters, its request and its answer."""
+    values = {**example.path, **example.query, **example.headers}
+    for parameter in operation.get("parameters", []):
+        if parameter["name"] in values:
+            parameter["example"] = values[parameter["name"]]
+    show_example(operation.get("requestBody", {}), example.summary, example.body)
+    show_example(operation["responses"].get(str(example.status), {}), example.summary, example.answer)
+    return {"operationId": operation["operationId"], "summary": example.summary, **operation}
+
+
+def show_example(part: Mapping[str, Any], summary: str, value: Any) -> None:
+    """Add the example of a request or an answer to each of its media types."""
+    contents: Iterable[dict[str, Any]] = part.get("content", {}).values() if value is not None else ()
+    for content in contents:
+        content["examples"] = {"example": {"summary": summary, "value": value}}
 
 
 class TypedDictExtension(OpenApiSerializerExtension):

@@ -40,6 +40,10 @@ with transaction.atomic():
     assert call(ben, "get").json()["results"] == []
     assert call(ben, "post", {"url": "x", "user_id": "ana"}).status_code in (403, 404)
     transaction.set_rollback(True)
+from drf_spectacular.generators import SchemaGenerator
+
+documented = SchemaGenerator().get_schema(request=None, public=True)["paths"]["/api/bookmarks"]
+assert {one["summary"] for one in documented.values()} == {"Save a bookmark", "List bookmarks"}
 print("kept apart")
 """
 

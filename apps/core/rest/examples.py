@@ -1,0 +1,73 @@
+"""Examples of the operations of `core`."""
+
+from apps.core.schemas.examples import Example
+
+KEY_ID = "0b6f6a4e-8d0c-4c53-9d1e-6a2f64f0b1c7"
+BY_ID = {"uuid": KEY_ID}
+EXPIRY = "2036-01-01T00:00:00Z"
+KEY = {
+    "id": KEY_ID,
+    "name": "kitchen assistant",
+    "shown": "mh_uV2DW",
+    "permissions": ["read", "write"],
+    "user_id": None,
+    "household_id": "home",
+    "persona_id": None,
+    "created_at": "2026-03-01T17:02:11.480000Z",
+    "created_by": "key:operator",
+    "expires_at": EXPIRY,
+    "last_used_at": None,
+    "revoked_at": None,
+    "rotated_at": None,
+    "previous_until": None,
+}
+OPERATOR = {
+    **KEY,
+    "id": "9d7c1f52-30b8-4a6e-8e15-2b4f7a90c3d6",
+    "name": "operator",
+    "shown": "mh_EMqKF",
+    "permissions": ["read", "write", "operator"],
+    "household_id": None,
+    "created_at": "2026-03-01T16:58:40.102000Z",
+    "created_by": "first start",
+    "expires_at": None,
+    "last_used_at": "2026-03-01T17:02:11.471000Z",
+}
+AFTER = ("keys_create",)
+
+EXAMPLES = {
+    "keys_create": Example(
+        "Create a key",
+        body={
+            "name": "kitchen assistant",
+            "household_id": "home",
+            "permissions": ["read", "write"],
+            "expires_at": EXPIRY,
+        },
+        status=201,
+        answer={**KEY, "key": "mh_uV2DW0aYx3s7Zq9Lk1TnBv5Rc8Wd4Ef6Gh2Jm0Pq3S"},
+    ),
+    "keys_list": Example("List keys", after=AFTER, answer={"results": [KEY, OPERATOR], "count": 2}),
+    "keys_retrieve": Example("Show a key", after=AFTER, path=BY_ID, answer=KEY),
+    "keys_update": Example(
+        "Change a key",
+        after=AFTER,
+        path=BY_ID,
+        body={"name": "kitchen and garden", "expires_at": None},
+        answer={**KEY, "name": "kitchen and garden", "expires_at": None},
+    ),
+    "keys_rotate": Example(
+        "Rotate a key",
+        after=AFTER,
+        path=BY_ID,
+        body={"overlap_seconds": 3600},
+        answer={
+            **KEY,
+            "shown": "mh_to7W7",
+            "rotated_at": "2026-03-09T08:00:00.913000Z",
+            "previous_until": "2026-03-09T09:00:00.913000Z",
+            "key": "mh_to7W7wX3s3rmYnD8vr1EWoHPPOW3nnghUaljzLqe0Is",
+        },
+    ),
+    "keys_revoke": Example("Revoke a key", after=AFTER, path=BY_ID, status=204),
+}

@@ -1,0 +1,214 @@
+"""Examples of the API executed by a real hub, where what they name has other ids."""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, field, replace
+from importlib import import_module
+from importlib.util import find_spec
+from itertools import zip_longest
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from django.apps import apps
+from django.http import HttpResponse
+from drf_spectacular.generators import SchemaGenerator
+
+from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
+from apps.core.schemas.examples import Example
+from tests.api import Api
+from tests.integration.core.processes import beside
+from tests.integration.episodic.timeline import Timeline
+from tests.integration.llm.chat_server import Reply, running_chat_server
+from tests.integration.llm.configuring import MODEL, call, configured, price, spent
+
+DOCUMENT: dict[str, Any] = SchemaGenerator().get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
+# Method, path and description of each operation.
+OPERATIONS: dict[str, tuple[str, str, dict[str, Any]]] = {
+    operation["operationId"]: (method, path, operation)
+    for path, methods in DOCUMENT["paths"].items()
+    for method, operation in methods.items()
+}
+UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+WORD = re.compile(r"[a-z_]+")
+# What the hub makes up, besides ids; later examples may name it.
+MADE_UP = ("version", "key")
+
+
+def documented_examples() -> dict[str, Example]:
+    """The examples of all apps by operation id."""
+    packages = [f"{app.name}.rest" for app in apps.get_app_configs() if app.name.startswith("apps.")]
+    found: dict[str, Example] = {}
+    for package in packages:
+        if find_spec(package) and find_spec(f"{package}.examples"):
+            found |= import_module(f"{package}.examples").EXAMPLES
+    return found
+
+
+EXAMPLES = documented_examples()
+
+
+@dataclass
+class Story:
+    """Executes examples. names: what this hub has for the ids, versions and secrets of the examples."""
+
+    api: Api
+    names: dict[str, str] = field(default_factory=dict)
+
+    def execute(self, operation_id: str) -> tuple[int, Any]:
+        """Return the status and the content of the answer to an example."""
+        example = EXAMPLES[operation_id]
+        response = self.send(operation_id, self.translated(example))
+        answer = content_of(response)
+        self.names |= new_names(example.answer, answer)
+        return response.status_code, answer
+
+    def translated(self, example: Example) -> Example:
+        """Return an example with the names of this hub."""
+
+        def translate(value: Any) -> Any:
+            text = json.dumps(value)
+            for documented, real in self.names.items():
+                text = text.replace(documented, real)
+            return json.loads(text)
+
+        parts = ("path", "query", "headers", "body")
+        return replace(example, **{part: translate(getattr(example, part)) for part in parts})
+
+    def send(self, operation_id: str, example: Example) -> HttpResponse:
+        """Return the answer to the request of an example."""
+        method, path, operation = OPERATIONS[operation_id]
+        for name, value in example.path.items():
+            path = path.replace(f"{{{name}}}", quote(value, safe=""))
+        query = {name: json.dumps(value).strip('"') if not isinstance(value, str) else value
+                 for name, value in example.query.items()}  # fmt: skip
+        body = example.body if isinstance(example.body, str | None) else json.dumps(example.body)
+        response: HttpResponse = self.api.client.generic(
+            method.upper(),
+            f"{path}?{urlencode(query)}" if query else path,
+            body or "",
+            content_type=next(iter(operation.get("requestBody", {}).get("content", ())), "application/json"),
+            headers={"Authorization": f"Bearer {self.api.key}", **example.headers},
+        )
+        return response
+
+
+def content_of(response: Any) -> Any:
+    """Return what was answered: of JSON its value, otherwise the text, None for nothing."""
+    raw = b"".join(response.streaming_content) if response.streaming else response.content
+    if not raw:
+        return None
+    return json.loads(raw) if response.headers["Content-Type"] == "application/json" else raw.decode()
+
+
+def read_lines(text: str) -> list[Any]:
+    """Return the values of JSON Lines."""
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def is_lines(value: Any) -> bool:
+    """Return whether a value is the text of JSON Lines."""
+    return isinstance(value, str) and value.startswith("{") and value.endswith("}\n")
+
+
+def new_names(documented: Any, real: Any, key: str = "") -> dict[str, str]:
+    """Return the real id, version or secret for each documented one."""
+    found: dict[str, str] = {}
+    if isinstance(documented, dict) and isinstance(real, dict):
+        for name, value in documented.items():
+            found |= new_names(value, real.get(name), name)
+    elif is_lines(documented) and is_lines(real):
+        found |= new_names(read_lines(documented), read_lines(real))
+    elif isinstance(documented, list) and isinstance(real, list):
+        for one, other in zip_longest(documented, real):
+            found |= new_names(one, other, key)
+    elif isinstance(documented, str) and isinstance(real, str) and (UUID.fullmatch(documented) or key in MADE_UP):
+        found[documented] = real
+    return found
+
+
+def differences(documented: Any, real: Any, path: str = "") -> Iterator[str]:
+    """Yield where two answers have other keys, other kinds of values or other words of programs.
+
+    A list has an item of the shape of each documented one, and none if none is documented.
+    """
+    if isinstance(documented, dict) and isinstance(real, dict):
+        for name in sorted(documented.keys() | real.keys()):
+            if name not in real:
+                yield f"{path}.{name} is not answered"
+            elif name not in documented:
+                yield f"{path}.{name} is not documented"
+            else:
+                yield from differences(documented[name], real[name], f"{path}.{name}")
+    elif is_lines(documented) and is_lines(real):
+        yield from differences(read_lines(documented), read_lines(real), path)
+    elif isinstance(documented, list) and isinstance(real, list):
+        if real and not documented:
+            yield f"{path} is documented as empty"
+        for number, one in enumerate(documented):
+            found = [list(differences(one, other, f"{path}.{number}")) for other in real]
+            yield from min(found, key=len, default=[f"{path} is answered empty"])
+    elif kind_of(documented) != kind_of(real) or (is_word(documented, path) and documented != real):
+        yield f"{path} is documented as {documented!r}, and {kind_of(real)} was answered"
+
+
+def kind_of(value: Any) -> str:
+    """Return the type of a value, and of a boolean the value."""
+    if isinstance(value, bool | None):
+        return str(value)
+    return "number" if isinstance(value, int | float) else type(value).__name__
+
+
+def is_word(value: Any, path: str) -> bool:
+    """Return whether a value is a word for programs; a name that people choose is none."""
+    return isinstance(value, str) and WORD.fullmatch(value) is not None and not path.endswith(".store.name")
+
+
+@contextmanager
+def archived(settings: Any) -> Iterator[None]:
+    """Put the events that there are into a file."""
+    Timeline().archive()
+    yield
+
+
+@contextmanager
+def processes(settings: Any) -> Iterator[None]:
+    """Have a web process and a worker that run."""
+    checks = {"embedding": "ok", "index": "ok", "timeline": "ok"}
+    index = next(one["index"] for one in EXAMPLES["status"].answer["processes"])
+    beside("web", facts={"index": index}, **checks)
+    beside("worker")
+    yield
+
+
+@contextmanager
+def chat_model(settings: Any) -> Iterator[None]:
+    """Have a chat model with a price, a budget and calls."""
+    with (
+        running_chat_server() as server,
+        configured(settings, replace(MODEL, base_url=server.base_url("openai")), budget="10"),
+    ):
+        server.say(Reply(models=("gpt-5", "gpt-5-mini")))
+        name = f"openai@{server.address.removeprefix('http://')}"
+        now = utcnow(SYSTEM_CLOCK)
+        price(provider=name)
+        spent("0.18", now.date())
+        for number in range(40):
+            call(provider=name, started_at=now, latency_ms=800 + number)
+        yield
+
+
+# What an example needs besides the examples that it comes after.
+PREPARATIONS: Mapping[str, Callable[[Any], AbstractContextManager[None]]] = {
+    "segments_list": archived,
+    "status": processes,
+    "llm_status": chat_model,
+    "llm_models": chat_model,
+}
+
+
+def prepared(operation_id: str, settings: Any) -> AbstractContextManager[None]:
+    """Return the preparation of an example."""
+    prepare = PREPARATIONS.get(operation_id)
+    return prepare(settings) if prepare else nullcontext()
