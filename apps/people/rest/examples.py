@@ -1,0 +1,68 @@
+"""Examples of the lists of users and other names."""
+
+from typing import Any
+
+from apps.core.schemas.examples import Example
+
+BATCH = ("memories_save", "memories_save_batch")
+ALL = (*BATCH, "events_record")
+
+
+def page(summary: str, after: tuple[str, ...], *results: dict[str, Any], **query: str) -> Example:
+    """Return the example of a list with these results."""
+    answer = {"next": None, "previous": None, "total": len(results), "results": list(results)}
+    return Example(summary, after=after, query={**query, "limit": 20, "count": True}, answer=answer)
+
+
+EXAMPLES = {
+    "users_list": page(
+        "List users",
+        ALL,
+        {"id": "ana", "memories": 2, "inactive_memories": 1, "events": 1},
+        household_id="home",
+    ),
+    "users_retrieve": Example(
+        "Show a user in figures",
+        after=ALL,
+        path={"user_id": "ana"},
+        answer={
+            "id": "ana",
+            "memories": {"active": 2, "superseded": 1, "merged": 0, "rejected": 0, "deleted": 0},
+            "conflicts": {"open": 1, "accepted": 0, "overridden": 0, "reverted": 0, "outdated": 0},
+            "events": 1,
+            "households": 1,
+            "personas": 1,
+            "projects": 1,
+            "types": 2,
+            "sessions": 1,
+            "first_saved_at": "2026-03-01T17:31:04.273000Z",
+            "last_changed_at": "2026-05-01T08:03:22.716000Z",
+            "last_event_at": "2026-03-02T09:30:00Z",
+        },
+    ),
+    "households_list": page(
+        "List households",
+        ALL,
+        {"id": "home", "memories": 2, "inactive_memories": 1, "events": 1},
+        user_id="ana",
+    ),
+    "personas_list": page(
+        "List personas",
+        ALL,
+        {"id": "cook", "memories": 1, "inactive_memories": 0, "events": 0},
+        household_id="home",
+    ),
+    "projects_list": page(
+        "List projects", BATCH, {"id": "birthday", "memories": 1, "inactive_memories": 0}, user_id="ana"
+    ),
+    "types_list": page(
+        "List types of memories",
+        BATCH,
+        {"id": "health", "memories": 1, "inactive_memories": 0},
+        {"id": "home", "memories": 1, "inactive_memories": 1},
+        user_id="ana",
+    ),
+    "sessions_list": page(
+        "List sessions", BATCH, {"id": "chat-7", "memories": 0, "inactive_memories": 1}, user_id="ana"
+    ),
+}
