@@ -28,6 +28,7 @@ pytestmark = pytest.mark.django_db
 RULES = {
     ("permissions", "invalid"),  # an operator key is bound to nothing
     ("expires_at", "invalid"),  # an expiry lies in the future
+    ("expires_at", "in_the_past"),
     ("unbound", "required"),  # a bound, or that there shall be none
     ("unbound", "contradiction"),  # not both
     ("embedding", "dimension"),  # as many numbers as the active model gives
@@ -48,6 +49,7 @@ RULES = {
     ("event_types", "invalid"),  # words with commas between them
     ("last_days", "invalid"),  # a window or a number of days, not both
     ("time_window.from", "invalid"),  # from <= to
+    ("timezone", "unknown_timezone"),  # a name of IANA
     ("time_window", "invalid"),  # a window once: as an object, or by its two ends
     ("candidate.embedding", "dimension"),
     ("existing.embedding", "dimension"),

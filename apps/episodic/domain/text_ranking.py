@@ -80,7 +80,7 @@ class EventIndex:
     def _keyword_scores(self, search: SearchQuery) -> npt.NDArray[np.float64]:
         """Return BM25 by position."""
         terms = terms_of(replace(search, mode=SearchMode.KEYWORD))
-        scores = keyword_scores(terms, [self._store], [self._store.alive]).scores[0]
+        scores = keyword_scores(terms, [self._store], [self._store.alive], zone=search.zone).scores[0]
         by_number = np.zeros(len(self.events) + 1)
         by_number[self._store.ids[self._store.alive]] = scores[self._store.alive]
         return by_number[:0:-1]

@@ -4,7 +4,7 @@ import heapq
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime, tzinfo
 from itertools import count
 from typing import Any
 
@@ -12,6 +12,7 @@ from apps.core.domain.errors import InvalidInputError
 from apps.core.domain.filters.expression import EVERYTHING, Expression
 from apps.core.domain.filters.match import matches
 from apps.core.domain.scope import Scope
+from apps.core.domain.zones import days_before
 from apps.episodic.domain.event import EPOCH, MICROSECOND, EventRecord
 from apps.episodic.domain.filters import event_values
 from apps.retrieval.domain.query import Hit, SearchMode
@@ -44,7 +45,7 @@ class EventQuery:
 
     start, end: the window, both ends included. last_days: a window from that many days ago on, instead of the two.
     event_types: those wanted, none for all. where: what else they must be. text: what the events
-    are about; with it the best matches come first.
+    are about; with it the best matches come first. zone: in which `last_days` and the days of the text are meant.
     """
 
     scope: Scope = field(default_factory=Scope)
@@ -57,13 +58,14 @@ class EventQuery:
     text: str | None = None
     mode: SearchMode | None = None
     explain: bool = False
+    zone: tzinfo | None = None
 
     def window(self, now: datetime) -> Window:
         """Return the window as of now. Raises InvalidInputError."""
         if self.last_days is not None:
             if self.start is not None or self.end is not None:
                 raise InvalidInputError("Send `from` and `to`, or `last_days`, not both.", attr="last_days")
-            return Window(now - timedelta(days=self.last_days))
+            return Window(days_before(now, self.last_days, self.zone))
         if self.start is not None and self.end is not None and self.start > self.end:
             raise InvalidInputError("`from` lies after `to`.", attr="from")
         return Window(self.start, self.end)

@@ -32,7 +32,7 @@ def rank_events(events: Sequence[EventRecord], query: EventQuery, now: datetime)
 
     Without an embedding model compare by words alone and say so; in the mode `vector` raise UnavailableError.
     """
-    search = SearchQuery(query=query.text, mode=query.mode, top_k=query.top_k, explain=query.explain)
+    search = SearchQuery(query=query.text, mode=query.mode, top_k=query.top_k, explain=query.explain, zone=query.zone)
     fallback, compared = None, 0
     index, ranking = None, EMPTY_RANKING
     if events and search.effective_mode is not SearchMode.KEYWORD:

@@ -20,7 +20,15 @@ from apps.core.schemas.filters import FilterField, FilterTextField
 from apps.core.schemas.outputs import JSONObject, Url
 from apps.core.schemas.paging import DEFAULT_PAGE, PageInput, chosen_limit
 from apps.core.schemas.serializers import ScopeInput, scope_of
-from apps.core.schemas.windows import MAX_DAYS, Fields, WindowInput, window_ends
+from apps.core.schemas.windows import (
+    MAX_DAYS,
+    Fields,
+    TimezoneField,
+    WindowInput,
+    settle_time_window,
+    settle_window,
+    window_ends,
+)
 from apps.episodic.domain.event import MAX_EVENT_TYPE_CHARS
 from apps.episodic.domain.filters import EVENT_FIELDS
 from apps.episodic.domain.window import DEFAULT_TOP_K, MAX_EVENT_TYPES, MAX_TOP_K, EventQuery, QueryResult
@@ -49,6 +57,7 @@ class EventQueryInput(ScopeInput):
         max_value=MAX_DAYS,
         help_text="From so many days ago on, instead of a window.",
     )
+    timezone = TimezoneField()
     limit = StrictIntegerField(
         required=False, min_value=1, max_value=MAX_TOP_K, help_text=f"How many events at most. Default {DEFAULT_TOP_K}."
     )
@@ -74,6 +83,7 @@ class EventQueryInput(ScopeInput):
         return {**super().get_fields(), **window_ends()}
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        attrs = settle_window(settle_time_window(attrs), attrs.get("timezone"))
         ends = [name for name in ("start", "end", "last_days") if attrs.get(name) is not None]
         if attrs.get("time_window") and ends:
             name = "last_days" if ends == ["last_days"] else "time_window"
@@ -100,6 +110,7 @@ def query_of(data: dict[str, Any]) -> EventQuery:
         text=data.get("query"),
         mode=SearchMode(mode) if mode else None,
         explain=data["explain"],
+        zone=data.get("timezone"),
     )
 
 
@@ -123,6 +134,7 @@ class EventListInput(PageInput):
     last_days = FiniteNumberField(
         required=False, min_value=0, max_value=MAX_DAYS, help_text="From so many days ago on, instead of a window."
     )
+    timezone = TimezoneField()
     filter = FilterTextField(EVENT_FIELDS, source="where")
 
     def get_fields(self) -> Fields:
@@ -138,6 +150,7 @@ class EventListInput(PageInput):
         return types
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        attrs = settle_window(attrs, attrs.get("timezone"))
         check_window(list_query_of(attrs))
         return attrs
 
@@ -152,6 +165,7 @@ def list_query_of(data: dict[str, Any]) -> EventQuery:
         top_k=data.get("limit", DEFAULT_PAGE),
         event_types=data.get("event_types", ()),
         where=data.get("where") or EVERYTHING,
+        zone=data.get("timezone"),
     )
 
 

@@ -7,9 +7,11 @@ may not see influences no score.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import tzinfo
 
 import numpy as np
 
+from apps.retrieval.domain.days import DaysOfRows, is_date_word
 from apps.retrieval.domain.postings import Bools, Floats
 from apps.retrieval.domain.rows import RowStore
 from apps.retrieval.domain.text.terms import term_hash
@@ -45,20 +47,29 @@ class TermDetail:
 
 
 def keyword_scores(
-    words: Sequence[str], stores: Sequence[RowStore], visible: Sequence[Bools], keep_details: bool = False
+    words: Sequence[str],
+    stores: Sequence[RowStore],
+    visible: Sequence[Bools],
+    keep_details: bool = False,
+    zone: tzinfo | None = None,
 ) -> KeywordScores:
-    """Score every visible slot of the stores for the terms of a query; the first MAX_QUERY_TERMS count."""
+    """Score every visible slot of the stores for the terms of a query; the first MAX_QUERY_TERMS count.
+
+    zone: in which a row has happened on a day; None for the words of its writer's day, which it is stored with.
+    """
     documents = sum(int(mask.sum()) for mask in visible)
     lengths = [store.document_lengths() for store in stores]
     total_length = sum(float(length[mask].sum()) for length, mask in zip(lengths, visible, strict=True))
     mean = total_length / documents if documents and total_length else 1.0
     norms = [K1 * (1 - B + B * length / mean) for length in lengths]
     result = KeywordScores([np.zeros(store.size) for store in stores], [])
+    days = None if zone is None else [DaysOfRows(store, zone) for store in stores]
     for word in words[:MAX_QUERY_TERMS]:
-        weights = [
-            np.where(mask, store.term_weights(term_hash(word)), 0.0)
-            for store, mask in zip(stores, visible, strict=True)
-        ]
+        if days is not None and is_date_word(word):
+            every = [its.term_weights(word) for its in days]
+        else:
+            every = [store.term_weights(term_hash(word)) for store in stores]
+        weights = [np.where(mask, found, 0.0) for mask, found in zip(visible, every, strict=True)]
         idf = inverse_document_frequency(documents, sum(int(np.count_nonzero(w)) for w in weights))
         shares = [idf * w * (K1 + 1) / (w + norm) for w, norm in zip(weights, norms, strict=True)]
         for total, share in zip(result.scores, shares, strict=True):

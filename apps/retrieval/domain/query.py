@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, tzinfo
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -32,6 +32,7 @@ class SearchQuery:
     which a row passes the tag as well. start and end: when the row happened, both included.
     current_first: whether of two hits that speak of one matter the newer one comes first (`domain.matters`).
     where: a filter of the rows. allowed: the ids of those that pass it, found out by the store.
+    zone: in which days and weekdays of the query are meant; None for the day of each row's writer.
     """
 
     scope: Scope = field(default_factory=Scope)
@@ -49,6 +50,7 @@ class SearchQuery:
     current_first: bool | None = None
     where: Expression | None = None
     allowed: npt.NDArray[np.int64] | None = None
+    zone: tzinfo | None = None
 
     @property
     def effective_mode(self) -> SearchMode:

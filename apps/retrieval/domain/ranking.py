@@ -89,7 +89,7 @@ def rank_by_score(
         return rank_nearest(query, vector, stores, visible, now, half_lives, costs)
     words = None
     if query.effective_mode is not SearchMode.VECTOR:
-        words = keyword_scores(terms, stores, visible, keep_details=query.explain)
+        words = keyword_scores(terms, stores, visible, keep_details=query.explain, zone=query.zone)
     scored = score_rows(query, vector, stores, words, now, half_lives)
     filters = row_filters(query, stores)
     if query.min_confidence is not None:

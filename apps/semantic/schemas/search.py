@@ -1,13 +1,14 @@
 """Inputs and outputs of searches."""
 
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Annotated, Any, NotRequired, TypedDict
 
 from rest_framework import serializers
 
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.filters.expression import EVERYTHING
+from apps.core.domain.zones import days_before
 from apps.core.schemas.fields import (
     StrictBooleanField,
     StrictCharField,
@@ -20,7 +21,7 @@ from apps.core.schemas.filters import FilterField
 from apps.core.schemas.outputs import Uuid
 from apps.core.schemas.paging import chosen_limit
 from apps.core.schemas.serializers import scope_of
-from apps.core.schemas.windows import MAX_DAYS, WindowInput
+from apps.core.schemas.windows import MAX_DAYS, TimezoneField, WindowInput, settle_time_window
 from apps.retrieval.domain.explain import explain_hit
 from apps.retrieval.domain.query import DEFAULT_TOP_K, MAX_TOP_K, SearchMode, SearchQuery
 from apps.semantic.domain.filters import MEMORY_FIELDS
@@ -51,6 +52,7 @@ class SearchInput(TagsInput):
     min_confidence = share_field("Only memories that are at least this sure now.")
     time_window = WindowInput(required=False, allow_null=True)
     last_days = StrictFloatField(required=False, allow_null=True, min_value=0, max_value=MAX_DAYS)
+    timezone = TimezoneField()
     source = StrictCharField(required=False, max_length=64)
     filter = FilterField(MEMORY_FIELDS, source="where")
     mode = StrictChoiceField(choices=[mode.value for mode in SearchMode], required=False)
@@ -74,7 +76,7 @@ class SearchInput(TagsInput):
         if attrs.get("time_window") and attrs.get("last_days") is not None:
             raise serializers.ValidationError({"last_days": ["Give time_window or last_days, not both."]})
         chosen_limit(attrs, DEFAULT_TOP_K)
-        return attrs
+        return settle_time_window(attrs)
 
 
 def make_query(data: Mapping[str, Any]) -> SearchQuery:
@@ -82,7 +84,7 @@ def make_query(data: Mapping[str, Any]) -> SearchQuery:
     window = data.get("time_window") or {}
     start = window.get("start")
     if data.get("last_days") is not None:
-        start = utcnow(SYSTEM_CLOCK) - timedelta(days=data["last_days"])
+        start = days_before(utcnow(SYSTEM_CLOCK), data["last_days"], data.get("timezone"))
     tags = {name: data[name] for name in (*TAGS, "session_id", "source") if data.get(name)}
     if "is_global" in data:
         tags["is_global"] = "true" if data["is_global"] else "false"
@@ -99,6 +101,7 @@ def make_query(data: Mapping[str, Any]) -> SearchQuery:
         tags=tags,
         explain=data["explain"],
         current_first=data.get("current_first"),
+        zone=data.get("timezone"),
         where=None if data.get("where") is EVERYTHING else data.get("where"),
     )
 
