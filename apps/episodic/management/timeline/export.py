@@ -1,15 +1,12 @@
 """`timeline export`: the events of a scope as NDJSON."""
 
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import BinaryIO
 
 from django.core.management.base import CommandError, CommandParser
 
 from apps.core.domain.scope import Scope, system_access
+from apps.core.files import new_file
 from apps.episodic.domain.segment_file.lines import encode_line
 from apps.episodic.domain.window import EventQuery
 from apps.episodic.management.timeline.subcommand import Console, Options, Subcommand, count_of
@@ -60,28 +57,6 @@ def run_export(console: Console, options: Options) -> None:
             f"{count_of(damaged, 'damaged segment')} could not be read, and events may be missing. "
             "Repair with `manage.py timeline doctor --repair`, and export again."
         )
-
-
-@contextmanager
-def new_file(path: Path) -> Iterator[BinaryIO]:
-    """Create a file for its owner only; when something goes wrong, none is left."""
-    try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except OSError as error:
-        raise unwritable(path, error) from error
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            yield file
-    except BaseException as error:
-        path.unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            raise unwritable(path, error) from error
-        raise
-
-
-def unwritable(path: Path, error: OSError) -> CommandError:
-    """Return the error for a file that the system refuses to write."""
-    return CommandError(f"{path} cannot be written: {error.strerror or type(error).__name__}.")
 
 
 EXPORT = Subcommand("export", "Write events to a file, one JSON object a line.", run_export, add_export_arguments)

@@ -1,0 +1,31 @@
+"""Files that commands write for operators."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from django.core.management.base import CommandError
+
+
+@contextmanager
+def new_file(path: Path) -> Iterator[BinaryIO]:
+    """Create a file for its owner only; when something goes wrong, none is left."""
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except OSError as error:
+        raise unwritable(path, error) from error
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            yield file
+    except BaseException as error:
+        path.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise unwritable(path, error) from error
+        raise
+
+
+def unwritable(path: Path, error: OSError) -> CommandError:
+    """Return the error for a file that the system refuses to write."""
+    return CommandError(f"{path} cannot be written: {error.strerror or type(error).__name__}.")
