@@ -1,6 +1,6 @@
 """What every store of personal data can do (DESIGN D16)."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -18,17 +18,20 @@ Line = dict[str, Any]
 class ExportRequest:
     """What an export holds. scope: whose data, everything when it names nothing. filters: by the name of a store.
 
-    with_vectors: memories come with the vectors of the active embedding space.
+    written: the filters as the caller wrote them. with_vectors: memories come with the vectors of the active embedding
+    space. is_operator: what only operators see is included.
     """
 
     scope: Scope = field(default_factory=Scope)
     filters: Mapping[str, Expression] = field(default_factory=dict)
+    written: Mapping[str, Any] = field(default_factory=dict)
     with_vectors: bool = False
+    is_operator: bool = False
 
     @property
     def is_everything(self) -> bool:
         """Return whether it is about the hub as a whole rather than about some of its people."""
-        return not self.scope.named() and not self.filters
+        return self.is_operator and not self.scope.named() and not self.filters
 
     def where(self, store: str) -> Expression:
         """Return the filter of a store."""
@@ -40,7 +43,8 @@ class PersonalStore:
 
     name: unique, for filters, progress and certificates. models: the tables that it answers for. kinds: of the lines
     that it exports and loads, in this order. order: stores are exported and loaded by it, those that others refer to
-    first, and forgotten from the last to the first. filter_fields: by which an export can narrow it.
+    first, and forgotten from the last to the first. filter_fields: by which an export can narrow it. is_settings: what
+    operators have configured; it is part of an export of everything, and is loaded into an empty hub only.
     """
 
     name: ClassVar[str]
@@ -48,24 +52,31 @@ class PersonalStore:
     models: ClassVar[tuple[type[Model], ...]] = ()
     kinds: ClassVar[tuple[str, ...]] = ()
     filter_fields: ClassVar[Fields | None] = None
+    is_settings: ClassVar[bool] = False
 
     def export(self, asked: ExportRequest) -> Iterator[Line]:
-        """Yield lines in an order that does not depend on the keys of rows, so that equal hubs yield equal lines.
+        """Return lines in the order of arrival, in which they are loaded again, so that equal hubs have equal lines.
 
-        Runs inside the transaction of the export, in bounded memory. A store that keeps nothing worth moving to another
-        hub, such as what is only on its way, yields none.
+        It is called inside the transaction of the export, before the first line of any store is taken, and takes
+        bounded memory. A store that keeps nothing worth moving to another hub, such as what is only on its way, has
+        none. Raises SnapshotBrokenError, also while lines are taken.
         """
         return iter(())
+
+    def count_damaged(self, asked: ExportRequest) -> int:
+        """Return how many of its files cannot be read, so that lines may be missing."""
+        return 0
 
     def load(self, lines: Sequence[Line]) -> int:
         """Write lines of one kind, in the caller's transaction, and return how many were new.
 
-        A line that is in the hub already changes nothing. Raises `LineError` for a line that cannot be written.
+        A line that is in the hub already changes nothing. Raises LineError for a line that cannot be written.
         """
         raise NotImplementedError(f"{self.name} loads no lines.")
 
-    def loaded(self) -> None:
-        """Finish an import once all lines are committed: build what is not in the lines."""
+    def is_empty(self) -> bool:
+        """Return whether it holds nothing of anybody."""
+        return not any(model._default_manager.exists() for model in self.models)
 
     def count(self, user_id: str) -> int:
         """Return how many rows, lines or files of a user it holds."""
@@ -90,3 +101,11 @@ class LineError(Exception):
         super().__init__(problem)
         self.place = place
         self.problem = problem
+
+
+class SnapshotBrokenError(Exception):
+    """What a snapshot needs cannot be read. settle: what to do once its transaction is over, so that the next can."""
+
+    def __init__(self, settle: Callable[[], None]) -> None:
+        super().__init__()
+        self.settle = settle

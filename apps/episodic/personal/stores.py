@@ -1,17 +1,26 @@
 """The stores of the timeline."""
 
-from apps.core.personal.store import PersonalStore
-from apps.episodic.domain.filters import EVENT_FIELDS
-from apps.episodic.models import TimelineEvent
+from apps.core.personal.settings_table import SettingsStore
+from apps.episodic.models import RetentionPolicy, TimelineEvent
+from apps.episodic.personal.events import EventTransfer
 
 
-class EventStore(PersonalStore):
+class EventStore(EventTransfer):
     """Events, in rows and in segment files."""
 
     name = "events"
     order = 10
     models = (TimelineEvent,)
-    filter_fields = EVENT_FIELDS
 
 
-STORES = (EventStore(),)
+class RetentionPolicyStore(SettingsStore):
+    """How long events are kept."""
+
+    name = "retention_policies"
+    order = 6
+    models = (RetentionPolicy,)
+    kinds = ("retention_policies",)
+    key = ("household_id",)
+
+
+STORES = (RetentionPolicyStore(), EventStore())

@@ -18,7 +18,7 @@ from apps.episodic.domain.window import EventQuery, Window
 from apps.episodic.queries.archived import read_in_order
 from apps.episodic.queries.query import events_query
 from apps.episodic.store.archived_segments import ArchivedFileDamagedError, unreadable_error
-from apps.episodic.store.file_cache import archive_cache, catalogue_contention
+from apps.episodic.store.file_cache import ArchiveView, archive_cache, catalogue_contention
 from apps.episodic.store.rows import EVENT_COLUMNS, ROWS_COUNT, VERSION, record_of, rows_where
 
 MAX_TRIES = 50
@@ -88,8 +88,10 @@ def events_count(access: Access, query: EventQuery, clock: Clock = SYSTEM_CLOCK)
     return found.returned + found.dropped["beyond_top_k"]
 
 
-def read_from(wanted: ExportFilter, last: Position | None) -> Iterator[EventRecord]:
-    """Yield the events of one moment that come after a position.
+def read_from(
+    wanted: ExportFilter, last: Position | None = None, known: ArchiveView | None = None
+) -> Iterator[EventRecord]:
+    """Yield the events of one moment that come after a position. known: the files of the caller's snapshot.
 
     Raises StaleViewError, ArchivedFileDamagedError, OSError.
     """
@@ -98,8 +100,8 @@ def read_from(wanted: ExportFilter, last: Position | None) -> Iterator[EventReco
     with closing(connection.chunked_cursor()) as cursor:
         cursor.execute(SQL.format(**conditions), values)
         first = cursor.fetchmany(ROWS_AT_ONCE)
-        view = archive_cache().at(first[0][0])
-        if view is None:
+        view = known or archive_cache().at(first[0][0])
+        if view is None or view.listing.version != first[0][0]:
             raise StaleViewError
         selection = view.index.select(wanted.scope, wanted.window.start, wanted.window.end)
         files = [filter(wanted.matches, events) for events in read_in_order(view, selection)]

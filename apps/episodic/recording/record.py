@@ -130,14 +130,7 @@ def commit_events(unique: Mapping[UUID, EventRecord], actor: str, clock: Clock) 
 
 def record_new(unique: Mapping[UUID, EventRecord], actor: str, clock: Clock) -> dict[UUID, RecordResult]:
     """Insert what is new and find the rest, in the caller's transaction; emit a hub event for each new event."""
-    results: dict[UUID, RecordResult] = {}
-    for _ in range(MAX_TRIES):
-        missing = [record for identity, record in unique.items() if identity not in results]
-        results |= try_record(missing, clock)
-        if len(results) == len(unique):
-            break
-    else:
-        raise UnavailableError("The same events are being recorded and removed at once. Try again.")
+    results = find_or_insert(unique, clock)
     ordered = [results[identity] for identity in unique]
     new = [result for result in ordered if result.action is RecordAction.RECORDED]
     emit_many([saved_event(result, actor) for result in new], clock=clock)
@@ -148,6 +141,20 @@ def record_new(unique: Mapping[UUID, EventRecord], actor: str, clock: Clock) -> 
 
     transaction.on_commit(count)
     return results
+
+
+def find_or_insert(unique: Mapping[UUID, EventRecord], clock: Clock) -> dict[UUID, RecordResult]:
+    """Insert what is new and find the rest, in the caller's transaction. unique: by identity.
+
+    Raises UnavailableError, and ArchivedFileDamagedError, which is to be reported once the transaction is over.
+    """
+    results: dict[UUID, RecordResult] = {}
+    for _ in range(MAX_TRIES):
+        missing = [record for identity, record in unique.items() if identity not in results]
+        results |= try_record(missing, clock)
+        if len(results) == len(unique):
+            return results
+    raise UnavailableError("The same events are being recorded and removed at once. Try again.")
 
 
 def saved_event(result: RecordResult, actor: str) -> EventSaved:

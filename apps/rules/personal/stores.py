@@ -1,10 +1,10 @@
 """The store of rules."""
 
-from apps.core.personal.store import PersonalStore
 from apps.rules.models import MergeRule, MergeRuleVersion
+from apps.rules.personal.rules import RuleTransfer
 
 
-class RuleStore(PersonalStore):
+class RuleStore(RuleTransfer):
     """Rules and their history: their conditions may name a user."""
 
     name = "rules"

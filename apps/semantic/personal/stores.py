@@ -1,7 +1,5 @@
 """The stores of the memories, one for each group of tables that is exported and forgotten together."""
 
-from apps.core.personal.store import PersonalStore
-from apps.semantic.domain.filters import MEMORY_FIELDS
 from apps.semantic.models import (
     BridgeAudit,
     Conflict,
@@ -13,18 +11,21 @@ from apps.semantic.models import (
     MemoryRevision,
     MemoryShard,
 )
+from apps.semantic.personal.bridge import BridgeTransfer, RoutingPolicyStore
+from apps.semantic.personal.consolidations import ConsolidationTransfer
+from apps.semantic.personal.memories import MemoryTransfer
+from apps.semantic.personal.receipts import ReceiptTransfer
 
 
-class MemoryStore(PersonalStore):
+class MemoryStore(MemoryTransfer):
     """Memories with their vectors and their history, and what indexes were built of them."""
 
     name = "memories"
     order = 20
     models = (Memory, MemoryEmbedding, MemoryRevision, MemoryShard)
-    filter_fields = MEMORY_FIELDS
 
 
-class ReceiptStore(PersonalStore):
+class ReceiptStore(ReceiptTransfer):
     """Receipts of conflicts, and what a chat model said of their pairs."""
 
     name = "receipts"
@@ -32,7 +33,7 @@ class ReceiptStore(PersonalStore):
     models = (Conflict, JudgedPair)
 
 
-class BridgeStore(PersonalStore):
+class BridgeStore(BridgeTransfer):
     """The course of events that become memories, and the audit of those that were pruned."""
 
     name = "bridge"
@@ -40,7 +41,7 @@ class BridgeStore(PersonalStore):
     models = (Ingestion, BridgeAudit)
 
 
-class ConsolidationStore(PersonalStore):
+class ConsolidationStore(ConsolidationTransfer):
     """Where consolidations look, which may be one user's memories."""
 
     name = "consolidations"
@@ -48,4 +49,4 @@ class ConsolidationStore(PersonalStore):
     models = (Consolidation,)
 
 
-STORES = (MemoryStore(), ReceiptStore(), BridgeStore(), ConsolidationStore())
+STORES = (RoutingPolicyStore(), MemoryStore(), ReceiptStore(), BridgeStore(), ConsolidationStore())

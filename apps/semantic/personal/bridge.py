@@ -1,0 +1,71 @@
+"""The bridge from the timeline in exports and imports: the course of each event, audit records, and the policies."""
+
+from collections.abc import Iterator, Sequence
+
+from apps.core.domain.filters.expression import EVERYTHING
+from apps.core.personal.columns import Columns
+from apps.core.personal.settings_table import SettingsStore
+from apps.core.personal.store import ExportRequest, Line, PersonalStore
+from apps.semantic.models import BridgeAudit, Ingestion, Memory, RoutingPolicy
+from apps.semantic.personal.memories import AT_ONCE, among, asked_memories, uuid_at
+from apps.semantic.personal.receipts import number_at, numbers_of, read_at, references
+
+ROUTED, AUDIT = "routed_event", "audit_record"
+
+
+class BridgeTransfer(PersonalStore):
+    """Exports the course of events and the audit of pruned ones, and loads them again."""
+
+    kinds = (ROUTED, AUDIT)
+
+    def export(self, asked: ExportRequest) -> Iterator[Line]:
+        """Yield both in the order in which they were written."""
+        routed, audits = Columns(Ingestion), Columns(BridgeAudit)
+        courses = Ingestion.objects.filter(**asked.scope.named()).filter(among(asked, "memory")).order_by("pk")
+        for row in courses.select_related("memory").iterator(AT_ONCE):
+            yield {"kind": ROUTED, **routed.values(row), **references(row, ("memory",))}
+        records = BridgeAudit.objects.filter(**asked.scope.named()).order_by("pk")
+        if asked.where("memories") != EVERYTHING:
+            records = records.filter(memory__in=asked_memories(asked).values("uuid"))
+        for record in records.iterator(AT_ONCE):
+            yield {"kind": AUDIT, **audits.values(record)}
+
+    def load(self, lines: Sequence[Line]) -> int:
+        """Write those that the hub does not have. Events that still waited become memories here."""
+        return load_audit(lines) if lines[0]["kind"] == AUDIT else load_courses(lines)
+
+
+def load_courses(lines: Sequence[Line]) -> int:
+    """Write the courses of events that the hub does not have. Return how many."""
+    columns, uuids = Columns(Ingestion), [uuid_at(place, line, "event_id") for place, line in enumerate(lines)]
+    known = set(Ingestion.objects.filter(event_id__in=uuids).values_list("event_id", flat=True))
+    memories, rows = numbers_of(Memory, lines, ("memory",)), []
+    for place, (uuid, line) in enumerate(zip(uuids, lines, strict=True)):
+        if uuid not in known:
+            row = Ingestion(**read_at(columns, place, line, ("memory",)))
+            if line.get("memory") is not None:
+                row.memory_id = number_at(place, line, "memory", memories)
+            rows.append(row)
+    return len(Ingestion.objects.bulk_create(rows))
+
+
+def load_audit(lines: Sequence[Line]) -> int:
+    """Write the audit records that the hub does not have. Return how many."""
+    columns, uuids = Columns(BridgeAudit), [uuid_at(place, line, "uuid") for place, line in enumerate(lines)]
+    known = set(BridgeAudit.objects.filter(uuid__in=uuids).values_list("uuid", flat=True))
+    rows = [
+        BridgeAudit(**read_at(columns, place, line, ()))
+        for place, (uuid, line) in enumerate(zip(uuids, lines, strict=True))
+        if uuid not in known
+    ]
+    return len(BridgeAudit.objects.bulk_create(rows))
+
+
+class RoutingPolicyStore(SettingsStore):
+    """Which events become memories."""
+
+    name = "routing_policies"
+    order = 7
+    models = (RoutingPolicy,)
+    kinds = ("routing_policies",)
+    key = ("name",)

@@ -1,0 +1,40 @@
+"""Consolidations in exports of everything: where each looks, and how far it has come."""
+
+from collections.abc import Iterator, Sequence
+
+from apps.core.personal.columns import Columns
+from apps.core.personal.store import ExportRequest, Line, PersonalStore
+from apps.semantic.models import Consolidation, Memory
+from apps.semantic.personal.receipts import number_at, numbers_of, read_at
+
+CONSOLIDATION, LAST = "consolidation", "last_memory"
+# The number of a row of this hub, which is exported as the memory that has it.
+CURSOR = ("cursor",)
+
+
+class ConsolidationTransfer(PersonalStore):
+    """Exports consolidations and loads those that the hub does not have, with the memories where they stopped."""
+
+    kinds = (CONSOLIDATION,)
+
+    def export(self, asked: ExportRequest) -> Iterator[Line]:
+        """Yield consolidations by name, if the hub as a whole is exported."""
+        if not asked.is_everything:
+            return
+        columns = Columns(Consolidation, CURSOR)
+        for row in Consolidation.objects.order_by("name"):
+            last = Memory.objects.filter(pk__lte=row.cursor).order_by("-pk").values_list("uuid", flat=True).first()
+            yield {"kind": CONSOLIDATION, **columns.values(row), LAST: None if last is None else str(last)}
+
+    def load(self, lines: Sequence[Line]) -> int:
+        """Write those whose names the hub does not have."""
+        columns, memories = Columns(Consolidation, CURSOR), numbers_of(Memory, lines, (LAST,))
+        known = set(Consolidation.objects.values_list("name", flat=True))
+        rows = []
+        for place, line in enumerate(lines):
+            row = Consolidation(**read_at(columns, place, line, (LAST,)))
+            if line.get(LAST) is not None:
+                row.cursor = number_at(place, line, LAST, memories)
+            if row.name not in known:
+                rows.append(row)
+        return len(Consolidation.objects.bulk_create(rows))

@@ -1,0 +1,208 @@
+"""Memories in exports and imports, with their vectors and their history."""
+
+import binascii
+from base64 import b64decode, b64encode
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+from django.db.models import Prefetch, Q, QuerySet
+
+from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
+from apps.core.domain.filters.expression import EVERYTHING
+from apps.core.personal.columns import Columns, next_ids
+from apps.core.personal.store import ExportRequest, Line, LineError, PersonalStore
+from apps.llm.selectors import EmbeddingSpace
+from apps.retrieval.domain.content import content_hash
+from apps.semantic.domain.filters import MEMORY_FIELDS
+from apps.semantic.models import Memory, MemoryEmbedding, MemoryRevision, MemoryStatus
+from apps.semantic.models.filters import memory_condition
+from apps.semantic.store.embedding_space import Vector, embed, hold_space, with_current_space
+from apps.semantic.store.rows import word_columns
+from apps.semantic.store.unit_of_work import copy_rows, copy_vectors, lock_shards
+
+MEMORY, LINK = "memory", "memory_link"
+AT_ONCE = 500
+# What is made of the words, and how often a row of this hub was changed.
+DERIVED = ("content_hash", "lexemes", "question_share", "fullness", "lexemes_version", "version")
+FLOAT32 = np.dtype("<f4")
+
+
+def asked_memories(asked: ExportRequest) -> QuerySet[Memory]:
+    """Return the memories of an export."""
+    found = Memory.objects.in_scope(asked.scope)
+    where = asked.where("memories")
+    return found if where == EVERYTHING else found.filter(memory_condition(where, utcnow(SYSTEM_CLOCK)))
+
+
+def among(asked: ExportRequest, *names: str) -> Q:
+    """Return the condition that each of these references is nothing, or a memory of the export."""
+    if asked.where("memories") == EVERYTHING:
+        return Q()
+    memories, both = asked_memories(asked).values("pk"), Q()
+    for name in names:
+        both &= Q(**{name: None}) | Q(**{f"{name}__in": memories})
+    return both
+
+
+@dataclass
+class LoadedMemory:
+    """A memory that is to be loaded, its history, and its vector where the line has one of the active space."""
+
+    row: Memory
+    history: list[MemoryRevision]
+    vector: Vector | None
+    is_given: bool
+
+
+@dataclass
+class MemoryReader:
+    """Makes rows of lines."""
+
+    space: EmbeddingSpace
+    memories: Columns = field(default_factory=lambda: Columns(Memory, DERIVED))
+    revisions: Columns = field(default_factory=lambda: Columns(MemoryRevision))
+
+    def read(self, line: Line) -> LoadedMemory:
+        """Return what a line says. Raises ValueError."""
+        values = self.memories.read(line, further=("history", "embedding"))
+        row = Memory(**values, content_hash=content_hash(values["content"]))
+        for name, value in word_columns(row.content, row.keywords, row.context, row.occurred_at).items():
+            setattr(row, name, value)
+        steps = line.get("history", [])
+        if not isinstance(steps, list):
+            raise ValueError("history is not what it should be")
+        history = [MemoryRevision(memory=row, **self.revisions.read(step)) for step in steps]
+        vector, is_given = self.vector_of(line.get("embedding"))
+        return LoadedMemory(row, history, vector, is_given)
+
+    def vector_of(self, embedding: Any) -> tuple[Vector | None, bool]:
+        """Return the vector of a line if it is of the active space, and whether its writer had sent it."""
+        if embedding is None:
+            return None, False
+        try:
+            if (embedding["model"], embedding["dimension"]) != (self.space.model, self.space.dimension):
+                return None, False
+            vector = np.frombuffer(b64decode(embedding["vector"], validate=True), dtype=FLOAT32)
+            is_given = bool(embedding["is_given"])
+        except (KeyError, TypeError, binascii.Error, ValueError) as error:
+            raise ValueError("embedding is not what it should be") from error
+        if len(vector) != self.space.dimension or not np.isfinite(vector).all():
+            raise ValueError(f"embedding has not {self.space.dimension} numbers")
+        return vector.astype(np.float32), is_given
+
+
+class MemoryTransfer(PersonalStore):
+    """Exports memories and loads them again. What one is superseded by comes after all of them."""
+
+    kinds = (MEMORY, LINK)
+    filter_fields = MEMORY_FIELDS
+
+    def export(self, asked: ExportRequest) -> Iterator[Line]:
+        """Yield memories in the order in which they were saved, then what supersedes which."""
+        memories, steps = Columns(Memory, DERIVED), Columns(MemoryRevision)
+        wanted = MemoryEmbedding.objects.filter(space__is_active=True).select_related("space")
+        vectors = wanted if asked.with_vectors else wanted.filter(is_given=True)
+        rows = asked_memories(asked).order_by("pk").defer("lexemes")
+        complete = rows.prefetch_related("revisions", Prefetch("embeddings", vectors, to_attr="exported"))
+        for row in complete.iterator(chunk_size=AT_ONCE):
+            line: Line = {"kind": MEMORY, **memories.values(row)}
+            line["history"] = [steps.values(step) for step in row.revisions.all()]
+            for embedding in row.exported:
+                line["embedding"] = embedding_value(embedding)
+            yield line
+        links = rows.filter(among(asked, "superseded_by"), superseded_by__isnull=False)
+        for uuid, by, status in links.values_list("uuid", "superseded_by__uuid", "status").iterator(AT_ONCE):
+            yield {"kind": LINK, "memory": str(uuid), "superseded_by": str(by), "status": status}
+
+    def load(self, lines: Sequence[Line]) -> int:
+        """Write memories that the hub does not have, or what supersedes them."""
+        if lines[0]["kind"] == LINK:
+            return load_links(lines)
+        return with_current_space(lambda space: load_memories(lines, space))
+
+
+def embedding_value(embedding: MemoryEmbedding) -> dict[str, Any]:
+    """Return a vector as a line has it: numbers of 32 bits, the lowest byte first, in Base64."""
+    vector = np.asarray(embedding.vector, dtype=FLOAT32).tobytes()
+    return {
+        "model": embedding.space.model,
+        "dimension": embedding.space.dimension,
+        "is_given": embedding.is_given,
+        "vector": b64encode(vector).decode(),
+    }
+
+
+def stored_uuids(uuids: Collection[UUID]) -> set[UUID]:
+    """Return which of these memories are in the hub."""
+    return set(Memory.objects.filter(uuid__in=uuids).values_list("uuid", flat=True))
+
+
+def load_memories(lines: Sequence[Line], space: EmbeddingSpace) -> int:
+    """Write the memories that the hub does not have, with vectors of a space. Return how many."""
+    reader, uuids = MemoryReader(space), [uuid_at(place, line, "uuid") for place, line in enumerate(lines)]
+    known, loaded = stored_uuids(uuids), dict[UUID, LoadedMemory]()
+    for place, (uuid, line) in enumerate(zip(uuids, lines, strict=True)):
+        try:
+            if uuid not in known:
+                loaded.setdefault(uuid, reader.read(line))
+        except ValueError as error:
+            raise LineError(place, str(error)) from error
+    if not loaded:
+        return 0
+    missing = [one for one in loaded.values() if one.vector is None]
+    if missing:
+        for one, vector in zip(missing, embed([one.row.content for one in missing]), strict=True):
+            one.vector = vector
+    versions = lock_shards(one.row.user_id for one in loaded.values())
+    hold_space(space)
+    arrived = stored_uuids(loaded)  # by another import, while vectors were made
+    new = [one for uuid, one in loaded.items() if uuid not in arrived]
+    write_memories(new, versions, space)
+    return len(new)
+
+
+def write_memories(new: Sequence[LoadedMemory], versions: Mapping[str, int], space: EmbeddingSpace) -> None:
+    """Insert memories with their history and their vectors, in the caller's transaction."""
+    for one, pk in zip(new, next_ids(Memory, len(new)), strict=True):
+        one.row.pk, one.row.version = pk, versions[one.row.user_id]
+        for step in one.history:
+            step.memory_id = pk
+    copy_rows(Memory, [one.row for one in new], with_id=True)
+    copy_vectors(
+        [MemoryEmbedding(memory=one.row, space=space, vector=one.vector, is_given=one.is_given) for one in new]
+    )
+    copy_rows(MemoryRevision, [step for one in new for step in one.history], with_id=False)
+
+
+def load_links(lines: Sequence[Line]) -> int:
+    """Write what supersedes memories, where that is not said and their status is still the one of the line."""
+    pairs = [(uuid_at(at, line, "memory"), uuid_at(at, line, "superseded_by")) for at, line in enumerate(lines)]
+    rows = Memory.objects.filter(uuid__in={uuid for pair in pairs for uuid in pair})
+    found = {row.uuid: row for row in rows.only("uuid", "user_id")}
+    for place, pair in enumerate(pairs):
+        if not found.keys() >= set(pair):
+            raise LineError(place, "it names a memory that is neither in the hub nor in the lines before")
+    status = {memory: line.get("status") for (memory, _), line in zip(pairs, lines, strict=True)}
+    unsaid = Memory.objects.filter(uuid__in=status, superseded_by=None).exclude(status=MemoryStatus.ACTIVE)
+    users = set(unsaid.values_list("user_id", flat=True))
+    versions = lock_shards(users) if users else {}
+    by = dict(pairs)
+    changed = [row for row in unsaid.filter(user_id__in=users) if row.status == status[row.uuid]]
+    for row in changed:
+        row.superseded_by_id, row.version = found[by[row.uuid]].pk, versions[row.user_id]
+    Memory.objects.bulk_update(changed, ["superseded_by", "version"])
+    return len(changed)
+
+
+def uuid_at(place: int, line: Line, name: str) -> UUID:
+    """Return an id that a line names. Raises LineError."""
+    value = line.get(name)
+    try:
+        if isinstance(value, str):
+            return UUID(value)
+    except ValueError:
+        pass
+    raise LineError(place, f"{name} is no id")
