@@ -26,7 +26,8 @@ class Api:
         data = body if isinstance(body, str | bytes) else json.dumps(body)
         headers = {"Authorization": f"Bearer {self.key}"} if self.key else {}
         payload = "" if body is None else data
-        return self.client.generic(method, path, payload, content_type="application/json", headers=headers)
+        answer = self.client.generic(method, path, payload, content_type="application/json", headers=headers)
+        return whole(answer) if answer.streaming else answer
 
     def get(self, path: str) -> HttpResponse:
         return self.call("GET", path)
@@ -53,6 +54,12 @@ class Api:
         assert response.status_code == 200, response.content
         answer: dict[str, Any] = response.json()
         return answer
+
+
+def whole(answer: Any) -> HttpResponse:
+    """Return an answer that is made while it is sent, to its end."""
+    content = b"".join(answer.streaming_content)
+    return HttpResponse(content, status=answer.status_code, headers=dict(answer.headers))
 
 
 def api_for(scope: Scope, permission: Permission = Permission.WRITE, **options: Any) -> Api:

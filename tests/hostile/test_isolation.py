@@ -137,6 +137,33 @@ def test_events_their_totals_and_filters_know_only_what_is_inside_bound(world: W
 
 
 @EACH_BOUND
+def test_an_export_holds_exactly_what_is_inside_bound(world: World, bound: Scope) -> None:
+    api = api_for(bound, Permission.READ)
+    answer = api.get("/api/export?vectors=true")
+    lines = [json.loads(line) for line in answer.content.splitlines()]
+    inside = sorted(str(memory.uuid) for memory in world.inside(bound))
+    found = {kind: sorted(line["uuid"] for line in lines if line["kind"] == kind) for kind in ("memory", "event")}
+    assert world.leaked(bound, answer) == []
+    assert found["memory"] == inside
+    assert len(found["event"]) == len(world.inside(bound)[::2])
+    assert {line["kind"] for line in lines} <= {"header", "memory", "event", "receipt", "end"}
+    for memory in world.outside(bound)[:2]:
+        asked = "&".join(f"{name}={value}" for name, value in memory.scope.named().items())
+        assert [json.loads(line)["kind"] for line in api.get(f"/api/export?{asked}").content.splitlines()] == [
+            "header",
+            "end",
+        ]
+
+
+def test_only_an_operator_exports_everything(world: World) -> None:
+    unbound = api_for(Scope(), Permission.READ)
+    assert unbound.get("/api/export").status_code == 403
+    assert unbound.get("/api/export?user_id=ana").status_code == 200
+    everything = api_for(Scope(), Permission.OPERATOR).get("/api/export").content.decode()
+    assert all(sentinel(memory.scope) in everything for memory in world.memories)
+
+
+@EACH_BOUND
 def test_cursor_of_a_foreign_event_answers_like_one_of_nothing(world: World, bound: Scope) -> None:
     api, moment = api_for(bound, Permission.READ), 1772582400000000
     nothing = api.get(f"{EVENTS}?cursor=older-{NOWHERE}_{moment}")

@@ -45,6 +45,7 @@ ROUTES: dict[str, dict[str, Any]] = {
     "api/episodic/query": {"POST": {"query": "secret word", "explain": True, "top_k": 1000}},
     "api/episodic/segments": {"GET": None},
     "api/episodic/status": {"GET": None},
+    "api/export": {"GET": None},
     "api/keys": {"GET": None, "POST": {"name": "new", "user_id": "ana"}},
     "api/keys/<uuid:uuid>": {"GET": None, "PATCH": {"name": "renamed"}, "DELETE": None},
     "api/keys/<uuid:uuid>/rotate": {"POST": {"overlap_seconds": 60}},

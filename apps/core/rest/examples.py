@@ -1,5 +1,7 @@
 """Examples of the operations of `core`."""
 
+import json
+
 from apps.core.schemas.examples import Example
 
 KEY_ID = "0b6f6a4e-8d0c-4c53-9d1e-6a2f64f0b1c7"
@@ -34,8 +36,57 @@ OPERATOR = {
     "last_used_at": "2026-03-01T17:02:11.471000Z",
 }
 AFTER = ("keys_create",)
+EXPORTED = (
+    {"kind": "header", "format": 1, "hub": "0.1.0", "asked": {"user_id": "ana"}, "vectors": False},
+    {
+        "kind": "memory",
+        "uuid": "3f0c8d1e-0e7e-4b0e-8a53-1f4b6f0a2c91",
+        "user_id": "ana",
+        "household_id": "home",
+        "persona_id": "",
+        "content": "Ana lives in Lisbon.",
+        "agent": "",
+        "personality": "",
+        "project": "",
+        "type": "home",
+        "is_global": False,
+        "decay_policy": "reinforceable",
+        "importance": 0.7,
+        "base_confidence": 1.0,
+        "keywords": ["address"],
+        "source": "conversation",
+        "occurred_at": "2026-03-01T17:30:00+00:00",
+        "expires_at": None,
+        "session_id": "chat-7",
+        "further_sessions": [],
+        "context": "",
+        "metadata": {"message": "m-118"},
+        "status": "active",
+        "created_at": "2026-03-01T17:31:04.273000+00:00",
+        "updated_at": "2026-03-01T17:31:04.273000+00:00",
+        "last_reinforced_at": None,
+        "status_changed_at": None,
+        "history": [
+            {
+                "action": "created",
+                "reason": "unique_hash",
+                "actor": "key:operator",
+                "at": "2026-03-01T17:31:04.273000+00:00",
+                "changes": {},
+                "conflict": None,
+            }
+        ],
+    },
+    {"kind": "end", "lines": {"memory": 1}, "complete": True},
+)
 
 EXAMPLES = {
+    "export": Example(
+        "Export a person or everything",
+        after=("memories_save",),
+        query={"user_id": "ana"},
+        answer="".join(json.dumps(line, separators=(",", ":")) + "\n" for line in EXPORTED),
+    ),
     "keys_create": Example(
         "Create a key",
         body={

@@ -3,7 +3,7 @@
 from django.urls import path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
 
-from apps.core.rest import index, keys, views
+from apps.core.rest import export, index, keys, views
 
 urlpatterns = [
     path("", index.home, name="home"),
@@ -11,6 +11,7 @@ urlpatterns = [
     path("healthz", views.healthz, name="healthz"),
     path("readyz", views.readyz, name="readyz"),
     path("metrics", views.prometheus, name="metrics"),
+    path("api/export", export.ExportView.as_view(), name="export"),
     path("api/keys", keys.KeysView.as_view(), name="keys"),
     path("api/keys/<uuid:uuid>", keys.KeyView.as_view(), name="key"),
     path("api/keys/<uuid:uuid>/rotate", keys.RotateView.as_view(), name="key-rotate"),
