@@ -47,6 +47,7 @@ RULES = {
     ("top_k", "contradiction"),  # the same as limit, where both are given
     ("filter", "invalid_filter"),  # fields and operators that there are
     ("event_types", "invalid"),  # words with commas between them
+    ("event_types", "max_length"),  # of a word
     ("last_days", "invalid"),  # a window or a number of days, not both
     ("time_window.from", "invalid"),  # from <= to
     ("timezone", "unknown_timezone"),  # a name of IANA
@@ -55,7 +56,9 @@ RULES = {
     ("existing.embedding", "dimension"),
     ("candidate.embedding", "zero"),
     ("existing.embedding", "zero"),
-    ("extends", "invalid_rule"),  # a rule that there is, and no circle
+    ("extends", "invalid_rule"),  # a rule that there is, and no circle; none of the default rule
+    ("conditions", "invalid_rule"),  # none of the default rule
+    ("enabled", "invalid_rule"),  # always of the default rule
     ("conditions.importance_range.min", "invalid_rule"),  # min <= max
     ("arbitration.weights", "invalid_rule"),  # not all zero
     ("detection.weights", "invalid_rule"),

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from apps.rules.domain.documents.builtin import BUILT_IN
 from apps.rules.domain.documents.inheritance import deep_merge, resolve, resolve_document
-from apps.rules.domain.documents.json_schema import setting_schemas
+from apps.rules.domain.documents.json_schema import rule_schema, setting_schemas
 from apps.rules.domain.documents.problems import InvalidRuleError
 from apps.rules.domain.documents.rule import DEFAULT_RULE, INFERRED_RULE, RuleConfig, match, rule_from_document
 from apps.rules.domain.documents.validate import validate_document
@@ -142,6 +142,15 @@ def test_every_setting_has_sentence_of_help_and_sound_default() -> None:
     for path, schema in settings.items():
         assert schema["description"].endswith("."), path
     assert validate_document({**RuleConfig(name="mine").to_document()})
+
+
+def test_sections_may_be_null_as_their_schema_says() -> None:
+    sections = {name: one for name, one in rule_schema()["properties"].items() if one.get("type") == "object"}
+    assert sections.keys() == {"conditions", "detection", "arbitration", "merge"}
+    inner = [one for section in sections.values() for one in section["properties"].values() if "properties" in one]
+    assert all(one["nullable"] for one in [*sections.values(), *inner])
+    empty = dict.fromkeys(sections)
+    assert rule_from_document(validate_document(document(**empty))).arbitration == ArbitrationConfig()
 
 
 def test_every_field_of_configurations_can_be_set() -> None:

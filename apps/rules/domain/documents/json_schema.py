@@ -33,7 +33,7 @@ def setting_schemas(schema: Schema | None = None, prefix: str = "") -> dict[str,
 
 
 def inline_references(node: Schema, definitions: Schema) -> Schema:
-    """Return a part of pydantic's schema without references, titles and null types, with `nullable` for settings."""
+    """Return a part of pydantic's schema without references, titles and null types, but with `nullable`."""
     if "$ref" in node:
         node = {**definitions[node["$ref"].rpartition("/")[2]], **node}
     if "anyOf" in node:
@@ -44,7 +44,7 @@ def inline_references(node: Schema, definitions: Schema) -> Schema:
     node = {name: value for name, value in node.items() if name not in left_out}
     if node.get("type") == "object":
         members = {name: inline_references(member, definitions) for name, member in node["properties"].items()}
-        return {"type": "object", "properties": members, "additionalProperties": False}
+        return {"type": "object", "nullable": True, "properties": members, "additionalProperties": False}
     if is_nullable:
         node["nullable"] = True
     if "enum" in node:
