@@ -8,7 +8,7 @@ AFTER = ("events_record",)
 VISIT = {
     "user_id": "ana",
     "household_id": "home",
-    "timestamp": "2026-03-02T09:30:00Z",
+    "timestamp": "2026-03-02T09:30:00+01:00",
     "event_type": "visit",
     "content": "Ana was at the dentist.",
     "importance": 0.6,
@@ -18,7 +18,7 @@ VISIT = {
 QUESTION = {
     "user_id": "ben",
     "household_id": "home",
-    "timestamp": "2026-03-02T18:05:00Z",
+    "timestamp": "2026-03-02T18:05:00+01:00",
     "event_type": "message",
     "content": "Ben asked what is for dinner.",
 }
@@ -37,8 +37,8 @@ SEGMENT = {
     "state": "archived",
     "rows": "gone",
     "event_count": 1,
-    "first_timestamp": VISIT["timestamp"],
-    "last_timestamp": VISIT["timestamp"],
+    "first_timestamp": "2026-03-02T08:30:00Z",
+    "last_timestamp": "2026-03-02T08:30:00Z",
     "file_name": f"20260302T194012453000-{SEGMENT_ID}.segment",
     "format_version": 1,
     "size_bytes": 778,

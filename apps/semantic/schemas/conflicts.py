@@ -128,7 +128,7 @@ def render_conflict(receipt: Conflict, access: Access) -> ConflictOutput:
         "rule_version": shown_version(access, receipt.rule_version),
         "merge": receipt.merge,
         "others": receipt.others,
-        "transitions": receipt.transitions,
+        "transitions": [render_transition(change) for change in receipt.transitions],
         "about": str(receipt.about.uuid) if receipt.about else None,
         "actor": receipt.actor,
         "at": iso(receipt.at),
@@ -137,12 +137,26 @@ def render_conflict(receipt: Conflict, access: Access) -> ConflictOutput:
     }
 
 
+def render_transition(change: dict[str, Any]) -> dict[str, Any]:
+    """Return the change of a row as JSON."""
+    shown = dict(change)
+    for side in ("before", "after"):
+        if state := change.get(side):
+            shown[side] = {**state, "status_changed_at": stored_iso(state.get("status_changed_at"))}
+    return shown
+
+
+def stored_iso(text: str | None) -> str | None:
+    """Return a datetime of a record, which is text in UTC, as all answers have it."""
+    return text.replace("+00:00", "Z") if text else text
+
+
 def render_side(memory: Memory, record: dict[str, Any]) -> SideOutput:
     """Return one memory of a receipt as JSON. record: of the memory when it was decided."""
     return {
         "id": str(memory.uuid),
         "content": record.get("content", ""),
-        "timestamp": record.get("timestamp", ""),
+        "timestamp": stored_iso(record.get("timestamp", "")) or "",
         "importance": record.get("importance", 0.0),
         "source": record.get("source", ""),
         "keywords": record.get("keywords", []),

@@ -23,7 +23,7 @@ CANDIDATE = {
 EXISTING = {
     "id": LISBON_ID,
     "content": LISBON["content"],
-    "timestamp": LISBON["occurred_at"],
+    "timestamp": "2026-03-01T17:30:00Z",
     "importance": 0.7,
     "source": "conversation",
     "keywords": ["address"],

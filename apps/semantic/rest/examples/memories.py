@@ -17,7 +17,7 @@ LISBON_INPUT = {
     "keywords": ["address"],
     "source": "conversation",
     "session_id": "chat-7",
-    "occurred_at": "2026-03-01T17:30:00Z",
+    "occurred_at": "2026-03-01T18:30:00+01:00",
     "metadata": {"message": "m-118"},
 }
 LISBON = {
@@ -37,7 +37,7 @@ LISBON = {
     "base_confidence": 1.0,
     "keywords": ["address"],
     "source": "conversation",
-    "occurred_at": "2026-03-01T17:30:00Z",
+    "occurred_at": "2026-03-01T18:30:00+01:00",
     "expires_at": None,
     "session_id": "chat-7",
     "further_sessions": [],
