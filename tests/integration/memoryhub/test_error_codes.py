@@ -22,8 +22,8 @@ PAGE = (ROOT / "docs" / "reference" / "api-conventions.md").read_text("utf-8")
 ROW = re.compile(r"^\| (`\w+`(?:, (?:`\w+`|\.\.\.))*) \| (\d{3}) \|", re.MULTILINE)
 # Raised by commands, the admin and the worker alone; and the code of a class that no one raises without another one.
 NOT_OVER_REST = {
-    "disk_nearly_full", "global_policy", "purge_incomplete", "stale_segment", "throttled", "writers_at_work",
-    "wrong_segment_state",
+    "disk_nearly_full", "export_broken", "global_policy", "purge_incomplete", "stale_segment", "throttled",
+    "writers_at_work", "wrong_segment_state",
 }  # fmt: skip
 # Made of the status of a memory or of a receipt.
 MADE = {status.value for status in MemoryStatus} | {f"already_{state.value}" for state in ReviewState}
