@@ -9,6 +9,7 @@ from django.db.models import Q
 
 from apps.core.db.scoped import ScopedQuerySet
 from apps.core.domain.scope import Scope
+from apps.semantic.domain.duplicates import DuplicateKey
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -31,14 +32,9 @@ class MemoryQuerySet(ScopedQuerySet["Memory"]):
         """Return those of a session, or that were said in it as well."""
         return self.filter(models.Q(session_id=session) | models.Q(further_sessions__contains=[session]))
 
-    def duplicates_of(self, memory: Memory) -> Self:
-        """Return those of the same scope and content as a memory."""
-        return self.filter(
-            user_id=memory.user_id,
-            household_id=memory.household_id,
-            persona_id=memory.persona_id,
-            content_hash=memory.content_hash,
-        )
+    def with_key(self, key: DuplicateKey, occurred_at: datetime | None) -> Self:
+        """Return those of a scope, tags, content and moment; of which one is active at most."""
+        return self.filter(**key._asdict(), occurred_at=occurred_at)
 
 
 class ConflictQuerySet(ScopedQuerySet["Conflict"]):

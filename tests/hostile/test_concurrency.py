@@ -257,11 +257,11 @@ def test_database_itself_refuses_second_active_row_of_same_content() -> None:
         created_at=first.created_at,
         updated_at=first.updated_at,
     )
-    with pytest.raises(IntegrityError, match="semantic_memory_active_content"), transaction.atomic():
+    with pytest.raises(IntegrityError, match="semantic_memory_active_once"), transaction.atomic():
         twin.save()
     twin.status = "deleted"
     twin.save()
-    with pytest.raises(IntegrityError, match="semantic_memory_active_content"), transaction.atomic():
+    with pytest.raises(IntegrityError, match="semantic_memory_active_once"), transaction.atomic():
         Memory.objects.filter(pk=twin.pk).update(status="active")
 
 

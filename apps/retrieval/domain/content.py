@@ -21,6 +21,11 @@ def normalise_content(content: str) -> str:
     return text.rstrip(_CLOSING).strip(_JS_SPACE)
 
 
+def text_code(digest: str) -> int:
+    """Return a number of 63 bits at most for a hash of a content. Two contents rarely have the same one."""
+    return int.from_bytes(digest[:8].encode("ascii", "replace"), "big")
+
+
 def content_hash(content: str) -> str:
     """Return the SHA-256 of the normalised content, in hex."""
     text = _SURROGATES.sub("\ufffd", normalise_content(content))

@@ -33,7 +33,8 @@ class IndexRow(NamedTuple):
 
     coded: a value for each of the store's columns, in their order. Times in seconds since the epoch; vector: float32
     bytes in the machine's order, or empty. question_share and fullness: see `domain.substance`. further_sessions: in
-    which it is found, and has no place. expires: from when on nothing finds it.
+    which it is found, and has no place. expires: from when on nothing finds it. text: a number that rows with the same
+    text have in common, as `text_code` makes it; 0 where none is compared.
     """
 
     id: int
@@ -48,6 +49,7 @@ class IndexRow(NamedTuple):
     vector: bytes
     further_sessions: tuple[str, ...] = ()
     expires: float = inf
+    text: int = 0
 
 
 class GraphSource(NamedTuple):
@@ -98,6 +100,7 @@ class RowStore:
         self._codes = np.zeros((capacity, len(self.columns)), dtype=np.int32, order="F")
         self._happened = np.zeros(capacity)
         self._expires = np.zeros(capacity)
+        self._texts = np.zeros(capacity, dtype=np.int64)
         self._anchor = np.zeros(capacity)
         self._base = np.zeros(capacity)
         self._question_share = np.zeros(capacity)
@@ -106,7 +109,7 @@ class RowStore:
         self._vectors = np.zeros((capacity, self.dimension), dtype=np.float32)
 
     _ARRAYS = (
-        "_ids", "_alive", "_covered", "_codes", "_happened", "_expires", "_anchor", "_base",
+        "_ids", "_alive", "_covered", "_codes", "_happened", "_expires", "_texts", "_anchor", "_base",
         "_question_share", "_fullness", "_lengths", "_vectors",
     )  # fmt: skip
 
@@ -137,6 +140,10 @@ class RowStore:
     @property
     def expires(self) -> Floats:
         return self._expires[: self._size]
+
+    @property
+    def texts(self) -> npt.NDArray[np.int64]:
+        return self._texts[: self._size]
 
     @property
     def anchor(self) -> Floats:
@@ -223,6 +230,7 @@ class RowStore:
         self._alive[slots] = True
         self._happened[slots] = [row.happened for row in rows]
         self._expires[slots] = [row.expires for row in rows]
+        self._texts[slots] = [row.text for row in rows]
         self.next_expiry = min(self.next_expiry, *(row.expires for row in rows))
         self._anchor[slots] = [row.anchor for row in rows]
         self._base[slots] = [row.base_confidence for row in rows]

@@ -11,10 +11,11 @@ from apps.rules.domain.documents.rule import RuleConfig
 from apps.rules.domain.engine.record import MemoryRecord
 from apps.rules.domain.engine.verdict import Verdict
 from apps.rules.selectors import RuleSet
+from apps.semantic.domain.duplicates import DatedKey, DuplicateKey
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.models import Conflict, Memory, Origin
 from apps.semantic.store.embedding_space import TextVectors
-from apps.semantic.store.rows import DuplicateKey, Vector
+from apps.semantic.store.rows import Vector
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +46,11 @@ class Candidate:
     stored: int | None = None
     record: MemoryRecord = field(init=False)
     rule: RuleConfig = field(init=False)
+
+    @property
+    def dated_key(self) -> DatedKey:
+        """Return its key with the moment that its writer gave."""
+        return self.key, self.draft.occurred_at
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,6 +15,7 @@ from apps.semantic.conflicts.restatement import change, enrich_candidate, enrich
 from apps.semantic.domain.state import Transition
 from apps.semantic.models import Conflict, Memory, MemoryStatus, RevisionAction
 from apps.semantic.store.details import details_of, set_details
+from apps.semantic.store.rows import dated_key
 from apps.semantic.store.unit_of_work import UnitOfWork, state_of
 
 
@@ -70,10 +71,11 @@ def merge_memories(
     details = enrich_merged(details_of(memory), also, case.rule.merge)
     set_details(memory, asdict(details))
     leaving = [case.candidate, case.existing, *case.also]
-    known = unit.find_pending_duplicate(memory, exclude=leaving)
+    known = unit.find_pending_duplicate(dated_key(memory), exclude=leaving)
     if known is None:
         stored = [one.pk for one in leaving if one.pk is not None]
-        same = Memory.objects.active().duplicates_of(memory).exclude(pk__in=stored).select_related("superseded_by")
+        same = Memory.objects.active().with_key(*dated_key(memory)).exclude(pk__in=stored)
+        same = same.select_related("superseded_by")
         known = next((one for one in map(unit.attach, same) if one.status == MemoryStatus.ACTIVE), None)
     changed: list[Transition] = []
     if known is None:

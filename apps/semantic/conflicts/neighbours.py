@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,11 +18,13 @@ from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.scope import Scope
 from apps.llm.selectors import EmbeddingSpace
 from apps.retrieval.domain.bm25 import inverse_document_frequency
+from apps.retrieval.domain.content import text_code
 from apps.retrieval.domain.postings import Bools, Slots
 from apps.retrieval.domain.ranking import visible_slots
 from apps.retrieval.domain.rows import RowStore
 from apps.retrieval.domain.text.terms import query_terms, term_hash
 from apps.retrieval.domain.vectors.cosines import cosines_at, cosines_of_each
+from apps.semantic.domain.memory import TAGS_OF_PLACES
 from apps.semantic.index.cache import index_cache
 from apps.semantic.models import Memory
 from apps.semantic.store.rows import Vector
@@ -35,6 +38,8 @@ MAX_SHARE = 0.1
 # Cosines computed at once, 16 MB of them; and words looked up for one memory.
 MAX_COSINES = 4_000_000
 MAX_TERMS = 128
+# Places of which the slots are remembered while the memories of a batch are compared.
+_PLACES = 16
 # The most by which a cosine of a product of matrices, where the order of additions depends on what else is multiplied,
 # differs from that of the two vectors alone.
 PRODUCT_ERROR = 1e-4
@@ -45,7 +50,10 @@ class Probe:
     """A memory whose neighbours are searched.
 
     terms: the hashes of its words. scope: exact, with empty strings for what it does not have. before: only memories
-    with a lower id are compared. exclude: the id of one that is not.
+    with a lower id are compared. exclude: the id of one that is not. place: the values of TAGS_OF_PLACES; only memories
+    that may hold there are compared, which are global or name no other one; with None those of every place. text: see
+    `IndexRow`; memories with that text are not compared: the same may be true of many moments, and would leave no room
+    for others.
     """
 
     vector: Vector
@@ -53,6 +61,8 @@ class Probe:
     scope: Scope
     before: int | None = None
     exclude: int | None = None
+    place: tuple[str, ...] | None = None
+    text: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,24 +98,35 @@ def neighbours(store: RowStore, probes: Sequence[Probe], now: datetime) -> list[
         places[probe.scope].append(place)
     step = max(1, MAX_COSINES // max(1, store.size))
     for scope, mine in places.items() if len(store) else ():
-        visible = visible_slots(store, scope, now)
+        here = lru_cache(_PLACES)(partial(slots_of_place, store, visible_slots(store, scope, now)))
         for start in range(0, len(mine), step):
             chunk = mine[start : start + step]
             rows = cosines_of_each(store.vectors, np.stack([probes[place].vector for place in chunk]))
             for place, cosines in zip(chunk, rows, strict=True):
-                found[place] = nearest(store, visible, cosines, probes[place])
+                found[place] = nearest(store, here(probes[place].place), cosines, probes[place])
     return found
+
+
+def slots_of_place(store: RowStore, visible: Bools, place: tuple[str, ...] | None) -> Bools:
+    """Return which of the visible slots may hold in a place; all for None. Shape (store.size,)."""
+    named = [(tag, value) for tag, value in zip(TAGS_OF_PLACES, place, strict=True) if value] if place else []
+    if not named:
+        return visible
+    here = np.logical_and.reduce([store.having(tag, value) | store.having(tag, "") for tag, value in named])
+    return np.asarray(visible & (here | store.having("is_global", "true")))
 
 
 def nearest(store: RowStore, visible: Bools, cosines: npt.NDArray[np.float32], probe: Probe) -> list[Neighbour]:
     """Return the memories to compare with a probe, each once, in the order of their ids.
 
-    visible: which slots are in its scope. cosines: of the probe with every slot; both of shape (store.size,).
+    visible: which slots are in its scope and place. cosines: of the probe with every slot; both of shape (store.size,).
     """
     if probe.before is not None:
         visible = visible & (store.ids < probe.before)
     if probe.exclude is not None:
         visible = visible & (store.ids != probe.exclude)
+    if probe.text:
+        visible = visible & (store.texts != probe.text)
     shared = np.zeros(store.size)
     documents = int(np.count_nonzero(visible))
     limit = max(MAX_COMMON, MAX_SHARE * documents)
@@ -174,6 +195,8 @@ def stored_neighbours(memories: Sequence[Memory], space: EmbeddingSpace) -> dict
                     terms=terms[memory.pk],
                     scope=Scope(memory.user_id, memory.household_id, memory.persona_id),
                     before=memory.pk,
+                    place=None if memory.is_global else tuple(getattr(memory, tag) for tag in TAGS_OF_PLACES),
+                    text=text_code(memory.content_hash),
                 )
                 for memory, slot in zip(mine, slots.tolist(), strict=True)
                 if slot >= 0 and store.vectors[slot].any()

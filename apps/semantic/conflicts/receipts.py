@@ -13,6 +13,7 @@ from apps.rules.domain.engine.record import MemoryRecord
 from apps.rules.domain.engine.verdict import DecidedConflict
 from apps.rules.selectors import RuleSet
 from apps.semantic.conflicts.candidate import Case
+from apps.semantic.domain.memory import TAGS
 from apps.semantic.domain.state import Transition
 from apps.semantic.events import ConflictDecided
 from apps.semantic.models import Conflict, ConflictOutcome, Memory, Origin, ReviewState
@@ -84,6 +85,7 @@ def record_as_json(record: MemoryRecord) -> dict[str, Any]:
         "keywords": list(record.keywords),
         "user_id": record.user_id,
         "persona_id": record.persona_id,
+        **{name: value for name in (*TAGS, "is_global") if (value := getattr(record, name))},
         **({} if record.known_share == 1 else {"known_share": round(record.known_share, 4)}),
     }
 
@@ -100,6 +102,7 @@ def record_from_json(data: Mapping[str, Any], household_id: str) -> MemoryRecord
         user_id=data["user_id"],
         household_id=household_id or None,
         persona_id=data["persona_id"],
+        **{name: data[name] for name in (*TAGS, "is_global") if name in data},
         known_share=data.get("known_share", 1.0),
         embedding=None,
     )

@@ -1,6 +1,6 @@
 """What the memory that remains takes over from those that say the same: see `domain.details`."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, replace
 from typing import Any
 from uuid import UUID
@@ -9,9 +9,11 @@ from apps.rules.domain.engine.arbitration import DetectedConflict
 from apps.rules.domain.engine.merge import ImportanceStrategy, MergeConfig
 from apps.semantic.conflicts.candidate import Candidate, Case
 from apps.semantic.domain.details import Details, is_newer_repeat, merge_confidences, merge_details
+from apps.semantic.domain.memory import TAGS
 from apps.semantic.domain.state import Transition
 from apps.semantic.models import Memory
 from apps.semantic.store.details import change_details, details_of
+from apps.semantic.store.rows import key_after
 from apps.semantic.store.unit_of_work import UnitOfWork
 
 RESTATED = "restated"
@@ -77,6 +79,21 @@ def restated(case: Case) -> list[tuple[Memory, DetectedConflict]]:
 
 
 def change(unit: UnitOfWork, memory: Memory, details: Details, receipt: UUID | None) -> list[Transition]:
-    """Set the details of a memory that others restate. An importance that is None stays what the row has."""
+    """Set the details of a memory that others restate. An importance that is None stays what the row has.
+
+    A moment or a tag is taken over unless the same text is active with it already.
+    """
     values = {name: value for name, value in asdict(details).items() if name != "importance" or value is not None}
+    before = {name: getattr(memory, name) for name in (*TAGS, "occurred_at")}
+    moved = {name: values[name] for name, value in before.items() if values[name] != value}
+    if moved and is_taken(unit, memory, moved):
+        values |= before
     return change_details(unit, memory, values, reason=RESTATED, receipt=receipt)
+
+
+def is_taken(unit: UnitOfWork, memory: Memory, moved: Mapping[str, Any]) -> bool:
+    """Return whether another active memory is what one would become with other tags or another moment."""
+    wanted = key_after(memory, moved)
+    if unit.find_pending_duplicate(wanted, exclude=[memory]):
+        return True
+    return Memory.objects.active().with_key(*wanted).exclude(pk=memory.pk).exists()

@@ -22,6 +22,7 @@ from apps.semantic.domain.state import MemoryState, Transition
 from apps.semantic.models import Conflict, ConflictOutcome, Memory, MemoryStatus, Origin, ReviewState, RevisionAction
 from apps.semantic.selectors import conflict_get
 from apps.semantic.store.details import change_details, details_without
+from apps.semantic.store.rows import key_after
 from apps.semantic.store.unit_of_work import UnitOfWork, state_of, unit_of_work
 
 TAKEN_BACK = "taken_back"
@@ -231,11 +232,14 @@ def describe_change_since(memory: Memory, receipt: Conflict) -> str:
 
 
 def check_no_duplicate(changes: Sequence[StateChange]) -> None:
-    """Raise ConflictError if a memory would become active whose content another active one has by now."""
+    """Raise ConflictError if a memory would be active whose content, tags and moment another active one has by now."""
     leaving = {change.memory.pk for change in changes if change.target.status != MemoryStatus.ACTIVE}
     others = Memory.objects.active().exclude(pk__in=leaving)
-    for memory in (change.memory for change in changes if change.target.status == MemoryStatus.ACTIVE):
-        duplicate = others.duplicates_of(memory).exclude(pk=memory.pk).first()
+    for change in changes:
+        if change.target.status != MemoryStatus.ACTIVE:
+            continue
+        memory = change.memory
+        duplicate = others.with_key(*key_after(memory, change.details)).exclude(pk=memory.pk).first()
         if duplicate is not None:
             detail = f"The content of {memory.uuid} was saved again since, as {duplicate.uuid}: delete that one first."
             raise ConflictError(detail, code="duplicate")

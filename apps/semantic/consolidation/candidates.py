@@ -11,12 +11,12 @@ from apps.core.domain.scope import Scope
 from apps.llm.selectors import EmbeddingSpace
 from apps.rules.domain.documents.rule import RuleConfig
 from apps.rules.domain.engine.arbitration import DetectedConflict
-from apps.rules.domain.engine.detection import detect
 from apps.rules.domain.engine.record import MemoryRecord
 from apps.rules.domain.engine.verdict import Verdict, decide
 from apps.rules.selectors import RuleSet
 from apps.semantic.conflicts.neighbours import Neighbourhood, stored_neighbours
 from apps.semantic.conflicts.receipts import decided_partners
+from apps.semantic.domain.disagreement import find_disagreement
 from apps.semantic.models import Memory
 from apps.semantic.querysets import MemoryQuerySet
 from apps.semantic.store.rows import record_from_memory
@@ -119,7 +119,7 @@ def find_conflicts(
         if other is None or str(other.uuid) in decided.get(pk, ()):
             continue
         existing = record_from_memory(other, one.vector)
-        detection = detect(record, existing, rule.detection)
+        detection = find_disagreement(record, existing, rule.detection)
         if detection.is_conflict:
             memories[existing.key] = other
             conflicts.append(DetectedConflict(existing, detection))

@@ -88,7 +88,7 @@ def merge_details(winner: Details, other: Details, config: MergeConfig, *, other
         importance=None if own is None or given is None else merge_importances(own, given, config),
         source=higher_source(winner.source, other.source),
         keywords=add_keywords(winner.keywords, other.keywords, config.metadata_strategy.keywords),
-        occurred_at=merge_dates(winner, other),
+        occurred_at=winner.occurred_at or other.occurred_at,
         expires_at=merge_expiries(winner, other),
         session_id=winner.session_id or other.session_id,
         further_sessions=add_sessions(winner, other),
@@ -102,16 +102,6 @@ def merge_details(winner: Details, other: Details, config: MergeConfig, *, other
 def merge_confidences(candidate: Details, existing: Details) -> float:
     """Return the base confidence of a text that was stated again: that of a duplicate (spec 002 section 9)."""
     return decide_duplicate(candidate.base_confidence, existing.base_confidence).confidence
-
-
-def merge_dates(winner: Details, other: Details) -> datetime | None:
-    """Return when it happened: the later date by the rule's one strategy, and any date rather than none.
-
-    What was said in two sessions keeps its date, which is its place in its own.
-    """
-    if winner.occurred_at is None or other.occurred_at is None:
-        return winner.occurred_at or other.occurred_at
-    return winner.occurred_at if is_other_session(winner, other) else max(winner.occurred_at, other.occurred_at)
 
 
 def merge_expiries(winner: Details, other: Details) -> datetime | None:
@@ -136,12 +126,9 @@ def is_other_session(one: Details, other: Details) -> bool:
 def is_newer_repeat(repeat: Details, stored: Details) -> bool:
     """Check whether the values of a repetition prevail over those of the stored memory.
 
-    Of two dates the later one decides, but those of two sessions are two occasions on which the same was said, and the
-    memory remains that of its own. So importing the same again changes nothing.
+    They do not where it is of the same moment: so importing the same again changes nothing.
     """
-    if repeat.occurred_at is None or stored.occurred_at is None:
-        return True
-    return repeat.occurred_at > stored.occurred_at and not is_other_session(repeat, stored)
+    return repeat.occurred_at is None
 
 
 def add_keywords(own: tuple[str, ...], other: tuple[str, ...], strategy: KeywordsStrategy) -> tuple[str, ...]:

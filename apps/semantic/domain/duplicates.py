@@ -1,12 +1,36 @@
 """Saving a memory that is stored already (spec 002 section 9)."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
+from typing import NamedTuple
 
 from apps.rules.domain.decimals import difference
 from apps.semantic.domain.confidence import merge_confidence
 
 LOWER_CONFIDENCE = "lower_confidence"
+
+
+class DuplicateKey(NamedTuple):
+    """What duplicates have in common besides their moment (ADR 35). What a memory does not have is the empty string."""
+
+    user_id: str
+    household_id: str
+    persona_id: str
+    agent: str
+    personality: str
+    project: str
+    type: str
+    content_hash: str
+
+    @property
+    def scope(self) -> tuple[str, str, str]:
+        """Return the exact scope."""
+        return self.user_id, self.household_id, self.persona_id
+
+
+# With the moment that the writer gave: no two active memories have both in common.
+DatedKey = tuple[DuplicateKey, datetime | None]
 
 
 class DuplicateAction(StrEnum):

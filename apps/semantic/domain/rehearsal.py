@@ -20,11 +20,11 @@ from apps.rules.domain.documents.problems import InvalidRuleError, RuleProblem
 from apps.rules.domain.documents.rule import Document, RuleConfig
 from apps.rules.domain.documents.validate import validate_document
 from apps.rules.domain.engine.arbitration import DetectedConflict, Strategy
-from apps.rules.domain.engine.detection import detect
 from apps.rules.domain.engine.judge import JudgedConflict, Opinion, decide_judged
 from apps.rules.domain.engine.merge import merge
 from apps.rules.domain.engine.record import MemoryRecord
 from apps.rules.domain.engine.verdict import Verdict, VerdictOutcome, decide
+from apps.semantic.domain.disagreement import find_disagreement
 
 Vector = npt.NDArray[np.float32]
 AXIS: Vector = np.array([1.0, 0.0], dtype=np.float32)
@@ -120,7 +120,8 @@ def replay_case(candidate: MemoryRecord, partners: Sequence[tuple[MemoryRecord, 
 def replay(case: ReplayCase, rule: RuleConfig, max_chars: int) -> ReplayedOutcome:
     """Decide a case under a rule, as a save would. max_chars: longer texts are not merged."""
     conflicts = [
-        DetectedConflict(partner, detect(case.candidate, partner, rule.detection)) for partner in case.partners
+        DetectedConflict(partner, find_disagreement(case.candidate, partner, rule.detection))
+        for partner in case.partners
     ]
     if any(case.opinions):
         pairs = [JudgedConflict(*pair) for pair in zip(conflicts, case.opinions, strict=True)]

@@ -13,6 +13,7 @@ from psycopg import Cursor
 
 from apps.core.db.prepared import read_prepared
 from apps.llm.selectors import EmbeddingSpace
+from apps.retrieval.domain.content import text_code
 from apps.retrieval.domain.rows import IndexRow
 from apps.semantic.models import Memory
 from apps.semantic.store.embedding_space import SpaceChangedError
@@ -36,7 +37,7 @@ SELECT space.id, seen.user_id, coalesce(shard.version, 0), coalesce(shard.reset_
                                THEN coalesce(m.last_reinforced_at, m.created_at)
                                ELSE m.created_at END)::float8,
        m.base_confidence, m.question_share, m.fullness, m.lexemes, m.further_sessions,
-       coalesce(extract(epoch FROM m.expires_at)::float8, 'infinity'),
+       coalesce(extract(epoch FROM m.expires_at)::float8, 'infinity'), left(m.content_hash, 8),
        -- As a subquery, so that it is found by its index: the planner might read the vectors of all users for a join.
        (SELECT vector_send(e.vector) FROM semantic_memoryembedding AS e
         WHERE e.memory_id = m.id AND e.space_id = space.id)
@@ -115,9 +116,9 @@ def changes_in_parts(seen: Mapping[str, int], space: EmbeddingSpace) -> Generato
                 change = part.get(user) or part.setdefault(user, Changes(version, reset_version))
                 if memory is not None:
                     # In the order of IndexRow's fields.
-                    *columns, further, expires = row[_LAST_COLUMNS]
+                    *columns, further, expires, digest = row[_LAST_COLUMNS]
                     values = (memory, is_active, row[_CODED_COLUMNS], *columns, vector, tuple(further), expires)
-                    change.rows.append(IndexRow._make(values))
+                    change.rows.append(IndexRow._make((*values, text_code(digest))))
             yield part
 
 

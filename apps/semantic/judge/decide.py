@@ -12,13 +12,13 @@ from django.db import transaction
 from apps.core.domain.clock import Clock, utcnow
 from apps.llm.selectors import EmbeddingSpace
 from apps.rules.domain.engine.arbitration import DetectedConflict
-from apps.rules.domain.engine.detection import detect
 from apps.rules.domain.engine.judge import JudgedConflict, Opinion, decide_judged
 from apps.rules.domain.engine.verdict import Verdict, VerdictOutcome
 from apps.rules.selectors import active_rules
 from apps.semantic.conflicts.candidate import Case, SaveContext
 from apps.semantic.conflicts.decisions import decision_apply
 from apps.semantic.conflicts.review import set_review
+from apps.semantic.domain.disagreement import find_disagreement
 from apps.semantic.judge.ask import ACTOR, opinion_of
 from apps.semantic.judge.pairs import Pair, judged_by, pairs_of
 from apps.semantic.models import (
@@ -101,7 +101,8 @@ def case_of(notice: Conflict, pairs: Sequence[Pair], opinions: Sequence[Opinion 
     judged = []
     for pair, opinion in zip(pairs, opinions, strict=True):
         existing = record_from_memory(pair.existing, vectors.get(pair.existing.pk))
-        judged.append(JudgedConflict(DetectedConflict(existing, detect(record, existing, rule.detection)), opinion))
+        detection = find_disagreement(record, existing, rule.detection)
+        judged.append(JudgedConflict(DetectedConflict(existing, detection), opinion))
     verdict: Verdict = decide_judged(record, judged, rule.detection, rule.arbitration)
     memories = {str(memory.uuid): memory for memory in (candidate, *(pair.existing for pair in pairs))}
     return Case(verdict, record, rule, memories, Origin.JUDGE, about=notice)

@@ -9,6 +9,7 @@ from django.db.models import Exists, OuterRef
 
 from apps.core.domain.scope import Scope
 from apps.rules.domain.engine.judge import reason_not_to_ask
+from apps.semantic.domain.disagreement import Places, compare_places
 from apps.semantic.domain.judge import PROMPT_VERSION, PairQuestion
 from apps.semantic.models import Conflict, ConflictOutcome, JudgedPair, Memory, Origin, ReviewState
 from apps.semantic.models.judge import MAX_ASKED_MODEL_CHARS
@@ -63,7 +64,7 @@ def undecided(scope: Scope, model: str) -> ConflictQuerySet:
 def pairs_of(notices: Sequence[Conflict]) -> list[list[Pair]]:
     """Return the pairs of each of some notices, the most severe first; of memories that are not active any more, none.
 
-    Only memories of the same exact scope are put together, as when they were noticed.
+    Only memories of the same exact scope and place are put together: of another place a model knows nothing.
     """
     partners = [partners_of(notice) for notice in notices]
     wanted = {uuid for uuids in partners for uuid in uuids} | {notice.candidate.uuid for notice in notices}
@@ -78,7 +79,14 @@ def pair_up(notice: Conflict, partners: Sequence[UUID], memories: Mapping[UUID, 
     if candidate is None:
         return []
     existing = [memories[uuid] for uuid in partners if uuid in memories]
-    return [Pair(notice, candidate, one) for one in existing if scope_of(one) == scope_of(candidate)]
+    pairs = [Pair(notice, candidate, one) for one in existing if scope_of(one) == scope_of(candidate)]
+    return [pair for pair in pairs if can_be_judged(pair)]
+
+
+def can_be_judged(pair: Pair) -> bool:
+    """Return whether two memories hold in one place, which a model is not asked about, and say different things."""
+    is_one_place = compare_places(pair.candidate, pair.existing) is Places.ONE
+    return is_one_place and pair.candidate.content_hash != pair.existing.content_hash
 
 
 def scope_of(memory: Memory) -> tuple[str, str, str]:

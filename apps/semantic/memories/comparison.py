@@ -6,7 +6,7 @@ wrote in between is compared as well once the lock is held; mostly that is nothi
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 import numpy as np
@@ -14,19 +14,23 @@ import numpy as np
 from apps.core.domain.scope import Scope
 from apps.llm.selectors import EmbeddingSpace
 from apps.llm.services import known_share
+from apps.retrieval.domain.content import text_code
 from apps.retrieval.domain.rows import IndexRow, RowStore
 from apps.retrieval.domain.sessions import SESSION_KEY
 from apps.rules.domain.engine.arbitration import DetectedConflict
-from apps.rules.domain.engine.detection import detect
 from apps.rules.domain.engine.record import MemoryRecord
 from apps.semantic.conflicts.candidate import Candidate, SaveContext
 from apps.semantic.conflicts.neighbours import Neighbour, Probe, best_of, neighbours, terms_of
-from apps.semantic.domain.memory import DEFAULT_IMPORTANCE, DEFAULT_SOURCE
+from apps.semantic.domain.disagreement import find_disagreement
+from apps.semantic.domain.duplicates import DatedKey
+from apps.semantic.domain.memory import DEFAULT_IMPORTANCE, DEFAULT_SOURCE, TAGS, TAGS_OF_PLACES
 from apps.semantic.index.cache import index_cache
 from apps.semantic.index.changes import CODED, changes_since
 from apps.semantic.models import Memory
-from apps.semantic.store.rows import RECORD_COLUMNS, DuplicateKey, record_from_row
+from apps.semantic.store.rows import RECORD_COLUMNS, record_from_row
 
+# Of the rows of a batch: no session lends words to them.
+_PLACED = (*SESSION_KEY, *TAGS_OF_PLACES, "is_global")
 # Place of a candidate -> what is near it.
 Found = Mapping[int, Sequence[Neighbour]]
 
@@ -51,8 +55,8 @@ class Comparison:
         """Find the memories near the candidates in the stores of their users."""
         places: dict[str, list[int]] = defaultdict(list)
         for place, candidate in enumerate(self.candidates):
-            if place in self.probes and candidate.key[0] in stores:
-                places[candidate.key[0]].append(place)
+            if place in self.probes and candidate.key.user_id in stores:
+                places[candidate.key.user_id].append(place)
         found: dict[int, list[Neighbour]] = {}
         for user, mine in places.items():
             found |= zip(mine, neighbours(stores[user], [self.probes[place] for place in mine], self.now), strict=True)
@@ -72,7 +76,7 @@ class Comparison:
     def detect_pair(self, place: int, existing: MemoryRecord) -> None:
         """Detect whether a candidate conflicts with another memory."""
         candidate = self.candidates[place]
-        detection = detect(candidate.record, existing, candidate.rule.detection)
+        detection = find_disagreement(candidate.record, existing, candidate.rule.detection)
         if detection.is_conflict:
             self.conflicts[place][existing.key] = DetectedConflict(existing, detection)
 
@@ -93,19 +97,28 @@ def compare(candidates: Sequence[Candidate], context: SaveContext, now: datetime
             importance=DEFAULT_IMPORTANCE if draft.importance is None else draft.importance,
             source=draft.source or DEFAULT_SOURCE,
             keywords=draft.keywords,
-            user_id=candidate.key[0],
-            household_id=candidate.key[1] or None,
-            persona_id=candidate.key[2] or None,
+            user_id=candidate.key.user_id,
+            household_id=candidate.key.household_id or None,
+            persona_id=candidate.key.persona_id or None,
+            **{tag: getattr(draft, tag) for tag in TAGS},
+            is_global=draft.is_global,
             known_share=known_share(draft.content),
             embedding=candidate.vector,
         )
         candidate.rule = context.rules.matching(candidate.record)
         if candidate.vector is not None:
             terms = terms_of(draft.content, draft.keywords)
-            scope = Scope(*candidate.key[:3])
-            probes[place] = Probe(candidate.vector, terms, scope, exclude=candidate.stored)
+            scope = Scope(*candidate.key.scope)
+            probes[place] = Probe(
+                candidate.vector,
+                terms,
+                scope,
+                exclude=candidate.stored,
+                place=None if draft.is_global else tuple(getattr(draft, tag) for tag in TAGS_OF_PLACES),
+                text=text_code(candidate.key.content_hash),
+            )
     comparison = Comparison(candidates, probes, now, conflicts=[{} for _ in candidates])
-    users = sorted({candidate.key[0] for candidate in candidates})
+    users = sorted({candidate.key.user_id for candidate in candidates})
     with index_cache().refreshed(users, context.space) as stores:
         comparison.versions = {user: store.version for user, store in zip(users, stores, strict=True)}
         stored = comparison.near(dict(zip(users, stores, strict=True)))
@@ -135,20 +148,24 @@ def compare_with_earlier(comparison: Comparison, stored: Found, dimension: int) 
     At most one of those that say the same will be active, so one of them is searched and all are compared: however
     many there are, they do not crowd out others.
     """
-    groups: dict[DuplicateKey, list[int]] = defaultdict(list)
+    groups: dict[tuple[DatedKey, bool], list[int]] = defaultdict(list)
     for place in comparison.probes:
-        groups[comparison.candidates[place].key].append(place)
+        one = comparison.candidates[place]
+        groups[one.dated_key, one.draft.is_global].append(place)
     members = {places[0]: places for places in groups.values()}
     rows: dict[str, list[IndexRow]] = defaultdict(list)
     for first in members:
-        (user, *scope, _), probe = comparison.candidates[first].key, comparison.probes[first]
-        lexemes, vector = comparison.candidates[first].words["lexemes"], probe.vector.astype(np.float32).tobytes()
-        rows[user].append(IndexRow(first, True, (*scope, ""), 0.0, 0.0, 1.0, 0.0, 1.0, lexemes, vector))
-    stores = {user: RowStore(dimension, SESSION_KEY) for user in rows}
+        one, probe = comparison.candidates[first], comparison.probes[first]
+        _, household, persona, *tags, _, _ = one.key
+        coded = (household, persona, "", *tags, "true" if one.draft.is_global else "false")
+        lexemes, vector = one.words["lexemes"], probe.vector.astype(np.float32).tobytes()
+        row = IndexRow(first, True, coded, 0.0, 0.0, 1.0, 0.0, 1.0, lexemes, vector, text=probe.text)
+        rows[one.key.user_id].append(row)
+    stores = {user: RowStore(dimension, _PLACED) for user in rows}
     for user, store in stores.items():
         store.apply(rows[user])
     probes = {
-        place: Probe(probe.vector, probe.terms, probe.scope, before=place, exclude=places[0])
+        place: replace(probe, before=place, exclude=places[0])
         for places in members.values()
         for place in places
         for probe in (comparison.probes[place],)

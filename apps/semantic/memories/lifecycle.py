@@ -7,9 +7,10 @@ from apps.core.domain.errors import ConflictError, NotFoundError
 from apps.core.domain.scope import Access
 from apps.semantic.domain.confidence import DecayPolicy
 from apps.semantic.domain.state import Transition
-from apps.semantic.events import MemoryReinforced, MemoryRestored
+from apps.semantic.events import MemoryRestored
 from apps.semantic.models import Conflict, Memory, MemoryStatus, RevisionAction
 from apps.semantic.selectors import NO_SUCH_MEMORY, memory_get_any
+from apps.semantic.store.rows import dated_key
 from apps.semantic.store.unit_of_work import unit_of_work
 
 
@@ -25,14 +26,7 @@ def memory_reinforce(*, access: Access, uuid: UUID, clock: Clock = SYSTEM_CLOCK)
         if memory.decay_policy != DecayPolicy.REINFORCEABLE:
             detail = f"A {memory.decay_policy} memory cannot be reinforced; only a reinforceable one can."
             raise ConflictError(detail, code="not_reinforceable")
-        moments = [moment.isoformat() if moment else None for moment in (memory.last_reinforced_at, unit.now)]
-        unit.update(
-            memory,
-            {"last_reinforced_at": unit.now},
-            action=RevisionAction.REINFORCED,
-            changes={"last_reinforced_at": moments},
-            event=MemoryReinforced,
-        )
+        unit.reinforce(memory)
     return memory
 
 
@@ -97,7 +91,7 @@ def memory_restore(*, access: Access, uuid: UUID, clock: Clock = SYSTEM_CLOCK) -
         superseded_by = memory.superseded_by
         if status != MemoryStatus.ACTIVE and not is_decision_in_force(memory, status):
             status, superseded_by = MemoryStatus.ACTIVE, None
-        if status == MemoryStatus.ACTIVE and Memory.objects.active().duplicates_of(memory).exists():
+        if status == MemoryStatus.ACTIVE and Memory.objects.active().with_key(*dated_key(memory)).exists():
             raise ConflictError("The same content was saved again since; delete that one first.", code="duplicate")
         changes: dict[str, list[str | None]] = {"status": [MemoryStatus.DELETED.value, status.value]}
         after = {"status": status, "superseded_by": superseded_by, "status_changed_at": unit.now}

@@ -16,6 +16,7 @@ from apps.llm.selectors import EmbeddingSpace
 from apps.retrieval.domain.content import content_hash
 from apps.rules.selectors import active_rules
 from apps.semantic.conflicts.candidate import Candidate, SaveContext
+from apps.semantic.domain.duplicates import DatedKey
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.index.health import index_guard
 from apps.semantic.index.warm_up import require_warm
@@ -30,7 +31,7 @@ from apps.semantic.store.embedding_space import (
     hold_space,
     with_current_space,
 )
-from apps.semantic.store.rows import DuplicateKey, find_duplicates, word_columns
+from apps.semantic.store.rows import draft_key, find_duplicates, word_columns
 from apps.semantic.store.unit_of_work import UnitOfWork, lock_shards
 
 _TRIES = 10
@@ -82,7 +83,7 @@ def save_prepare(*, access: Access, drafts: Sequence[MemoryDraft]) -> PreparedSa
         except MemoryHubError as error:
             items.append(error)
             continue
-        key = (scope.user_id or "", scope.household_id or "", scope.persona_id or "", content_hash(draft.content))
+        key = draft_key(draft, scope, content_hash(draft.content))
         words = word_columns(draft.content, draft.keywords, draft.context, draft.occurred_at)
         items.append(Candidate(uuid4(), draft, scope, key, words, vector))
     embed_candidates([item for item in items if isinstance(item, Candidate)])
@@ -91,19 +92,17 @@ def save_prepare(*, access: Access, drafts: Sequence[MemoryDraft]) -> PreparedSa
 
 def embed_candidates(candidates: Sequence[Candidate]) -> None:
     """Set the vectors of candidates, but of those that are duplicates already: they need none."""
-    known = find_duplicates({(one.key, one.draft.occurred_at) for one in candidates})
-    missing = [
-        one
-        for one in candidates
-        if one.vector is None and one.key not in known.active and (one.key, one.draft.occurred_at) not in known.decided
-    ]
-    wanted: dict[DuplicateKey, str] = {}
-    for one in missing:
-        wanted.setdefault(one.key, one.draft.content)  # of several, the first is the one that is stored
+    known = find_duplicates({one.dated_key for one in candidates})
+    wanted: dict[DatedKey, str] = {}
+    for one in candidates:
+        if one.vector is None and one.dated_key not in known.active and one.dated_key not in known.decided:
+            wanted.setdefault(one.dated_key, one.draft.content)  # of several, the first is the one that is stored
     if wanted:
-        vectors = dict(zip(wanted, embed(list(wanted.values())), strict=True))
+        texts = list(dict.fromkeys(wanted.values()))
+        vectors = dict(zip(texts, embed(texts), strict=True))
         for one in candidates:
-            one.vector = vectors.get(one.key) if one.vector is None else one.vector
+            if one.vector is None and one.dated_key in wanted:
+                one.vector = vectors[wanted[one.dated_key]]
 
 
 def save_write(*, prepared: PreparedSaves, clock: Clock = SYSTEM_CLOCK) -> list[SaveOutcome]:
@@ -120,7 +119,7 @@ def save_write(*, prepared: PreparedSaves, clock: Clock = SYSTEM_CLOCK) -> list[
     for _ in range(_TRIES):
         try:
             with transaction.atomic():
-                versions = lock_shards(one.key[0] for one in candidates)
+                versions = lock_shards(one.key.user_id for one in candidates)
                 hold_space(prepared.space)
                 compare_again(comparison, versions, prepared.space)
                 unit = UnitOfWork(prepared.actor, now, versions)

@@ -24,6 +24,7 @@ from apps.semantic.domain.merge_patch import apply_merge_patch
 from apps.semantic.index.health import index_guard
 from apps.semantic.index.warm_up import require_warm
 from apps.semantic.memories.comparison import Comparison, compare, compare_again
+from apps.semantic.memories.expiry import EXPIRED
 from apps.semantic.memories.lifecycle import require_active
 from apps.semantic.memories.writer import SaveResult
 from apps.semantic.models import Conflict, Memory, MemoryEmbedding, Origin, ReviewState
@@ -36,7 +37,7 @@ from apps.semantic.store.embedding_space import (
     hold_space,
     with_current_space,
 )
-from apps.semantic.store.rows import Vector, word_columns
+from apps.semantic.store.rows import Vector, dated_key, draft_key, key_after, word_columns
 from apps.semantic.store.unit_of_work import UnitOfWork, lock_shards, unit_of_work
 
 UNCHANGED, EDITED = "unchanged", "edited"
@@ -136,11 +137,6 @@ def write_until_embedded(access: Access, prepared: Rewrite, edit: MemoryEdit, no
 def write(unit: UnitOfWork, prepared: Rewrite, edit: MemoryEdit) -> SaveResult:
     """Write a new content under the lock of its user. Raises ConflictError, VectorsMissingError."""
     candidate, memory = prepared.candidate, unit.attach(prepared.memory)
-    same = Memory.objects.active().exclude(pk=memory.pk).filter(content_hash=candidate.key[3])
-    known = same.filter(user_id=candidate.key[0], household_id=candidate.key[1], persona_id=candidate.key[2]).first()
-    if known is not None:
-        detail = f"{known.uuid} says exactly this already."
-        raise ConflictError(detail, attr="content", code="duplicate", current=str(known.uuid))
     if not change_fields(unit, memory, edit):
         unit.touch(memory, ())  # the same words with another vector
     # Written now: a merge may look for this content, and the history of a decision must come after that of the change.
@@ -178,7 +174,10 @@ def outdate_notices(unit: UnitOfWork, memory: Memory) -> None:
 
 
 def change_fields(unit: UnitOfWork, memory: Memory, edit: MemoryEdit) -> bool:
-    """Set the fields of a memory that differ, and what is made from its words. Return whether any did."""
+    """Set the fields of a memory that differ, and what is made from its words. Return whether any did.
+
+    Raises ConflictError where another memory is what this one would become.
+    """
     wanted = dict(edit.fields)
     if "metadata" in wanted:
         wanted["metadata"] = patch_metadata(memory.metadata, wanted["metadata"])
@@ -191,8 +190,23 @@ def change_fields(unit: UnitOfWork, memory: Memory, edit: MemoryEdit) -> bool:
         after |= word_columns(**known)
     if "content" in after:
         after["content_hash"] = content_hash(after["content"])
+    require_unique(unit, memory, after)
     unit.update(memory, after, changes=changes, reason=EDITED)
     return True
+
+
+def require_unique(unit: UnitOfWork, memory: Memory, after: Mapping[str, Any]) -> None:
+    """Raise ConflictError where another active memory has the content, tags and moment that a memory would have."""
+    wanted = key_after(memory, after)
+    if wanted == dated_key(memory):
+        return
+    known = Memory.objects.active().with_key(*wanted).exclude(pk=memory.pk).first()
+    if known is not None and known.has_expired(unit.now):  # and no sweep came by yet
+        unit.delete(unit.attach(known), reason=EXPIRED)
+    elif known is not None:
+        attr = next(name for name in ("content", "occurred_at", *TAGS) if name in after)
+        detail = f"{known.uuid} says exactly this already, with the same tags and of the same moment."
+        raise ConflictError(detail, attr=attr, code="duplicate", current=str(known.uuid))
 
 
 def patch_metadata(metadata: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
@@ -216,7 +230,8 @@ def plain(value: Any) -> Any:
 def candidate_of(memory: Memory, edit: MemoryEdit, vector: Vector) -> Candidate:
     """Return a stored memory with its new values, to be compared with the others."""
     known = {
-        name: edit.fields.get(name, getattr(memory, name)) for name in (*TAGS, "content", "occurred_at", "importance")
+        name: edit.fields.get(name, getattr(memory, name))
+        for name in (*TAGS, "is_global", "content", "occurred_at", "importance")
     }
     draft = MemoryDraft(
         **known,
@@ -225,5 +240,5 @@ def candidate_of(memory: Memory, edit: MemoryEdit, vector: Vector) -> Candidate:
         keywords=tuple(edit.fields.get("keywords", memory.keywords)),
         source=memory.source,
     )
-    key = (memory.user_id, memory.household_id, memory.persona_id, content_hash(draft.content))
+    key = draft_key(draft, memory.scope, content_hash(draft.content))
     return Candidate(memory.uuid, draft, memory.scope, key, {}, vector, stored=memory.pk)

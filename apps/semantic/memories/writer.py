@@ -4,31 +4,26 @@ from dataclasses import dataclass, field, replace
 from uuid import UUID
 
 from apps.rules.domain.engine.arbitration import DetectedConflict
-from apps.rules.domain.engine.detection import detect
 from apps.rules.domain.engine.record import MemoryRecord
 from apps.rules.domain.engine.verdict import Verdict, VerdictOutcome, decide
 from apps.semantic.conflicts.candidate import Candidate, Case, SaveContext
 from apps.semantic.conflicts.decisions import decision_apply
 from apps.semantic.conflicts.restatement import RESTATED, details_after_repeat, enrich_existing
-from apps.semantic.domain.duplicates import LOWER_CONFIDENCE, DuplicateAction, decide_duplicate
+from apps.semantic.domain.confidence import DecayPolicy
+from apps.semantic.domain.disagreement import find_disagreement
+from apps.semantic.domain.duplicates import LOWER_CONFIDENCE, DatedKey, DuplicateAction, decide_duplicate
 from apps.semantic.memories.comparison import Comparison
 from apps.semantic.memories.expiry import EXPIRED
 from apps.semantic.models import Conflict, Memory, MemoryStatus, Origin
 from apps.semantic.store.details import change_details
 from apps.semantic.store.embedding_space import VectorsMissingError
 from apps.semantic.store.provenance import note_said_again
-from apps.semantic.store.rows import (
-    DatedKey,
-    DuplicateKey,
-    duplicate_key,
-    find_duplicates,
-    new_memory,
-    record_from_memory,
-)
+from apps.semantic.store.rows import dated_key, duplicate_key, find_duplicates, new_memory, record_from_memory
 from apps.semantic.store.unit_of_work import UnitOfWork
 
 ALREADY_DECIDED = "already_decided"
 NEW = "unique_hash"
+REINFORCED = "reinforced"
 
 
 @dataclass(frozen=True)
@@ -49,14 +44,15 @@ class SaveResult:
 class Writer:
     """Decides about each candidate in turn, the later ones against what became of the earlier ones.
 
-    active: the active memory with each key. decided: those that lost, or are active, with their date. memories: all
-    that candidates conflict with, by the key of their records. merged: made of others by this save.
+    active: the memory that a draft with each key repeats, see `StoredDuplicates`; it may have lost by now. decided:
+    those that lost, or are active, of a moment. memories: all that candidates conflict with, by the key of their
+    records. merged: made of others by this save.
     """
 
     unit: UnitOfWork
     context: SaveContext
     comparison: Comparison
-    active: dict[DuplicateKey, Memory] = field(default_factory=dict)
+    active: dict[DatedKey, Memory] = field(default_factory=dict)
     decided: dict[DatedKey, Memory] = field(default_factory=dict)
     memories: dict[str, Memory] = field(default_factory=dict)
     records: dict[str, MemoryRecord] = field(default_factory=dict)
@@ -68,14 +64,13 @@ class Writer:
         What was compared may have changed since: the rows are read again.
         """
         comparison, attach = self.comparison, self.unit.attach
-        stored = find_duplicates({(one.key, one.draft.occurred_at) for one in comparison.candidates})
+        stored = find_duplicates({one.dated_key for one in comparison.candidates})
         self.active = {key: attach(memory) for key, memory in stored.active.items()}
-        for key, memory in list(self.active.items()):
-            if memory.has_expired(self.unit.now):  # and no sweep came by yet
+        for memory in self.active.values():
+            if is_active(memory) and memory.has_expired(self.unit.now):  # and no sweep came by yet
                 self.unit.delete(memory, reason=EXPIRED)
-                del self.active[key]
-        dated = {(key, row.occurred_at): row for key, row in self.active.items() if row.occurred_at is not None}
-        self.decided = stored.decided | dated
+        dated = [row for row in self.active.values() if row.occurred_at is not None and is_active(row)]
+        self.decided = stored.decided | {dated_key(row): row for row in dated}
         compared = {key: one.existing for conflicts in comparison.conflicts for key, one in conflicts.items()}
         self.records = compared | {one.record.key: one.record for one in comparison.candidates}
         if wanted := {comparison.ids[key] for key in compared if key in comparison.ids}:
@@ -90,19 +85,20 @@ class Writer:
 
     def write_one(self, place: int, candidate: Candidate) -> SaveResult:
         """Insert a candidate, update the active memory that it duplicates, or apply what is decided about it."""
-        stored = self.active.get(candidate.key)
-        if stored is not None and stored.status == MemoryStatus.ACTIVE:
+        stored = self.active.get(candidate.dated_key)
+        if stored is not None and is_active(stored):
             return self.write_duplicate(candidate, stored)
-        if decided := self.decided.get((candidate.key, candidate.draft.occurred_at)):
+        if decided := self.decided.get(candidate.dated_key):
             return SaveResult("skipped", ALREADY_DECIDED, decided)
         memory = new_memory(candidate.draft, candidate.scope, candidate.words, self.unit.now)
-        memory.uuid, memory.content_hash = candidate.uuid, candidate.key[3]
+        memory.uuid, memory.content_hash = candidate.uuid, candidate.key.content_hash
         verdict = decide(candidate.record, self.conflicts_of(place, candidate), candidate.rule.arbitration)
         if verdict is not None and (receipt := self.find_repeated(memory, verdict)):
             return self.write_repeated(candidate, memory, verdict, receipt)
-        self.memories[str(memory.uuid)] = self.active[candidate.key] = memory
+        self.memories[str(memory.uuid)] = memory
+        self.note_active(memory)
         if memory.occurred_at is not None:
-            self.decided[candidate.key, memory.occurred_at] = memory
+            self.decided[candidate.dated_key] = memory
         if verdict is not None:
             return self.apply(candidate, verdict)
         # No vector: of a duplicate that was found before the transaction and is gone inside it.
@@ -111,13 +107,33 @@ class Writer:
         self.unit.insert(memory, self.context.space, vector, is_given=is_given, reason=NEW)
         return SaveResult("inserted", NEW, memory)
 
+    def note_active(self, memory: Memory) -> None:
+        """Note a memory that later candidates may repeat; of several moments the latest, if they give none."""
+        key, moment = dated_key(memory)
+        self.active[key, moment] = memory
+        latest = self.active.get((key, None))
+        if (
+            latest is None
+            or not is_active(latest)
+            or (moment is not None and latest.occurred_at is not None and latest.occurred_at < moment)
+        ):
+            self.active[key, None] = memory
+
     def write_duplicate(self, candidate: Candidate, stored: Memory) -> SaveResult:
-        """Add what a duplicate says besides its content, which stays. One that is less sure changes nothing."""
+        """Add what a duplicate says besides its content, which stays. One that is less sure changes nothing.
+
+        It reinforces a reinforceable memory, unless it is of a moment: then it is the same statement, not another one.
+        """
         decision = decide_duplicate(candidate.draft.base_confidence, stored.base_confidence)
         if decision.reason == LOWER_CONFIDENCE:
             return SaveResult("skipped", decision.reason, stored)
-        reason = decision.reason if decision.action is DuplicateAction.UPDATE else RESTATED
-        if change_details(self.unit, stored, details_after_repeat(stored, candidate), reason=reason):
+        is_surer = decision.action is DuplicateAction.UPDATE
+        reason = decision.reason if is_surer else RESTATED
+        has_changed = bool(change_details(self.unit, stored, details_after_repeat(stored, candidate), reason=reason))
+        if stored.decay_policy == DecayPolicy.REINFORCEABLE and candidate.draft.occurred_at is None:
+            self.unit.reinforce(stored, reason=RESTATED)
+            return SaveResult("updated", reason if is_surer else REINFORCED, stored)
+        if has_changed:
             return SaveResult("updated", reason, stored)
         return SaveResult("skipped", decision.reason, stored)
 
@@ -141,6 +157,7 @@ class Writer:
         if verdict.outcome is VerdictOutcome.KEPT_EXISTING:
             case = replace(case, memories={**self.memories, candidate.record.key: memory})
             enrich_existing(self.unit, case, None)
+            self.note_active(case.existing)
         return SaveResult(verdict.outcome.value, ALREADY_DECIDED, case.existing, receipt.uuid)
 
     def case_of(self, candidate: Candidate, verdict: Verdict) -> Case:
@@ -161,9 +178,9 @@ class Writer:
         if receipt.outcome == VerdictOutcome.NOTICED:
             return SaveResult("inserted", NEW, receipt.candidate, receipt.uuid)
         assert receipt.result is not None
+        self.note_active(receipt.result)  # it may be of another moment now
         if receipt.outcome == VerdictOutcome.MERGED:
             self.merged.append(receipt.result)
-            self.active[duplicate_key(receipt.result)] = receipt.result
         return SaveResult(str(receipt.outcome), receipt.strategy, receipt.result, receipt.uuid)
 
     def conflicts_of(self, place: int, candidate: Candidate) -> list[DetectedConflict]:
@@ -183,14 +200,14 @@ class Writer:
             if name in self.records.keys() - known.keys() and is_active(self.memories.get(name)):
                 further[name] = self.record_of(name)
         for memory in self.merged:
-            if is_active(memory) and duplicate_key(memory)[:3] == candidate.key[:3]:
+            if is_active(memory) and duplicate_key(memory).scope == candidate.key.scope:
                 name = str(memory.uuid)
                 self.memories[name] = memory
                 further[name] = record_from_memory(memory, self.context.vectors.of(memory.content))
         further |= {name: self.record_of(name) for name in found.keys() & self.unit.enriched}
         for name, record in further.items():
             found.pop(name, None)
-            detection = detect(candidate.record, record, candidate.rule.detection)
+            detection = find_disagreement(candidate.record, record, candidate.rule.detection)
             if detection.is_conflict:
                 found[name] = DetectedConflict(record, detection)
         return list(found.values())

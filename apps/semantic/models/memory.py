@@ -11,6 +11,7 @@ from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import MD5, Concat
 from pgvector.django import VectorField
 
 from apps.core.db.offsets import OffsetField, WithOffset
@@ -18,7 +19,7 @@ from apps.core.domain.scope import MAX_IDENTIFIER_CHARS, Scope
 from apps.llm.selectors import EmbeddingSpace
 from apps.retrieval.domain.ranking import HalfLives
 from apps.semantic.domain.confidence import DecayPolicy, current_confidence
-from apps.semantic.domain.memory import DEFAULT_IMPORTANCE, DEFAULT_SOURCE
+from apps.semantic.domain.memory import DEFAULT_IMPORTANCE, DEFAULT_SOURCE, TAGS
 from apps.semantic.querysets import MemoryQuerySet
 
 MAX_TAG_CHARS = 200
@@ -137,11 +138,18 @@ class Memory(WithOffset):
     class Meta:
         verbose_name_plural = "memories"
         constraints: ClassVar[list[models.BaseConstraint]] = [
-            # The last defence of spec 002 section 9, whatever races the services lose.
+            # The last defence of spec 002 section 9 and ADR 35, whatever races the services lose. User and content
+            # come first, since saves look for these. The tags are one digest: they may be too long for an index.
             models.UniqueConstraint(
-                name="semantic_memory_active_content",
-                fields=["user_id", "household_id", "persona_id", "content_hash"],
+                "user_id",
+                "content_hash",
+                "household_id",
+                "persona_id",
+                "occurred_at",
+                MD5(Concat(*(MD5(tag) for tag in TAGS))),
+                name="semantic_memory_active_once",
                 condition=Q(status="active"),
+                nulls_distinct=False,
             ),
             models.CheckConstraint(name="semantic_memory_user_required", condition=~Q(user_id="")),
             models.CheckConstraint(

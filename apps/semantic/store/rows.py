@@ -6,61 +6,96 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, F, OuterRef
 
 from apps.core.domain.scope import Scope
 from apps.llm.services import known_share
 from apps.retrieval.domain.lexemes import LEXEMES_VERSION, document_lexemes
 from apps.retrieval.domain.substance import fullness, question_share
 from apps.rules.domain.engine.record import MemoryRecord
+from apps.semantic.domain.duplicates import DatedKey, DuplicateKey
 from apps.semantic.domain.memory import DEFAULT_BASE_CONFIDENCE, DEFAULT_IMPORTANCE, DEFAULT_SOURCE, TAGS, MemoryDraft
 from apps.semantic.models import Memory, MemoryRevision
 
 Vector = npt.NDArray[np.float32]
-# User, household, persona and hash of the content: memories that have all of them in common are duplicates.
-DuplicateKey = tuple[str, str, str, str]
-DatedKey = tuple[DuplicateKey, datetime | None]
 LOST = ("superseded", "merged", "rejected")
 RECORD_COLUMNS = (
     "id", "uuid", "content", "importance", "source", "keywords", "user_id", "household_id", "persona_id", "occurred_at",
-    "created_at",
+    "created_at", "agent", "personality", "project", "type", "is_global",
 )  # fmt: skip
 
 
 class StoredDuplicates(NamedTuple):
-    """Stored memories that say what drafts say. decided: those that lost to another memory, with their date."""
+    """Stored memories that say what drafts say, by the keys of these. decided: those that lost to another memory.
 
-    active: dict[DuplicateKey, Memory]
+    active: of a draft without a moment that of no moment either, else that of the latest.
+    """
+
+    active: dict[DatedKey, Memory]
     decided: dict[DatedKey, Memory]
 
 
 def duplicate_key(row: Memory) -> DuplicateKey:
-    """Return what the duplicates of a memory have in common with it."""
-    return row.user_id, row.household_id, row.persona_id, row.content_hash
+    """Return what the duplicates of a memory have in common with it, besides the moment."""
+    return DuplicateKey._make(getattr(row, name) for name in DuplicateKey._fields)
+
+
+def dated_key(row: Memory) -> DatedKey:
+    """Return what no other active memory has in common with this one."""
+    return duplicate_key(row), row.occurred_at
+
+
+def key_after(row: Memory, changes: Mapping[str, Any]) -> DatedKey:
+    """Return the same of a memory after changes of columns, by name."""
+    key = duplicate_key(row)._replace(**{name: changes[name] for name in changes if name in DuplicateKey._fields})
+    return key, changes.get("occurred_at", row.occurred_at)
+
+
+def draft_key(draft: MemoryDraft, scope: Scope, content_hash: str) -> DuplicateKey:
+    """Return the key of the memory that a draft becomes."""
+    exact = (scope.user_id or "", scope.household_id or "", scope.persona_id or "")
+    return DuplicateKey._make((*exact, *(getattr(draft, tag) for tag in TAGS), content_hash))
 
 
 def find_duplicates(wanted: Collection[DatedKey]) -> StoredDuplicates:
-    """Find the active memories with these keys, and those that lost to another memory with the same key and date.
+    """Find the active memories with these keys, and those that lost to another memory with the same key and moment.
 
     Saving the same statement about the same date again, as a repeated import does, adds nothing, so it is not decided
     again. With another date it is news, so one content may have lost several times. It is decided again as well once
     the memory that it lost to is deleted or rewritten: else neither would be active, however often it is saved.
     """
-    keys = {key for key, _ in wanted}
-    columns = {"user_id__in": {key[0] for key in keys}, "content_hash__in": {key[3] for key in keys}}
-    active = {duplicate_key(row): row for row in Memory.objects.active().filter(**columns)}
-    decided: dict[DatedKey, Memory] = {}
-    if any(occurred_at is not None for _, occurred_at in wanted):
-        lost = Memory.objects.filter(status__in=LOST, **columns).exclude(superseded_by__status="deleted")
+    moments = {moment for _, moment in wanted if moment is not None}
+    active, decided = find_latest([key for key, moment in wanted if moment is None]), dict[DatedKey, Memory]()
+    if moments:
+        dated = having([key for key, moment in wanted if moment is not None]) | {"occurred_at__in": moments}
+        active |= {dated_key(row): row for row in Memory.objects.active().filter(**dated)}
+        lost = Memory.objects.filter(status__in=LOST, **dated).exclude(superseded_by__status="deleted")
         rewritten = MemoryRevision.objects.filter(
             memory=OuterRef("superseded_by"), at__gt=OuterRef("status_changed_at"), changes__has_key="content"
         )
         rows = lost.exclude(Exists(rewritten)).select_related("superseded_by").order_by("id")
-        decided = {(duplicate_key(row), row.occurred_at): row for row in rows}
+        decided = {dated_key(row): row for row in rows}
     return StoredDuplicates(
-        {key: row for key, row in active.items() if key in keys},
-        {key: row for key, row in decided.items() if key[1] is not None and key in wanted},
+        {key: row for key, row in active.items() if key in wanted},
+        {key: row for key, row in decided.items() if key in wanted},
     )
+
+
+def find_latest(keys: Collection[DuplicateKey]) -> dict[DatedKey, Memory]:
+    """Find, for each of these keys without a moment, the active memory without one, else that of the latest moment.
+
+    May return others, that have their user and their content.
+    """
+    if not keys:
+        return {}
+    rows = Memory.objects.active().filter(**having(keys)).distinct(*DuplicateKey._fields)
+    latest = rows.order_by(*DuplicateKey._fields, F("occurred_at").desc(nulls_first=True))
+    return {(duplicate_key(row), None): row for row in latest}
+
+
+def having(keys: Collection[DuplicateKey]) -> dict[str, Any]:
+    """Return filters by which an index finds what may have one of these keys: by user and content."""
+    return {"user_id__in": {key.user_id for key in keys}, "content_hash__in": {key.content_hash for key in keys}}
 
 
 def word_columns(content: str, keywords: Iterable[str], context: str, occurred_at: datetime | None) -> dict[str, Any]:
@@ -103,7 +138,10 @@ def record_from_memory(memory: Memory, vector: Vector | None) -> MemoryRecord:
 
 def record_from_row(row: Iterable[Any], vector: Vector | None) -> MemoryRecord:
     """Return a stored memory, of which only RECORD_COLUMNS were read, as the rule engine reads it."""
-    _, uuid, content, importance, source, keywords, user_id, household_id, persona_id, occurred_at, created_at = row
+    (
+        _, uuid, content, importance, source, keywords, user_id, household_id, persona_id, occurred_at, created_at,
+        agent, personality, project, type_, is_global,
+    ) = row  # fmt: skip
     return MemoryRecord(
         key=str(uuid),
         content=content,
@@ -114,6 +152,11 @@ def record_from_row(row: Iterable[Any], vector: Vector | None) -> MemoryRecord:
         user_id=user_id,
         household_id=household_id or None,
         persona_id=persona_id or None,
+        agent=agent,
+        personality=personality,
+        project=project,
+        type=type_,
+        is_global=is_global,
         known_share=known_share(content),
         embedding=vector,
     )

@@ -24,10 +24,11 @@ from apps.core.domain.clock import Clock, utcnow
 from apps.events.domain.payload import EventPayload
 from apps.events.services import emit_many
 from apps.llm.selectors import EmbeddingSpace
+from apps.semantic.domain.duplicates import DatedKey
 from apps.semantic.domain.state import MemoryState, Transition
-from apps.semantic.events import MemoryDeleted, MemorySaved, MemoryStatusChanged, SaveAction
+from apps.semantic.events import MemoryDeleted, MemoryReinforced, MemorySaved, MemoryStatusChanged, SaveAction
 from apps.semantic.models import Conflict, Memory, MemoryEmbedding, MemoryRevision, MemoryStatus, RevisionAction
-from apps.semantic.store.rows import Vector, duplicate_key
+from apps.semantic.store.rows import Vector, dated_key
 
 STATE_FIELDS = ("status", "superseded_by", "status_changed_at")
 SAVED_AGAIN = partial(MemorySaved, action=SaveAction.UPDATED)
@@ -112,6 +113,18 @@ class UnitOfWork:
         self.record(memory, action, before if changes is None else changes, reason=reason)
         self.emit(memory, event)
 
+    def reinforce(self, memory: Memory, *, reason: str = "") -> None:
+        """Restart the decay of a memory. reason: for its history, in one word."""
+        moments = [moment.isoformat() if moment else None for moment in (memory.last_reinforced_at, self.now)]
+        self.update(
+            memory,
+            {"last_reinforced_at": self.now},
+            action=RevisionAction.REINFORCED,
+            changes={"last_reinforced_at": moments},
+            reason=reason,
+            event=MemoryReinforced,
+        )
+
     def delete(self, memory: Memory, *, reason: str) -> None:
         """Soft-delete a memory. reason: for its history, in one word."""
         self.update(
@@ -178,10 +191,10 @@ class UnitOfWork:
             if "occurred_at" in known:
                 known.add("occurred_offset")
 
-    def find_pending_duplicate(self, memory: Memory, exclude: Collection[Memory]) -> Memory | None:
-        """Return an active memory of the same scope and content among those inserted."""
+    def find_pending_duplicate(self, key: DatedKey, exclude: Collection[Memory]) -> Memory | None:
+        """Return the active memory with a key among those inserted."""
         others = (one for one in self.inserted if one.status == MemoryStatus.ACTIVE and one not in exclude)
-        return next((one for one in others if duplicate_key(one) == duplicate_key(memory)), None)
+        return next((one for one in others if dated_key(one) == key), None)
 
     def record(
         self,

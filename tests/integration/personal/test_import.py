@@ -137,5 +137,5 @@ def test_a_file_without_header_or_end_is_refused(file: list[bytes]) -> None:
 def test_the_same_content_of_another_memory_is_refused_by_name(file: list[bytes]) -> None:
     memory_save(access=ACCESS, draft=MemoryDraft("The tap drips.", scope=Scope("ana")))
 
-    assert "semantic_memory_active_content" in refusal(file)
+    assert "semantic_memory_active_once" in refusal(file)
     assert Memory.objects.count() == 1

@@ -113,7 +113,7 @@ def test_events_that_made_no_memory_leave_no_trace() -> None:
 
 def test_memory_that_was_there_before_is_never_touched(remember: Callable[..., Memory]) -> None:
     policy(on_prune="delete")
-    known = remember("Ana promised to call the bank", importance=0.3)
+    known = remember("Ana promised to call the bank", importance=0.3, type="event", occurred_at=NOON)
     event = saved("Ana promised to call the bank")
     remembered(event)
     assert prune(event) == {"kept": 1}
@@ -124,7 +124,7 @@ def test_memory_that_was_there_before_is_never_touched(remember: Callable[..., M
 
 def test_memory_stays_until_last_of_its_events_is_gone() -> None:
     policy(on_prune="delete")
-    first, second = saved("the same"), saved("the same", timestamp=NOON + timedelta(days=1))
+    first, second = saved("the same"), saved("The same!")
     remembered(first, second)
     prune(first)
     assert active() == ["the same"]
@@ -135,7 +135,7 @@ def test_memory_stays_until_last_of_its_events_is_gone() -> None:
 
 def test_memory_whose_events_go_together_is_looked_at_once() -> None:
     policy(on_prune="delete")
-    first, second = saved("the same"), saved("the same", timestamp=NOON + timedelta(days=1))
+    first, second = saved("the same"), saved("The same!")
     remembered(first, second)
     assert prune(first, second) == {"deleted": 1}
     assert sorted(BridgeAudit.objects.get().event_ids) == sorted([first.event_id, second.event_id])
@@ -143,7 +143,7 @@ def test_memory_whose_events_go_together_is_looked_at_once() -> None:
 
 def test_events_of_one_memory_that_were_pruned_for_different_reasons_are_recorded_apart() -> None:
     policy(on_prune="delete")
-    first, second = saved("the same"), saved("the same", timestamp=NOON + timedelta(days=1))
+    first, second = saved("the same"), saved("The same!")
     remembered(first, second)
     tell(pruned(first), pruned(second, reason=PruneReason.MANUAL))
     assert links_reconcile() == {"deleted": 1}
@@ -157,7 +157,7 @@ def test_memory_that_somebody_else_has_saved_since_stays(remember: Callable[...,
     policy(on_prune="delete")
     event = saved("Ana promised to call the bank")
     [memory] = remembered(event)
-    assert remember("Ana promised to call the bank") == memory
+    assert remember("Ana promised to call the bank", type="event") == memory
     assert prune(event) == {"kept": 1}
     assert active() == [event.content]
     assert audited() == [("kept", "saved_by_others")]
@@ -172,11 +172,15 @@ def test_memory_that_user_saved_in_the_same_words_stays(
     event = saved("Ana promised to call the bank")
     [memory] = remembered(event)
     for _ in range(2):
-        same = remember("Ana promised to call the bank", confidence=confidence, importance=memory.importance)
+        known = {"type": "event", "confidence": confidence, "importance": memory.importance}
+        same = remember("Ana promised to call the bank", **known)
         assert same.pk == memory.pk
     steps = api.get(f"/api/semantic/memories/{memory.uuid}/history").json()["results"]
-    # The same confidence may add a detail of the user's, less of it never does; either is noted once.
-    assert [step["reason"] for step in steps[1:]] == ["restated" if confidence == 0.8 else "said_again"]
+    # The same confidence adds a detail of the user's and reinforces, less of it never does, which is noted once.
+    done = [(step["action"], step["reason"]) for step in steps[1:]]
+    reinforced = ("reinforced", "restated")
+    known = [("updated", "restated"), reinforced, reinforced] if confidence == 0.8 else [("updated", "said_again")]
+    assert done == known
     assert prune(event) == {"kept": 1}
     after = Memory.objects.get(pk=memory.pk)
     assert (after.status, after.importance, after.base_confidence) == ("active", 0.9, 0.8)
@@ -187,12 +191,35 @@ def test_memory_that_user_saved_stays_until_the_last_of_its_events_is_gone_and_a
     remember: Callable[..., Memory],
 ) -> None:
     policy(on_prune="delete")
-    first, second = saved("the same"), saved("the same", timestamp=NOON + timedelta(days=1))
+    first, second = saved("the same"), saved("The same!")
     remembered(first)
-    remember("the same")
+    remember("the same", type="event")
     remembered(second)
     assert [prune(first), prune(second)] == [{"kept": 1}, {"kept": 1}]
     assert active() == ["the same"]
+
+
+@pytest.mark.parametrize("on_prune", ["delete", "demote"])
+def test_what_user_saved_without_a_type_is_a_memory_of_its_own_and_stays(
+    remember: Callable[..., Memory], on_prune: str
+) -> None:
+    policy(on_prune=on_prune)
+    event = saved("Ana promised to call the bank")
+    [memory] = remembered(event)
+    own = remember("Ana promised to call the bank", confidence=0.8, importance=0.9)
+    assert own.pk != memory.pk
+    prune(event)
+    own.refresh_from_db()
+    assert (own.status, own.importance, own.base_confidence) == ("active", 0.9, 0.8)
+
+
+def test_same_words_of_two_moments_are_two_memories_and_each_goes_with_its_event() -> None:
+    policy(on_prune="delete")
+    january, june = saved("Eva had a fever"), saved("Eva had a fever", timestamp=NOON + timedelta(days=150))
+    first, second = remembered(january, june)
+    assert {first.occurred_at, second.occurred_at} == {january.timestamp, june.timestamp}
+    assert prune(january) == {"deleted": 1}
+    assert Memory.objects.active().get().occurred_at == june.timestamp
 
 
 def test_memory_that_user_reinforced_stays(access: Access) -> None:
@@ -207,7 +234,7 @@ def test_memory_that_user_reinforced_stays(access: Access) -> None:
 
 def test_bridge_that_says_the_same_again_is_nobody_who_keeps_it() -> None:
     policy(on_prune="delete")
-    first, second = saved("the same"), saved("the same", timestamp=NOON + timedelta(days=1))
+    first, second = saved("the same"), saved("The same!")
     remembered(first)
     remembered(second)
     assert prune(first, second) == {"deleted": 1}

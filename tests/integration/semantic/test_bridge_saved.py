@@ -189,7 +189,7 @@ def test_the_policy_as_it_is_by_then_counts() -> None:
 
 def test_event_that_says_what_is_remembered_already_is_linked_to_that(remember: Callable[..., Memory]) -> None:
     policy()
-    known = remember("Ana promised to call the bank")
+    known = remember("Ana promised to call the bank", type="event", occurred_at=NOON)
     event = saved("Ana promised to call the bank")
     assert ingest(event) == {"skipped": 1}
     link = ingestion(event)

@@ -53,7 +53,7 @@ def minilm(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyP
 
 
 def test_each_turn_of_conversation_becomes_memory_with_its_session_and_time() -> None:
-    assert run("import_memories", CONVERSATION) == "6 inserted, 1 updated, 0 skipped, 0 failed\n"
+    assert run("import_memories", CONVERSATION) == "7 inserted, 0 updated, 0 skipped, 0 failed\n"
     memory = Memory.objects.get(metadata__dia_id="D1:3")
     assert memory.content.startswith("Ines: I adopted an old greyhound")
     assert "a photo of a grey dog" in memory.content
@@ -107,7 +107,7 @@ def test_import_that_was_cut_off_is_resumed_by_repeating_it(monkeypatch: pytest.
         run("import_memories", CONVERSATION, "--batch-size=3")
     assert Memory.objects.count() == 3
     monkeypatch.undo()
-    assert run("import_memories", CONVERSATION, "--batch-size=3") == "3 inserted, 1 updated, 3 skipped, 0 failed\n"
+    assert run("import_memories", CONVERSATION, "--batch-size=3") == "4 inserted, 0 updated, 3 skipped, 0 failed\n"
 
 
 def test_the_user_prefix_keeps_imports_apart() -> None:
@@ -186,7 +186,7 @@ def test_only_a_line_feed_ends_a_line(mark: str, tmp_path: Path) -> None:
 def test_byte_order_mark_does_not_cost_first_line(tmp_path: Path) -> None:
     path = write_lines(tmp_path / "memories.jsonl", "\ufeff" + json.dumps({"user_id": "ana", "content": "tea"}))
     assert "1 inserted" in run("import_memories", path)
-    assert "6 inserted" in run("import_memories", write_lines(tmp_path / "l.json", "\ufeff" + CONVERSATION.read_text()))
+    assert "7 inserted" in run("import_memories", write_lines(tmp_path / "l.json", "\ufeff" + CONVERSATION.read_text()))
 
 
 def test_a_bad_turn_is_named_and_stops_no_other(tmp_path: Path) -> None:
@@ -194,7 +194,7 @@ def test_a_bad_turn_is_named_and_stops_no_other(tmp_path: Path) -> None:
     samples[0]["conversation"]["session_1"][0]["text"] = "Guess\x00 what"
     path = write_lines(tmp_path / "talk.json", json.dumps(samples))
     assert errors_of_importing(path) == ["sample talk-1 D1:1: content: Null characters are not allowed."]
-    assert Memory.objects.count() == 5
+    assert Memory.objects.count() == 6
 
 
 @pytest.mark.parametrize("command", ["import_memories", "evaluate"])

@@ -53,9 +53,9 @@ def test_circumstance_that_both_tell_is_kept_once_however_often_they_are_merged(
 
 def test_tags_policy_and_metadata_of_both_survive_with_candidates_on_top(save: Save) -> None:
     merging_rule()
-    save(BREAD, project="bakery", agent="old", metadata={"a": 1, "b": 1}, decay_policy=DecayPolicy.CONTEXTUAL)
+    save(BREAD, type="habit", metadata={"a": 1, "b": 1}, decay_policy=DecayPolicy.CONTEXTUAL)
     merged = save(f"{BREAD} morning", agent="new", metadata={"b": 2}, is_global=True, confidence=0.5).memory
-    assert (merged.project, merged.agent, merged.is_global) == ("bakery", "new", True)
+    assert (merged.type, merged.agent, merged.is_global) == ("habit", "new", True)
     assert (merged.metadata, merged.decay_policy, merged.base_confidence) == ({"a": 1, "b": 2}, "stable", 1.0)
 
 

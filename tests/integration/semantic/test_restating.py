@@ -264,20 +264,22 @@ def test_less_sure_repetition_changes_nothing(save: Save) -> None:
     assert (result.action, result.reason, rows()) == ("skipped", "lower_confidence", before)
 
 
-def test_same_words_of_another_session_add_and_override_nothing(save: Save) -> None:
-    save(TEA, metadata={"turn": 1}, occurred_at=THEN, session_id="s1")
-    again = {"metadata": {"turn": 7, "b": 2}, "occurred_at": THEN + timedelta(days=1), "session_id": "s2"}
-    assert save(TEA, **again).action == "updated"
-    assert (active().metadata, active().session_id, active().occurred_at) == ({"turn": 1, "b": 2}, "s1", THEN)
-    assert save(TEA, **again).action == "skipped"
+def test_memory_of_a_moment_keeps_it_when_a_later_one_restates_it(save: Save) -> None:
+    rule(arbitration={"priority_importance": True})
+    save(TEA, importance=0.9, occurred_at=THEN)
+    assert save(AGAIN, occurred_at=THEN + timedelta(days=1)).action == "kept_existing"
+    assert (active().content, active().occurred_at) == (TEA, THEN)
 
 
-def test_later_repetition_brings_its_date(save: Save) -> None:
-    save(TEA, metadata={"turn": 1}, occurred_at=THEN)
-    later = THEN + timedelta(days=1)
-    save(TEA, metadata={"turn": 7}, occurred_at=later)
-    save(TEA, metadata={"turn": 1}, occurred_at=THEN)
-    assert (active().metadata, active().occurred_at) == ({"turn": 7}, later)
+def test_moment_is_not_taken_over_where_the_same_is_known_of_it(save: Save) -> None:
+    rule(arbitration={"priority_importance": True})
+    save(TEA, importance=0.9)
+    save(TEA, importance=0.2, occurred_at=THEN)
+    save(AGAIN, importance=0.5, occurred_at=THEN)
+    assert sorted(Memory.objects.active().values_list("content", "occurred_at"), key=str) == [
+        (TEA, None),
+        (TEA, THEN),
+    ]
 
 
 def test_surer_repetition_does_not_lower_importance(save: Save) -> None:

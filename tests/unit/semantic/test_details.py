@@ -99,8 +99,8 @@ def test_more_trusted_source_prevails() -> None:
     assert merged(details(source="user"), details(source="inferred")).source == "user"
 
 
-def test_later_date_prevails_and_any_date_before_none() -> None:
-    assert merged(details(occurred_at=MARCH), details(occurred_at=JUNE)).occurred_at == JUNE
+def test_memory_keeps_its_date_and_has_any_before_none() -> None:
+    assert merged(details(occurred_at=MARCH), details(occurred_at=JUNE)).occurred_at == MARCH
     assert merged(details(occurred_at=JUNE), details(occurred_at=MARCH)).occurred_at == JUNE
     assert merged(details(), details(occurred_at=MARCH)).occurred_at == MARCH
     assert merged(details(occurred_at=MARCH), details()).occurred_at == MARCH

@@ -130,6 +130,9 @@ def arbitrate(
     if not detection.is_conflict:
         reason = "The memories do not conflict: both stay active."
         return ArbitrationResult(Action.KEEP, None, None, 1.0, reason, Strategy.NO_CONFLICT)
+    if detection.is_elsewhere:
+        reason = "One of the memories holds in other places, too: the conflict is noticed, and both stay active."
+        return ArbitrationResult(Action.KEEP, None, None, DEFAULT_CONFIDENCE, reason, Strategy.NOTICED)
     if not (detection.is_decisive or config.act_on_weak_evidence):
         reason = "The evidence is too weak to act on: the conflict is noticed, and both memories stay active."
         return ArbitrationResult(Action.KEEP, None, None, DEFAULT_CONFIDENCE, reason, Strategy.NOTICED)

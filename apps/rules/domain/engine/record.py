@@ -12,8 +12,9 @@ class MemoryRecord:
     """One side of a possible conflict.
 
     key: what the caller calls it, "candidate" for one that is not stored yet. importance: in [0, 1]. timestamp:
-    aware, when it happened, else when it was saved. known_share: how much of the content the embedder knows, in
-    [0, 1]. embedding: unit vector, float32; None where there is none.
+    aware, when it happened, else when it was saved. agent, personality, project: where it holds, unless it is
+    global. type: what it is. known_share: how much of the content the embedder knows, in [0, 1]. embedding: unit
+    vector, float32; None where there is none.
     """
 
     key: str
@@ -25,5 +26,10 @@ class MemoryRecord:
     user_id: str = ""
     household_id: str | None = None
     persona_id: str | None = None
+    agent: str = ""
+    personality: str = ""
+    project: str = ""
+    type: str = ""
+    is_global: bool = False
     known_share: float = 1.0
     embedding: npt.NDArray[np.float32] | None = field(default=None, repr=False)

@@ -94,7 +94,8 @@ class Detection:
     is_decisive: the evidence is strong enough to act on. One memory contradicts the other with at least
     `act_threshold`, or says nearly the same in nearly the same words. A conflict that is not decisive is only noticed:
     with a receipt, and both memories stay active. restates: nearly the same in nearly the same words, and no
-    contradiction, so that merging loses nothing.
+    contradiction, so that merging loses nothing. is_elsewhere: they do not hold in the same places, so that neither may
+    replace the other; it is noticed, whatever the rule says of weak evidence.
     """
 
     signals: tuple[Signal, ...]
@@ -102,6 +103,7 @@ class Detection:
     total_score: float
     is_decisive: bool = True
     restates: bool = False
+    is_elsewhere: bool = False
 
     def signal(self, kind: SignalType) -> Signal | None:
         """Return the signal of a type, if it fired."""
