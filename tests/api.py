@@ -14,6 +14,10 @@ MEMORIES = "/api/semantic/memories"
 SEARCH = "/api/semantic/search"
 
 
+class Lines(list[Any]):
+    """A body of JSON Lines: its items, each on a line of its own."""
+
+
 @dataclass
 class Api:
     """A caller with a key, or without one."""
@@ -22,11 +26,14 @@ class Api:
     client: Client = field(default_factory=Client)
 
     def call(self, method: str, path: str, body: Any = None) -> HttpResponse:
-        """Call with a JSON body; text and bytes are sent as they are."""
+        """Call with a JSON body, or with Lines; text and bytes are sent as they are, as JSON."""
+        kind = "application/json"
         data = body if isinstance(body, str | bytes) else json.dumps(body)
+        if isinstance(body, Lines):
+            kind, data = "application/x-ndjson", "".join(f"{json.dumps(line)}\n" for line in body)
         headers = {"Authorization": f"Bearer {self.key}"} if self.key else {}
         payload = "" if body is None else data
-        answer = self.client.generic(method, path, payload, content_type="application/json", headers=headers)
+        answer = self.client.generic(method, path, payload, content_type=kind, headers=headers)
         return whole(answer) if answer.streaming else answer
 
     def get(self, path: str) -> HttpResponse:

@@ -1,5 +1,6 @@
 """Writes of the timeline: what other apps, the API, the admin and tasks call. Nothing inside the app imports this."""
 
+from apps.episodic.imports.importer import EventImport, events_import
 from apps.episodic.maintenance.health_check import health_check
 from apps.episodic.maintenance.jobs import (
     JobKind,
@@ -27,10 +28,10 @@ from apps.episodic.store.quarantine import segment_quarantine
 from apps.episodic.warnings import warning_end, warning_report
 
 __all__ = [
-    "JobKind", "JobMessage", "JobStatus", "MaintenanceReport", "MaintenanceRunningError", "MessageSeverity",
-    "RecordAction", "RecordOutcome", "RecordResult", "RetentionPreview", "enqueue_job", "event_delete",
-    "event_record",
-    "events_purge", "events_record", "health_check", "retention_create", "retention_delete", "retention_preview",
-    "retention_update", "run_part", "run_status", "segment_quarantine", "timeline_compact", "timeline_maintain",
-    "timeline_prune", "timeline_seal", "warning_end", "warning_report",
+    "EventImport", "JobKind", "JobMessage", "JobStatus", "MaintenanceReport", "MaintenanceRunningError",
+    "MessageSeverity", "RecordAction", "RecordOutcome", "RecordResult", "RetentionPreview", "enqueue_job",
+    "event_delete", "event_record", "events_import", "events_purge", "events_record", "health_check",
+    "retention_create", "retention_delete", "retention_preview", "retention_update", "run_part", "run_status",
+    "segment_quarantine", "timeline_compact", "timeline_maintain", "timeline_prune", "timeline_seal", "warning_end",
+    "warning_report",
 ]  # fmt: skip

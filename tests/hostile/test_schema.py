@@ -85,6 +85,14 @@ SCHEMA = schemathesis.openapi.from_dict(DOCUMENT)
 SCHEMA.app = get_wsgi_application()
 
 
+@schemathesis.serializer("application/x-ndjson")
+def _lines(_context: Any, value: Any) -> Any:
+    """A body of lines, which any text is: each line is refused alone."""
+    if not isinstance(value, str):
+        hypothesis.reject()
+    return value.encode("utf-8", "surrogatepass")
+
+
 @pytest.fixture(autouse=True)
 def _one_transaction() -> Iterator[None]:
     """Keep the end of a request from closing the connection that holds the test's transaction."""

@@ -23,7 +23,7 @@ from apps.semantic.memories.writer import SaveResult
 from apps.semantic.models import Conflict, ConflictOutcome, Memory, Origin
 from apps.semantic.services import memory_delete, memory_save_many
 from apps.semantic.store.rows import record_from_memory
-from tests.api import Api, api_for
+from tests.api import Api, Lines, api_for
 from tests.integration.episodic.timeline import Timeline
 
 NOWHERE = "00000000-0000-4000-8000-000000000000"
@@ -41,6 +41,7 @@ NEW_EVENT = {
 ROUTES: dict[str, dict[str, Any]] = {
     "api/episodic/events": {"GET": None, "POST": NEW_EVENT},
     "api/episodic/events/batch": {"POST": {"events": [NEW_EVENT]}},
+    "api/episodic/events/import": {"POST": Lines([NEW_EVENT])},
     "api/episodic/events/<uuid:uuid>": {"GET": None, "DELETE": None},
     "api/episodic/query": {"POST": {"query": "secret word", "explain": True, "top_k": 1000}},
     "api/episodic/segments": {"GET": None},

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from django.conf import settings
 from rest_framework import status
-from rest_framework.exceptions import APIException
+from rest_framework.exceptions import APIException, ErrorDetail
 
 from apps.core.domain.json_limits import MAX_JSON_CHARS
 
@@ -22,6 +22,8 @@ MAX_BATCH = 1_000
 BATCH_ITEM_BYTES = 16 * KIB
 BATCH_ITEM_VALUES = 256
 MAX_DEPTH = 100
+# Of JSON Lines: what a thread works through in half a minute or so.
+MAX_LINES = 100_000
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,14 @@ class BodyTooLargeError(APIException):
 
     def __init__(self, size: int) -> None:
         super().__init__(f"The request body is too large: at most {size} bytes at this address.")
+
+
+class TooManyLinesError(BodyTooLargeError):
+    """A request body of too many lines."""
+
+    def __init__(self, lines: int) -> None:
+        super().__init__(0)
+        self.detail = ErrorDetail(f"The request body has too many lines: at most {lines}.", self.default_code)
 
 
 def make_limit(*, chars: int = 0, vectors: int = 0) -> BodyLimit:
@@ -80,6 +90,11 @@ def batch_limit() -> BodyLimit:
     size = item_limit().size + MAX_BATCH * (BATCH_ITEM_BYTES + NUMBER_BYTES * numbers)
     values = BASE_VALUES + MAX_BATCH * (BATCH_ITEM_VALUES + numbers)
     return BodyLimit(min(size, settings.DATA_UPLOAD_MAX_MEMORY_SIZE), values)
+
+
+def lines_limit() -> BodyLimit:
+    """Return the limit of JSON Lines: as large as a full batch. values: of one line."""
+    return BodyLimit(batch_limit().size, item_limit().values)
 
 
 def whole_limit() -> BodyLimit:

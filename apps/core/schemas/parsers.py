@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Mapping
+from io import BytesIO
 from typing import IO, Any
 
 from rest_framework.exceptions import ParseError, ValidationError
-from rest_framework.parsers import JSONParser
+from rest_framework.parsers import BaseParser, JSONParser
 
 from apps.core.domain.json_shape import find_excess
-from apps.core.schemas.bodies import MAX_DEPTH, BodyTooLargeError, whole_limit
+from apps.core.schemas.bodies import MAX_DEPTH, MAX_LINES, BodyTooLargeError, TooManyLinesError, whole_limit
 from apps.core.schemas.fields import printable
 
 
@@ -28,14 +29,38 @@ class StrictJSONParser(JSONParser):
         body: bytes = stream.read(limit.size + 1)
         if len(body) > limit.size:
             raise BodyTooLargeError(limit.size)
-        if excess := find_excess(body, MAX_DEPTH, limit.values):
-            raise ParseError(f"JSON parse error - {excess}.")
-        try:
-            return json.loads(body.decode(), parse_constant=refuse_constant, object_pairs_hook=unique_members)
-        except RecursionError as error:
-            raise ParseError("JSON parse error - nested too deeply.") from error
-        except ValueError as error:
-            raise ParseError(f"JSON parse error - {error}") from error
+        return parse_json(body, limit.values)
+
+
+class LinesParser(BaseParser):
+    """JSON Lines, left as they are for the view; a 413 beyond its `body_limit`, or beyond MAX_LINES."""
+
+    media_type = "application/x-ndjson"
+
+    def parse(
+        self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
+    ) -> Any:
+        """Return the body as a stream of bytes."""
+        view = (parser_context or {}).get("view")
+        limit = getattr(view, "body_limit", whole_limit)()
+        body: bytes = stream.read(limit.size + 1)
+        if len(body) > limit.size:
+            raise BodyTooLargeError(limit.size)
+        if body.count(b"\n") > MAX_LINES:
+            raise TooManyLinesError(MAX_LINES)
+        return BytesIO(body)
+
+
+def parse_json(body: bytes, values: int) -> Any:
+    """Return parsed JSON of so many values at most. Raises ParseError, and ValidationError for a repeated member."""
+    if excess := find_excess(body, MAX_DEPTH, values):
+        raise ParseError(f"JSON parse error - {excess}.")
+    try:
+        return json.loads(body.decode(), parse_constant=refuse_constant, object_pairs_hook=unique_members)
+    except RecursionError as error:
+        raise ParseError("JSON parse error - nested too deeply.") from error
+    except ValueError as error:
+        raise ParseError(f"JSON parse error - {error}") from error
 
 
 def refuse_constant(name: str) -> None:

@@ -1,5 +1,7 @@
 """Examples of the operations of the timeline."""
 
+import json
+
 from apps.core.schemas.examples import Example
 
 EVENT_ID = "5d0f4e0a-5a3b-4c1a-9a53-8f3f6f2c7d11"
@@ -22,6 +24,7 @@ QUESTION = {
     "event_type": "message",
     "content": "Ben asked what is for dinner.",
 }
+CALL = {"user_id": "ben", "timestamp": "2026-03-02T18:30:00+01:00", "event_type": "call", "content": "Ben called Ana."}
 VISIT_RECORDED = {"id": EVENT_ID, **VISIT, "persona_id": None, "recorded_at": "2026-03-02T19:40:12.453000Z"}
 QUESTION_RECORDED = {
     **VISIT_RECORDED,
@@ -103,6 +106,24 @@ EXAMPLES = {
             "count": 3,
         },
     ),
+    "events_import": Example(
+        "Import events",
+        body=f"{json.dumps(CALL)}\n{json.dumps(CALL)}\n{json.dumps({**CALL, 'timestamp': '2026-03-02T18:06:00'})}\n",
+        answer={
+            "lines": 3,
+            "recorded": 1,
+            "duplicates": 1,
+            "failed": 1,
+            "errors": [
+                {
+                    "line": 3,
+                    "code": "naive",
+                    "detail": "A datetime needs an offset, for example 2023-05-08T13:56:00Z.",
+                    "attr": "timestamp",
+                }
+            ],
+        },
+    ),
     "events_list": Example(
         "List events",
         after=AFTER,
@@ -124,7 +145,8 @@ EXAMPLES = {
         body={
             "user_id": "ana",
             "query": "When was Ana at the dentist?",
-            "time_window": {"from": "2026-02-01T00:00:00Z", "to": "2026-04-01T00:00:00Z"},
+            "time_window": {"from": "2026-02-01", "to": "2026-04-01"},
+            "timezone": "Europe/Berlin",
             "filter": {"event_type": {"in": ["visit", "message"]}},
             "limit": 3,
         },

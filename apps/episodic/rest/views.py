@@ -1,5 +1,7 @@
 """The timeline over REST (DESIGN section 5)."""
 
+from dataclasses import asdict
+from io import BytesIO
 from typing import Any
 from uuid import UUID
 
@@ -15,8 +17,9 @@ from apps.core.domain.scope import Permission
 from apps.core.rest.openapi import LOCATION
 from apps.core.rest.views import HubView, created, validate_query
 from apps.core.schemas.batches import ItemRefusedError, item_error, validate_item
-from apps.core.schemas.bodies import batch_limit, item_limit, search_limit
+from apps.core.schemas.bodies import batch_limit, item_limit, lines_limit, search_limit
 from apps.core.schemas.paging import DEFAULT_PAGE, page_links
+from apps.core.schemas.parsers import LinesParser
 from apps.core.schemas.serializers import Problem, validate
 from apps.episodic import selectors, services
 from apps.episodic.domain.event import EventDraft
@@ -104,6 +107,30 @@ class EventBatchView(HubView):
                 outcome = {"status": status_of(outcome), **events.record_json(outcome)}
             results.append(outcome)
         return Response({"results": results, "count": len(results)})
+
+
+class EventImportView(HubView):
+    """Record the events of a file."""
+
+    parser_classes = (LinesParser,)
+    body_limit = staticmethod(lines_limit)
+    is_heavy = True
+
+    @extend_schema(
+        operation_id="events_import",
+        request={LinesParser.media_type: {"type": "string"}},
+        responses={200: events.EventImportOutput},
+    )
+    def post(self, request: Request) -> Response:
+        """Record the events of JSON Lines, one in each line as in recording one, or as an export of events has it.
+
+        Groups of up to 500 lines are written at once; a bad line fails alone. Repeating it records nothing twice.
+        """
+        stream = request.data if isinstance(request.data, BytesIO) else BytesIO()  # no body: no lines
+        report = services.events_import(access=self.access, stream=stream)
+        problems = [asdict(problem) for problem in report.problems]
+        counts = {name: getattr(report, name) for name in ("lines", "recorded", "duplicates", "failed")}
+        return Response({**counts, "errors": problems})
 
 
 class EventQueryView(HubView):

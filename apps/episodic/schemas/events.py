@@ -128,6 +128,25 @@ class EventBatchOutput(TypedDict):
     count: int
 
 
+class LineProblemOutput(TypedDict):
+    """What is wrong with a line."""
+
+    line: Annotated[int, "Counted from 1, blank lines included."]
+    code: str
+    detail: str
+    attr: Annotated[str | None, "The field; null for the line as a whole."]
+
+
+class EventImportOutput(TypedDict):
+    """What an import did: lines = recorded + duplicates + failed."""
+
+    lines: Annotated[int, "Those that are not blank."]
+    recorded: int
+    duplicates: Annotated[int, "Recorded before, or twice in the same body."]
+    failed: int
+    errors: Annotated[list[LineProblemOutput], "Of the lines that failed; no more than the first 1,000."]
+
+
 def event_json(record: EventRecord) -> EventOutput:
     """Return the answer that describes an event."""
     return {

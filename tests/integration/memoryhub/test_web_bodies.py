@@ -12,7 +12,7 @@ from django.conf import settings
 
 from apps.core.domain.scope import Permission, Scope
 from apps.core.rest.index import api_routes
-from apps.core.schemas.bodies import KIB, batch_limit, item_limit, search_limit
+from apps.core.schemas.bodies import KIB, batch_limit, item_limit, lines_limit, search_limit
 from memoryhub.web.queue import Lane
 from memoryhub.web.routes import body_limit_of, lane_of
 from tests.api import MEMORIES, SEARCH, Api, api_for
@@ -21,6 +21,7 @@ from tests.integration.memoryhub.web import Reply, WebServer, head_of, read_repl
 pytestmark = pytest.mark.django_db(transaction=True)
 
 BATCH = f"{MEMORIES}/batch"
+IMPORT = "/api/episodic/events/import"
 NOWHERE = "00000000-0000-0000-0000-000000000000"
 ID = f"{MEMORIES}/{NOWHERE}"
 # A character that takes the most bytes in JSON, and the longest number.
@@ -67,6 +68,8 @@ def test_a_search_takes_kilobytes_and_a_batch_what_its_items_may() -> None:
     assert body_limit_of(SEARCH) == search_limit()
     assert body_limit_of(MEMORIES) == item_limit()
     assert body_limit_of(BATCH) == batch_limit()
+    assert body_limit_of(IMPORT) == lines_limit()
+    assert lines_limit().size == batch_limit().size
     for path in ("/api/nothing", "/", ID, f"{ID}/restore", "/api/keys", "/" + "x" * 5_000):
         assert body_limit_of(path).size <= 2_560 * KIB
 
@@ -94,7 +97,7 @@ def test_every_address_of_the_api_has_a_limit() -> None:
 
 def test_only_requests_of_many_items_wait_behind_others() -> None:
     assert lane_of("/readyz") is Lane.READINESS
-    assert lane_of(BATCH) is lane_of("/api/episodic/events/batch") is Lane.HEAVY
+    assert lane_of(BATCH) is lane_of("/api/episodic/events/batch") is lane_of(IMPORT) is Lane.HEAVY
     assert lane_of(MEMORIES) is lane_of(SEARCH) is lane_of("/admin/") is lane_of("/nothing") is Lane.USUAL
 
 

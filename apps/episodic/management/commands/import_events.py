@@ -1,0 +1,51 @@
+"""Import events from a file."""
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from apps.core.domain.errors import MemoryHubError
+from apps.core.domain.scope import system_access
+from apps.core.terminal import progress_bar
+from apps.episodic.services import EventImport, events_import
+
+CHUNK = 1 << 20
+MAX_SHOWN = 20
+
+
+class Command(BaseCommand):
+    help = (
+        "Import events: JSON Lines, one event per line, as in POST /api/episodic/events or as `timeline export` writes "
+        "them. An event that is recorded already is counted as a duplicate, so an import that was cut off is resumed "
+        "by repeating it."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("file", type=Path)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Import a file. Raises CommandError when it cannot be read, or when a line could not be recorded."""
+        path: Path = options["file"]
+        try:
+            with path.open("rb") as file, progress_bar("Importing", count_lines(path), self.stderr) as advance:
+                report = events_import(access=system_access("import"), stream=file, progress=advance)
+        except OSError as error:
+            raise CommandError(f"{path} cannot be read: {error.strerror or type(error).__name__}.") from error
+        except MemoryHubError as error:
+            raise CommandError(str(error)) from error
+        self.print_report(report)
+
+    def print_report(self, report: EventImport) -> None:
+        """Print failures and counts. Raises CommandError if anything failed."""
+        for problem in report.problems[:MAX_SHOWN]:
+            self.stderr.write(f"line {problem.line}: {problem.attr or 'line'}: {problem.detail}")
+        self.stdout.write(f"{report.recorded} recorded, {report.duplicates} duplicates, {report.failed} failed")
+        if report.failed:
+            raise CommandError(f"{report.failed} of {report.lines} could not be imported.")
+
+
+def count_lines(path: Path) -> int:
+    """Return about how many lines a file has, blank ones included."""
+    with path.open("rb") as file:
+        return sum(chunk.count(b"\n") for chunk in iter(lambda: file.read(CHUNK), b"")) or 1
