@@ -4,6 +4,7 @@ from apps.episodic.schedules import SCHEDULES as EPISODIC
 from apps.events.schedules import SCHEDULES as EVENTS
 from apps.events.services import ScheduleSpec
 from apps.llm.schedules import SCHEDULES as LLM
+from apps.people.schedules import SCHEDULES as PEOPLE
 from apps.semantic.schedules import SCHEDULES as SEMANTIC
 
-SCHEDULES: tuple[ScheduleSpec, ...] = (*EVENTS, *LLM, *EPISODIC, *SEMANTIC)
+SCHEDULES: tuple[ScheduleSpec, ...] = (*EVENTS, *LLM, *EPISODIC, *SEMANTIC, *PEOPLE)

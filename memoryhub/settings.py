@@ -300,4 +300,7 @@ PROCESS_CHECKS = ("embedding", "index", "timeline")
 # Which users, households and personas there are, for suggestions: functions of an identifier's name and a limit.
 IDENTIFIER_SOURCES = ("apps.semantic.selectors.known_identifiers", "apps.episodic.selectors.known_identifiers")
 # What a process publishes about itself, by name.
-PROCESS_FACTS = {"index": "apps.semantic.health.index_facts"}
+PROCESS_FACTS = {
+    "index": "apps.semantic.health.index_facts",
+    "forgotten": "apps.people.erasure.caches.forgotten_facts",
+}

@@ -84,6 +84,19 @@ class ApiKey(models.Model):
         return Access(self.scope, Permission(self.permission), f"key:{self.name}")
 
 
+class LockedUser(models.Model):
+    """A user whose data is being removed: until that is done nothing is written for them (`core.db.user_locks`)."""
+
+    user_id = models.CharField(max_length=MAX_IDENTIFIER_CHARS, primary_key=True)
+    since = models.DateTimeField()
+
+    class Meta:
+        verbose_name = "locked user"
+
+    def __str__(self) -> str:
+        return f"locked since {self.since:%Y-%m-%d %H:%M}"
+
+
 class ProcessKind(models.TextChoices):
     """What a process does for the hub."""
 

@@ -8,6 +8,7 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import Q
 
+from apps.core.db.user_locks import hold_users
 from apps.core.domain import keys
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import ConflictError, InvalidInputError, NotFoundError
@@ -37,6 +38,8 @@ def key_create(
         raise InvalidInputError("An operator key is bound to nothing.", attr="permissions")
     now = utcnow(clock)
     check_expiry(expires_at, now)
+    if scope.user_id is not None:
+        hold_users([scope.user_id])
     secret = secret or keys.generate_secret()
     if not keys.is_well_formed(secret):
         raise InvalidInputError("A key is 32 to 200 printable characters without spaces.", attr="key")

@@ -12,6 +12,7 @@ from django.conf import settings
 from django.db import connection, transaction
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
+from apps.core.domain.scope import IDENTIFIERS
 from apps.events import metrics
 from apps.events.domain.payload import EventPayload
 from apps.events.jobs import request_drain
@@ -88,7 +89,9 @@ def observe_emitted(ids: Sequence[UUID], payloads: Sequence[EventPayload]) -> No
         metrics.EVENTS.labels(name=name).inc(count)
     if logger.isEnabledFor(logging.DEBUG):
         for uuid, payload in zip(ids, payloads, strict=True):
-            identifiers = " ".join(f"{key}={value}" for key, value in payload.identifiers().items())
+            # Not whose it is: a log outlives the forgetting of a person.
+            named = payload.identifiers().items()
+            identifiers = " ".join(f"{key}={value}" for key, value in named if key not in IDENTIFIERS)
             logger.debug("event %s %s %s", uuid, payload.name, identifiers)
 
 

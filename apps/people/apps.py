@@ -5,3 +5,17 @@ class PeopleConfig(AppConfig):
     name = "apps.people"
     label = "people"
     verbose_name = "People"
+
+    def ready(self) -> None:
+        from django_q.signals import pre_execute
+
+        from apps.core.personal.registry import register_stores
+        from apps.people.erasure.caches import caches_drop
+        from apps.people.personal.stores import STORES
+
+        register_stores(STORES)
+
+        def before_task(**_: object) -> None:
+            caches_drop()
+
+        pre_execute.connect(before_task, weak=False, dispatch_uid="people")

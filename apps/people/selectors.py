@@ -13,9 +13,22 @@ from apps.core.domain.errors import NotFoundError
 from apps.core.domain.scope import IDENTIFIERS, Access, Scope
 from apps.episodic.domain.window import EventQuery
 from apps.episodic.selectors import event_counts, events_query
+from apps.people.erasure.digest import user_digest
+from apps.people.erasure.request import obstacles
+from apps.people.models import Erasure, ErasureQuerySet
 from apps.semantic.selectors import MemoryFigures, memory_counts, memory_figures
 
-__all__ = ["NameKind", "NamePage", "NamedFigures", "UserFigures", "name_page", "user_figures"]
+__all__ = [
+    "NameKind",
+    "NamePage",
+    "NamedFigures",
+    "UserFigures",
+    "erasure_get",
+    "erasure_list",
+    "erasure_obstacles",
+    "name_page",
+    "user_figures",
+]
 
 
 class NameKind(StrEnum):
@@ -123,3 +136,22 @@ def user_figures(access: Access, user_id: str) -> UserFigures:
         raise NotFoundError("There is no such user.")
     last = found.events[0].timestamp if found.events else None
     return UserFigures(user_id, memories, found.diagnostics.scanned, last)
+
+
+def erasure_list(user_id: str | None = None) -> ErasureQuerySet:
+    """Return all erasures, or those of one user, the newest first."""
+    erasures = Erasure.objects.all()
+    return (erasures if user_id is None else erasures.filter(digest=user_digest(user_id))).newest_first()
+
+
+def erasure_get(uuid: UUID) -> Erasure:
+    """Return one erasure. Raises NotFoundError."""
+    erasure = Erasure.objects.filter(uuid=uuid).first()
+    if erasure is None:
+        raise NotFoundError("There is no such erasure.")
+    return erasure
+
+
+def erasure_obstacles(user_id: str) -> list[str]:
+    """Return what is in the way of forgetting a user, without reading whole files."""
+    return obstacles(user_id, full=False)

@@ -57,6 +57,8 @@ ROUTES: dict[str, dict[str, Any]] = {
     "api/llm/tools/execute": {"POST": {"text": ASKED_BY_A_MODEL}},
     "api/users": {"GET": None},
     "api/users/<path:user_id>": {"GET": None},
+    "api/erasures": {"GET": None, "POST": {"user_id": "ana"}},
+    "api/erasures/<uuid:uuid>": {"GET": None},
     "api/households": {"GET": None},
     "api/personas": {"GET": None},
     "api/projects": {"GET": None},
@@ -112,7 +114,8 @@ class Operation:
 
     @property
     def is_about_keys(self) -> bool:
-        return self.route.startswith("api/keys")
+        """Whether only operators may call it: keys, and the forgetting of people."""
+        return self.route.startswith(("api/keys", "api/erasures"))
 
     @property
     def is_write(self) -> bool:

@@ -7,6 +7,7 @@ from django.db.models import Model
 
 from apps.core.personal.columns import Columns
 from apps.core.personal.store import ExportRequest, Line, LineError, PersonalStore
+from apps.core.steps import Step, no_step
 
 
 class SettingsStore(PersonalStore):
@@ -42,7 +43,7 @@ class SettingsStore(PersonalStore):
         """Return 0: it holds nothing of a user."""
         return 0
 
-    def forget(self, user_id: str) -> Iterator[int]:
+    def forget(self, user_id: str, step: Step = no_step) -> Iterator[int]:
         """Remove nothing."""
         return iter(())
 

@@ -9,6 +9,7 @@ from django.db.models import Model
 from apps.core.domain.filters.expression import EVERYTHING, Expression
 from apps.core.domain.filters.parse import Fields
 from apps.core.domain.scope import Scope
+from apps.core.steps import Step, no_step
 
 # A line of an export: JSON values, and what it is in `kind`.
 Line = dict[str, Any]
@@ -82,16 +83,26 @@ class PersonalStore:
         """Return how many rows, lines or files of a user it holds."""
         raise NotImplementedError(f"{self.name} does not count yet.")
 
-    def forget(self, user_id: str) -> Iterator[int]:
-        """Remove everything of a user in committed steps, and yield how much each removed.
+    def obstacles(self, user_id: str, *, full: bool) -> Iterator[str]:
+        """Yield what is in the way of forgetting a user, such as a damaged file that may hide something of theirs.
 
-        Can be stopped after any step and begun again.
+        full: read whole files to find out.
+        """
+        return iter(())
+
+    def forget(self, user_id: str, step: Step = no_step) -> Iterator[int]:
+        """Remove everything of a locked user in committed steps, and yield how much each removed.
+
+        Can be stopped after any step and begun again. step: called with the names of steps inside, for tests.
         """
         raise NotImplementedError(f"{self.name} does not forget yet.")
 
     def find(self, user_id: str) -> Iterator[str]:
         """Yield where something of a user is left, without any content. Looks at data itself, not at indexes."""
         raise NotImplementedError(f"{self.name} does not search for leftovers yet.")
+
+    def drop_caches(self) -> None:
+        """Drop what this process still holds in its memory of people who were forgotten."""
 
 
 class LineError(Exception):

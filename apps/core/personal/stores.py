@@ -1,15 +1,16 @@
 """The personal data that `core` keeps."""
 
-from apps.core.models import ApiKey
-from apps.core.personal.store import PersonalStore
+from apps.core.models import ApiKey, LockedUser
+from apps.core.personal.admin_log import AdminStore
+from apps.core.personal.keys import KeyErasure
 
 
-class KeyStore(PersonalStore):
+class KeyStore(KeyErasure):
     """Keys bound to a user. They are not exported: their secrets are not known."""
 
     name = "keys"
     order = 90
-    models = (ApiKey,)
+    models = (ApiKey, LockedUser)
 
 
-STORES = (KeyStore(),)
+STORES = (KeyStore(), AdminStore())

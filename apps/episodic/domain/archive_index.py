@@ -185,6 +185,13 @@ class ArchiveIndex:
             other.add(segment_id, part.file)
         return other
 
+    def rebuilt(self) -> "ArchiveIndex":
+        """Return another index with the same files, and with no scopes but theirs."""
+        other = ArchiveIndex()
+        for segment_id, part in list(self._parts.items()):
+            other.add(segment_id, part.file)
+        return other
+
     @property
     def segment_ids(self) -> frozenset[int]:
         """Return the segments whose files it has."""

@@ -42,7 +42,7 @@ OnRemoved = Callable[[Sequence[PrunedEvent]], None]
 class Removal:
     """Which events are to be removed, as a condition on rows and by scope and time; and why, and by whom.
 
-    only: of these, just the event of this id.
+    only: of these, just the event of this id. is_announced: hub events name what was removed.
     """
 
     rows: Q
@@ -51,6 +51,7 @@ class Removal:
     actor: str
     on_removed: OnRemoved | None = None
     only: UUID | None = None
+    is_announced: bool = True
 
     def includes(self, record: EventRecord) -> bool:
         """Return whether an event of a file is to be removed."""
@@ -193,7 +194,7 @@ def emit_pruned(gone: Sequence[PrunedEvent], removal: Removal, clock: Clock) -> 
     """Emit hub events of bounded size about removed events, in the transaction of the removal."""
     if not gone:
         return
-    for batches in batched(pruned_batches(gone), MESSAGES_AT_ONCE):
+    for batches in batched(pruned_batches(gone), MESSAGES_AT_ONCE) if removal.is_announced else ():
         emit_many([pruned_message(batch, removal, clock) for batch in batches], clock=clock)
     if removal.on_removed is not None:
         removal.on_removed(gone)

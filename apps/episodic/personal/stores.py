@@ -2,10 +2,11 @@
 
 from apps.core.personal.settings_table import SettingsStore
 from apps.episodic.models import RetentionPolicy, TimelineEvent
+from apps.episodic.personal.erase import EventErasure
 from apps.episodic.personal.events import EventTransfer
 
 
-class EventStore(EventTransfer):
+class EventStore(EventErasure, EventTransfer):
     """Events, in rows and in segment files."""
 
     name = "events"

@@ -10,6 +10,7 @@ from uuid import UUID, uuid4
 from django.conf import settings
 from django.db import transaction
 
+from apps.core.db.user_locks import hold_users
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import MemoryHubError, UnavailableError
 from apps.core.domain.offsets import in_offset, offset_minutes
@@ -146,8 +147,10 @@ def record_new(unique: Mapping[UUID, EventRecord], actor: str, clock: Clock) -> 
 def find_or_insert(unique: Mapping[UUID, EventRecord], clock: Clock) -> dict[UUID, RecordResult]:
     """Insert what is new and find the rest, in the caller's transaction. unique: by identity.
 
-    Raises UnavailableError, and ArchivedFileDamagedError, which is to be reported once the transaction is over.
+    Raises UserLockedError, UnavailableError, and ArchivedFileDamagedError, which is to be reported once the transaction
+    is over.
     """
+    hold_users(record.key.user_id for record in unique.values())
     results: dict[UUID, RecordResult] = {}
     for _ in range(MAX_TRIES):
         missing = [record for identity, record in unique.items() if identity not in results]

@@ -151,6 +151,14 @@ class ArchiveCache:
             except OSError as error:
                 raise unreadable_error(error) from error
 
+    def rebuild(self) -> None:
+        """Bring the view to the catalogue's version, and forget the scopes of which no file holds events any more."""
+        if self._view.listing.version < 0:
+            return
+        with self._loading:
+            self._load(report_damage=True)
+            self._view = ArchiveView(self._view.listing, self._view.index.rebuilt())
+
     def warm_up(self) -> None:
         """Begin to load in the background, unless that is going on."""
         with self._starting:

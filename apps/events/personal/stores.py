@@ -1,10 +1,10 @@
 """The store of the outbox."""
 
-from apps.core.personal.store import PersonalStore
 from apps.events.models import Delivery, Event
+from apps.events.personal.erase import OutboxErasure, QueueStore
 
 
-class OutboxStore(PersonalStore):
+class OutboxStore(OutboxErasure):
     """Hub events and their deliveries. They are not exported: what they report is in the other stores."""
 
     name = "outbox"
@@ -12,4 +12,4 @@ class OutboxStore(PersonalStore):
     models = (Event, Delivery)
 
 
-STORES = (OutboxStore(),)
+STORES = (OutboxStore(), QueueStore())

@@ -28,6 +28,7 @@ class OpenTransactionError(RuntimeError):
 class ChatOptions(TypedDict, total=False):
     """The options of `chat` that do not change the type of its result."""
 
+    user_id: str
     partial_ok: bool
     on_piece: Callable[[AnswerPiece], None] | None
     providers: Sequence[ChatProvider] | None
@@ -56,6 +57,7 @@ def chat(
     purpose: str,
     request: ChatRequest,
     schema: type[BaseModel] | None = None,
+    user_id: str = "",
     partial_ok: bool = False,
     on_piece: Callable[[AnswerPiece], None] | None = None,
     providers: Sequence[ChatProvider] | None = None,
@@ -67,10 +69,10 @@ def chat(
 ) -> ChatResult[Any]:
     """Ask the configured model, or its fallback, under the guards. A ChatFailure says what stopped it.
 
-    actor: who wants it; purpose: what for, a short code; both for the record. schema: with one, JSON is expected and
-    the answer's `value` is an instance. partial_ok: see `Expectation`. on_piece: called with the answer as it comes in;
-    what it raises ends the call and is raised. providers, rules, policy: None for the configured ones. sleep: wait, in
-    seconds.
+    actor: who wants it; purpose: what for, a short code; user_id: whose memories it is about; for the record.
+    schema: with one, JSON is expected and the answer's `value` is an instance. partial_ok: see `Expectation`.
+    on_piece: called with the answer as it comes in; what it raises ends the call and is raised. providers, rules,
+    policy: None for the configured ones. sleep: wait, in seconds.
 
     Blocks until there is an answer, at most for the policy's deadline. Raises OpenTransactionError inside a
     transaction: a call may take minutes. What is set aside of budget and rate is handed back on every way out.
@@ -88,7 +90,9 @@ def chat(
     expected = Expectation(schema, request.expects_json or schema is not None, partial_ok)
     question = replace(request, expects_json=expected.json)
     return Call(
-        CallRequest(actor=actor, purpose=purpose, question=question, expected=expected, on_piece=on_piece),
+        CallRequest(
+            actor=actor, purpose=purpose, user_id=user_id, question=question, expected=expected, on_piece=on_piece
+        ),
         asked,
         CallContext(rules=rules or guard_rules(), policy=policy or gateway_policy(), clock=clock, rng=rng, sleep=sleep),
     ).run()

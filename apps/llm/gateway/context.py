@@ -58,6 +58,7 @@ class CallRequest:
 
     actor: str
     purpose: str
+    user_id: str = ""
     question: ChatRequest
     expected: Expectation
     on_piece: Callable[[AnswerPiece], None] | None = None

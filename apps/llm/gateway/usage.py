@@ -79,6 +79,7 @@ class CallUsage:
         return CallRecord(
             actor=self.request.actor,
             purpose=self.request.purpose,
+            user_id=self.request.user_id,
             outcome=outcome,
             guard=guard,
             reason=reason,

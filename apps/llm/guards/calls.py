@@ -40,14 +40,15 @@ class CallContent:
 class CallRecord:
     """One call through the gateway, with all its attempts.
 
-    actor: who wanted it. purpose: what for, a short code. provider, model: of the last attempt, empty without one.
-    usage, cost_usd: of all attempts; the cost is None when the price is unknown. guard: which one refused it, exactly
-    when `outcome` is refused. reason: a code. started_at: milliseconds since the epoch. content: stored only if the
-    rules keep it.
+    actor: who wanted it. purpose: what for, a short code. user_id: whose memories it was about. provider, model: of
+    the last attempt, empty without one. usage, cost_usd: of all attempts; the cost is None when the price is
+    unknown. guard: which one refused it, exactly when `outcome` is refused. reason: a code. started_at:
+    milliseconds since the epoch. content: stored only if the rules keep it.
     """
 
     actor: str
     purpose: str
+    user_id: str = ""
     outcome: CallOutcome
     latency_ms: float
     started_at: int
@@ -75,6 +76,7 @@ def record_sql(record: CallRecord, rules: GuardRules) -> tuple[UUID, Statement]:
     columns = {
         "uuid": uuid,
         "actor": record.actor[:MAX_ACTOR_CHARS],
+        "user_id": record.user_id,
         "purpose": record.purpose[:MAX_PURPOSE_CHARS],
         "provider": record.provider[:MAX_PROVIDER_CHARS],
         "model": record.model[:MAX_MODEL_CHARS],

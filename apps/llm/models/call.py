@@ -6,6 +6,7 @@ from typing import ClassVar
 from django.db import models
 from django.db.models import Q
 
+from apps.core.domain.scope import MAX_IDENTIFIER_CHARS
 from apps.llm.models.fields import (
     MAX_ACTOR_CHARS,
     MAX_MODEL_CHARS,
@@ -44,6 +45,9 @@ class ModelCall(models.Model):
 
     uuid = models.UUIDField("id", default=uuid.uuid4, unique=True, editable=False)
     actor = models.CharField(max_length=MAX_ACTOR_CHARS)
+    user_id = models.CharField(
+        "user", max_length=MAX_IDENTIFIER_CHARS, blank=True, default="", help_text="Whose memories it was about."
+    )
     purpose = models.CharField(max_length=MAX_PURPOSE_CHARS)
     provider = models.CharField(max_length=MAX_PROVIDER_CHARS, blank=True)
     model = models.CharField(max_length=MAX_MODEL_CHARS, blank=True)

@@ -1,10 +1,10 @@
 """The store of calls of chat models."""
 
-from apps.core.personal.store import PersonalStore
 from apps.llm.models import ModelCall
+from apps.llm.personal.erase import CallErasure
 
 
-class CallStore(PersonalStore):
+class CallStore(CallErasure):
     """Calls of chat models with their prompts. They are not exported: they say what this hub did and paid."""
 
     name = "model_calls"

@@ -14,7 +14,50 @@ def page(summary: str, after: tuple[str, ...], *results: dict[str, Any], **query
     return Example(summary, after=after, query={**query, "limit": 20, "count": True}, answer=answer)
 
 
+ERASURE_ID = "5e0d1c6a-93f7-4b0e-8a42-1f6d7c9be035"
+ERASURE: dict[str, Any] = {
+    "id": ERASURE_ID,
+    "state": "waiting",
+    "requested_by": "key:operator",
+    "requested_at": "2026-06-01T08:00:00.120000Z",
+    "found": {},
+    "left": None,
+    "problems": [],
+    "certificate": None,
+}
+LEFT = {
+    "rules": 0,
+    "retention_policies": 0,
+    "routing_policies": 0,
+    "events": 1,
+    "memories": 3,
+    "receipts": 1,
+    "bridge": 0,
+    "consolidations": 0,
+    "outbox": 6,
+    "tasks": 0,
+    "model_calls": 0,
+    "keys": 0,
+    "admin": 0,
+    "erasures": 0,
+}
+
 EXAMPLES = {
+    "erasures_create": Example(
+        "Forget a user", after=ALL, body={"user_id": "ana", "dry_run": False}, status=202, answer=ERASURE
+    ),
+    "erasures_list": Example(
+        "List erasures",
+        after=(*ALL, "erasures_create"),
+        query={"user_id": "ana", "limit": 20, "count": True},
+        answer={"next": None, "previous": None, "total": 1, "results": [ERASURE]},
+    ),
+    "erasures_retrieve": Example(
+        "Show an erasure",
+        after=(*ALL, "erasures_create"),
+        path={"uuid": ERASURE_ID},
+        answer={**ERASURE, "left": LEFT},
+    ),
     "users_list": page(
         "List users",
         ALL,

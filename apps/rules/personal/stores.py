@@ -1,10 +1,11 @@
 """The store of rules."""
 
 from apps.rules.models import MergeRule, MergeRuleVersion
+from apps.rules.personal.erase import RuleErasure
 from apps.rules.personal.rules import RuleTransfer
 
 
-class RuleStore(RuleTransfer):
+class RuleStore(RuleErasure, RuleTransfer):
     """Rules and their history: their conditions may name a user."""
 
     name = "rules"

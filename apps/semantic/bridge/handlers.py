@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
+from apps.core.db.user_locks import hold_users, locked_among
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.scope import Scope
 from apps.episodic.domain.warnings import Severity
@@ -59,7 +60,9 @@ def events_saved(envelopes: Sequence[Envelope]) -> None:
                     next_try_at=now,
                 )
             )
-    if routed:
+    forgotten = locked_among(row.user_id for row in routed)
+    if routed := [row for row in routed if row.user_id not in forgotten]:
+        hold_users(row.user_id for row in routed)
         # An event that is delivered again has a row already, whatever became of it.
         Ingestion.objects.bulk_create(routed, ignore_conflicts=True)
         request_ingest()

@@ -96,6 +96,7 @@ def memories_extract(
     answer = chat(
         actor=access.actor,
         purpose=PURPOSE,
+        user_id=owner.user_id or "",
         request=extraction_request(chosen, rng),
         schema=Extraction,
         partial_ok=True,

@@ -24,6 +24,7 @@ from apps.retrieval.domain.rows import RowStore
 from apps.semantic.index.changes import active_counts, changes_in_parts, is_current
 from apps.semantic.index.entry import CachedIndex
 from apps.semantic.index.graphs import GraphKeeper
+from apps.semantic.models import MemoryShard
 from apps.semantic.store.embedding_space import SpaceChangedError, forget_space
 
 LOADED_ROWS = Counter("memoryhub_index_rows_loaded_total", "Memories read into indexes, by reason.", ["kind"])
@@ -120,6 +121,15 @@ class IndexCache:
         """Return the index of a user as it is in memory, if it is."""
         with self._lock:
             return self._cached.get((user, space.pk))
+
+    def drop_forgotten(self) -> None:
+        """Drop the indexes of users of whom the database knows nothing any more."""
+        with self._lock:
+            users = {user for user, _ in self._cached}
+        known = set(MemoryShard.objects.filter(user_id__in=users).values_list("user_id", flat=True))
+        with self._lock:
+            for key in [key for key in self._cached if key[0] in users - known]:
+                del self._cached[key]
 
     def clear(self) -> None:
         """Forget everything; the next search loads what it needs."""

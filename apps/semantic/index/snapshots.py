@@ -9,6 +9,7 @@ import fcntl
 import hashlib
 import json
 import os
+import shutil
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -240,6 +241,24 @@ def delete_snapshots(user: str) -> None:
     """Delete a user's snapshots in every embedding space. Raises OSError."""
     for space in EmbeddingSpace.objects.all():
         Snapshots.of(user, space).delete_all()
+
+
+def snapshots_with(user: str) -> list[Path]:
+    """Return the directories in which something says that it is a user's, good or bad. Raises OSError."""
+    own = {Snapshots.of(user, space).directory for space in EmbeddingSpace.objects.all()}
+    found = {directory for directory in own if directory.exists()}
+    wanted = json.dumps(user)
+    for path in settings.SEMANTIC_INDEX_DIR.glob("*/*.json*"):
+        with contextlib.suppress(FileNotFoundError):
+            if wanted in path.read_text(errors="replace"):
+                found.add(path.parent)
+    return sorted(found)
+
+
+def snapshots_remove(user: str) -> None:
+    """Remove every directory with snapshots of a user. Raises OSError."""
+    for directory in snapshots_with(user):
+        shutil.rmtree(directory)
 
 
 def number_of(path: Path) -> int:

@@ -58,6 +58,7 @@ def ask(pair: Pair, asking: Asking) -> ChatFailure | None:
     result = chat(
         actor=ACTOR,
         purpose=PURPOSE,
+        user_id=pair.notice.user_id,
         request=question.request(asking.rng),
         schema=JudgeAnswer,
         providers=asking.providers,

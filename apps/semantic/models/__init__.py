@@ -15,6 +15,7 @@ from apps.semantic.models.judge import Judge, JudgedPair, JudgedPairState
 from apps.semantic.models.memory import (
     MAX_TAG_CHARS,
     DecayPolicyChoices,
+    EndedShards,
     Memory,
     MemoryEmbedding,
     MemoryRevision,
@@ -34,6 +35,7 @@ __all__ = [
     "Consolidation",
     "ConsolidationMode",
     "DecayPolicyChoices",
+    "EndedShards",
     "Ingestion",
     "IngestionStatus",
     "Judge",

@@ -40,7 +40,8 @@ class MemoryShard(models.Model):
     Every change to a user's memories raises `version` in its transaction. The row lock that this takes puts
     the writers of one user in a line, so versions of one user become visible in their order and a reader that
     asks for `version > last seen` misses nothing. `reset_version`: rows were removed for good at that version, so
-    what was cached before must be loaded again. Never delete a row: its versions must not restart.
+    what was cached before must be loaded again. The row of a forgotten user is deleted; `EndedShards` sees to it that
+    versions do not restart.
     """
 
     user_id = models.CharField(max_length=MAX_IDENTIFIER_CHARS, primary_key=True)
@@ -49,6 +50,21 @@ class MemoryShard(models.Model):
 
     def __str__(self) -> str:
         return self.user_id
+
+
+class EndedShards(models.Model):
+    """One row: the highest version that a deleted shard had. A new shard begins above it."""
+
+    id = models.PositiveSmallIntegerField(primary_key=True, default=1)
+    version = models.BigIntegerField(default=0)
+
+    class Meta:
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.CheckConstraint(name="semantic_ended_shards_one_row", condition=Q(id=1)),
+        ]
+
+    def __str__(self) -> str:
+        return f"version {self.version}"
 
 
 class MemoryStatus(models.TextChoices):

@@ -13,11 +13,12 @@ from apps.semantic.models import (
 )
 from apps.semantic.personal.bridge import BridgeTransfer, RoutingPolicyStore
 from apps.semantic.personal.consolidations import ConsolidationTransfer
+from apps.semantic.personal.erase import BridgeErasure, ConsolidationErasure, MemoryErasure, ReceiptErasure
 from apps.semantic.personal.memories import MemoryTransfer
 from apps.semantic.personal.receipts import ReceiptTransfer
 
 
-class MemoryStore(MemoryTransfer):
+class MemoryStore(MemoryErasure, MemoryTransfer):
     """Memories with their vectors and their history, and what indexes were built of them."""
 
     name = "memories"
@@ -25,7 +26,7 @@ class MemoryStore(MemoryTransfer):
     models = (Memory, MemoryEmbedding, MemoryRevision, MemoryShard)
 
 
-class ReceiptStore(ReceiptTransfer):
+class ReceiptStore(ReceiptErasure, ReceiptTransfer):
     """Receipts of conflicts, and what a chat model said of their pairs."""
 
     name = "receipts"
@@ -33,7 +34,7 @@ class ReceiptStore(ReceiptTransfer):
     models = (Conflict, JudgedPair)
 
 
-class BridgeStore(BridgeTransfer):
+class BridgeStore(BridgeErasure, BridgeTransfer):
     """The course of events that become memories, and the audit of those that were pruned."""
 
     name = "bridge"
@@ -41,7 +42,7 @@ class BridgeStore(BridgeTransfer):
     models = (Ingestion, BridgeAudit)
 
 
-class ConsolidationStore(ConsolidationTransfer):
+class ConsolidationStore(ConsolidationErasure, ConsolidationTransfer):
     """Where consolidations look, which may be one user's memories."""
 
     name = "consolidations"

@@ -20,6 +20,7 @@ from pgvector.psycopg import register_vector
 from psycopg import sql
 from psycopg.types.json import Jsonb
 
+from apps.core.db.user_locks import hold_users
 from apps.core.domain.clock import Clock, utcnow
 from apps.events.domain.payload import EventPayload
 from apps.events.services import emit_many
@@ -27,25 +28,68 @@ from apps.llm.selectors import EmbeddingSpace
 from apps.semantic.domain.duplicates import DatedKey
 from apps.semantic.domain.state import MemoryState, Transition
 from apps.semantic.events import MemoryDeleted, MemoryReinforced, MemorySaved, MemoryStatusChanged, SaveAction
-from apps.semantic.models import Conflict, Memory, MemoryEmbedding, MemoryRevision, MemoryStatus, RevisionAction
+from apps.semantic.models import (
+    Conflict,
+    Memory,
+    MemoryEmbedding,
+    MemoryRevision,
+    MemoryShard,
+    MemoryStatus,
+    RevisionAction,
+)
 from apps.semantic.store.rows import Vector, dated_key
 
 STATE_FIELDS = ("status", "superseded_by", "status_changed_at")
 SAVED_AGAIN = partial(MemorySaved, action=SaveAction.UPDATED)
 
 
+# A user who was forgotten and comes back begins above every version that a process may still know of them, and what it
+# knows has to be loaded again.
+_LOCK_SHARDS = """
+INSERT INTO semantic_memoryshard (user_id, version, reset_version)
+SELECT u, ended + 1, CASE WHEN ended > 0 THEN ended + 1 ELSE 0 END
+FROM unnest(%s::text[]) AS u, (SELECT coalesce(max(version), 0) AS ended FROM semantic_endedshards) AS last
+ON CONFLICT (user_id) DO UPDATE SET version = semantic_memoryshard.version + 1
+RETURNING user_id, version
+"""
+
+
 def lock_shards(users: Iterable[str]) -> Mapping[str, int]:
-    """Queue this transaction behind the other writers of each user. Return the versions that its changes carry."""
+    """Queue this transaction behind the other writers of each user. Return the versions that its changes carry.
+
+    Raises UserLockedError for a user who is being forgotten.
+    """
+    # Sorted, so that two transactions never wait for each other.
+    names = sorted(set(users))
+    hold_users(names)
+    return take_shards(names)
+
+
+def lock_shards_for_removal(user: str) -> int:
+    """Do the same for one user who is being forgotten."""
+    return take_shards([user])[user]
+
+
+def take_shards(names: Sequence[str]) -> dict[str, int]:
+    """Lock shards, raise their versions and return them."""
     with connection.cursor() as cursor:
-        # Sorted, so that two transactions never wait for each other.
-        cursor.execute(
-            "INSERT INTO semantic_memoryshard (user_id, version, reset_version) "
-            "SELECT u, 1, 0 FROM unnest(%s::text[]) AS u "
-            "ON CONFLICT (user_id) DO UPDATE SET version = semantic_memoryshard.version + 1 "
-            "RETURNING user_id, version",
-            [sorted(set(users))],
-        )
+        cursor.execute(_LOCK_SHARDS, [list(names)])
         return dict(cursor.fetchall())
+
+
+@transaction.atomic
+def shard_end(user: str) -> None:
+    """Remove the row of a user who has no memories any more. Nothing but its version is kept."""
+    shard = MemoryShard.objects.select_for_update().filter(user_id=user).first()
+    if shard is None:
+        return
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO semantic_endedshards (id, version) VALUES (1, %s) "
+            "ON CONFLICT (id) DO UPDATE SET version = greatest(semantic_endedshards.version, excluded.version)",
+            [shard.version],
+        )
+    shard.delete()
 
 
 def state_of(memory: Memory) -> MemoryState:

@@ -1,0 +1,59 @@
+"""Users for whom nothing is written while their data is being removed.
+
+A writer holds a shared lock until its transaction ends, and then looks whether the user is locked. Who locks a user
+takes the same lock alone first: whatever was begun before is committed by then, and whatever begins later sees the row.
+"""
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from django.db import connection
+
+from apps.core.domain.errors import ConflictError
+from apps.core.models import LockedUser
+
+# Users share a few locks, so that a large batch does not fill the lock table of the database.
+USER_LOCKS, SHARED_BY = 0x6D68_7573, 64
+# Two statements: the second one has a snapshot of its own, taken after the lock.
+_HOLD = """
+SELECT pg_advisory_xact_lock_shared(%s, number)
+FROM (SELECT DISTINCT abs(hashtext(name) %% %s) AS number FROM unnest(%s::text[]) AS name ORDER BY 1) AS numbers;
+SELECT 1 FROM core_lockeduser WHERE user_id = ANY (%s) LIMIT 1
+"""
+
+
+class UserLockedError(ConflictError):
+    """The data of this user is being removed, so nothing can be written for them now."""
+
+    code = "being_forgotten"
+
+    def __init__(self) -> None:
+        super().__init__("This user is being forgotten: nothing can be written for them until that is done.")
+
+
+def hold_users(users: Iterable[str]) -> None:
+    """Keep users from being locked until the caller's transaction ends. Raises UserLockedError when one is locked."""
+    names = sorted(set(users))
+    with connection.cursor() as cursor:
+        cursor.execute(_HOLD, [USER_LOCKS, SHARED_BY, names, names])
+        cursor.nextset()
+        if cursor.fetchone() is not None:
+            raise UserLockedError
+
+
+def lock_user(user: str, now: datetime) -> bool:
+    """Lock a user in the caller's transaction, after all that is being written for them. Return False if they were."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s, abs(hashtext(%s) %% %s))", [USER_LOCKS, user, SHARED_BY])
+    _, is_new = LockedUser.objects.get_or_create(user_id=user, defaults={"since": now})
+    return is_new
+
+
+def unlock_user(user: str) -> None:
+    """Let others write for a user again, in the caller's transaction."""
+    LockedUser.objects.filter(user_id=user).delete()
+
+
+def locked_among(users: Iterable[str]) -> set[str]:
+    """Return which of these users are locked now."""
+    return set(LockedUser.objects.filter(user_id__in=set(users)).values_list("user_id", flat=True))

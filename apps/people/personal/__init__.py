@@ -1,0 +1,1 @@
+"""What the record of erasures itself holds of people."""
