@@ -62,9 +62,16 @@ class Reader:
         typed = NEW_KEY.sub("", block).replace("CONFLICT_ID", self.known["CONFLICT_ID"])
         script = f"{FUNCTION[0]}\n{typed}"
         environment = self.environment | self.known
-        done = subprocess.run(["bash", "-ec", script], env=environment, capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            ["bash", "-ec", script],
+            cwd=environment["HOME"],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
         lines = done.stdout.splitlines()
-        answers = [(int(lines[n + 1]), json.loads(lines[n])) for n in range(0, len(lines), 2)]
+        answers = [(int(lines[n + 1]), json.loads(lines[n] or "{}")) for n in range(0, len(lines), 2)]
         for _, answer in answers:
             self.remember(answer)
         return answers

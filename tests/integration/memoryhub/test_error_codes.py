@@ -20,7 +20,8 @@ from tests.api import MEMORIES, SEARCH, Api, api_for
 ROOT = Path(settings.BASE_DIR)
 PAGE = (ROOT / "docs" / "reference" / "api-conventions.md").read_text("utf-8")
 ROW = re.compile(r"^\| (`\w+`(?:, (?:`\w+`|\.\.\.))*) \| (\d{3}) \|", re.MULTILINE)
-# Raised by commands, the admin and the worker alone; and the code of a class that no one raises without another one.
+# Raised by commands, the admin and the worker alone, or in the middle of an answer that is a stream; and the code of a
+# class that is always raised with another one.
 NOT_OVER_REST = {
     "disk_nearly_full", "export_broken", "global_policy", "purge_incomplete", "stale_segment", "throttled",
     "writers_at_work", "wrong_segment_state",
