@@ -22,7 +22,7 @@ MAX_BATCH = 1_000
 BATCH_ITEM_BYTES = 16 * KIB
 BATCH_ITEM_VALUES = 256
 MAX_DEPTH = 100
-# Of JSON Lines: what a thread works through in half a minute or so.
+# Of JSON Lines: what a thread works through in half a minute on a quiet machine, and in minutes on a busy one.
 MAX_LINES = 100_000
 
 
