@@ -1,11 +1,13 @@
 """The forgetting of a person is killed at every one of its steps, and goes on to the same certificate."""
 
+import time
 from typing import Any
 
 import pytest
 
 from apps.core.models import LockedUser
 from apps.people.erasure.run import erasure_run
+from apps.people.models import Erasure
 from apps.people.schemas.erasures import render_certificate
 from apps.people.services import erasure_preview, erasure_request
 from tests.integration.episodic.timeline import Timeline
@@ -13,7 +15,7 @@ from tests.integration.people.person import OTHERS, PERSON, WORD, fill, kept_of_
 from tests.system.killed_erasure import die_forgetting
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.xdist_group("killed")]
-MOST_STEPS = 200
+MOST_STEPS, TRIES = 200, 100
 
 
 @pytest.fixture(autouse=True)
@@ -24,20 +26,35 @@ def hub(settings: Any, tmp_path: Any, timeline_dir: Any) -> None:
     fill(PERSON, WORD, archive=timeline)
 
 
+def end(erasure: Erasure) -> Erasure:
+    """Continue as the schedule does: the database may hold the locks of the killed process for a moment longer."""
+    for _ in range(TRIES):
+        erasure = erasure_run(erasure_id=erasure.pk)
+        if not erasure.is_open:
+            break
+        time.sleep(0.1)
+    return erasure
+
+
 def test_it_goes_on_wherever_it_is_killed() -> None:
     before, found = kept_of_others(), dict(erasure_preview(PERSON))
     erasure = erasure_request(user_id=PERSON, actor="test", enqueue=False)
-    # Each run comes one step further than the last one that was killed, so each step is the last one of some run.
-    kills = next(steps for steps in range(1, MOST_STEPS) if not die_forgetting(erasure.pk, steps)) - 1
+    # Each run comes one step further than the last one that was killed, so each step is the last one of some run. A
+    # run that finds the locks of the last one still held takes no step, and does not count.
+    kills = 0
+    for _ in range(MOST_STEPS):
+        kills += die_forgetting(erasure.pk, kills + 1)
+        erasure.refresh_from_db()
+        if not erasure.is_open:
+            break
     assert kills >= 10
-    erasure.refresh_from_db()
     certificate = render_certificate(erasure)
     assert certificate is not None
     assert certificate["removed"] == found
     assert traces(PERSON, WORD) == []
     assert kept_of_others() == before
     assert not LockedUser.objects.exists()
-    assert erasure_run(erasure_id=erasure.pk).state == "finished"
+    assert end(erasure).state == "finished"
 
 
 @pytest.mark.parametrize("steps", [1, 2, 3, 5, 8, 12, 16, 20, 25, 30])
@@ -45,7 +62,7 @@ def test_one_kill_changes_nothing_of_the_certificate(steps: int) -> None:
     before, found = kept_of_others(), dict(erasure_preview(PERSON))
     erasure = erasure_request(user_id=PERSON, actor="test", enqueue=False)
     die_forgetting(erasure.pk, steps)
-    erasure = erasure_run(erasure_id=erasure.pk)
+    erasure = end(erasure)
     certificate = render_certificate(erasure)
     assert certificate is not None
     assert certificate["removed"] == found
