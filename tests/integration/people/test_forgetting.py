@@ -146,3 +146,14 @@ def test_only_operators_forget() -> None:
     api = api_for(Scope())
     assert api.post("/api/erasures", {"user_id": PERSON}).status_code == 403
     assert api.get("/api/erasures").status_code == 403
+
+
+def test_an_id_of_odd_characters_is_forgotten(operator: Api) -> None:
+    odd = "a.b*(c)[d]|\\^$ é\"'%s?+{2}"
+    operator.post("/api/keys", {"name": f"of {odd}", "user_id": odd})
+    api_for(Scope()).save(f"{WORD} for {odd}", user_id=odd)
+    erasure = erasure_run(erasure_id=erasure_request(user_id=odd, actor="test", enqueue=False).pk)
+    assert (erasure.state, erasure.problems) == ("finished", [])
+    assert erasure.found["memories"] == erasure.found["keys"] == 1
+    assert not Memory.objects.filter(user_id=odd).exists()
+    assert Memory.objects.filter(user_id=PERSON).count() == 5
