@@ -42,7 +42,7 @@ class Columns:
     def read(self, line: Any, further: Collection[str] = ()) -> dict[str, Any]:
         """Return the columns that a line holds. further: names besides them that the line may have.
 
-        A column that the line lacks keeps its default, if it has one. Raises ValueError, which names the column.
+        A column that the line lacks has its default, or null. Raises ValueError, which names the column.
         """
         if not isinstance(line, Mapping):
             raise ValueError("a row is not an object")
@@ -52,8 +52,10 @@ class Columns:
         for column in self.fields:
             if column.name in line:
                 found[column.name] = self._read_one(column, line[column.name])
-            elif column.unique or not column.has_default():
+            elif column.unique or not (column.has_default() or column.null):
                 raise ValueError(f"{column.name} is missing")
+            else:
+                found[column.name] = column.get_default()
         return found
 
     def _read_one(self, column: models.Field[Any, Any], value: Any) -> Any:

@@ -96,6 +96,17 @@ def test_a_damaged_line_is_named_and_its_batch_not_written(
     assert TimelineEvent.objects.count() == 2
 
 
+def test_a_line_needs_no_columns_that_have_defaults(file: list[bytes]) -> None:
+    absent = {"event": ("persona_id", "metadata", "source"), "memory": ("project", "expires_at", "history")}
+    for kind, names in absent.items():
+        place = place_of(file, kind)
+        line = json.loads(file[place])
+        file[place] = json.dumps({name: value for name, value in line.items() if name not in names}).encode() + b"\n"
+
+    assert imported(b"".join(file)).new["memory"] == 3
+    assert TimelineEvent.objects.filter(persona_id="", metadata={}, source="user").count() == 2
+
+
 def test_a_damaged_event_is_named(file: list[bytes]) -> None:
     place = place_of(file, "event", 1)
     file[place] = changed(file[place], importance=7)
