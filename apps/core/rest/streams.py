@@ -32,7 +32,11 @@ class OwnedIterator:
         self._owner = get_ident()
         if self._has_ended:
             raise StopIteration
-        return next(self._chunks)
+        try:
+            return next(self._chunks)
+        except BaseException:
+            self.close()  # also at the end, as some servers close an answer late or not at all
+            raise
 
     def close(self) -> None:
         """End it, unless another thread is its owner, which does."""
