@@ -4,7 +4,8 @@ from apps.episodic.schedules import SCHEDULES as EPISODIC
 from apps.events.schedules import SCHEDULES as EVENTS
 from apps.events.services import ScheduleSpec
 from apps.llm.schedules import SCHEDULES as LLM
+from apps.notes.schedules import SCHEDULES as NOTES
 from apps.people.schedules import SCHEDULES as PEOPLE
 from apps.semantic.schedules import SCHEDULES as SEMANTIC
 
-SCHEDULES: tuple[ScheduleSpec, ...] = (*EVENTS, *LLM, *EPISODIC, *SEMANTIC, *PEOPLE)
+SCHEDULES: tuple[ScheduleSpec, ...] = (*EVENTS, *LLM, *EPISODIC, *SEMANTIC, *NOTES, *PEOPLE)

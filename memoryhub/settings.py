@@ -45,6 +45,7 @@ INSTALLED_APPS = [
     "apps.rules",
     "apps.episodic",
     "apps.semantic",
+    "apps.notes",
     "apps.people",
     # Measurements are no part of the product: an installation may leave the folder out.
     *(["benchmarks"] if find_spec("benchmarks") else []),
@@ -219,6 +220,7 @@ SPECTACULAR_SETTINGS = {
         "SegmentRowsEnum": "apps.episodic.models.segment.ROWS_STATE_CHOICES",
         "WarningKindEnum": "apps.episodic.models.warnings.WARNING_KIND_CHOICES",
         "WarningSeverityEnum": "apps.episodic.models.warnings.SEVERITY_CHOICES",
+        "NoteChangeEnum": "apps.notes.models.ChangeKind",
         "ConflictStateEnum": "apps.semantic.models.ReviewState",
         "TimelineReadinessEnum": "apps.episodic.schemas.timeline.READINESS",
         "ConflictSideEnum": "apps.rules.domain.engine.arbitration.SIDES",
@@ -255,6 +257,8 @@ TOOLS = "memoryhub.tools.TOOLS"
 MODELS_DIR = CONFIG.data_dir / "models"
 SEMANTIC_INDEX_DIR = CONFIG.data_dir / "semantic-index"
 TIMELINE_DIR = CONFIG.data_dir / "timeline"
+NOTES_DIR = CONFIG.data_dir / "prompts" / "memory"
+NOTES_LOCKS_DIR = CONFIG.data_dir / "run" / "notes"
 
 # --- logs: never the content of a memory ----------------------------------------------------------------
 LOGGING = {

@@ -10,4 +10,7 @@ TOOLS: tuple[str, ...] = (
     "apps.semantic.tools.MEMORY_REINFORCE",
     "apps.episodic.tools.EVENT_RECORD",
     "apps.episodic.tools.EVENT_QUERY",
+    "apps.notes.tools.READ_MEMORY",
+    "apps.notes.tools.APPEND_MEMORY",
+    "apps.notes.tools.APPEND_DAILY_LOG",
 )

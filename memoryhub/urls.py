@@ -14,6 +14,7 @@ urlpatterns = [
     path("api/episodic/", include("apps.episodic.rest.urls")),
     path("api/", include("apps.people.rest.urls")),
     path("api/semantic/", include("apps.semantic.rest.urls")),
+    path("api/memory/", include("apps.notes.rest.urls")),
     path("admin/rules/mergerule/<int:pk>/rehearse/", admin.site.admin_view(rehearse_rule), name="rehearse_rule"),
     path("admin/", admin.site.urls),
 ]

@@ -30,3 +30,12 @@ def timeline_dir(tmp_path: Path, settings: Any) -> Path:
     """Return a directory of segment files of the test's own."""
     settings.TIMELINE_DIR = tmp_path / "timeline"
     return tmp_path / "timeline"
+
+
+@pytest.fixture(autouse=True)
+def notes_dir(tmp_path: Path, settings: Any) -> Path:
+    """Return where the notes of the default user are, a folder of the test's own; those of others are below `users`."""
+    settings.NOTES_DIR = tmp_path / "prompts" / "memory"
+    settings.NOTES_LOCKS_DIR = tmp_path / "run" / "notes"
+    directory: Path = settings.NOTES_DIR
+    return directory

@@ -20,6 +20,7 @@ from apps.core.models import ApiKey
 from apps.core.terminal import step
 from apps.events.services import schedules_ensure
 from apps.llm.services import ensure_space, get_embedder, prices_ensure
+from apps.notes.services import notes_prepare
 from apps.semantic.services import outdated_words, refresh_words
 from memoryhub.postgres import check
 from memoryhub.process.startup import Credentials
@@ -48,6 +49,8 @@ def prepare() -> Credentials:
                 refresh_words()
         with step("Collecting static files"):
             collect_static(Path(settings.STATIC_ROOT))
+        with step("Creating the folder of notes"):
+            notes_prepare()
         with step("Checking schedules and credentials"):
             schedules_ensure(specs=SCHEDULES)
             prices_ensure()

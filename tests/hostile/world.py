@@ -16,6 +16,7 @@ from apps.core.services import key_create, key_revoke, key_rotate
 from apps.episodic.domain.event import EventDraft
 from apps.episodic.models import TimelineEvent
 from apps.episodic.services import RecordResult, events_record
+from apps.notes.files.owner import folder_of
 from apps.semantic.conflicts.receipts import record_as_json, scope_columns
 from apps.semantic.domain.confidence import DecayPolicy
 from apps.semantic.domain.memory import MemoryDraft
@@ -73,6 +74,14 @@ ROUTES: dict[str, dict[str, Any]] = {
     "api/rules/<str:name>/rehearse": {
         "POST": {"changes": {"detection": {"keyword_threshold": 0}}, "user_id": "ana", "neighbours": True}
     },
+    "api/memory/main": {"GET": None, "PUT": {"text": "a new one", "user_id": "ana"}},
+    "api/memory/main/entries": {"POST": {"entry": "a new one", "user_id": "ana"}},
+    "api/memory/daily": {"GET": None},
+    "api/memory/daily/entries": {"POST": {"entry": "a new one", "user_id": "ana"}},
+    "api/memory/daily/<day:day>": {"GET": None, "PUT": {"text": "a new one", "user_id": "ana"}},
+    "api/memory/versions": {"GET": None},
+    "api/memory/versions/<uuid:uuid>": {"GET": None},
+    "api/memory/versions/<uuid:uuid>/restore": {"POST": None},
     "api/semantic/memories": {"GET": None, "POST": {"content": "a new one", "user_id": "ana"}},
     "api/semantic/memories/batch": {"POST": {"memories": [{"content": "a new one", "user_id": "ana"}]}},
     "api/semantic/memories/delete": {"POST": {"filter": {"metadata.word": {"exists": True}}, "dry_run": True}},
@@ -123,7 +132,7 @@ class Operation:
 
     def call(self, api: Api, uuid: object = NOWHERE, method: str | None = None) -> HttpResponse:
         path = self.route.replace("<uuid:uuid>", str(uuid)).replace("<str:name>", "inferred")
-        path = path.replace("<path:user_id>", "ana")
+        path = path.replace("<path:user_id>", "ana").replace("<day:day>", "2026-03-04")
         return api.call(method or self.method, f"/{path}", self.body)
 
     def __str__(self) -> str:
@@ -147,6 +156,7 @@ def sentinel(scope: Scope) -> str:
     return "zq" + "".join(str(value) for value in scope.named().values()) + "qz"
 
 
+NOTED = ("ana", "ben")
 SCOPES = [Scope(*names) for names in product(("ana", "ben"), ("home", "away"), ("chef", "nurse"))]
 BOUNDS = {
     "a user": Scope(user_id="ana"),
@@ -220,6 +230,9 @@ class World:
         self._record(self.memories[::4])
         Timeline().archive()
         self._record(self.memories[2::4])
+        for user in NOTED:
+            folder_of(user).create()
+            folder_of(user).path.joinpath("MEMORY.md").write_text(f"noted {sentinel(Scope(user))}")
 
     def _record(self, memories: list[Memory]) -> None:
         """Record an event in the scope of each memory, and give it the memory's id."""
@@ -243,6 +256,8 @@ class World:
         body = response.content.decode() + str(response.headers)
         words = {sentinel(memory.scope) for memory in self.outside(bound)}
         words |= {str(memory.uuid) for memory in self.outside(bound)}
+        # Notes belong to a person as a whole: a key for a part of one has none.
+        words |= {f"noted {sentinel(Scope(user))}" for user in NOTED if bound != Scope(user)}
         return sorted(word for word in words if word in body)
 
 

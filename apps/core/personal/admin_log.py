@@ -48,9 +48,9 @@ def entries_about(user_id: str) -> QuerySet[LogEntry]:
     """Return the entries that name a user, or that are about a row of theirs."""
     about = mentions(user_id)
     for model in models_of_users():
-        rows = model._default_manager.filter(user_id=user_id).annotate(number=Cast("pk", TextField()))
+        rows = model._default_manager.filter(user_id=user_id).annotate(key_as_text=Cast("pk", TextField()))
         kind = ContentType.objects.get_for_model(model)
-        about |= Q(content_type=kind, object_id__in=rows.values("number"))
+        about |= Q(content_type=kind, object_id__in=rows.values("key_as_text"))
     return LogEntry.objects.filter(about)
 
 

@@ -29,6 +29,7 @@ LEFT = {
     "rules": 0,
     "retention_policies": 0,
     "routing_policies": 0,
+    "notes": 0,
     "events": 1,
     "memories": 3,
     "receipts": 1,

@@ -17,6 +17,7 @@ from tests.api import api_for
 from tests.integration.memoryhub.web import serving
 
 pytestmark = [
+    pytest.mark.usefixtures("timeline_dir"),  # segment files of other tests would be in the way of forgetting
     pytest.mark.django_db(transaction=True),
     pytest.mark.skipif(shutil.which("curl") is None, reason="there is no curl"),
 ]

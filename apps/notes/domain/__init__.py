@@ -1,0 +1,1 @@
+"""Names, places and texts of notes; no Django."""

@@ -1,0 +1,108 @@
+"""Adding to the text of a note without touching the rest: its line ends, encoding mark and unknown parts stay.
+
+Texts are bytes: a file that is not valid UTF-8 is added to like any other, and kept as it is.
+"""
+
+import hashlib
+import re
+from dataclasses import dataclass
+
+_FENCE = re.compile(rb" {0,3}(`{3,}|~{3,})")
+_HEADING = re.compile(rb" {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$")
+
+
+@dataclass(frozen=True)
+class Insertion:
+    """Bytes that are inserted at an offset of a text."""
+
+    offset: int
+    inserted: bytes
+
+    def apply(self, text: bytes) -> bytes:
+        """Return the text with them."""
+        return text[: self.offset] + self.inserted + text[self.offset :]
+
+    def followed(self, more: bytes) -> "Insertion":
+        """Return the insertion of these bytes and more."""
+        return Insertion(self.offset, self.inserted + more)
+
+
+def digest(text: bytes) -> str:
+    """Return the SHA-256 of a text, by which a caller says which one it has read."""
+    return hashlib.sha256(text).hexdigest()
+
+
+def line_end(text: bytes) -> bytes:
+    """Return the line end that a text uses at its first line; a line feed where it has none."""
+    first = text.find(b"\n")
+    return b"\r\n" if first > 0 and text[first - 1 : first] == b"\r" else b"\n"
+
+
+def entry_lines(entry: str, end: bytes) -> bytes:
+    """Return an entry as an item of a list: further lines are indented, so that they stay in the item."""
+    lines = entry.strip().splitlines()
+    indented = [f"- {lines[0]}", *(f"  {line}" if line.strip() else "" for line in lines[1:])]
+    return end.join(line.rstrip().encode() for line in indented) + end
+
+
+def add_entry(text: bytes, entry: str, category: str = "") -> Insertion:
+    """Return the insertion of an entry at the end of the section of a category, or of the text without one.
+
+    A category that has no heading yet gets one of the second level at the end.
+    """
+    end = line_end(text)
+    item = entry_lines(entry, end)
+    if not category:
+        return Insertion(len(text), b"" if text.endswith(b"\n") or not text else end).followed(item)
+    section = find_section(text, category)
+    if section is None:
+        gap = b"" if not text.strip(b"\xef\xbb\xbf") else end if text.endswith(b"\n") else end + end
+        return Insertion(len(text), gap + b"## " + category.encode() + end + end).followed(item)
+    start, stop = section
+    kept = text[start:stop].rstrip(b" \t\r\n")
+    offset = start + len(kept)
+    rest = text[offset:stop]
+    if rest.startswith((b"\n", b"\r\n")):
+        offset += rest.index(b"\n") + 1
+        gap = b"" if is_item(kept) else end
+        return Insertion(offset, gap).followed(item)
+    return Insertion(offset, end if is_item(kept) else end + end).followed(item)
+
+
+def is_item(text: bytes) -> bool:
+    """Return whether the last line of a text belongs to a list."""
+    return bool(re.match(rb"[ \t]+\S|[-*+] |\d+[.)] ", text.rsplit(b"\n", 1)[-1]))
+
+
+def find_section(text: bytes, category: str) -> tuple[int, int] | None:
+    """Return where the section of a category begins, at its heading, and where the next one of its level does."""
+    wanted, found = category.strip().casefold(), None
+    for start, level, title in headings(text):
+        if found is not None and level <= found[1]:
+            return found[0], start
+        if found is None and title.casefold() == wanted:
+            found = start, level
+    return None if found is None else (found[0], len(text))
+
+
+def headings(text: bytes) -> list[tuple[int, int, str]]:
+    """List the headings outside of code: offset, level and title."""
+    found, offset, fence = [], front_matter_end(text), b""
+    for line in text[offset:].splitlines(keepends=True):
+        bare = line.rstrip(b"\r\n")
+        mark = _FENCE.match(bare)
+        if fence:
+            if mark and mark[1].startswith(fence) and not bare.strip().strip(fence[:1]):
+                fence = b""
+        elif mark:
+            fence = mark[1]
+        elif heading := _HEADING.match(bare):
+            found.append((offset, len(heading[1]), heading[2].decode(errors="replace").strip()))
+        offset += len(line)
+    return found
+
+
+def front_matter_end(text: bytes) -> int:
+    """Return where the text begins after its front matter, if it has any."""
+    found = re.match(rb"(?:\xef\xbb\xbf)?---[ \t]*\r?\n(?:.*\n)*?(?:---|\.\.\.)[ \t]*(?:\r?\n|$)", text)
+    return found.end() if found else 0

@@ -1,0 +1,1 @@
+"""Notes as files on the disk, which people and programs write as well."""

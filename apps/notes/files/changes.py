@@ -1,0 +1,345 @@
+"""Reading and changing notes beside people and programs that write the same files.
+
+Under the lock of a user, every call first looks at the file: what was written to it on the disk becomes a version. Then
+a change is recorded, written, and confirmed; a process that is killed in between leaves enough to finish or forget it.
+What an editor saved in the very moment of a write, or over entries that it had not seen, is brought together.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
+from apps.core.domain.errors import ConflictError, InvalidInputError, NotFoundError, UnavailableError
+from apps.core.steps import Step, no_step
+from apps.notes.domain.places import NotePlace
+from apps.notes.domain.text import Insertion, add_entry, digest, line_end
+from apps.notes.files.folder import MAX_BYTES, Displaced, Folder, too_large
+from apps.notes.files.lock import notes_lock
+from apps.notes.files.owner import folder_of
+from apps.notes.files.versions import (
+    DISK,
+    add_version,
+    find_absent,
+    find_overwritten,
+    inserted_by,
+    item_of,
+    latest,
+    occurrences,
+    plan_version,
+    text_of,
+)
+from apps.notes.models import ChangeKind, NoteVersion
+
+# How often a change is made again because an editor saved at the same moment.
+_TRIES = 20
+# Where a kill may interrupt `Desk.write`, besides those of `Folder.replace`.
+WRITE_STEPS = ("record", "replace", "confirm", "confirmed")
+Change = Callable[[bytes], Insertion | bytes]
+
+
+class NoteChangedError(ConflictError):
+    """The note is not the one that the caller has read. current: its present text."""
+
+    code = "note_changed"
+
+
+@dataclass(frozen=True)
+class Note:
+    """A note as it is. text: None where there is no file. version: None where it never had any text."""
+
+    place: NotePlace
+    text: bytes | None
+    version: NoteVersion | None
+
+    @property
+    def sha256(self) -> str:
+        """Return the digest of the text, that of the empty one where there is no file."""
+        return digest(self.text or b"")
+
+
+@dataclass(frozen=True)
+class Desk:
+    """One note of a user, whose lock is held."""
+
+    user_id: str
+    place: NotePlace
+    author: str
+    now: datetime
+    step: Step = no_step
+
+    @property
+    def folder(self) -> Folder:
+        """Return the folder of the user."""
+        return folder_of(self.user_id)
+
+    def look(self) -> Note:
+        """Read the note; record what was changed on the disk, and add what an editor overwrote unseen."""
+        leftovers = self.displaced()
+        self.finish_pending()
+        last = latest(self.user_id, self.place)
+        text = self.folder.read(self.place, last.sha256 if last else "")
+        if digest(text or b"") != (digest(b"") if last is None else last.sha256):
+            text, last = self.take_over(text)
+        for displaced in leftovers:
+            text, last = self.settle(displaced, text, last)
+        return Note(self.place, text, last)
+
+    def displaced(self) -> list[Displaced]:
+        """List what was displaced and has a text that no version has; delete the rest."""
+        found = []
+        for displaced in self.folder.displaced(self.place):
+            if NoteVersion.objects.of(self.user_id, self.place).filter(sha256=digest(displaced.text)).exists():
+                self.folder.drop_displaced(self.place, displaced)
+            else:
+                found.append(displaced)
+        return found
+
+    def finish_pending(self) -> None:
+        """Confirm or forget a change whose process ended before it could say whether the file has it."""
+        pending = NoteVersion.objects.of(self.user_id, self.place).filter(is_written=False).order_by("number")
+        for version in pending:
+            text = self.folder.read(self.place) or b""
+            if digest(text) == version.sha256 or self.has_entry(version, text):
+                version.is_written = True
+                version.save(update_fields=["is_written"])
+            else:
+                version.delete()
+
+    def has_entry(self, version: NoteVersion, text: bytes) -> bool:
+        """Return whether a text has the entry of an append, besides equal ones before it."""
+        if version.offset is None:
+            return False
+        item = item_of(inserted_by(version))
+        return occurrences(text, [item]) == occurrences(text_of(version), [item])
+
+    def take_over(self, text: bytes | None) -> tuple[bytes | None, NoteVersion]:
+        """Record what was written on the disk, and add the entries that it lacks because they were not seen."""
+        lost = find_overwritten(self.user_id, self.place, text or b"", self.now)
+        version = add_version(self.user_id, self.place, ChangeKind.FOUND, text or b"", author=DISK, at=self.now)
+        return (text, version) if text is None else self.add_again(lost, text, version)
+
+    def add_again(self, lost: list[NoteVersion], text: bytes, last: NoteVersion) -> tuple[bytes, NoteVersion]:
+        """Add entries of appends at the end of a text, unless that was done while an editor saved again."""
+        items = [item_of(inserted_by(version)) for version in lost]
+        there = occurrences(text, items)
+        for number, (version, item) in enumerate(zip(lost, items, strict=True)):
+            wanted = there[item] + items[: number + 1].count(item)
+            if occurrences(text, [item])[item] < wanted:
+                last, text = self.write(insert_item(item), ChangeKind.APPEND, text, author=version.author, again=True)
+        return text, last
+
+    def settle(
+        self, displaced: Displaced, text: bytes | None, last: NoteVersion | None
+    ) -> tuple[bytes | None, NoteVersion | None]:
+        """Bring in what an editor wrote to an exchanged file; keep it as a version where that is unsure."""
+        before = digest(text or b"")
+        versions = NoteVersion.objects.of(self.user_id, self.place).current()
+        base = versions.filter(sha256=displaced.base or "").order_by("number").last()
+        since = list(versions.filter(number__gt=base.number).order_by("number")) if base else []
+        if base is not None and all(version.offset is not None for version in since):
+            lost = find_absent(since, text or b"", displaced.text)
+            took = self.folder.replace(self.place, displaced.text)
+            version = add_version(self.user_id, self.place, ChangeKind.FOUND, displaced.text, author=DISK, at=self.now)
+            text, last = self.add_again(lost, displaced.text, version)
+            if took is not None and digest(took) != before:  # an editor saved since it was read
+                text = self.bring_back(took, text)
+                last = latest(self.user_id, self.place)
+        else:
+            add_version(self.user_id, self.place, ChangeKind.KEPT, displaced.text, author=DISK, at=self.now)
+        self.folder.drop_displaced(self.place, displaced)
+        return text, last
+
+    def write(
+        self,
+        change: Change,
+        kind: ChangeKind,
+        base: bytes | None,
+        *,
+        author: str | None = None,
+        operation: str = "",
+        again: bool = False,
+    ) -> tuple[NoteVersion, bytes]:
+        """Record a change, replace the file, and confirm it; return the version and its text.
+
+        An editor that saved since the note was read has its text recorded, and the change is made to that.
+        """
+        before, expected, author = base or b"", digest(base or b""), author or self.author
+        for _ in range(_TRIES):
+            self.step("record")
+            version, text = plan_version(
+                self.user_id,
+                self.place,
+                change(base or b""),
+                base or b"",
+                kind,
+                author=author,
+                at=self.now,
+                operation=operation,
+                again=again,
+            )
+            self.step("replace")
+            # After an error the next look finds out whether the file has it.
+            taken = self.folder.replace(self.place, text, self.step)
+            if taken is None or digest(taken) == expected:
+                self.step("confirm")
+                version.is_written = True
+                version.save(update_fields=["is_written"])
+                self.step("confirmed")
+                return version, text
+            version.delete()
+            base = self.bring_back(taken, text)
+            if kind is not ChangeKind.APPEND:
+                add_version(self.user_id, self.place, ChangeKind.KEPT, text, author=self.author, at=self.now)
+                raise changed(base)
+            if has_one_more(inserted_by(version), before, base):  # the editor had read what we wrote a moment before
+                version = add_version(
+                    self.user_id, self.place, kind, base, author=author, at=self.now, operation=operation
+                )
+                return version, base
+            expected = digest(base)
+        raise UnavailableError("The note is being saved by others all the time: try again.", retry_after=1)
+
+    def bring_back(self, taken: bytes, ours: bytes) -> bytes:
+        """Put back what an editor saved in the moment of a change, with the entries that it lacks; return the text.
+
+        ours: what is on the disk, unless an editor saved once more.
+        """
+        while True:
+            lost = find_overwritten(self.user_id, self.place, taken, self.now)
+            version = add_version(self.user_id, self.place, ChangeKind.FOUND, taken, author=DISK, at=self.now)
+            took = self.folder.replace(self.place, taken)
+            if took is None or digest(took) == digest(ours):
+                return self.add_again(lost, taken, version)[0]
+            ours, taken = taken, took
+
+
+def has_one_more(inserted: bytes, before: bytes, after: bytes) -> bool:
+    """Return whether a text has an inserted entry once more than another one."""
+    item = item_of(inserted)
+    return occurrences(after, [item])[item] > occurrences(before, [item])[item]
+
+
+def insert_item(item: bytes) -> Change:
+    """Return the change that adds an item at the end of a text, in its own line ends."""
+
+    def insert(text: bytes) -> Insertion:
+        end = line_end(text)
+        before = b"" if not text or text.endswith(b"\n") else end
+        return Insertion(len(text), before + item.replace(b"\n", end) + end)
+
+    return insert
+
+
+def note_read(user_id: str, place: NotePlace, *, clock: Clock = SYSTEM_CLOCK) -> Note:
+    """Return a note as it is on the disk now."""
+    with notes_lock(user_id):
+        return Desk(user_id, place, DISK, utcnow(clock)).look()
+
+
+def note_append(
+    user_id: str,
+    place: NotePlace,
+    entry: str,
+    *,
+    author: str,
+    category: str = "",
+    operation: str = "",
+    clock: Clock = SYSTEM_CLOCK,
+    step: Step = no_step,
+) -> tuple[NoteVersion, bool]:
+    """Add an entry; return its version, and whether it is new: an operation that was done before is not done again."""
+    with notes_lock(user_id):
+        desk = Desk(user_id, place, author, utcnow(clock), step)
+        note = desk.look()
+        done = find_done(desk, operation)
+        if done is not None:
+            return done, False
+        change: Change = lambda text: add_entry(text, entry, category)  # noqa: E731
+        version, _ = desk.write(change, ChangeKind.APPEND, note.text, operation=operation)
+        return version, True
+
+
+def find_done(desk: Desk, operation: str) -> NoteVersion | None:
+    """Return the version of an operation that was done. Raises ConflictError when it was done to another note."""
+    if not operation:
+        return None
+    done = NoteVersion.objects.filter(user_id=desk.user_id, operation=operation).first()
+    if done is not None and done.place != str(desk.place):
+        if done.is_written:
+            raise ConflictError("This operation was done to another note.", attr="operation_id", code="operation_used")
+        Desk(desk.user_id, place_of(done), desk.author, desk.now).look()
+        return find_done(desk, operation)
+    return done
+
+
+def place_of(version: NoteVersion) -> NotePlace:
+    """Return the place of the note of a version."""
+    return NotePlace(tuple(version.place.split("/")))
+
+
+def note_edit(
+    user_id: str,
+    place: NotePlace,
+    text: str,
+    *,
+    base: str | None,
+    author: str,
+    kind: ChangeKind = ChangeKind.EDIT,
+    clock: Clock = SYSTEM_CLOCK,
+    step: Step = no_step,
+) -> NoteVersion:
+    """Replace the text of a note that is still the one that the caller has read.
+
+    base: the digest of the text that was read; None only for a note that does not exist.
+
+    Raises NoteChangedError with the present text, and keeps what was not written as a version; InvalidInputError.
+    """
+    content = text.encode()
+    if len(content) > MAX_BYTES:
+        raise too_large(place.name)
+    with notes_lock(user_id):
+        desk = Desk(user_id, place, author, utcnow(clock), step)
+        note = desk.look()
+        if note.sha256 == digest(content) and note.version is not None:
+            return note.version
+        if note.text is not None and base is None:
+            raise InvalidInputError("Say which text you have read.", attr="base_sha256", code="required")
+        if base is not None and base != note.sha256:
+            add_version(user_id, place, ChangeKind.KEPT, content, author=author, at=desk.now)
+            raise changed(note.text or b"")
+        require_utf8(note)
+        version, _ = desk.write(lambda _: content, kind, note.text)
+        return version
+
+
+def changed(text: bytes) -> NoteChangedError:
+    """Return the error for a note that is another one than the caller has read."""
+    detail = "The note has changed since you read it: bring both together, and send the digest of the present text."
+    return NoteChangedError(detail, attr="base_sha256", current=text.decode(errors="replace"))
+
+
+def require_utf8(note: Note) -> None:
+    """Raise ConflictError for a note whose text a caller could not have read exactly."""
+    try:
+        (note.text or b"").decode()
+    except UnicodeDecodeError as error:
+        detail = f"The note is not valid UTF-8 (byte {error.start}): it can be added to, and edited on the disk."
+        raise ConflictError(detail, code="not_utf8") from error
+
+
+def note_restore(
+    user_id: str, place: NotePlace, number: int, *, author: str, clock: Clock = SYSTEM_CLOCK
+) -> NoteVersion:
+    """Make a former version the present text. What is there now stays as a version. Raises NotFoundError."""
+    with notes_lock(user_id):
+        desk = Desk(user_id, place, author, utcnow(clock))
+        note = desk.look()
+        wanted = NoteVersion.objects.of(user_id, place).filter(number=number).first()
+        if wanted is None:
+            raise NotFoundError(f"The note has no version {number}.")
+        text = text_of(wanted)
+        if note.version is not None and note.sha256 == digest(text):
+            return note.version
+        version, _ = desk.write(lambda _: text, ChangeKind.RESTORE, note.text)
+        return version

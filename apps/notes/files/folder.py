@@ -1,0 +1,299 @@
+"""The folder of one user, entered step by step so that no symbolic link leads out of it (DESIGN D2).
+
+Files are written aside, synced and exchanged with the present ones. What an exchange takes away stays beside the file
+for SETTLE_SECONDS under a hidden name, because an editor that writes in place may have it open still; `displaced` lists
+what was written to it since.
+"""
+
+import contextlib
+import errno
+import os
+import re
+import secrets
+import shutil
+import stat
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from glob import escape as glob_escape
+from pathlib import Path
+
+from apps.core.domain.errors import ConflictError, InvalidInputError, NotFoundError, UnavailableError
+from apps.core.steps import Step, no_step
+from apps.notes.domain.places import USERS_FOLDER, NotePlace, problem_of
+from apps.notes.domain.text import digest
+from apps.notes.files.exchange import ExchangeUnsupportedError, exchange, rename_new
+
+# A larger file is refused: what people write by hand is far below it.
+MAX_BYTES = 5 * 1024 * 1024
+# How long an editor that writes in place may take from opening a file to closing it.
+SETTLE_SECONDS = 3.0
+# A file is read when it was not written to for so long, or after so many tries.
+QUIET_SECONDS, QUIET_TRIES = 0.05, 20
+# Where a kill may interrupt `Folder.replace`.
+REPLACE_STEPS = ("write", "sync", "exchange", "sync directory", "keep displaced", "done")
+_DISPLACED = re.compile(r"\.(?P<name>.+)\.(?P<sha>[0-9a-f]{64})\.[0-9a-f]{8}\.displaced")
+_PART = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{16}\.part")
+_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+@dataclass(frozen=True)
+class Displaced:
+    """What an editor wrote to a file that had been exchanged already.
+
+    name: of the hidden file that holds it. base: the digest of what was in it before; None where that is not known.
+    """
+
+    name: str
+    text: bytes
+    base: str | None
+
+
+@dataclass(frozen=True)
+class Folder:
+    """The folder of a user's notes."""
+
+    path: Path
+
+    def create(self) -> None:
+        """Create the folder where it is missing, for its owner only."""
+        with notes_errors(""):
+            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+    @contextlib.contextmanager
+    def directory(self, place: NotePlace, *, create: bool = False) -> Iterator[int]:
+        """Yield an open descriptor of the directory that a place is in. Raises NotFoundError, ConflictError."""
+        with notes_errors(str(place)), contextlib.ExitStack() as stack:
+            # The folder itself may be a link: an operator may keep it where it is synchronised.
+            current = _closing(stack, os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
+            for segment in place.segments[:-1]:
+                if create:
+                    with contextlib.suppress(FileExistsError):
+                        os.mkdir(segment, mode=0o700, dir_fd=current)
+                current = _closing(stack, os.open(segment, _DIRECTORY, dir_fd=current))
+            yield current
+
+    def read(self, place: NotePlace, known: str = "") -> bytes | None:
+        """Return the text of a note; None when there is no file. Raises InvalidInputError for one that is too large.
+
+        known: the digest of a text that is whole for certain; for any other one this waits until its writer is done.
+        """
+        try:
+            with self.directory(place) as directory:
+                return read_quiet(directory, place.name, known)
+        except NotFoundError:
+            return None
+
+    def replace(self, place: NotePlace, text: bytes, step: Step = no_step) -> bytes | None:
+        """Put a text in the place of the present one, whole or not at all; return what it took away, None for nothing.
+
+        step: called before each of REPLACE_STEPS.
+        """
+        if len(text) > MAX_BYTES:
+            raise too_large(place.name)
+        self.create()
+        with self.directory(place, create=True) as directory:
+            aside = f".{place.name}.{secrets.token_hex(8)}.part"
+            is_ours = True  # what lies aside: it is the former file after the exchange, which must not be lost
+            try:
+                step("write")
+                write_aside(directory, aside, text, mode_of(directory, place.name), step)
+                step("exchange")
+                is_ours, had_file = False, put(directory, aside, place.name)
+                step("sync directory")
+                os.fsync(directory)
+                if not had_file:
+                    return None
+                before = read_whole(directory, aside)
+                step("keep displaced")
+                kept = f".{place.name}.{digest(before)}.{secrets.token_hex(4)}.displaced"
+                os.rename(aside, kept, src_dir_fd=directory, dst_dir_fd=directory)
+                step("done")
+                return before
+            except OSError:
+                if is_ours:
+                    with contextlib.suppress(FileNotFoundError):
+                        os.unlink(aside, dir_fd=directory)
+                raise
+
+    def displaced(self, place: NotePlace) -> list[Displaced]:
+        """List what was written to files after they were exchanged, and what a killed process left of an exchange.
+
+        Deletes those that no editor wrote to in time. The caller holds the lock of the folder.
+        """
+        found = []
+        try:
+            with self.directory(place) as directory:
+                for name in sorted(os.listdir(directory)):  # noqa: PTH208 - of a descriptor
+                    with contextlib.suppress(FileNotFoundError):
+                        text = text_of_displaced(directory, name, place.name)
+                        if text is not None:
+                            kept = _DISPLACED.fullmatch(name)
+                            found.append(Displaced(name, text, kept["sha"] if kept else None))
+        except NotFoundError:
+            return []
+        return found
+
+    def has_displaced(self, place: NotePlace) -> bool:
+        """Return whether hidden files of exchanges are beside a note."""
+        directory = self.path.joinpath(*place.segments[:-1])
+        return any(
+            each.name.endswith((".part", ".displaced")) for each in directory.glob(f".{glob_escape(place.name)}.*")
+        )
+
+    def drop_displaced(self, place: NotePlace, displaced: Displaced) -> None:
+        """Delete a displaced file, of which a version is kept."""
+        with self.directory(place) as directory, contextlib.suppress(FileNotFoundError):
+            os.unlink(displaced.name, dir_fd=directory)
+
+    def has_anything(self) -> bool:
+        """Return whether there is a file of any kind besides the folders of other users."""
+        if not self.path.is_dir():
+            return False
+        paths = (path for path in self.path.iterdir() if path.name.casefold() != USERS_FOLDER)
+        return any(not path.is_dir() or any(below.is_file() for below in path.rglob("*")) for path in paths)
+
+    def clear(self) -> int:
+        """Delete everything but the folders of other users; return how many notes there were."""
+        notes = len(self.places())
+        if self.path.is_dir():
+            with notes_errors(""):
+                for path in self.path.iterdir():
+                    if path.is_dir() and not path.is_symlink():
+                        if path.name.casefold() != USERS_FOLDER:
+                            shutil.rmtree(path)
+                    else:
+                        path.unlink()
+        return notes
+
+    def places(self) -> list[NotePlace]:
+        """List the Markdown files, without those of other users, hidden ones, links and what is no file."""
+        found: list[NotePlace] = []
+        if self.path.is_dir():
+            self._walk(str(self.path), (), found)
+        return sorted(found)
+
+    def _walk(self, directory: str, above: tuple[str, ...], found: list[NotePlace]) -> None:
+        with os.scandir(directory) as entries:
+            for entry in entries:
+                segments = (*above, entry.name)
+                if problem_of(entry.name) is not None or (not above and entry.name.casefold() == USERS_FOLDER):
+                    continue
+                if entry.is_dir(follow_symlinks=False):
+                    self._walk(entry.path, segments, found)
+                elif entry.is_file(follow_symlinks=False) and entry.name.casefold().endswith(".md"):
+                    found.append(NotePlace(segments))
+
+
+def _closing(stack: contextlib.ExitStack, descriptor: int) -> int:
+    stack.callback(os.close, descriptor)
+    return descriptor
+
+
+def text_of_displaced(directory: int, name: str, note: str) -> bytes | None:
+    """Return the text of a hidden file that belongs to a note and has something new; delete it when its time is up."""
+    if (part := _PART.fullmatch(name)) is not None:
+        return read_whole(directory, name) if part["name"] == note else None
+    kept = _DISPLACED.fullmatch(name)
+    if kept is None or kept["name"] != note:
+        return None
+    text, status = read_whole(directory, name), os.stat(name, dir_fd=directory, follow_symlinks=False)
+    if digest(text) != kept["sha"]:
+        return text if time.time() - status.st_mtime > QUIET_SECONDS else None
+    if time.time() - status.st_ctime > SETTLE_SECONDS:
+        os.unlink(name, dir_fd=directory)
+    return None
+
+
+def read_quiet(directory: int, name: str, known: str) -> bytes:
+    """Return the bytes of a file once nobody has written to it for a moment."""
+    for _ in range(QUIET_TRIES):
+        text = read_whole(directory, name)
+        if digest(text) == known:
+            break
+        if time.time() - os.stat(name, dir_fd=directory, follow_symlinks=False).st_mtime > QUIET_SECONDS:
+            break
+        time.sleep(QUIET_SECONDS / 2)
+    return text
+
+
+def read_whole(directory: int, name: str) -> bytes:
+    """Return the bytes of a regular file. Raises OSError, InvalidInputError."""
+    descriptor = os.open(name, _FILE, dir_fd=directory)
+    with os.fdopen(descriptor, "rb") as file:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise ConflictError(f"{name} is not a file.", code="not_a_file")
+        if status.st_size > MAX_BYTES:
+            raise too_large(name)
+        return file.read(MAX_BYTES + 1)
+
+
+def mode_of(directory: int, name: str) -> int:
+    """Return the permissions of a file; those of a private one where there is none."""
+    try:
+        return stat.S_IMODE(os.stat(name, dir_fd=directory, follow_symlinks=False).st_mode)
+    except FileNotFoundError:
+        return 0o600
+
+
+def write_aside(directory: int, name: str, text: bytes, mode: int, step: Step) -> None:
+    """Write a new file, and wait until it is on the disk."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    with os.fdopen(os.open(name, flags, mode, dir_fd=directory), "wb") as file:
+        os.fchmod(file.fileno(), mode)
+        file.write(text)
+        file.flush()
+        step("sync")
+        os.fsync(file.fileno())
+
+
+def put(directory: int, aside: str, name: str) -> bool:
+    """Exchange a file with the one of a name, so that `aside` is the former one. Return whether there was one."""
+    while True:
+        try:
+            if not stat.S_ISREG(os.stat(name, dir_fd=directory, follow_symlinks=False).st_mode):
+                raise ConflictError(f"{name} is not a file.", code="not_a_file")
+            exchange(directory, aside, name)
+            return True
+        except ExchangeUnsupportedError:
+            return put_stepwise(directory, aside, name)
+        except FileNotFoundError:
+            with contextlib.suppress(FileExistsError):  # created since: exchange it
+                rename_new(directory, aside, name)
+                return False
+
+
+def put_stepwise(directory: int, aside: str, name: str) -> bool:
+    """Do the same in two steps, on a file system that cannot do it in one: a save between them is lost."""
+    former = f"{aside}.former"
+    os.link(name, former, src_dir_fd=directory, dst_dir_fd=directory, follow_symlinks=False)
+    os.rename(aside, name, src_dir_fd=directory, dst_dir_fd=directory)
+    os.rename(former, aside, src_dir_fd=directory, dst_dir_fd=directory)
+    return True
+
+
+def too_large(name: str) -> InvalidInputError:
+    """Return the error for a file beyond the limit."""
+    return InvalidInputError(f"{name} is larger than {MAX_BYTES // (1024 * 1024)} MB.", attr="path", code="too_large")
+
+
+@contextlib.contextmanager
+def notes_errors(place: str) -> Iterator[None]:
+    """Raise errors of the disk as errors for callers, without any path of this machine."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise NotFoundError(f"There is no note {place}.") from error
+    except OSError as error:
+        if error.errno in {errno.ELOOP, errno.ENOTDIR, errno.EISDIR, errno.ENXIO}:
+            detail = f"{place} is a symbolic link, or not a file in a folder: it is not followed."
+            raise ConflictError(detail, code="not_a_file") from error
+        if error.errno in {errno.EACCES, errno.EPERM, errno.EROFS}:
+            raise ConflictError(f"The hub has no permission for {place}.", code="no_permission") from error
+        if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+            raise UnavailableError(
+                "The disk is full: nothing was changed.", retry_after=60, code="disk_full"
+            ) from error
+        raise UnavailableError("The notes cannot be reached on the disk.", code="disk_error") from error

@@ -1,0 +1,41 @@
+"""One writer for each user's notes, across threads and processes of this machine."""
+
+import contextlib
+import fcntl
+import hashlib
+import random
+import time
+from collections.abc import Iterator
+
+from django.conf import settings
+
+from apps.core.db.user_locks import UserLockedError, locked_among
+from apps.core.domain.errors import UnavailableError
+
+WAIT_SECONDS = 30.0
+# Between two tries, on average: at random, so that none of a crowd is always late.
+_POLL_SECONDS = 0.005
+
+
+@contextlib.contextmanager
+def notes_lock(user_id: str, *, of_forgotten: bool = False) -> Iterator[None]:
+    """Hold the lock of a user's notes while the block runs. Raises UnavailableError after WAIT_SECONDS.
+
+    Raises UserLockedError while the user is being forgotten, unless it is that which needs the lock (`of_forgotten`).
+    The system releases it when a process dies. The lock is not in the folder of the notes, which may be synchronised.
+    """
+    settings.NOTES_LOCKS_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
+    name = hashlib.sha256(user_id.encode()).hexdigest()[:32]
+    deadline = time.monotonic() + WAIT_SECONDS
+    with (settings.NOTES_LOCKS_DIR / name).open("w") as file:
+        while True:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > deadline:
+                    raise UnavailableError("The notes are being written by others: try again.", retry_after=1) from None
+                time.sleep(2 * _POLL_SECONDS * random.random())  # noqa: S311
+        if not of_forgotten and locked_among({user_id}):
+            raise UserLockedError
+        yield

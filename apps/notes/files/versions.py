@@ -1,0 +1,172 @@
+"""Versions of a note in the database: what it was, and what the hub added to it."""
+
+import re
+import zlib
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from difflib import SequenceMatcher
+
+from apps.notes.domain.places import NotePlace
+from apps.notes.domain.text import Insertion, digest
+from apps.notes.models import ChangeKind, NoteVersion
+
+# An editor that saves over an entry of the last minutes has most likely not seen it.
+STALE_AFTER = timedelta(minutes=15)
+# An entry that was added again is taken out on purpose once it was there for so long.
+SEEN_AFTER = timedelta(seconds=10)
+DISK = "disk"
+# An edited entry has so much in common with what it was. At most so many new lines, and bytes of each, are compared.
+_SIMILAR, _MAX_COMPARED, _MAX_LINE = 0.7, 100, 300
+
+
+def latest(user_id: str, place: NotePlace) -> NoteVersion | None:
+    """Return the newest version that a file had; None of one that was never seen."""
+    return NoteVersion.objects.of(user_id, place).current().order_by("number").last()
+
+
+def next_number(user_id: str, place: NotePlace) -> int:
+    """Return the number of the next version. The caller holds the lock."""
+    last = NoteVersion.objects.of(user_id, place).order_by("number").last()
+    return 1 if last is None else last.number + 1
+
+
+def add_version(
+    user_id: str, place: NotePlace, kind: ChangeKind, text: bytes, *, author: str, at: datetime, operation: str = ""
+) -> NoteVersion:
+    """Record a version with its whole text."""
+    return NoteVersion.objects.create(
+        user_id=user_id,
+        place=str(place),
+        number=next_number(user_id, place),
+        kind=kind,
+        sha256=digest(text),
+        size=len(text),
+        text=zlib.compress(text),
+        operation=operation,
+        author=author,
+        at=at,
+    )
+
+
+def plan_version(
+    user_id: str,
+    place: NotePlace,
+    change: Insertion | bytes,
+    base: bytes,
+    kind: ChangeKind,
+    *,
+    author: str,
+    at: datetime,
+    operation: str = "",
+    again: bool = False,
+) -> tuple[NoteVersion, bytes]:
+    """Record a version that is about to be written; return it with its whole text."""
+    if isinstance(change, Insertion):
+        text, stored, offset = change.apply(base), change.inserted, change.offset
+    else:
+        text, stored, offset = change, change, None
+    version = NoteVersion.objects.create(
+        user_id=user_id,
+        place=str(place),
+        number=next_number(user_id, place),
+        kind=kind,
+        sha256=digest(text),
+        size=len(text),
+        text=zlib.compress(stored),
+        offset=offset,
+        operation=operation,
+        author=author,
+        at=at,
+        is_written=False,
+        again=again,
+    )
+    return version, text
+
+
+def inserted_by(version: NoteVersion) -> bytes:
+    """Return what an append inserted, or the whole text of another version."""
+    return zlib.decompress(bytes(version.text))
+
+
+def text_of(version: NoteVersion) -> bytes:
+    """Return the whole text of a version, from the last whole one and what was added since."""
+    earlier = NoteVersion.objects.filter(user_id=version.user_id, place=version.place, number__lte=version.number)
+    if version.offset is None:
+        return inserted_by(version)
+    whole = earlier.current().filter(offset=None).order_by("number").last()
+    text, first = (b"", 0) if whole is None else (inserted_by(whole), whole.number)
+    for added in earlier.current().filter(number__gt=first).order_by("number"):
+        text = Insertion(added.offset or 0, inserted_by(added)).apply(text)
+    return text
+
+
+def item_of(inserted: bytes) -> bytes:
+    """Return the item of a list that an append inserted, without the heading or the line ends before it."""
+    lines = inserted.replace(b"\r\n", b"\n").rstrip(b"\n").split(b"\n")
+    first = max((number for number, line in enumerate(lines) if line.startswith(b"- ")), default=0)
+    return b"\n".join(lines[first:])
+
+
+def find_overwritten(user_id: str, place: NotePlace, text: bytes, now: datetime) -> list[NoteVersion]:
+    """List the latest appends that a text found on the disk lacks, the first one first.
+
+    Only those that follow everything that it has: an editor that had opened the file before them saved over them. An
+    entry was taken out on purpose where a later one is there, where it was added again before, where an edit through
+    the hub came after it, and where a similar line took its place.
+    """
+    versions = NoteVersion.objects.of(user_id, place)
+    edited = versions.filter(kind__in=(ChangeKind.EDIT, ChangeKind.RESTORE)).order_by("number").last()
+    recent = versions.filter(
+        kind=ChangeKind.APPEND,
+        offset__isnull=False,
+        at__gt=now - STALE_AFTER,
+        number__gt=edited.number if edited else 0,
+    )
+    appends = list(recent.order_by("-number"))
+    if not appends:
+        return []
+    reference, items = text_of(appends[0]), [item_of(inserted_by(each)) for each in appends]
+    missing = Counter(occurrences(reference, items))
+    missing.subtract(occurrences(text, items))
+    new_lines = lines_beyond(text, reference)
+    lost: list[NoteVersion] = []
+    for version, item in zip(appends, items, strict=True):
+        was_seen = version.again and now - version.at > SEEN_AFTER
+        if missing[item] <= 0 or was_seen or any(is_similar(item, line) for line in new_lines):
+            break
+        missing[item] -= 1
+        lost.append(version)
+    return lost[::-1]
+
+
+def find_absent(appends: Sequence[NoteVersion], reference: bytes, text: bytes) -> list[NoteVersion]:
+    """List the appends whose entries a text lacks, or has less often than the reference; the first one first."""
+    items = [item_of(inserted_by(version)) for version in appends]
+    missing = Counter(occurrences(reference, items))
+    missing.subtract(occurrences(text, items))
+    absent: list[NoteVersion] = []
+    for version, item in zip(appends, items, strict=True):
+        if missing[item] > 0:
+            missing[item] -= 1
+            absent.append(version)
+    return absent
+
+
+def lines_beyond(text: bytes, reference: bytes) -> list[bytes]:
+    """Return the first lines of a text that another one does not have."""
+    known = set(reference.splitlines())
+    return [line for line in text.splitlines() if line.strip() and line not in known][:_MAX_COMPARED]
+
+
+def is_similar(item: bytes, line: bytes) -> bool:
+    """Return whether a line is an edited form of an item."""
+    first = item.split(b"\n", 1)[0][:_MAX_LINE].decode(errors="replace")
+    other = line[:_MAX_LINE].decode(errors="replace")
+    return SequenceMatcher(None, first, other).ratio() >= _SIMILAR
+
+
+def occurrences(text: bytes, items: Sequence[bytes]) -> dict[bytes, int]:
+    """Return how often each item occurs in a text as lines of its own."""
+    plain = text.replace(b"\r\n", b"\n")
+    return {item: len(re.findall(rb"(?m)^" + re.escape(item) + rb"$", plain)) for item in set(items)}

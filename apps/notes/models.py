@@ -1,0 +1,62 @@
+"""Versions of notes: what each file was, and who changed it. The files are the truth (DESIGN D2)."""
+
+import uuid
+from typing import ClassVar
+
+from django.db import models
+from django.db.models import Q
+
+from apps.core.domain.scope import MAX_IDENTIFIER_CHARS
+from apps.notes.querysets import NoteVersionQuerySet
+
+# Up to 8 parts of at most 150 bytes.
+MAX_PLACE_CHARS = 1300
+
+
+class ChangeKind(models.TextChoices):
+    """What led to a version."""
+
+    APPEND = "append", "Added by the hub"
+    EDIT = "edit", "Edited through the hub"
+    RESTORE = "restore", "Restored"
+    FOUND = "found", "Changed on the disk"
+    KEPT = "kept", "Lost to another change, kept here"
+
+
+class NoteVersion(models.Model):
+    """One version of a file. Written by `services` only; nothing in it is changed but `is_written`.
+
+    number: rises by one for each version of the file, from 1. text: the whole text, compressed; of an append what was
+    inserted, at `offset` of the version before. operation: chosen by the caller, so that repeating it changes nothing.
+    is_written: whether the file is known to have it; false from the moment before the file is replaced.
+    again: an entry that an editor had overwritten, without having seen it, and that was added once more.
+    """
+
+    uuid = models.UUIDField("id", default=uuid.uuid4, unique=True, editable=False)
+    user_id = models.CharField(max_length=MAX_IDENTIFIER_CHARS)
+    place = models.CharField(max_length=MAX_PLACE_CHARS)
+    number = models.PositiveIntegerField()
+    kind = models.CharField(max_length=8, choices=ChangeKind.choices)
+    sha256 = models.CharField(max_length=64)
+    size = models.PositiveIntegerField(help_text="Bytes of the whole text.")
+    text = models.BinaryField()
+    offset = models.PositiveIntegerField(null=True)
+    operation = models.CharField(max_length=200, blank=True, default="")
+    author = models.CharField(max_length=200)
+    at = models.DateTimeField()
+    is_written = models.BooleanField(default=True)
+    again = models.BooleanField(default=False)
+
+    objects = NoteVersionQuerySet.as_manager()
+
+    class Meta:
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(name="notes_version_number", fields=["user_id", "place", "number"]),
+            # A repeated operation finds its first one, whatever runs at the same time.
+            models.UniqueConstraint(
+                name="notes_version_operation", fields=["user_id", "operation"], condition=~Q(operation="")
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"version {self.number}"

@@ -1,0 +1,106 @@
+"""The store of notes: the files of users, and their versions."""
+
+import base64
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
+from apps.core.domain.errors import MemoryHubError
+from apps.core.personal.store import ExportRequest, Line, LineError, PersonalStore
+from apps.core.steps import Step, no_step
+from apps.notes.domain.places import parse_place
+from apps.notes.files.changes import Desk
+from apps.notes.files.lock import notes_lock
+from apps.notes.files.owner import folder_of
+from apps.notes.files.versions import add_version
+from apps.notes.files.watch import find_users
+from apps.notes.models import ChangeKind, NoteVersion
+
+_CHUNK = 1_000
+_IMPORT = "import"
+
+
+class NoteStore(PersonalStore):
+    """Notes of users. Their files are exported as they are, without former versions."""
+
+    name = "notes"
+    order = 85
+    models = (NoteVersion,)
+    kinds = ("note",)
+
+    def export(self, asked: ExportRequest) -> Iterator[Line]:
+        """Yield every note of the users in scope; none where a part of a person is asked for, or a filter is given."""
+        scope = asked.scope
+        if scope.household_id is not None or scope.persona_id is not None or asked.filters:
+            return
+        for user in [scope.user_id] if scope.user_id is not None else find_users():
+            folder = folder_of(user)
+            for place in folder.places():
+                text = folder.read(place)
+                if text is not None:
+                    yield {"kind": "note", "user_id": user, "path": str(place), **text_fields(text)}
+
+    def load(self, lines: Sequence[Line]) -> int:
+        """Write notes that are not there yet. One with another text stays; what came is kept as a version."""
+        new = 0
+        for number, line in enumerate(lines):
+            try:
+                new += load_note(line)
+            except (MemoryHubError, KeyError, TypeError, ValueError) as error:
+                detail = error.detail if isinstance(error, MemoryHubError) else "a note needs user_id, path and text"
+                raise LineError(number, detail) from error
+        return new
+
+    def count(self, user_id: str) -> int:
+        """Return how many files and versions there are."""
+        return len(folder_of(user_id).places()) + NoteVersion.objects.filter(user_id=user_id).count()
+
+    def is_empty(self) -> bool:
+        """Return whether there are no versions and no files."""
+        return super().is_empty() and not any(folder_of(user).places() for user in find_users())
+
+    def forget(self, user_id: str, step: Step = no_step) -> Iterator[int]:
+        """Delete the files first, then the versions in chunks."""
+        with notes_lock(user_id, of_forgotten=True):
+            step("notes files")
+            yield folder_of(user_id).clear()
+        while True:
+            keys = list(NoteVersion.objects.filter(user_id=user_id).values_list("pk", flat=True)[:_CHUNK])
+            if not keys:
+                return
+            step("notes versions")
+            NoteVersion.objects.filter(pk__in=keys).delete()
+            yield len(keys)
+
+    def find(self, user_id: str) -> Iterator[str]:
+        """Yield where files or versions are left."""
+        if folder_of(user_id).has_anything():
+            yield "files of notes"
+        if NoteVersion.objects.filter(user_id=user_id).exists():
+            yield "versions of notes"
+
+
+def text_fields(text: bytes) -> dict[str, Any]:
+    """Return a text for a line of JSON, in base64 where it is not valid UTF-8."""
+    try:
+        return {"text": text.decode()}
+    except UnicodeDecodeError:
+        return {"base64": base64.b64encode(text).decode()}
+
+
+def load_note(line: Line) -> int:
+    """Write one note of an export; return 1 for a new one. Raises MemoryHubError, KeyError, TypeError, ValueError."""
+    user, place = str(line["user_id"]), parse_place(str(line["path"]))
+    text = base64.b64decode(line["base64"]) if "base64" in line else str(line["text"]).encode()
+    with notes_lock(user):
+        desk = Desk(user, place, _IMPORT, utcnow(SYSTEM_CLOCK))
+        note = desk.look()
+        if note.text is None:
+            desk.write(lambda _: text, ChangeKind.EDIT, None)
+            return 1
+        if note.text != text and not NoteVersion.objects.of(user, place).filter(author=_IMPORT).exists():
+            add_version(user, place, ChangeKind.KEPT, text, author=_IMPORT, at=desk.now)
+        return 0
+
+
+STORES = (NoteStore(),)

@@ -1,0 +1,23 @@
+"""Filters over versions of notes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Self
+
+from apps.core.db.scoped import ScopedQuerySet
+from apps.notes.domain.places import NotePlace
+
+if TYPE_CHECKING:
+    from apps.notes.models import NoteVersion  # noqa: F401
+
+
+class NoteVersionQuerySet(ScopedQuerySet["NoteVersion"]):
+    """Versions. Notes belong to a person as a whole, so they have a user and no further scope."""
+
+    def of(self, user_id: str, place: NotePlace) -> Self:
+        """Return the versions of one note."""
+        return self.filter(user_id=user_id, place=str(place))
+
+    def current(self) -> Self:
+        """Return those that the file had at some time."""
+        return self.exclude(kind="kept")

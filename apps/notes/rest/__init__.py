@@ -1,0 +1,1 @@
+"""Notes over REST."""

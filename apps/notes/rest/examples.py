@@ -1,0 +1,88 @@
+"""Examples of the operations of notes."""
+
+from apps.core.schemas.examples import Example
+
+ANA = {"user_id": "ana"}
+MAIN_TEXT = "## Preferences\n\n- Ana likes green tea.\n"
+MAIN_SHA = "c9f5e1a3f7c7f6f5d0c2d2a4f7f1b1b5f8d4c3b2a19081726354453627181900"
+MAIN_VERSION_ID = "7d0c1f0a-9a4e-4f57-8c6b-0f6f3c1f2a11"
+MAIN_VERSION = {
+    "id": MAIN_VERSION_ID,
+    "path": "MEMORY.md",
+    "number": 1,
+    "kind": "append",
+    "sha256": MAIN_SHA,
+    "size": 40,
+    "author": "key:operator",
+    "at": "2026-03-02T19:41:00.120000+00:00",
+}
+DAY = {"day": "2026-03-02"}
+DAY_TEXT = "- 09:30 Ana was at the dentist.\n"
+DAY_VERSION = {
+    **MAIN_VERSION,
+    "id": "0b8d8c2e-6f0b-4a0f-9d63-3f3b6d2b7c55",
+    "path": "daily/2026-03-02.md",
+    "kind": "edit",
+    "size": 32,
+}
+NOTE = {"path": "MEMORY.md", "text": MAIN_TEXT, "sha256": MAIN_SHA, "exists": True, "is_utf8": True, "version": 1}
+
+EXAMPLES = {
+    "notes_main_append": Example(
+        "Add a fact to MEMORY.md",
+        body={
+            **ANA,
+            "entry": "Ana likes green tea.",
+            "category": "Preferences",
+            "operation_id": "conversation-12-turn-3",
+        },
+        status=201,
+        answer={"action": "added", "version": MAIN_VERSION},
+    ),
+    "notes_main_retrieve": Example("Show MEMORY.md", after=("notes_main_append",), query=ANA, answer=NOTE),
+    "notes_main_update": Example(
+        "Replace MEMORY.md",
+        body={**ANA, "text": "## Preferences\n\n- Ana likes green tea, without sugar.\n"},
+        answer={**MAIN_VERSION, "kind": "edit", "size": 55},
+    ),
+    "notes_daily_append": Example(
+        "Add an entry to the log of today",
+        body={**ANA, "entry": "Ana was at the dentist.", "timezone": "Europe/Oslo"},
+        status=201,
+        answer={"action": "added", "version": {**DAY_VERSION, "kind": "append"}},
+    ),
+    "notes_daily_update": Example(
+        "Replace the log of a day", path=DAY, body={**ANA, "text": DAY_TEXT}, answer=DAY_VERSION
+    ),
+    "notes_daily_retrieve": Example(
+        "Show the log of a day",
+        after=("notes_daily_update",),
+        path=DAY,
+        query=ANA,
+        answer={**NOTE, "path": DAY_VERSION["path"], "text": DAY_TEXT},
+    ),
+    "notes_daily_list": Example(
+        "List the daily logs",
+        after=("notes_daily_update",),
+        query=ANA,
+        answer={"results": [{**DAY, "path": DAY_VERSION["path"]}], "count": 1},
+    ),
+    "notes_versions_list": Example(
+        "List the versions of a note",
+        after=("notes_main_append",),
+        query={**ANA, "path": "MEMORY.md", "limit": 20},
+        answer={"next": None, "previous": None, "results": [MAIN_VERSION]},
+    ),
+    "notes_versions_retrieve": Example(
+        "Show a version of a note",
+        after=("notes_main_append",),
+        path={"uuid": MAIN_VERSION_ID},
+        answer={**MAIN_VERSION, "text": MAIN_TEXT},
+    ),
+    "notes_versions_restore": Example(
+        "Restore a version of a note",
+        after=("notes_main_append",),
+        path={"uuid": MAIN_VERSION_ID},
+        answer=MAIN_VERSION,
+    ),
+}

@@ -1,0 +1,35 @@
+"""Addresses of notes."""
+
+from datetime import date
+
+from django.urls import path, register_converter
+
+from apps.notes.rest import views
+
+
+class DayConverter:
+    """A day in an address, such as 2026-03-04."""
+
+    regex = r"\d{4}-\d{2}-\d{2}"
+
+    def to_python(self, value: str) -> date:
+        """Return the day. Raises ValueError for one that no calendar has, which is a 404."""
+        return date.fromisoformat(value)
+
+    def to_url(self, value: date) -> str:
+        """Return the day as it is in an address."""
+        return value.isoformat()
+
+
+register_converter(DayConverter, "day")
+
+urlpatterns = [
+    path("main", views.MainView.as_view(), name="notes-main"),
+    path("main/entries", views.MainEntriesView.as_view(), name="notes-main-entries"),
+    path("daily", views.DailyListView.as_view(), name="notes-daily"),
+    path("daily/entries", views.DailyEntriesView.as_view(), name="notes-daily-entries"),
+    path("daily/<day:day>", views.DailyView.as_view(), name="notes-day"),
+    path("versions", views.VersionsView.as_view(), name="notes-versions"),
+    path("versions/<uuid:uuid>", views.VersionView.as_view(), name="notes-version"),
+    path("versions/<uuid:uuid>/restore", views.VersionRestoreView.as_view(), name="notes-version-restore"),
+]

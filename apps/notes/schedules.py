@@ -1,0 +1,7 @@
+"""The schedules of notes."""
+
+from django_q.models import Schedule
+
+from apps.events.services import ScheduleSpec
+
+SCHEDULES = (ScheduleSpec("notes: look at the disk", "apps.notes.tasks.look_at_disk", Schedule.MINUTES, 1),)

@@ -1,0 +1,178 @@
+"""Inputs and outputs of notes (spec 001, memory REST API)."""
+
+from typing import Annotated, Any, TypedDict
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from apps.core.schemas.fields import IdentifierField, StrictCharField, VisibleTextField
+from apps.core.schemas.paging import cursor_field, limit_field
+from apps.core.schemas.serializers import StrictSerializer
+from apps.core.schemas.windows import TimezoneField
+from apps.notes.models import ChangeKind, NoteVersion
+from apps.notes.selectors import Note
+
+MAX_ENTRY_CHARS = 20_000
+# Beyond this many characters a text cannot be within the limit of a file.
+MAX_TEXT_CHARS = 5 * 1024 * 1024
+
+
+class OwnerInput(StrictSerializer):
+    """Whose notes."""
+
+    user_id = IdentifierField(required=False, help_text="Default: the user of the key, else the hub's default user.")
+
+
+class EntryInput(OwnerInput):
+    """Something to add to a note."""
+
+    entry = VisibleTextField(max_length=MAX_ENTRY_CHARS, help_text="Becomes an item of a list, as it is.")
+    operation_id = IdentifierField(
+        required=False, help_text="Chosen by the caller: the same one again adds nothing, and is answered as before."
+    )
+
+
+class MainEntryInput(EntryInput):
+    """A fact to add to MEMORY.md."""
+
+    category = StrictCharField(
+        required=False,
+        allow_blank=True,
+        max_length=100,
+        help_text="The heading under which it is added; made where there is none. Default: at the end.",
+    )
+
+    def validate_category(self, value: str) -> str:
+        """Refuse more than one line."""
+        if len(value.splitlines()) > 1:
+            raise serializers.ValidationError("A category is one line.", code="invalid")
+        return value.strip().lstrip("#").strip()
+
+
+class DailyEntryInput(EntryInput):
+    """Something to add to the log of today."""
+
+    timezone = TimezoneField(help_text="Whose today, as an IANA name such as Europe/Oslo. Default: UTC.")
+
+
+class NoteEditInput(OwnerInput):
+    """The whole text of a note."""
+
+    text = StrictCharField(trim_whitespace=False, allow_blank=True, max_length=MAX_TEXT_CHARS)
+    base_sha256 = serializers.RegexField(
+        r"^[0-9a-f]{64}$",
+        required=False,
+        help_text="`sha256` of the text that was read. Needed unless the note is new.",
+    )
+
+
+class VersionListInput(OwnerInput):
+    """The query string of the versions of a note."""
+
+    path = StrictCharField(max_length=1300, help_text="For example MEMORY.md or daily/2026-03-04.md.")
+    limit = limit_field()
+    cursor = cursor_field()
+
+
+class NoteOutput(TypedDict):
+    """A note as it is on the disk now."""
+
+    path: Annotated[str, "Below the folder of the user."]
+    text: str
+    sha256: Annotated[str, "Of the bytes of the text: send it as `base_sha256` with an edit."]
+    exists: bool
+    is_utf8: Annotated[bool, "If false, what could not be read stands as U+FFFD, and it cannot be edited here."]
+    version: int | None
+
+
+class DailyOutput(TypedDict):
+    """A daily log."""
+
+    day: Annotated[str, extend_schema_field(serializers.DateField())]
+    path: str
+
+
+class DailyListOutput(TypedDict):
+    """The daily logs of a user, the latest day first."""
+
+    results: list[DailyOutput]
+    count: int
+
+
+class VersionOutput(TypedDict):
+    """One version of a note."""
+
+    id: str
+    path: str
+    number: int
+    kind: Annotated[str, serializers.ChoiceField(choices=ChangeKind.choices)]
+    sha256: str
+    size: Annotated[int, "In bytes."]
+    author: str
+    at: Annotated[str, serializers.DateTimeField()]
+
+
+class VersionTextOutput(VersionOutput):
+    """One version of a note, with its text."""
+
+    text: str
+
+
+class VersionPageOutput(TypedDict):
+    """A page of versions, the newest first."""
+
+    next: str | None
+    previous: str | None
+    results: list[VersionOutput]
+
+
+class ChangeOutput(TypedDict):
+    """What a change did."""
+
+    action: Annotated[str, serializers.ChoiceField(choices=["added", "known"]), "known: the operation was done before."]
+    version: VersionOutput
+
+
+def note_json(note: Note) -> NoteOutput:
+    """Return a note as the API shows it."""
+    text, is_utf8 = decoded(note.text or b"")
+    return {
+        "path": str(note.place),
+        "text": text,
+        "sha256": note.sha256,
+        "exists": note.text is not None,
+        "is_utf8": is_utf8,
+        "version": None if note.version is None else note.version.number,
+    }
+
+
+def decoded(text: bytes) -> tuple[str, bool]:
+    """Return bytes as text, and whether it is exactly theirs."""
+    try:
+        return text.decode(), True
+    except UnicodeDecodeError:
+        return text.decode(errors="replace"), False
+
+
+def version_json(version: NoteVersion) -> VersionOutput:
+    """Return a version as the API shows it."""
+    return {
+        "id": str(version.uuid),
+        "path": version.place,
+        "number": version.number,
+        "kind": version.kind,
+        "sha256": version.sha256,
+        "size": version.size,
+        "author": version.author,
+        "at": version.at.isoformat(),
+    }
+
+
+def change_json(version: NoteVersion, *, is_new: bool) -> ChangeOutput:
+    """Return what a change did as the API shows it."""
+    return {"action": "added" if is_new else "known", "version": version_json(version)}
+
+
+def version_text_json(version: NoteVersion, text: bytes) -> dict[str, Any]:
+    """Return a version with its text as the API shows it."""
+    return {**version_json(version), "text": decoded(text)[0]}

@@ -1,0 +1,49 @@
+"""The door of `notes` for reads."""
+
+from uuid import UUID
+
+from apps.core.domain.clock import SYSTEM_CLOCK, Clock
+from apps.core.domain.errors import NotFoundError
+from apps.core.domain.scope import Access
+from apps.notes.domain.places import DAILY_FOLDER, NotePlace
+from apps.notes.files import changes
+from apps.notes.files.changes import Note
+from apps.notes.files.owner import folder_of, owner_to_read
+from apps.notes.files.versions import text_of
+from apps.notes.models import NoteVersion
+from apps.notes.querysets import NoteVersionQuerySet
+
+__all__ = ["Note", "NoteVersion", "daily_list", "note_get", "note_versions", "version_get", "version_text"]
+
+
+def note_get(access: Access, user_id: str | None, place: NotePlace, *, clock: Clock = SYSTEM_CLOCK) -> Note:
+    """Return a note as it is now. Raises NotFoundError outside the bound, ConflictError, UnavailableError."""
+    return changes.note_read(owner_to_read(access, user_id), place, clock=clock)
+
+
+def daily_list(access: Access, user_id: str | None) -> list[NotePlace]:
+    """List the daily logs of a user, the latest day first."""
+    folder = folder_of(owner_to_read(access, user_id))
+    days = [place for place in folder.places() if place.segments[0] == DAILY_FOLDER and place.day is not None]
+    return sorted(days, reverse=True)
+
+
+def note_versions(access: Access, user_id: str | None, place: NotePlace) -> NoteVersionQuerySet:
+    """Return the versions of a note, after a look at the disk."""
+    owner = owner_to_read(access, user_id)
+    changes.note_read(owner, place)
+    return NoteVersion.objects.all().visible_to(access).of(owner, place)
+
+
+def version_get(access: Access, uuid: UUID) -> NoteVersion:
+    """Return a version inside the bound of the caller; a key for a part of a person has none. Raises NotFoundError."""
+    is_whole = access.bound.household_id is None and access.bound.persona_id is None
+    version = NoteVersion.objects.all().visible_to(access).filter(uuid=uuid).first() if is_whole else None
+    if version is None:
+        raise NotFoundError("There is no such version.")
+    return version
+
+
+def version_text(version: NoteVersion) -> bytes:
+    """Return the whole text of a version."""
+    return text_of(version)

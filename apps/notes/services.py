@@ -1,0 +1,105 @@
+"""The door of `notes` for writes."""
+
+from datetime import UTC, date, datetime
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+from django.conf import settings
+
+from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
+from apps.core.domain.scope import Access
+from apps.notes.domain.places import MAIN, NotePlace, daily_place
+from apps.notes.files import changes
+from apps.notes.files.changes import NoteChangedError
+from apps.notes.files.owner import owner_to_write
+from apps.notes.files.watch import look_at_changed
+from apps.notes.models import NoteVersion
+from apps.notes.selectors import version_get
+
+__all__ = [
+    "NoteChangedError",
+    "daily_append",
+    "daily_of",
+    "main_append",
+    "note_edit",
+    "note_restore",
+    "notes_look",
+    "notes_prepare",
+]
+
+
+def notes_prepare() -> None:
+    """Create the folders of the default user's notes (spec 001, directory initialisation); safe to repeat."""
+    for path in (settings.NOTES_DIR, settings.NOTES_DIR / "daily"):
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
+def main_append(
+    *,
+    access: Access,
+    user_id: str | None,
+    entry: str,
+    category: str = "",
+    operation: str = "",
+    clock: Clock = SYSTEM_CLOCK,
+) -> tuple[NoteVersion, bool]:
+    """Add an entry to MEMORY.md, in the section of a category; return its version, and whether it is new.
+
+    operation: chosen by the caller: the same one again adds nothing, and returns the version of the first time.
+
+    Raises ForbiddenError, InvalidInputError, ConflictError, UnavailableError.
+    """
+    owner = owner_to_write(access, user_id)
+    return changes.note_append(
+        owner, MAIN, entry, author=access.actor, category=category, operation=operation, clock=clock
+    )
+
+
+def daily_append(
+    *,
+    access: Access,
+    user_id: str | None,
+    entry: str,
+    zone: ZoneInfo | None = None,
+    operation: str = "",
+    clock: Clock = SYSTEM_CLOCK,
+) -> tuple[NoteVersion, bool]:
+    """Add an entry with its time to the log of today in a time zone, by default UTC; as `main_append` otherwise."""
+    owner = owner_to_write(access, user_id)
+    here = utcnow(clock).astimezone(zone or UTC)
+    return changes.note_append(
+        owner,
+        daily_of(here),
+        f"{here:%H:%M} {entry.strip()}",
+        author=access.actor,
+        operation=operation,
+        clock=clock,
+    )
+
+
+def daily_of(moment: datetime | date) -> NotePlace:
+    """Return the place of the log of a day."""
+    return daily_place(moment.date() if isinstance(moment, datetime) else moment)
+
+
+def note_edit(
+    *, access: Access, user_id: str | None, place: NotePlace, text: str, base: str | None, clock: Clock = SYSTEM_CLOCK
+) -> NoteVersion:
+    """Replace the text of a note that is still the one that the caller has read, of digest `base`.
+
+    Raises NoteChangedError with the present text; ForbiddenError, InvalidInputError, ConflictError, UnavailableError.
+    """
+    owner = owner_to_write(access, user_id)
+    return changes.note_edit(owner, place, text, base=base, author=access.actor, clock=clock)
+
+
+def note_restore(*, access: Access, uuid: UUID, clock: Clock = SYSTEM_CLOCK) -> NoteVersion:
+    """Make a former version the present text of its note. Raises NotFoundError, and what `note_edit` raises."""
+    version = version_get(access, uuid)
+    owner = owner_to_write(access, version.user_id)
+    return changes.note_restore(owner, changes.place_of(version), version.number, author=access.actor, clock=clock)
+
+
+def notes_look(*, clock: Clock = SYSTEM_CLOCK) -> int:
+    """Record what was changed on the disk lately, of all users. Return how many notes were looked at."""
+    return look_at_changed(clock)

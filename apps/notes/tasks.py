@@ -1,0 +1,8 @@
+"""The tasks of notes, which django-q2 runs by these names."""
+
+from apps.notes import services
+
+
+def look_at_disk() -> None:
+    """Record what was changed on the disk lately; each minute."""
+    services.notes_look()

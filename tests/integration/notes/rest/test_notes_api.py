@@ -1,0 +1,182 @@
+"""Notes over REST (spec 001, memory files and memory REST API)."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from apps.core.domain.scope import Permission, Scope
+from apps.notes.domain.names import folder_name
+from tests.api import Api, api_for
+
+pytestmark = pytest.mark.django_db
+NOTES = "/api/memory"
+
+
+@pytest.fixture
+def ana() -> Api:
+    """A caller with a key of ana's."""
+    return api_for(Scope("ana"))
+
+
+@pytest.fixture
+def main(notes_dir):
+    """The path of ana's MEMORY.md."""
+    return notes_dir / "users" / folder_name("ana") / "MEMORY.md"
+
+
+def put(api: Api, path: str, body: dict[str, Any]) -> Any:
+    return api.call("PUT", path, body)
+
+
+def append(api: Api, entry: str, **fields: Any) -> dict[str, Any]:
+    response = api.post(f"{NOTES}/main/entries", {"entry": entry, **fields})
+    assert response.status_code in {200, 201}, response.content
+    answer: dict[str, Any] = response.json()
+    return answer
+
+
+def test_memory_md_persistence(ana, main):
+    """Spec 001: a fact is added to MEMORY.md."""
+    assert append(ana, "likes green tea", category="Preferences")["action"] == "added"
+    append(ana, "rows on Sundays", category="Preferences")
+    assert main.read_text() == "## Preferences\n\n- likes green tea\n- rows on Sundays\n"
+    shown = ana.get(f"{NOTES}/main").json()
+    assert shown["text"] == main.read_text()
+    assert (shown["exists"], shown["is_utf8"], shown["version"]) == (True, True, 2)
+
+
+def test_daily_log(ana, notes_dir):
+    """Spec 001: a note of a time is added to the log of the day, that of the person's time zone."""
+    response = ana.post(f"{NOTES}/daily/entries", {"entry": "the boat is back", "timezone": "Pacific/Kiritimati"})
+    assert response.status_code == 201
+    path = response.json()["version"]["path"]
+    assert (notes_dir / "users" / "ana" / path).read_text().endswith(" the boat is back\n")
+    listed = ana.get(f"{NOTES}/daily").json()
+    assert [each["path"] for each in listed["results"]] == [path]
+    assert ana.get(f"{NOTES}/daily/{listed['results'][0]['day']}").json()["text"].startswith("- ")
+
+
+def test_day_is_that_of_the_time_zone(ana):
+    places = [
+        ana.post(f"{NOTES}/daily/entries", {"entry": "x", "timezone": zone}).json()["version"]["path"]
+        for zone in ("Pacific/Kiritimati", "Pacific/Pago_Pago")
+    ]
+    assert places[0] != places[1], "25 hours apart"
+    refused = ana.post(f"{NOTES}/daily/entries", {"entry": "x", "timezone": "Mars/Base"})
+    assert (refused.status_code, refused.json()["errors"][0]["attr"]) == (400, "timezone")
+
+
+def test_crud_operations(ana, main):
+    """Spec 001: GET and PUT /api/memory/main read and write MEMORY.md."""
+    empty = ana.get(f"{NOTES}/main").json()
+    assert (empty["text"], empty["exists"], empty["version"]) == ("", False, None)
+    assert put(ana, f"{NOTES}/main", {"text": "# Memory\n"}).status_code == 200
+    assert main.read_text() == "# Memory\n"
+    shown = ana.get(f"{NOTES}/main").json()
+    answer = put(ana, f"{NOTES}/main", {"text": "# Memory\r\n\r\n*tea*", "base_sha256": shown["sha256"]})
+    assert answer.status_code == 200
+    assert main.read_bytes() == b"# Memory\r\n\r\n*tea*"
+    assert ana.get(f"{NOTES}/main").json()["text"] == "# Memory\r\n\r\n*tea*"
+
+
+def test_edit_of_another_text_than_was_read_is_refused_with_the_present_one(ana, main):
+    append(ana, "likes tea")
+    read = ana.get(f"{NOTES}/main").json()
+    append(ana, "likes rice")
+    refused = put(ana, f"{NOTES}/main", {"text": "mine", "base_sha256": read["sha256"]})
+    error = refused.json()["errors"][0]
+    assert (refused.status_code, error["code"], error["current"]) == (409, "note_changed", main.read_text())
+    versions = ana.get(f"{NOTES}/versions?path=MEMORY.md").json()["results"]
+    assert [each["kind"] for each in versions] == ["kept", "append", "append"]
+    assert ana.get(f"{NOTES}/versions/{versions[0]['id']}").json()["text"] == "mine"
+    missing = put(ana, f"{NOTES}/main", {"text": "mine"})
+    assert (missing.status_code, missing.json()["errors"][0]["attr"]) == (400, "base_sha256")
+
+
+def test_the_same_operation_adds_once(ana, main):
+    first = append(ana, "likes tea", operation_id="turn-7")
+    second = append(ana, "likes tea", operation_id="turn-7")
+    assert (second["action"], second["version"]) == ("known", first["version"])
+    assert main.read_text() == "- likes tea\n"
+    elsewhere = ana.post(f"{NOTES}/daily/entries", {"entry": "tea", "operation_id": "turn-7"})
+    assert (elsewhere.status_code, elsewhere.json()["errors"][0]["code"]) == (409, "operation_used")
+
+
+def test_former_version_is_restored(ana, main):
+    append(ana, "likes tea")
+    read = ana.get(f"{NOTES}/main").json()
+    put(ana, f"{NOTES}/main", {"text": "", "base_sha256": read["sha256"]})
+    versions = ana.get(f"{NOTES}/versions?path=MEMORY.md").json()["results"]
+    restored = ana.post(f"{NOTES}/versions/{versions[-1]['id']}/restore")
+    assert (restored.status_code, restored.json()["kind"]) == (200, "restore")
+    assert main.read_text() == "- likes tea\n"
+    authors = {each["author"] for each in ana.get(f"{NOTES}/versions?path=MEMORY.md").json()["results"]}
+    assert len(authors) == 1
+    assert "disk" not in authors
+
+
+def test_text_that_is_not_utf8_can_be_added_to_and_is_kept(ana, main):
+    main.parent.mkdir(parents=True)
+    main.write_bytes(b"caf\xe9\r\n")
+    shown = ana.get(f"{NOTES}/main").json()
+    assert (shown["is_utf8"], shown["text"]) == (False, "caf\ufffd\r\n")
+    refused = put(ana, f"{NOTES}/main", {"text": "cafe", "base_sha256": shown["sha256"]})
+    assert (refused.status_code, refused.json()["errors"][0]["code"]) == (409, "not_utf8")
+    append(ana, "likes rice")
+    assert main.read_bytes().startswith(b"caf\xe9\r\n")
+    assert main.read_bytes().endswith(b"- likes rice\r\n")
+
+
+def test_default_user_has_the_folder_itself(settings, notes_dir):
+    from dataclasses import replace
+
+    settings.MEMORYHUB = replace(settings.MEMORYHUB, default_user="ana")
+    append(api_for(Scope(), Permission.OPERATOR), "likes tea")
+    append(api_for(Scope("ben")), "likes rice")
+    assert (notes_dir / "MEMORY.md").read_text() == "- likes tea\n"
+    assert (notes_dir / "users" / "ben" / "MEMORY.md").read_text() == "- likes rice\n"
+
+
+def test_call_without_a_user_says_so():
+    refused = api_for(Scope(), Permission.OPERATOR).post(f"{NOTES}/main/entries", {"entry": "tea"})
+    assert (refused.status_code, refused.json()["errors"][0]["attr"]) == (400, "user_id")
+
+
+def test_key_sees_only_the_notes_of_its_user(ana):
+    secret = append(ana, "a secret")
+    ben = api_for(Scope("ben"))
+    assert ben.get(f"{NOTES}/main?user_id=ana").status_code == 404
+    assert ben.get(f"{NOTES}/versions/{secret['version']['id']}").status_code == 404
+    assert ben.post(f"{NOTES}/versions/{secret['version']['id']}/restore").status_code == 404
+    assert ben.get(f"{NOTES}/versions?path=MEMORY.md&user_id=ana").status_code == 404
+    assert ben.post(f"{NOTES}/main/entries", {"entry": "x", "user_id": "ana"}).status_code == 403
+    assert put(ben, f"{NOTES}/main", {"text": "x", "user_id": "ana"}).status_code == 403
+    assert ben.get(f"{NOTES}/main").json()["text"] == ""
+
+
+@pytest.mark.parametrize("scope", [Scope("ana", household_id="elm"), Scope(persona_id="guide")], ids=["house", "role"])
+def test_key_for_a_part_of_a_person_has_no_notes(scope):
+    api = api_for(scope)
+    assert api.get(f"{NOTES}/main?user_id=ana").status_code == 403
+    assert api.post(f"{NOTES}/main/entries", {"entry": "x", "user_id": "ana"}).status_code == 403
+
+
+def test_key_that_only_reads_may_not_write():
+    api = api_for(Scope("ana"), Permission.READ)
+    assert api.get(f"{NOTES}/main").status_code == 200
+    assert api.post(f"{NOTES}/main/entries", {"entry": "x"}).status_code == 403
+    assert put(api, f"{NOTES}/main", {"text": "x"}).status_code == 403
+
+
+def test_day_that_no_calendar_has_is_not_found(ana):
+    assert ana.get(f"{NOTES}/daily/2026-02-30").status_code == 404
+    today = datetime.now(UTC).date().isoformat()
+    assert put(ana, f"{NOTES}/daily/{today}", {"text": "plain"}).status_code == 200
+    assert ana.get(f"{NOTES}/daily").json()["count"] == 1
+
+
+def test_text_beyond_the_limit_is_refused(ana):
+    refused = put(ana, f"{NOTES}/main", {"text": "é" * (3 * 1024 * 1024)})
+    assert refused.status_code in {400, 413}
+    assert not ana.get(f"{NOTES}/main").json()["exists"]

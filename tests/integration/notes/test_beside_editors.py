@@ -1,0 +1,241 @@
+"""Notes whose files people and programs write as well: nothing is lost, and nothing is there twice."""
+
+import os
+import time
+
+import pytest
+
+from apps.core.domain.clock import DeterministicClock
+from apps.core.domain.errors import ConflictError, InvalidInputError, MemoryHubError
+from apps.notes.domain.places import MAIN, parse_place
+from apps.notes.files.changes import note_append, note_edit, note_read
+from apps.notes.files.folder import MAX_BYTES
+from apps.notes.files.owner import folder_of
+from apps.notes.files.versions import text_of
+from apps.notes.models import ChangeKind, NoteVersion
+from apps.notes.services import notes_look, notes_prepare
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def folder():
+    found = folder_of("ana")
+    found.create()
+    return found
+
+
+@pytest.fixture
+def main(folder):
+    return folder.path / "MEMORY.md"
+
+
+def append(entry, **options):
+    return note_append("ana", MAIN, entry, author="test", **options)
+
+
+def kinds():
+    return list(NoteVersion.objects.order_by("number").values_list("kind", flat=True))
+
+
+def save_by_rename(path, text):
+    """Save as most editors do: a new file takes the name."""
+    aside = path.with_suffix(".tmp")
+    aside.write_text(text)
+    aside.rename(path)
+
+
+def test_directory_initialisation(notes_dir):
+    """Spec 001: a start creates the folders where they are missing."""
+    notes_prepare()
+    notes_prepare()
+    assert (notes_dir / "daily").is_dir()
+
+
+def test_what_is_written_on_the_disk_becomes_a_version(main):
+    append("tea")
+    main.write_text("- tea\n- mine\n")
+    assert note_read("ana", MAIN).text == b"- tea\n- mine\n"
+    assert kinds() == [ChangeKind.APPEND, ChangeKind.FOUND]
+    assert [text_of(each) for each in NoteVersion.objects.order_by("number")] == [b"- tea\n", b"- tea\n- mine\n"]
+    note_read("ana", MAIN)
+    assert len(kinds()) == 2, "looking changes nothing"
+
+
+def test_entries_that_an_editor_had_not_seen_are_added_again(main):
+    append("tea")
+    opened = main.read_text()
+    append("rice")
+    append("plums")
+    save_by_rename(main, "# Mine\n" + opened)
+    assert note_read("ana", MAIN).text == b"# Mine\n- tea\n- rice\n- plums\n"
+
+
+def test_entry_that_is_taken_out_twice_stays_out(main):
+    clock = DeterministicClock(1_780_000_000_000)
+    append("tea", clock=clock)
+    main.write_text("")
+    assert note_read("ana", MAIN, clock=clock).text == b"- tea\n"
+    main.write_text("")
+    assert note_read("ana", MAIN, clock=clock).text == b"- tea\n", "at once: not seen yet"
+    clock.advance(11_000)
+    main.write_text("")
+    assert note_read("ana", MAIN, clock=clock).text == b""
+
+
+def test_entry_that_was_taken_out_before_a_later_one_stays_out(main):
+    append("tea")
+    append("rice")
+    main.write_text("- rice\n")
+    assert note_read("ana", MAIN).text == b"- rice\n"
+
+
+def test_entry_that_was_reworded_is_not_added_again(main):
+    append("buy milk for Ana")
+    main.write_text("- buy oat milk for Ana\n")
+    assert note_read("ana", MAIN).text == b"- buy oat milk for Ana\n"
+
+
+def test_entry_that_was_edited_away_through_the_hub_stays_out(main):
+    append("tea")
+    note_edit("ana", MAIN, "# Mine\n", base=note_read("ana", MAIN).sha256, author="test")
+    main.write_text("# Mine\nmore\n")
+    assert note_read("ana", MAIN).text == b"# Mine\nmore\n"
+
+
+def test_old_entry_may_be_taken_out():
+    clock = DeterministicClock(1_780_000_000_000)
+    append("tea", clock=clock)
+    clock.advance(16 * 60_000)
+    main = folder_of("ana").path / "MEMORY.md"
+    main.write_text("")
+    assert note_read("ana", MAIN, clock=clock).text == b""
+
+
+def at(step, action):
+    """A step at which something else happens, once."""
+    waiting = [action]
+
+    def act(name):
+        if name == step and waiting:
+            waiting.pop()()
+
+    return act
+
+
+@pytest.mark.parametrize("step", ["record", "replace", "write", "sync", "exchange"])
+def test_save_by_rename_in_the_moment_of_an_append_is_kept(main, step):
+    append("tea")
+    append("rice", step=at(step, lambda: save_by_rename(main, "# Mine\n- tea\n")))
+    assert note_read("ana", MAIN).text == b"# Mine\n- tea\n- rice\n"
+
+
+@pytest.mark.parametrize("step", ["record", "replace", "write", "sync", "exchange"])
+def test_save_in_the_moment_of_an_edit_wins_and_the_edit_is_kept(main, step):
+    append("tea")
+    base = note_read("ana", MAIN).sha256
+    save = at(step, lambda: save_by_rename(main, "mine\n- tea\n"))
+    with pytest.raises(ConflictError) as refused:
+        note_edit("ana", MAIN, "theirs", base=base, author="test", step=save)
+    assert refused.value.current == "mine\n- tea\n"
+    assert main.read_text() == "mine\n- tea\n"
+    kept = NoteVersion.objects.get(kind=ChangeKind.KEPT)
+    assert text_of(kept) == b"theirs"
+
+
+@pytest.mark.parametrize("step", ["exchange", "sync directory", "confirmed"])
+def test_editor_that_writes_in_place_across_an_append_is_not_lost(main, step):
+    append("tea")
+    editor = main.open("r+")  # has read "- tea", and writes when the file has been exchanged already
+
+    def save():
+        editor.write("# Mine\n- tea\n")
+        editor.flush()
+
+    append("rice", step=at(step, save))
+    editor.close()
+    time.sleep(0.1)
+    assert note_read("ana", MAIN).text == b"# Mine\n- tea\n- rice\n"
+
+
+def test_hidden_files_are_gone_after_a_while(main, monkeypatch):
+    append("tea")
+    append("rice")
+    assert [each.name for each in main.parent.iterdir() if each.name != "MEMORY.md"] != []
+    monkeypatch.setattr("apps.notes.files.folder.SETTLE_SECONDS", 0.0)
+    assert notes_look() == 1
+    assert [each.name for each in main.parent.iterdir()] == ["MEMORY.md"]
+    os.utime(main, (0, 0))
+    assert notes_look() == 0
+
+
+def test_changes_on_the_disk_are_recorded_without_a_call(main):
+    append("tea")
+    future = time.time() + 5
+    main.write_text("- tea\n- mine\n")
+    os.utime(main, (future, future))
+    other = folder_of("Ben").path
+    other.mkdir(parents=True)
+    (other / "MEMORY.md").write_text("by hand")
+    assert notes_look() == 2
+    assert NoteVersion.objects.get(user_id="Ben").kind == ChangeKind.FOUND
+
+
+def test_deleted_file_is_a_version_and_can_be_restored(main):
+    append("tea")
+    main.unlink()
+    assert note_read("ana", MAIN).text is None
+    assert kinds() == [ChangeKind.APPEND, ChangeKind.FOUND]
+    append("rice")
+    assert main.read_text() == "- rice\n"
+
+
+def test_symbolic_link_is_not_followed(main, tmp_path):
+    outside = tmp_path / "outside.md"
+    outside.write_text("secret")
+    main.symlink_to(outside)
+    for call in (lambda: append("x"), lambda: note_read("ana", MAIN)):
+        with pytest.raises(ConflictError) as refused:
+            call()
+        assert refused.value.code == "not_a_file"
+    assert outside.read_text() == "secret"
+    assert main.is_symlink()
+
+
+def test_folder_that_is_a_symbolic_link_is_not_followed(folder, tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (folder.path / "daily").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(ConflictError):
+        note_append("ana", parse_place("daily/2026-03-04.md"), "x", author="test")
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+    assert folder.places() == []
+
+
+def test_file_that_was_replaced_by_a_folder_is_an_error(main):
+    main.mkdir()
+    with pytest.raises(ConflictError) as refused:
+        append("x")
+    assert refused.value.code == "not_a_file"
+
+
+def test_pipe_in_the_place_of_a_file_does_not_block(main):
+    os.mkfifo(main)
+    with pytest.raises(MemoryHubError):
+        append("x")
+
+
+def test_huge_file_is_an_error_and_stays(main):
+    with main.open("wb") as file:
+        file.truncate(MAX_BYTES + 1)
+    with pytest.raises(InvalidInputError) as refused:
+        append("x")
+    assert refused.value.code == "too_large"
+    assert main.stat().st_size == MAX_BYTES + 1
+
+
+def test_permissions_of_a_file_stay(main):
+    append("tea")
+    assert main.stat().st_mode & 0o777 == 0o600
+    main.chmod(0o644)
+    append("rice")
+    assert main.stat().st_mode & 0o777 == 0o644

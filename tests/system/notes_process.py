@@ -1,0 +1,77 @@
+"""Processes that write notes: some kill themselves at a step, some append in a crowd, some save like editors."""
+
+import multiprocessing
+import os
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import django
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memoryhub.settings")
+django.setup()
+
+from django.conf import settings  # noqa: E402
+from django.db import connection  # noqa: E402
+
+from apps.notes.domain.places import MAIN  # noqa: E402
+from apps.notes.files.changes import note_append, note_edit, note_read  # noqa: E402
+
+PATIENCE = 120.0
+
+
+def begin(work: Any, *arguments: Any) -> multiprocessing.process.BaseProcess:
+    """Start a process that does something with the notes of this one."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([__name__])
+    place = (str(connection.settings_dict["NAME"]), str(settings.NOTES_DIR), str(settings.NOTES_LOCKS_DIR))
+    process = context.Process(target=_run, args=(place, work, arguments), daemon=True)
+    process.start()
+    return process
+
+
+def _run(place: tuple[str, str, str], work: Any, arguments: tuple[Any, ...]) -> None:
+    connection.settings_dict["NAME"] = place[0]
+    settings.NOTES_DIR, settings.NOTES_LOCKS_DIR = Path(place[1]), Path(place[2])
+    work(*arguments)
+
+
+def die_at(step: str) -> Any:
+    """Return a function of steps that ends the process at one of them."""
+
+    def die(name: str) -> None:
+        if name == step:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    return die
+
+
+def append_and_die(entry: str, operation: str, step: str) -> None:
+    note_append("ana", MAIN, entry, author="killed", operation=operation, step=die_at(step))
+
+
+def edit_and_die(text: str, step: str) -> None:
+    note_edit("ana", MAIN, text, base=note_read("ana", MAIN).sha256, author="killed", step=die_at(step))
+
+
+def append_many(name: str, count: int) -> None:
+    for number in range(count):
+        note_append("ana", MAIN, f"{name} {number}", author=name, operation=f"{name} {number}")
+
+
+def save_like_an_editor(path: str, name: str, count: int, in_place: bool) -> None:
+    """Read the file, think for a moment, and save it with a line more, over whatever has been added since."""
+    file = Path(path)
+    for number in range(count):
+        text = file.read_bytes()
+        time.sleep(0.02)
+        text = f"{name} {number}\n".encode() + text
+        if in_place:
+            with file.open("wb") as opened:
+                opened.write(text)
+        else:
+            aside = file.with_name(f"{name}.tmp")
+            aside.write_bytes(text)
+            aside.rename(file)
+        time.sleep(0.4)

@@ -1,0 +1,84 @@
+"""Processes that write notes are killed at every step, and write in a crowd: each entry is there once."""
+
+import signal
+import time
+from collections import Counter
+
+import pytest
+
+from apps.notes.domain.places import MAIN
+from apps.notes.files import folder as folders
+from apps.notes.files.changes import WRITE_STEPS, note_append, note_read
+from apps.notes.files.folder import REPLACE_STEPS
+from apps.notes.files.owner import folder_of
+from apps.notes.files.versions import latest, text_of
+from apps.notes.models import NoteVersion
+from apps.notes.services import notes_look
+from tests.caches import notes_dir as notes_dir
+from tests.system.notes_process import PATIENCE, append_and_die, append_many, begin, edit_and_die, save_like_an_editor
+
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.usefixtures("notes_dir"),
+    pytest.mark.xdist_group("killed"),
+]
+STEPS = [step for step in (*WRITE_STEPS, *REPLACE_STEPS) if step != "confirmed"]
+
+
+def killed(work, *arguments):
+    process = begin(work, *arguments)
+    process.join(PATIENCE)
+    assert process.exitcode == -signal.SIGKILL
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_append_that_was_killed_is_there_once_when_it_is_repeated(step):
+    note_append("ana", MAIN, "tea", author="test")
+    killed(append_and_die, "rice", "turn-7", step)
+    file = folder_of("ana").path / "MEMORY.md"
+    assert file.read_text() in {"- tea\n", "- tea\n- rice\n"}, "whole"
+    note_append("ana", MAIN, "rice", author="test", operation="turn-7")
+    assert file.read_text() == "- tea\n- rice\n"
+    note = note_read("ana", MAIN)
+    assert note.version is not None
+    assert text_of(note.version) == note.text
+    assert not NoteVersion.objects.filter(is_written=False).exists()
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_edit_that_was_killed_is_done_or_not(step):
+    note_append("ana", MAIN, "tea", author="test")
+    killed(edit_and_die, "mine", step)
+    file = folder_of("ana").path / "MEMORY.md"
+    assert file.read_text() in {"- tea\n", "mine"}
+    note_append("ana", MAIN, "rice", author="test")
+    assert file.read_text() in {"- tea\n- rice\n", "mine\n- rice\n"}
+
+
+EDITORS = {"one by rename": [False], "one in place": [True], "both at once": [False, True]}
+
+
+@pytest.mark.parametrize("kind", EDITORS)
+def test_crowd_and_editors_lose_nothing(kind):
+    """Eight processes append while editors save by rename and in place, and the schedule looks."""
+    note_append("ana", MAIN, "first", author="test")
+    file = folder_of("ana").path / "MEMORY.md"
+    crowd = [begin(append_many, f"process {number}", 25) for number in range(8)]
+    editors = [begin(save_like_an_editor, str(file), f"editor {each}", 8, each) for each in EDITORS[kind]]
+    while any(process.is_alive() for process in (*crowd, *editors)):
+        notes_look()
+        time.sleep(0.2)
+    assert {process.exitcode for process in (*crowd, *editors)} == {0}
+    time.sleep(folders.SETTLE_SECONDS + 0.1)
+    note = note_read("ana", MAIN)
+    lines = Counter((note.text or b"").decode().splitlines())
+    expected = {f"- process {number} {entry}" for number in range(8) for entry in range(25)}
+    assert {line: lines[line] for line in expected if lines[line] != 1} == {}
+    version = latest("ana", MAIN)
+    assert version is not None
+    assert text_of(version) == note.text
+    assert [path.name for path in file.parent.iterdir()] == ["MEMORY.md"]
+    if len(editors) == 1:  # two editors may save over each other
+        everything = [text_of(each) for each in NoteVersion.objects.all()]
+        saved = [f"editor {EDITORS[kind][0]} {number}".encode() for number in range(8)]
+        assert [line for line in saved if not any(line in text for text in everything)] == []

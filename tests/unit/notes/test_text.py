@@ -1,0 +1,71 @@
+"""Adding to a text: only the entry is new."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from apps.notes.domain.text import add_entry, find_section, headings, line_end
+
+
+def added(text: bytes, entry: str, category: str = "") -> bytes:
+    return add_entry(text, entry, category).apply(text)
+
+
+def test_entry_is_added_at_the_end():
+    assert added(b"", "tea") == b"- tea\n"
+    assert added(b"# Memory\n- tea\n", "rice") == b"# Memory\n- tea\n- rice\n"
+    assert added(b"no line end", "rice") == b"no line end\n- rice\n"
+
+
+def test_entry_goes_under_the_heading_of_its_category():
+    text = b"# Memory\n\n## Food\n\n- tea\n\n## Work\n\n- boats\n"
+    assert added(text, "rice", "Food") == b"# Memory\n\n## Food\n\n- tea\n- rice\n\n## Work\n\n- boats\n"
+    assert added(text, "oars", "work") == text + b"- oars\n"
+
+
+def test_category_without_a_heading_gets_one():
+    assert added(b"", "tea", "Food") == b"## Food\n\n- tea\n"
+    assert added(b"# Memory\n", "tea", "Food") == b"# Memory\n\n## Food\n\n- tea\n"
+    assert added(b"text", "tea", "Food") == b"text\n\n## Food\n\n- tea\n"
+
+
+def test_empty_section_and_section_of_prose():
+    assert added(b"## Food\n\n## Work\n", "tea", "Food") == b"## Food\n\n- tea\n\n## Work\n"
+    assert added(b"## Food\nGreen things.\n", "tea", "Food") == b"## Food\nGreen things.\n\n- tea\n"
+
+
+def test_subsections_belong_to_a_section():
+    text = b"## Food\n- tea\n### Fruit\n- plum\n## Work\n"
+    assert added(text, "rice", "Food") == b"## Food\n- tea\n### Fruit\n- plum\n- rice\n## Work\n"
+
+
+def test_line_ends_of_the_file_are_used():
+    assert line_end(b"a\r\nb") == b"\r\n"
+    assert added(b"# M\r\n- a\r\n", "b\nc") == b"# M\r\n- a\r\n- b\r\n  c\r\n"
+
+
+def test_heading_inside_code_or_front_matter_is_no_heading():
+    text = b"---\ntitle: x\n# Food\n---\n```\n## Food\n```\n~~~~\n## Food\n~~~\n~~~~\n## Food ##\n"
+    assert [title for _, _, title in headings(text)] == ["Food"]
+    assert text[headings(text)[0][0] :] == b"## Food ##\n"
+    assert find_section(b"---\nno end\n# Food\n", "Food") is not None
+
+
+def test_lines_of_an_entry_stay_in_the_item():
+    assert added(b"", "one\n\n# two") == b"- one\n\n  # two\n"
+
+
+@given(st.binary(max_size=200), st.text(min_size=1, max_size=40).filter(str.strip), st.sampled_from(["", "Food"]))
+def test_nothing_else_changes(text, entry, category):
+    insertion = add_entry(text, entry, category)
+    assert 0 <= insertion.offset <= len(text)
+    after = insertion.apply(text)
+    assert after[: insertion.offset] + after[insertion.offset + len(insertion.inserted) :] == text
+
+
+@pytest.mark.parametrize("category", ["", "Food"])
+def test_bytes_that_are_no_text_stay(category):
+    text = b"\xef\xbb\xbf# M\r\n\xff\xfe\x00\r\n"
+    after = added(text, "tea", category)
+    assert after.startswith(text)
+    assert after.endswith(b"- tea\r\n")
