@@ -5,6 +5,7 @@ from typing import ClassVar
 
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import MD5
 
 from apps.core.domain.scope import MAX_IDENTIFIER_CHARS
 from apps.notes.querysets import NoteVersionQuerySet
@@ -51,7 +52,8 @@ class NoteVersion(models.Model):
 
     class Meta:
         constraints: ClassVar[list[models.BaseConstraint]] = [
-            models.UniqueConstraint(name="notes_version_number", fields=["user_id", "place", "number"]),
+            # The place as a digest: it may be too long for an index.
+            models.UniqueConstraint("user_id", MD5("place"), "number", name="notes_version_number"),
             # A repeated operation finds its first one, whatever runs at the same time.
             models.UniqueConstraint(
                 name="notes_version_operation", fields=["user_id", "operation"], condition=~Q(operation="")

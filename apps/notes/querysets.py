@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self
 
+from django.db.models import Value
+from django.db.models.functions import MD5
+from django.db.models.lookups import Exact
+
 from apps.core.db.scoped import ScopedQuerySet
 from apps.notes.domain.places import NotePlace
 
@@ -15,8 +19,8 @@ class NoteVersionQuerySet(ScopedQuerySet["NoteVersion"]):
     """Versions. Notes belong to a person as a whole, so they have a user and no further scope."""
 
     def of(self, user_id: str, place: NotePlace) -> Self:
-        """Return the versions of one note."""
-        return self.filter(user_id=user_id, place=str(place))
+        """Return the versions of one note. The index has the digest of the place, which may be too long for it."""
+        return self.filter(Exact(MD5("place"), MD5(Value(str(place)))), user_id=user_id, place=str(place))
 
     def current(self) -> Self:
         """Return those that the file had at some time."""

@@ -12,6 +12,18 @@ class Migration(migrations.Migration):
     operations = [
         migrations.AddIndex(
             model_name='memory',
-            index=models.Index(fields=['user_id', 'household_id', 'persona_id', 'project', 'type', 'session_id', 'status'], name='semantic_memory_names'),
+            index=models.Index(fields=['user_id', 'project', 'status'], name='semantic_memory_projects'),
+        ),
+        migrations.AddIndex(
+            model_name='memory',
+            index=models.Index(fields=['user_id', 'type', 'status'], name='semantic_memory_types'),
+        ),
+        migrations.AddIndex(
+            model_name='memory',
+            index=models.Index(fields=['user_id', 'session_id', 'status'], name='semantic_memory_sessions'),
+        ),
+        migrations.AddIndex(
+            model_name='memory',
+            index=models.Index(fields=['household_id', 'persona_id', 'status'], name='semantic_memory_homes'),
         ),
     ]

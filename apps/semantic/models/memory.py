@@ -187,18 +187,19 @@ class Memory(WithOffset):
             models.Index(name="semantic_memory_shard_version", fields=["user_id", "version"]),
             # Lists of a user, the newest first: ids rise with arrival.
             models.Index(name="semantic_memory_user_newest", fields=["user_id", "-id"]),
-            # Counts of users, households, tags and sessions, from the index alone.
-            models.Index(
-                name="semantic_memory_names",
-                fields=["user_id", "household_id", "persona_id", "project", "type", "session_id", "status"],
-            ),
-            # Lists and users of a household or a persona; rows without one are not in the index.
+            # Counts of users, households, tags and sessions, from an index alone. A row of an index has less than 2,704
+            # bytes, so three columns of 200 characters are the most that always fit.
+            models.Index(name="semantic_memory_projects", fields=["user_id", "project", "status"]),
+            models.Index(name="semantic_memory_types", fields=["user_id", "type", "status"]),
+            models.Index(name="semantic_memory_sessions", fields=["user_id", "session_id", "status"]),
+            models.Index(name="semantic_memory_homes", fields=["household_id", "persona_id", "status"]),
             # Those that a sweep has to look for.
             models.Index(
                 name="semantic_memory_expiry",
                 fields=["expires_at"],
                 condition=Q(status="active", expires_at__isnull=False),
             ),
+            # Lists and users of a household or a persona; rows without one are not in the index.
             models.Index(
                 name="semantic_memory_household",
                 fields=["household_id", "user_id", "-id"],
