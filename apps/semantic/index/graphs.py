@@ -253,11 +253,12 @@ class GraphKeeper:
 
 
 def was_purged_since(user: str, version: int) -> bool:
-    """Return whether the disk may again have what a purge removed.
+    """Return whether the disk may again have what a purge removed, or what a forgotten user had.
 
-    When the database does not answer, the next update checks it.
+    Who has a graph has memories and so a shard: where it is missing, the user was forgotten. When the database does not
+    answer, the next update checks it.
     """
     try:
-        return MemoryShard.objects.filter(user_id=user, reset_version__gt=version).exists()
+        return not MemoryShard.objects.filter(user_id=user, reset_version__lte=version).exists()
     except Error:
         return False

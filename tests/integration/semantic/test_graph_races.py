@@ -15,6 +15,7 @@ from apps.semantic.index.cache import IndexCache
 from apps.semantic.index.graphs import GraphKeeper
 from apps.semantic.index.snapshots import KEPT, Snapshots
 from apps.semantic.models import Memory
+from apps.semantic.personal.erase import MemoryErasure
 from apps.semantic.services import memories_purge
 from apps.semantic.store.embedding_space import current_space
 from tests.integration.semantic.graph_support import (
@@ -239,6 +240,21 @@ def test_graph_of_rows_that_are_purged_while_it_is_written_does_not_come_back(
         return save(self, graph, version)
 
     monkeypatch.setattr(Snapshots, "save", purged_meanwhile)
+    keep(cache)
+    assert names() == []
+
+
+def test_graph_of_a_user_who_is_forgotten_while_it_is_written_does_not_come_back(
+    filled: list[Memory], asked: Asked, cache: IndexCache, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save = Snapshots.save
+
+    def forgotten_before(self: Snapshots, graph: VectorGraph, version: int) -> Path:
+        for _ in MemoryErasure().forget("ana"):
+            pass
+        return save(self, graph, version)
+
+    monkeypatch.setattr(Snapshots, "save", forgotten_before)
     keep(cache)
     assert names() == []
 
