@@ -1,8 +1,8 @@
 """What the admin remembers of a user: its log of changes, and the sessions of operators."""
 
-import operator
+import json
 from collections.abc import Iterator
-from functools import reduce
+from typing import Any
 
 from django.apps import apps
 from django.contrib.admin.models import LogEntry
@@ -31,22 +31,33 @@ class AdminStore(PersonalStore):
         yield from delete_in_parts(Session.objects.filter(pk__in=sessions_naming(user_id)))
 
     def find(self, user_id: str) -> Iterator[str]:
-        if LogEntry.objects.filter(mentions(user_id)).exists():
+        if mentions(user_id):
             yield "django_admin_log"
         if sessions_naming(user_id):
             yield "django_session"
 
 
-def mentions(user_id: str) -> Q:
-    """Return the condition of entries whose text names a user."""
+def mentions(user_id: str) -> list[int]:
+    """Return the keys of entries whose text names a user; the key of a row and the names of its fields name no one."""
     pattern = naming(user_id)
-    texts = ("object_repr", "change_message", "object_id")
-    return reduce(operator.or_, (Q(**{f"{text}__regex": pattern}) for text in texts))
+    entries = LogEntry.objects.filter(Q(object_repr__regex=pattern) | Q(change_message__regex=pattern)).order_by("pk")
+    return [
+        one.pk for one in entries.iterator() if names_user([one.object_repr, *said_by(one.change_message)], user_id)
+    ]
+
+
+def said_by(message: str) -> list[Any]:
+    """Return what the message of an entry says of rows: its text, or the rows that a change in a form names."""
+    try:
+        changes = json.loads(message)
+        return [change.get("object") for part in changes for change in part.values()]
+    except (ValueError, TypeError, AttributeError):
+        return [message]
 
 
 def entries_about(user_id: str) -> QuerySet[LogEntry]:
     """Return the entries that name a user, or that are about a row of theirs."""
-    about = mentions(user_id)
+    about = Q(pk__in=mentions(user_id))
     for model in models_of_users():
         rows = model._default_manager.filter(user_id=user_id).annotate(key_as_text=Cast("pk", TextField()))
         kind = ContentType.objects.get_for_model(model)
@@ -62,6 +73,11 @@ def models_of_users() -> Iterator[type[Model]]:
 
 
 def sessions_naming(user_id: str) -> list[str]:
-    """Return the keys of sessions in which something names a user."""
+    """Return the keys of sessions in which something names a user. Who is logged in is an account of the admin."""
     sessions = Session.objects.order_by("pk").iterator(chunk_size=500)
-    return [str(one.pk) for one in sessions if names_user(one.get_decoded(), user_id)]
+    return [str(one.pk) for one in sessions if names_user(kept_in(one), user_id)]
+
+
+def kept_in(session: Session) -> dict[str, Any]:
+    """Return what a session holds besides the login."""
+    return {name: value for name, value in session.get_decoded().items() if not name.startswith("_auth_")}

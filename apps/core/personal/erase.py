@@ -30,11 +30,11 @@ def naming(user_id: str) -> str:
 
 
 def names_user(value: Any, user_id: str) -> bool:
-    """Return whether a structure holds a text that names a user as a whole word."""
+    """Return whether a structure holds a text that names a user as a whole word. Names of fields are not looked at."""
     if isinstance(value, str):
         return re.search(rf"(?<![\w@-]){re.escape(user_id)}(?![\w@-])", value) is not None
     if isinstance(value, dict):
-        return any(names_user(item, user_id) for pair in value.items() for item in pair)
+        return any(names_user(item, user_id) for item in value.values())
     if isinstance(value, list | tuple | set | frozenset):
         return any(names_user(item, user_id) for item in value)
     return False

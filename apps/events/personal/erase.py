@@ -1,5 +1,6 @@
 """Forgetting of a user's hub events, and of background tasks that name them."""
 
+import ast
 from collections.abc import Iterator
 from typing import Any
 
@@ -65,18 +66,41 @@ class QueueStore(PersonalStore):
                 yield rows.model._meta.db_table
 
 
+def texts_of(arguments: str | None) -> list[str]:
+    """Return the texts in the arguments of a schedule, which are written as in Python: `'ana', {'top': 'tea'}`.
+
+    Names of arguments and keys of dictionaries are left out. What cannot be read is returned as it is.
+    """
+    if not arguments:
+        return []
+    try:
+        nodes = list(ast.walk(ast.parse(f"f({arguments})", mode="eval")))
+    except (SyntaxError, ValueError):
+        return [arguments]
+    keys = {id(key) for node in nodes if isinstance(node, ast.Dict) for key in node.keys}
+    constants = [node for node in nodes if isinstance(node, ast.Constant) and id(node) not in keys]
+    return [node.value for node in constants if isinstance(node.value, str)]
+
+
 def tasks_naming(user_id: str) -> list[QuerySet[Any]]:
-    """Return the rows of each table of django-q2 that name a user."""
-    waiting = [one.pk for one in OrmQ.objects.order_by("pk").iterator() if names_user(one.task, user_id)]
+    """Return the rows of each table of django-q2 that name a user in what a task is called with or returns.
+
+    Names and paths of tasks are the hub's. Its own schedules are called with nothing, so they are never among these.
+    """
+    waiting = [
+        one.pk
+        for one in OrmQ.objects.order_by("pk").iterator()
+        if names_user([one.task.get("args"), one.task.get("kwargs")], user_id)
+    ]
     ended = [
         one.pk
         for one in Task.objects.order_by("pk").iterator()
-        if names_user([one.args, one.kwargs, one.result, one.group, one.name], user_id)
+        if names_user([one.args, one.kwargs, one.result], user_id)
     ]
     scheduled = [
         one.pk
         for one in Schedule.objects.order_by("pk").iterator()
-        if names_user([one.name, one.args, one.kwargs], user_id)
+        if names_user([texts_of(one.args), texts_of(one.kwargs)], user_id)
     ]
     return [
         OrmQ.objects.filter(pk__in=waiting),
