@@ -10,11 +10,13 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum
 from functools import partial
+from itertools import chain
 from typing import Any
 from uuid import UUID
 
+import psycopg
 from django.contrib.postgres.fields import ArrayField
-from django.db import connection, models, transaction
+from django.db import IntegrityError, connection, models, transaction
 from pgvector import Vector as PgVector
 from pgvector.psycopg import register_vector
 from psycopg import sql
@@ -22,6 +24,7 @@ from psycopg.types.json import Jsonb
 
 from apps.core.db.user_locks import hold_users
 from apps.core.domain.clock import Clock, utcnow
+from apps.core.domain.errors import UnavailableError
 from apps.events.domain.payload import EventPayload
 from apps.events.services import emit_many
 from apps.llm.selectors import EmbeddingSpace
@@ -40,6 +43,8 @@ from apps.semantic.models import (
 from apps.semantic.store.rows import Vector, dated_key
 
 STATE_FIELDS = ("status", "superseded_by", "status_changed_at")
+# The last defence against two active memories that say the same, see `Memory`.
+ACTIVE_ONCE = "semantic_memory_active_once"
 SAVED_AGAIN = partial(MemorySaved, action=SaveAction.UPDATED)
 
 
@@ -236,8 +241,9 @@ class UnitOfWork:
                 known.add("occurred_offset")
 
     def find_pending_duplicate(self, key: DatedKey, exclude: Collection[Memory]) -> Memory | None:
-        """Return the active memory with a key among those inserted."""
-        others = (one for one in self.inserted if one.status == MemoryStatus.ACTIVE and one not in exclude)
+        """Return the active memory with a key among those inserted or changed, which are not written yet."""
+        pending = chain(self.inserted, (memory for memory, _ in self.changed.values()))
+        others = (one for one in pending if one.status == MemoryStatus.ACTIVE and one not in exclude)
         return next((one for one in others if dated_key(one) == key), None)
 
     def record(
@@ -277,7 +283,18 @@ class UnitOfWork:
         )
 
     def write(self) -> None:
-        """Write everything. Changed rows go first: an inserted one may have the content that one of them had."""
+        """Write everything. Raises UnavailableError when two active memories would say the same: nothing is kept."""
+        try:
+            self.write_rows()
+        except IntegrityError as error:
+            if violated_constraint(error) != ACTIVE_ONCE:
+                raise
+            raise UnavailableError("The same memory was just saved by another change.", retry_after=1) from error
+        Conflict.objects.bulk_create(self.receipts)
+        emit_many(self.events)
+
+    def write_rows(self) -> None:
+        """Write memories. Changed rows go first: an inserted one may have the content that one of them had."""
         assign_ids(self.inserted)
         for memory, fields in self.changed.values():
             memory.superseded_by = memory.superseded_by  # takes over an id that it has only now
@@ -292,8 +309,12 @@ class UnitOfWork:
         for receipt in self.receipts:  # may point at memories and receipts that had no id when it was made
             receipt.candidate, receipt.existing = receipt.candidate, receipt.existing
             receipt.result, receipt.about = receipt.result, receipt.about
-        Conflict.objects.bulk_create(self.receipts)
-        emit_many(self.events)
+
+
+def violated_constraint(error: IntegrityError) -> str | None:
+    """Return the name of the constraint that refused a row."""
+    cause = error.__cause__
+    return cause.diag.constraint_name if isinstance(cause, psycopg.Error) else None
 
 
 @contextmanager
