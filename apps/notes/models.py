@@ -29,7 +29,8 @@ class NoteVersion(models.Model):
 
     number: rises by one for each version of the file, from 1. text: the whole text, compressed; of an append what was
     inserted, at `offset` of the version before. operation: chosen by the caller, so that repeating it changes nothing.
-    is_written: whether the file is known to have it; false from the moment before the file is replaced.
+    is_written: whether the file is known to have it; false from the moment before the file is replaced, and of a text
+    that was found until the entries that it lacks are added again.
     again: an entry that an editor had overwritten, without having seen it, and that was added once more.
     """
 

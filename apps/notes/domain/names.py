@@ -15,7 +15,9 @@ _ENCODED = re.compile(r"_([0-9a-f]{2})")
 
 
 def folder_name(user_id: str) -> str:
-    """Return the name of a user's folder."""
+    """Return the name of a user's folder. Raises ValueError for an empty id, which is no user's."""
+    if not user_id:
+        raise ValueError("A user id has at least one character.")
     name = "".join(chr(byte) if byte in _PLAIN else f"_{byte:02x}" for byte in user_id.encode())
     if len(name) > MAX_CHARS:
         return f"{name[:50]}__{hashlib.sha256(user_id.encode()).hexdigest()[:40]}"

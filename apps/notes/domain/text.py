@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 
 _FENCE = re.compile(rb" {0,3}(`{3,}|~{3,})")
-_HEADING = re.compile(rb" {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$")
+_HEADING = re.compile(rb" {0,3}(#{1,6})[ \t]+")
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def is_item(text: bytes) -> bool:
 
 def find_section(text: bytes, category: str) -> tuple[int, int] | None:
     """Return where the section of a category begins, at its heading, and where the next one of its level does."""
-    wanted, found = category.strip().casefold(), None
+    wanted, found = title_of(category.encode()).casefold(), None
     for start, level, title in headings(text):
         if found is not None and level <= found[1]:
             return found[0], start
@@ -97,9 +97,16 @@ def headings(text: bytes) -> list[tuple[int, int, str]]:
         elif mark:
             fence = mark[1]
         elif heading := _HEADING.match(bare):
-            found.append((offset, len(heading[1]), heading[2].decode(errors="replace").strip()))
+            found.append((offset, len(heading[1]), title_of(bare[heading.end() :])))
         offset += len(line)
     return found
+
+
+def title_of(text: bytes) -> str:
+    """Return the title of a heading, without the hash signs that may close it."""
+    title = text.strip(b" \t")
+    bare = title.rstrip(b"#")
+    return (bare if not bare or bare[-1:] in b" \t" else title).strip(b" \t").decode(errors="replace")
 
 
 def front_matter_end(text: bytes) -> int:

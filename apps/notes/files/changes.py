@@ -7,7 +7,7 @@ What an editor saved in the very moment of a write, or over entries that it had 
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import ConflictError, InvalidInputError, NotFoundError, UnavailableError
@@ -81,6 +81,8 @@ class Desk:
         text = self.folder.read(self.place, last.sha256 if last else "")
         if digest(text or b"") != (digest(b"") if last is None else last.sha256):
             text, last = self.take_over(text)
+        elif text is not None and last is not None:
+            text, last = self.finish_found(text, last)
         for displaced in leftovers:
             text, last = self.settle(displaced, text, last)
         return Note(self.place, text, last)
@@ -90,7 +92,7 @@ class Desk:
         found = []
         for displaced in self.folder.displaced(self.place):
             if NoteVersion.objects.of(self.user_id, self.place).filter(sha256=digest(displaced.text)).exists():
-                self.folder.drop_displaced(self.place, displaced)
+                self.folder.settle(self.place, displaced)
             else:
                 found.append(displaced)
         return found
@@ -98,13 +100,41 @@ class Desk:
     def finish_pending(self) -> None:
         """Confirm or forget a change whose process ended before it could say whether the file has it."""
         pending = NoteVersion.objects.of(self.user_id, self.place).filter(is_written=False).order_by("number")
-        for version in pending:
+        for version in pending.exclude(kind=ChangeKind.FOUND):
             text = self.folder.read(self.place) or b""
             if digest(text) == version.sha256 or self.has_entry(version, text):
                 version.is_written = True
                 version.save(update_fields=["is_written"])
+            elif version.kind == ChangeKind.APPEND:
+                version.delete()  # the caller repeats it
             else:
-                version.delete()
+                version.kind, version.is_written = ChangeKind.KEPT, True
+                version.save(update_fields=["kind", "is_written"])
+
+    def finish_found(self, text: bytes, last: NoteVersion) -> tuple[bytes, NoteVersion]:
+        """Add what was to be added again to a text that was found, where that was cut off or the disk was full."""
+        cut_off = NoteVersion.objects.of(self.user_id, self.place).filter(kind=ChangeKind.FOUND, is_written=False)
+        found = cut_off.order_by("number").first()
+        if found is not None:
+            lost = find_overwritten(self.user_id, self.place, text, found.at, before=found.number)
+            text, last = self.add_again(lost, text, last)
+            cut_off.update(is_written=True)
+        return text, last
+
+    def found(self, text: bytes, saved: datetime) -> tuple[bytes, NoteVersion]:
+        """Record a text that an editor saved, and add the entries that it lacks because they were not seen."""
+        lost = find_overwritten(self.user_id, self.place, text, saved)
+        found = add_version(
+            self.user_id, self.place, ChangeKind.FOUND, text, author=DISK, at=self.now, is_written=False
+        )
+        text, last = self.add_again(lost, text, found)
+        NoteVersion.objects.filter(pk=found.pk).update(is_written=True)
+        return text, last
+
+    def saved_at(self) -> datetime:
+        """Return when the file was put in its place, at the latest now."""
+        changed_at = self.folder.changed_at(self.place)
+        return self.now if changed_at is None else min(self.now, datetime.fromtimestamp(changed_at, UTC))
 
     def has_entry(self, version: NoteVersion, text: bytes) -> bool:
         """Return whether a text has the entry of an append, besides equal ones before it."""
@@ -115,9 +145,9 @@ class Desk:
 
     def take_over(self, text: bytes | None) -> tuple[bytes | None, NoteVersion]:
         """Record what was written on the disk, and add the entries that it lacks because they were not seen."""
-        lost = find_overwritten(self.user_id, self.place, text or b"", self.now)
-        version = add_version(self.user_id, self.place, ChangeKind.FOUND, text or b"", author=DISK, at=self.now)
-        return (text, version) if text is None else self.add_again(lost, text, version)
+        if text is None:
+            return None, add_version(self.user_id, self.place, ChangeKind.FOUND, b"", author=DISK, at=self.now)
+        return self.found(text, self.saved_at())
 
     def add_again(self, lost: list[NoteVersion], text: bytes, last: NoteVersion) -> tuple[bytes, NoteVersion]:
         """Add entries of appends at the end of a text, unless that was done while an editor saved again."""
@@ -135,19 +165,19 @@ class Desk:
         """Bring in what an editor wrote to an exchanged file; keep it as a version where that is unsure."""
         before = digest(text or b"")
         versions = NoteVersion.objects.of(self.user_id, self.place).current()
-        base = versions.filter(sha256=displaced.base or "").order_by("number").last()
+        base = versions.filter(sha256=displaced.base).order_by("number").last()
         since = list(versions.filter(number__gt=base.number).order_by("number")) if base else []
         if base is not None and all(version.offset is not None for version in since):
             lost = find_absent(since, text or b"", displaced.text)
-            took = self.folder.replace(self.place, displaced.text)
+            took = self.folder.replace(self.place, displaced.text, before)
             version = add_version(self.user_id, self.place, ChangeKind.FOUND, displaced.text, author=DISK, at=self.now)
             text, last = self.add_again(lost, displaced.text, version)
             if took is not None and digest(took) != before:  # an editor saved since it was read
-                text = self.bring_back(took, text)
+                text = self.bring_back(took, text, None)
                 last = latest(self.user_id, self.place)
         else:
             add_version(self.user_id, self.place, ChangeKind.KEPT, displaced.text, author=DISK, at=self.now)
-        self.folder.drop_displaced(self.place, displaced)
+        self.folder.settle(self.place, displaced)
         return text, last
 
     def write(
@@ -180,15 +210,14 @@ class Desk:
             )
             self.step("replace")
             # After an error the next look finds out whether the file has it.
-            taken = self.folder.replace(self.place, text, self.step)
+            taken = self.folder.replace(self.place, text, expected, self.step)
             if taken is None or digest(taken) == expected:
                 self.step("confirm")
                 version.is_written = True
                 version.save(update_fields=["is_written"])
                 self.step("confirmed")
                 return version, text
-            version.delete()
-            base = self.bring_back(taken, text)
+            base = self.bring_back(taken, text, version)
             if kind is not ChangeKind.APPEND:
                 add_version(self.user_id, self.place, ChangeKind.KEPT, text, author=self.author, at=self.now)
                 raise changed(base)
@@ -200,18 +229,20 @@ class Desk:
             expected = digest(base)
         raise UnavailableError("The note is being saved by others all the time: try again.", retry_after=1)
 
-    def bring_back(self, taken: bytes, ours: bytes) -> bytes:
+    def bring_back(self, taken: bytes, ours: bytes, pending: NoteVersion | None) -> bytes:
         """Put back what an editor saved in the moment of a change, with the entries that it lacks; return the text.
 
-        ours: what is on the disk, unless an editor saved once more.
+        ours: what is on the disk, unless an editor saved once more. pending: the change, which is given up once its
+        text is not on the disk any more, so that a process that ends here leaves what `look` can sort out.
         """
         while True:
-            lost = find_overwritten(self.user_id, self.place, taken, self.now)
-            version = add_version(self.user_id, self.place, ChangeKind.FOUND, taken, author=DISK, at=self.now)
-            took = self.folder.replace(self.place, taken)
+            took = self.folder.replace(self.place, taken, digest(ours))
             if took is None or digest(took) == digest(ours):
-                return self.add_again(lost, taken, version)[0]
+                break
             ours, taken = taken, took
+        if pending is not None:
+            pending.delete()
+        return self.found(taken, self.now)[0]
 
 
 def has_one_more(inserted: bytes, before: bytes, after: bytes) -> bool:

@@ -15,12 +15,17 @@ import stat
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from glob import escape as glob_escape
 from pathlib import Path
 
-from apps.core.domain.errors import ConflictError, InvalidInputError, NotFoundError, UnavailableError
+from apps.core.domain.errors import (
+    ConflictError,
+    InvalidInputError,
+    MemoryHubError,
+    NotFoundError,
+    UnavailableError,
+)
 from apps.core.steps import Step, no_step
-from apps.notes.domain.places import USERS_FOLDER, NotePlace, problem_of
+from apps.notes.domain.places import MAX_SEGMENTS, USERS_FOLDER, NotePlace, problem_of
 from apps.notes.domain.text import digest
 from apps.notes.files.exchange import ExchangeUnsupportedError, exchange, rename_new
 
@@ -28,12 +33,14 @@ from apps.notes.files.exchange import ExchangeUnsupportedError, exchange, rename
 MAX_BYTES = 5 * 1024 * 1024
 # How long an editor that writes in place may take from opening a file to closing it.
 SETTLE_SECONDS = 3.0
+# An editor that writes in place is done when it has not written for so long.
+DONE_SECONDS = 0.5
 # A file is read when it was not written to for so long, or after so many tries.
 QUIET_SECONDS, QUIET_TRIES = 0.05, 20
 # Where a kill may interrupt `Folder.replace`.
 REPLACE_STEPS = ("write", "sync", "exchange", "sync directory", "keep displaced", "done")
 _DISPLACED = re.compile(r"\.(?P<name>.+)\.(?P<sha>[0-9a-f]{64})\.[0-9a-f]{8}\.displaced")
-_PART = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{16}\.part")
+_PART = re.compile(r"\.(?P<name>.+)\.(?P<sha>[0-9a-f]{64})\.[0-9a-f]{8}\.part")
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -42,12 +49,12 @@ _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 class Displaced:
     """What an editor wrote to a file that had been exchanged already.
 
-    name: of the hidden file that holds it. base: the digest of what was in it before; None where that is not known.
+    name: of the hidden file that holds it. base: the digest of what was expected in it.
     """
 
     name: str
     text: bytes
-    base: str | None
+    base: str
 
 
 @dataclass(frozen=True)
@@ -85,16 +92,17 @@ class Folder:
         except NotFoundError:
             return None
 
-    def replace(self, place: NotePlace, text: bytes, step: Step = no_step) -> bytes | None:
+    def replace(self, place: NotePlace, text: bytes, expected: str, step: Step = no_step) -> bytes | None:
         """Put a text in the place of the present one, whole or not at all; return what it took away, None for nothing.
 
-        step: called before each of REPLACE_STEPS.
+        expected: the digest of what is to be taken away. Anything else is an editor's, and stays listed by `displaced`
+        until a version has it. step: called before each of REPLACE_STEPS.
         """
         if len(text) > MAX_BYTES:
             raise too_large(place.name)
         self.create()
         with self.directory(place, create=True) as directory:
-            aside = f".{place.name}.{secrets.token_hex(8)}.part"
+            aside = f".{place.name}.{expected}.{secrets.token_hex(4)}.part"
             is_ours = True  # what lies aside: it is the former file after the exchange, which must not be lost
             try:
                 step("write")
@@ -105,10 +113,9 @@ class Folder:
                 os.fsync(directory)
                 if not had_file:
                     return None
-                before = read_whole(directory, aside)
+                before = read_taken(directory, aside, place.name)
                 step("keep displaced")
-                kept = f".{place.name}.{digest(before)}.{secrets.token_hex(4)}.displaced"
-                os.rename(aside, kept, src_dir_fd=directory, dst_dir_fd=directory)
+                rename_within(directory, aside, displaced_name(place.name, expected))
                 step("done")
                 return before
             except OSError:
@@ -126,26 +133,40 @@ class Folder:
         try:
             with self.directory(place) as directory:
                 for name in sorted(os.listdir(directory)):  # noqa: PTH208 - of a descriptor
-                    with contextlib.suppress(FileNotFoundError):
-                        text = text_of_displaced(directory, name, place.name)
+                    parts = _PART.fullmatch(name) or _DISPLACED.fullmatch(name)
+                    if parts is None or parts["name"] != place.name:
+                        continue
+                    # What cannot be read is left alone: it is a person's.
+                    with contextlib.suppress(OSError, MemoryHubError):
+                        text = text_of_displaced(directory, name, parts["sha"])
                         if text is not None:
-                            kept = _DISPLACED.fullmatch(name)
-                            found.append(Displaced(name, text, kept["sha"] if kept else None))
+                            found.append(Displaced(name, text, parts["sha"]))
         except NotFoundError:
             return []
         return found
 
-    def has_displaced(self, place: NotePlace) -> bool:
-        """Return whether hidden files of exchanges are beside a note."""
-        directory = self.path.joinpath(*place.segments[:-1])
-        return any(
-            each.name.endswith((".part", ".displaced")) for each in directory.glob(f".{glob_escape(place.name)}.*")
-        )
+    def places_with_displaced(self) -> set[NotePlace]:
+        """Return the notes beside which hidden files of exchanges are."""
+        found: set[NotePlace] = set()
+        for place in self.places(hidden=True):
+            parts = _PART.fullmatch(place.name) or _DISPLACED.fullmatch(place.name)
+            if parts is not None:
+                found.add(NotePlace((*place.segments[:-1], parts["name"])))
+        return found
 
-    def drop_displaced(self, place: NotePlace, displaced: Displaced) -> None:
-        """Delete a displaced file, of which a version is kept."""
+    def settle(self, place: NotePlace, displaced: Displaced) -> None:
+        """Keep a displaced file, whose text a version has, as one that may be deleted unless it is written to again."""
         with self.directory(place) as directory, contextlib.suppress(FileNotFoundError):
-            os.unlink(displaced.name, dir_fd=directory)
+            rename_within(directory, displaced.name, displaced_name(place.name, digest(displaced.text)))
+
+    def changed_at(self, place: NotePlace) -> float | None:
+        """Return when a file was last changed or put in its place, in seconds since 1970; None without a file."""
+        try:
+            with self.directory(place) as directory:
+                status = os.stat(place.name, dir_fd=directory, follow_symlinks=False)
+                return max(status.st_mtime, status.st_ctime)
+        except NotFoundError:
+            return None
 
     def has_anything(self) -> bool:
         """Return whether there is a file of any kind besides the folders of other users."""
@@ -160,30 +181,37 @@ class Folder:
         if self.path.is_dir():
             with notes_errors(""):
                 for path in self.path.iterdir():
+                    if path.name.casefold() == USERS_FOLDER:
+                        continue
                     if path.is_dir() and not path.is_symlink():
-                        if path.name.casefold() != USERS_FOLDER:
-                            shutil.rmtree(path)
+                        shutil.rmtree(path)
                     else:
                         path.unlink()
         return notes
 
-    def places(self) -> list[NotePlace]:
-        """List the Markdown files, without those of other users, hidden ones, links and what is no file."""
+    def places(self, *, hidden: bool = False) -> list[NotePlace]:
+        """List the Markdown files, without those of other users, links, and what is no file or cannot be entered.
+
+        hidden: list the hidden files instead.
+        """
         found: list[NotePlace] = []
-        if self.path.is_dir():
-            self._walk(str(self.path), (), found)
+        self._walk(str(self.path), (), found, hidden)
         return sorted(found)
 
-    def _walk(self, directory: str, above: tuple[str, ...], found: list[NotePlace]) -> None:
-        with os.scandir(directory) as entries:
+    def _walk(self, directory: str, above: tuple[str, ...], found: list[NotePlace], hidden: bool) -> None:
+        with contextlib.suppress(OSError), os.scandir(directory) as entries:
             for entry in entries:
                 segments = (*above, entry.name)
-                if problem_of(entry.name) is not None or (not above and entry.name.casefold() == USERS_FOLDER):
+                if len(segments) > MAX_SEGMENTS or (not above and entry.name.casefold() == USERS_FOLDER):
                     continue
+                is_plain = problem_of(entry.name) is None
                 if entry.is_dir(follow_symlinks=False):
-                    self._walk(entry.path, segments, found)
-                elif entry.is_file(follow_symlinks=False) and entry.name.casefold().endswith(".md"):
-                    found.append(NotePlace(segments))
+                    if is_plain:
+                        self._walk(entry.path, segments, found, hidden)
+                elif entry.is_file(follow_symlinks=False):
+                    is_note = is_plain and entry.name.casefold().endswith(".md")
+                    if entry.name.startswith(".") if hidden else is_note:
+                        found.append(NotePlace(segments))
 
 
 def _closing(stack: contextlib.ExitStack, descriptor: int) -> int:
@@ -191,19 +219,40 @@ def _closing(stack: contextlib.ExitStack, descriptor: int) -> int:
     return descriptor
 
 
-def text_of_displaced(directory: int, name: str, note: str) -> bytes | None:
-    """Return the text of a hidden file that belongs to a note and has something new; delete it when its time is up."""
-    if (part := _PART.fullmatch(name)) is not None:
-        return read_whole(directory, name) if part["name"] == note else None
-    kept = _DISPLACED.fullmatch(name)
-    if kept is None or kept["name"] != note:
-        return None
-    text, status = read_whole(directory, name), os.stat(name, dir_fd=directory, follow_symlinks=False)
-    if digest(text) != kept["sha"]:
-        return text if time.time() - status.st_mtime > QUIET_SECONDS else None
-    if time.time() - status.st_ctime > SETTLE_SECONDS:
+def displaced_name(note: str, sha: str) -> str:
+    """Return a new name for what an exchange took away, which was expected to have a digest."""
+    return f".{note}.{sha}.{secrets.token_hex(4)}.displaced"
+
+
+def rename_within(directory: int, source: str, target: str) -> None:
+    """Rename a file of an open directory."""
+    os.rename(source, target, src_dir_fd=directory, dst_dir_fd=directory)
+
+
+def text_of_displaced(directory: int, name: str, expected: str) -> bytes | None:
+    """Return the text of a hidden file where it is not the expected one; delete it when its time is up.
+
+    What was written to lately is not returned yet: its writer may not be done.
+    """
+    status = os.stat(name, dir_fd=directory, follow_symlinks=False)
+    text = read_whole(directory, name)
+    if digest(text) != expected:
+        patience = DONE_SECONDS if text else SETTLE_SECONDS
+        return text if time.time() - status.st_mtime > patience else None
+    if time.time() - max(status.st_ctime, status.st_mtime) > SETTLE_SECONDS:
         os.unlink(name, dir_fd=directory)
     return None
+
+
+def read_taken(directory: int, aside: str, name: str) -> bytes:
+    """Return what an exchange took away; put it back where it cannot be read, and raise the error."""
+    try:
+        return read_whole(directory, aside)
+    except (OSError, MemoryHubError):
+        with contextlib.suppress(ExchangeUnsupportedError):
+            exchange(directory, aside, name)
+            os.unlink(aside, dir_fd=directory)
+        raise
 
 
 def read_quiet(directory: int, name: str, known: str) -> bytes:

@@ -17,7 +17,9 @@ STALE_AFTER = timedelta(minutes=15)
 SEEN_AFTER = timedelta(seconds=10)
 DISK = "disk"
 # An edited entry has so much in common with what it was. At most so many new lines, and bytes of each, are compared.
-_SIMILAR, _MAX_COMPARED, _MAX_LINE = 0.7, 100, 300
+_SIMILAR, _MAX_COMPARED, _MAX_LINE = 0.7, 30, 300
+# An editor that has not seen more entries than that is no longer believed.
+_MAX_APPENDS = 100
 
 
 def latest(user_id: str, place: NotePlace) -> NoteVersion | None:
@@ -32,7 +34,15 @@ def next_number(user_id: str, place: NotePlace) -> int:
 
 
 def add_version(
-    user_id: str, place: NotePlace, kind: ChangeKind, text: bytes, *, author: str, at: datetime, operation: str = ""
+    user_id: str,
+    place: NotePlace,
+    kind: ChangeKind,
+    text: bytes,
+    *,
+    author: str,
+    at: datetime,
+    operation: str = "",
+    is_written: bool = True,
 ) -> NoteVersion:
     """Record a version with its whole text."""
     return NoteVersion.objects.create(
@@ -46,6 +56,7 @@ def add_version(
         operation=operation,
         author=author,
         at=at,
+        is_written=is_written,
     )
 
 
@@ -108,14 +119,19 @@ def item_of(inserted: bytes) -> bytes:
     return b"\n".join(lines[first:])
 
 
-def find_overwritten(user_id: str, place: NotePlace, text: bytes, now: datetime) -> list[NoteVersion]:
+def find_overwritten(
+    user_id: str, place: NotePlace, text: bytes, now: datetime, before: int | None = None
+) -> list[NoteVersion]:
     """List the latest appends that a text found on the disk lacks, the first one first.
 
     Only those that follow everything that it has: an editor that had opened the file before them saved over them. An
     entry was taken out on purpose where a later one is there, where it was added again before, where an edit through
-    the hub came after it, and where a similar line took its place.
+    the hub came after it, and where a similar line took its place. now: when the text was saved. before: only appends
+    before a version of this number.
     """
-    versions = NoteVersion.objects.of(user_id, place)
+    versions = NoteVersion.objects.of(user_id, place).filter(is_written=True)
+    if before is not None:
+        versions = versions.filter(number__lt=before)
     edited = versions.filter(kind__in=(ChangeKind.EDIT, ChangeKind.RESTORE)).order_by("number").last()
     recent = versions.filter(
         kind=ChangeKind.APPEND,
@@ -123,10 +139,12 @@ def find_overwritten(user_id: str, place: NotePlace, text: bytes, now: datetime)
         at__gt=now - STALE_AFTER,
         number__gt=edited.number if edited else 0,
     )
-    appends = list(recent.order_by("-number"))
-    if not appends:
+    appends = list(recent.order_by("-number")[:_MAX_APPENDS])
+    # What was found a moment ago may be half of what an editor does: a deletion before a new file, or an empty one.
+    known = versions.current().exclude(kind=ChangeKind.FOUND, at__gt=now - SEEN_AFTER).order_by("number").last()
+    if not appends or known is None:
         return []
-    reference, items = text_of(appends[0]), [item_of(inserted_by(each)) for each in appends]
+    reference, items = text_of(known), [item_of(inserted_by(each)) for each in appends]
     missing = Counter(occurrences(reference, items))
     missing.subtract(occurrences(text, items))
     new_lines = lines_beyond(text, reference)
@@ -163,10 +181,15 @@ def is_similar(item: bytes, line: bytes) -> bool:
     """Return whether a line is an edited form of an item."""
     first = item.split(b"\n", 1)[0][:_MAX_LINE].decode(errors="replace")
     other = line[:_MAX_LINE].decode(errors="replace")
-    return SequenceMatcher(None, first, other).ratio() >= _SIMILAR
+    matcher = SequenceMatcher(None, first, other)
+    return matcher.quick_ratio() >= _SIMILAR and matcher.ratio() >= _SIMILAR
 
 
 def occurrences(text: bytes, items: Sequence[bytes]) -> dict[bytes, int]:
     """Return how often each item occurs in a text as lines of its own."""
     plain = text.replace(b"\r\n", b"\n")
-    return {item: len(re.findall(rb"(?m)^" + re.escape(item) + rb"$", plain)) for item in set(items)}
+    lines = Counter(plain.split(b"\n"))
+    return {
+        item: len(re.findall(rb"(?m)^" + re.escape(item) + rb"$", plain)) if b"\n" in item else lines[item]
+        for item in set(items)
+    }

@@ -1,5 +1,6 @@
 """Looking at notes that were changed on the disk, without being asked for them."""
 
+import contextlib
 import logging
 import time
 from collections.abc import Iterator
@@ -29,9 +30,10 @@ def look_at_changed(clock: Clock = SYSTEM_CLOCK) -> int:
     for user in find_users():
         seen = {version.place: version.at.timestamp() for version in newest_versions(user)}
         folder = folder_of(user)
+        displaced = folder.places_with_displaced()
         for place, written in places_with_times(folder):
             is_known = written <= seen.get(str(place), 0.0) + _SLACK_SECONDS
-            if is_known and now - written > _RECENT_SECONDS and not folder.has_displaced(place):
+            if is_known and now - written > _RECENT_SECONDS and place not in displaced:
                 continue
             try:
                 note_read(user, place, clock=clock)
@@ -50,10 +52,9 @@ def newest_versions(user_id: str) -> Iterator[NoteVersion]:
 def places_with_times(folder: Folder) -> Iterator[tuple[NotePlace, float]]:
     """Yield each note with when its file was written last, in seconds since 1970."""
     for place in folder.places():
-        try:
-            yield place, folder.path.joinpath(*place.segments).lstat().st_mtime
-        except OSError:  # deleted since
-            continue
+        with contextlib.suppress(MemoryHubError):  # deleted since, or out of reach
+            if (changed_at := folder.changed_at(place)) is not None:
+                yield place, changed_at
 
 
 def find_users() -> list[str]:

@@ -4,20 +4,18 @@ import base64
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.errors import MemoryHubError
+from apps.core.domain.scope import MAX_IDENTIFIER_CHARS
 from apps.core.personal.store import ExportRequest, Line, LineError, PersonalStore
 from apps.core.steps import Step, no_step
-from apps.notes.domain.places import parse_place
-from apps.notes.files.changes import Desk
+from apps.notes.domain.places import NotePlace, parse_place
+from apps.notes.domain.text import digest
 from apps.notes.files.lock import notes_lock
 from apps.notes.files.owner import folder_of
-from apps.notes.files.versions import add_version
 from apps.notes.files.watch import find_users
-from apps.notes.models import ChangeKind, NoteVersion
+from apps.notes.models import NoteVersion
 
 _CHUNK = 1_000
-_IMPORT = "import"
 
 
 class NoteStore(PersonalStore):
@@ -29,19 +27,39 @@ class NoteStore(PersonalStore):
     kinds = ("note",)
 
     def export(self, asked: ExportRequest) -> Iterator[Line]:
-        """Yield every note of the users in scope; none where a part of a person is asked for, or a filter is given."""
+        """Yield every note of the users in scope that can be read."""
+        for _, line in self.notes_of(asked):
+            if line is not None:
+                yield line
+
+    def count_damaged(self, asked: ExportRequest) -> int:
+        """Return how many notes cannot be read, such as one that is too large."""
+        return sum(line is None for _, line in self.notes_of(asked))
+
+    def notes_of(self, asked: ExportRequest) -> Iterator[tuple[NotePlace, Line | None]]:
+        """Yield every note in scope with its line, None for one that cannot be read.
+
+        None of them where a part of a person is asked for, or a filter is given.
+        """
         scope = asked.scope
         if scope.household_id is not None or scope.persona_id is not None or asked.filters:
             return
         for user in [scope.user_id] if scope.user_id is not None else find_users():
             folder = folder_of(user)
             for place in folder.places():
-                text = folder.read(place)
+                try:
+                    text = folder.read(place)
+                except MemoryHubError:
+                    yield place, None
+                    continue
                 if text is not None:
-                    yield {"kind": "note", "user_id": user, "path": str(place), **text_fields(text)}
+                    yield place, {"kind": "note", "user_id": user, "path": str(place), **text_fields(text)}
 
     def load(self, lines: Sequence[Line]) -> int:
-        """Write notes that are not there yet. One with another text stays; what came is kept as a version."""
+        """Write the files of notes that are not there yet. One with another text stays as it is.
+
+        No version is written: the caller's transaction may last long, or be rolled back. The next look records them.
+        """
         new = 0
         for number, line in enumerate(lines):
             try:
@@ -90,17 +108,15 @@ def text_fields(text: bytes) -> dict[str, Any]:
 
 def load_note(line: Line) -> int:
     """Write one note of an export; return 1 for a new one. Raises MemoryHubError, KeyError, TypeError, ValueError."""
-    user, place = str(line["user_id"]), parse_place(str(line["path"]))
+    user, place = line["user_id"], parse_place(str(line["path"]))
+    if not isinstance(user, str) or not 0 < len(user) <= MAX_IDENTIFIER_CHARS:
+        raise ValueError("a user id has 1 to 200 characters")
     text = base64.b64decode(line["base64"]) if "base64" in line else str(line["text"]).encode()
     with notes_lock(user):
-        desk = Desk(user, place, _IMPORT, utcnow(SYSTEM_CLOCK))
-        note = desk.look()
-        if note.text is None:
-            desk.write(lambda _: text, ChangeKind.EDIT, None)
-            return 1
-        if note.text != text and not NoteVersion.objects.of(user, place).filter(author=_IMPORT).exists():
-            add_version(user, place, ChangeKind.KEPT, text, author=_IMPORT, at=desk.now)
-        return 0
+        if folder_of(user).read(place) is not None:
+            return 0
+        folder_of(user).replace(place, text, digest(b""))
+        return 1
 
 
 STORES = (NoteStore(),)

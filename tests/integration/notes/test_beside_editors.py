@@ -8,6 +8,7 @@ import pytest
 from apps.core.domain.clock import DeterministicClock
 from apps.core.domain.errors import ConflictError, InvalidInputError, MemoryHubError
 from apps.notes.domain.places import MAIN, parse_place
+from apps.notes.files import folder as folders
 from apps.notes.files.changes import note_append, note_edit, note_read
 from apps.notes.files.folder import MAX_BYTES
 from apps.notes.files.owner import folder_of
@@ -154,7 +155,7 @@ def test_editor_that_writes_in_place_across_an_append_is_not_lost(main, step):
 
     append("rice", step=at(step, save))
     editor.close()
-    time.sleep(0.1)
+    time.sleep(folders.DONE_SECONDS + 0.1)
     assert note_read("ana", MAIN).text == b"# Mine\n- tea\n- rice\n"
 
 
@@ -165,7 +166,7 @@ def test_hidden_files_are_gone_after_a_while(main, monkeypatch):
     monkeypatch.setattr("apps.notes.files.folder.SETTLE_SECONDS", 0.0)
     assert notes_look() == 1
     assert [each.name for each in main.parent.iterdir()] == ["MEMORY.md"]
-    os.utime(main, (0, 0))
+    monkeypatch.setattr("apps.notes.files.watch._RECENT_SECONDS", -1.0)
     assert notes_look() == 0
 
 
@@ -239,3 +240,72 @@ def test_permissions_of_a_file_stay(main):
     main.chmod(0o644)
     append("rice")
     assert main.stat().st_mode & 0o777 == 0o644
+
+
+class CutOffError(Exception):
+    """The process is gone."""
+
+
+@pytest.mark.parametrize("cut", ["sync directory", "keep displaced", "done"])
+def test_save_in_the_moment_of_an_append_that_is_cut_off_is_not_lost(main, cut):
+    append("tea")
+    saved = []
+
+    def step(name):
+        if name == "exchange" and not saved:
+            saved.append(save_by_rename(main, "# Mine\n- tea\n"))
+        if name == cut:
+            raise CutOffError
+
+    with pytest.raises(CutOffError):
+        append("rice", operation="turn-7", step=step)
+    time.sleep(folders.DONE_SECONDS + 0.1)
+    append("rice", operation="turn-7")
+    assert main.read_text() == "# Mine\n- tea\n- rice\n"
+
+
+def test_entries_are_added_again_after_a_failure(main, monkeypatch):
+    append("tea")
+    append("rice")
+    append("plums")
+    save_by_rename(main, "- tea\n")
+    real, calls = folders.Folder.replace, []
+
+    def full(*arguments, **options):
+        calls.append(arguments)
+        if len(calls) > 1:
+            raise CutOffError
+        return real(*arguments, **options)
+
+    monkeypatch.setattr(folders.Folder, "replace", full)
+    with pytest.raises(CutOffError):
+        note_read("ana", MAIN)
+    monkeypatch.setattr(folders.Folder, "replace", real)
+    assert note_read("ana", MAIN).text == b"- tea\n- rice\n- plums\n"
+
+
+def test_entries_that_are_taken_out_one_after_the_other_stay_out(main):
+    clock = DeterministicClock(1_780_000_000_000)
+    for entry in ("tea", "rice", "plums"):
+        append(entry, clock=clock)
+    for text in ("- rice\n- plums\n", "- plums\n"):
+        clock.advance(20_000)
+        main.write_text(text)
+        assert note_read("ana", MAIN, clock=clock).text == text.encode()
+
+
+def test_huge_save_in_the_moment_of_an_append_stays_where_it_is(main):
+    append("tea")
+    with pytest.raises(InvalidInputError):
+        append("rice", step=at("exchange", lambda: main.write_bytes(b"x" * (MAX_BYTES + 1))))
+    assert main.stat().st_size == MAX_BYTES + 1
+    save_by_rename(main, "- tea\n")
+    assert note_read("ana", MAIN).text == b"- tea\n"
+
+
+def test_unreadable_hidden_file_is_in_nobodys_way(main):
+    append("tea")
+    with main.with_name(f".MEMORY.md.{'0' * 64}.00000000.displaced").open("wb") as file:
+        file.truncate(MAX_BYTES + 1)
+    append("rice")
+    assert main.read_text() == "- tea\n- rice\n"

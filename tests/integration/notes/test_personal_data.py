@@ -10,6 +10,7 @@ from apps.core.domain.scope import Scope
 from apps.core.personal.store import ExportRequest, LineError
 from apps.notes.domain.places import MAIN, daily_place
 from apps.notes.files.changes import note_append, note_read
+from apps.notes.files.folder import MAX_BYTES
 from apps.notes.files.owner import folder_of
 from apps.notes.models import NoteVersion
 from apps.notes.personal.stores import NoteStore
@@ -52,11 +53,23 @@ def test_export_and_import_of_notes_are_equal():
     assert list(store.export(ExportRequest(Scope("ben", household_id="home")))) == []
 
 
-def test_import_keeps_a_note_that_is_there_and_the_one_that_came():
+def test_import_leaves_a_note_that_is_there():
     line = {"kind": "note", "user_id": "ana", "path": "MEMORY.md", "text": "from elsewhere"}
     assert NoteStore().load([line]) == 0
     assert note_read("ana", MAIN).text == b"- ana likes tea\n- ana likes rice\n"
-    assert NoteVersion.objects.get(kind="kept").author == "import"
+
+
+@pytest.mark.parametrize("user", ["", None, 5, "x" * 201], ids=["empty", "none", "number", "long"])
+def test_import_for_no_user_is_refused(user):
+    with pytest.raises(LineError):
+        NoteStore().load([{"kind": "note", "user_id": user, "path": "ben/MEMORY.md", "text": "x"}])
+
+
+def test_note_that_cannot_be_read_is_counted_and_the_others_are_exported():
+    with folder_of("ana").path.joinpath("huge.md").open("wb") as file:
+        file.truncate(MAX_BYTES + 1)
+    assert len(list(NoteStore().export(ExportRequest()))) == 4
+    assert NoteStore().count_damaged(ExportRequest()) == 1
 
 
 @pytest.mark.parametrize("path", ["../x.md", "/etc/x", "users/ben/MEMORY.md"])

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.notes.domain.text import add_entry, find_section, headings, line_end
+from tests.timing import assert_quick
 
 
 def added(text: bytes, entry: str, category: str = "") -> bytes:
@@ -69,3 +70,14 @@ def test_bytes_that_are_no_text_stay(category):
     after = added(text, "tea", category)
     assert after.startswith(text)
     assert after.endswith(b"- tea\r\n")
+
+
+def test_title_ends_before_closing_hash_signs():
+    lines = {b"## Food ##": "Food", b"# C #": "C", b"# C#": "C#", b"## ##": "", b"### a # b": "a # b"}
+    for line, title in lines.items():
+        assert [found for _, _, found in headings(line + b"\n")] == [title]
+    assert added(b"# C #\n- a\n", "b", "C #") == b"# C #\n- a\n- b\n"
+
+
+def test_long_heading_takes_no_longer_for_its_spaces():
+    assert_quick(lambda text: headings(text.encode()), "\n# a" + " " * 1_000_000 + "x\n", seconds=0.5)
