@@ -33,9 +33,11 @@ def timeline_dir(tmp_path: Path, settings: Any) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def notes_dir(tmp_path: Path, settings: Any) -> Path:
+def notes_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return where the notes of the default user are, a folder of the test's own; those of others are below `users`."""
-    settings.NOTES_DIR = tmp_path / "prompts" / "memory"
-    settings.NOTES_LOCKS_DIR = tmp_path / "run" / "notes"
-    directory: Path = settings.NOTES_DIR
+    from django.conf import settings  # a parameter of a test may have the name of pytest-django's fixture
+
+    directory = tmp_path / "prompts" / "memory"
+    monkeypatch.setattr(settings, "NOTES_DIR", directory)
+    monkeypatch.setattr(settings, "NOTES_LOCKS_DIR", tmp_path / "run" / "notes")
     return directory
