@@ -4,10 +4,12 @@ A writer holds a shared lock until its transaction ends, and then looks whether 
 takes the same lock alone first: whatever was begun before is committed by then, and whatever begins later sees the row.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
+from typing import TypeVar
 
 from django.db import connection
+from django.db.models import Model, QuerySet
 
 from apps.core.domain.errors import ConflictError
 from apps.core.models import LockedUser
@@ -20,6 +22,9 @@ SELECT pg_advisory_xact_lock_shared(%s, number)
 FROM (SELECT DISTINCT abs(hashtext(name) %% %s) AS number FROM unnest(%s::text[]) AS name ORDER BY 1) AS numbers;
 SELECT 1 FROM core_lockeduser WHERE user_id = ANY (%s) LIMIT 1
 """
+
+M = TypeVar("M", bound=Model)
+Row = TypeVar("Row")
 
 
 class UserLockedError(ConflictError):
@@ -57,3 +62,24 @@ def unlock_user(user: str) -> None:
 def locked_among(users: Iterable[str]) -> set[str]:
     """Return which of these users are locked now."""
     return set(LockedUser.objects.filter(user_id__in=set(users)).values_list("user_id", flat=True))
+
+
+def of_unlocked(rows: QuerySet[M]) -> QuerySet[M]:
+    """Return the rows, of a table with a `user_id`, whose users are not locked now."""
+    return rows.exclude(user_id__in=LockedUser.objects.values("user_id"))
+
+
+def work_for_unlocked(rows: Sequence[Row], user_of: Callable[[Row], str], work: Callable[[Sequence[Row]], int]) -> int:
+    """Do work on the rows of users who are not locked, and return what it returned; 0 when none is left.
+
+    work: a transaction of its own, which is done again without the users who were locked just before it.
+    """
+    while True:
+        locked = locked_among(user_of(row) for row in rows)
+        rows = [row for row in rows if user_of(row) not in locked]
+        if not rows:
+            return 0
+        try:
+            return work(rows)
+        except UserLockedError:
+            continue

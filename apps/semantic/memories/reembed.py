@@ -2,12 +2,14 @@
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 from django.db import transaction
 from django.db.models import QuerySet
 
+from apps.core.db.user_locks import of_unlocked, work_for_unlocked
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock
 from apps.llm.domain.embedder import Embedder
 from apps.llm.selectors import EmbeddingSpace
@@ -24,8 +26,8 @@ Progress = Callable[[int], None]
 
 
 def without_vector(space: EmbeddingSpace) -> QuerySet[Memory]:
-    """Return the memories, of every status, that have no vector in a space yet."""
-    return Memory.objects.exclude(embeddings__space=space)
+    """Return the memories, of every status, that have no vector in a space yet, but none that are being forgotten."""
+    return of_unlocked(Memory.objects.exclude(embeddings__space=space))
 
 
 def reembed_needed(embedder: Embedder) -> int:
@@ -39,13 +41,15 @@ def reembed(*, embedder: Embedder, progress: Progress | None = None, clock: Cloc
 
     Each batch is kept, so a reembedding that was cut off continues where it stopped. Until the end searches use the
     space that is active now. Vectors that writers supplied (`is_given`) are replaced as well: they belong to the space
-    before. Raises EmbeddingError.
+    before. Memories of users who are being forgotten are left out; should that be refused, the next call makes theirs.
+    Raises EmbeddingError.
     """
     space = space_get_or_create(embedder.space, clock=clock)
     made = 0
     while True:
         for batch in read_batches(without_vector(space)):
-            made += insert_vectors(space, batch, embedder.embed([memory.content for memory in batch]))
+            pairs = list(zip(batch, embedder.embed([memory.content for memory in batch]), strict=True))
+            made += work_for_unlocked(pairs, lambda pair: pair[0].user_id, partial(insert_vectors, space))
             if progress is not None:
                 progress(len(batch))
         with transaction.atomic():
@@ -63,17 +67,17 @@ def reembed(*, embedder: Embedder, progress: Progress | None = None, clock: Cloc
 
 
 @transaction.atomic
-def insert_vectors(space: EmbeddingSpace, batch: Sequence[Memory], vectors: npt.NDArray[np.float32]) -> int:
-    """Store the vectors of those that were neither purged nor rewritten since they were read. Return how many."""
+def insert_vectors(space: EmbeddingSpace, pairs: Sequence[tuple[Memory, npt.NDArray[np.float32]]]) -> int:
+    """Store the vectors of those that were neither purged nor rewritten since they were read.
+
+    Return how many. Raises UserLockedError.
+    """
+    batch = [memory for memory, _ in pairs]
     # A purge is a writer too: before it, or after it, but never in the middle of it.
     versions = lock_shards(memory.user_id for memory in batch)
     current = dict(Memory.objects.filter(pk__in=[memory.pk for memory in batch]).values_list("pk", "content"))
     left = {memory.pk for memory in batch if current.get(memory.pk) == memory.content}
-    rows = [
-        MemoryEmbedding(memory=memory, space=space, vector=vector)
-        for memory, vector in zip(batch, vectors, strict=True)
-        if memory.pk in left
-    ]
+    rows = [MemoryEmbedding(memory=memory, space=space, vector=vector) for memory, vector in pairs if memory.pk in left]
     # Another reembedding may be active; one vector for each is enough.
     MemoryEmbedding.objects.bulk_create(rows, ignore_conflicts=True)
     if EmbeddingSpace.objects.filter(pk=space.pk, is_active=True).exists():
@@ -96,32 +100,48 @@ def delete_other_vectors(space: EmbeddingSpace) -> None:
     others = MemoryEmbedding.objects.exclude(space=space).order_by("pk")
     last = 0
     while rows := list(others.filter(pk__gt=last).values_list("pk", "memory__user_id")[: BATCH_SIZE * 8]):
-        with transaction.atomic():
-            # A purge removes vectors as well, in an order of its own.
-            lock_shards(user for _, user in rows)
-            MemoryEmbedding.objects.filter(pk__in=[pk for pk, _ in rows]).delete()
+        work_for_unlocked(rows, lambda row: row[1], delete_vectors)
         last = rows[-1][0]
 
 
+@transaction.atomic
+def delete_vectors(rows: Sequence[tuple[int, str]]) -> int:
+    """Delete vectors by their keys, each with its user. Return how many; Raises UserLockedError."""
+    # A purge removes vectors as well, in an order of its own.
+    lock_shards(user for _, user in rows)
+    return MemoryEmbedding.objects.filter(pk__in=[pk for pk, _ in rows]).delete()[0]
+
+
 def outdated_words() -> QuerySet[Memory]:
-    """Return the memories whose keyword document was made by another version of the text pipeline."""
-    return Memory.objects.exclude(lexemes_version=LEXEMES_VERSION)
+    """Return the memories whose keyword document was made by another version of the text pipeline.
+
+    None of users who are being forgotten is among them.
+    """
+    return of_unlocked(Memory.objects.exclude(lexemes_version=LEXEMES_VERSION))
 
 
 def refresh_words(*, progress: Progress | None = None) -> int:
     """Recreate outdated keyword documents, in batches, while searches continue. Return how many."""
     made = 0
     for batch in read_batches(outdated_words()):
-        with transaction.atomic():
-            versions = lock_shards(memory.user_id for memory in batch)
-            # Read again: words may have been changed since.
-            batch = list(outdated_words().filter(pk__in=[memory.pk for memory in batch]))
-            for memory in batch:
-                columns = word_columns(memory.content, memory.keywords, memory.context, memory.occurred_at)
-                for name, value in {**columns, "version": versions[memory.user_id]}.items():
-                    setattr(memory, name, value)
-            Memory.objects.bulk_update(batch, [*columns, "version"])
-        made += len(batch)
+        count = work_for_unlocked(batch, lambda memory: memory.user_id, refresh_batch)
+        made += count
         if progress is not None:
-            progress(len(batch))
+            progress(count)
     return made
+
+
+@transaction.atomic
+def refresh_batch(batch: Sequence[Memory]) -> int:
+    """Recreate the keyword documents of some memories. Return how many; Raises UserLockedError."""
+    versions = lock_shards(memory.user_id for memory in batch)
+    # Read again: words may have been changed since.
+    current = list(outdated_words().filter(pk__in=[memory.pk for memory in batch]))
+    written: set[str] = {"version"}
+    for memory in current:
+        columns = word_columns(memory.content, memory.keywords, memory.context, memory.occurred_at)
+        for name, value in {**columns, "version": versions[memory.user_id]}.items():
+            setattr(memory, name, value)
+        written |= columns.keys()
+    Memory.objects.bulk_update(current, sorted(written))
+    return len(current)

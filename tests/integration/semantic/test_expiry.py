@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from apps.core.db.user_locks import lock_user
 from apps.core.domain.clock import SYSTEM_CLOCK, DeterministicClock, utcnow
 from apps.core.domain.scope import Access, Scope
 from apps.semantic.domain.memory import MemoryDraft
@@ -123,6 +124,15 @@ def test_time_can_be_changed_and_filtered_by(api: Api) -> None:
 @pytest.mark.parametrize("moment", ["2020-01-01T00:00:00Z", "2020-01-01", "soon", 5])
 def test_time_that_is_no_time_to_come_is_refused(api: Api, moment: Any) -> None:
     assert api.post(MEMORIES, {"content": "tea", "expires_at": moment}).status_code == 400
+
+
+def test_sweep_leaves_out_who_is_being_forgotten(api: Api) -> None:
+    locked, theirs = api.save("Tea", expires_at=TOMORROW), api_for(Scope("ben")).save("Tea", expires_at=TOMORROW)
+    pass_time(locked)
+    pass_time(theirs)
+    lock_user("ana", utcnow(SYSTEM_CLOCK))
+    assert memories_expire() == 1
+    assert Memory.objects.get(uuid=theirs["id"]).status == "deleted"
 
 
 def test_those_of_others_are_swept_as_well(api: Api) -> None:
