@@ -4,7 +4,9 @@ Every step is safe to repeat, so a run that is killed anywhere is continued by t
 was removed was counted after the user was locked and before anything was removed; the scan shows that nothing is left.
 """
 
+import logging
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -20,6 +22,7 @@ from apps.people.erasure.caches import caches_drop, processes_behind
 from apps.people.erasure.request import count_stores, obstacles, store_finds
 from apps.people.models import OPEN_STATES, Erasure, ErasureState
 
+logger = logging.getLogger(__name__)
 # With the id of an erasure as second key: one run at a time.
 ERASURE_LOCKS = 0x6D68_6572
 ROUNDS = 5
@@ -36,9 +39,17 @@ def no_progress(store: str, count: int) -> None:
 
 
 def erasures_continue(*, clock: Clock = SYSTEM_CLOCK) -> None:
-    """Continue every open erasure; each minute, and when one is requested."""
+    """Continue every open erasure; each minute, and when one is requested. One that fails does not hold up others."""
     for erasure in Erasure.objects.filter(state__in=OPEN_STATES).order_by("pk"):
-        erasure_run(erasure_id=erasure.pk, clock=clock)
+        try:
+            erasure_run(erasure_id=erasure.pk, clock=clock)
+        except Exception as error:  # noqa: BLE001
+            # What it says may have something of the user in it; where it comes from has not.
+            name, place = type(error).__name__, "".join(traceback.format_tb(error.__traceback__))
+            logger.error("erasure %d failed with %s\n%s", erasure.pk, name, place)
+            note_problems(
+                erasure, [f"It failed with {name}, see the log of the worker, and is tried again each minute."]
+            )
 
 
 def erasure_run(

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import connection
 
 from apps.core.domain.errors import ConflictError
 from apps.core.domain.scope import Permission, Scope
@@ -12,7 +13,7 @@ from apps.episodic.domain.window import EventQuery
 from apps.episodic.models import Segment
 from apps.episodic.queries.query import events_query
 from apps.episodic.store.files import list_files, segment_path
-from apps.people.erasure.run import erasure_run
+from apps.people.erasure.run import erasure_run, erasures_continue
 from apps.people.models import Erasure
 from apps.people.services import erasure_request, user_digest
 from apps.semantic.models import Memory
@@ -126,6 +127,31 @@ def test_a_file_that_was_set_aside_is_in_the_way() -> None:
     (aside / "20260101T000000-old.segment").write_bytes(b"damaged")
     with pytest.raises(ConflictError, match="20260101T000000-old"):
         erasure_request(user_id=PERSON, actor="test", enqueue=False)
+
+
+def test_one_that_fails_says_so_and_does_not_hold_up_the_next(caplog: pytest.LogCaptureFixture) -> None:
+    failing = erasure_request(user_id=PERSON, actor="test", enqueue=False)
+    other = erasure_request(user_id="ben", actor="test", enqueue=False)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS "
+            f"$$ BEGIN IF OLD.user_id = '{PERSON}' THEN RAISE 'kept: %', OLD.user_id; END IF; RETURN OLD; END $$"
+        )
+        cursor.execute("CREATE TRIGGER refuse BEFORE DELETE ON core_apikey FOR EACH ROW EXECUTE FUNCTION refuse()")
+    try:
+        erasures_continue()
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute("DROP FUNCTION refuse CASCADE")
+    failing.refresh_from_db()
+    other.refresh_from_db()
+    assert (failing.state, other.state) == ("removing", "finished")
+    assert "ProgrammingError" in failing.problems[0]
+    assert "failed with ProgrammingError" in caplog.text
+    assert PERSON not in caplog.text
+    erasures_continue()
+    failing.refresh_from_db()
+    assert (failing.state, failing.problems) == ("finished", [])
 
 
 def test_the_command_asks_for_the_id_again(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
