@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from apps.core.db.user_locks import hold_users
 from apps.core.domain.filters.expression import EVERYTHING
 from apps.core.personal.columns import Columns
 from apps.core.personal.settings_table import SettingsStore
@@ -36,7 +37,7 @@ class BridgeTransfer(PersonalStore):
 
 
 def load_courses(lines: Sequence[Line]) -> int:
-    """Write the courses of events that the hub does not have. Return how many."""
+    """Write the courses of events that the hub does not have. Return how many; Raises UserLockedError."""
     columns, uuids = Columns(Ingestion), [uuid_at(place, line, "event_id") for place, line in enumerate(lines)]
     known = set(Ingestion.objects.filter(event_id__in=uuids).values_list("event_id", flat=True))
     memories, rows = numbers_of(Memory, lines, ("memory",)), []
@@ -46,11 +47,12 @@ def load_courses(lines: Sequence[Line]) -> int:
             if line.get("memory") is not None:
                 row.memory_id = number_at(place, line, "memory", memories)
             rows.append(row)
+    hold_users(row.user_id for row in rows)
     return len(Ingestion.objects.bulk_create(rows))
 
 
 def load_audit(lines: Sequence[Line]) -> int:
-    """Write the audit records that the hub does not have. Return how many."""
+    """Write the audit records that the hub does not have. Return how many; Raises UserLockedError."""
     columns, uuids = Columns(BridgeAudit), [uuid_at(place, line, "uuid") for place, line in enumerate(lines)]
     known = set(BridgeAudit.objects.filter(uuid__in=uuids).values_list("uuid", flat=True))
     rows = [
@@ -58,6 +60,7 @@ def load_audit(lines: Sequence[Line]) -> int:
         for place, (uuid, line) in enumerate(zip(uuids, lines, strict=True))
         if uuid not in known
     ]
+    hold_users(row.user_id for row in rows)
     return len(BridgeAudit.objects.bulk_create(rows))
 
 
