@@ -97,6 +97,16 @@ class LockedUser(models.Model):
         return f"locked since {self.since:%Y-%m-%d %H:%M}"
 
 
+class LastUnlock(models.Model):
+    """One row: when a user was unlocked the last time. What began earlier may know what was removed since."""
+
+    id = models.PositiveSmallIntegerField(primary_key=True, default=1)
+    at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"{self.at:%Y-%m-%d %H:%M}"
+
+
 class ProcessKind(models.TextChoices):
     """What a process does for the hub."""
 

@@ -11,8 +11,10 @@ from typing import TypeVar
 from django.db import connection
 from django.db.models import Model, QuerySet
 
+from apps.core.db.statements import Statement
+from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.errors import ConflictError
-from apps.core.models import LockedUser
+from apps.core.models import LastUnlock, LockedUser
 
 # Users share a few locks, so that a large batch does not fill the lock table of the database.
 USER_LOCKS, SHARED_BY = 0x6D68_7573, 64
@@ -57,6 +59,23 @@ def lock_user(user: str, now: datetime) -> bool:
 def unlock_user(user: str) -> None:
     """Let others write for a user again, in the caller's transaction."""
     LockedUser.objects.filter(user_id=user).delete()
+    LastUnlock.objects.update_or_create(pk=1, defaults={"at": utcnow(SYSTEM_CLOCK)})
+
+
+def hold_sql(user: str) -> Statement:
+    """Return the statement that keeps a user from being locked until its transaction ends."""
+    text = "SELECT pg_advisory_xact_lock_shared(%s, abs(hashtext(%s) %% %s))"
+    return Statement(text, [USER_LOCKS, user, SHARED_BY])
+
+
+def forgotten_since_sql(user: str, began_at: datetime) -> Statement:
+    """Return the condition that something may have been forgotten since a moment that must not be written now.
+
+    That is so while the user is locked, for the empty name while anyone is, and after an unlock since that moment.
+    """
+    text = """(EXISTS (SELECT 1 FROM core_lockeduser WHERE %s IN (user_id, ''))
+               OR EXISTS (SELECT 1 FROM core_lastunlock WHERE at >= %s))"""
+    return Statement(text, [user, began_at])
 
 
 def locked_among(users: Iterable[str]) -> set[str]:

@@ -140,7 +140,7 @@ def attempt_settle(
     statements = {
         "budget": [budgets.settle_sql(permit.money, cost, rules)] if permit.money and cost is not None else [],
         "rate": [rates.settle_sql(permit.tokens, used.total_tokens, now)] if permit.tokens is not None else [],
-        "record": [calls.record_sql(record, rules)[1]] if record is not None else [],
+        "record": calls.record_sql(record, rules)[1] if record is not None else [],
         "breaker": [breakers.select_breaker(plan.provider)],
     }
     with transaction.atomic(durable=True):

@@ -7,9 +7,11 @@ from datetime import date, datetime, timedelta
 from decimal import Decimal
 from uuid import UUID, uuid4
 
+from django.db import transaction
 from django.db.models import Count
 
 from apps.core.db.statements import Statement, run
+from apps.core.db.user_locks import forgotten_since_sql, hold_sql
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, to_datetime, utcnow
 from apps.core.domain.latency import Measurement, measure
 from apps.llm import metrics
@@ -64,14 +66,18 @@ class CallRecord:
 
 def call_record(*, record: CallRecord, rules: GuardRules) -> UUID:
     """Store the record of a call; return its id. Raises IntegrityError where guard and outcome do not agree."""
-    uuid, statement = record_sql(record, rules)
-    run(statement)
+    uuid, statements = record_sql(record, rules)
+    with transaction.atomic():
+        run(*statements)
     observe(record)
     return uuid
 
 
-def record_sql(record: CallRecord, rules: GuardRules) -> tuple[UUID, Statement]:
-    """Return the id that a record will have, and the statement that stores it."""
+def record_sql(record: CallRecord, rules: GuardRules) -> tuple[UUID, list[Statement]]:
+    """Return the id that a record will have, and the statements that store it, for one transaction.
+
+    A call may be under way while its user is forgotten: then neither the user nor what was said is stored.
+    """
     uuid, content = uuid4(), record.content if rules.keeps_content else None
     columns = {
         "uuid": uuid,
@@ -93,9 +99,16 @@ def record_sql(record: CallRecord, rules: GuardRules) -> tuple[UUID, Statement]:
         "prompt": make_storable(content.prompt) if content else None,
         "answer": make_storable(content.answer) if content else None,
     }
-    places = ", ".join(["%s"] * len(columns))
-    text = f"INSERT INTO llm_modelcall ({', '.join(columns)}) VALUES ({places})"  # noqa: S608  (names of ours)
-    return uuid, Statement(text, list(columns.values()))
+    forgotten = forgotten_since_sql(record.user_id, to_datetime(record.started_at))
+    removed = f"CASE WHEN {forgotten.text} THEN {{}} ELSE %s END"
+    places = dict.fromkeys(columns, "%s")
+    parameters = {name: [value] for name, value in columns.items()}
+    for name, nothing in {"user_id": "''", "prompt": "NULL", "answer": "NULL"}.items():
+        if columns[name]:
+            places[name], parameters[name] = removed.format(nothing), [*forgotten.parameters, columns[name]]
+    text = f"INSERT INTO llm_modelcall ({', '.join(columns)}) VALUES ({', '.join(places.values())})"  # noqa: S608
+    insert = Statement(text, [value for values in parameters.values() for value in values])
+    return uuid, [hold_sql(record.user_id), insert] if record.user_id else [insert]
 
 
 def observe(record: CallRecord) -> None:

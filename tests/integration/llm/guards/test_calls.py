@@ -1,10 +1,11 @@
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
 import pytest
 from django.db import IntegrityError, transaction
 
+from apps.core.db.user_locks import lock_user, unlock_user
 from apps.core.domain.clock import DeterministicClock, to_datetime
 from apps.llm import metrics
 from apps.llm.domain.chat import Usage
@@ -55,6 +56,24 @@ def test_content_is_kept_only_when_operator_wants_it() -> None:
     kept = stored(content=content, keeps_content=True)
     assert (kept.prompt, kept.answer) == ("what was asked", "what was answered")
     assert stored(keeps_content=True).prompt is None
+
+
+@pytest.mark.parametrize("user", ["ana", ""])
+def test_call_that_was_under_way_while_its_user_was_forgotten_names_nothing(user: str) -> None:
+    content, now = CallContent("what was asked", "what was answered"), datetime.now(UTC)
+    began, later = round(now.timestamp() * 1000) - 1000, round(now.timestamp() * 1000) + 3_600_000
+
+    def kept(started_at: int) -> tuple[str, str | None, str | None]:
+        call = stored(user_id=user, content=content, keeps_content=True, started_at=started_at)
+        return call.user_id, call.prompt, call.answer
+
+    everything = (user, "what was asked", "what was answered")
+    assert kept(began) == everything
+    with transaction.atomic():
+        lock_user("ana", now)
+    assert (kept(began), kept(later)) == (("", None, None), ("", None, None))
+    unlock_user("ana")
+    assert (kept(began), kept(later)) == (("", None, None), everything)
 
 
 def test_what_postgresql_cannot_store_does_not_lose_record() -> None:
