@@ -7,11 +7,14 @@ from apps.core.domain.filters.expression import EVERYTHING
 from apps.core.personal.columns import Columns
 from apps.core.personal.settings_table import SettingsStore
 from apps.core.personal.store import ExportRequest, Line, PersonalStore
-from apps.semantic.models import BridgeAudit, Ingestion, Memory, RoutingPolicy
+from apps.semantic.models import BridgeAudit, Ingestion, Memory, OnPruneChoices, RoutingPolicy
 from apps.semantic.personal.memories import AT_ONCE, among, asked_memories, uuid_at
 from apps.semantic.personal.receipts import number_at, numbers_of, read_at, references
 
 ROUTED, AUDIT = "routed_event", "audit_record"
+# Which policy wanted an event and how it went is for operators, as is who pruned it.
+OF_ROUTED = {"policy": "", "on_prune": OnPruneChoices.DEMOTE.value, "tries": 0, "error": "", "pruned_by": ""}
+OF_AUDIT = {"policy": "", "actor": ""}
 
 
 class BridgeTransfer(PersonalStore):
@@ -22,14 +25,15 @@ class BridgeTransfer(PersonalStore):
     def export(self, asked: ExportRequest) -> Iterator[Line]:
         """Yield both in the order in which they were written."""
         routed, audits = Columns(Ingestion), Columns(BridgeAudit)
+        of_routed, of_audit = ({}, {}) if asked.is_operator else (OF_ROUTED, OF_AUDIT)
         courses = Ingestion.objects.filter(**asked.scope.named()).filter(among(asked, "memory")).order_by("pk")
         for row in courses.select_related("memory").iterator(AT_ONCE):
-            yield {"kind": ROUTED, **routed.values(row), **references(row, ("memory",))}
+            yield {"kind": ROUTED, **routed.values(row), **of_routed, **references(row, ("memory",))}
         records = BridgeAudit.objects.filter(**asked.scope.named()).order_by("pk")
         if asked.where("memories") != EVERYTHING:
             records = records.filter(memory__in=asked_memories(asked).values("uuid"))
         for record in records.iterator(AT_ONCE):
-            yield {"kind": AUDIT, **audits.values(record)}
+            yield {"kind": AUDIT, **audits.values(record), **of_audit}
 
     def load(self, lines: Sequence[Line]) -> int:
         """Write those that the hub does not have. Events that still waited become memories here."""

@@ -18,6 +18,8 @@ MEMORIES_OF_RECEIPT = ("candidate", "existing", "result")
 MEMORIES_OF_PAIR = ("candidate", "existing")
 # What the rules of the hub say is not for keys with a bound, nor how often they were changed.
 RULES = {"rule": {}, "rule_version": 0, "registry_version": 0}
+# Nor is how the chat model was asked, and which one answered.
+ASKING = {"code": "", "tries": 0, "digest": "", "answered_by": ""}
 
 
 class ReceiptTransfer(PersonalStore):
@@ -28,7 +30,7 @@ class ReceiptTransfer(PersonalStore):
     def export(self, asked: ExportRequest) -> Iterator[Line]:
         """Yield receipts in the order in which they were written, then what a model said of pairs."""
         receipts, pairs = Columns(Conflict), Columns(JudgedPair)
-        hidden = {} if asked.is_operator else RULES
+        hidden, asking = ({}, {}) if asked.is_operator else (RULES, ASKING)
         found = Conflict.objects.in_scope(asked.scope).filter(among(asked, *MEMORIES_OF_RECEIPT)).order_by("pk")
         for row in found.select_related("about", *MEMORIES_OF_RECEIPT).iterator(AT_ONCE):
             names = ("about", *MEMORIES_OF_RECEIPT)
@@ -39,7 +41,7 @@ class ReceiptTransfer(PersonalStore):
             scope &= Q(notice__candidate__in=memories) & Q(notice__existing__in=memories)
         judged = JudgedPair.objects.filter(scope, among(asked, *MEMORIES_OF_PAIR)).order_by("pk")
         for pair in judged.select_related("notice", *MEMORIES_OF_PAIR).iterator(AT_ONCE):
-            yield {"kind": PAIR, **pairs.values(pair), **references(pair, ("notice", *MEMORIES_OF_PAIR))}
+            yield {"kind": PAIR, **pairs.values(pair), **asking, **references(pair, ("notice", *MEMORIES_OF_PAIR))}
 
     def load(self, lines: Sequence[Line]) -> int:
         """Write receipts that the hub does not have, or answers about pairs that nobody asked about here."""

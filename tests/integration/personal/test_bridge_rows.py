@@ -8,10 +8,15 @@ from django.db import transaction
 
 from apps.core.db.user_locks import UserLockedError, lock_user, unlock_user
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
-from apps.core.domain.scope import Scope
-from apps.semantic.models import BridgeAudit, Ingestion
-from apps.semantic.personal.bridge import BridgeTransfer
-from tests.integration.personal.hubs import NOW, exported
+from apps.core.domain.scope import Access, Permission, Scope
+from apps.core.personal.export import encode_line, export_lines, permitted_export
+from apps.core.personal.store import ExportRequest
+from apps.semantic.domain.memory import MemoryDraft
+from apps.semantic.models import BridgeAudit, Conflict, Ingestion, JudgedPair
+from apps.semantic.personal.bridge import OF_AUDIT, OF_ROUTED, BridgeTransfer
+from apps.semantic.personal.receipts import ASKING
+from apps.semantic.services import memory_save
+from tests.integration.personal.hubs import ACCESS, NOW, empty_hub, exported, imported
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("timeline_dir")]
 EVENT = "5f0c0c8e-6f0e-4b43-9d0f-0d6f7f6f1a11"
@@ -44,3 +49,28 @@ def test_nothing_is_loaded_for_a_user_who_is_being_forgotten(kind: str, model: A
     assert not model.objects.exists()
     unlock_user("ana")
     assert BridgeTransfer().load(found) == 1
+
+
+def test_a_key_that_is_no_operators_sees_nothing_of_policies_and_tries() -> None:
+    for content in ("I live in Oslo.", "I moved to Bergen."):
+        memory_save(access=ACCESS, draft=MemoryDraft(content, scope=Scope("ana")))
+    receipt = Conflict.objects.latest("pk")
+    JudgedPair.objects.create(
+        notice=receipt, candidate=receipt.candidate, existing=receipt.existing, prompt_version=1, model="m", tries=2,
+        state="unanswered", code="TimeoutError", digest="d" * 64, answered_by="m-2",
+    )  # fmt: skip
+    asked = ExportRequest(Scope("ana"))
+    member = Access(Scope("ana"), Permission.WRITE, "member")
+    file = b"".join(encode_line(line) for line in export_lines(asked, permitted_export(member, asked)))
+    found = {line["kind"]: line for line in map(json.loads, file.splitlines())}
+    seen = found["routed_event"], found["audit_record"], found["judged_pair"]
+    hidden = [{name: line[name] for name in of} for line, of in zip(seen, (OF_ROUTED, OF_AUDIT, ASKING), strict=True)]
+    assert hidden == [OF_ROUTED, OF_AUDIT, ASKING]
+    assert (found["routed_event"]["content"], found["audit_record"]["action"]) == ("It rang.", "kept")
+    assert found["judged_pair"]["model"] == "m"
+    for word in (b"visits", b"keeper", b"TimeoutError", b"m-2"):
+        assert word not in file
+        assert word in exported(Scope("ana"))
+    empty_hub()
+    report = imported(file)
+    assert report.new == report.read
