@@ -131,7 +131,7 @@ def measure_exports(memories: int, events: int) -> dict[str, Any]:
         seconds: dict[str, float] = {}
         for number in (1, 2):
             with empty_hub() as hub:
-                start = manage(hub, "export", "--user", "nobody")
+                start = manage(hub, "export", "--user", "unknown")
                 seconds[f"import_{number}"] = manage(hub, "import", str(files[number - 1])) - start
                 export = manage(hub, "export", "--vectors", "--output", str(files[number]))
                 seconds[f"export_{number}"] = export - start

@@ -101,5 +101,5 @@ def note_restore(*, access: Access, uuid: UUID, clock: Clock = SYSTEM_CLOCK) -> 
 
 
 def notes_look(*, clock: Clock = SYSTEM_CLOCK) -> int:
-    """Record what was changed on the disk lately, of all users. Return how many notes were looked at."""
+    """Record what was changed on the disk lately, of all users. Return how many notes were read."""
     return look_at_changed(clock)

@@ -30,7 +30,7 @@ def naming(user_id: str) -> str:
 
 
 def names_user(value: Any, user_id: str) -> bool:
-    """Return whether a structure holds a text that names a user as a whole word. Names of fields are not looked at."""
+    """Return whether a structure holds a text that names a user as a whole word. Names of fields do not count."""
     if isinstance(value, str):
         return re.search(rf"(?<![\w@-]){re.escape(user_id)}(?![\w@-])", value) is not None
     if isinstance(value, dict):

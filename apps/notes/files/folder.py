@@ -256,7 +256,7 @@ def read_taken(directory: int, aside: str, name: str) -> bytes:
 
 
 def read_quiet(directory: int, name: str, known: str) -> bytes:
-    """Return the bytes of a file once nobody has written to it for a moment."""
+    """Return the bytes of a file once it was not written to for a moment."""
     for _ in range(QUIET_TRIES):
         text = read_whole(directory, name)
         if digest(text) == known:

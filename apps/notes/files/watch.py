@@ -17,7 +17,7 @@ from apps.notes.files.owner import folder_of
 from apps.notes.models import NoteVersion
 
 logger = logging.getLogger(__name__)
-# A file is written a moment after the time of its version. What was written lately is looked at in any case.
+# A file is written a moment after the time of its version. What was written lately is read in any case.
 _SLACK_SECONDS, _RECENT_SECONDS = 2.0, 150.0
 
 

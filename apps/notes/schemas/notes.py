@@ -81,7 +81,7 @@ class NoteOutput(TypedDict):
     text: str
     sha256: Annotated[str, "Of the bytes of the text: send it as `base_sha256` with an edit."]
     exists: bool
-    is_utf8: Annotated[bool, "If false, what could not be read stands as U+FFFD, and it cannot be edited here."]
+    is_utf8: Annotated[bool, "If false, what could not be read is shown as U+FFFD, and it cannot be edited here."]
     version: int | None
 
 

@@ -44,7 +44,7 @@ class ReceiptTransfer(PersonalStore):
             yield {"kind": PAIR, **pairs.values(pair), **asking, **references(pair, ("notice", *MEMORIES_OF_PAIR))}
 
     def load(self, lines: Sequence[Line]) -> int:
-        """Write receipts that the hub does not have, or answers about pairs that nobody asked about here."""
+        """Write receipts that the hub does not have, or answers about pairs that were not asked about here."""
         return load_pairs(lines) if lines[0]["kind"] == PAIR else load_receipts(lines)
 
 
