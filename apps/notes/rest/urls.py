@@ -4,7 +4,7 @@ from datetime import date
 
 from django.urls import path, register_converter
 
-from apps.notes.rest import views
+from apps.notes.rest import notes
 
 
 class DayConverter:
@@ -24,12 +24,12 @@ class DayConverter:
 register_converter(DayConverter, "day")
 
 urlpatterns = [
-    path("main", views.MainView.as_view(), name="notes-main"),
-    path("main/entries", views.MainEntriesView.as_view(), name="notes-main-entries"),
-    path("daily", views.DailyListView.as_view(), name="notes-daily"),
-    path("daily/entries", views.DailyEntriesView.as_view(), name="notes-daily-entries"),
-    path("daily/<day:day>", views.DailyView.as_view(), name="notes-day"),
-    path("versions", views.VersionsView.as_view(), name="notes-versions"),
-    path("versions/<uuid:uuid>", views.VersionView.as_view(), name="notes-version"),
-    path("versions/<uuid:uuid>/restore", views.VersionRestoreView.as_view(), name="notes-version-restore"),
+    path("main", notes.MainView.as_view(), name="notes-main"),
+    path("main/entries", notes.MainEntriesView.as_view(), name="notes-main-entries"),
+    path("daily", notes.DailyListView.as_view(), name="notes-daily"),
+    path("daily/entries", notes.DailyEntriesView.as_view(), name="notes-daily-entries"),
+    path("daily/<day:day>", notes.DailyView.as_view(), name="notes-day"),
+    path("versions", notes.VersionsView.as_view(), name="notes-versions"),
+    path("versions/<uuid:uuid>", notes.VersionView.as_view(), name="notes-version"),
+    path("versions/<uuid:uuid>/restore", notes.VersionRestoreView.as_view(), name="notes-version-restore"),
 ]
