@@ -6,9 +6,10 @@ Nothing inside the app below REST, admin and tasks imports this module.
 from apps.llm.embedding.embedder import embed_texts, get_embedder, known_share
 from apps.llm.embedding.spaces import EmbeddingSpaceMismatchError, ensure_space, space_activate, space_get_or_create
 from apps.llm.gateway.chat import chat
-from apps.llm.gateway.context import RESERVATION_MARGIN_MS, gateway_policy
+from apps.llm.gateway.context import RESERVATION_MARGIN_MS, GatewayPolicy, gateway_policy
 from apps.llm.guards.rules import guard_rules
 from apps.llm.guards.status import BudgetStatus, budget_status, open_breakers
+from apps.llm.model_catalogue import ChosenModel, model_choose
 from apps.llm.pricing.prices import prices_ensure
 from apps.llm.providers.configured import warm_up_chat_providers
 from apps.llm.status import ConfiguredModel, configured_models
@@ -17,8 +18,10 @@ from apps.llm.tools.parameters import checked_parameters, tool_parameters
 __all__ = [
     "RESERVATION_MARGIN_MS",
     "BudgetStatus",
+    "ChosenModel",
     "ConfiguredModel",
     "EmbeddingSpaceMismatchError",
+    "GatewayPolicy",
     "budget_status",
     "chat",
     "checked_parameters",
@@ -29,6 +32,7 @@ __all__ = [
     "get_embedder",
     "guard_rules",
     "known_share",
+    "model_choose",
     "open_breakers",
     "prices_ensure",
     "space_activate",

@@ -18,6 +18,7 @@ from apps.semantic.consolidation.services import (
     consolidation_run,
     consolidation_update,
 )
+from apps.semantic.extraction.extract import ExtractionResult, memories_find
 from apps.semantic.index.warm_up import end_index, start_index
 from apps.semantic.judge.services import (
     JudgeState,
@@ -50,6 +51,7 @@ from apps.semantic.status import (
 __all__ = [
     "MAX_COUNTED",
     "BridgeStatus",
+    "ExtractionResult",
     "JudgeState",
     "JudgeStatus",
     "MemoryCounts",
@@ -82,6 +84,7 @@ __all__ = [
     "judge_status",
     "judge_update",
     "memories_delete",
+    "memories_find",
     "memories_purge",
     "memory_counts",
     "memory_delete",

@@ -1,7 +1,7 @@
 """Extract memories from a conversation by a chat model; prompt and answer are in `domain.extraction`.
 
-The slow call of the model holds no transaction; memories are saved by the usual write path, so duplicates and
-conflicts are decided as for any other memory.
+`memories_find` asks and saves nothing; `memories_extract` saves what was found. The slow call of the model holds no
+transaction; memories are saved by the usual write path, so duplicates and conflicts are decided as for any other one.
 """
 
 import time
@@ -17,7 +17,7 @@ from apps.core.domain.scope import Access, Scope
 from apps.llm.domain.chat import ChatProvider
 from apps.llm.domain.outcome import ChatFailure, Effort, StoppedBy
 from apps.llm.domain.salience import DEFAULT_SALIENCE_CONFIG, MoodDelta, SalienceConfig, select_salient_messages
-from apps.llm.services import chat
+from apps.llm.services import ChosenModel, GatewayPolicy, chat
 from apps.semantic.domain.extraction import (
     ConversationMessage,
     ExtractedMemory,
@@ -41,7 +41,7 @@ class ExtractionResult:
     possible at all, and then `unsaved` says why. refused: how many others held a request to run a tool, and are not
     saved. failure: why no model answered; None also where there was nothing to read. read: how many messages the model
     read. left_out: how many it did not. is_cut: the end of the answer is missing, and with it memories. effort: of the
-    call.
+    call. provider, model: who answered.
     """
 
     memories: tuple[ExtractedMemory, ...] = ()
@@ -53,6 +53,8 @@ class ExtractionResult:
     left_out: int = 0
     is_cut: bool = False
     effort: Effort = field(default_factory=Effort)
+    provider: str = ""
+    model: str = ""
 
     @property
     def is_configured(self) -> bool:
@@ -93,32 +95,70 @@ def memories_extract(
     chosen = select_salient_messages(heard, deltas, salience, rng).selected_messages
     if not chosen:
         return ExtractionResult(left_out=len(messages))
-    answer = chat(
+    found = memories_find(
         actor=access.actor,
-        purpose=PURPOSE,
         user_id=owner.user_id or "",
-        request=extraction_request(chosen, rng),
-        schema=Extraction,
-        partial_ok=True,
+        messages=chosen,
         providers=providers,
         clock=clock,
         rng=rng,
         sleep=sleep,
     )
-    result = ExtractionResult(read=len(chosen), left_out=len(messages) - len(chosen), effort=answer.effort)
-    if isinstance(answer, ChatFailure):
-        return replace(result, failure=answer)
-    origin = Provenance(
-        owner, chosen, base_confidence, session_id, {"provider": answer.provider, "model": answer.model}
-    )
-    memories = harmless(answer.value.memories)
-    refused = len(answer.value.memories) - len(memories)
-    result = replace(result, memories=tuple(memories), refused=refused, is_cut=answer.is_cut)
-    if not memories:
+    result = replace(found, left_out=len(messages) - len(chosen))
+    if not found.memories:
         return result
-    drafts = [make_draft(memory, origin) for memory in memories]
+    origin = Provenance(owner, chosen, base_confidence, session_id, {"provider": found.provider, "model": found.model})
+    drafts = [make_draft(memory, origin) for memory in found.memories]
     try:
         outcomes = memory_save_many(access=access, drafts=drafts, clock=clock)
     except UnavailableError as error:
         return replace(result, unsaved=error)
     return replace(result, outcomes=tuple(outcomes))
+
+
+def memories_find(
+    *,
+    actor: str,
+    user_id: str,
+    messages: Sequence[ConversationMessage],
+    model: ChosenModel | None = None,
+    partial_ok: bool = True,
+    providers: Sequence[ChatProvider] | None = None,
+    policy: GatewayPolicy | None = None,
+    clock: Clock = SYSTEM_CLOCK,
+    rng: RNG = SYSTEM_RNG,
+    sleep: Callable[[float], None] = time.sleep,
+) -> ExtractionResult:
+    """Have a model read messages, and return what it finds worth remembering. Saves nothing.
+
+    messages: at least one, all `readable`. model: the one to ask; None for the configured ones. partial_ok: what is
+    whole of an answer that was cut is used; else the model is asked again, and a second such answer is a failure.
+
+    Raises OpenTransactionError.
+    """
+    request = extraction_request(messages, rng)
+    answer = chat(
+        actor=actor,
+        purpose=PURPOSE,
+        user_id=user_id,
+        request=request if model is None else model.ask(request),
+        schema=Extraction,
+        partial_ok=partial_ok,
+        providers=providers if model is None else (model.provider,),
+        policy=policy,
+        clock=clock,
+        rng=rng,
+        sleep=sleep,
+    )
+    result = ExtractionResult(read=len(messages), effort=answer.effort)
+    if isinstance(answer, ChatFailure):
+        return replace(result, failure=answer)
+    memories = harmless(answer.value.memories)
+    return replace(
+        result,
+        memories=tuple(memories),
+        refused=len(answer.value.memories) - len(memories),
+        is_cut=answer.is_cut,
+        provider=answer.provider,
+        model=answer.model,
+    )
