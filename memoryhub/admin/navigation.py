@@ -16,7 +16,7 @@ MAX_BADGE = 999
 
 # Group -> title, icon and model of each list. A list is hidden from users who may not view its model.
 LISTS: tuple[tuple[str, tuple[tuple[str, str, str], ...]], ...] = (
-    ("Memory", (("Memories", "neurology", "semantic.memory"),)),
+    ("Memory", (("Memories", "neurology", "semantic.memory"), ("Notes", "description", "notes.noteversion"))),
     (
         "Conflicts",
         (

@@ -1,6 +1,7 @@
 """Every page of the admin: there for a superuser, closed to everybody else."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -14,11 +15,12 @@ from django.utils import timezone
 from django_q.models import Failure, OrmQ, Schedule
 from django_q.tasks import async_task
 
-from apps.core.domain.scope import Permission, Scope
+from apps.core.domain.scope import Permission, Scope, system_access
 from apps.core.models import ApiKey
 from apps.core.services import key_create
 from apps.episodic.models import RetentionPolicy
 from apps.llm.models import Price, ToolRunDay
+from apps.notes.services import main_append
 from apps.rules.models import MergeRule
 from apps.rules.services import rule_register
 from apps.semantic.consolidation.services import consolidation_create
@@ -36,7 +38,7 @@ by_label = pytest.mark.parametrize("model", MODELS, ids=lambda model: model._met
 
 
 @pytest.fixture
-def full(remember: Callable[..., Memory], subscriber: None) -> None:
+def full(remember: Callable[..., Memory], subscriber: None, notes_dir: Path) -> None:
     """At least one row of each model that the admin shows."""
     remember("Ana prefers tea", metadata={"tool": "chat"}, keywords=("tea",), context="at breakfast")
     remember("Ana lives in Lisbon.", user="ben")
@@ -49,6 +51,7 @@ def full(remember: Callable[..., Memory], subscriber: None) -> None:
     rule_register(document={"name": "kitchen"}, actor="test")
     consolidation_create(name="nightly")
     judge_get()
+    main_append(access=system_access("test"), user_id="ana", entry="Ana prefers tea")
     timeline.event()
     timeline.warning()
     bridge.pruned_event()

@@ -1,0 +1,5 @@
+"""Pages of the admin."""
+
+from apps.notes.admin import versions
+
+__all__ = ["versions"]

@@ -1,0 +1,183 @@
+"""Notes in the admin: each file with its versions, what each changed, and their restoration."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models.functions import MD5
+from django.http import HttpRequest, HttpResponse
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from unfold.admin import ModelAdmin
+from unfold.dataclasses import ActionDialog
+from unfold.decorators import action, display
+
+from apps.core.admin.kit import (
+    NOTHING,
+    ReadOnly,
+    apply_on_page,
+    badge_column,
+    choice_badge,
+    column,
+    filesize,
+    link,
+    moment_column,
+    monospace,
+    preformatted,
+    required_permission,
+    stacked,
+    two_lines,
+)
+from apps.core.admin.lists import BoundedPaginator, UserFilter, as_uuid, comparable
+from apps.notes.domain.diff import compare_lines
+from apps.notes.files.changes import place_of
+from apps.notes.models import ChangeKind, NoteVersion
+from apps.notes.selectors import version_text
+from apps.notes.services import note_restore
+
+KIND_COLOURS = {
+    "append": "success", "edit": "info", "restore": "info", "found": "warning", "kept": "danger",
+}  # fmt: skip
+# A longer text is not rendered on a page.
+MAX_SHOWN_CHARS = 200_000
+PAGE = "admin:notes_noteversion_change"
+NOUN = ("version", "versions")
+RESTORE_DIALOG = ActionDialog(
+    title="Restore this version?",
+    description="The file gets this text. What it has now stays as a version, so this can be undone.",
+    form_class=None,
+    form_submit_text="Restore",
+)
+
+
+class VersionsFilter(admin.SimpleListFilter):
+    """Show each note once, with its latest version, or all versions."""
+
+    title, parameter_name = "versions", "versions"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [("all", "All versions")]
+
+    def choices(self, changelist: Any) -> Any:
+        yield {
+            "selected": self.value() is None,
+            "query_string": changelist.get_query_string(remove=[self.parameter_name]),
+            "display": "The latest of each note",
+        }
+        for value, title in self.lookup_choices:
+            query = changelist.get_query_string({self.parameter_name: value})
+            yield {"selected": self.value() == value, "query_string": query, "display": title}
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[NoteVersion]) -> QuerySet[NoteVersion]:
+        return queryset if self.value() == "all" else latest_only(queryset)
+
+
+def latest_only(versions: QuerySet[NoteVersion]) -> QuerySet[NoteVersion]:
+    """Return the latest version of each note that its file had."""
+    newer = NoteVersion.objects.annotate(digest=MD5("place")).filter(
+        user_id=OuterRef("user_id"), digest=MD5(OuterRef("place")), number__gt=OuterRef("number")
+    )
+    return versions.exclude(kind=ChangeKind.KEPT).exclude(Exists(newer.exclude(kind=ChangeKind.KEPT)))
+
+
+@admin.register(NoteVersion)
+class NoteVersionAdmin(ReadOnly, ModelAdmin):
+    """Notes and their versions, read-only; restoring one goes through the services."""
+
+    list_display = ["note", "kind_now", "changed_by", "size_now", "when"]
+    list_filter = [VersionsFilter, UserFilter, "kind"]
+    list_filter_submit = True
+    list_fullwidth = True
+    list_disable_select_all = True
+    list_per_page = 50
+    show_full_result_count = False
+    show_facets = admin.ShowFacets.NEVER
+    paginator = BoundedPaginator
+    ordering = ["-id"]
+    search_fields = ["uuid"]  # shows the box; `get_search_results` decides
+    search_help_text = "A user, the beginning of a path such as daily/2026-03, or an id"
+    actions_detail = ["restore_this"]
+    fieldsets = [
+        (None, {"fields": ["whose", "path", ("what", "author", "when"), "neighbours"]}),
+        ("What it changed", {"fields": ["difference"], "classes": ["tab"]}),
+        ("Whole text", {"fields": ["full_text"], "classes": ["tab"]}),
+        ("Details", {"fields": [("number", "size_now"), "digest", "operation", "uuid"], "classes": ["tab"]}),
+    ]
+    readonly_fields = [
+        "whose", "path", "what", "author", "when", "neighbours", "difference", "full_text", "number", "size_now",
+        "digest", "operation", "uuid",
+    ]  # fmt: skip
+    empty_text = "No notes yet. They are made when something is added to MEMORY.md or to a daily log."
+
+    class Media:
+        css = {"all": ["notes/notes.css"]}
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[NoteVersion], search_term: str
+    ) -> tuple[QuerySet[NoteVersion], bool]:
+        """Find versions by their id, by a whole user id, or by how the path begins."""
+        term = comparable(search_term)
+        if not term:
+            return queryset, False
+        if (uuid := as_uuid(term)) is not None:
+            return queryset.filter(uuid=uuid), False
+        return queryset.filter(Q(user_id=term) | Q(place__startswith=term)), False
+
+    # Columns and fields
+
+    kind_now = badge_column("kind", "Change", KIND_COLOURS)
+    when = moment_column("at", "At", ordering="id")
+    size_now = column("Size", lambda version: filesize(version.size), ordering="size")
+    whose = column("Whose", lambda version: version.user_id)
+    path = column("Note", lambda version: version.place)
+    what = column("Change", lambda version: choice_badge(version, "kind", KIND_COLOURS))
+    digest = column("SHA-256", lambda version: monospace(version.sha256))
+    changed_by = column("By", lambda version: version.author)
+
+    @display(description="Note", ordering="place")
+    def note(self, version: NoteVersion) -> SafeString:
+        return two_lines(version.place, f"{version.user_id}, version {version.number}")
+
+    @display(description="Other versions")
+    def neighbours(self, version: NoteVersion) -> SafeString | str:
+        others = NoteVersion.objects.of(version.user_id, place_of(version))
+        before = others.filter(number__lt=version.number).order_by("-number").first()
+        after = others.filter(number__gt=version.number).order_by("number").first()
+        links = [
+            link(PAGE, one.pk, f"{words}: version {one.number}, {one.get_kind_display()}")
+            for words, one in (("Before", before), ("After", after))
+            if one is not None
+        ]
+        return stacked("", "The only one") if not links else format_html_join(" · ", "{}", ((one,) for one in links))
+
+    @display(description="")
+    def difference(self, version: NoteVersion) -> SafeString | str:
+        """Compare with the version that the file had before; of a text that was kept aside, with what won."""
+        before = NoteVersion.objects.of(version.user_id, place_of(version)).current()
+        base = before.filter(number__lt=version.number).order_by("-number").first()
+        lines = compare_lines(shown(base) if base else "", shown(version))
+        if not lines:
+            return NOTHING
+        rows = ((line.kind.value, line.marked) for line in lines)
+        return format_html(
+            '<div class="mh-diff" tabindex="0">{}</div>',
+            format_html_join("", '<span class="mh-diff-{}">{}</span>', rows),
+        )
+
+    @display(description="")
+    def full_text(self, version: NoteVersion) -> SafeString:
+        text = shown(version)
+        if len(text) <= MAX_SHOWN_CHARS:
+            return preformatted(text)
+        return preformatted(text[:MAX_SHOWN_CHARS] + "\n\nThe rest is not shown here.")
+
+    @action(description="Restore", icon="undo", permissions=["view", "restore"], dialog=RESTORE_DIALOG)
+    def restore_this(self, request: HttpRequest, form: Any, object_id: str) -> HttpResponse:
+        return apply_on_page(self, request, object_id, note_restore, noun=NOUN, done="restored")
+
+    has_restore_permission = required_permission("notes.change_noteversion")
+
+
+def shown(version: NoteVersion) -> str:
+    """Return the text of a version; what is not UTF-8 is marked."""
+    return version_text(version).decode(errors="replace")
