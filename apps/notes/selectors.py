@@ -8,12 +8,23 @@ from apps.core.domain.scope import Access
 from apps.notes.domain.places import DAILY_FOLDER, NotePlace
 from apps.notes.files import changes
 from apps.notes.files.changes import Note
+from apps.notes.files.config import ReadConfig, config_of, config_read
 from apps.notes.files.owner import folder_of, owner_to_read
 from apps.notes.files.versions import text_of
 from apps.notes.models import NoteVersion
 from apps.notes.querysets import NoteVersionQuerySet
 
-__all__ = ["Note", "NoteVersion", "daily_list", "note_get", "note_versions", "version_get", "version_text"]
+__all__ = [
+    "Note",
+    "NoteVersion",
+    "config_get",
+    "config_of",
+    "daily_list",
+    "note_get",
+    "note_versions",
+    "version_get",
+    "version_text",
+]
 
 
 def note_get(access: Access, user_id: str | None, place: NotePlace, *, clock: Clock = SYSTEM_CLOCK) -> Note:
@@ -47,3 +58,8 @@ def version_get(access: Access, uuid: UUID) -> NoteVersion:
 def version_text(version: NoteVersion) -> bytes:
     """Return the whole text of a version."""
     return text_of(version)
+
+
+def config_get(access: Access, user_id: str | None, *, clock: Clock = SYSTEM_CLOCK) -> ReadConfig:
+    """Return the settings of a user, with what is wrong with their file. Raises NotFoundError outside the bound."""
+    return config_read(owner_to_read(access, user_id), clock=clock)

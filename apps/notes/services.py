@@ -1,6 +1,8 @@
 """The door of `notes` for writes."""
 
+from collections.abc import Mapping
 from datetime import UTC, date, datetime
+from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
@@ -11,6 +13,7 @@ from apps.core.domain.scope import Access
 from apps.notes.domain.places import MAIN, NotePlace, daily_place
 from apps.notes.files import changes
 from apps.notes.files.changes import NoteChangedError
+from apps.notes.files.config import ReadConfig, config_change
 from apps.notes.files.owner import owner_to_write
 from apps.notes.files.watch import look_at_changed
 from apps.notes.models import NoteVersion
@@ -18,6 +21,7 @@ from apps.notes.selectors import version_get
 
 __all__ = [
     "NoteChangedError",
+    "config_update",
     "daily_append",
     "daily_of",
     "main_append",
@@ -103,3 +107,14 @@ def note_restore(*, access: Access, uuid: UUID, clock: Clock = SYSTEM_CLOCK) -> 
 def notes_look(*, clock: Clock = SYSTEM_CLOCK) -> int:
     """Record what was changed on the disk lately, of all users. Return how many notes were read."""
     return look_at_changed(clock)
+
+
+def config_update(
+    *, access: Access, user_id: str | None, values: Mapping[str, Any], clock: Clock = SYSTEM_CLOCK
+) -> ReadConfig:
+    """Set some settings of a user, by their names in camelCase, with values that `ConfigInput` has checked.
+
+    Raises ForbiddenError, InvalidInputError, ConflictError for a file that cannot be read, UnavailableError.
+    """
+    owner = owner_to_write(access, user_id)
+    return config_change(owner, values, author=access.actor, clock=clock)

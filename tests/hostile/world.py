@@ -74,6 +74,11 @@ ROUTES: dict[str, dict[str, Any]] = {
     "api/rules/<str:name>/rehearse": {
         "POST": {"changes": {"detection": {"keyword_threshold": 0}}, "user_id": "ana", "neighbours": True}
     },
+    "api/memory/config": {
+        "GET": None,
+        "PUT": {"enabled": False, "user_id": "ana"},
+        "PATCH": {"enabled": False, "user_id": "ana"},
+    },
     "api/memory/main": {"GET": None, "PUT": {"text": "a new one", "user_id": "ana"}},
     "api/memory/main/entries": {"POST": {"entry": "a new one", "user_id": "ana"}},
     "api/memory/daily": {"GET": None},

@@ -44,6 +44,8 @@ class NotePlace:
 
 
 MAIN = NotePlace((MAIN_NAME,))
+# The settings of the person: no note, but kept like one, with its versions.
+CONFIG = NotePlace(("memory-config.json",))
 
 
 def daily_place(day: date) -> NotePlace:

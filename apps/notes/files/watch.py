@@ -10,7 +10,7 @@ from django.conf import settings
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock
 from apps.core.domain.errors import MemoryHubError
 from apps.notes.domain.names import user_of
-from apps.notes.domain.places import USERS_FOLDER, NotePlace
+from apps.notes.domain.places import CONFIG, USERS_FOLDER, NotePlace
 from apps.notes.files.changes import note_read
 from apps.notes.files.folder import Folder
 from apps.notes.files.owner import folder_of
@@ -50,8 +50,8 @@ def newest_versions(user_id: str) -> Iterator[NoteVersion]:
 
 
 def places_with_times(folder: Folder) -> Iterator[tuple[NotePlace, float]]:
-    """Yield each note with when its file was written last, in seconds since 1970."""
-    for place in folder.places():
+    """Yield each note, and the settings, with when its file was written last, in seconds since 1970."""
+    for place in (*folder.places(), CONFIG):
         with contextlib.suppress(MemoryHubError):  # deleted since, or out of reach
             if (changed_at := folder.changed_at(place)) is not None:
                 yield place, changed_at

@@ -1,6 +1,7 @@
-"""The store of notes: the files of users, and their versions."""
+"""The store of notes: the files of users with their settings, and the versions of all of them."""
 
 import base64
+import contextlib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -8,8 +9,9 @@ from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import MAX_IDENTIFIER_CHARS
 from apps.core.personal.store import ExportRequest, Line, LineError, PersonalStore
 from apps.core.steps import Step, no_step
-from apps.notes.domain.places import NotePlace, parse_place
+from apps.notes.domain.places import CONFIG, NotePlace, parse_place
 from apps.notes.domain.text import digest
+from apps.notes.files.folder import Folder
 from apps.notes.files.lock import notes_lock
 from apps.notes.files.owner import folder_of
 from apps.notes.files.watch import find_users
@@ -46,7 +48,7 @@ class NoteStore(PersonalStore):
             return
         for user in [scope.user_id] if scope.user_id is not None else find_users():
             folder = folder_of(user)
-            for place in folder.places():
+            for place in files_of(folder):
                 try:
                     text = folder.read(place)
                 except MemoryHubError:
@@ -71,17 +73,20 @@ class NoteStore(PersonalStore):
 
     def count(self, user_id: str) -> int:
         """Return how many files and versions there are."""
-        return len(folder_of(user_id).places()) + NoteVersion.objects.filter(user_id=user_id).count()
+        return len(files_of(folder_of(user_id))) + NoteVersion.objects.filter(user_id=user_id).count()
 
     def is_empty(self) -> bool:
         """Return whether there are no versions and no files."""
-        return super().is_empty() and not any(folder_of(user).places() for user in find_users())
+        return super().is_empty() and not any(files_of(folder_of(user)) for user in find_users())
 
     def forget(self, user_id: str, step: Step = no_step) -> Iterator[int]:
         """Delete the files first, then the versions in chunks."""
         with notes_lock(user_id, of_forgotten=True):
             step("notes files")
-            yield folder_of(user_id).clear()
+            folder = folder_of(user_id)
+            files = len(files_of(folder))
+            folder.clear()
+            yield files
         while True:
             keys = list(NoteVersion.objects.filter(user_id=user_id).values_list("pk", flat=True)[:_CHUNK])
             if not keys:
@@ -96,6 +101,14 @@ class NoteStore(PersonalStore):
             yield "files of notes"
         if NoteVersion.objects.filter(user_id=user_id).exists():
             yield "versions of notes"
+
+
+def files_of(folder: Folder) -> list[NotePlace]:
+    """List the notes of a folder, and the settings where they are in a file."""
+    has_config = False
+    with contextlib.suppress(MemoryHubError):  # a folder that cannot be entered has no notes either
+        has_config = folder.changed_at(CONFIG) is not None
+    return [*folder.places(), *([CONFIG] if has_config else [])]
 
 
 def text_fields(text: bytes) -> dict[str, Any]:

@@ -27,7 +27,30 @@ DAY_VERSION = {
 }
 NOTE = {"path": "MEMORY.md", "text": MAIN_TEXT, "sha256": MAIN_SHA, "exists": True, "is_utf8": True, "version": 1}
 
+CONFIG = {
+    "enabled": True,
+    "autoExtract": True,
+    "flushThreshold": 0.8,
+    "extractIntervalSeconds": 60,
+    "minNewMessages": 4,
+    "llmGatingEnabled": False,
+    "llmGatingModel": "gpt-4o-mini",
+    "llmExtractionEnabled": False,
+    "llmExtractionModel": "gpt-4o-mini",
+    "llmExtractionMaxMessages": 20,
+    "llmCompactionEnabled": False,
+    "llmCompactionModel": "gpt-4o-mini",
+    "llmCompactionFactThreshold": 30,
+    "llmCompactionAutoApply": False,
+    "problems": [],
+}
+
 EXAMPLES = {
+    "notes_config_retrieve": Example("Show the settings of notes", query=ANA, answer=CONFIG),
+    "notes_config_update": Example("Change settings of notes", body={**ANA, "flushThreshold": 0.8}, answer=CONFIG),
+    "notes_config_partial_update": Example(
+        "Change single settings of notes", body={**ANA, "autoExtract": True}, answer=CONFIG
+    ),
     "notes_main_append": Example(
         "Add a fact to MEMORY.md",
         body={

@@ -1,0 +1,125 @@
+"""Settings of a person's notes as `memory-config.json` has them (spec 001, `MemoryConfig`)."""
+
+import json
+import re
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import Field, dataclass, field, fields, replace
+from typing import Any
+
+MAX_MODEL_CHARS = 200
+DEFAULT_MODEL = "gpt-4o-mini"
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """The least and the greatest value of a number, both included."""
+
+    least: float
+    greatest: float
+
+
+def number(default: float, least: float, greatest: float) -> Any:
+    """Return a field of a number within limits."""
+    return field(default=default, metadata={"range": Range(least, greatest)})
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryConfig:
+    """Settings of one person's notes. The file and the API have the same names in camelCase.
+
+    enabled: whether conversations are listened to at all. auto_extract: whether facts are extracted after a turn.
+    flush_threshold: the share of the context window at which notes are flushed. min_new_messages: fewer than these
+    since the last extraction wait for more.
+    """
+
+    enabled: bool = True
+    auto_extract: bool = True
+    flush_threshold: float = number(0.75, 0.01, 1.0)
+    extract_interval_seconds: int = number(60, 0, 86_400)
+    min_new_messages: int = number(4, 1, 1_000)
+    llm_gating_enabled: bool = False
+    llm_gating_model: str = DEFAULT_MODEL
+    llm_extraction_enabled: bool = False
+    llm_extraction_model: str = DEFAULT_MODEL
+    llm_extraction_max_messages: int = number(20, 1, 200)
+    llm_compaction_enabled: bool = False
+    llm_compaction_model: str = DEFAULT_MODEL
+    llm_compaction_fact_threshold: int = number(30, 1, 100_000)
+    llm_compaction_auto_apply: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigProblem:
+    """Something that is wrong with a file of settings. attr: the setting in camelCase; None for the whole file."""
+
+    code: str
+    detail: str
+    attr: str | None = None
+
+
+class BrokenConfigError(Exception):
+    """A file of settings that is no JSON object. Its text says why, without what is in the file."""
+
+
+def camel_name(name: str) -> str:
+    """Return the name that a setting has in the file and in the API."""
+    return re.sub(r"_([a-z])", lambda found: found[1].upper(), name)
+
+
+SETTINGS: Mapping[str, Field[Any]] = {camel_name(each.name): each for each in fields(MemoryConfig)}
+
+
+def parse_config(text: bytes) -> tuple[MemoryConfig, tuple[ConfigProblem, ...]]:
+    """Return the settings of a file, with what is wrong with single ones; those and missing ones have their defaults.
+
+    Raises BrokenConfigError for a text that is not an object of JSON in UTF-8.
+    """
+    values, problems = {}, []
+    for name, value in parse_object(text).items():
+        if name not in SETTINGS:
+            continue
+        checked, expected = check(SETTINGS[name], value)
+        if expected is None:
+            values[SETTINGS[name].name] = checked
+        else:
+            default = json.dumps(SETTINGS[name].default)
+            detail = f"Expected {expected}: the default {default} is used."
+            problems.append(ConfigProblem("invalid_setting", detail, name))
+    return replace(MemoryConfig(), **values), tuple(problems)
+
+
+def parse_object(text: bytes) -> dict[str, Any]:
+    """Return the object that a file has; an empty one for a file without any text. Raises BrokenConfigError."""
+    try:
+        plain = text.decode("utf-8-sig")
+        document = json.loads(plain) if plain.strip() else {}
+    except UnicodeDecodeError as error:
+        raise BrokenConfigError("is not UTF-8") from error
+    except (ValueError, RecursionError) as error:
+        raise BrokenConfigError("is not JSON") from error
+    if not isinstance(document, dict):
+        raise BrokenConfigError("is not an object of JSON")
+    return document
+
+
+def check(setting: Field[Any], value: Any) -> tuple[Any, str | None]:
+    """Return a value as the setting has it, and what is expected instead where it cannot be that."""
+    if isinstance(setting.default, bool):
+        return value, None if isinstance(value, bool) else "true or false"
+    if isinstance(setting.default, str):
+        return value, None if is_model(value) else f"the name of a model of at most {MAX_MODEL_CHARS} characters"
+    limits: Range = setting.metadata["range"]
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    is_in_range = is_number and limits.least <= value <= limits.greatest
+    if isinstance(setting.default, int):
+        expected = f"a whole number from {limits.least:.0f} to {limits.greatest:.0f}"
+        return (int(value), None) if is_in_range and value == int(value) else (value, expected)
+    return (float(value), None) if is_in_range else (value, f"a number from {limits.least} to {limits.greatest}")
+
+
+def is_model(value: Any) -> bool:
+    """Return whether a value can be the name of a model."""
+    if not isinstance(value, str) or not value.strip() or len(value) > MAX_MODEL_CHARS:
+        return False
+    return all(unicodedata.category(char) not in {"Cc", "Cs"} for char in value)
