@@ -1,0 +1,321 @@
+"""Facts in English sentences.
+
+The content of a fact is the sentence of the person, from the clause that says it on, without what only opens it. It is
+not brought into another form ("User lives in Oslo"): MEMORY.md is read and edited by the person, their own sentence
+is never wrong about what they said, and the conflict engine reads the first person as that of the user.
+"""
+
+import re
+from collections.abc import Iterable
+from datetime import date
+
+from apps.notes.domain.extraction import english_person, english_rules
+from apps.notes.domain.extraction.dates import ENGLISH_DATE, resolve_dates
+from apps.notes.domain.extraction.fact import Found
+from apps.notes.domain.extraction.pattern import Pattern
+from apps.notes.domain.extraction.prose import has_mask
+from apps.rules.domain.statements.english import strip_openers
+from apps.rules.domain.statements.read import read_sentence
+from apps.rules.domain.statements.statement import Mood, Statement
+
+MAX_CONTENT_CHARS = 240
+_LEAD = re.compile(
+    r"^(?:(?:and|but|so|also|well|oh|ok(?:ay)?|yes|yeah|yep|no|nope|sure|right|hmm|um|uh|hey|hi|hello|thanks"
+    r"|thank you|anyway|because|since|although"
+    r"|though|whereas|while|now that|as|like|plus|by the way|btw|fyi|just so you know|for (?:the record|context"
+    r"|reference|your information)|as (?:you know|i (?:said|mentioned))"
+    r"|(?:please |and |also |do )*(?:remember|note|keep in mind|bear in mind|don't forget|do not forget"
+    r"|be aware|know)(?: that)?(?=,? (?:i|my|we|our|the)\b|:)"
+    r"|i (?:just )?(?:want|wanted|should|need) (?:you to know|to (?:mention|say|add|let you know"
+    r"|tell you))(?: that)?|let me tell you(?: that)?|you should know(?: that)?|did i (?:tell"
+    r"|mention)(?: to)?(?: you)?(?: that)?"
+    r"|honestly|actually|in fact|personally|frankly|to be honest|tbh|in general|generally|basically|luckily"
+    r"|fortunately|unfortunately|sadly|finally"
+    r"|speaking of which|on another note|one more thing|another thing|first of all|first|second|secondly|also"
+    r"|lol|haha|wow|cool|great|nice|awesome|perfect|good"
+    r"|the thing is|fun fact|about me|a bit about me|background|context|reminder|note|update|quick update"
+    r"|heads up|good news|bad news|news)\b[\s,:.!–—-]*(?:that (?=i\b))?)+",
+    re.IGNORECASE,
+)
+_REMEMBERS = re.compile(
+    r"(?:^|[\s,])(?:(?:please|kindly|can you|could you|also|and) )*(?:remember|keep in mind|bear in mind"
+    r"|don't forget|do not forget|take note|make a note|note|save this|store this|memori[sz]e|(?:write"
+    r"|jot) (?:this )?down)\b(?! (?:to|when|how|what|if|where|who|why|me|you|the time)\b)",
+    re.IGNORECASE,
+)
+_CLOSER = re.compile(
+    r"[\s,]*(?:\b(?:by the way|btw|fyi|lol|haha+|you know|thanks|thank you|please remember(?: (?:it|that"
+    r"|this))?|just so you know|i think|i guess|though|tho|actually|right|ok(?:ay)?|remember|xd)|[:;]-?[)(DPp]"
+    r"|<3)[\s.!]*$",
+    re.IGNORECASE,
+)
+_JOKE = re.compile(
+    r"(?:^|\s)/s\b|\b(?:just kidding|j/?k|only joking|just joking|yeah,? right|as if|sarcasm|said no one ever"
+    r"|not really|kidding)\b",
+    re.IGNORECASE,
+)
+# Someone else's words, or a part that is played.
+_PLAYED = re.compile(
+    r"\b(?:pretend|role-?play|act as|imagine|suppose|let's say|hypothetically|for example|e\.g\.|for instance"
+    r"|in the (?:story|novel|book|film|movie|game|song|poem)|my character|the character|the narrator|lorem"
+    r"|once upon a time)\b",
+    re.IGNORECASE,
+)
+# A subject that names nothing, and objects that point to something outside the sentence.
+_POINTS = re.compile(
+    r"(?:it|this|that|these|those|they|he|she|there|here|which|who|what|one|both|some|none|all of (?:it|them)"
+    r"|his|her|their|its|you|your)\b",
+    re.IGNORECASE,
+)
+_ENDS_POINTING = re.compile(
+    r"\b(?:it|this|that|these|those|them|there|him|her|one|ones|so|too much|same|he|she|they|here)\W*$", re.IGNORECASE
+)
+_NEAR_POINTER = re.compile(
+    r"\b(?:it|them|him|they|he|she|these|those|this (?!(?:year|month|week|weekend|summer|winter|spring|autumn"
+    r"|fall|monday|tuesday|wednesday|thursday|friday|saturday|sunday|morning|evening|afternoon|project|repo"
+    r"|repository|codebase|app|team)\b)\w+|that (?:one|way|kind|stuff|thing)|you|your|the (?:same|other one"
+    r"|above|following))\b",
+    re.IGNORECASE,
+)
+_PRONOUN = re.compile(r"(he|she)(?='s\b|'ll\b|\b)|(his|her)\b", re.IGNORECASE)
+_MALE = re.compile(
+    r"\b(?:father|dad|daddy|papa|brother|son|husband|boyfriend|uncle|nephew|grand(?:pa|father|son)|fianc[eé]"
+    r"|godfather|landlord)\b",
+    re.IGNORECASE,
+)
+_FEMALE = re.compile(
+    r"\b(?:mother|mom|mum|mommy|sister|daughter|wife|girlfriend|aunt|niece|gran(?:dma|ny)?|grand(?:mother"
+    r"|daughter)|fianc[eé]e|godmother|landlady)\b",
+    re.IGNORECASE,
+)
+_RELATED = re.compile(
+    r"^(?:one of )?(my|our) ((?:[\w-]+ ){0,2}?[\w-]+?)(?:,? ((?-i:[A-Z])[\w-]+))?,?(?='s\b| )", re.IGNORECASE
+)
+_NAMED = re.compile(r"(?:is|'s) (?:called|named)? ?((?-i:[A-Z])[\w-]+)")
+_REQUEST = re.compile(
+    r"^(?:please |kindly |can you |could you |will you |would you |i want you to |i need you to "
+    r"|i'd like you to |i would like you to |again, )+",
+    re.IGNORECASE,
+)
+_BETWEEN = re.compile(r"^[\s,:;–—-]+|[\s,:;–—-]+$")
+_ORDERED = english_rules.INSTRUCTIONS
+_STATED = (
+    *english_rules.DECISIONS,
+    *english_person.PLANS[:2],
+    *english_person.PREFERENCES,
+    *english_person.PEOPLE[:2],
+    *english_person.ABOUT,
+    *english_person.PLANS[2:],
+    *english_person.PEOPLE[2:],
+)
+# Sentences that begin with a word of these cannot be a fact, or ask for one thing now.
+_FIRST_WORD = re.compile(r"[\w']+")
+
+
+class EnglishReader:
+    """Reads the sentences of one turn in their order, so that "she" of a sentence is the sister of the one before."""
+
+    def __init__(self, at: date | None) -> None:
+        """at: the day of the turn, None where it is not known."""
+        self.at = at
+        self.person = ""
+
+    def read(self, sentence: str) -> list[Found]:
+        """Return the facts of a sentence, in its order."""
+        person, self.person = self.person, ""
+        text = _CLOSER.sub("", sentence).strip()
+        if len(text) < 6 or _JOKE.search(text) or _PLAYED.search(text):
+            return []
+        remembers = bool(_REMEMBERS.search(text[:80]))
+        ordered = find_order(text)
+        if ordered:
+            return [ordered] if is_complete(ordered.content) or remembers else []
+        if has_mask(text):
+            return []
+        corrects = strip_openers(text)[1]
+        plain = refer_to(_LEAD.sub("", text), person)
+        statements = read_sentence(plain) if plain else []
+        found = self.facts_of(plain, statements, corrects)
+        if not found and remembers and plain != text:
+            found = remembered(plain, statements)
+        if found:
+            self.person = person_of(found[-1].content) or (person if person and person in found[-1].content else "")
+        return found
+
+    def facts_of(self, text: str, statements: list[Statement], corrects: bool) -> list[Found]:
+        """Return the facts of the clauses of a sentence. A clause that is no fact belongs to the one before it."""
+        found: list[Found] = []
+        corrects = corrects or any(statement.corrects for statement in statements)
+        spans = spans_of(text, statements)
+        open_end = False
+        for statement, (start, end) in zip(statements, spans, strict=True):
+            clause = _LEAD.sub("", _BETWEEN.sub("", text[start:end]))
+            begun = match(clause, statement.mood)
+            if begun and (not open_end or found[-1].pattern != begun.name or starts_anew(clause)):
+                found.append(self.make(clause, begun, corrects))
+                open_end = True
+            elif open_end and statement.mood in (Mood.ASSERTION, Mood.PLAN) and not is_own_sentence(clause):
+                joined = extended(text, found[-1].quote, end)
+                if joined:
+                    found[-1] = self.make(joined, begun_again(found[-1]), corrects)
+            else:
+                open_end = False
+        return [fact for fact in found if is_complete(fact.content)]
+
+    def make(self, clause: str, pattern: Pattern, corrects: bool) -> Found:
+        """Return the fact that a clause states."""
+        return Found(written(clause, self.at), pattern.category, clause, pattern.confidence, pattern.name, corrects)
+
+
+_BY_NAME = {pattern.name: pattern for pattern in (*_STATED, *_ORDERED, *english_person.LAST)}
+
+
+def begun_again(found: Found) -> Pattern:
+    """Return the pattern of a fact."""
+    return _BY_NAME[found.pattern]
+
+
+def match(clause: str, mood: Mood) -> Pattern | None:
+    """Return the first pattern that a clause of some mood matches."""
+    for pattern in _STATED:
+        if mood in pattern.moods and pattern.regex.match(clause):
+            if pattern.needs_date and not has_date(clause):
+                continue
+            return pattern
+    return None
+
+
+def has_date(clause: str) -> bool:
+    """Return whether a clause says when, and not a day that is over."""
+    return any(
+        not (
+            found["ago"]
+            or (found["day"] or "").lower() == "yesterday"
+            or (found["which"] or found["span_which"] or "").lower() in ("last", "since", "every", "each")
+        )
+        for found in ENGLISH_DATE.finditer(clause)
+    ) or bool(
+        re.search(
+            r"\b(?:at|by) \d{1,2}(?::\d\d)? ?(?:am|pm)\b|\bin (?:january|february|march|april|may|june|july"
+            r"|august|september|october|november|december)\b|\b(?:this|next) (?:summer|winter|spring|autumn"
+            r"|fall|semester|quarter)\b|\bin 20\d\d\b",
+            clause,
+            re.IGNORECASE,
+        )
+    )
+
+
+def find_order(text: str) -> Found | None:
+    """Return the standing instruction that a sentence is, whatever its clauses."""
+    if text.rstrip().endswith("?") and not re.match(r"(?:can|could|will|would) you", text, re.IGNORECASE):
+        return None
+    plain = _LEAD.sub("", text)
+    if not plain:
+        return None
+    mood = mood_of_whole(plain)
+    plain = _REQUEST.sub("", plain)
+    for pattern in _ORDERED:
+        if mood in pattern.moods and pattern.regex.match(plain):
+            return Found(written(plain.rstrip("? "), None), pattern.category, plain, pattern.confidence, pattern.name)
+    return None
+
+
+def mood_of_whole(text: str) -> Mood:
+    """Return the mood of a sentence: COMMAND where any clause of it orders something."""
+    moods = [statement.mood for statement in read_sentence(text)]
+    return Mood.COMMAND if Mood.COMMAND in moods else moods[0]
+
+
+def spans_of(text: str, statements: Iterable[Statement]) -> list[tuple[int, int]]:
+    """Return where in a sentence the clause of each statement is; all of it where that cannot be said."""
+    spans, at = [], 0
+    for statement in statements:
+        start = text.find(statement.body, at)
+        if start < 0:
+            spans.append((at if at < len(text) else 0, len(text)))
+            continue
+        at = start + len(statement.body)
+        spans.append((start, at))
+    return spans
+
+
+def extended(text: str, clause: str, end: int) -> str:
+    """Return a clause together with what follows it in the sentence, "" where that is too long."""
+    start = text.find(clause)
+    joined = text[start:end] if start >= 0 else ""
+    return joined if len(joined) <= MAX_CONTENT_CHARS else ""
+
+
+def starts_anew(clause: str) -> bool:
+    """Return whether a clause has its own subject of the first person."""
+    return bool(re.match(r"(?:i|i'm|i've|my|we|we're|we've|our)\b", clause, re.IGNORECASE))
+
+
+def is_own_sentence(clause: str) -> bool:
+    """Return whether a clause could be a sentence of its own that says nothing more of the one before it."""
+    return bool(
+        re.match(
+            r"(?:i|i'm|i've|i'll|my|we|we're|we've|we'll|our|you|your|that's|it's|this|that|it|can|could|please"
+            r"|what|how|thanks|let)\b",
+            clause,
+            re.IGNORECASE,
+        )
+    )
+
+
+def is_complete(content: str) -> bool:
+    """Return whether a sentence can be understood without what was said before it."""
+    if len(content) > MAX_CONTENT_CHARS or len(content.split()) < 2 or _POINTS.match(content):
+        return False
+    if _ENDS_POINTING.search(content) and len(content.split()) < 9:
+        return False
+    pointed = _NEAR_POINTER.search(content)
+    return pointed is None or len(content[: pointed.start()].split()) > 4
+
+
+def remembered(plain: str, statements: list[Statement]) -> list[Found]:
+    """Return what a person asks to remember where no other pattern knows it."""
+    if any(one.mood in (Mood.QUESTION, Mood.CONDITION) for one in statements):
+        return []
+    pattern = english_person.LAST[0]
+    content = written(plain, None)
+    return [Found(content, pattern.category, plain, pattern.confidence, pattern.name)] if is_complete(content) else []
+
+
+def written(clause: str, at: date | None) -> str:
+    """Return a clause as a sentence: with a capital letter, an end, and dates in brackets."""
+    plain = re.sub(r"^i\b", "I", re.sub(r"\bi(?='|\b(?=\s))", "I", clause.strip(" ,;:–—-")))
+    plain = plain[:1].upper() + plain[1:]
+    resolved = resolve_dates(plain.rstrip(" .!,;:…"), at)
+    return f"{resolved}."
+
+
+def refer_to(text: str, person: str) -> str:
+    """Return a sentence about "she" with the one person of the sentence before in her place."""
+    found = _PRONOUN.match(text) if person else None
+    if not found:
+        return text
+    word = found[0].lower()
+    other = _FEMALE if word in ("he", "his") else _MALE
+    if other.search(person):
+        return text
+    name = f"{person}'s" if found[2] else person
+    return name + text[found.end() :]
+
+
+def person_of(content: str) -> str:
+    """Return the one person whom a fact is about: "My sister Ana"; "" for the speaker, or for several."""
+    found = _RELATED.match(content)
+    if not found or not (
+        _MALE.search(found[2]) or _FEMALE.search(found[2]) or english_person.PEOPLE[1].regex.match(content)
+    ):
+        return ""
+    if found[2].endswith("s") and found[2] not in ("boss",):
+        return ""
+    named = _NAMED.search(content[found.end() :][:24])
+    name = found[3] or (named[1] if named else "")
+    return (
+        f"{found[1]} {found[2]} {name}".strip().capitalize()
+        if not name
+        else f"{found[1].capitalize()} {found[2]} {name}"
+    )

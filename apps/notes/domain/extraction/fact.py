@@ -1,0 +1,63 @@
+"""What is read from a conversation, and what is learnt from it."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+
+class Category(StrEnum):
+    """The kind of a fact, and the heading of MEMORY.md under which it is written."""
+
+    PREFERENCE = "Preferences"
+    ABOUT = "About"
+    PEOPLE = "People"
+    DECISION = "Decisions"
+    PLAN = "Plans"
+    INSTRUCTION = "Instructions"
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What one side said at once.
+
+    role: "user", "assistant", "system" or "tool". at: when, in the time zone of the speaker; relative dates are
+    resolved by it. speaker: a name, where several people write as users.
+    """
+
+    role: str
+    text: str
+    at: datetime | None = None
+    speaker: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """Something worth knowing in a later conversation.
+
+    content: a sentence that can be understood on its own, in the language and, wherever possible, the words of the
+    speaker. turn: its index in the turns. quote: the clause it was taken from. confidence: in [0, 1], how often facts
+    of this pattern are right. pattern: the name of the pattern, so why it was taken.
+    """
+
+    content: str
+    category: Category
+    turn: int
+    quote: str
+    confidence: float
+    pattern: str
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A fact that was read in a sentence, before it is compared with others.
+
+    corrects: its sentence takes something back. value: with `corrects`, all that was said instead ("I meant Bergen").
+    """
+
+    content: str
+    category: Category
+    quote: str
+    confidence: float
+    pattern: str
+    corrects: bool = False
+    value: str = ""

@@ -1,0 +1,128 @@
+"""What is known already: texts recalled from memory, and the facts found before in the same conversation."""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from apps.notes.domain.extraction.fact import Fact, Found
+from apps.retrieval.domain.text.languages import STOPWORDS
+from apps.retrieval.domain.text.stems import stem
+from apps.rules.domain.contradiction.detect import find_contradiction
+from apps.rules.domain.statements.chinese_folds import FOLD
+
+MAX_RECALLED_CHARS, MAX_RECALLED = 200_000, 5000
+# Earlier facts that a fact is compared with: the latest of the same kind.
+COMPARED = 6
+_SPLIT = re.compile(r"[\n。！？!?;；]+|(?<=[a-z0-9)]\.) ")
+_WORD = re.compile(r"[a-z0-9]+(?:'[a-z]+)?|[\u3400-\u9fff]+|[^\W\d_a-z]+")
+_BRACKETS = re.compile(r"\s*[(（][\d/:-]{4,}[)）]")
+_NOT = re.compile(r"\b(?:not|no|never|none|cannot)\b|n't\b|[不没無沒别別]")
+_SMALL = STOPWORDS | frozenset(
+    [
+        "i'm",
+        "i've",
+        "my",
+        "me",
+        "we",
+        "our",
+        "user",
+        "users",
+        "the",
+        "a",
+        "an",
+        "really",
+        "just",
+        "also",
+        "very",
+        "now",
+        "currently",
+    ]
+)
+_FIRST = re.compile(
+    r"\W*(?:i|i'm|i've|my|we|our|the user|user|我|我們|我们|用戶|用户|使用者)\b|\W*[我用]", re.IGNORECASE
+)
+
+
+def words_of(text: str) -> frozenset[str]:
+    """Return the words of a text that say something, without endings; pairs of characters of Chinese."""
+    found: set[str] = set()
+    for word in _WORD.findall(_BRACKETS.sub("", text).lower().translate(FOLD)):
+        if "\u3400" <= word[0] <= "\u9fff":
+            found.update(word[at : at + 2] for at in range(max(1, len(word) - 1)))
+        elif word not in _SMALL:
+            found.add(stem(word.removesuffix("'s"), "english"))
+    return frozenset(found)
+
+
+def is_negated(text: str) -> bool:
+    """Return whether a text has a word that denies."""
+    return _NOT.search(text.lower()) is not None
+
+
+class Recalled:
+    """Sentences of texts that the assistant was given from memory, by their words."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        """Read the sentences of the texts, up to MAX_RECALLED_CHARS and MAX_RECALLED."""
+        self.sentences: list[tuple[frozenset[str], bool, bool]] = []
+        self.places: dict[str, list[int]] = {}
+        left = MAX_RECALLED_CHARS
+        for text in texts:
+            for sentence in _SPLIT.split(text[:left]):
+                if sentence.strip() and len(self.sentences) < MAX_RECALLED:
+                    self.add(sentence)
+            left -= min(left, len(text))
+
+    def add(self, sentence: str) -> None:
+        words = words_of(sentence)
+        for word in words:
+            self.places.setdefault(word, []).append(len(self.sentences))
+        self.sentences.append((words, is_negated(sentence), bool(_FIRST.match(sentence.lstrip("-*• ")))))
+
+    def has(self, content: str) -> bool:
+        """Return whether a recalled sentence says all that a fact does: each of its words, and "not" where it does."""
+        words = words_of(content)
+        if not words or any(word not in self.places for word in words):
+            return False
+        rarest = min(words, key=lambda word: len(self.places[word]))
+        negated, first = is_negated(content), bool(_FIRST.match(content))
+        return any(
+            words <= known and negated is denied and (first is spoken or not first)
+            for known, denied, spoken in (self.sentences[at] for at in self.places[rarest])
+        )
+
+
+class Known:
+    """The facts of a conversation so far: each once, and of what was corrected the later."""
+
+    def __init__(self, recalled: Recalled) -> None:
+        self.recalled = recalled
+        self.found: dict[tuple[str, frozenset[str], bool], Fact] = {}
+
+    def add(self, found: Found, turn: int, prefix: str) -> None:
+        """Add a fact unless it is known, and take back those that it corrects."""
+        if self.recalled.has(found.content):
+            return
+        key = (prefix, words_of(found.content), is_negated(found.content))
+        for other in self.corrected(found, prefix):
+            del self.found[other]
+        if key in self.found:
+            return
+        content = prefix + found.content
+        self.found[key] = Fact(content, found.category, turn, found.quote, found.confidence, found.pattern)
+
+    def corrected(self, found: Found, prefix: str) -> Sequence[tuple[str, frozenset[str], bool]]:
+        """Return the keys of earlier facts of the same person that a fact contradicts."""
+        alike = [
+            key
+            for key, fact in self.found.items()
+            if key[0] == prefix and (fact.category is found.category or fact.pattern == found.pattern)
+        ]
+        return [
+            key
+            for key in alike[-COMPARED:]
+            if find_contradiction(self.found[key].content.removeprefix(prefix), found.content) is not None
+        ]
+
+    def facts(self) -> list[Fact]:
+        """Return the facts in the order in which they were said."""
+        return list(self.found.values())
