@@ -43,7 +43,7 @@ def note_versions(access: Access, user_id: str | None, place: NotePlace) -> Note
     """Return the versions of a note, after a look at the disk."""
     owner = owner_to_read(access, user_id)
     changes.note_read(owner, place)
-    return NoteVersion.objects.all().visible_to(access).of(owner, place)
+    return NoteVersion.objects.all().visible_to(access).of(owner, place).without_texts()
 
 
 def version_get(access: Access, uuid: UUID) -> NoteVersion:

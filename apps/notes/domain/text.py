@@ -8,6 +8,8 @@ import re
 from dataclasses import dataclass
 
 _FENCE = re.compile(rb" {0,3}(`{3,}|~{3,})")
+# A line that may be one of them, with the line end before it.
+_MARKED = re.compile(rb"[\r\n] {0,3}[#`~][^\r\n]*")
 _HEADING = re.compile(rb" {0,3}(#{1,6})[ \t]+")
 
 
@@ -88,8 +90,8 @@ def find_section(text: bytes, category: str) -> tuple[int, int] | None:
 def headings(text: bytes) -> list[tuple[int, int, str]]:
     """List the headings outside of code: offset, level and title."""
     found, offset, fence = [], front_matter_end(text), b""
-    for line in text[offset:].splitlines(keepends=True):
-        bare = line.rstrip(b"\r\n")
+    for line in _MARKED.finditer(b"\n" + text[offset:]):
+        bare = line[0][1:]
         mark = _FENCE.match(bare)
         if fence:
             if mark and mark[1].startswith(fence) and not bare.strip().strip(fence[:1]):
@@ -97,8 +99,7 @@ def headings(text: bytes) -> list[tuple[int, int, str]]:
         elif mark:
             fence = mark[1]
         elif heading := _HEADING.match(bare):
-            found.append((offset, len(heading[1]), title_of(bare[heading.end() :])))
-        offset += len(line)
+            found.append((offset + line.start(), len(heading[1]), title_of(bare[heading.end() :])))
     return found
 
 

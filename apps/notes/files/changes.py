@@ -76,13 +76,13 @@ class Desk:
     def look(self) -> Note:
         """Read the note; record what was changed on the disk, and add what an editor overwrote unseen."""
         leftovers = self.displaced()
-        self.finish_pending()
+        cut_off = self.finish_pending()
         last = latest(self.user_id, self.place)
         text = self.folder.read(self.place, last.sha256 if last else "")
         if digest(text or b"") != (digest(b"") if last is None else last.sha256):
             text, last = self.take_over(text)
-        elif text is not None and last is not None:
-            text, last = self.finish_found(text, last)
+        elif text is not None and last is not None and cut_off is not None:
+            text, last = self.finish_found(cut_off, text, last)
         for displaced in leftovers:
             text, last = self.settle(displaced, text, last)
         return Note(self.place, text, last)
@@ -97,10 +97,15 @@ class Desk:
                 found.append(displaced)
         return found
 
-    def finish_pending(self) -> None:
-        """Confirm or forget a change whose process ended before it could say whether the file has it."""
-        pending = NoteVersion.objects.of(self.user_id, self.place).filter(is_written=False).order_by("number")
-        for version in pending.exclude(kind=ChangeKind.FOUND):
+    def finish_pending(self) -> NoteVersion | None:
+        """Confirm or forget a change whose process ended before it could say whether the file has it.
+
+        Return the first text that was found and whose entries may not all have been added again; None without one.
+        """
+        pending = list(NoteVersion.objects.of(self.user_id, self.place).filter(is_written=False).order_by("number"))
+        for version in pending:
+            if version.kind == ChangeKind.FOUND:
+                continue
             text = self.folder.read(self.place) or b""
             if digest(text) == version.sha256 or self.has_entry(version, text):
                 version.is_written = True
@@ -110,15 +115,14 @@ class Desk:
             else:
                 version.kind, version.is_written = ChangeKind.KEPT, True
                 version.save(update_fields=["kind", "is_written"])
+        return next((version for version in pending if version.kind == ChangeKind.FOUND), None)
 
-    def finish_found(self, text: bytes, last: NoteVersion) -> tuple[bytes, NoteVersion]:
+    def finish_found(self, found: NoteVersion, text: bytes, last: NoteVersion) -> tuple[bytes, NoteVersion]:
         """Add what was to be added again to a text that was found, where that was cut off or the disk was full."""
-        cut_off = NoteVersion.objects.of(self.user_id, self.place).filter(kind=ChangeKind.FOUND, is_written=False)
-        found = cut_off.order_by("number").first()
-        if found is not None:
-            lost = find_overwritten(self.user_id, self.place, text, found.at, before=found.number)
-            text, last = self.add_again(lost, text, last)
-            cut_off.update(is_written=True)
+        lost = find_overwritten(self.user_id, self.place, text, found.at, before=found.number)
+        text, last = self.add_again(lost, text, last)
+        unfinished = NoteVersion.objects.of(self.user_id, self.place).filter(is_written=False)
+        unfinished.filter(kind=ChangeKind.FOUND, number__gte=found.number).update(is_written=True)
         return text, last
 
     def found(self, text: bytes, saved: datetime) -> tuple[bytes, NoteVersion]:
@@ -169,9 +173,12 @@ class Desk:
         since = list(versions.filter(number__gt=base.number).order_by("number")) if base else []
         if base is not None and all(version.offset is not None for version in since):
             lost = find_absent(since, text or b"", displaced.text)
-            took = self.folder.replace(self.place, displaced.text, before)
-            version = add_version(self.user_id, self.place, ChangeKind.FOUND, displaced.text, author=DISK, at=self.now)
+            took = self.folder.replace(self.place, displaced.text, before, self.step)
+            version = add_version(
+                self.user_id, self.place, ChangeKind.FOUND, displaced.text, author=DISK, at=self.now, is_written=False
+            )
             text, last = self.add_again(lost, displaced.text, version)
+            NoteVersion.objects.filter(pk=version.pk).update(is_written=True)
             if took is not None and digest(took) != before:  # an editor saved since it was read
                 text = self.bring_back(took, text, None)
                 last = latest(self.user_id, self.place)

@@ -39,7 +39,9 @@ DONE_SECONDS = 0.5
 QUIET_SECONDS, QUIET_TRIES = 0.05, 20
 # Where a kill may interrupt `Folder.replace`.
 REPLACE_STEPS = ("write", "sync", "exchange", "sync directory", "keep displaced", "done")
-_DISPLACED = re.compile(r"\.(?P<name>.+)\.(?P<sha>[0-9a-f]{64})\.[0-9a-f]{8}\.displaced")
+_DISPLACED = re.compile(
+    r"\.(?P<name>.+)\.(?P<sha>[0-9a-f]{64})(?:\.(?P<written>[0-9a-f]{16}))?\.[0-9a-f]{8}\.displaced"
+)
 _PART = re.compile(r"\.(?P<name>.+)\.(?P<sha>[0-9a-f]{64})\.[0-9a-f]{8}\.part")
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -113,9 +115,11 @@ class Folder:
                 os.fsync(directory)
                 if not had_file:
                     return None
-                before = read_taken(directory, aside, place.name)
+                written = os.stat(aside, dir_fd=directory, follow_symlinks=False).st_mtime_ns
+                before = read_taken(directory, aside, place.name, text)
                 step("keep displaced")
-                rename_within(directory, aside, displaced_name(place.name, expected))
+                is_expected = digest(before) == expected
+                rename_within(directory, aside, displaced_name(place.name, expected, written if is_expected else None))
                 step("done")
                 return before
             except OSError:
@@ -136,9 +140,10 @@ class Folder:
                     parts = _PART.fullmatch(name) or _DISPLACED.fullmatch(name)
                     if parts is None or parts["name"] != place.name:
                         continue
+                    written = parts.groupdict().get("written")
                     # What cannot be read is left alone: it is a person's.
                     with contextlib.suppress(OSError, MemoryHubError):
-                        text = text_of_displaced(directory, name, parts["sha"])
+                        text = text_of_displaced(directory, name, parts["sha"], written)
                         if text is not None:
                             found.append(Displaced(name, text, parts["sha"]))
         except NotFoundError:
@@ -219,9 +224,13 @@ def _closing(stack: contextlib.ExitStack, descriptor: int) -> int:
     return descriptor
 
 
-def displaced_name(note: str, sha: str) -> str:
-    """Return a new name for what an exchange took away, which was expected to have a digest."""
-    return f".{note}.{sha}.{secrets.token_hex(4)}.displaced"
+def displaced_name(note: str, sha: str, written: int | None = None) -> str:
+    """Return a new name for what an exchange took away, which was expected to have a digest.
+
+    written: when it was last written to, in nanoseconds, where it had that digest then.
+    """
+    since = "" if written is None else f".{written & 0xFFFFFFFFFFFFFFFF:016x}"
+    return f".{note}.{sha}{since}.{secrets.token_hex(4)}.displaced"
 
 
 def rename_within(directory: int, source: str, target: str) -> None:
@@ -229,29 +238,34 @@ def rename_within(directory: int, source: str, target: str) -> None:
     os.rename(source, target, src_dir_fd=directory, dst_dir_fd=directory)
 
 
-def text_of_displaced(directory: int, name: str, expected: str) -> bytes | None:
+def text_of_displaced(directory: int, name: str, expected: str, written: str | None) -> bytes | None:
     """Return the text of a hidden file where it is not the expected one; delete it when its time is up.
 
-    What was written to lately is not returned yet: its writer may not be done.
+    What was written to lately is not returned yet: its writer may not be done. One that was not written to since is
+    read once, before it is deleted: there are many of them while entries are added fast.
     """
     status = os.stat(name, dir_fd=directory, follow_symlinks=False)
+    is_over = time.time() - max(status.st_ctime, status.st_mtime) > SETTLE_SECONDS
+    if not is_over and written == f"{status.st_mtime_ns & 0xFFFFFFFFFFFFFFFF:016x}":
+        return None
     text = read_whole(directory, name)
     if digest(text) != expected:
         patience = DONE_SECONDS if text else SETTLE_SECONDS
         return text if time.time() - status.st_mtime > patience else None
-    if time.time() - max(status.st_ctime, status.st_mtime) > SETTLE_SECONDS:
+    if is_over:
         os.unlink(name, dir_fd=directory)
     return None
 
 
-def read_taken(directory: int, aside: str, name: str) -> bytes:
-    """Return what an exchange took away; put it back where it cannot be read, and raise the error."""
+def read_taken(directory: int, aside: str, name: str, ours: bytes) -> bytes:
+    """Return what an exchange took away for our text; put it back where it cannot be read, and raise the error."""
     try:
         return read_whole(directory, aside)
     except (OSError, MemoryHubError):
-        with contextlib.suppress(ExchangeUnsupportedError):
+        with contextlib.suppress(ExchangeUnsupportedError, OSError, MemoryHubError):
             exchange(directory, aside, name)
-            os.unlink(aside, dir_fd=directory)
+            if read_whole(directory, aside) == ours:  # else an editor saved since: `displaced` lists it
+                os.unlink(aside, dir_fd=directory)
         raise
 
 

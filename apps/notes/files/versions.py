@@ -1,11 +1,12 @@
 """Versions of a note in the database: what it was, and what the hub added to it."""
 
-import re
 import zlib
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from difflib import SequenceMatcher
+
+from django.db.models import Q
 
 from apps.notes.domain.places import NotePlace
 from apps.notes.domain.text import Insertion, digest
@@ -18,19 +19,31 @@ SEEN_AFTER = timedelta(seconds=10)
 DISK = "disk"
 # An edited entry has so much in common with what it was. At most so many new lines, and bytes of each, are compared.
 _SIMILAR, _MAX_COMPARED, _MAX_LINE = 0.7, 30, 300
+# Of so many appends one is stored with its whole text.
+WHOLE_EVERY = 100
 # An editor that has not seen more entries than that is no longer believed.
 _MAX_APPENDS = 100
 
 
 def latest(user_id: str, place: NotePlace) -> NoteVersion | None:
     """Return the newest version that a file had; None of one that was never seen."""
-    return NoteVersion.objects.of(user_id, place).current().order_by("number").last()
+    return NoteVersion.objects.of(user_id, place).current().without_texts().order_by("number").last()
 
 
-def next_number(user_id: str, place: NotePlace) -> int:
-    """Return the number of the next version. The caller holds the lock."""
-    last = NoteVersion.objects.of(user_id, place).order_by("number").last()
-    return 1 if last is None else last.number + 1
+def next_number(user_id: str, place: NotePlace) -> tuple[int, bool]:
+    """Return the number of the next version, and whether an append is to be stored with its whole text.
+
+    That is one of WHOLE_EVERY, so that a text is put together from less than twice as many. The caller holds the lock.
+    """
+    versions = NoteVersion.objects.of(user_id, place).order_by("-number")
+    head = versions.values_list("number", "kind").first()
+    if head is None:
+        return 1, False
+    before: int = head[0]
+    number = before + 1
+    if head[1] == ChangeKind.KEPT:  # no append follows it
+        before = versions.current().values_list("number", flat=True).first() or 0
+    return number, number // WHOLE_EVERY > before // WHOLE_EVERY
 
 
 def add_version(
@@ -48,7 +61,7 @@ def add_version(
     return NoteVersion.objects.create(
         user_id=user_id,
         place=str(place),
-        number=next_number(user_id, place),
+        number=next_number(user_id, place)[0],
         kind=kind,
         sha256=digest(text),
         size=len(text),
@@ -77,14 +90,16 @@ def plan_version(
         text, stored, offset = change.apply(base), change.inserted, change.offset
     else:
         text, stored, offset = change, change, None
+    number, is_whole_due = next_number(user_id, place)
     version = NoteVersion.objects.create(
         user_id=user_id,
         place=str(place),
-        number=next_number(user_id, place),
+        number=number,
         kind=kind,
         sha256=digest(text),
         size=len(text),
         text=zlib.compress(stored),
+        whole=zlib.compress(text) if is_whole_due and offset is not None else None,
         offset=offset,
         operation=operation,
         author=author,
@@ -101,15 +116,17 @@ def inserted_by(version: NoteVersion) -> bytes:
 
 
 def text_of(version: NoteVersion) -> bytes:
-    """Return the whole text of a version, from the last whole one and what was added since."""
-    earlier = NoteVersion.objects.filter(user_id=version.user_id, place=version.place, number__lte=version.number)
+    """Return the whole text of a version, from the last one that is stored whole and what was added since."""
     if version.offset is None:
         return inserted_by(version)
-    whole = earlier.current().filter(offset=None).order_by("number").last()
-    text, first = (b"", 0) if whole is None else (inserted_by(whole), whole.number)
-    for added in earlier.current().filter(number__gt=first).order_by("number"):
-        text = Insertion(added.offset or 0, inserted_by(added)).apply(text)
-    return text
+    earlier = NoteVersion.objects.beside(version).current().filter(number__lte=version.number).order_by("number")
+    base = earlier.filter(Q(offset=None) | Q(whole__isnull=False)).last()
+    text, first = bytearray(), 0
+    if base is not None:
+        text, first = bytearray(zlib.decompress(bytes(base.whole or base.text))), base.number
+    for offset, added in earlier.filter(number__gt=first).values_list("offset", "text"):
+        text[offset:offset] = zlib.decompress(bytes(added))
+    return bytes(text)
 
 
 def item_of(inserted: bytes) -> bytes:
@@ -132,12 +149,13 @@ def find_overwritten(
     versions = NoteVersion.objects.of(user_id, place).filter(is_written=True)
     if before is not None:
         versions = versions.filter(number__lt=before)
-    edited = versions.filter(kind__in=(ChangeKind.EDIT, ChangeKind.RESTORE)).order_by("number").last()
+    edits = versions.filter(kind__in=(ChangeKind.EDIT, ChangeKind.RESTORE)).order_by("number")
+    edited = edits.values_list("number", flat=True).last()
     recent = versions.filter(
         kind=ChangeKind.APPEND,
         offset__isnull=False,
         at__gt=now - STALE_AFTER,
-        number__gt=edited.number if edited else 0,
+        number__gt=edited or 0,
     )
     appends = list(recent.order_by("-number")[:_MAX_APPENDS])
     # What was found a moment ago may be half of what an editor does: a deletion before a new file, or an empty one.
@@ -189,7 +207,14 @@ def occurrences(text: bytes, items: Sequence[bytes]) -> dict[bytes, int]:
     """Return how often each item occurs in a text as lines of its own."""
     plain = text.replace(b"\r\n", b"\n")
     lines = Counter(plain.split(b"\n"))
-    return {
-        item: len(re.findall(rb"(?m)^" + re.escape(item) + rb"$", plain)) if b"\n" in item else lines[item]
-        for item in set(items)
-    }
+    return {item: count_lines(plain, item) if b"\n" in item else lines[item] for item in set(items)}
+
+
+def count_lines(text: bytes, item: bytes) -> int:
+    """Return how often several lines occur in a text one after the other."""
+    bounded, wanted, found = b"\n" + text + b"\n", b"\n" + item + b"\n", 0
+    place = bounded.find(wanted)
+    while place >= 0:
+        found += 1
+        place = bounded.find(wanted, place + len(wanted) - 1)  # the line end between two belongs to both
+    return found

@@ -28,7 +28,8 @@ class NoteVersion(models.Model):
     """One version of a file. Written by `services` only; nothing in it is changed but `is_written`.
 
     number: rises by one for each version of the file, from 1. text: the whole text, compressed; of an append what was
-    inserted, at `offset` of the version before. operation: chosen by the caller, so that repeating it changes nothing.
+    inserted, at `offset` of the version before. whole: the whole text, compressed, of one append of many, so that no
+    text is put together from more. operation: chosen by the caller, so that repeating it changes nothing.
     is_written: whether the file is known to have it; false from the moment before the file is replaced, and of a text
     that was found until the entries that it lacks are added again.
     again: an entry that an editor had overwritten, without having seen it, and that was added once more.
@@ -42,6 +43,7 @@ class NoteVersion(models.Model):
     sha256 = models.CharField(max_length=64)
     size = models.PositiveIntegerField(help_text="Bytes of the whole text.")
     text = models.BinaryField()
+    whole = models.BinaryField(null=True)
     offset = models.PositiveIntegerField(null=True)
     operation = models.CharField(max_length=200, blank=True, default="")
     author = models.CharField(max_length=200)
@@ -59,6 +61,10 @@ class NoteVersion(models.Model):
             models.UniqueConstraint(
                 name="notes_version_operation", fields=["user_id", "operation"], condition=~Q(operation="")
             ),
+        ]
+        indexes: ClassVar[list[models.Index]] = [
+            # Each look at a file begins with what was not finished, which is almost always nothing.
+            models.Index("user_id", MD5("place"), condition=Q(is_written=False), name="notes_version_unfinished"),
         ]
 
     def __str__(self) -> str:
