@@ -54,7 +54,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "apps.core.rest.middleware.RequestMetricsMiddleware",
     "django.middleware.security.SecurityMiddleware",
-    "csp.middleware.CSPMiddleware",
+    "apps.core.rest.middleware.ContentPolicyMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -194,6 +194,7 @@ REST_FRAMEWORK = {
     "DEFAULT_PERMISSION_CLASSES": ["apps.core.rest.permissions.HasKeyPermission"],
     "DEFAULT_PARSER_CLASSES": ["apps.core.schemas.parsers.StrictJSONParser"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "apps.core.rest.negotiation.HubNegotiation",
     "DEFAULT_SCHEMA_CLASS": "apps.core.rest.openapi.AutoSchema",
     "EXCEPTION_HANDLER": "apps.core.rest.errors.handle_exception",
     "UNAUTHENTICATED_USER": None,

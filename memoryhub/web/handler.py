@@ -13,6 +13,7 @@ from django.core.handlers.asgi import ASGIHandler, ASGIRequest
 from django.db import close_old_connections, connections
 from django.http import HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
+from django.urls import ResolverMatch
 
 from apps.core.health import ALIVE
 from apps.core.rest.errors import overloaded, too_large
@@ -20,7 +21,7 @@ from apps.core.rest.middleware import count_request
 from apps.core.schemas.bodies import KIB, BodyTooLargeError
 from memoryhub.web.memory import release_memory
 from memoryhub.web.queue import OverloadedError, RequestQueue
-from memoryhub.web.routes import body_limit_of, lane_of
+from memoryhub.web.routes import body_limit_of, lane_of, match_of
 
 # Bodies in the memory of one process; more are refused as overload.
 MAX_BODY_BYTES = 256 * 1024 * KIB
@@ -135,6 +136,14 @@ class ThreadedASGIHandler(ASGIHandler):
             answer = overloaded()
             count_request(request.method or "", "unknown", answer.status_code)
             return answer
+
+    def resolve_request(self, request: ASGIRequest) -> ResolverMatch:  # type: ignore[override]
+        """Return the route of a request, as it is remembered. Raises Resolver404."""
+        match = match_of(request.path_info)
+        if match is None or hasattr(request, "urlconf"):
+            return super().resolve_request(request)
+        request.resolver_match = match
+        return match
 
     def _respond(self, request: ASGIRequest) -> HttpResponseBase:
         # Django does this around a request too, but in another thread, where there is no connection.

@@ -3,7 +3,8 @@
 from functools import lru_cache
 from typing import Any
 
-from django.urls import Resolver404, resolve
+from django.conf import settings
+from django.urls import Resolver404, ResolverMatch, resolve
 
 from apps.core.rest.views import healthz, readyz
 from apps.core.schemas.bodies import KIB, BodyLimit, small_limit
@@ -34,14 +35,24 @@ def lane_of(path: str) -> Lane:
 
 def view_of(path: str) -> Any:
     """Return the view of a path, None where there is none."""
-    return _cached_view(path) if len(path) <= CACHED_CHARS else _find_view(path)
+    match = match_of(path)
+    return None if match is None else match.func
 
 
-def _find_view(path: str) -> Any:
+def match_of(path: str) -> ResolverMatch | None:
+    """Return the route of a path, None where there is none. Callers share it, so that none may change it.
+
+    It is remembered: Django tries one pattern after the other, which takes as long as parsing a body.
+    """
+    urls = settings.ROOT_URLCONF
+    return _cached_match(path, urls) if len(path) <= CACHED_CHARS else _find_match(path, urls)
+
+
+def _find_match(path: str, urls: str) -> ResolverMatch | None:
     try:
-        return resolve(path).func
+        return resolve(path, urls)
     except Resolver404:
         return None
 
 
-_cached_view = lru_cache(maxsize=1_024)(_find_view)
+_cached_match = lru_cache(maxsize=1_024)(_find_match)

@@ -1,10 +1,16 @@
-"""Middleware: metrics of every request."""
+"""Middleware: metrics of every request, and the policy of contents."""
 
 import time
 from collections.abc import Callable
+from functools import cached_property
 
+from csp.constants import HEADER as POLICY_HEADER
+from csp.middleware import CSPMiddleware
+from csp.utils import build_policy
 from django.core.exceptions import TooManyFieldsSent
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http.response import HttpResponseBase
+from rest_framework.response import Response
 
 from apps.core.metrics import HTTP_REQUESTS, HTTP_SECONDS
 from apps.core.rest.errors import bad_request
@@ -41,3 +47,19 @@ class RequestMetricsMiddleware:
         method = count_request(request.method or "", route, response.status_code)
         HTTP_SECONDS.labels(method, route).observe(time.perf_counter() - started)
         return response
+
+
+class ContentPolicyMiddleware(CSPMiddleware):
+    """The header of django-csp. For JSON, which nobody renders, it is made once and not for each answer."""
+
+    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+        """Add the header."""
+        is_plain = isinstance(response, Response | JsonResponse) and getattr(request, "_csp_nonce", None) is None
+        if not is_plain or any(name.startswith("_csp") for name in vars(response)):
+            return super().process_response(request, response)
+        response.headers.setdefault(POLICY_HEADER, self._policy)
+        return response
+
+    @cached_property
+    def _policy(self) -> str:
+        return build_policy()

@@ -21,6 +21,8 @@ _CLOSING = "\"'”’»)] \n\t"
 
 def question_share(text: str) -> float:
     """Return the share of the text's words that stand in questions, in [0, 1]."""
+    if not any(mark in text for mark in _QUESTION_MARKS):
+        return 0.0
     total = asked = 0
     for sentence in _SENTENCE.findall(text):
         count = len(words(sentence))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import uuid
 from datetime import datetime, timedelta
+from functools import lru_cache
 from hashlib import blake2b
+from types import MappingProxyType
 from typing import ClassVar
 
 from django.conf import settings
@@ -27,11 +29,26 @@ MAX_TAG_CHARS = 200
 
 def half_lives() -> HalfLives:
     """Return how fast each decay policy halves the confidence; None for never (DESIGN D4)."""
-    return {
-        DecayPolicy.STABLE: None,
-        DecayPolicy.REINFORCEABLE: timedelta(days=settings.MEMORYHUB.reinforceable_half_life_days),
-        DecayPolicy.CONTEXTUAL: timedelta(days=settings.MEMORYHUB.contextual_half_life_days),
-    }
+    config = settings.MEMORYHUB
+    return make_half_lives(config.reinforceable_half_life_days, config.contextual_half_life_days)
+
+
+@lru_cache(maxsize=8)
+def make_half_lives(reinforceable: float, contextual: float) -> HalfLives:
+    """Return the half-lives of each decay policy. Both in days."""
+    return MappingProxyType(
+        {
+            DecayPolicy.STABLE: None,
+            DecayPolicy.REINFORCEABLE: timedelta(days=reinforceable),
+            DecayPolicy.CONTEXTUAL: timedelta(days=contextual),
+        }
+    )
+
+
+@lru_cache(maxsize=8)
+def make_version_hash(secret: str) -> blake2b:
+    """Return the keyed hash of versions, to be copied: with a key it takes one round to begin."""
+    return blake2b(key=secret.encode()[:64], digest_size=10)
 
 
 class MemoryShard(models.Model):
@@ -227,8 +244,9 @@ class Memory(WithOffset):
     @property
     def version_tag(self) -> str:
         """Return a text that differs after every change; it says nothing of how often there were others."""
-        key = settings.SECRET_KEY.encode()[:64]
-        return blake2b(f"{self.uuid} {self.version}".encode(), key=key, digest_size=10).hexdigest()
+        hashed = make_version_hash(settings.SECRET_KEY).copy()
+        hashed.update(f"{self.uuid} {self.version}".encode())
+        return hashed.hexdigest()
 
     def confidence_at(self, now: datetime) -> float:
         """Return the confidence at a time (DESIGN D4)."""

@@ -297,7 +297,8 @@ def render_memory(memory: Memory, now: datetime) -> MemoryOutput:
         "metadata": memory.metadata,
         "status": str(memory.status),
         "deleted": memory.status == MemoryStatus.DELETED,
-        "superseded_by": str(memory.superseded_by.uuid) if memory.superseded_by else None,
+        # Mostly there is none, which the column says as well, sooner than the relation.
+        "superseded_by": str(memory.superseded_by.uuid) if memory.superseded_by_id and memory.superseded_by else None,
         "created_at": iso(memory.created_at),
         "updated_at": iso(memory.updated_at),
         "last_reinforced_at": iso(memory.last_reinforced_at),
