@@ -1,18 +1,26 @@
-"""Filters over versions of notes."""
+"""Filters over versions of notes, conversations and what was learnt from them."""
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING, Self
 
-from django.db.models import Value
+from django.db.models import Count, Q, Value
 from django.db.models.functions import MD5
 from django.db.models.lookups import Exact
 
 from apps.core.db.scoped import ScopedQuerySet
+from apps.core.models import LockedUser
 from apps.notes.domain.places import NotePlace
 
 if TYPE_CHECKING:
-    from apps.notes.models import NoteVersion
+    from apps.notes.models import (  # noqa: F401
+        Conversation,
+        ConversationMessage,
+        ExtractedFact,
+        ExtractionRun,
+        NoteVersion,
+    )
 
 
 class NoteVersionQuerySet(ScopedQuerySet["NoteVersion"]):
@@ -36,3 +44,37 @@ class NoteVersionQuerySet(ScopedQuerySet["NoteVersion"]):
     def current(self) -> Self:
         """Return those that the file had at some time."""
         return self.exclude(kind="kept")
+
+
+class ConversationQuerySet(ScopedQuerySet["Conversation"]):
+    """Conversations. They belong to a person as a whole, like notes."""
+
+    def of(self, user_id: str, session_id: str) -> Self:
+        """Return the conversation of a session."""
+        return self.filter(user_id=user_id, session_id=session_id)
+
+
+class MessageQuerySet(ScopedQuerySet["ConversationMessage"]):
+    """Messages of conversations, and what was recalled for them."""
+
+    def new(self) -> Self:
+        """Return the messages from which no run extracts yet."""
+        return self.filter(run=None, recalled=False, cleared_at=None)
+
+
+class RunQuerySet(ScopedQuerySet["ExtractionRun"]):
+    """Runs of extraction."""
+
+    def due(self, now: datetime) -> Self:
+        """Return the runs that are to be begun or continued, of users who are not being forgotten."""
+        due = self.filter(state__in=("waiting", "running"), next_try_at__lte=now)
+        return due.exclude(user_id__in=LockedUser.objects.values("user_id"))
+
+    def annotate_facts(self) -> Self:
+        """Return the runs with how many facts they found, as `found`, and how many hold now, as `applied`."""
+        applied = Count("facts", filter=Q(facts__state="applied"))
+        return self.annotate(found=Count("facts"), applied=applied)
+
+
+class FactQuerySet(ScopedQuerySet["ExtractedFact"]):
+    """Facts that runs found."""

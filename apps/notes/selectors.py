@@ -5,23 +5,45 @@ from uuid import UUID
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock
 from apps.core.domain.errors import NotFoundError
 from apps.core.domain.scope import Access
+from apps.notes.conversations.reads import (
+    conversation_get,
+    conversation_list,
+    latest_messages,
+    new_message_counts,
+    run_facts,
+    run_get,
+    run_list,
+)
+from apps.notes.conversations.status import AutoMemoryStatus, auto_memory_status
 from apps.notes.domain.places import DAILY_FOLDER, NotePlace
 from apps.notes.files import changes
 from apps.notes.files.changes import Note
 from apps.notes.files.config import ReadConfig, config_of, config_read
 from apps.notes.files.owner import folder_of, owner_to_read
 from apps.notes.files.versions import text_of
-from apps.notes.models import NoteVersion
+from apps.notes.models import Conversation, ExtractedFact, ExtractionRun, NoteVersion
 from apps.notes.querysets import NoteVersionQuerySet
 
 __all__ = [
+    "AutoMemoryStatus",
+    "Conversation",
+    "ExtractedFact",
+    "ExtractionRun",
     "Note",
     "NoteVersion",
+    "auto_memory_status",
     "config_get",
     "config_of",
+    "conversation_get",
+    "conversation_list",
     "daily_list",
+    "latest_messages",
+    "new_message_counts",
     "note_get",
     "note_versions",
+    "run_facts",
+    "run_get",
+    "run_list",
     "version_get",
     "version_text",
 ]

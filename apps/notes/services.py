@@ -10,6 +10,9 @@ from django.conf import settings
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.scope import Access
+from apps.notes.conversations.events import event_add
+from apps.notes.conversations.messages import messages_add, session_delete
+from apps.notes.conversations.retention import contents_clear
 from apps.notes.domain.places import MAIN, NotePlace, daily_place
 from apps.notes.files import changes
 from apps.notes.files.changes import NoteChangedError
@@ -22,13 +25,17 @@ from apps.notes.selectors import version_get
 __all__ = [
     "NoteChangedError",
     "config_update",
+    "contents_clear",
     "daily_append",
     "daily_of",
+    "event_add",
     "main_append",
+    "messages_add",
     "note_edit",
     "note_restore",
     "notes_look",
     "notes_prepare",
+    "session_delete",
 ]
 
 

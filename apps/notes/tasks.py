@@ -6,3 +6,8 @@ from apps.notes import services
 def look_at_disk() -> None:
     """Record what was changed on the disk lately; each minute."""
     services.notes_look()
+
+
+def clear_conversations() -> None:
+    """Delete the contents of messages whose time is over; each hour."""
+    services.contents_clear()

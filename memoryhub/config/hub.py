@@ -109,6 +109,7 @@ class Config:
     index_write_ms: float
     max_content_chars: int
     event_retention_days: int
+    conversation_days: int
     reinforceable_half_life_days: float
     contextual_half_life_days: float
     embedding: EmbeddingConfig
@@ -218,6 +219,7 @@ def read_environment(env: Env) -> Config:
             "MEMORYHUB_MAX_CONTENT_CHARS", 100_000, validate=validate.Range(min=1_000, max=500_000)
         ),
         event_retention_days=env.int("MEMORYHUB_EVENT_RETENTION_DAYS", 7, validate=validate.Range(min=1)),
+        conversation_days=env.int("MEMORYHUB_CONVERSATION_DAYS", 30, validate=validate.Range(min=1, max=36_500)),
         reinforceable_half_life_days=env.float(
             "MEMORYHUB_REINFORCEABLE_HALF_LIFE_DAYS", 30.0, validate=validate.Range(min=0.01, max=100_000)
         ),

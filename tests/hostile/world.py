@@ -79,6 +79,15 @@ ROUTES: dict[str, dict[str, Any]] = {
         "PUT": {"enabled": False, "user_id": "ana"},
         "PATCH": {"enabled": False, "user_id": "ana"},
     },
+    "api/auto-memory/status": {"GET": None},
+    "api/auto-memory/runs": {"GET": None},
+    "api/auto-memory/runs/<uuid:uuid>": {"GET": None},
+    "api/auto-memory/sessions": {"GET": None},
+    "api/auto-memory/sessions/<str:session_id>": {"GET": None, "DELETE": None},
+    "api/auto-memory/sessions/<str:session_id>/messages": {
+        "POST": {"messages": [{"role": "user", "content": "a new one"}], "user_id": "ana"}
+    },
+    "api/auto-memory/sessions/<str:session_id>/events": {"POST": {"type": "session.end", "user_id": "ana"}},
     "api/memory/main": {"GET": None, "PUT": {"text": "a new one", "user_id": "ana"}},
     "api/memory/main/entries": {"POST": {"entry": "a new one", "user_id": "ana"}},
     "api/memory/daily": {"GET": None},
@@ -137,7 +146,11 @@ class Operation:
 
     def call(self, api: Api, uuid: object = NOWHERE, method: str | None = None) -> HttpResponse:
         path = self.route.replace("<uuid:uuid>", str(uuid)).replace("<str:name>", "inferred")
-        path = path.replace("<path:user_id>", "ana").replace("<day:day>", "2026-03-04")
+        path = (
+            path.replace("<str:session_id>", "chat-7")
+            .replace("<path:user_id>", "ana")
+            .replace("<day:day>", "2026-03-04")
+        )
         return api.call(method or self.method, f"/{path}", self.body)
 
     def __str__(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
+from decimal import Decimal, InvalidOperation
 from enum import Enum
 from functools import partial
 from typing import Any
@@ -75,7 +76,7 @@ def json_value(value: Any) -> Any:
         return value.isoformat()
     if isinstance(value, Enum):
         return value.value
-    if isinstance(value, UUID):
+    if isinstance(value, UUID | Decimal):
         return str(value)
     if isinstance(value, list | tuple):
         return [json_value(each) for each in value]
@@ -98,6 +99,8 @@ def reader_of(column: models.Field[Any, Any]) -> Reader:
         return read_number
     if isinstance(column, models.IntegerField):
         return read_integer
+    if isinstance(column, models.DecimalField):
+        return read_decimal
     choices = {value for value, _ in column.flatchoices} if column.choices else None
     if choices is not None and column.blank:
         choices.add("")
@@ -129,6 +132,17 @@ def read_number(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ValueError("number")
     return float(value)
+
+
+def read_decimal(value: Any) -> Decimal:
+    """Return a decimal number, which is written as text."""
+    try:
+        number = Decimal(read_typed(str, value))
+    except InvalidOperation as error:
+        raise ValueError("decimal") from error
+    if not number.is_finite():
+        raise ValueError("decimal")
+    return number
 
 
 def read_integer(value: Any) -> int:

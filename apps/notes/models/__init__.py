@@ -1,5 +1,27 @@
-"""Tables of notes."""
+"""Tables of notes, conversations and what was learnt from them."""
 
+from apps.notes.models.conversations import (
+    Conversation,
+    ConversationMessage,
+    ExtractedFact,
+    ExtractionRun,
+    FactState,
+    MessageRole,
+    RunState,
+    RunTrigger,
+)
 from apps.notes.models.versions import MAX_PLACE_CHARS, ChangeKind, NoteVersion
 
-__all__ = ["MAX_PLACE_CHARS", "ChangeKind", "NoteVersion"]
+__all__ = [
+    "MAX_PLACE_CHARS",
+    "ChangeKind",
+    "Conversation",
+    "ConversationMessage",
+    "ExtractedFact",
+    "ExtractionRun",
+    "FactState",
+    "MessageRole",
+    "NoteVersion",
+    "RunState",
+    "RunTrigger",
+]

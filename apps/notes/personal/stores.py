@@ -16,6 +16,7 @@ from apps.notes.files.lock import notes_lock
 from apps.notes.files.owner import folder_of
 from apps.notes.files.watch import find_users
 from apps.notes.models import NoteVersion
+from apps.notes.personal.conversations import ConversationStore
 
 _CHUNK = 1_000
 
@@ -132,4 +133,4 @@ def load_note(line: Line) -> int:
         return 1
 
 
-STORES = (NoteStore(),)
+STORES = (NoteStore(), ConversationStore())

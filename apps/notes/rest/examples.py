@@ -1,6 +1,7 @@
 """Examples of the operations of notes."""
 
 from apps.core.schemas.examples import Example
+from apps.notes.rest.conversation_examples import EXAMPLES as CONVERSATIONS
 
 ANA = {"user_id": "ana"}
 MAIN_TEXT = "## Preferences\n\n- Ana likes green tea.\n"
@@ -46,6 +47,7 @@ CONFIG = {
 }
 
 EXAMPLES = {
+    **CONVERSATIONS,
     "notes_config_retrieve": Example("Show the settings of notes", query=ANA, answer=CONFIG),
     "notes_config_update": Example("Change settings of notes", body={**ANA, "flushThreshold": 0.8}, answer=CONFIG),
     "notes_config_partial_update": Example(

@@ -30,6 +30,7 @@ LEFT = {
     "retention_policies": 0,
     "routing_policies": 0,
     "notes": 0,
+    "conversations": 0,
     "events": 1,
     "memories": 3,
     "receipts": 1,

@@ -25,6 +25,7 @@ def test_a_second_start_makes_none_of_them_again() -> None:
         "bridge: catch up",
         "bridge: trim",
         "models: sweep guards",
+        "notes: clear conversations",
         "notes: look at the disk",
         "people: erase",
         "semantic: consolidate",

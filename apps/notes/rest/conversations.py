@@ -1,0 +1,111 @@
+"""Conversations over REST: what a chat application sends (spec 001, automatic extraction)."""
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.core.rest.views import HubView, validate_query
+from apps.core.schemas.paging import Page, page_links
+from apps.core.schemas.serializers import Problem, validate
+from apps.notes import selectors, services
+from apps.notes.schemas import conversations
+from apps.notes.schemas.notes import OwnerInput
+
+
+class SessionsView(HubView):
+    """The conversations of a user."""
+
+    query_methods = frozenset({"GET", "HEAD"})
+
+    @extend_schema(
+        operation_id="conversations_list",
+        parameters=[conversations.ConversationListInput],
+        responses={200: conversations.ConversationPageOutput, 404: Problem},
+    )
+    def get(self, request: Request) -> Response:
+        """List the conversations of a user, the newest first."""
+        data = validate_query(conversations.ConversationListInput, request)
+        listed = selectors.conversation_list(self.access, data.get("user_id"))
+        page: Page[selectors.Conversation] = Page(listed, self.access, data.get("cursor"), data.get("limit"))
+        counts = selectors.new_message_counts(page.rows)
+        results = [conversations.conversation_json(each, counts[each.pk]) for each in page.rows]
+        return Response({**page_links(page, request), "results": results})
+
+
+class SessionView(HubView):
+    """One conversation."""
+
+    query_methods = frozenset({"GET", "HEAD", "DELETE"})
+
+    @extend_schema(
+        operation_id="conversations_retrieve",
+        parameters=[OwnerInput],
+        responses={200: conversations.ConversationDetailOutput, 404: Problem},
+    )
+    def get(self, request: Request, session_id: str) -> Response:
+        """Show a conversation with its latest messages."""
+        data = validate_query(OwnerInput, request)
+        found = selectors.conversation_get(self.access, data.get("user_id"), session_id)
+        counts, latest = selectors.new_message_counts([found]), selectors.latest_messages(found)
+        return Response(conversations.detail_json(found, counts[found.pk], latest))
+
+    @extend_schema(operation_id="conversations_delete", parameters=[OwnerInput], responses={204: None, 404: Problem})
+    def delete(self, request: Request, session_id: str) -> Response:
+        """Delete a conversation with its messages. What was learnt from it stays, and can be undone."""
+        data = validate_query(OwnerInput, request)
+        services.session_delete(access=self.access, user_id=data.get("user_id"), session_id=session_id)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class SessionMessagesView(HubView):
+    """Takes the messages of a conversation."""
+
+    body_limit = staticmethod(conversations.messages_limit)
+
+    @extend_schema(
+        operation_id="conversations_add_messages",
+        request=conversations.MessagesInput,
+        responses={201: conversations.MessagesOutput, 200: conversations.MessagesOutput, 409: Problem},
+    )
+    def post(self, request: Request, session_id: str) -> Response:
+        """Add messages to a conversation, in their order. The first ones create it."""
+        data = validate(conversations.MessagesInput, request.data)
+        conversation, added = services.messages_add(
+            access=self.access,
+            user_id=data.get("user_id"),
+            session_id=session_id,
+            drafts=conversations.message_drafts(data),
+            recalled=data.get("recalled", ()),
+        )
+        count = selectors.new_message_counts([conversation])[conversation.pk]
+        code = status.HTTP_201_CREATED if any(each.is_new for each in added) else status.HTTP_200_OK
+        results = [conversations.added_json(each) for each in added]
+        return Response(
+            {"conversation": conversations.conversation_json(conversation, count), "results": results}, status=code
+        )
+
+
+class SessionEventsView(HubView):
+    """Takes the events of a conversation."""
+
+    @extend_schema(
+        operation_id="conversations_add_event",
+        request=conversations.EventInput,
+        responses={200: conversations.EventOutput},
+    )
+    def post(self, request: Request, session_id: str) -> Response:
+        """Say what happened to a conversation: facts are extracted in the background where it is time for it.
+
+        After `stream:idle` unless the last extraction was a moment ago or too few messages are new; after `session.end`
+        from what is left; once in each cycle of compaction when the context is nearly full or about to be compacted.
+        """
+        data = validate(conversations.EventInput, request.data)
+        answer = services.event_add(
+            access=self.access,
+            user_id=data.get("user_id"),
+            session_id=session_id,
+            event=conversations.event_draft(data),
+        )
+        count = selectors.new_message_counts([answer.conversation])[answer.conversation.pk]
+        return Response(conversations.event_json(answer, count))
