@@ -11,14 +11,16 @@ from datetime import date
 
 from apps.notes.domain.extraction import english_person, english_rules
 from apps.notes.domain.extraction.dates import ENGLISH_DATE, resolve_dates
-from apps.notes.domain.extraction.fact import Found
+from apps.notes.domain.extraction.fact import Category, Found
 from apps.notes.domain.extraction.pattern import Pattern
 from apps.notes.domain.extraction.prose import has_mask
 from apps.rules.domain.statements.english import strip_openers
 from apps.rules.domain.statements.read import read_sentence
 from apps.rules.domain.statements.statement import Mood, Statement
 
-MAX_CONTENT_CHARS = 240
+MAX_CONTENT_CHARS, MAX_VALUE_WORDS = 240, 5
+# What "it" means is said before it where that many words are.
+MIN_WORDS_BEFORE = 4
 _LEAD = re.compile(
     r"^(?:(?:and|but|so|also|well|oh|ok(?:ay)?|yes|yeah|yep|no|nope|sure|right|hmm|um|uh|hey|hi|hello|thanks"
     r"|thank you|anyway|because|since|although"
@@ -77,6 +79,7 @@ _NEAR_POINTER = re.compile(
     r"|above|following))\b",
     re.IGNORECASE,
 )
+_PERSON_POINTER = re.compile("he|she|him|they|them", re.IGNORECASE)
 _PRONOUN = re.compile(r"(he|she)(?='s\b|'ll\b|\b)|(his|her)\b", re.IGNORECASE)
 _MALE = re.compile(
     r"\b(?:father|dad|daddy|papa|brother|son|husband|boyfriend|uncle|nephew|grand(?:pa|father|son)|fianc[eé]"
@@ -95,6 +98,25 @@ _NAMED = re.compile(r"(?:is|'s) (?:called|named)? ?((?-i:[A-Z])[\w-]+)")
 _REQUEST = re.compile(
     r"^(?:please |kindly |can you |could you |will you |would you |i want you to |i need you to "
     r"|i'd like you to |i would like you to |again, )+",
+    re.IGNORECASE,
+)
+_AND = re.compile(
+    r",? and (?=(?:i|i'm|i've|we|we're|we've) \w|(?:my|our) (?:[\w'-]+ ){1,4}(?:is|are|has|was|lives"
+    r"|works|plays|loves|likes)\b)",
+    re.IGNORECASE,
+)
+_ASKED = re.compile(
+    r"(?:, | - |: |\bso |\band )(?:so |and |but )?(?:what|how|which|where|when|who|why|can|could"
+    r"|would|should|will|do|does|did|is there|are there|any|is it|are)\b(?=[^,]*\?)",
+    re.IGNORECASE,
+)
+_MEANT = re.compile(
+    r"\b(?:meant|mean|correction|misspoke|make that|should be|typo|mistyped|scratch that|wrong)\b|^(?:no|wait|oops)\b",
+    re.IGNORECASE,
+)
+_THIS = re.compile(
+    r"^\W*(?:\w+ ){1,3}(?:that|this|it|these|those)\b(?! (?:project|repo|repository|codebase|team|app"
+    r"|the|you|i|we|your|my|all|every)\b)",
     re.IGNORECASE,
 )
 _BETWEEN = re.compile(r"^[\s,:;–—-]+|[\s,:;–—-]+$")
@@ -129,21 +151,23 @@ class EnglishReader:
         remembers = bool(_REMEMBERS.search(text[:80]))
         ordered = find_order(text)
         if ordered:
-            return [ordered] if is_complete(ordered.content) or remembers else []
+            return [ordered] if is_standing(ordered.content) else []
         if has_mask(text):
             return []
         corrects = strip_openers(text)[1]
         plain = refer_to(_LEAD.sub("", text), person)
-        statements = read_sentence(plain) if plain else []
-        found = self.facts_of(plain, statements, corrects)
+        found = [fact for piece in pieces_of(plain) for fact in self.facts_of(piece, corrects)]
         if not found and remembers and plain != text:
-            found = remembered(plain, statements)
+            found = remembered(plain)
+        if not found and corrects and is_value(text, plain):
+            return [Found("", Category.ABOUT, sentence, 0.0, "", True, strip_openers(plain)[0].strip(" .!"))]
         if found:
             self.person = person_of(found[-1].content) or (person if person and person in found[-1].content else "")
         return found
 
-    def facts_of(self, text: str, statements: list[Statement], corrects: bool) -> list[Found]:
+    def facts_of(self, text: str, corrects: bool) -> list[Found]:
         """Return the facts of the clauses of a sentence. A clause that is no fact belongs to the one before it."""
+        statements = read_sentence(text)
         found: list[Found] = []
         corrects = corrects or any(statement.corrects for statement in statements)
         spans = spans_of(text, statements)
@@ -270,12 +294,32 @@ def is_complete(content: str) -> bool:
     if _ENDS_POINTING.search(content) and len(content.split()) < 9:
         return False
     pointed = _NEAR_POINTER.search(content)
-    return pointed is None or len(content[: pointed.start()].split()) > 4
+    if pointed is None or len(content[: pointed.start()].split()) > MIN_WORDS_BEFORE:
+        return True
+    return bool(_PERSON_POINTER.fullmatch(pointed[0]) and _RELATED.match(content))
 
 
-def remembered(plain: str, statements: list[Statement]) -> list[Found]:
+def pieces_of(text: str) -> list[str]:
+    """Return the parts of a sentence that could be sentences: before "and I", and before the question at its end."""
+    if text.rstrip().endswith("?"):
+        asked = _ASKED.search(text)
+        text = text[: asked.start()] if asked else text
+    return [piece for piece in _AND.split(text) if piece.strip()]
+
+
+def is_value(text: str, plain: str) -> bool:
+    """Return whether a correction says nothing but what was meant: "Sorry, I meant Bergen"."""
+    return bool(_MEANT.search(text)) and len(plain.split()) <= MAX_VALUE_WORDS and not plain.rstrip().endswith("?")
+
+
+def is_standing(content: str) -> bool:
+    """Return whether an instruction can be understood without what was said before it."""
+    return len(content) <= MAX_CONTENT_CHARS and not _ENDS_POINTING.search(content) and not _THIS.search(content)
+
+
+def remembered(plain: str) -> list[Found]:
     """Return what a person asks to remember where no other pattern knows it."""
-    if any(one.mood in (Mood.QUESTION, Mood.CONDITION) for one in statements):
+    if any(one.mood in (Mood.QUESTION, Mood.CONDITION) for one in read_sentence(plain)):
         return []
     pattern = english_person.LAST[0]
     content = written(plain, None)

@@ -22,8 +22,8 @@ from apps.notes.domain.extraction.fact import Category
 from apps.notes.domain.extraction.pattern import PLANNED, pattern
 from apps.rules.domain.statements.statement import Mood
 
-_I = rf"i {ADVERBS}"
-_WE = rf"(?:i|we|my (?:wife|husband|partner|family|girlfriend|boyfriend) and i) {ADVERBS}"
+_I = rf"i(?:'ve|'d)? {ADVERBS}"
+_WE = rf"(?:i|we|my (?:wife|husband|partner|family|girlfriend|boyfriend) and i)(?:'ve)? {ADVERBS}"
 _IM = rf"i(?:'m| am| was|'ve been| have been) {ADVERBS}"
 _WERE = rf"(?:i(?:'m| am)|we(?:'re| are)|my (?:wife|husband|partner|family) and i are) {ADVERBS}"
 _OUR = r"(?:my|our)"
@@ -251,7 +251,7 @@ ABOUT = (
         r"|licen[cs]e|tv))\b(?! (?:it|that|this)\b)",
         rf"{_I}(?:wake up|get up|go to bed|start work|finish work|leave work|have lunch|have breakfast"
         r"|have dinner|go to sleep) (?:at|around|before|after|by|late|early|between) ",
-        rf"{_I}(?:have been|'ve been) (?:\w+ly )?(?:playing|practi[sc]ing|painting|running|learning|volunteering"
+        rf"{_I}(?:have )?been (?:\w+ly )?(?:playing|practi[sc]ing|painting|running|learning|volunteering"
         r"|teaching|collecting|doing|studying|cycling|swimming|dancing|knitting|writing|training|married|living"
         r"|working|making|gardening|climbing|surfing|skating|together) (?!it\b|that\b|this\b|great|well|good"
         r"|fine|ok|on (?:it|this|that|the|a|my)\b|a lot|some|so|pretty|alright|my best|better)[^,]*\b(?:for"
@@ -297,8 +297,8 @@ PEOPLE = (
         r"|speaks?|teach(?:es)?|runs?|owns?|collects?|goes to|attends?|has an? (?!bad day|question|point|lot"
         r"|good|great|cold|meeting|idea|habit)|have (?:a|two|three|four)|can't eat|cannot eat|doesn't (?:like"
         r"|eat|drink|speak|live|work)|drives?|cooks|suffers from|moved|died|passed away|got married|turned \d+"
-        r"|turns \d+|retired|married|graduated|grew up|was born|had a baby|became|joined|used to) (?!it\b"
-        r"|that\b|this\b|me\b|you\b|them\b)\S*",
+        r"|turns \d+|retired|married|graduated|grew up|was born|had a baby|became|joined|used to)\b(?:\W*$|,| (?!it\b"
+        r"|that\b|this\b|me\b|you\b|them\b))\S*",
         rf"{_OUR} {PET},? {_NAME}\b,? \S+",
         rf"{_OUR} {PET} (?:is|are|was) (?:an? |\d+ |\w+ years old|called|named|allergic|diabetic|deaf|blind|afraid)\S*",
         rf"{_KIN}(?: {_NAME})?'s (?:birthday|wedding|name|favou?rite \w+|phone number|number|email|house|company"
@@ -323,7 +323,9 @@ PLANS = (
         "appointment",
         Category.PLAN,
         0.88,
-        rf"(?:{_OUR}|the|{_NAME}'s|his|her|our next|my next)(?: [\w'-]+){{1,5}} (?:is|are|will be|takes place"
+        rf"(?!{_OUR} (?:\w+ )?(?:birthday|anniversary|name))(?:{_OUR}|the"
+        rf"|{_NAME}'s)(?: [\w'-]+){{1,5}} (?:(?:is|are) (?=on\b|at\b|in\b|next|this|tomorrow|due"
+        r"|scheduled|moved|set|planned|from|\d)|will be|takes place"
         r"|starts?|begins?|ends?|opens?|closes?|happens|expires?|has been (?:moved|postponed|rescheduled"
         r"|scheduled|set)|(?:is|was|got) (?:moved|postponed|rescheduled|scheduled|set|planned|due|booked)|falls"
         r"|launch(?:es)?|goes live|leaves|departs|arrives?|lands|runs out)\b(?! (?:over|really|so)\b).*",

@@ -9,6 +9,13 @@ from apps.notes.domain.extraction.pattern import ASKED_FOR, PLANNED, pattern
 from apps.rules.domain.statements.statement import Mood
 
 _NAME = r"(?-i:[A-Z])[\w'-]+"
+_ORDER = (
+    r"(?:use|write|keep|answer|give|make|put|name|call|run|ask|add|avoid|include|start|end|stop|reply"
+    r"|respond|speak|talk|explain|show|format|round|assume|prefer|send|skip|treat|wrap|sign|tell|check"
+    r"|remind|list|be|provide|suggest|quote|convert|limit|leave|mark|commit|test|document|translate|refer"
+    r"|address|begin|deploy|store|save|log|return|let me|highlight|mention|double-check|verify"
+    r"|summari[sz]e)\b"
+)
 _BASE_NOT = (
     r"(?!mind|heard|seen|been|had|tried|thought|knew|again|ever\b|said|forget (?:the|that|my)|gonna|a\b|the\b|in\b"
     r"|is\b|was\b)"
@@ -31,8 +38,9 @@ INSTRUCTIONS = (
         Category.INSTRUCTION,
         0.9,
         r"(?:from (?:now|here|today|this point) on(?:wards?)?|going forward|henceforth|in (?:the )?future"
-        r"|as a (?:general )?rule|by default),? (?:please |you |i want you |i'd like you |all |every |each |no "
-        r"|our |the |any |always |never |don't |do not |use |we (?:only|always|never|use|must|should) ).",
+        r"|as a (?:general )?rule|by default),? (?:please |you |i want you |i'd like you |all |every "
+        r"|each |no |our |the "
+        rf"|any |only |always |never |don't |do not |we (?:only|always|never|use|must|should) |{_ORDER}).",
         moods=ASKED_FOR | {Mood.WISH, Mood.PLAN},
     ),
     pattern(
@@ -68,10 +76,12 @@ INSTRUCTIONS = (
         "whenever",
         Category.INSTRUCTION,
         0.85,
-        r"(?:whenever|every time|each time|any time|anytime) (?:i|you|we|there|a|an|the)\b.{3,120}",
-        r"(?:when|if) (?:i|you|we) .{3,80}, (?:please )?(?:always|never|use|don't|do not|just|only|answer|reply"
-        r"|give|assume|ask|remind|call|include|run|write)\b",
-        moods=frozenset({Mood.COMMAND}),
+        r"(?:whenever|every time|each time|any time|anytime) (?:i|you|we|there|a|an|the)\b[^,]{3,80}, "
+        rf"(?:please |you should |you must )?(?:always |never |just |only |first )?(?:don't |do not )?{_ORDER} ",
+        rf"(?:when|if) (?:i|you|we) [^,]{{3,80}}, (?:please )?(?:always|never|don't ever|only ever) {_ORDER}",
+        r"when (?:i|you|we) (?:ask|write|send|say|give|paste|share|answer|reply|review|explain"
+        rf"|translate|commit)\b[^,]{{0,80}}, (?:please )?(?:don't |do not )?{_ORDER} ",
+        moods=ASKED_FOR | {Mood.REPORT, Mood.WISH, Mood.PLAN},
     ),
     pattern(
         "remember-to",

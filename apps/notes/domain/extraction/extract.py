@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date
 
+from apps.notes.domain.extraction.chinese import ChineseReader, split_chinese
 from apps.notes.domain.extraction.english import EnglishReader
 from apps.notes.domain.extraction.fact import Fact, Found, Turn
 from apps.notes.domain.extraction.known import Known, Recalled
@@ -15,7 +16,7 @@ from apps.notes.domain.extraction.prose import (
     own_lines,
     unmask,
 )
-from apps.rules.domain.statements.language import ENGLISH, language_of
+from apps.rules.domain.statements.language import CHINESE, ENGLISH, language_of
 from apps.rules.domain.statements.read import split_into_sentences
 
 # Of more turns the last are read.
@@ -43,17 +44,21 @@ def extract_facts(turns: Sequence[Turn], *, recalled: Sequence[str] = ()) -> lis
 def facts_of_turn(text: str, at: date | None) -> Iterator[Found]:
     """Yield the facts of one message, in its order."""
     masked: list[str] = []
-    english = EnglishReader(at)
+    english, chinese = EnglishReader(at), ChineseReader(at)
     sentences = 0
     for line in own_lines(clean_text(text)):
-        for sentence in split_into_sentences(mask_quotes(line, masked)):
+        language = language_of(line)
+        split = split_chinese if language == CHINESE else split_into_sentences
+        for sentence in split(mask_quotes(line, masked)):
             sentences += 1
             if sentences > MAX_SENTENCES:
                 return
             if len(sentence) > MAX_SENTENCE_CHARS or not sentence.strip():
                 continue
-            language = language_of(sentence)
-            found = english.read(sentence.strip()) if language == ENGLISH else ()
+            if language == CHINESE:
+                found = chinese.read(sentence.strip())
+            else:
+                found = english.read(sentence.strip()) if language_of(sentence) == ENGLISH else []
             for fact in found:
                 yield with_quotes(fact, masked)
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 
+from apps.notes.domain.extraction.corrections import replace_value
 from apps.notes.domain.extraction.fact import Fact, Found
 from apps.retrieval.domain.text.languages import STOPWORDS
 from apps.retrieval.domain.text.stems import stem
@@ -12,6 +13,8 @@ from apps.rules.domain.statements.chinese_folds import FOLD
 MAX_RECALLED_CHARS, MAX_RECALLED = 200_000, 5000
 # Earlier facts that a fact is compared with: the latest of the same kind.
 COMPARED = 6
+# How many turns after a fact "I meant Bergen" still speaks of it.
+CORRECTED_TURNS = 2
 _SPLIT = re.compile(r"[\n。！？!?;；]+|(?<=[a-z0-9)]\.) ")
 _WORD = re.compile(r"[a-z0-9]+(?:'[a-z]+)?|[\u3400-\u9fff]+|[^\W\d_a-z]+")
 _BRACKETS = re.compile(r"\s*[(（][\d/:-]{4,}[)）]")
@@ -100,6 +103,9 @@ class Known:
 
     def add(self, found: Found, turn: int, prefix: str) -> None:
         """Add a fact unless it is known, and take back those that it corrects."""
+        if found.value:
+            self.correct(found, turn, prefix)
+            return
         if self.recalled.has(found.content):
             return
         key = (prefix, words_of(found.content), is_negated(found.content))
@@ -109,6 +115,16 @@ class Known:
             return
         content = prefix + found.content
         self.found[key] = Fact(content, found.category, turn, found.quote, found.confidence, found.pattern)
+
+    def correct(self, found: Found, turn: int, prefix: str) -> None:
+        """Put another value into the fact before; take that back where it cannot be said which value is meant."""
+        last = next((key for key in reversed(self.found) if key[0] == prefix), None)
+        if last is None or turn - self.found[last].turn > CORRECTED_TURNS:
+            return
+        fact = self.found.pop(last)
+        content = replace_value(fact.content.removeprefix(prefix), found.value)
+        if content:
+            self.add(Found(content, fact.category, found.quote, fact.confidence, fact.pattern, True), turn, prefix)
 
     def corrected(self, found: Found, prefix: str) -> Sequence[tuple[str, frozenset[str], bool]]:
         """Return the keys of earlier facts of the same person that a fact contradicts."""
