@@ -1,13 +1,11 @@
 """Who and what there is in the hub: users, households, personas, projects, types and sessions, with counts."""
 
-import hashlib
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
 
-from apps.core.db.names import ALL_NAMES, NameSpan
+from apps.core.db.names import NameSpan, name_id
 from apps.core.domain.cursors import NEWER, OLDER, Cursor, cursor_gone
 from apps.core.domain.errors import NotFoundError
 from apps.core.domain.scope import IDENTIFIERS, Access, Scope
@@ -16,7 +14,7 @@ from apps.episodic.selectors import event_counts, events_query
 from apps.people.erasure.digest import user_digest
 from apps.people.erasure.request import obstacles
 from apps.people.models import Erasure, ErasureQuerySet
-from apps.semantic.selectors import MemoryFigures, memory_counts, memory_figures
+from apps.semantic.selectors import MemoryFigures, memory_counts, memory_figures, memory_name_total
 
 __all__ = [
     "NameKind",
@@ -29,6 +27,10 @@ __all__ = [
     "name_page",
     "user_figures",
 ]
+
+
+# How many names one statement takes.
+NAMES_AT_ONCE = 5_000
 
 
 class NameKind(StrEnum):
@@ -85,7 +87,7 @@ def name_page(
         rows,
         str(Cursor(OLDER, name_id(rows[-1].name))) if rows and has_older else None,
         str(Cursor(NEWER, name_id(rows[0].name))) if rows and has_newer else None,
-        len(count_names(access, scope, kind, ALL_NAMES)) if count else None,
+        count_all(access, scope, kind) if count else None,
     )
 
 
@@ -103,18 +105,22 @@ def count_names(access: Access, scope: Scope, kind: NameKind, span: NameSpan) ->
     return figures
 
 
-def name_id(name: str) -> UUID:
-    """Return what a cursor calls a name: anyone who sees the name can compute it."""
-    return UUID(bytes=hashlib.sha256(name.encode()).digest()[:16])
+def count_all(access: Access, scope: Scope, kind: NameKind) -> int:
+    """Return how many names there are. Those of memories are counted by the database, and not read."""
+    memories = memory_name_total(access, scope, kind.value)
+    if not kind.has_events:
+        return memories
+    events = [one.name for one in event_counts(access, scope, kind.value)]
+    parts = (events[first : first + NAMES_AT_ONCE] for first in range(0, len(events), NAMES_AT_ONCE))
+    return memories + len(events) - sum(memory_name_total(access, scope, kind.value, part) for part in parts)
 
 
 def find_name(access: Access, scope: Scope, kind: NameKind, wanted: UUID) -> str:
     """Return the name of a cursor, of those that the caller sees. Raises NotFoundError."""
-    names: Iterable[str] = (one.name for one in count_names(access, scope, kind, ALL_NAMES))
-    found = next((name for name in names if name_id(name) == wanted), None)
-    if found is None:
+    found = count_names(access, scope, kind, NameSpan(limit=1, only=wanted))
+    if not found:
         raise cursor_gone()
-    return found
+    return found[0].name
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,7 @@ __all__ = [
     "memory_get_any",
     "memory_history",
     "memory_list",
+    "memory_name_total",
     "users_in",
 ]
 
@@ -132,6 +133,14 @@ def memory_counts(access: Access, scope: Scope, by: str, span: NameSpan = ALL_NA
     rows = span.grouped(Memory.objects.visible_to(access, scope), by)
     counted = rows.annotate(active=Count("status", filter=is_active), inactive=Count("status", filter=~is_active))
     return [MemoryCount(row["name"], row["active"], row["inactive"]) for row in counted[: span.limit]]
+
+
+def memory_name_total(access: Access, scope: Scope, by: str, among: Sequence[str] | None = None) -> int:
+    """Return how many different names of a kind the caller's memories in a scope have. among: counts only these."""
+    memories = Memory.objects.visible_to(access, scope).exclude(**{by: ""})
+    if among is not None:
+        memories = memories.filter(**{f"{by}__in": among})
+    return int(memories.aggregate(total=Count(by, distinct=True))["total"])
 
 
 @dataclass(frozen=True)

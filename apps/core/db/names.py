@@ -1,19 +1,38 @@
 """Pages of names: of users, households, tags and the like, counted and in the order of their code points."""
 
+import hashlib
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
-from django.db.models import F, QuerySet
+from django.db.models import BinaryField, F, Func, QuerySet
 from django.db.models.functions import Collate
+
+
+def name_id(name: str) -> UUID:
+    """Return what a cursor calls a name: anyone who sees the name can compute it."""
+    return UUID(bytes=hashlib.sha256(name.encode()).digest()[:16])
+
+
+class NameDigest(Func):
+    """The bytes of `name_id`, computed by the database."""
+
+    arity = 1
+    template = "substring(sha256(convert_to(%(expressions)s, 'UTF8')) FOR 16)"
+    output_field = BinaryField()
 
 
 @dataclass(frozen=True)
 class NameSpan:
-    """Which names are wanted: those beyond one of them, upwards or downwards, and how many; None for all."""
+    """Which names are wanted: those beyond one of them, upwards or downwards, and how many; None for all.
+
+    only: the one with this `name_id`.
+    """
 
     beyond: str | None = None
     is_backwards: bool = False
     limit: int | None = None
+    only: UUID | None = None
 
     def grouped(self, rows: QuerySet[Any], column: str) -> QuerySet[Any, dict[str, Any]]:
         """Return the wanted names of a column as `name`, to be annotated with counts. Blank ones are left out."""
@@ -21,6 +40,8 @@ class NameSpan:
         named = rows.exclude(**{column: ""}).annotate(name=Collate(F(column), "C"))
         if self.beyond is not None:
             named = named.filter(**{"name__lt" if self.is_backwards else "name__gt": self.beyond})
+        if self.only is not None:
+            named = named.annotate(digest=NameDigest(F(column))).filter(digest=self.only.bytes)
         grouped: QuerySet[Any, dict[str, Any]]
         grouped = named.order_by("-name" if self.is_backwards else "name").values("name")
         return grouped
@@ -32,7 +53,7 @@ class NameSpan:
 
     def includes(self, name: str) -> bool:
         """Return whether a name lies in the span, whatever the limit."""
-        if not name:
+        if not name or (self.only is not None and name_id(name) != self.only):
             return False
         if self.beyond is None:
             return True

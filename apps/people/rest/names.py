@@ -21,6 +21,7 @@ class NamesView(HubView):
     """The names of one kind that memories and events have."""
 
     kind: ClassVar[NameKind]
+    is_heavy = True
     query_methods = frozenset({"GET", "HEAD"})
 
     def answer(self, request: Request) -> Response:

@@ -1,12 +1,16 @@
 """Lists of users and of what their memories are tagged with, in pages, with the counts of memories and events."""
 
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from apps.core.domain.scope import Scope, system_access
 from apps.episodic.services import events_record
+from apps.people import selectors
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.services import memory_delete, memory_save_many
 from tests.api import Api, api_for
@@ -57,6 +61,34 @@ def test_users_are_listed_in_order_with_memories_and_events(api: Api) -> None:
     for limit in (1, 2, 3, 6, 50):
         assert walk(api, f"/api/users?limit={limit}") == expected
     assert api.get("/api/users?count=true&limit=2").json()["total"] == len(NAMES)
+
+
+def test_a_page_reads_its_own_names_only(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    read = Counter[str]()
+
+    def counting(select: Callable[..., list[Any]]) -> Callable[..., list[Any]]:
+        def count(*arguments: Any) -> list[Any]:
+            found = select(*arguments)
+            read[select.__name__] += len(found)
+            return found
+
+        return count
+
+    for select in (selectors.memory_counts, selectors.event_counts):
+        monkeypatch.setattr(selectors, select.__name__, counting(select))
+    save(*(MemoryDraft(f"number {n}", scope=Scope(f"user-{n:02}"), project=f"project-{n:02}") for n in range(30)))
+    events_record(access=SYSTEM, drafts=[draft(scope=Scope(f"user-{n:02}")) for n in range(15, 45)])
+    for path, total in (("/api/users", 45), ("/api/projects", 30)):
+        first = api.get(f"{path}?limit=3&count=true").json()
+        assert first["total"] == total
+        read.clear()
+        with CaptureQueriesContext(connection) as queries:
+            second = api.get(first["next"].replace("count=true&", "").replace("&count=true", "")).json()
+        assert [one["id"][-2:] for one in second["results"]] == ["03", "04", "05"]
+        # Those of the page, one more, which says that there is a next one, and the one of the cursor.
+        assert read["memory_counts"] == 5
+        assert read["event_counts"] <= 5
+        assert len(queries) < 20
 
 
 def test_tags_and_sessions_are_listed_of_a_scope(api: Api) -> None:
