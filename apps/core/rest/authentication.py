@@ -1,6 +1,7 @@
 """API keys in the Authorization header."""
 
 from dataclasses import dataclass
+from uuid import UUID
 
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from rest_framework.authentication import BaseAuthentication, get_authorization_header
@@ -17,9 +18,10 @@ KEY_HEADER = "Authorization: Bearer <key>"
 
 @dataclass(frozen=True)
 class Caller:
-    """The caller of a REST request, in place of a Django user."""
+    """The caller of a REST request, in place of a Django user. key_id: of its key."""
 
     access: Access
+    key_id: UUID
     is_authenticated: bool = True
 
 
@@ -36,7 +38,7 @@ class ApiKeyAuthentication(BaseAuthentication):
         if key is None:
             raise AuthenticationFailed(f"This key is not valid. Send a valid one in the header: {KEY_HEADER}")
         key_touch(key=key)
-        return Caller(key.access), key.access
+        return Caller(key.access, key.uuid), key.access
 
     def authenticate_header(self, request: Request) -> str:
         return 'Bearer realm="MemoryHub"'

@@ -1,6 +1,8 @@
 """Exports over REST."""
 
-from threading import BoundedSemaphore
+import threading
+from functools import partial
+from typing import cast
 
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
@@ -13,6 +15,7 @@ from apps.core.domain.errors import UnavailableError
 from apps.core.personal.export import encode_chunks, export_lines, permitted_export
 from apps.core.personal.filters import parse_filters
 from apps.core.personal.store import ExportRequest
+from apps.core.rest.authentication import Caller
 from apps.core.rest.streams import OwnedIterator, ThreadStreamedResponse
 from apps.core.rest.views import HubView, validate_query
 from apps.core.schemas.export import ExportInput
@@ -22,7 +25,31 @@ MEDIA_TYPE = "application/x-ndjson"
 # Each keeps a thread, a connection and a snapshot of the database for as long as its client takes.
 EXPORTS_AT_ONCE = 2
 RETRY_SECONDS = 10
-_places = BoundedSemaphore(EXPORTS_AT_ONCE)
+
+
+class ExportPlaces:
+    """Who exports now. A key has one place, so that none keeps all others waiting."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._taken: set[str] = set()
+
+    def take(self, key: str) -> None:
+        """Take a place. Raises UnavailableError when the key has one already, or when there is none."""
+        with self._lock:
+            if key in self._taken:
+                raise UnavailableError("This key has an export that is running.", retry_after=RETRY_SECONDS)
+            if len(self._taken) >= EXPORTS_AT_ONCE:
+                raise UnavailableError("Other exports are running. Try again shortly.", retry_after=RETRY_SECONDS)
+            self._taken.add(key)
+
+    def release(self, key: str) -> None:
+        """Give a place back."""
+        with self._lock:
+            self._taken.discard(key)
+
+
+_places = ExportPlaces()
 
 
 class LinesRenderer(JSONRenderer):
@@ -57,7 +84,7 @@ class ExportView(HubView):
         headers = {"Content-Disposition": 'attachment; filename="memoryhub-export.jsonl"', "Cache-Control": "no-store"}
         if request.method == "HEAD":
             return HttpResponse(content_type=MEDIA_TYPE, headers=headers)
-        if not _places.acquire(blocking=False):
-            raise UnavailableError("Other exports are running. Try again shortly.", retry_after=RETRY_SECONDS)
-        chunks = OwnedIterator(encode_chunks(export_lines(asked, permitted)), on_end=_places.release)
+        key = str(cast("Caller", request.user).key_id)
+        _places.take(key)
+        chunks = OwnedIterator(encode_chunks(export_lines(asked, permitted)), on_end=partial(_places.release, key))
         return ThreadStreamedResponse(chunks, content_type=MEDIA_TYPE, headers=headers)

@@ -1,6 +1,7 @@
 """Answers that are made while they are sent."""
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -10,8 +11,22 @@ from typing import Any
 from django.db import connections
 from django.http import StreamingHttpResponse
 
-# A client that takes nothing for so long is cut off, because the database keeps what it reads from being tidied.
+logger = logging.getLogger(__name__)
+# A client that is so far behind the least rate is cut off: the database keeps what it reads from being tidied.
 STALLED_SECONDS = 60.0
+LEAST_BYTES_PER_SECOND = 64 * 1024 / 10
+
+
+class Patience:
+    """How long a client may still keep us waiting, in seconds: each byte that it takes earns some, up to the most."""
+
+    def __init__(self) -> None:
+        self.seconds, self.taken, self.waited = STALLED_SECONDS, 0, 0.0
+
+    def note(self, waited: float, size: int) -> None:
+        """Account for a chunk that the client took after so many seconds."""
+        self.taken, self.waited = self.taken + size, self.waited + waited
+        self.seconds = min(STALLED_SECONDS, self.seconds - waited + size / LEAST_BYTES_PER_SECOND)
 
 
 class OwnedIterator:
@@ -69,13 +84,25 @@ class ThreadStreamedResponse(StreamingHttpResponse):
             finally:
                 connections.close_all()
 
+        def end_slow() -> None:
+            logger.warning(
+                "a stream is ended: its client took %d bytes in %.0f s of waiting, less than %.0f a second",
+                patience.taken, patience.waited + loop.time() - began, LEAST_BYTES_PER_SECOND,
+            )  # fmt: skip
+            thread.submit(end)
+
+        patience, timer = Patience(), None
         try:
             while (chunk := await loop.run_in_executor(thread, next, chunks, None)) is not None:
-                stalled = loop.call_later(STALLED_SECONDS, thread.submit, end)
+                began = loop.time()
+                timer = loop.call_later(patience.seconds, end_slow)
                 yield chunk
-                if stalled.when() <= loop.time():
-                    raise TimeoutError("The client took nothing for too long.")
-                stalled.cancel()
+                if timer.when() <= loop.time():
+                    raise TimeoutError("The client took too little for too long.")
+                timer.cancel()
+                patience.note(loop.time() - began, len(chunk))
         finally:
+            if timer is not None:
+                timer.cancel()
             thread.submit(end)
             thread.shutdown(wait=False)
