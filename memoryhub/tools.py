@@ -13,4 +13,5 @@ TOOLS: tuple[str, ...] = (
     "apps.notes.tools.READ_MEMORY",
     "apps.notes.tools.APPEND_MEMORY",
     "apps.notes.tools.APPEND_DAILY_LOG",
+    "apps.notes.tools.MEMORY",
 )

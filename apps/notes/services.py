@@ -9,7 +9,9 @@ from zoneinfo import ZoneInfo
 from django.conf import settings
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
-from apps.core.domain.scope import Access
+from apps.core.domain.errors import ForbiddenError
+from apps.core.domain.scope import Access, Permission
+from apps.notes.commands.run import Command, CommandResult, Notes
 from apps.notes.conversations.events import event_add
 from apps.notes.conversations.messages import messages_add, session_delete
 from apps.notes.conversations.retention import contents_clear
@@ -17,7 +19,7 @@ from apps.notes.domain.places import MAIN, NotePlace, daily_place
 from apps.notes.files import changes
 from apps.notes.files.changes import NoteChangedError
 from apps.notes.files.config import ReadConfig, config_change
-from apps.notes.files.owner import owner_to_write
+from apps.notes.files.owner import owner_to_read, owner_to_write
 from apps.notes.files.watch import look_at_changed
 from apps.notes.models import NoteVersion
 from apps.notes.selectors import version_get
@@ -30,6 +32,7 @@ __all__ = [
     "daily_of",
     "event_add",
     "main_append",
+    "memory_command",
     "messages_add",
     "note_edit",
     "note_restore",
@@ -125,3 +128,16 @@ def config_update(
     """
     owner = owner_to_write(access, user_id)
     return config_change(owner, values, author=access.actor, clock=clock)
+
+
+def memory_command(
+    *, access: Access, user_id: str | None, command: Command, clock: Clock = SYSTEM_CLOCK
+) -> CommandResult:
+    """Carry out a file command of Anthropic's memory tool; what the model can mend is in the answer.
+
+    Raises ForbiddenError, NotFoundError outside the bound, InvalidInputError when no user is named, UnavailableError.
+    """
+    if command.is_write and not access.allows(Permission.WRITE):
+        raise ForbiddenError(f"This key may only read: {command.command} needs the permission write.", attr="command")
+    owner = (owner_to_write if command.is_write else owner_to_read)(access, user_id)
+    return Notes(owner, access.actor, clock).run(command)

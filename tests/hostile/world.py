@@ -74,6 +74,7 @@ ROUTES: dict[str, dict[str, Any]] = {
     "api/rules/<str:name>/rehearse": {
         "POST": {"changes": {"detection": {"keyword_threshold": 0}}, "user_id": "ana", "neighbours": True}
     },
+    "api/memory/commands": {"POST": {"command": "view", "path": "/memories/MEMORY.md"}},
     "api/memory/config": {
         "GET": None,
         "PUT": {"enabled": False, "user_id": "ana"},
@@ -115,6 +116,7 @@ PUBLIC = {"", "api/", "healthz", "readyz", "metrics", "api/schema", "api/docs"}
 READS_BY_POST = {
     "api/episodic/query",
     "api/llm/tools/parse",
+    "api/memory/commands",  # asks for what the command does, and the one in ROUTES reads
     "api/llm/tools/execute",  # asks for no more than the tool does, and the one in ROUTES reads
     "api/rules/match",
     "api/rules/evaluate",

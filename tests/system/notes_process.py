@@ -15,8 +15,9 @@ django.setup()
 from django.conf import settings  # noqa: E402
 from django.db import connection  # noqa: E402
 
-from apps.notes.domain.places import MAIN  # noqa: E402
+from apps.notes.domain.places import MAIN, parse_place  # noqa: E402
 from apps.notes.files.changes import note_append, note_edit, note_read  # noqa: E402
+from apps.notes.files.removal import folder_rename, note_delete, note_rename  # noqa: E402
 
 PATIENCE = 120.0
 
@@ -53,6 +54,15 @@ def append_and_die(entry: str, operation: str, step: str) -> None:
 
 def edit_and_die(text: str, step: str) -> None:
     note_edit("ana", MAIN, text, base=note_read("ana", MAIN).sha256, author="killed", step=die_at(step))
+
+
+def delete_and_die(step: str) -> None:
+    note_delete("ana", MAIN, author="killed", step=die_at(step))
+
+
+def rename_and_die(old: str, new: str, step: str) -> None:
+    rename = note_rename if old.endswith(".md") else folder_rename
+    rename("ana", parse_place(old), parse_place(new), author="killed", step=die_at(step))
 
 
 def append_many(name: str, count: int) -> None:

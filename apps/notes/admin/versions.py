@@ -37,6 +37,7 @@ from apps.notes.services import note_restore
 
 KIND_COLOURS = {
     "append": "success", "edit": "info", "restore": "info", "found": "warning", "kept": "danger",
+    "delete": "danger", "rename": "info",
 }  # fmt: skip
 # A longer text is not rendered on a page.
 MAX_SHOWN_CHARS = 200_000

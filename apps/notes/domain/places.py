@@ -15,6 +15,8 @@ USERS_FOLDER = "users"
 # Hidden files beside a note have its name and up to 102 bytes more.
 MAX_SEGMENT_BYTES = 150
 MAX_SEGMENTS = 8
+# Any other file in the folder is the person's own, and no note.
+NOTE_SUFFIXES = (".md", ".txt", ".xml")
 _FORBIDDEN = re.compile(r'[\x00-\x1f\x7f<>:"|?*\\]')
 _DAY = re.compile(r"(\d{4}-\d{2}-\d{2})\.md")
 
@@ -69,6 +71,11 @@ def parse_place(path: str, attr: str = "path") -> NotePlace:
         detail = f"The folder {USERS_FOLDER} is where the notes of other users are."
         raise InvalidInputError(detail, attr=attr, code="path")
     return NotePlace(segments)
+
+
+def is_note_name(name: str) -> bool:
+    """Return whether a file of a name is a note."""
+    return name.casefold().endswith(NOTE_SUFFIXES)
 
 
 def problem_of(segment: str) -> str | None:

@@ -35,6 +35,8 @@ from apps.notes.models import ChangeKind, NoteVersion
 _TRIES = 20
 # Where a kill may interrupt `Desk.write`, besides those of `Folder.replace`.
 WRITE_STEPS = ("record", "replace", "confirm", "confirmed")
+# What a caller repeats where it did not come to pass; of anything else the text is kept.
+REPEATED = (ChangeKind.APPEND, ChangeKind.DELETE, ChangeKind.RENAME)
 Change = Callable[[bytes], Insertion | bytes]
 
 
@@ -110,7 +112,7 @@ class Desk:
             if digest(text) == version.sha256 or self.has_entry(version, text):
                 version.is_written = True
                 version.save(update_fields=["is_written"])
-            elif version.kind == ChangeKind.APPEND:
+            elif version.kind in REPEATED:
                 version.delete()  # the caller repeats it
             else:
                 version.kind, version.is_written = ChangeKind.KEPT, True

@@ -29,20 +29,22 @@ def exchange(directory: int, first: str, second: str) -> None:
     _rename(directory, first, second, _DARWIN_SWAP if sys.platform == "darwin" else _EXCHANGE)
 
 
-def rename_new(directory: int, source: str, target: str) -> None:
+def rename_new(directory: int, source: str, target: str, target_directory: int | None = None) -> None:
     """Rename a file of an open directory to a name that nothing has. Raises FileExistsError, OSError."""
+    to = directory if target_directory is None else target_directory
     try:
-        _rename(directory, source, target, _DARWIN_EXCLUSIVE if sys.platform == "darwin" else _NO_REPLACE)
+        _rename(directory, source, target, _DARWIN_EXCLUSIVE if sys.platform == "darwin" else _NO_REPLACE, to)
     except ExchangeUnsupportedError:
-        os.link(source, target, src_dir_fd=directory, dst_dir_fd=directory, follow_symlinks=False)
+        os.link(source, target, src_dir_fd=directory, dst_dir_fd=to, follow_symlinks=False)
         os.unlink(source, dir_fd=directory)
 
 
-def _rename(directory: int, source: str, target: str, flags: int) -> None:
+def _rename(directory: int, source: str, target: str, flags: int, to: int | None = None) -> None:
     call = rename_call()
     if call is None:
         raise ExchangeUnsupportedError
-    if call(directory, os.fsencode(source), directory, os.fsencode(target), flags) == 0:
+    to = directory if to is None else to
+    if call(directory, os.fsencode(source), to, os.fsencode(target), flags) == 0:
         return
     number = ctypes.get_errno()
     if number in _UNSUPPORTED:

@@ -25,7 +25,7 @@ from apps.core.domain.errors import (
     UnavailableError,
 )
 from apps.core.steps import Step, no_step
-from apps.notes.domain.places import MAX_SEGMENTS, USERS_FOLDER, NotePlace, problem_of
+from apps.notes.domain.places import MAX_SEGMENTS, USERS_FOLDER, NotePlace, is_note_name, problem_of
 from apps.notes.domain.text import digest
 from apps.notes.files.exchange import ExchangeUnsupportedError, exchange, rename_new
 
@@ -195,7 +195,7 @@ class Folder:
         return notes
 
     def places(self, *, hidden: bool = False) -> list[NotePlace]:
-        """List the Markdown files, without those of other users, links, and what is no file or cannot be entered.
+        """List the notes, without those of other users, links, and what is no file or cannot be entered.
 
         hidden: list the hidden files instead.
         """
@@ -214,7 +214,7 @@ class Folder:
                     if is_plain:
                         self._walk(entry.path, segments, found, hidden)
                 elif entry.is_file(follow_symlinks=False):
-                    is_note = is_plain and entry.name.casefold().endswith(".md")
+                    is_note = is_plain and is_note_name(entry.name)
                     if entry.name.startswith(".") if hidden else is_note:
                         found.append(NotePlace(segments))
 

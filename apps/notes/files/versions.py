@@ -19,6 +19,8 @@ SEEN_AFTER = timedelta(seconds=10)
 DISK = "disk"
 # An edited entry has so much in common with what it was. At most so many new lines, and bytes of each, are compared.
 _SIMILAR, _MAX_COMPARED, _MAX_LINE = 0.7, 30, 300
+# What a caller does to a whole text.
+_BY_REQUEST = (ChangeKind.EDIT, ChangeKind.RESTORE, ChangeKind.DELETE, ChangeKind.RENAME)
 # Of so many appends one is stored with its whole text.
 WHOLE_EVERY = 100
 # An editor that has not seen more entries than that is no longer believed.
@@ -56,8 +58,9 @@ def add_version(
     at: datetime,
     operation: str = "",
     is_written: bool = True,
+    other: NotePlace | None = None,
 ) -> NoteVersion:
-    """Record a version with its whole text."""
+    """Record a version with its whole text. other: of a renaming, the other place."""
     return NoteVersion.objects.create(
         user_id=user_id,
         place=str(place),
@@ -70,6 +73,7 @@ def add_version(
         author=author,
         at=at,
         is_written=is_written,
+        other_place="" if other is None else str(other),
     )
 
 
@@ -149,7 +153,7 @@ def find_overwritten(
     versions = NoteVersion.objects.of(user_id, place).filter(is_written=True)
     if before is not None:
         versions = versions.filter(number__lt=before)
-    edits = versions.filter(kind__in=(ChangeKind.EDIT, ChangeKind.RESTORE)).order_by("number")
+    edits = versions.filter(kind__in=_BY_REQUEST).order_by("number")
     edited = edits.values_list("number", flat=True).last()
     recent = versions.filter(
         kind=ChangeKind.APPEND,

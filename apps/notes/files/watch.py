@@ -31,7 +31,7 @@ def look_at_changed(clock: Clock = SYSTEM_CLOCK) -> int:
         seen = {version.place: version.at.timestamp() for version in newest_versions(user)}
         folder = folder_of(user)
         displaced = folder.places_with_displaced()
-        for place, written in places_with_times(folder):
+        for place, written in places_with_times(folder, displaced):
             is_known = written <= seen.get(str(place), 0.0) + _SLACK_SECONDS
             if is_known and now - written > _RECENT_SECONDS and place not in displaced:
                 continue
@@ -49,12 +49,15 @@ def newest_versions(user_id: str) -> Iterator[NoteVersion]:
     yield from versions.order_by("place", "-number").distinct("place").only("place", "at")
 
 
-def places_with_times(folder: Folder) -> Iterator[tuple[NotePlace, float]]:
-    """Yield each note, and the settings, with when its file was written last, in seconds since 1970."""
-    for place in (*folder.places(), CONFIG):
+def places_with_times(folder: Folder, displaced: set[NotePlace]) -> Iterator[tuple[NotePlace, float]]:
+    """Yield each note, and the settings, with when its file was written last, in seconds since 1970.
+
+    displaced: notes that have hidden files beside them; they are yielded even when they were deleted.
+    """
+    for place in sorted({*folder.places(), CONFIG, *displaced}):
         with contextlib.suppress(MemoryHubError):  # deleted since, or out of reach
-            if (changed_at := folder.changed_at(place)) is not None:
-                yield place, changed_at
+            if (changed_at := folder.changed_at(place)) is not None or place in displaced:
+                yield place, changed_at or 0.0
 
 
 def find_users() -> list[str]:

@@ -22,6 +22,8 @@ class ChangeKind(models.TextChoices):
     RESTORE = "restore", "Restored"
     FOUND = "found", "Changed on the disk"
     KEPT = "kept", "Lost to another change, kept here"
+    DELETE = "delete", "Deleted"
+    RENAME = "rename", "Renamed"
 
 
 class NoteVersion(models.Model):
@@ -32,6 +34,8 @@ class NoteVersion(models.Model):
     text is put together from more. operation: chosen by the caller, so that repeating it changes nothing.
     is_written: whether the file is known to have it; false from the moment before the file is replaced, and of a text
     that was found until the entries that it lacks are added again.
+    other_place: of a note that was renamed: where its text went, of the version without text; where it came from, of
+    the version at the new place.
     again: an entry that an editor had overwritten, without having seen it, and that was added once more.
     """
 
@@ -45,6 +49,7 @@ class NoteVersion(models.Model):
     text = models.BinaryField()
     whole = models.BinaryField(null=True)
     offset = models.PositiveIntegerField(null=True)
+    other_place = models.CharField(max_length=MAX_PLACE_CHARS, blank=True, default="")
     operation = models.CharField(max_length=200, blank=True, default="")
     author = models.CharField(max_length=200)
     at = models.DateTimeField()

@@ -16,6 +16,7 @@ MAIN_VERSION = {
     "size": 40,
     "author": "key:operator",
     "at": "2026-03-02T19:41:00.120000+00:00",
+    "other_path": None,
 }
 DAY = {"day": "2026-03-02"}
 DAY_TEXT = "- 09:30 Ana was at the dentist.\n"
@@ -46,8 +47,25 @@ CONFIG = {
     "problems": [],
 }
 
+TEA_TEXT = "# Tea\n\n- Ana has a green teapot.\n"
+
 EXAMPLES = {
     **CONVERSATIONS,
+    "notes_command": Example(
+        "Carry out a file command of a model",
+        body={**ANA, "command": "create", "path": "/memories/tea.md", "file_text": TEA_TEXT},
+        answer={
+            "text": "File created successfully at: /memories/tea.md",
+            "is_error": False,
+            "version": {
+                **MAIN_VERSION,
+                "id": "5f0f2c1e-8a55-4d0e-9c3f-6f1a1c5f7e02",
+                "path": "tea.md",
+                "kind": "edit",
+                "size": 34,
+            },
+        },
+    ),
     "notes_config_retrieve": Example("Show the settings of notes", query=ANA, answer=CONFIG),
     "notes_config_update": Example("Change settings of notes", body={**ANA, "flushThreshold": 0.8}, answer=CONFIG),
     "notes_config_partial_update": Example(

@@ -4,7 +4,7 @@ from datetime import date
 
 from django.urls import path, register_converter
 
-from apps.notes.rest import config, notes
+from apps.notes.rest import commands, config, notes
 
 
 class DayConverter:
@@ -24,6 +24,7 @@ class DayConverter:
 register_converter(DayConverter, "day")
 
 urlpatterns = [
+    path("commands", commands.CommandsView.as_view(), name="notes-commands"),
     path("config", config.ConfigView.as_view(), name="notes-config"),
     path("main", notes.MainView.as_view(), name="notes-main"),
     path("main/entries", notes.MainEntriesView.as_view(), name="notes-main-entries"),

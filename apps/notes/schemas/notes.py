@@ -110,6 +110,7 @@ class VersionOutput(TypedDict):
     size: Annotated[int, "In bytes."]
     author: str
     at: Annotated[str, serializers.DateTimeField()]
+    other_path: Annotated[str | None, "Of a note that was renamed: where it went, or came from."]
 
 
 class VersionTextOutput(VersionOutput):
@@ -165,6 +166,7 @@ def version_json(version: NoteVersion) -> VersionOutput:
         "size": version.size,
         "author": version.author,
         "at": version.at.isoformat(),
+        "other_path": version.other_place or None,
     }
 
 

@@ -1,0 +1,1 @@
+"""The file commands of Anthropic's memory tool over the notes of a user."""
