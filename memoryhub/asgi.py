@@ -16,6 +16,7 @@ from apps.core.db.watch import database_watch
 from apps.core.health import begin_web_process, end_web_process
 from apps.episodic.selectors import warm_up_archive
 from apps.llm.services import warm_up_chat_providers
+from apps.notes.services import end_notes_watch, start_notes_watch
 from apps.semantic.services import end_index, start_index
 from memoryhub.web.gateway import Gateway
 from memoryhub.web.handler import ThreadedASGIHandler
@@ -23,6 +24,7 @@ from memoryhub.web.handler import ThreadedASGIHandler
 
 def end_process() -> None:
     """Write what lags behind, and say that this process ends."""
+    end_notes_watch()
     end_index()
     end_web_process()
 
@@ -38,4 +40,5 @@ database_watch().begin()
 warm_up_archive()
 start_index()
 warm_up_chat_providers()
+start_notes_watch()
 begin_web_process()

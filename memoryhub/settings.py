@@ -226,6 +226,7 @@ SPECTACULAR_SETTINGS = {
         "TimelineReadinessEnum": "apps.episodic.schemas.timeline.READINESS",
         "ConflictSideEnum": "apps.rules.domain.engine.arbitration.SIDES",
         "MemoryStatusEnum": "apps.semantic.models.MemoryStatus",
+        "NoteSearchModeEnum": "apps.notes.schemas.search.MODES",
         "SearchModeEnum": ["hybrid", "vector", "keyword"],
         "ToolProtocolEnum": "apps.llm.schemas.tools.PROTOCOLS",
         "ToolBlockProtocolEnum": "apps.llm.schemas.tools.BLOCK_PROTOCOLS",
@@ -259,6 +260,7 @@ MODELS_DIR = CONFIG.data_dir / "models"
 SEMANTIC_INDEX_DIR = CONFIG.data_dir / "semantic-index"
 TIMELINE_DIR = CONFIG.data_dir / "timeline"
 NOTES_DIR = CONFIG.data_dir / "prompts" / "memory"
+NOTES_INDEX_DIR = CONFIG.data_dir / "notes-index"
 NOTES_LOCKS_DIR = CONFIG.data_dir / "run" / "notes"
 
 # --- logs: never the content of a memory ----------------------------------------------------------------

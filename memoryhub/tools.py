@@ -12,6 +12,7 @@ TOOLS: tuple[str, ...] = (
     "apps.episodic.tools.EVENT_QUERY",
     "apps.notes.tools.READ_MEMORY",
     "apps.notes.tools.APPEND_MEMORY",
+    "apps.notes.tools.SEARCH_MEMORY",
     "apps.notes.tools.APPEND_DAILY_LOG",
     "apps.notes.tools.MEMORY",
 )

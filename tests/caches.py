@@ -17,12 +17,14 @@ def empty_caches() -> Iterator[None]:
 
 def _forget() -> None:
     from apps.episodic.store.file_cache import reset_archive_cache
+    from apps.notes.index.handles import indexes_close
     from apps.semantic.index.cache import index_cache
     from apps.semantic.store.embedding_space import forget_space
 
     index_cache().clear()
     reset_archive_cache()
     forget_space()
+    indexes_close()
 
 
 @pytest.fixture
@@ -39,5 +41,6 @@ def notes_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
     directory = tmp_path / "prompts" / "memory"
     monkeypatch.setattr(settings, "NOTES_DIR", directory)
+    monkeypatch.setattr(settings, "NOTES_INDEX_DIR", tmp_path / "notes-index")
     monkeypatch.setattr(settings, "NOTES_LOCKS_DIR", tmp_path / "run" / "notes")
     return directory

@@ -16,11 +16,17 @@ from apps.notes.conversations.reads import (
 )
 from apps.notes.conversations.status import AutoMemoryStatus, auto_memory_status
 from apps.notes.domain.places import DAILY_FOLDER, NotePlace
+from apps.notes.domain.search import NoteHit, NoteSearch
 from apps.notes.files import changes
 from apps.notes.files.changes import Note
 from apps.notes.files.config import ReadConfig, config_of, config_read
 from apps.notes.files.owner import folder_of, owner_to_read
 from apps.notes.files.versions import text_of
+from apps.notes.index.handles import index_of
+from apps.notes.index.places import place_of
+from apps.notes.index.search import search
+from apps.notes.index.status import NoteIndexStatus, status_of
+from apps.notes.metrics import SEARCH_SECONDS, SEARCHES
 from apps.notes.models import Conversation, ExtractedFact, ExtractionRun, NoteVersion
 from apps.notes.querysets import NoteVersionQuerySet
 
@@ -30,6 +36,9 @@ __all__ = [
     "ExtractedFact",
     "ExtractionRun",
     "Note",
+    "NoteHit",
+    "NoteIndexStatus",
+    "NoteSearch",
     "NoteVersion",
     "auto_memory_status",
     "config_get",
@@ -37,10 +46,12 @@ __all__ = [
     "conversation_get",
     "conversation_list",
     "daily_list",
+    "index_status",
     "latest_messages",
     "new_message_counts",
     "note_get",
     "note_versions",
+    "notes_search",
     "run_facts",
     "run_get",
     "run_list",
@@ -85,3 +96,20 @@ def version_text(version: NoteVersion) -> bytes:
 def config_get(access: Access, user_id: str | None, *, clock: Clock = SYSTEM_CLOCK) -> ReadConfig:
     """Return the settings of a user, with what is wrong with their file. Raises NotFoundError outside the bound."""
     return config_read(owner_to_read(access, user_id), clock=clock)
+
+
+def notes_search(access: Access, user_id: str | None, query: str, *, limit: int = 10) -> NoteSearch:
+    """Return what the notes of a user say about a query, as the files are now; the best hit first.
+
+    Raises NotFoundError outside the bound, ForbiddenError, UnavailableError.
+    """
+    owner = owner_to_read(access, user_id)
+    with SEARCH_SECONDS.time():
+        found = search(index_of(place_of(owner)), query, limit)
+    SEARCHES.labels(found.mode.value).inc()
+    return found
+
+
+def index_status(access: Access, user_id: str | None) -> NoteIndexStatus:
+    """Return what the search index of a user's notes has. Raises NotFoundError outside the bound, ForbiddenError."""
+    return status_of(index_of(place_of(owner_to_read(access, user_id))))

@@ -20,7 +20,16 @@ from apps.notes.files import changes
 from apps.notes.files.changes import NoteChangedError
 from apps.notes.files.config import ReadConfig, config_change
 from apps.notes.files.owner import owner_to_read, owner_to_write
-from apps.notes.files.watch import look_at_changed
+from apps.notes.files.watch import find_users, look_at_changed
+from apps.notes.index.upkeep import (
+    end_notes_watch,
+    index_forget,
+    index_rebuild,
+    index_refresh,
+    indexes_look,
+    refresh_after_write,
+    start_notes_watch,
+)
 from apps.notes.models import NoteVersion
 from apps.notes.selectors import version_get
 
@@ -30,7 +39,11 @@ __all__ = [
     "contents_clear",
     "daily_append",
     "daily_of",
+    "end_notes_watch",
     "event_add",
+    "index_forget",
+    "index_rebuild",
+    "index_refresh",
     "main_append",
     "memory_command",
     "messages_add",
@@ -38,7 +51,9 @@ __all__ = [
     "note_restore",
     "notes_look",
     "notes_prepare",
+    "notes_users",
     "session_delete",
+    "start_notes_watch",
 ]
 
 
@@ -64,9 +79,11 @@ def main_append(
     Raises ForbiddenError, InvalidInputError, ConflictError, UnavailableError.
     """
     owner = owner_to_write(access, user_id)
-    return changes.note_append(
+    appended = changes.note_append(
         owner, MAIN, entry, author=access.actor, category=category, operation=operation, clock=clock
     )
+    refresh_after_write(owner)
+    return appended
 
 
 def daily_append(
@@ -81,7 +98,7 @@ def daily_append(
     """Add an entry with its time to the log of today in a time zone, by default UTC; as `main_append` otherwise."""
     owner = owner_to_write(access, user_id)
     here = utcnow(clock).astimezone(zone or UTC)
-    return changes.note_append(
+    appended = changes.note_append(
         owner,
         daily_of(here),
         f"{here:%H:%M} {entry.strip()}",
@@ -89,6 +106,8 @@ def daily_append(
         operation=operation,
         clock=clock,
     )
+    refresh_after_write(owner)
+    return appended
 
 
 def daily_of(moment: datetime | date) -> NotePlace:
@@ -104,19 +123,34 @@ def note_edit(
     Raises NoteChangedError with the present text; ForbiddenError, InvalidInputError, ConflictError, UnavailableError.
     """
     owner = owner_to_write(access, user_id)
-    return changes.note_edit(owner, place, text, base=base, author=access.actor, clock=clock)
+    version = changes.note_edit(owner, place, text, base=base, author=access.actor, clock=clock)
+    refresh_after_write(owner)
+    return version
 
 
 def note_restore(*, access: Access, uuid: UUID, clock: Clock = SYSTEM_CLOCK) -> NoteVersion:
     """Make a former version the present text of its note. Raises NotFoundError, and what `note_edit` raises."""
     version = version_get(access, uuid)
     owner = owner_to_write(access, version.user_id)
-    return changes.note_restore(owner, changes.place_of(version), version.number, author=access.actor, clock=clock)
+    place = changes.place_of(version)
+    restored = changes.note_restore(owner, place, version.number, author=access.actor, clock=clock)
+    refresh_after_write(owner)
+    return restored
+
+
+def notes_users() -> list[str]:
+    """List the users who have notes."""
+    return find_users()
 
 
 def notes_look(*, clock: Clock = SYSTEM_CLOCK) -> int:
-    """Record what was changed on the disk lately, of all users. Return how many notes were read."""
-    return look_at_changed(clock)
+    """Record what was changed on the disk lately, of all users, and bring their indexes up to the files.
+
+    Return how many notes were read for their versions.
+    """
+    looked = look_at_changed(clock)
+    indexes_look()
+    return looked
 
 
 def config_update(
@@ -140,4 +174,7 @@ def memory_command(
     if command.is_write and not access.allows(Permission.WRITE):
         raise ForbiddenError(f"This key may only read: {command.command} needs the permission write.", attr="command")
     owner = (owner_to_write if command.is_write else owner_to_read)(access, user_id)
-    return Notes(owner, access.actor, clock).run(command)
+    result = Notes(owner, access.actor, clock).run(command)
+    if command.is_write:
+        refresh_after_write(owner)
+    return result

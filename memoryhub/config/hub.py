@@ -108,6 +108,7 @@ class Config:
     index_backlog_rows: int
     index_write_ms: float
     max_content_chars: int
+    notes_search: str
     event_retention_days: int
     conversation_days: int
     reinforceable_half_life_days: float
@@ -218,6 +219,7 @@ def read_environment(env: Env) -> Config:
         max_content_chars=env.int(
             "MEMORYHUB_MAX_CONTENT_CHARS", 100_000, validate=validate.Range(min=1_000, max=500_000)
         ),
+        notes_search=env.str("MEMORYHUB_NOTES_SEARCH", "hybrid", validate=validate.OneOf(["hybrid", "keyword"])),
         event_retention_days=env.int("MEMORYHUB_EVENT_RETENTION_DAYS", 7, validate=validate.Range(min=1)),
         conversation_days=env.int("MEMORYHUB_CONVERSATION_DAYS", 30, validate=validate.Range(min=1, max=36_500)),
         reinforceable_half_life_days=env.float(

@@ -94,6 +94,8 @@ ROUTES: dict[str, dict[str, Any]] = {
     "api/memory/daily": {"GET": None},
     "api/memory/daily/entries": {"POST": {"entry": "a new one", "user_id": "ana"}},
     "api/memory/daily/<day:day>": {"GET": None, "PUT": {"text": "a new one", "user_id": "ana"}},
+    "api/memory/search": {"GET": None},
+    "api/memory/status": {"GET": None},
     "api/memory/versions": {"GET": None},
     "api/memory/versions/<uuid:uuid>": {"GET": None},
     "api/memory/versions/<uuid:uuid>/restore": {"POST": None},

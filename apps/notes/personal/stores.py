@@ -15,6 +15,9 @@ from apps.notes.files.folder import Folder
 from apps.notes.files.lock import notes_lock
 from apps.notes.files.owner import folder_of
 from apps.notes.files.watch import find_users
+from apps.notes.index.handles import indexes_close
+from apps.notes.index.places import place_of
+from apps.notes.index.upkeep import index_forget
 from apps.notes.models import NoteVersion
 from apps.notes.personal.conversations import ConversationStore
 
@@ -88,6 +91,9 @@ class NoteStore(PersonalStore):
             files = len(files_of(folder))
             folder.clear()
             yield files
+            # After the files, so that no search makes it again of them.
+            step("notes index")
+            index_forget(user_id)
         while True:
             keys = list(NoteVersion.objects.filter(user_id=user_id).values_list("pk", flat=True)[:_CHUNK])
             if not keys:
@@ -96,10 +102,16 @@ class NoteStore(PersonalStore):
             NoteVersion.objects.filter(pk__in=keys).delete()
             yield len(keys)
 
+    def drop_caches(self) -> None:
+        """Close the databases of indexes: an open one keeps its content on the disk after it was deleted."""
+        indexes_close()
+
     def find(self, user_id: str) -> Iterator[str]:
         """Yield where files or versions are left."""
         if folder_of(user_id).has_anything():
             yield "files of notes"
+        if any(path.exists() for path in place_of(user_id).files):
+            yield "index of notes"
         if NoteVersion.objects.filter(user_id=user_id).exists():
             yield "versions of notes"
 

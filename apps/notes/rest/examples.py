@@ -49,7 +49,47 @@ CONFIG = {
 
 TEA_TEXT = "# Tea\n\n- Ana has a green teapot.\n"
 
+SEARCH = {
+    "results": [
+        {
+            "path": "MEMORY.md",
+            "first_line": 3,
+            "last_line": 3,
+            "heading": "Preferences",
+            "text": "- Ana likes green tea.",
+            "score": 0.512,
+            "vector_score": None,
+            "bm25_score": 0.512,
+        }
+    ],
+    "count": 1,
+    "mode": "keyword",
+    "reason": "MEMORYHUB_NOTES_SEARCH is keyword",
+    "vectors_missing": 0,
+}
+
 EXAMPLES = {
+    "notes_search": Example(
+        "Search the notes of a user",
+        after=("notes_main_append",),
+        query={**ANA, "q": "green tea", "limit": 5},
+        answer=SEARCH,
+    ),
+    "notes_status": Example(
+        "Show the search index of notes",
+        after=("notes_main_append",),
+        query=ANA,
+        answer={
+            "mode": "keyword",
+            "reason": "MEMORYHUB_NOTES_SEARCH is keyword",
+            "is_watched": False,
+            "files": 12,
+            "chunks": 140,
+            "vectors_missing": 0,
+            "skipped": {},
+            "looked_at": "2026-03-02T19:41:00.120000+00:00",
+        },
+    ),
     **CONVERSATIONS,
     "notes_command": Example(
         "Carry out a file command of a model",

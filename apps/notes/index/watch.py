@@ -1,0 +1,132 @@
+"""Watching the files of all users in one process of the hub, so that an index follows them without being asked.
+
+The process is the one that holds a lock on a file; when it ends, the system releases the lock and another one takes
+over. It also makes the vectors that are missing, a few at a time.
+"""
+
+import contextlib
+import fcntl
+import logging
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator
+from pathlib import Path
+
+from django.conf import settings
+from django.db import connection
+from watchfiles import Change, watch
+
+from apps.core.domain.errors import MemoryHubError
+from apps.notes.files.watch import find_users
+from apps.notes.index.disk import has_note_name
+from apps.notes.index.handles import index_of
+from apps.notes.index.places import IndexPlace, place_of, place_of_path
+
+logger = logging.getLogger(__name__)
+# Changes are taken in when there is none for a moment, and at the latest after DEBOUNCE_MS (spec 001).
+DEBOUNCE_MS, QUIET_MS = 1_500, 500
+# While nothing changes: how often missing vectors are made, and the lock is tried.
+IDLE_MS = 1_000
+
+
+class NotesWatcher:
+    """The thread of this process that watches, or waits for its turn to."""
+
+    def __init__(self) -> None:
+        self._has_ended = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._unfinished: OrderedDict[Path, IndexPlace] = OrderedDict()
+
+    def begin(self) -> None:
+        """Start the thread."""
+        self._thread = threading.Thread(target=self._run, name="watch of notes", daemon=True)
+        self._thread.start()
+
+    def end(self, patience: float = 5.0) -> None:
+        """Stop it."""
+        self._has_ended.set()
+        if self._thread is not None:
+            self._thread.join(patience)
+
+    def _run(self) -> None:
+        while not self._has_ended.is_set():
+            try:
+                with watch_lock() as is_held:
+                    if is_held:
+                        self._watch()
+            except Exception:
+                logger.exception("the notes are not watched for a moment")
+            finally:
+                connection.close()
+            self._has_ended.wait(IDLE_MS / 1_000)
+
+    def _watch(self) -> None:
+        """Watch until the end of the process."""
+        settings.NOTES_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
+        changes = watch(
+            settings.NOTES_DIR.resolve(),
+            watch_filter=is_of_interest,
+            debounce=DEBOUNCE_MS,
+            step=QUIET_MS,
+            rust_timeout=IDLE_MS,
+            yield_on_timeout=True,
+            stop_event=self._has_ended,
+            raise_interrupt=False,
+        )
+        is_first = True
+        for changed in changes:
+            if is_first:
+                # From the first return on nothing is missed; what was written before is found by looking at everything.
+                is_first = False
+                self._refresh([place_of(user) for user in find_users()])
+                connection.close()
+            self._refresh(places_of({path for _, path in changed}))
+
+    def _refresh(self, places: list[IndexPlace]) -> None:
+        for place in places:
+            with contextlib.suppress(MemoryHubError):
+                index_of(place).refresh()
+
+
+def is_of_interest(_change: Change, path: str) -> bool:
+    """Return whether a change on the disk may be one of a note: hidden files are the hub's, or an editor's."""
+    name = path.rpartition("/")[2]
+    return has_note_name(name) or "." not in name
+
+
+def places_of(paths: set[str]) -> list[IndexPlace]:
+    """Return the indexes that files belong to."""
+    root = settings.NOTES_DIR.resolve()
+    places: dict[Path, IndexPlace] = {}
+    for path in paths:
+        with contextlib.suppress(ValueError):
+            place = place_of_path(settings.NOTES_DIR / Path(path).relative_to(root))
+            if place is not None:
+                places[place.database] = place
+    return list(places.values())
+
+
+@contextlib.contextmanager
+def watch_lock() -> Iterator[bool]:
+    """Try to become the process that watches, while the block runs; yield whether it is."""
+    settings.NOTES_LOCKS_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with (settings.NOTES_LOCKS_DIR / "watch").open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+            return
+        yield True
+
+
+def is_watching() -> bool:
+    """Return whether a process watches the notes."""
+    path = settings.NOTES_LOCKS_DIR / "watch"
+    if not path.exists():
+        return False
+    with path.open() as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False

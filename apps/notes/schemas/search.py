@@ -1,0 +1,102 @@
+"""Inputs and outputs of searches in notes (spec 001, search API)."""
+
+from typing import Annotated, TypedDict
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from apps.core.schemas.fields import VisibleTextField
+from apps.notes.domain.search import NoteSearch, NoteSearchMode
+from apps.notes.index.status import NoteIndexStatus
+from apps.notes.schemas.notes import OwnerInput
+
+MAX_QUERY_CHARS = 2_000
+DEFAULT_LIMIT, MAX_LIMIT, MAX_TOOL_HITS = 10, 50, 10
+MODES = [(mode.value, mode.value) for mode in NoteSearchMode]
+
+
+class SearchMemoryInput(OwnerInput):
+    """A question to the notes of a user."""
+
+    query = VisibleTextField(max_length=MAX_QUERY_CHARS, help_text="Words to find, in any language.")
+
+
+class NoteSearchInput(OwnerInput):
+    """The query string of a search in notes."""
+
+    q = VisibleTextField(max_length=MAX_QUERY_CHARS, help_text="Words to find, in any language.")
+    limit = serializers.IntegerField(required=False, min_value=1, max_value=MAX_LIMIT, default=DEFAULT_LIMIT)
+
+
+class NoteHitOutput(TypedDict):
+    """A range of lines of a note."""
+
+    path: str
+    first_line: Annotated[int, "Lines count from 1."]
+    last_line: int
+    heading: Annotated[str, "The headings above the lines, such as `Plans > March`."]
+    text: str
+    score: Annotated[float, "0 to 1."]
+    vector_score: Annotated[float | None, "The cosine. Null where the text has no vector, or vectors are not used."]
+    bm25_score: Annotated[float | None, "The share of the best BM25 that a text could have for this query."]
+
+
+class NoteSearchOutput(TypedDict):
+    """The best hits, as the files are now."""
+
+    results: list[NoteHitOutput]
+    count: int
+    mode: Annotated[str, serializers.ChoiceField(choices=MODES)]
+    reason: Annotated[str, "Why vectors are not used; empty where they are."]
+    vectors_missing: Annotated[int, "Texts that have no vector yet, and are found by their words only."]
+
+
+class NoteStatusOutput(TypedDict):
+    """The index of a user's notes, as it was at its last refresh."""
+
+    mode: Annotated[str, serializers.ChoiceField(choices=MODES)]
+    reason: Annotated[str, "Why vectors are not used; empty where they are."]
+    is_watched: Annotated[bool, "Whether a process of the hub takes in changes without being asked."]
+    files: int
+    chunks: int
+    vectors_missing: int
+    skipped: Annotated[dict[str, int], "Files that are left out, by the reason, such as too_large or symbolic_link."]
+    looked_at: Annotated[str | None, extend_schema_field(serializers.DateTimeField(allow_null=True))]
+
+
+def search_json(found: NoteSearch) -> NoteSearchOutput:
+    """Return the answer to a search as the API shows it."""
+    hits: list[NoteHitOutput] = [
+        {
+            "path": hit.path,
+            "first_line": hit.first_line,
+            "last_line": hit.last_line,
+            "heading": hit.heading,
+            "text": hit.text,
+            "score": hit.score,
+            "vector_score": hit.vector_score,
+            "bm25_score": hit.bm25_score,
+        }
+        for hit in found.hits
+    ]
+    return {
+        "results": hits,
+        "count": len(hits),
+        "mode": found.mode.value,
+        "reason": found.reason,
+        "vectors_missing": found.vectors_missing,
+    }
+
+
+def status_json(status: NoteIndexStatus) -> NoteStatusOutput:
+    """Return the status of an index as the API shows it."""
+    return {
+        "mode": status.mode.value,
+        "reason": status.reason,
+        "is_watched": status.is_watched,
+        "files": status.files,
+        "chunks": status.chunks,
+        "vectors_missing": status.vectors_missing,
+        "skipped": dict(status.skipped),
+        "looked_at": None if status.looked_at is None else status.looked_at.isoformat(),
+    }
