@@ -3,10 +3,11 @@
 import uuid
 from typing import ClassVar
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 
-from apps.core.domain.scope import MAX_IDENTIFIER_CHARS, Access, Permission, Scope
+from apps.core.domain.scope import MAX_IDENTIFIER_CHARS, MAX_OWNERS, Access, Permission, Scope
 
 
 class PermissionLevel(models.TextChoices):
@@ -47,6 +48,12 @@ class ApiKey(models.Model):
     persona_id = models.CharField(
         max_length=MAX_IDENTIFIER_CHARS, blank=True, default="", help_text="Only memories of this persona."
     )
+    reads = ArrayField(
+        models.CharField(max_length=MAX_IDENTIFIER_CHARS),
+        blank=True,
+        default=list,
+        help_text="Users and teams whose memories and events the key may read besides, and not write.",
+    )
     created_at = models.DateTimeField(editable=False)
     created_by = models.CharField(max_length=200, editable=False)
     expires_at = models.DateTimeField(null=True, blank=True, help_text="Empty: the key does not expire.")
@@ -63,6 +70,12 @@ class ApiKey(models.Model):
                 condition=~Q(permission="operator") | Q(user_id="", household_id="", persona_id=""),
                 violation_error_message="An operator key is bound to nothing.",
             ),
+            models.CheckConstraint(
+                name="core_apikey_reads_of_bound_key",
+                condition=Q(reads=[]) | ~Q(user_id="", household_id="", persona_id=""),
+                violation_error_message="A key without a bound reads everything already.",
+            ),
+            models.CheckConstraint(name="core_apikey_reads_at_most", condition=Q(reads__len__lte=MAX_OWNERS)),
             models.CheckConstraint(
                 name="core_apikey_previous_secret_ends",
                 condition=Q(previous_digest=None, previous_until=None)
@@ -81,7 +94,7 @@ class ApiKey(models.Model):
     @property
     def access(self) -> Access:
         """Return what the holder of the key may do."""
-        return Access(self.scope, Permission(self.permission), f"key:{self.name}")
+        return Access(self.scope, Permission(self.permission), f"key:{self.name}", tuple(self.reads))
 
 
 class LockedUser(models.Model):

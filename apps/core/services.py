@@ -1,6 +1,6 @@
 """Writes of `core`: create, use, change, rotate and revoke API keys."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -12,7 +12,7 @@ from apps.core.db.user_locks import hold_users
 from apps.core.domain import keys
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import ConflictError, InvalidInputError, NotFoundError
-from apps.core.domain.scope import Permission, Scope
+from apps.core.domain.scope import MAX_OWNERS, Permission, Scope
 from apps.core.models import ApiKey
 
 LAST_USED_RESOLUTION = timedelta(minutes=1)
@@ -26,20 +26,22 @@ def key_create(
     permission: Permission,
     actor: str,
     expires_at: datetime | None = None,
+    reads: Collection[str] = (),
     secret: str | None = None,
     clock: Clock = SYSTEM_CLOCK,
 ) -> tuple[ApiKey, str]:
     """Create an API key and return it with its secret, which cannot be read again.
 
-    Raises InvalidInputError for an operator key with a bound, an expiry in the past, or a given secret
-    that is malformed or in use.
+    reads: owners that the key may read besides its bound. Raises InvalidInputError for an operator key with a bound,
+    an expiry in the past, owners that cannot be granted, or a given secret that is malformed or in use.
     """
     if permission is Permission.OPERATOR and scope.named():
         raise InvalidInputError("An operator key is bound to nothing.", attr="permissions")
     now = utcnow(clock)
     check_expiry(expires_at, now)
-    if scope.user_id is not None:
-        hold_users([scope.user_id])
+    granted = settle_reads(scope, reads)
+    if whose := {*granted, *filter(None, [scope.user_id])}:
+        hold_users(whose)
     secret = secret or keys.generate_secret()
     if not keys.is_well_formed(secret):
         raise InvalidInputError("A key is 32 to 200 printable characters without spaces.", attr="key")
@@ -52,6 +54,7 @@ def key_create(
         shown=keys.shown_part(secret),
         permission=permission,
         expires_at=expires_at,
+        reads=granted,
         created_at=now,
         created_by=actor,
         **scope.named(),
@@ -67,19 +70,34 @@ def check_expiry(expires_at: datetime | None, now: datetime) -> None:
         raise InvalidInputError("The expiry must lie in the future.", attr="expires_at")
 
 
+def settle_reads(scope: Scope, reads: Collection[str]) -> list[str]:
+    """Return the owners that a key of this bound is granted, sorted. Raises InvalidInputError."""
+    granted = sorted(set(reads))
+    if granted and not scope.named():
+        raise InvalidInputError("A key without a bound reads everything already.", attr="reads")
+    if len(granted) > MAX_OWNERS:
+        raise InvalidInputError(f"At most {MAX_OWNERS} users and teams.", attr="reads", code="max_length")
+    return granted
+
+
 @transaction.atomic
 def key_update(*, uuid: UUID, changes: Mapping[str, Any], clock: Clock = SYSTEM_CLOCK) -> ApiKey:
-    """Change the name or the expiry of a key and return it. An expired key with a new expiry works again.
+    """Change the name, the expiry or the grants of a key and return it. An expired key with a new expiry works again.
 
-    changes: `name`, `expires_at` or both. Raises NotFoundError, ConflictError for a revoked key, and InvalidInputError
-    for an expiry in the past: a key is ended by revoking it.
+    changes: some of `name`, `expires_at` and `reads`, all owners that it is granted from now on. Raises NotFoundError,
+    ConflictError for a revoked key, and InvalidInputError for an expiry in the past, since a key is ended by revoking
+    it, and for owners that cannot be granted.
     """
     key = lock_key(uuid)
+    if "reads" in changes:
+        granted = settle_reads(key.scope, changes["reads"])
+        hold_users(set(granted) - set(key.reads))
+        key.reads = granted
     if "expires_at" in changes:
         check_expiry(changes["expires_at"], utcnow(clock))
         key.expires_at = changes["expires_at"]
     key.name = changes.get("name", key.name)
-    key.save(update_fields=["name", "expires_at"])
+    key.save(update_fields=["name", "expires_at", "reads"])
     return key
 
 

@@ -53,9 +53,9 @@ def memory_get_any(access: Access, uuid: UUID) -> Memory:
 
 
 def memory_get(access: Access, uuid: UUID) -> Memory:
-    """Return a memory of the caller's that is neither deleted nor expired. Raises NotFoundError."""
-    memory = memory_get_any(access, uuid)
-    if memory.status == "deleted" or memory.has_expired(utcnow(SYSTEM_CLOCK)):
+    """Return a memory, of the caller's or granted, that is neither deleted nor expired. Raises NotFoundError."""
+    memory = Memory.objects.all().readable_by(access).filter(uuid=uuid).select_related("superseded_by").first()
+    if memory is None or memory.status == "deleted" or memory.has_expired(utcnow(SYSTEM_CLOCK)):
         raise NotFoundError(NO_SUCH_MEMORY)
     return memory
 

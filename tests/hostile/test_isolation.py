@@ -1,11 +1,13 @@
 """A key never learns of what lies outside its bound: not its content, not its number, not that it is there (D1)."""
 
 import json
+import re
 from collections import Counter
 from typing import Any
 from urllib.parse import quote
 
 import pytest
+from django.http import HttpResponse
 
 from apps.core.domain.scope import Permission, Scope
 from apps.llm.embedding.embedder import embed_texts
@@ -15,12 +17,25 @@ from apps.semantic.models import Memory, MemoryRevision
 from apps.semantic.services import memory_save_many
 from tests.api import MEMORIES, SEARCH, Api, api_for
 from tests.hostile.support import same, stored
-from tests.hostile.world import BOUNDS, NOWHERE, OPERATIONS, PUBLIC, ROUTES, SCOPES, SYSTEM, World, routes, sentinel
+from tests.hostile.world import (
+    BOUNDS,
+    GRANTS,
+    NOWHERE,
+    OPERATIONS,
+    PUBLIC,
+    ROUTES,
+    SCOPES,
+    SYSTEM,
+    World,
+    routes,
+    sentinel,
+)
 
 EVENTS = "/api/episodic/events"
 pytestmark = pytest.mark.django_db
 
 EACH_BOUND = pytest.mark.parametrize("bound", BOUNDS.values(), ids=BOUNDS.keys())
+EACH_GRANT = pytest.mark.parametrize(("bound", "reads"), GRANTS.values(), ids=GRANTS.keys())
 ABOUT_MEMORIES = [operation for operation in OPERATIONS if not operation.is_about_keys]
 WITH_MEMORY_ID = [operation for operation in ABOUT_MEMORIES if operation.has_id]
 
@@ -293,6 +308,46 @@ def test_history_of_memory_holds_its_own_steps_only(world: World) -> None:
     steps = api_for(memory.scope).get(f"{MEMORIES}/{memory.uuid}/history").json()
     assert [step["action"] for step in steps["results"]] == ["created", "deleted"]
     assert steps["count"] == MemoryRevision.objects.filter(memory=memory).count()
+
+
+# --- what a key is granted besides its bound ------------------------------------------------------------
+
+BY_ID = ("api/semantic/memories/<uuid:uuid>", "api/episodic/events/<uuid:uuid>")
+
+
+@EACH_GRANT
+def test_a_grant_lets_a_key_read_by_id_and_nothing_else(world: World, bound: Scope, reads: tuple[str, ...]) -> None:
+    api = api_for(bound, reads=reads)
+    before = stored()
+    granted = [memory for memory in world.outside(bound) if memory not in world.outside(bound, reads)]
+    assert granted
+    for operation in WITH_MEMORY_ID:
+        nothing = operation.call(api)
+        for memory in world.outside(bound, reads):
+            assert same(operation.call(api, memory.uuid), nothing)
+        for memory in granted:
+            answer = operation.call(api, memory.uuid)
+            is_kept = memory in world.kept()
+            if operation.method == "GET" and operation.route in BY_ID and is_kept:
+                assert (answer.status_code, answer.json()["id"]) == (200, str(memory.uuid))
+            else:
+                assert same(answer, nothing)
+    assert stored() == before
+
+
+@EACH_GRANT
+def test_a_grant_changes_no_byte_where_no_owner_is_included(world: World, bound: Scope, reads: tuple[str, ...]) -> None:
+    plain, granted = api_for(bound), api_for(bound, reads=reads)
+    for operation in ABOUT_MEMORIES:
+        if not operation.has_id and not operation.is_write and operation.route != "api/export":
+            one, other = operation.call(plain), operation.call(granted)
+            assert (without_time(one), one.status_code) == (without_time(other), other.status_code), str(operation)
+            assert world.leaked(bound, other) == []
+
+
+def without_time(response: HttpResponse) -> str:
+    """The body of an answer without what it took."""
+    return re.sub(r'"(took_ms|latency_ms|duration_ms)": ?[0-9.e-]+', "", response.content.decode())
 
 
 # --- what others do changes nothing -------------------------------------------------------------------

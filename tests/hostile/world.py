@@ -1,6 +1,6 @@
 """A hub in which several people, households and personas have memories, each with a word that nobody else has."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import product
@@ -192,6 +192,15 @@ BOUNDS = {
     "a user in another household": Scope(user_id="ana", household_id="hotel"),
 }
 
+# Bounds with owners who are granted besides: of others and of the bound's own, and one who does not exist.
+GRANTS = {
+    "a user": (Scope(user_id="ana"), ("ben", "nobody")),
+    "a household": (Scope(household_id="home"), ("ben",)),
+    "a persona of a user": (Scope(user_id="ana", persona_id="chef"), ("ana",)),
+    "all three": (Scope("ana", "home", "chef"), ("ben",)),
+    "another user": (Scope(user_id="cem"), ("ana",)),
+}
+
 
 def _receipt(kept: Memory, dropped: Memory) -> Conflict:
     """What a decision between two memories would leave, with their word in it."""
@@ -269,15 +278,20 @@ class World:
     def inside(self, bound: Scope) -> list[Memory]:
         return [memory for memory in self.memories if bound.intersect(memory.scope) == memory.scope]
 
-    def outside(self, bound: Scope) -> list[Memory]:
-        inside = {memory.pk for memory in self.inside(bound)}
-        return [memory for memory in self.memories if memory.pk not in inside]
+    def readable(self, bound: Scope, reads: Iterable[str]) -> list[Memory]:
+        """What is inside a bound, and all of the owners who are granted besides."""
+        owners, inside = set(reads), {memory.pk for memory in self.inside(bound)}
+        return [memory for memory in self.memories if memory.pk in inside or memory.user_id in owners]
 
-    def leaked(self, bound: Scope, response: HttpResponse) -> list[str]:
-        """What an answer to a key of this bound says that it must not."""
+    def outside(self, bound: Scope, reads: Iterable[str] = ()) -> list[Memory]:
+        readable = {memory.pk for memory in self.readable(bound, reads)}
+        return [memory for memory in self.memories if memory.pk not in readable]
+
+    def leaked(self, bound: Scope, response: HttpResponse, reads: Iterable[str] = ()) -> list[str]:
+        """What an answer to a key of this bound, and with these grants if it may use them, says that it must not."""
         body = response.content.decode() + str(response.headers)
-        words = {sentinel(memory.scope) for memory in self.outside(bound)}
-        words |= {str(memory.uuid) for memory in self.outside(bound)}
+        outside = self.outside(bound, reads)
+        words = {sentinel(memory.scope) for memory in outside} | {str(memory.uuid) for memory in outside}
         # Notes belong to a person as a whole: a key for a part of one has none.
         words |= {f"noted {sentinel(Scope(user))}" for user in NOTED if bound != Scope(user)}
         return sorted(word for word in words if word in body)

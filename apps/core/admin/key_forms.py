@@ -12,9 +12,10 @@ from django.utils.module_loading import import_string
 from django.utils.safestring import SafeString
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget, UnfoldBooleanSwitchWidget
 
+from apps.core.db.user_locks import locked_among
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.keys import DEFAULT_OVERLAP, MISSING_BOUND
-from apps.core.domain.scope import IDENTIFIERS, Permission
+from apps.core.domain.scope import IDENTIFIERS, MAX_IDENTIFIER_CHARS, MAX_OWNERS, Permission
 from apps.core.models import ApiKey
 
 MAX_SUGGESTIONS = 1_000
@@ -47,12 +48,60 @@ class IdentifierInput(UnfoldAdminTextInputWidget):  # type: ignore[misc]
         return format_html('{}<datalist id="{}">{}</datalist>', field, known, options)
 
 
+class OwnersInput(IdentifierInput):
+    """A text field for each owner and some empty ones, which suggest the users and teams there are."""
+
+    EMPTY = 3
+
+    def render(self, name: str, value: Any, attrs: dict[str, Any] | None = None, renderer: Any = None) -> SafeString:
+        owners = [*(value or []), *[""] * self.EMPTY][:MAX_OWNERS]
+        known, first = "mh-known-owners", (attrs or {}).get("id", f"id_{name}")
+        given = {**(attrs or {}), "list": known, "autocomplete": "off"}
+        fields = (
+            (UnfoldAdminTextInputWidget.render(self, name, owner, {**given, "id": f"{first}_{n}" if n else first}),)
+            for n, owner in enumerate(owners)
+        )
+        options = format_html_join("", '<option value="{}"></option>', ((one,) for one in known_identifiers("user_id")))
+        inputs = format_html_join("", '<div class="mb-2">{}</div>', fields)
+        return format_html('{}<datalist id="{}">{}</datalist>', inputs, known, options)
+
+    def value_from_datadict(self, data: Any, files: Any, name: str) -> list[str]:
+        given = data.getlist(name) if hasattr(data, "getlist") else data.get(name, [])
+        return [owner for owner in given if owner.strip()]
+
+
+class OwnersField(forms.Field):
+    """Users and teams that a key may read besides its bound."""
+
+    widget = OwnersInput
+
+    def clean(self, value: Any) -> list[str]:
+        owners = sorted(set(value or []))
+        if len(owners) > MAX_OWNERS:
+            raise ValidationError(f"At most {MAX_OWNERS} users and teams.")
+        if any(len(owner) > MAX_IDENTIFIER_CHARS or "\0" in owner for owner in owners):
+            raise ValidationError(f"An id has at most {MAX_IDENTIFIER_CHARS} characters.")
+        if locked_among(owners):
+            raise ValidationError("One of them is being forgotten: nothing can be granted of theirs.")
+        return owners
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        return sorted(initial or []) != sorted(set(data or []))
+
+
 class KeyChangeForm(forms.ModelForm):  # type: ignore[type-arg]
     """What may change of a key. Its permission and bound stay."""
 
+    reads = OwnersField(
+        required=False,
+        label="May read besides",
+        help_text="Users and teams, such as team:platform. The key finds their memories and events where a search "
+        "includes them, and writes nothing of theirs. Save for more fields.",
+    )
+
     class Meta:
         model = ApiKey
-        fields = ["name", "expires_at"]
+        fields = ["name", "expires_at", "reads"]
 
     def clean_expires_at(self) -> Any:
         expires_at = self.cleaned_data["expires_at"]
@@ -73,7 +122,7 @@ class KeyForm(KeyChangeForm):
 
     class Meta:
         model = ApiKey
-        fields = ["name", "permission", *IDENTIFIERS, "expires_at"]
+        fields = ["name", "permission", *IDENTIFIERS, "reads", "expires_at"]
         labels = {"user_id": "User", "household_id": "Household", "persona_id": "Persona"}
         widgets = dict.fromkeys(IDENTIFIERS, IdentifierInput)
 

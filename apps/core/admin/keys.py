@@ -31,12 +31,13 @@ NEW_FIELDS = (
             "suggested; anything else can be entered.",
         },
     ),
+    ("Sharing", {"fields": ["reads"]}),
 )
 SHOWN_FIELDS = (
-    (None, {"fields": ["name", "shown", "state_label", "permission", "bound"]}),
+    (None, {"fields": ["name", "shown", "state_label", "permission", "bound", "reads"]}),
     ("Life", {"fields": ["created", "created_by", "last_used", "expires_at", "rotated", "previous", "revoked"]}),
 )
-CHANGEABLE = ("name", "expires_at")
+CHANGEABLE = ("name", "expires_at", "reads")
 
 
 @admin.register(ApiKey)
@@ -47,7 +48,7 @@ class ApiKeyAdmin(ModelAdmin):  # type: ignore[misc]
     """
 
     form = KeyForm
-    list_display = ["name", "state", "level", "bound", "shown", "last_used", "expires", "created"]
+    list_display = ["name", "state", "level", "bound", "granted", "shown", "last_used", "expires", "created"]
     list_filter = ["permission", ("revoked_at", admin.EmptyFieldListFilter)]
     search_fields = ["name", "user_id", "household_id", "persona_id", "shown"]
     search_help_text = "A name, a bound, or the first characters of a key"
@@ -83,6 +84,10 @@ class ApiKeyAdmin(ModelAdmin):  # type: ignore[misc]
     def bound(self, key: ApiKey) -> str:
         named = key.scope.named()
         return ", ".join(f"{name.removesuffix('_id')} {value}" for name, value in named.items()) or "nothing"
+
+    @display(description="May read besides")
+    def granted(self, key: ApiKey) -> str:
+        return ", ".join(key.reads) or NOTHING
 
     @display(description="Created at", ordering="created_at")
     def created(self, key: ApiKey) -> str:
@@ -159,6 +164,7 @@ class ApiKeyAdmin(ModelAdmin):  # type: ignore[misc]
             scope=obj.scope,
             permission=Permission(obj.permission),
             expires_at=obj.expires_at,
+            reads=obj.reads,
             actor=f"admin:{request.user.get_username()}",
         )
         for field in ApiKey._meta.concrete_fields:
@@ -178,6 +184,7 @@ class ApiKeyAdmin(ModelAdmin):  # type: ignore[misc]
             "key": key,
             "secret": secret,
             "bound": self.bound(key),
+            "granted": self.granted(key) if key.reads else None,
             "expires": self.expires(key),
             "previous": self.previous(key) if key.previous_until else None,
             "list_url": reverse("admin:core_apikey_changelist" if may_list else "admin:index"),

@@ -1,32 +1,63 @@
 """The only way to rows that have a scope, for every app that keeps some (DESIGN D1)."""
 
-from typing import Self, TypeVar
+from collections.abc import Collection
+from typing import Any, Self, TypeVar
 
 from django.db import models
+from django.db.models import Q
 
-from apps.core.domain.scope import Access, Scope
+from apps.core.domain.scope import Access, Reach, Scope
 
 M = TypeVar("M", bound=models.Model)
 
 
 class ScopedQuerySet(models.QuerySet[M]):
-    """Filters over rows with the fields of a scope; start every read with `visible_to`."""
+    """Filters over rows with the fields of a scope; start every read with `visible_to`.
 
-    def visible_to(self, access: Access, asked: Scope | None = None) -> Self:
-        """Return the rows inside the bound of the caller that match every identifier asked for."""
-        scope = access.for_read(asked or Scope())
-        return self.none() if scope is None else self.in_scope(scope)
+    `readable_by` and `include` are for content alone, which may be granted: not for writes, figures, lists of names,
+    receipts and history (DESIGN D14).
+    """
+
+    def visible_to(self, access: Access, asked: Scope | None = None, include: Collection[str] = ()) -> Self:
+        """Return the rows inside the bound of the caller that match every identifier asked for.
+
+        include: owners of whom all rows are returned besides, if the caller was granted them.
+        """
+        return self.in_reach(access.reach(asked or Scope(), include))
+
+    def readable_by(self, access: Access) -> Self:
+        """Return the rows inside the bound of the caller, and those of owners that it was granted."""
+        return self.in_reach(access.readable)
+
+    def in_reach(self, reach: Reach) -> Self:
+        """Return the rows that a read covers."""
+        scope = reach.scope
+        if scope is None:
+            return self.filter(user_id__in=reach.owners) if reach.owners else self.none()
+        if not reach.owners or not scope.named():
+            return self.in_scope(scope)
+        return self.filter(Q(**scope.named()) | Q(user_id__in=reach.owners))
 
     def in_scope(self, scope: Scope) -> Self:
         """Return the rows that match every identifier that the scope names."""
         return self.filter(**scope.named())
 
     @staticmethod
-    def visible_sql(access: Access) -> tuple[str, dict[str, str]]:
+    def visible_sql(access: Access, include: Collection[str] = ()) -> tuple[str, dict[str, Any]]:
         """Return `visible_to` for statements that are written out: a condition and its named parameters."""
-        bound = access.bound.named()
-        return " AND ".join(["TRUE", *(f"{name} = %({name})s" for name in bound)]), bound
+        return reach_sql(access.reach(Scope(), include))
 
     def newest_first(self) -> Self:
         """Return the rows in the order of lists; ids rise with arrival and are unique, so a cursor can name one."""
         return self.order_by("-id")
+
+
+def reach_sql(reach: Reach, table: str = "") -> tuple[str, dict[str, Any]]:
+    """Return `in_reach` as a condition and its named parameters. table: the name before each column, with its dot."""
+    named = {} if reach.scope is None else reach.scope.named()
+    own = " AND ".join(f"{table}{name} = %({name})s" for name in named) or "TRUE"
+    if not reach.owners:
+        return ("FALSE" if reach.scope is None else own), named
+    further = f"{table}user_id = ANY (%(owners)s::text[])"
+    parameters: dict[str, Any] = {**named, "owners": list(reach.owners)}
+    return (further if reach.scope is None else f"({own} OR {further})"), parameters

@@ -1,5 +1,6 @@
-"""Scopes, and what the holder of a key may access (DESIGN D1)."""
+"""Scopes, and what the holder of a key may access (DESIGN D1, D14)."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -7,6 +8,10 @@ from apps.core.domain.errors import ForbiddenError, InvalidInputError
 
 IDENTIFIERS = ("user_id", "household_id", "persona_id")
 MAX_IDENTIFIER_CHARS = 200
+# How many owners a key may be granted, and a search may include.
+MAX_OWNERS = 50
+# An id that begins so is a team's rather than a person's. It says so to people; nothing follows from it for access.
+TEAM_PREFIX = "team:"
 
 
 class Permission(StrEnum):
@@ -45,14 +50,39 @@ class Scope:
         """Return the identifiers that are set."""
         return {name: value for name in IDENTIFIERS if (value := getattr(self, name)) is not None}
 
+    def contains(self, other: "Scope") -> bool:
+        """Return whether every row of another scope is a row of this one."""
+        return self.intersect(other) == other
+
+
+@dataclass(frozen=True)
+class Reach:
+    """Rows that a read covers: those of a scope, unless it is None, and all rows of further owners.
+
+    owners: ids of users or teams, sorted, none of which the scope contains already.
+    """
+
+    scope: Scope | None
+    owners: tuple[str, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Return whether it covers nothing."""
+        return self.scope is None and not self.owners
+
 
 @dataclass(frozen=True)
 class Access:
-    """What one caller may do: the bound of its key, its permission, and its name for the records."""
+    """What one caller may do: the bound of its key, its permission, and its name for the records.
+
+    reads: owners that were granted besides. `bound` alone decides about everything but reads of single memories and
+    events (`readable`), and searches and lists of them that name the owner (`reach`).
+    """
 
     bound: Scope
     permission: Permission
     actor: str
+    reads: tuple[str, ...] = ()
 
     def allows(self, needed: Permission) -> bool:
         """Return whether the caller's permission includes `needed`."""
@@ -61,6 +91,23 @@ class Access:
     def for_read(self, asked: Scope) -> Scope | None:
         """Return the scope to read in; None when it is outside the bound, so that nothing is visible."""
         return asked.intersect(self.bound)
+
+    def reach(self, asked: Scope, include: Collection[str] = ()) -> Reach:
+        """Return what a read covers: the scope asked for inside the bound, and those owners that the caller may read.
+
+        include: any names; what was not granted is left out, as what does not exist would be.
+        """
+        scope = self.for_read(asked)
+        if not include:
+            return Reach(scope)
+        granted = (owner for owner in set(include) if owner in self.reads or self.bound.contains(Scope(owner)))
+        further = (owner for owner in granted if scope is None or not scope.contains(Scope(owner)))
+        return Reach(scope, tuple(sorted(further)))
+
+    @property
+    def readable(self) -> Reach:
+        """Return all that the caller may read where it has the id of a row."""
+        return self.reach(Scope(), self.reads)
 
     def for_write(self, asked: Scope, default_user: str | None = None) -> Scope:
         """Return the scope of a new row (DESIGN D1).

@@ -1,6 +1,8 @@
-"""Forgetting of the keys that are bound to a user."""
+"""Forgetting of the keys that are bound to a user, and of what others were granted of theirs."""
 
 from collections.abc import Iterator
+
+from django.db.models import F, Func, Q, Value
 
 from apps.core.models import ApiKey
 from apps.core.personal.erase import delete_in_parts
@@ -9,13 +11,20 @@ from apps.core.steps import Step, no_step
 
 
 class KeyErasure(PersonalStore):
-    """Counts, forgets and finds keys of a user."""
+    """Counts, forgets and finds keys that name a user: as their bound, or among what they may read.
+
+    Keys that were granted a user go on without the grant, so that it means nothing for one who has the id later.
+    """
 
     def count(self, user_id: str) -> int:
-        return ApiKey.objects.filter(user_id=user_id).count()
+        return ApiKey.objects.filter(Q(user_id=user_id) | Q(reads__contains=[user_id])).count()
 
     def forget(self, user_id: str, step: Step = no_step) -> Iterator[int]:
         yield from delete_in_parts(ApiKey.objects.filter(user_id=user_id))
+        granted = ApiKey.objects.filter(reads__contains=[user_id])
+        ended = granted.update(reads=Func(F("reads"), Value(user_id), function="array_remove"))
+        if ended:
+            yield ended
 
     def find(self, user_id: str) -> Iterator[str]:
         if self.count(user_id):

@@ -6,7 +6,7 @@ from apps.core.personal.keys import KeyErasure
 
 
 class KeyStore(KeyErasure):
-    """Keys bound to a user. They are not exported: their secrets are not known."""
+    """Keys bound to a user or granted one. They are not exported: their secrets are not known."""
 
     name = "keys"
     order = 90

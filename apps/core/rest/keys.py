@@ -49,6 +49,7 @@ class KeysView(HubView):
             scope=scope_of(data),
             permission=highest_permission(data.get("permissions")),
             expires_at=data.get("expires_at"),
+            reads=data.get("reads", ()),
             actor=self.access.actor,
         )
         return created({**KeyOutput(key).data, "key": secret}, "key", key.uuid)
@@ -72,7 +73,7 @@ class KeyView(HubView):
 
     @extend_schema(operation_id="keys_update", request=KeyChanges, responses={200: KeyOutput, 409: Problem})
     def patch(self, request: Request, uuid: UUID) -> Response:
-        """Rename a key, or change when it expires."""
+        """Rename a key, or change when it expires or what it may read besides its bound."""
         key = services.key_update(uuid=uuid, changes=validate(KeyChanges, request.data))
         return Response(KeyOutput(key).data)
 

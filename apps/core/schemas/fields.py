@@ -13,6 +13,7 @@ from rest_framework import serializers
 
 from apps.core.domain.json_limits import MAX_JSON_CHARS, MAX_JSON_DEPTH, TOO_DEEP, json_excess, walk
 from apps.core.domain.offsets import in_offset, offset_minutes
+from apps.core.domain.scope import MAX_OWNERS
 
 MAX_ECHOED_CHARS = 100
 MAX_VECTOR_NUMBER = 1e30
@@ -58,6 +59,13 @@ class IdentifierField(VisibleTextField):
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**{"max_length": 200, "min_length": 1, **kwargs})
+
+
+class OwnersField(serializers.ListField):
+    """Ids of users or teams, at most MAX_OWNERS of them."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**{"child": IdentifierField(), "required": False, "max_length": MAX_OWNERS, **kwargs})
 
 
 class StrictChoiceField(serializers.ChoiceField):

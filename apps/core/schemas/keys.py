@@ -11,6 +11,7 @@ from apps.core.domain.scope import PERMISSION_ORDER, Permission
 from apps.core.models import ApiKey
 from apps.core.schemas.fields import (
     AwareDateTimeField,
+    OwnersField,
     StrictBooleanField,
     StrictCharField,
     StrictChoiceField,
@@ -19,6 +20,7 @@ from apps.core.schemas.fields import (
 from apps.core.schemas.serializers import ScopeInput, StrictSerializer, scope_of
 
 MAX_NAME_CHARS = 100
+READS = "Users and teams whose memories and events the key may read besides its bound, and not write."
 
 _LEVELS = [level.value for level in Permission]
 
@@ -56,6 +58,7 @@ class KeyInput(ScopeInput):
         help_text="True for a key that reaches everyone's memories: needed where no user, household or persona is "
         "named. An operator key has no bound and needs it not.",
     )
+    reads = OwnersField(help_text=READS)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         is_bound = bool(scope_of(attrs).named())
@@ -72,6 +75,7 @@ class KeyChanges(StrictSerializer):
 
     name = StrictCharField(required=False, max_length=MAX_NAME_CHARS)
     expires_at = AwareDateTimeField(required=False, allow_null=True, help_text="null: the key does not expire.")
+    reads = OwnersField(help_text=f"{READS} The list replaces the one before.")
 
 
 class RotationInput(StrictSerializer):
@@ -101,11 +105,12 @@ class KeyOutput(serializers.ModelSerializer[ApiKey]):
     household_id = serializers.CharField(source="scope.household_id", read_only=True, allow_null=True)
     persona_id = serializers.CharField(source="scope.persona_id", read_only=True, allow_null=True)
     permissions = serializers.SerializerMethodField()
+    reads = serializers.ListField(child=serializers.CharField(), read_only=True, help_text=READS)
 
     class Meta:
         model = ApiKey
         fields = [
-            "id", "name", "shown", "permissions", "user_id", "household_id", "persona_id",
+            "id", "name", "shown", "permissions", "user_id", "household_id", "persona_id", "reads",
             "created_at", "created_by", "expires_at", "last_used_at", "revoked_at", "rotated_at", "previous_until",
         ]  # fmt: skip
         read_only_fields = fields

@@ -5,11 +5,12 @@ Holds some 28 bytes per run beside what the files hold, and nothing per event.
 
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import chain
 from threading import Lock
 
 import numpy as np
 
-from apps.core.domain.scope import IDENTIFIERS, Scope
+from apps.core.domain.scope import IDENTIFIERS, Reach, Scope
 from apps.episodic.domain.event import ScopeKey
 from apps.episodic.domain.segment_file.format import Array, microseconds
 from apps.episodic.domain.segment_file.reader import SegmentFile
@@ -30,9 +31,9 @@ INT64 = np.iinfo(np.int64)
 
 @dataclass(frozen=True)
 class Selection:
-    """The runs of a scope that reach into a window, those that end latest first: an array of SELECTED.
+    """The runs of some scopes that reach into a window, those that end latest first: an array of SELECTED.
 
-    total: all archived events of the scope. outside: those in runs that do not reach into the window, so that
+    total: all archived events of those scopes. outside: those in runs that do not reach into the window, so that
     total = outside + the counts of the runs.
     """
 
@@ -91,6 +92,14 @@ class ScopeNumbers:
             return None
         fewest = min(candidates, key=len)
         return fewest if len(candidates) == 1 else [number for number in fewest if self._keys[number].is_in(scope)]
+
+    def covered(self, reach: Reach) -> list[int] | None:
+        """Return the numbers of the scopes that a read covers, ascending; None for all."""
+        numbers: list[int] | None = [] if reach.scope is None else self.matching(reach.scope)
+        if numbers is None or not reach.owners:
+            return numbers
+        further = (self._with_identifier["user_id"].get(owner, []) for owner in reach.owners)
+        return sorted({*numbers, *chain.from_iterable(further)})
 
 
 @dataclass(frozen=True)
@@ -217,10 +226,13 @@ class ArchiveIndex:
         parts = list(self._parts.values())
         return self._current_table().nbytes + sum(part.file.nbytes + part.scopes.nbytes for part in parts)
 
-    def select(self, scope: Scope, start: datetime | None, end: datetime | None) -> Selection:
-        """Return the runs of the scope with events from start to end, both included; None: no limit. Reads no file."""
+    def select(self, reach: Reach, start: datetime | None, end: datetime | None) -> Selection:
+        """Return the runs that a read covers with events from start to end, both included; None: no limit.
+
+        Reads no file.
+        """
         table = self._current_table()
-        rows = table.rows(self._scopes.matching(scope))
+        rows = table.rows(self._scopes.covered(reach))
         first, last = table.first[rows], table.last[rows]
         begin = INT64.min if start is None else microseconds(start)
         finish = INT64.max if end is None else microseconds(end)

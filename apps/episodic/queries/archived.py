@@ -7,7 +7,7 @@ from itertools import chain
 
 import numpy as np
 
-from apps.core.domain.scope import Scope
+from apps.core.domain.scope import Reach
 from apps.episodic.domain.archive_index import Selection
 from apps.episodic.domain.event import EventRecord
 from apps.episodic.domain.segment_file.format import BLOCK_LINES, Array, SegmentDamagedError, moment_of
@@ -24,20 +24,21 @@ RUNS_AT_ONCE = 16
 
 @dataclass(frozen=True)
 class ArchiveCounts:
-    """events: archived ones of the scope. total: files with events of it near the window. read: those of them read."""
+    """events: archived ones that the read covers. total: files with such events near the window. read: those
+    of them that were read."""
 
     events: int
     total: int
     read: int
 
 
-def read_archived(view: ArchiveView, scope: Scope, accumulator: QueryAccumulator) -> ArchiveCounts:
-    """Add the archived events of a scope to a query. Raises ArchivedFileDamagedError.
+def read_archived(view: ArchiveView, reach: Reach, accumulator: QueryAccumulator) -> ArchiveCounts:
+    """Add the archived events that a read covers to a query. Raises ArchivedFileDamagedError.
 
     When the query asks for a window only, runs that lie in the window as a whole are counted unread, and only those of
     them are read that may hold one of the newest events.
     """
-    selection = view.index.select(scope, accumulator.window.start, accumulator.window.end)
+    selection = view.index.select(reach, accumulator.window.start, accumulator.window.end)
     reader = RunReader(view)
     accumulator.add_counts(EventCounts(scanned=selection.outside))
     for records in reader.read(selection.partial if accumulator.is_by_time_only else selection.runs):

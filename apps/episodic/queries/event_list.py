@@ -13,7 +13,7 @@ from apps.core.domain.cursors import NEWER, OLDER, Cursor, cursor_gone, read_mom
 from apps.core.domain.errors import InvalidInputError, NotFoundError
 from apps.core.domain.filters.expression import EVERYTHING
 from apps.core.domain.filters.match import matches
-from apps.core.domain.scope import Access, Scope
+from apps.core.domain.scope import Access, Reach, Scope
 from apps.episodic.domain.event import EventRecord
 from apps.episodic.domain.filters import event_values
 from apps.episodic.domain.window import EventQuery, OldestEvents, TopEvents, Window
@@ -50,7 +50,7 @@ class EventPage:
 class Wanted:
     """The events of a page: those beyond a place in the order of time, going back, or forwards if `upwards`."""
 
-    scope: Scope
+    reach: Reach
     window: Window
     query: EventQuery
     place: Place | None = None
@@ -58,7 +58,7 @@ class Wanted:
     limit: int = field(default=1)
 
     def has(self, record: EventRecord) -> bool:
-        """Return whether an event of the scope is wanted."""
+        """Return whether an event that the read covers is wanted."""
         types, where = self.query.event_types, self.query.where
         if self.place is not None and not (record.order > self.place if self.upwards else record.order < self.place):
             return False
@@ -75,16 +75,16 @@ def event_list(
     Raises InvalidInputError for an invalid window, NotFoundError for a cursor that names no event of the caller's,
     UnavailableError while this process is still loading files.
     """
-    window, scope = query.window(utcnow(clock)), access.for_read(query.scope)
+    window, reach = query.window(utcnow(clock)), access.reach(query.scope)
     total = None
     if count:
-        total = find_events(scope, window, query.event_types, (1, None), query.where).accumulator.counts.passed
-    place = None if cursor is None else place_of(access, cursor)
-    if scope is None:
+        total = find_events(reach, window, query.event_types, (1, None), query.where).accumulator.counts.passed
+    place = None if cursor is None else place_of(access.reach(Scope()), cursor)
+    if reach.is_empty:
         return EventPage((), None, None, total)
     upwards = cursor is not None and cursor.direction == NEWER
     limit = query.top_k
-    found = read_page(Wanted(scope, narrow(window, place, upwards), query, place, upwards, limit + 1))
+    found = read_page(Wanted(reach, narrow(window, place, upwards), query, place, upwards, limit + 1))
     ahead, behind, rows = len(found) > limit, place is not None, found[:limit]
     if upwards:
         rows = rows[::-1]
@@ -94,11 +94,11 @@ def event_list(
     return EventPage(rows, older, newer, total)
 
 
-def place_of(access: Access, cursor: Cursor) -> Place:
+def place_of(reach: Reach, cursor: Cursor) -> Place:
     """Return where the event of a cursor is in the order. Raises NotFoundError."""
     try:
         moment = read_moment(cursor.value)
-        return find_event(access, cursor.id, Window(moment, moment)).record.order
+        return find_event(reach, cursor.id, Window(moment, moment)).record.order
     except (NotFoundError, InvalidInputError) as error:
         raise cursor_gone() from error
 
@@ -143,7 +143,7 @@ def read_page(wanted: Wanted) -> tuple[EventRecord, ...]:
 
 def read_rows(wanted: Wanted) -> tuple[int, list[EventRecord]]:
     """Return the version of the catalogue, and the first rows beyond the place."""
-    conditions, values = rows_where(wanted.scope, wanted.window, wanted.query.event_types, wanted.query.where)
+    conditions, values = rows_where(wanted.reach, wanted.window, wanted.query.event_types, wanted.query.where)
     sign, direction = (">", "ASC") if wanted.upwards else ("<", "DESC")
     place = "TRUE" if wanted.place is None else f"(e.timestamp, e.id) {sign} (%(place_time)s, %(place_arrival)s)"
     at, arrival = wanted.place or (None, None)
@@ -156,7 +156,7 @@ def read_rows(wanted: Wanted) -> tuple[int, list[EventRecord]]:
 
 def archived_events(view: ArchiveView, wanted: Wanted, top: TopEvents) -> Iterator[EventRecord]:
     """Yield wanted events of files, of no more runs than may hold one of the first. Raises ArchivedFileDamagedError."""
-    runs = view.index.select(wanted.scope, wanted.window.start, wanted.window.end).runs
+    runs = view.index.select(wanted.reach, wanted.window.start, wanted.window.end).runs
     if wanted.upwards:
         # By where they begin, as the others are by where they end.
         runs = runs[np.argsort(runs["first"], kind="stable")]

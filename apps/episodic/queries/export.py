@@ -11,7 +11,7 @@ from django.db import connection
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.filters.expression import EVERYTHING, Expression
 from apps.core.domain.filters.match import matches
-from apps.core.domain.scope import Access, Scope
+from apps.core.domain.scope import Access, Reach, Scope
 from apps.episodic.domain.event import EventRecord, ScopeKey
 from apps.episodic.domain.filters import event_values
 from apps.episodic.domain.window import EventQuery, Window
@@ -95,7 +95,7 @@ def read_from(
 
     Raises StaleViewError, ArchivedFileDamagedError, OSError.
     """
-    conditions, values = rows_where(wanted.scope, wanted.window, wanted.event_types, wanted.where)
+    conditions, values = rows_where(Reach(wanted.scope), wanted.window, wanted.event_types, wanted.where)
     # Outside a transaction the cursor is one that holds: the database has read all rows when it returns the first one.
     with closing(connection.chunked_cursor()) as cursor:
         cursor.execute(SQL.format(**conditions), values)
@@ -103,7 +103,7 @@ def read_from(
         view = known or archive_cache().at(first[0][0])
         if view is None or view.listing.version != first[0][0]:
             raise StaleViewError
-        selection = view.index.select(wanted.scope, wanted.window.start, wanted.window.end)
+        selection = view.index.select(Reach(wanted.scope), wanted.window.start, wanted.window.end)
         files = [filter(wanted.matches, events) for events in read_in_order(view, selection)]
         for event in heapq.merge(fetch_records(first, cursor), *files, key=lambda event: event.archive_order):
             if last is None or event.archive_order > last:

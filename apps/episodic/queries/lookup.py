@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db import connection
 
 from apps.core.domain.errors import NotFoundError
-from apps.core.domain.scope import Access, Scope
+from apps.core.domain.scope import Access, Reach
 from apps.episodic.domain.event import EventRecord
 from apps.episodic.domain.segment_file.format import SegmentDamagedError
 from apps.episodic.domain.window import Window
@@ -38,19 +38,18 @@ class FoundEvent:
 
 
 def event_get(access: Access, uuid: UUID) -> EventRecord:
-    """Return an event that the caller can see. Raises NotFoundError, UnavailableError while files are being loaded."""
-    return find_event(access, uuid).record
+    """Return an event, of the caller's or granted. Raises NotFoundError, UnavailableError while files are loaded."""
+    return find_event(access.readable, uuid).record
 
 
-def find_event(access: Access, uuid: UUID, window: Window = Window()) -> FoundEvent:  # noqa: B008  (frozen)
-    """Return an event that the caller can see, and where it is.
+def find_event(reach: Reach, uuid: UUID, window: Window = Window()) -> FoundEvent:  # noqa: B008  (frozen)
+    """Return an event that a read covers, and where it is.
 
-    window: where its time is known to be; files without events of the caller there are not read. Raises NotFoundError,
+    window: where its time is known to be; files without such events there are not read. Raises NotFoundError,
     which says when damaged files may hold it, and UnavailableError while this process is still loading files.
     """
-    scope = access.for_read(Scope())
     for _ in range(MAX_TRIES):
-        version, quarantined, row = read_row(scope, uuid, window)
+        version, quarantined, row = read_row(reach, uuid, window)
         if row is not None:
             return FoundEvent(row, None)
         try:
@@ -58,7 +57,7 @@ def find_event(access: Access, uuid: UUID, window: Window = Window()) -> FoundEv
             if view is None:
                 archive_cache().refresh()
                 continue
-            found = None if scope is None else find_archived(view, scope, uuid, window)
+            found = find_archived(view, reach, uuid, window)
         except ArchivedFileDamagedError as damage:
             damage.report()
         except OSError as error:
@@ -71,18 +70,18 @@ def find_event(access: Access, uuid: UUID, window: Window = Window()) -> FoundEv
     raise catalogue_contention()
 
 
-def read_row(scope: Scope | None, uuid: UUID, window: Window) -> tuple[int, int, EventRecord | None]:
+def read_row(reach: Reach, uuid: UUID, window: Window) -> tuple[int, int, EventRecord | None]:
     """Return the version of the catalogue, the number of damaged segments, and the event if it is a row."""
-    conditions, values = rows_where(scope, window, ())
+    conditions, values = rows_where(reach, window, ())
     with connection.cursor() as cursor:
         cursor.execute(SQL.format(**conditions), {**values, "uuid": uuid})
         version, quarantined, *row = cursor.fetchone()
     return version, quarantined, None if row[0] is None else record_of(row)
 
 
-def find_archived(view: ArchiveView, scope: Scope, uuid: UUID, window: Window) -> FoundEvent | None:
-    """Return the event if a file has it in the scope, the newest segment first. Raises ArchivedFileDamagedError."""
-    numbers = view.index.select(scope, window.start, window.end).by_segment()
+def find_archived(view: ArchiveView, reach: Reach, uuid: UUID, window: Window) -> FoundEvent | None:
+    """Return the event if the read covers it and a file has it. Raises ArchivedFileDamagedError."""
+    numbers = view.index.select(reach, window.start, window.end).by_segment()
     for segment_id in sorted(numbers, reverse=True):
         try:
             record = view.index.file(segment_id).find_id(uuid, numbers[segment_id])

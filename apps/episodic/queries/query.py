@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.filters.expression import EVERYTHING, Expression
-from apps.core.domain.scope import Access, Scope
+from apps.core.domain.scope import Access, Reach
 from apps.episodic.domain.text_ranking import TEXT_BYTES, TEXT_LIMIT
 from apps.episodic.domain.window import (
     EventQuery,
@@ -49,7 +49,7 @@ def events_query(access: Access, query: EventQuery, clock: Clock = SYSTEM_CLOCK)
     started, now = time.perf_counter(), utcnow(clock)
     window, with_text = query.window(now), query.text is not None
     limits = (TEXT_LIMIT, TEXT_BYTES) if with_text else (query.top_k, None)
-    found = find_events(access.for_read(query.scope), window, query.event_types, limits, query.where)
+    found = find_events(access.reach(query.scope), window, query.event_types, limits, query.where)
     events, counts = found.accumulator.top.records(), found.accumulator.counts
     dropped = window_drops(counts, len(events), "beyond_text_limit" if with_text else "beyond_top_k")
     hits: tuple[Hit, ...] = ()
@@ -73,22 +73,22 @@ def events_query(access: Access, query: EventQuery, clock: Clock = SYSTEM_CLOCK)
 
 
 def find_events(
-    scope: Scope | None,
+    reach: Reach,
     window: Window,
     event_types: Sequence[str],
     limits: tuple[int, int | None],
     where: Expression = EVERYTHING,
 ) -> FoundEvents:
-    """Collect the newest events of one moment; none without a scope. limits: events, and bytes of their content."""
+    """Collect the newest events of one moment that a read covers. limits: events, and bytes of their content."""
     for _ in range(MAX_TRIES):
-        rows = query_rows(scope, window, event_types, *limits, where)
+        rows = query_rows(reach, window, event_types, *limits, where)
         accumulator = QueryAccumulator(window, event_types, *limits, where)
         accumulator.add_counts(rows.counts)
         accumulator.add_counted(rows.records)
         try:
             view = archive_cache().at(rows.version)
             if view is not None:
-                archived = ArchiveCounts(0, 0, 0) if scope is None else read_archived(view, scope, accumulator)
+                archived = read_archived(view, reach, accumulator)
                 return FoundEvents(accumulator, rows, archived)
             archive_cache().refresh()
         except ArchivedFileDamagedError as damage:

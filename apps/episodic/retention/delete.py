@@ -7,7 +7,7 @@ from django.db.models import Q
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import UnavailableError
-from apps.core.domain.scope import Access
+from apps.core.domain.scope import Access, Reach, Scope
 from apps.episodic.domain.removal import ALL_TIMES
 from apps.episodic.events import EventSaved, PruneReason
 from apps.episodic.maintenance.archive import archived_rows_drop
@@ -41,10 +41,11 @@ def event_delete(
     maintenance removes the former file a minute later. Killed at any step, it leaves the event either there or gone.
     Raises NotFoundError for an event that the caller cannot see, MaintenanceRunningError, EventKeptError.
     """
-    find_event(access, uuid)  # without the lock, so that a caller learns by no delay what others have
+    own_rows = Reach(access.for_read(Scope()))
+    find_event(own_rows, uuid)  # without the lock, so that a caller learns by no delay what others have
     with maintenance_run(wait_seconds, clock, **options) as runner:
         archived_rows_drop(runner)
-        found = find_event(access, uuid)
+        found = find_event(own_rows, uuid)
         own = found.record.key
         removal = Removal(
             rows=Q(uuid=uuid, **own._asdict()),

@@ -11,9 +11,10 @@ from typing import Any
 
 from django.db import connection
 
+from apps.core.db.scoped import reach_sql
 from apps.core.domain.filters.expression import EVERYTHING, Expression
 from apps.core.domain.offsets import in_offset
-from apps.core.domain.scope import Scope
+from apps.core.domain.scope import Reach
 from apps.episodic.domain.event import EventRecord, ScopeKey
 from apps.episodic.domain.window import EventCounts, Window
 from apps.episodic.models.filters import filter_sql
@@ -65,18 +66,18 @@ class RowsResult:
 
 
 def query_rows(
-    scope: Scope | None,
+    reach: Reach,
     window: Window,
     event_types: Sequence[str],
     limit: int,
     max_bytes: int | None = None,
     where: Expression = EVERYTHING,
 ) -> RowsResult:
-    """Count the rows of a scope, and return the newest `limit` of those that pass; without a scope there are none.
+    """Count the rows that a read covers, and return the newest `limit` of those that pass.
 
     max_bytes: of content, beyond which no more rows are returned; the one that crosses it is.
     """
-    conditions, values = rows_where(scope, window, event_types, where)
+    conditions, values = rows_where(reach, window, event_types, where)
     with connection.cursor() as cursor:
         cursor.execute(_SQL.format(**conditions), {**values, "limit": limit, "max_bytes": max_bytes})
         answer = cursor.fetchall()
@@ -86,18 +87,18 @@ def query_rows(
 
 
 def rows_where(
-    scope: Scope | None, window: Window, event_types: Sequence[str], where: Expression = EVERYTHING
+    reach: Reach, window: Window, event_types: Sequence[str], where: Expression = EVERYTHING
 ) -> tuple[dict[str, str], dict[str, Any]]:
     """Return the conditions `scope`, `window`, `types` and `filter` on rows called `e`, and their parameters."""
-    named = {} if scope is None else scope.named()
+    covered, whose = reach_sql(reach, "e.")
     bounds = [(window.start, "e.timestamp >= %(start)s"), (window.end, "e.timestamp <= %(end)s")]
     conditions = {
-        "scope": "FALSE" if scope is None else " AND ".join(f"e.{name} = %({name})s" for name in named) or "TRUE",
+        "scope": covered,
         "window": " AND ".join(condition for bound, condition in bounds if bound is not None) or "TRUE",
         "types": "e.event_type = ANY (%(types)s)" if event_types else "TRUE",
     }
     conditions["filter"], asked = filter_sql(where)
-    return conditions, {**named, **asked, "start": window.start, "end": window.end, "types": list(event_types)}
+    return conditions, {**whose, **asked, "start": window.start, "end": window.end, "types": list(event_types)}
 
 
 def record_of(row: Sequence[Any]) -> EventRecord:

@@ -20,6 +20,7 @@ from apps.core.models import ApiKey
 from apps.core.selectors import key_verify
 from apps.core.services import key_create, key_revoke
 from apps.semantic.models import Memory
+from tests.api import api_for
 from tests.integration.admin.pages import address, run, text_of
 
 pytestmark = pytest.mark.django_db
@@ -27,7 +28,7 @@ pytestmark = pytest.mark.django_db
 SECRET = re.compile(r'id="mh-secret"[^>]*value="([^"]+)"')
 
 
-def add(client: Client, **fields: str) -> Any:
+def add(client: Client, **fields: str | list[str]) -> Any:
     whose = {} if {"user_id", "household_id"} & fields.keys() else {"unbound": "on"}
     return client.post(address(ApiKey, "add"), {"name": "kitchen", "permission": "write", **whose, **fields})
 
@@ -48,6 +49,31 @@ def test_a_new_key_works_as_it_was_ordered(operator: Client) -> None:
     assert key is not None
     assert (key.scope, key.permission) == (Scope("ana", "home"), "write")
     assert key.created_by == "admin:operator"
+
+
+def test_what_a_key_may_read_besides_is_chosen_from_who_there_is_or_entered(operator: Client) -> None:
+    api_for(Scope()).save("tea", user_id="team:kitchen")
+    page = text_of(operator, address(ApiKey, "add"))
+    assert page.count('name="reads"') == 3
+    assert '<option value="team:kitchen"></option>' in page.partition('id="mh-known-owners"')[2]
+    answer = add(operator, user_id="ana", reads=["team:kitchen", "", "ben", "ben"])
+    secret_in(answer)
+    assert "ben, team:kitchen" in answer.content.decode()
+    key = ApiKey.objects.get(user_id="ana")
+    assert key.reads == ["ben", "team:kitchen"]
+    change = address(ApiKey, "change", key.pk)
+    assert text_of(operator, change).count('name="reads"') == 5
+    operator.post(change, {"name": "kitchen", "reads": ["team:kitchen"]})
+    key.refresh_from_db()
+    assert key.reads == ["team:kitchen"]
+    assert "team:kitchen" in text_of(operator, address(ApiKey, "changelist"))
+
+
+def test_grants_that_are_none_are_refused_with_the_reason(operator: Client) -> None:
+    for reads, problem in ((["x" * 201], "at most 200"), ([str(n) for n in range(51)], "At most 50")):
+        assert problem in add(operator, user_id="ana", reads=reads).content.decode()
+    assert "reads everything already" in add(operator, reads=["ben"]).content.decode()
+    assert not ApiKey.objects.exists()
 
 
 def test_answer_with_secret_is_kept_by_nobody(operator: Client) -> None:

@@ -69,6 +69,7 @@ def fill(user: str, word: str, *, archive: Timeline) -> None:
         started_at=now, prompt=word, answer=word,
     )  # fmt: skip
     key, _ = key_create(name=f"phone of {user}", scope=scope, permission=Permission.WRITE, actor="test")
+    key_create(name="shared", scope=Scope("keeper"), permission=Permission.READ, actor="test", reads=[user, "kept"])
     rule_register(document={"name": f"for-{word}", "conditions": {"user_id": user}}, actor="test")
     log_changes(user, key, memories[0])
     selection = {"user_id": user}

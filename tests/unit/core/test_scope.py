@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.core.domain.errors import ForbiddenError, InvalidInputError
-from apps.core.domain.scope import IDENTIFIERS, Access, Permission, Scope, system_access
+from apps.core.domain.scope import IDENTIFIERS, Access, Permission, Reach, Scope, system_access
 
 NAMES = st.one_of(st.none(), st.sampled_from(["ana", "ben", ""]))
 SCOPES = st.builds(Scope, NAMES, NAMES, NAMES)
@@ -49,6 +49,41 @@ def test_a_read_is_never_wider_than_the_bound(bound: Scope, asked: Scope, row: S
     if scope is not None and matches(scope, row):
         assert matches(bound, row)
         assert matches(asked, row)
+
+
+OWNERS = st.lists(st.sampled_from(["ana", "ben", "team:tea", ""]), max_size=4)
+
+
+def covers(reach: Reach, row: Scope) -> bool:
+    return row.user_id in reach.owners or (reach.scope is not None and matches(reach.scope, row))
+
+
+@given(SCOPES, SCOPES, OWNERS, OWNERS, ROWS)
+def test_a_read_covers_what_is_asked_for_inside_the_bound_and_what_is_granted_and_included(
+    bound: Scope, asked: Scope, reads: list[str], include: list[str], row: Scope
+) -> None:
+    reader = Access(bound, Permission.WRITE, "key:test", tuple(reads))
+    own = matches(bound, row) and matches(asked, row)
+    whole = bound.household_id is None and bound.persona_id is None and matches(bound, row)
+    further = row.user_id in include and (row.user_id in reads or whole)
+    assert covers(reader.reach(asked, include), row) == (own or further)
+    assert covers(reader.readable, row) == (matches(bound, row) or row.user_id in reads)
+
+
+@given(SCOPES, SCOPES, OWNERS)
+def test_what_is_not_granted_is_like_what_does_not_exist(bound: Scope, asked: Scope, include: list[str]) -> None:
+    reader = access(bound)
+    mine = [owner for owner in include if bound.contains(Scope(owner))]
+    assert reader.reach(asked, include) == reader.reach(asked, mine)
+
+
+@given(SCOPES, SCOPES, OWNERS)
+def test_a_grant_changes_no_write_and_no_read_without_include(bound: Scope, asked: Scope, reads: list[str]) -> None:
+    plain, granted = access(bound), Access(bound, Permission.WRITE, "key:test", tuple(reads))
+    assert granted.for_read(asked) == plain.for_read(asked)
+    assert granted.reach(asked) == plain.reach(asked) == Reach(plain.for_read(asked))
+    if bound.intersect(asked) is not None:
+        assert granted.for_write(asked, "dora") == plain.for_write(asked, "dora")
 
 
 @given(SCOPES, SCOPES)

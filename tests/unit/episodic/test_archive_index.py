@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
-from apps.core.domain.scope import Scope
+from apps.core.domain.scope import Reach, Scope
 from apps.episodic.domain.archive_index import ArchiveIndex
 from apps.episodic.domain.event import EventRecord, ScopeKey
 from apps.episodic.domain.segment_file.format import microseconds
@@ -81,7 +81,7 @@ def require_same(
 ) -> None:
     """Holds a selection against the events themselves."""
     mine = [record for records in archive.values() for record in records if record.key.is_in(scope)]
-    selection = index.select(scope, start, end)
+    selection = index.select(Reach(scope), start, end)
     read = [
         record
         for segment, runs in selection.by_segment().items()
@@ -109,12 +109,12 @@ def test_a_window_holds_what_a_list_would_give(
 
 def test_both_ends_of_a_window_are_in_it(index: ArchiveIndex, archive: Archive) -> None:
     for record in archive[3][:20]:
-        selection = index.select(record.key.scope, record.timestamp, record.timestamp)
+        selection = index.select(Reach(record.key.scope), record.timestamp, record.timestamp)
         assert 3 in selection.by_segment()
 
 
 def test_runs_say_what_file_says_of_them_latest_end_first(index: ArchiveIndex, files: dict[int, SegmentFile]) -> None:
-    runs = index.select(Scope(), None, None).runs
+    runs = index.select(Reach(Scope()), None, None).runs
 
     assert all(one >= other for one, other in pairwise(runs["last"].tolist()))
     for segment, run, count, first, last, is_whole in runs.tolist():
@@ -129,9 +129,9 @@ def test_identifier_of_another_kind_is_never_mistaken(tmp_path: Path) -> None:
     index = index_of({1: file_of(tmp_path / "a.segment", sorted(records, key=lambda record: record.archive_order))})
 
     for key in keys:
-        assert index.select(key.scope, None, None).total == 1
-    assert index.select(Scope(household_id="ab"), None, None).total == 1
-    assert index.select(Scope(user_id="a", persona_id="a"), None, None).total == 0
+        assert index.select(Reach(key.scope), None, None).total == 1
+    assert index.select(Reach(Scope(household_id="ab")), None, None).total == 1
+    assert index.select(Reach(Scope(user_id="a", persona_id="a")), None, None).total == 0
 
 
 def test_an_empty_index_has_nothing() -> None:
@@ -139,7 +139,7 @@ def test_an_empty_index_has_nothing() -> None:
 
     assert (index.segment_ids, index.last_timestamp, index.event_count) == (frozenset(), None, 0)
     for scope in (Scope(), Scope("ana"), Scope("ana", "home", "chef")):
-        selection = index.select(scope, None, START)
+        selection = index.select(Reach(scope), None, START)
         assert (selection.total, selection.outside, len(selection.runs)) == (0, 0, 0)
 
 
@@ -153,7 +153,7 @@ def test_the_figures_are_those_of_the_files(index: ArchiveIndex, archive: Archiv
 
 def test_segment_that_is_removed_is_no_longer_selected(files: dict[int, SegmentFile], archive: Archive) -> None:
     index = index_of(files)
-    index.select(Scope(), None, None)
+    index.select(Reach(Scope()), None, None)
     index.remove(11)
     index.remove(12)
 
@@ -192,7 +192,7 @@ def test_a_copy_forgets_scopes_that_no_file_has(tmp_path: Path) -> None:
 
     assert len(index._scopes) == 20
     assert len(copy._scopes) == 1
-    assert copy.select(Scope("guest 19"), None, None).total == 3
+    assert copy.select(Reach(Scope("guest 19")), None, None).total == 3
 
 
 def test_memory_goes_by_runs_and_not_by_events(tmp_path: Path) -> None:
@@ -212,7 +212,7 @@ def test_threads_may_ask_while_another_adds_and_removes(files: dict[int, Segment
         index.remove(11)
 
     def ask(_: int) -> int:
-        return index.select(Scope(), None, None).total
+        return index.select(Reach(Scope()), None, None).total
 
     with ThreadPoolExecutor(4) as pool:
         changes, answers = pool.map(change, range(200)), pool.map(ask, range(600))
@@ -265,7 +265,7 @@ def test_whatever_comes_and_goes_index_is_that_of_what_is_there(
 
 def test_a_naive_end_of_a_window_is_refused(index: ArchiveIndex) -> None:
     with pytest.raises(ValueError):
-        index.select(Scope(), START.replace(tzinfo=None), None)
+        index.select(Reach(Scope()), START.replace(tzinfo=None), None)
 
 
 def test_microseconds_are_exact_at_both_ends_of_calendar() -> None:
