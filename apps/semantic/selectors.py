@@ -1,6 +1,6 @@
 """Reads of semantic memory. Every one takes the caller's access, so that none can forget it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -61,17 +61,23 @@ def memory_get(access: Access, uuid: UUID) -> Memory:
 
 
 def memory_list(
-    access: Access, scope: Scope, filters: Mapping[str, Any], where: Filter = EVERYTHING, clock: Clock = SYSTEM_CLOCK
+    access: Access,
+    scope: Scope,
+    filters: Mapping[str, Any],
+    where: Filter = EVERYTHING,
+    clock: Clock = SYSTEM_CLOCK,
+    *,
+    include: Collection[str] = (),
 ) -> MemoryQuerySet:
     """Return the caller's memories in a scope, the newest first; `filters` are exact values of columns.
 
     A memory that was said in several sessions is one of each. Only active ones, unless `filters` or `where` say
-    something of the status.
+    something of the status. include: owners whose memories are listed besides, if the caller was granted them.
     """
     columns = {name: value for name, value in filters.items() if name != "session_id"}
     default = {} if names_field(where, "status") else {"status": "active"}
     now = utcnow(clock)
-    memories = Memory.objects.visible_to(access, scope).filter(**{**default, **columns})
+    memories = Memory.objects.all().visible_to(access, scope, include).filter(**{**default, **columns})
     if {**default, **columns}.get("status") == "active":
         memories = memories.unexpired(now)
     if where is not EVERYTHING:

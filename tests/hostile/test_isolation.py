@@ -345,6 +345,47 @@ def test_a_grant_changes_no_byte_where_no_owner_is_included(world: World, bound:
             assert world.leaked(bound, other) == []
 
 
+@EACH_GRANT
+@pytest.mark.parametrize("include", [("ana", "ben", "cem", "nobody"), ("ben",), ()])
+def test_what_is_included_is_found_only_as_far_as_it_is_granted(
+    world: World, bound: Scope, reads: tuple[str, ...], include: tuple[str, ...]
+) -> None:
+    api = api_for(bound, Permission.READ, reads=reads)
+    granted = set(reads) & set(include) | ({"ana"} & set(include) if bound == Scope("ana") else set())
+    seen = [memory for memory in world.readable(bound, granted) if memory in world.kept()]
+    ids = {str(memory.uuid) for memory in seen}
+    for mode in ("hybrid", "vector", "keyword"):
+        answer = api.post(SEARCH, {"query": "secret word", "mode": mode, "include": include, "limit": 1000})
+        assert {item["memory"]["id"] for item in answer.json()["results"]} == ids
+        assert answer.json()["diagnostics"]["considered_count"] == len(seen)
+        assert world.leaked(bound, answer, granted) == []
+    for memory in world.outside(bound, granted)[::2]:
+        assert api.search(sentinel(memory.scope), mode="keyword", include=include)["count"] == 0
+    query = api.post("/api/episodic/query", {"include": include})
+    assert {item["id"] for item in query.json()["results"]} == ids
+    assert query.json()["diagnostics"]["considered_count"] == len(seen)
+    if include:
+        for path in (MEMORIES, EVENTS):
+            page = api.get(f"{path}?include={','.join(include)}&count=true")
+            assert {item["id"] for item in page.json()["results"]} == ids
+            assert page.json()["total"] == len(seen)
+            assert world.leaked(bound, page, granted) == []
+
+
+@EACH_GRANT
+def test_what_is_not_granted_changes_no_byte_of_an_answer_that_includes_it(
+    bound: Scope, reads: tuple[str, ...]
+) -> None:
+    own = Scope(bound.user_id or "ana", bound.household_id, bound.persona_id)
+    for scope in (own, *(Scope(owner, "x") for owner in reads)):
+        fill(scope, OWN)
+    api = api_for(bound, reads=reads)
+    include = [*reads, "dora", "nobody"]
+    before = quiet(api.search("green tea in the morning", include=include, explain=True))
+    fill(Scope("dora", "home", "chef") if bound.user_id else Scope("dora", "away"), [*OWN, "green tea of a zebra"])
+    assert quiet(api.search("green tea in the morning", include=include, explain=True)) == before
+
+
 def without_time(response: HttpResponse) -> str:
     """The body of an answer without what it took."""
     return re.sub(r'"(took_ms|latency_ms|duration_ms)": ?[0-9.e-]+', "", response.content.decode())

@@ -10,8 +10,6 @@ IDENTIFIERS = ("user_id", "household_id", "persona_id")
 MAX_IDENTIFIER_CHARS = 200
 # How many owners a key may be granted, and a search may include.
 MAX_OWNERS = 50
-# An id that begins so is a team's rather than a person's. It says so to people; nothing follows from it for access.
-TEAM_PREFIX = "team:"
 
 
 class Permission(StrEnum):

@@ -68,6 +68,16 @@ class OwnersField(serializers.ListField):
         super().__init__(**{"child": IdentifierField(), "required": False, "max_length": MAX_OWNERS, **kwargs})
 
 
+class OwnersTextField(StrictCharField):
+    """The same in a query string, with commas between them; an id with a comma cannot be named there."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**{"required": False, "max_length": MAX_OWNERS * 201, "trim_whitespace": False, **kwargs})
+
+    def to_internal_value(self, data: Any) -> Any:
+        return OwnersField().run_validation(super().to_internal_value(data).split(","))
+
+
 class StrictChoiceField(serializers.ChoiceField):
     """One of some words: what is refused is sent back short and printable."""
 

@@ -1,6 +1,6 @@
 """Pages of rows with a scope, the newest first, that stay stable while more arrive."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from django.db.models import F, Model, Q, QuerySet
@@ -102,8 +102,11 @@ class Page(Generic[Row]):
         *,
         order: Order = NEWEST_FIRST,
         count: bool = False,
+        include: Collection[str] = (),
     ) -> None:
         """Read one page of `listed`. cursor: matches CURSOR_PATTERN. count: find out `total` as well.
+
+        include: owners whose rows are listed besides the caller's, as far as they were granted.
 
         Raises NotFoundError for a cursor that names no row of the caller's, InvalidInputError for one of another order.
         """
@@ -114,7 +117,8 @@ class Page(Generic[Row]):
         direction, start = OLDER, None
         if cursor is not None:
             direction, name, listed_at = Cursor.read(cursor)
-            rows_of_caller: ScopedQuerySet[Row] = listed.model._default_manager.all().visible_to(access)  # type: ignore[attr-defined]
+            all_rows: ScopedQuerySet[Row] = listed.model._default_manager.all()
+            rows_of_caller = all_rows.visible_to(access, include=include)
             start = place_of(rows_of_caller.filter(uuid=name), order)
             if start is None:
                 raise cursor_gone()

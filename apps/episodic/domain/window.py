@@ -43,12 +43,14 @@ class Window:
 class EventQuery:
     """A query of the timeline.
 
+    include: owners whose events are queried besides those of the scope, as far as the caller may read them.
     start, end: the window, both ends included. last_days: a window from that many days ago on, instead of the two.
     event_types: those wanted, none for all. where: what else they must be. text: what the events
     are about; with it the best matches come first. zone: in which `last_days` and the days of the text are meant.
     """
 
     scope: Scope = field(default_factory=Scope)
+    include: tuple[str, ...] = ()
     start: datetime | None = None
     end: datetime | None = None
     last_days: float | None = None

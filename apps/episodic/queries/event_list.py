@@ -75,11 +75,11 @@ def event_list(
     Raises InvalidInputError for an invalid window, NotFoundError for a cursor that names no event of the caller's,
     UnavailableError while this process is still loading files.
     """
-    window, reach = query.window(utcnow(clock)), access.reach(query.scope)
+    window, reach = query.window(utcnow(clock)), access.reach(query.scope, query.include)
     total = None
     if count:
         total = find_events(reach, window, query.event_types, (1, None), query.where).accumulator.counts.passed
-    place = None if cursor is None else place_of(access.reach(Scope()), cursor)
+    place = None if cursor is None else place_of(access.reach(Scope(), query.include), cursor)
     if reach.is_empty:
         return EventPage((), None, None, total)
     upwards = cursor is not None and cursor.direction == NEWER

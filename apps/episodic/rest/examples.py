@@ -148,6 +148,7 @@ EXAMPLES = {
             "time_window": {"from": "2026-02-01", "to": "2026-04-01"},
             "timezone": "Europe/Berlin",
             "filter": {"event_type": {"in": ["visit", "message"]}},
+            "include": ["team:kitchen"],
             "limit": 3,
         },
         answer={

@@ -10,6 +10,8 @@ from apps.core.domain.errors import InvalidInputError
 from apps.core.domain.filters.expression import EVERYTHING
 from apps.core.domain.scope import Access
 from apps.core.schemas.fields import (
+    OwnersField,
+    OwnersTextField,
     StrictBooleanField,
     StrictCharField,
     StrictChoiceField,
@@ -42,6 +44,7 @@ RENAMED = {"outside_window": "time_window"}
 BEYOND_LIMIT = "beyond_top_k"
 MAX_TYPES_CHARS = MAX_EVENT_TYPES * (MAX_EVENT_TYPE_CHARS + 1)
 _TYPE = EventTypeField()
+INCLUDE = "Owners, such as team:platform, besides the scope: everything of them that the key may read."
 MODES = [mode.value for mode in SearchMode]
 
 
@@ -73,6 +76,7 @@ class EventQueryInput(ScopeInput):
         help_text="Only events of these types.",
     )
     filter = FilterField(EVENT_FIELDS, source="where")
+    include = OwnersField(help_text=INCLUDE)
     query = StrictCharField(
         required=False, allow_null=True, max_length=MAX_QUERY_CHARS, help_text="What the events are about."
     )
@@ -101,6 +105,7 @@ def query_of(data: dict[str, Any]) -> EventQuery:
     window = data.get("time_window") or data
     return EventQuery(
         scope=scope_of(data),
+        include=tuple(data.get("include", ())),
         start=window.get("start"),
         end=window.get("end"),
         last_days=data.get("last_days"),
@@ -136,6 +141,7 @@ class EventListInput(PageInput):
     )
     timezone = TimezoneField()
     filter = FilterTextField(EVENT_FIELDS, source="where")
+    include = OwnersTextField(help_text=f"{INCLUDE} With commas between them.")
 
     def get_fields(self) -> Fields:
         return {**super().get_fields(), **window_ends()}
@@ -159,6 +165,7 @@ def list_query_of(data: dict[str, Any]) -> EventQuery:
     """Return the query that validated EventListInput describes, of which `top_k` is the length of a page."""
     return EventQuery(
         scope=scope_of(data),
+        include=tuple(data.get("include", ())),
         start=data.get("start"),
         end=data.get("end"),
         last_days=data.get("last_days"),

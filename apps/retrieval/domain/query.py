@@ -28,6 +28,7 @@ class SearchMode(StrEnum):
 class SearchQuery:
     """A search. `query`, `embedding` or both; None means that the caller did not say.
 
+    include: owners whose rows are searched besides those of the scope, as far as the caller may read them.
     tags: column of the store -> the value it must have. also: column among them -> another column and its value, with
     which a row passes the tag as well. start and end: when the row happened, both included.
     current_first: whether of two hits that speak of one matter the newer one comes first (`domain.matters`).
@@ -36,6 +37,7 @@ class SearchQuery:
     """
 
     scope: Scope = field(default_factory=Scope)
+    include: tuple[str, ...] = ()
     query: str | None = None
     embedding: npt.NDArray[np.float32] | None = None
     mode: SearchMode | None = None

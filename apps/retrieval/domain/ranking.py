@@ -70,7 +70,7 @@ def rank(
 
 def rank_by_score(
     query: SearchQuery,
-    scope: Scope,
+    scope: Scope | Sequence[Scope],
     vector: npt.NDArray[np.float32] | None,
     terms: Sequence[str],
     stores: Sequence[RowStore],
@@ -80,9 +80,11 @@ def rank_by_score(
 ) -> Ranking:
     """Return the same in the order of the scores, and which hits speak of one matter where the query asks for it.
 
-    After the best `query.top_k` come those that may be put before one of them. Arguments: see `rank`.
+    After the best `query.top_k` come those that may be put before one of them. scope: of all stores, or one for each of
+    them; for other arguments see `rank`.
     """
-    visible = [visible_slots(store, scope, now) for store in stores]
+    scopes = [scope] * len(stores) if isinstance(scope, Scope) else scope
+    visible = [visible_slots(store, one, now) for store, one in zip(stores, scopes, strict=True)]
     if not any(mask.any() for mask in visible):
         return EMPTY_RANKING
     if query.effective_mode is SearchMode.VECTOR and query.min_similarity is None and vector is not None:

@@ -56,9 +56,9 @@ class MemoriesView(HubView):
         data = validate_query(ListInput, request)
         filters = page_filters(data)
         order, where = make_order(filters.pop("sort", None)), filters.pop("where", EVERYTHING)
-        memories = selectors.memory_list(self.access, scope_of(data), filters, where)
-        counted = data.get("count", False)
-        page = Page(memories, self.access, data.get("cursor"), data.get("limit"), order=order, count=counted)
+        include, cursor, counted = filters.pop("include", ()), data.get("cursor"), data.get("count", False)
+        memories = selectors.memory_list(self.access, scope_of(data), filters, where, include=include)
+        page = Page(memories, self.access, cursor, data.get("limit"), order=order, count=counted, include=include)
         now = utcnow(SYSTEM_CLOCK)
         return Response({**page_links(page, request), "results": [render_memory(memory, now) for memory in page.rows]})
 

@@ -21,6 +21,7 @@ from apps.core.schemas.fields import (
     AwareDateTimeField,
     JSONObjectField,
     OffsetDateTimeField,
+    OwnersTextField,
     StrictBooleanField,
     StrictCharField,
     StrictChoiceField,
@@ -188,6 +189,9 @@ class ListInput(PageInput, TagFields):
     status = StrictChoiceField(choices=MemoryStatus.choices, required=False, help_text="Default: active.")
 
     filter = FilterTextField(MEMORY_FIELDS, source="where")
+    include = OwnersTextField(
+        help_text="Owners who are listed besides the scope, as far as the key may read them, with commas between."
+    )
     sort = serializers.ChoiceField(
         choices=[*ORDERS, *(f"-{name}" for name in ORDERS)], required=False, help_text="Default: the newest first."
     )

@@ -10,6 +10,7 @@ from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.filters.expression import EVERYTHING
 from apps.core.domain.zones import days_before
 from apps.core.schemas.fields import (
+    OwnersField,
     StrictBooleanField,
     StrictCharField,
     StrictChoiceField,
@@ -32,6 +33,7 @@ from apps.semantic.search.open_conflicts import OpenConflict
 from apps.semantic.search.search import Found, SearchResult
 
 MAX_QUERY_CHARS = 10_000
+INCLUDE = "Owners, such as team:platform, who are searched besides the scope: everything of them that the key may read."
 
 
 class SearchInput(TagsInput):
@@ -55,6 +57,7 @@ class SearchInput(TagsInput):
     timezone = TimezoneField()
     source = StrictCharField(required=False, max_length=64)
     filter = FilterField(MEMORY_FIELDS, source="where")
+    include = OwnersField(help_text=INCLUDE)
     mode = StrictChoiceField(choices=[mode.value for mode in SearchMode], required=False)
     explain = StrictBooleanField(required=False, default=False)
     current_first = StrictBooleanField(
@@ -90,6 +93,7 @@ def make_query(data: Mapping[str, Any]) -> SearchQuery:
         tags["is_global"] = "true" if data["is_global"] else "false"
     return SearchQuery(
         scope=scope_of(data),
+        include=tuple(data.get("include", ())),
         query=data.get("query"),
         embedding=data.get("embedding"),
         mode=SearchMode(data["mode"]) if data.get("mode") else None,

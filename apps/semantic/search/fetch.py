@@ -1,6 +1,6 @@
 """Read the memories that a search found, by their primary keys."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -25,21 +25,28 @@ _ONE_UNCHANGED = f"""
 """  # noqa: S608
 
 
-def fetch_active_memories(access: Access, ids: Sequence[int]) -> dict[int, Memory]:
-    """Return those of the memories that are active and inside the caller's bound, by id."""
-    visible, bound = Memory.objects.visible_sql(access)
+def fetch_active_memories(access: Access, ids: Sequence[int], include: Collection[str] = ()) -> dict[int, Memory]:
+    """Return those of the memories that are active and inside the caller's bound, by id.
+
+    include: owners whose memories are returned besides, if the caller was granted them.
+    """
+    visible, bound = Memory.objects.visible_sql(access, include)
     rows = select_memories(visible, None).rows({"ids": array_text(ids), **bound})
     return {memory.pk: memory for memory in rows}
 
 
 def fetch_unchanged_memories(
-    access: Access, ids: Sequence[int], versions: Mapping[str, int], space: EmbeddingSpace
+    access: Access,
+    ids: Sequence[int],
+    versions: Mapping[str, int],
+    space: EmbeddingSpace,
+    include: Collection[str] = (),
 ) -> dict[int, Memory] | None:
     """Return the same if the memories of these users are still at these versions and the space is the active one.
 
     None if they are not, or if none of the memories exists. One statement reads both, so in one snapshot.
     """
-    visible, bound = Memory.objects.visible_sql(access)
+    visible, bound = Memory.objects.visible_sql(access, include)
     seen: dict[str, Any] = {"users": list(versions), "versions": list(versions.values())}
     unchanged = _UNCHANGED
     if len(versions) == 1:
@@ -55,7 +62,7 @@ def array_text(ids: Sequence[int]) -> str:
     return f"{{{','.join(map(str, ids))}}}"
 
 
-@cache  # of eight conditions
+@cache  # of sixteen conditions
 def select_memories(visible: str, extra: str | None) -> PreparedSelect[Memory]:
     """Return the prepared statement that reads active memories by their ids."""
     where = f"id = ANY(%(ids)s::bigint[]) AND status = 'active' AND {visible}"

@@ -1,6 +1,6 @@
 """Open conflicts of the memories that a search finds: receipts that wait for a person (DESIGN D17)."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import cache
 from typing import NamedTuple
 from uuid import UUID
@@ -27,12 +27,13 @@ class OpenConflict(NamedTuple):
         return next(uuid for pk, uuid in self.memories.items() if pk != memory)
 
 
-def read_open_conflicts(access: Access, ids: Sequence[int]) -> list[OpenConflict]:
+def read_open_conflicts(access: Access, ids: Sequence[int], include: Collection[str] = ()) -> list[OpenConflict]:
     """Read the open conflicts of memories inside the caller's bound, the undecided first, then the newest.
 
-    Those with a memory that is deleted are left out.
+    Those with a memory that is deleted are left out. include: owners whose conflicts are read besides, if the caller
+    was granted them.
     """
-    visible, bound = Memory.objects.visible_sql(access)
+    visible, bound = Memory.objects.visible_sql(access, include)
     parameters = {"ids": array_text(ids), "state": ReviewState.OPEN.value, **bound}
     found = [
         OpenConflict(uuid, state, {candidate: candidate_uuid, existing: existing_uuid}, undecided)
@@ -52,7 +53,7 @@ def conflicts_by_memory(conflicts: Iterable[OpenConflict]) -> dict[int, OpenConf
     return found
 
 
-@cache  # of eight conditions
+@cache  # of sixteen conditions
 def open_conflicts_sql(visible: str) -> str:
     """Return the statement that reads open receipts by memories, the newest first. visible: see `visible_sql`."""
     memories = f"(SELECT id, uuid, status FROM semantic_memory WHERE status <> 'deleted' AND {visible})"  # noqa: S608

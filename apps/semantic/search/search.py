@@ -14,7 +14,7 @@ from django.conf import settings
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import InvalidInputError
 from apps.core.domain.filters.expression import Expression
-from apps.core.domain.scope import Access, Scope
+from apps.core.domain.scope import Access, Reach, Scope
 from apps.llm.selectors import EmbeddingSpace
 from apps.retrieval.domain.query import EMPTY_RANKING, Hit, Ranking, SearchMode, SearchQuery
 from apps.retrieval.domain.ranking import rank_by_score, terms_of
@@ -75,14 +75,14 @@ def memory_search(access: Access, query: SearchQuery, clock: Clock = SYSTEM_CLOC
         is_default = query.effective_mode is SearchMode.HYBRID and settings.MEMORYHUB.current_first
         query = replace(query, current_first=is_default)
     query = find_global(query)
-    scope = access.for_read(query.scope)
+    reach = access.reach(query.scope, query.include)
     answer: Answer = EMPTY_RANKING, ()
-    if scope is not None:
+    if not reach.is_empty:
         try:
-            answer = _search_scope(access, scope, query, current_space(), clock)
+            answer = _search_reach(access, reach, query, current_space(), clock)
         except SpaceChangedError:
             forget_space()
-            answer = _search_scope(access, scope, query, current_space(), clock)
+            answer = _search_reach(access, reach, query, current_space(), clock)
     elif query.embedding is not None:  # input that is refused inside the bound is refused outside it
         given_vector(query.embedding, current_space())
     ranking, found = answer
@@ -112,17 +112,27 @@ def check_query(query: SearchQuery) -> None:
         raise InvalidInputError("`from` lies after `to`.", attr="time_window.from")
 
 
-def _search_scope(access: Access, scope: Scope, query: SearchQuery, space: EmbeddingSpace, clock: Clock) -> Answer:
-    """Search the memories in a scope by the vectors of a space. Raises SpaceChangedError."""
-    users = [scope.user_id] if scope.user_id is not None else users_in(access, query.scope)
+def searched_scopes(access: Access, reach: Reach, asked: Scope) -> dict[str, Scope]:
+    """Return whose memories a search covers, and of each of them in which scope; of included owners everything."""
+    own: list[str] = []
+    if reach.scope is not None:
+        own = [reach.scope.user_id] if reach.scope.user_id is not None else users_in(access, asked)
+    scopes = dict.fromkeys(own, reach.scope or Scope()) | dict.fromkeys(reach.owners, Scope())
+    return {user: scopes[user] for user in sorted(scopes)}  # in the order of the indexes
+
+
+def _search_reach(access: Access, reach: Reach, query: SearchQuery, space: EmbeddingSpace, clock: Clock) -> Answer:
+    """Search the memories that a read covers by the vectors of a space. Raises SpaceChangedError."""
+    scopes = searched_scopes(access, reach, query.scope)
+    users = list(scopes)
     terms, vector, costs = terms_of(query), query_vector(query, space), read_search_costs(space.dimension)
 
     def search(query: SearchQuery) -> Ranked:
         def rank_rows(rows: Sequence[RowStore]) -> Ranking:
-            return rank_by_score(query, scope, vector, terms, rows, utcnow(clock), half_lives(), costs)
+            return rank_by_score(query, list(scopes.values()), vector, terms, rows, utcnow(clock), half_lives(), costs)
 
-        cached = _search_cached(access, users, space, rank_rows)
-        return cached or _search_refreshed(access, users, space, rank_rows)
+        cached = _search_cached(access, query, users, space, rank_rows)
+        return cached or _search_refreshed(access, query, users, space, rank_rows)
 
     ranking, memories = search(query) if query.where is None else _search_filtered(access, query, search, clock)
     return ranking, choose_found(access, query, ranking, memories)
@@ -135,16 +145,16 @@ def _search_filtered(
     assert query.where is not None
     for _ in range(_TRIES):
         now = utcnow(clock)
-        ranking, found = search(replace(query, allowed=read_allowed(access, query.scope, query.where, now)))
+        ranking, found = search(replace(query, allowed=read_allowed(access, query, query.where, now)))
         memories = {key: memory for key, memory in found.items() if passes(memory, query.where, now)}
         if len(memories) == len(found):
             break
     return ranking, memories
 
 
-def read_allowed(access: Access, scope: Scope, where: Expression, now: datetime) -> npt.NDArray[np.int64]:
-    """Return the ids of the caller's active memories in a scope that pass a filter, in order."""
-    active = Memory.objects.visible_to(access, scope).active()
+def read_allowed(access: Access, query: SearchQuery, where: Expression, now: datetime) -> npt.NDArray[np.int64]:
+    """Return the ids of the active memories that a search covers and that pass a filter, in order."""
+    active = Memory.objects.visible_to(access, query.scope, query.include).active()
     passing = active.filter(memory_condition(where, now)).order_by("pk").values_list("pk", flat=True)
     return np.fromiter(passing, dtype=np.int64)
 
@@ -159,7 +169,9 @@ def query_vector(query: SearchQuery, space: EmbeddingSpace) -> npt.NDArray[np.fl
     return embed([query.query])[0]
 
 
-def _search_cached(access: Access, users: Sequence[str], space: EmbeddingSpace, rank_rows: RankRows) -> Ranked | None:
+def _search_cached(
+    access: Access, query: SearchQuery, users: Sequence[str], space: EmbeddingSpace, rank_rows: RankRows
+) -> Ranked | None:
     """Rank the indexes as they are in memory, and read what was found if nothing has changed: mostly one statement.
 
     Return None where something has changed, or where nothing was found.
@@ -170,17 +182,21 @@ def _search_cached(access: Access, users: Sequence[str], space: EmbeddingSpace, 
         ranking = rank_rows(cached.rows)
     if not ranking.hits:
         return None
-    memories = fetch_unchanged_memories(access, [hit.id for hit in ranking.hits], cached.versions, space)
+    found = [hit.id for hit in ranking.hits]
+    memories = fetch_unchanged_memories(access, found, cached.versions, space, query.include)
     return None if memories is None else (ranking, memories)
 
 
-def _search_refreshed(access: Access, users: Sequence[str], space: EmbeddingSpace, rank_rows: RankRows) -> Ranked:
+def _search_refreshed(
+    access: Access, query: SearchQuery, users: Sequence[str], space: EmbeddingSpace, rank_rows: RankRows
+) -> Ranked:
     """Rank the indexes after they were brought up to date."""
     for _ in range(_TRIES):
         with index_cache().refreshed(users, space) as rows:
             ranking = rank_rows(rows)
-        memories = fetch_active_memories(access, [hit.id for hit in ranking.hits]) if ranking.hits else {}
-        if len(memories) == len(ranking.hits):  # else some were deleted concurrently, and left their places to others
+        found = [hit.id for hit in ranking.hits]
+        memories = fetch_active_memories(access, found, query.include) if found else {}
+        if len(memories) == len(found):  # else some were deleted concurrently, and left their places to others
             break
     return ranking, memories
 
@@ -189,7 +205,7 @@ def choose_found(
     access: Access, query: SearchQuery, ranking: Ranking, memories: Mapping[int, Memory]
 ) -> tuple[Found, ...]:
     """Return the best of the memories that could be read, in order, with the open conflicts that concern them."""
-    conflicts = read_open_conflicts(access, list(memories)) if memories else []
+    conflicts = read_open_conflicts(access, list(memories), query.include) if memories else []
     contents = {pk: memory.content for pk, memory in memories.items()}
     in_conflict = [conflict.memories.keys() for conflict in conflicts] if query.current_first else []
     hits = order_hits(ranking, contents, in_conflict)

@@ -34,8 +34,8 @@ SCOPES = [
 ASKED = [*SCOPES, Scope(), Scope(household_id="home"), Scope(persona_id="chef"), Scope("cem")]
 BOUNDS = [Scope(), Scope(), Scope("ana"), Scope(household_id="home"), Scope("ben", None, "chef")]
 TYPES = ["message", "visit", "order"]
+OWNERS = st.lists(st.sampled_from(["ana", "ben", "cem"]), max_size=2).map(tuple)
 # Of the first two, one is taken for the other.
-COUNTED = ("scanned", "outside_window", "event_type", "filter", "beyond_top_k")
 CONTENTS = ["Green tea", "green tea!", "By the lake", "Letter from Porto"]
 
 # Few moments, so that many events share one, some of them a microsecond apart.
@@ -55,13 +55,20 @@ windows = st.tuples(st.none() | moments, st.none() | moments).map(
 
 
 class Question(NamedTuple):
-    """A query, and the bound of the key that asks."""
+    """A query, the bound of the key that asks, and who is granted and included besides."""
 
     scope: Scope = Scope()
     bound: Scope = Scope()
     window: tuple[datetime | None, datetime | None] = (None, None)
     types: tuple[str, ...] = ()
     top_k: int = 50
+    reads: tuple[str, ...] = ()
+    include: tuple[str, ...] = ()
+
+    @property
+    def owners(self) -> set[str]:
+        """Who is included and may be."""
+        return {one for one in self.include if one in self.reads or self.bound in (Scope(), Scope(one))}
 
 
 questions = st.builds(
@@ -71,6 +78,8 @@ questions = st.builds(
     window=windows,
     types=st.lists(st.sampled_from(TYPES), max_size=2, unique=True).map(tuple),
     top_k=st.integers(1, 12),
+    reads=OWNERS,
+    include=OWNERS,
 )
 
 
@@ -177,10 +186,10 @@ class TimelineMachine(RuleBasedStateMachine):
             "start": question.window[0], "end": question.window[1],
             "event_types": question.types, "top_k": question.top_k,
         }  # fmt: skip
-        access = Access(question.bound, Permission.READ, "key")
-        result = self.timeline.query(access, scope=question.scope, **asked)
+        access = Access(question.bound, Permission.READ, "key", question.reads)
+        result = self.timeline.query(access, scope=question.scope, include=question.include, **asked)
         visible = question.scope.intersect(question.bound)
-        found, counts = self.timeline.expected(visible, **asked) if visible else ([], dict.fromkeys(COUNTED, 0))
+        found, counts = self.timeline.expected(visible, **asked, owners=question.owners)
         assert list(result.events) == found
         assert {"scanned": result.diagnostics.scanned, **result.diagnostics.dropped} == counts
 

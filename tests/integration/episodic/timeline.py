@@ -1,6 +1,6 @@
 """A timeline in the test database, with maintenance taken step by step, and a plain list that should say the same."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -95,14 +95,16 @@ class Timeline:
 
     def expected(
         self,
-        scope: Scope,
+        scope: Scope | None,
         start: datetime | None = None,
         end: datetime | None = None,
         event_types: Iterable[str] = (),
         top_k: int = 50,
+        owners: Collection[str] = (),
     ) -> tuple[list[EventRecord], dict[str, int]]:
-        """What a list would answer: the events, and the counts of scanned and dropped ones."""
-        mine = [event for event in self.model if event.key.is_in(scope)]
+        """What a list would answer: the events, and the counts of scanned and dropped ones. owners: others included."""
+        own = [event for event in self.model if scope is not None and event.key.is_in(scope)]
+        mine = [event for event in self.model if event in own or event.key.user_id in owners]
         inside = [
             event
             for event in mine

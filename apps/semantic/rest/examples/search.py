@@ -32,6 +32,7 @@ EXAMPLES = {
             "limit": 5,
             "min_confidence": 0.3,
             "filter": {"type": {"in": ["home", "work"]}},
+            "include": ["team:kitchen"],
             "explain": True,
         },
         answer={
