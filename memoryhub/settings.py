@@ -222,6 +222,8 @@ SPECTACULAR_SETTINGS = {
         "WarningKindEnum": "apps.episodic.models.warnings.WARNING_KIND_CHOICES",
         "WarningSeverityEnum": "apps.episodic.models.warnings.SEVERITY_CHOICES",
         "NoteChangeEnum": "apps.notes.models.ChangeKind",
+        "CompactionStateEnum": "apps.notes.models.CompactionState",
+        "FactActionEnum": "apps.notes.schemas.compaction.FACT_ACTIONS",
         "ConflictStateEnum": "apps.semantic.models.ReviewState",
         "TimelineReadinessEnum": "apps.episodic.schemas.timeline.READINESS",
         "ConflictSideEnum": "apps.rules.domain.engine.arbitration.SIDES",

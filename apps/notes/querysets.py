@@ -15,6 +15,7 @@ from apps.notes.domain.places import NotePlace
 
 if TYPE_CHECKING:
     from apps.notes.models import (  # noqa: F401
+        Compaction,
         Conversation,
         ConversationMessage,
         ExtractedFact,
@@ -78,3 +79,7 @@ class RunQuerySet(ScopedQuerySet["ExtractionRun"]):
 
 class FactQuerySet(ScopedQuerySet["ExtractedFact"]):
     """Facts that runs found."""
+
+
+class CompactionQuerySet(ScopedQuerySet["Compaction"]):
+    """Compactions of MEMORY.md, which have a user and no further scope."""

@@ -5,6 +5,7 @@ from uuid import UUID
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock
 from apps.core.domain.errors import NotFoundError
 from apps.core.domain.scope import Access
+from apps.notes.compaction.reads import CompactionDetail, compaction_detail, compaction_get, compaction_list
 from apps.notes.conversations.reads import (
     conversation_get,
     conversation_list,
@@ -27,11 +28,13 @@ from apps.notes.index.places import place_of
 from apps.notes.index.search import search
 from apps.notes.index.status import NoteIndexStatus, status_of
 from apps.notes.metrics import SEARCH_SECONDS, SEARCHES
-from apps.notes.models import Conversation, ExtractedFact, ExtractionRun, NoteVersion
+from apps.notes.models import Compaction, Conversation, ExtractedFact, ExtractionRun, NoteVersion
 from apps.notes.querysets import NoteVersionQuerySet
 
 __all__ = [
     "AutoMemoryStatus",
+    "Compaction",
+    "CompactionDetail",
     "Conversation",
     "ExtractedFact",
     "ExtractionRun",
@@ -41,6 +44,9 @@ __all__ = [
     "NoteSearch",
     "NoteVersion",
     "auto_memory_status",
+    "compaction_detail",
+    "compaction_get",
+    "compaction_list",
     "config_get",
     "config_of",
     "conversation_get",

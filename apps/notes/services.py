@@ -12,6 +12,9 @@ from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import ForbiddenError
 from apps.core.domain.scope import Access, Permission
 from apps.notes.commands.run import Command, CommandResult, Notes
+from apps.notes.compaction import decide
+from apps.notes.compaction.request import compaction_request
+from apps.notes.compaction.run import compaction_run
 from apps.notes.conversations.events import event_add
 from apps.notes.conversations.messages import messages_add, session_delete
 from apps.notes.conversations.retention import contents_clear
@@ -30,11 +33,16 @@ from apps.notes.index.upkeep import (
     refresh_after_write,
     start_notes_watch,
 )
-from apps.notes.models import NoteVersion
-from apps.notes.selectors import version_get
+from apps.notes.models import Compaction, CompactionState, NoteVersion
+from apps.notes.selectors import compaction_get, version_get
 
 __all__ = [
     "NoteChangedError",
+    "compaction_apply",
+    "compaction_create",
+    "compaction_discard",
+    "compaction_draft",
+    "compaction_undo",
     "config_update",
     "contents_clear",
     "daily_append",
@@ -178,3 +186,44 @@ def memory_command(
     if command.is_write:
         refresh_after_write(owner)
     return result
+
+
+def compaction_create(*, access: Access, user_id: str | None, clock: Clock = SYSTEM_CLOCK) -> Compaction:
+    """Have a model draft a shorter MEMORY.md, in the background; one that is under way is returned instead.
+
+    It is asked for explicitly, so the setting that turns automatic compaction on is not needed. Raises ForbiddenError,
+    InvalidInputError, UserLockedError.
+    """
+    return compaction_request(owner_to_write(access, user_id), actor=access.actor, clock=clock)
+
+
+def compaction_draft(*, uuid: UUID) -> None:
+    """Draft a compaction that was asked for, and apply it where the user's settings say so. Safe to repeat."""
+    row = compaction_run(uuid)
+    if row is not None and row.state == CompactionState.APPLIED:
+        refresh_after_write(row.user_id)
+
+
+def compaction_apply(*, access: Access, uuid: UUID, clock: Clock = SYSTEM_CLOCK) -> Compaction:
+    """Make a draft the text of MEMORY.md. Raises NotFoundError outside the bound, ForbiddenError, ConflictError."""
+    applied = decide.compaction_apply(compaction_to_write(access, uuid), actor=access.actor, clock=clock)
+    refresh_after_write(applied.user_id)
+    return applied
+
+
+def compaction_discard(*, access: Access, uuid: UUID, clock: Clock = SYSTEM_CLOCK) -> Compaction:
+    """Give up a draft. Raises NotFoundError outside the bound, ForbiddenError, ConflictError."""
+    return decide.compaction_discard(compaction_to_write(access, uuid), actor=access.actor, clock=clock)
+
+
+def compaction_undo(*, access: Access, uuid: UUID, clock: Clock = SYSTEM_CLOCK) -> Compaction:
+    """Bring back the text before a draft. Raises NotFoundError outside the bound, ForbiddenError, ConflictError."""
+    undone = decide.compaction_undo(compaction_to_write(access, uuid), actor=access.actor, clock=clock)
+    refresh_after_write(undone.user_id)
+    return undone
+
+
+def compaction_to_write(access: Access, uuid: UUID) -> UUID:
+    """Return the id of a compaction that the caller may change. Raises NotFoundError, ForbiddenError."""
+    owner_to_write(access, compaction_get(access, uuid).user_id)
+    return uuid

@@ -1,5 +1,7 @@
 """The tasks of notes, which django-q2 runs by these names."""
 
+from uuid import UUID
+
 from apps.notes import services
 
 
@@ -11,3 +13,8 @@ def look_at_disk() -> None:
 def clear_conversations() -> None:
     """Delete the contents of messages whose time is over; each hour."""
     services.contents_clear()
+
+
+def compact(uuid: str) -> None:
+    """Draft a compaction of MEMORY.md that was asked for."""
+    services.compaction_draft(uuid=UUID(uuid))

@@ -1,5 +1,6 @@
 """A hub in which several people, households and personas have memories, each with a word that nobody else has."""
 
+import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -16,7 +17,10 @@ from apps.core.services import key_create, key_revoke, key_rotate
 from apps.episodic.domain.event import EventDraft
 from apps.episodic.models import TimelineEvent
 from apps.episodic.services import RecordResult, events_record
+from apps.notes.domain.places import MAIN
+from apps.notes.domain.text import digest
 from apps.notes.files.owner import folder_of
+from apps.notes.models import Compaction, CompactionState
 from apps.semantic.conflicts.receipts import record_as_json, scope_columns
 from apps.semantic.domain.confidence import DecayPolicy
 from apps.semantic.domain.memory import MemoryDraft
@@ -99,6 +103,12 @@ ROUTES: dict[str, dict[str, Any]] = {
     "api/memory/versions": {"GET": None},
     "api/memory/versions/<uuid:uuid>": {"GET": None},
     "api/memory/versions/<uuid:uuid>/restore": {"POST": None},
+    "api/auto-memory/compact": {"POST": {"user_id": "ana"}},
+    "api/auto-memory/compactions": {"GET": None},
+    "api/auto-memory/compactions/<uuid:uuid>": {"GET": None},
+    "api/auto-memory/compactions/<uuid:uuid>/apply": {"POST": None},
+    "api/auto-memory/compactions/<uuid:uuid>/discard": {"POST": None},
+    "api/auto-memory/compactions/<uuid:uuid>/undo": {"POST": None},
     "api/semantic/memories": {"GET": None, "POST": {"content": "a new one", "user_id": "ana"}},
     "api/semantic/memories/batch": {"POST": {"memories": [{"content": "a new one", "user_id": "ana"}]}},
     "api/semantic/memories/delete": {"POST": {"filter": {"metadata.word": {"exists": True}}, "dry_run": True}},
@@ -264,6 +274,24 @@ class World:
         for user in NOTED:
             folder_of(user).create()
             folder_of(user).path.joinpath("MEMORY.md").write_text(f"noted {sentinel(Scope(user))}")
+            self._compaction(user)
+
+    def _compaction(self, user: str) -> None:
+        """Have a draft of a user's MEMORY.md with the id of one of their memories, and their word."""
+        first = next(memory for memory in self.memories if memory.user_id == user)
+        note = folder_of(user).read(MAIN) or b""
+        draft = note + b" shorter"
+        Compaction.objects.create(
+            uuid=first.uuid,
+            user_id=user,
+            actor="test",
+            state=CompactionState.DRAFTED,
+            base_sha256=digest(note),
+            draft_sha256=digest(draft),
+            draft=zlib.compress(draft),
+            facts=[{"text": note.decode(), "action": "kept"}],
+            created_at=first.created_at,
+        )
 
     def _record(self, memories: list[Memory]) -> None:
         """Record an event in the scope of each memory, and give it the memory's id."""

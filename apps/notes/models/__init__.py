@@ -1,5 +1,6 @@
 """Tables of notes, conversations and what was learnt from them."""
 
+from apps.notes.models.compaction import Compaction, CompactionState
 from apps.notes.models.conversations import (
     Conversation,
     ConversationMessage,
@@ -15,6 +16,8 @@ from apps.notes.models.versions import MAX_PLACE_CHARS, ChangeKind, NoteVersion
 __all__ = [
     "MAX_PLACE_CHARS",
     "ChangeKind",
+    "Compaction",
+    "CompactionState",
     "Conversation",
     "ConversationMessage",
     "ExtractedFact",

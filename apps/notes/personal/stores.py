@@ -19,6 +19,7 @@ from apps.notes.index.handles import indexes_close
 from apps.notes.index.places import place_of
 from apps.notes.index.upkeep import index_forget
 from apps.notes.models import NoteVersion
+from apps.notes.personal.compactions import CompactionStore
 from apps.notes.personal.conversations import ConversationStore
 
 _CHUNK = 1_000
@@ -145,4 +146,4 @@ def load_note(line: Line) -> int:
         return 1
 
 
-STORES = (NoteStore(), ConversationStore())
+STORES = (NoteStore(), ConversationStore(), CompactionStore())

@@ -1,8 +1,8 @@
-"""Addresses of conversations, and of what is learnt from them."""
+"""Addresses of conversations, and of what the hub does with notes without being asked for each."""
 
 from django.urls import path
 
-from apps.notes.rest import conversations, runs
+from apps.notes.rest import compaction, conversations, runs
 
 urlpatterns = [
     path("status", runs.AutoMemoryStatusView.as_view(), name="auto-memory-status"),
@@ -12,4 +12,12 @@ urlpatterns = [
     path("sessions/<str:session_id>", conversations.SessionView.as_view(), name="conversation"),
     path("sessions/<str:session_id>/messages", conversations.SessionMessagesView.as_view(), name="messages"),
     path("sessions/<str:session_id>/events", conversations.SessionEventsView.as_view(), name="conversation-events"),
+    path("compact", compaction.CompactView.as_view(), name="notes-compact"),
+    path("compactions", compaction.CompactionsView.as_view(), name="notes-compactions"),
+    path("compactions/<uuid:uuid>", compaction.CompactionView.as_view(), name="notes-compaction"),
+    path("compactions/<uuid:uuid>/apply", compaction.CompactionApplyView.as_view(), name="notes-compaction-apply"),
+    path(
+        "compactions/<uuid:uuid>/discard", compaction.CompactionDiscardView.as_view(), name="notes-compaction-discard"
+    ),
+    path("compactions/<uuid:uuid>/undo", compaction.CompactionUndoView.as_view(), name="notes-compaction-undo"),
 ]

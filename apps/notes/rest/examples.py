@@ -1,6 +1,7 @@
 """Examples of the operations of notes."""
 
 from apps.core.schemas.examples import Example
+from apps.notes.rest import compaction_examples
 from apps.notes.rest.conversation_examples import EXAMPLES as CONVERSATIONS
 
 ANA = {"user_id": "ana"}
@@ -106,6 +107,7 @@ EXAMPLES = {
             },
         },
     ),
+    **compaction_examples.EXAMPLES,
     "notes_config_retrieve": Example("Show the settings of notes", query=ANA, answer=CONFIG),
     "notes_config_update": Example("Change settings of notes", body={**ANA, "flushThreshold": 0.8}, answer=CONFIG),
     "notes_config_partial_update": Example(

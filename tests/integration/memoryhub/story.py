@@ -17,6 +17,12 @@ from drf_spectacular.generators import SchemaGenerator
 
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.schemas.examples import Example
+from apps.llm.providers.scripted import ScriptedChat
+from apps.notes.compaction.decide import compaction_apply
+from apps.notes.compaction.run import compaction_run
+from apps.notes.domain.places import MAIN
+from apps.notes.files.changes import note_append
+from apps.notes.models import Compaction
 from tests.api import Api
 from tests.integration.core.processes import beside
 from tests.integration.episodic.timeline import Timeline
@@ -220,12 +226,37 @@ def chat_model(settings: Any) -> Iterator[None]:
         yield
 
 
+@contextmanager
+def drafted(settings: Any) -> Iterator[None]:
+    """Have a model answer what was asked about MEMORY.md."""
+    price(provider="openai", model="gpt-4o-mini")
+    for fact in ("Ana likes green tea a lot.", "Ana rows on Sundays."):
+        note_append("ana", MAIN, fact, category="Preferences", author="test")
+    items = [{"facts": [1, 2], "text": "Ana likes green tea a lot."}, {"facts": [3], "text": "Ana rows on Sundays."}]
+    model = ScriptedChat([json.dumps({"items": items})], name="openai", model="gpt-4o-mini")
+    compaction_run(Compaction.objects.get().uuid, providers=[model])
+    yield
+
+
+@contextmanager
+def applied(settings: Any) -> Iterator[None]:
+    """Have a draft that was applied."""
+    with drafted(settings):
+        compaction_apply(Compaction.objects.get().uuid, actor="test")
+        yield
+
+
 # What an example needs besides the examples that it comes after.
 PREPARATIONS: Mapping[str, Callable[[Any], AbstractContextManager[None]]] = {
     "segments_list": archived,
     "status": processes,
     "llm_status": chat_model,
     "llm_models": chat_model,
+    "notes_compactions_list": drafted,
+    "notes_compactions_retrieve": drafted,
+    "notes_compactions_apply": drafted,
+    "notes_compactions_discard": drafted,
+    "notes_compactions_undo": applied,
 }
 
 

@@ -1,0 +1,183 @@
+"""One compaction in the worker: reads MEMORY.md, asks the model, checks its answer, and records the draft.
+
+No lock and no transaction is held while the model works. A run that is killed is begun again with the text as it is
+then; what was paid for and not recorded is paid for once more, and nothing is applied twice.
+"""
+
+import time
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+from uuid import UUID
+
+from django.db import connection, transaction
+
+from apps.core.db.user_locks import UserLockedError, hold_users
+from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
+from apps.core.domain.errors import MemoryHubError
+from apps.core.domain.randomness import RNG, SYSTEM_RNG
+from apps.core.steps import Step, no_step
+from apps.llm.domain.chat import ChatProvider
+from apps.notes.compaction.decide import compaction_apply
+from apps.notes.domain.compaction.draft import (
+    Draft,
+    DraftAnswer,
+    FactAction,
+    choose_facts,
+    count_facts,
+    draft_request,
+    make_draft,
+)
+from apps.notes.domain.places import MAIN
+from apps.notes.domain.text import digest
+from apps.notes.files.changes import note_read, require_utf8
+from apps.notes.files.config import config_of
+from apps.notes.gateway.ask import Asking, ModelUse, ask_model
+from apps.notes.models import Compaction, CompactionState
+
+PURPOSE = "compact"
+MAX_TRIES = 3
+DEADLINE_MS = 300_000
+NO_FACTS, NOTHING_SHORTER, INTERRUPTED, ERROR = "no_facts", "nothing_shorter", "interrupted", "error"
+# Where a kill may interrupt a run.
+RUN_STEPS = ("read", "answered", "recorded")
+_LOCK = 0x6E_6F74
+
+
+def compaction_run(
+    uuid: UUID,
+    *,
+    providers: Sequence[ChatProvider] | None = None,
+    clock: Clock = SYSTEM_CLOCK,
+    rng: RNG = SYSTEM_RNG,
+    sleep: Callable[[float], None] = time.sleep,
+    step: Step = no_step,
+) -> Compaction | None:
+    """Draft a compaction that was asked for, and apply it where the user's settings say so. Return it as it is then.
+
+    None where there is nothing to do: it has ended, another process is at it, or its user is being forgotten. Call it
+    outside a transaction. providers: None for the configured ones.
+    """
+    row = Compaction.objects.filter(uuid=uuid).first()
+    if row is None or row.state not in (CompactionState.ASKED, CompactionState.DRAFTED):
+        return None
+    if row.state == CompactionState.ASKED:
+        with run_lock(row.pk) as is_ours:
+            if not is_ours:
+                return None
+            asking = Asking(row.user_id, row.actor, DEADLINE_MS, providers, clock, rng, sleep)
+            try:
+                draft_compaction(row, asking, step)
+            except UserLockedError:
+                return None
+            except Exception:
+                end(
+                    row, CompactionState.FAILED, asking, code=ERROR, detail="A fault of the hub: its log has the cause."
+                )
+                raise
+        step("recorded")
+        row = Compaction.objects.filter(pk=row.pk).first()
+    return None if row is None else apply_by_setting(row, clock)
+
+
+def draft_compaction(row: Compaction, asking: Asking, step: Step) -> None:
+    """Read MEMORY.md, ask the model, and record what came of it. Raises UserLockedError."""
+    if row.tries >= MAX_TRIES:
+        end(row, CompactionState.FAILED, asking, code=INTERRUPTED, detail="The compaction was interrupted each time.")
+        return
+    try:
+        note = note_read(row.user_id, MAIN, clock=asking.clock)
+        require_utf8(note)
+        name = config_of(row.user_id).llm_compaction_model
+    except UserLockedError:
+        raise
+    except MemoryHubError as error:
+        end(row, CompactionState.FAILED, asking, code=error.code, detail=error.detail)
+        return
+    text = note.text or b""
+    facts, before = choose_facts(text), count_facts(text)
+    update(row, base_sha256=note.sha256, facts_before=before, facts_after=before, tries=row.tries + 1)
+    if not facts:
+        end(row, CompactionState.UNCHANGED, asking, code=NO_FACTS, detail="MEMORY.md has no fact that can be shorter.")
+        return
+    step("read")
+    answer, use = ask_model(asking, ModelUse(name), PURPOSE, draft_request(facts, asking.rng), DraftAnswer)
+    step("answered")
+    if answer is None:
+        end(row, CompactionState.FAILED, asking, use, code=use.code, detail=use.detail)
+        return
+    draft = make_draft(text, facts, answer)
+    if draft.text == text:
+        code, detail = NOTHING_SHORTER, "Nothing of the model's answer makes MEMORY.md shorter."
+        end(row, CompactionState.UNCHANGED, asking, use, draft, code=code, detail=detail)
+    else:
+        end(row, CompactionState.DRAFTED, asking, use, draft)
+
+
+def end(
+    row: Compaction,
+    state: CompactionState,
+    asking: Asking,
+    use: ModelUse | None = None,
+    draft: Draft | None = None,
+    **fields: Any,
+) -> None:
+    """Record how a run ended. Raises UserLockedError."""
+    if draft is not None:
+        fields["facts"] = [change.as_json() for change in draft.changes]
+    if draft is not None and state == CompactionState.DRAFTED:
+        fields["draft"] = zlib.compress(draft.text)
+        fields["draft_sha256"] = digest(draft.text)
+        fields["facts_after"] = count_facts(draft.text)
+    fields["model_use"] = {} if use is None else use.as_json()
+    update(row, state=state, drafted_at=utcnow(asking.clock), **fields)
+
+
+@transaction.atomic
+def update(row: Compaction, **fields: Any) -> None:
+    """Write fields of a compaction that is under way. Of a user who was forgotten there is no row, and none is made.
+
+    Raises UserLockedError.
+    """
+    hold_users([row.user_id])
+    Compaction.objects.filter(pk=row.pk, state=CompactionState.ASKED).update(**fields)
+
+
+def apply_by_setting(row: Compaction, clock: Clock) -> Compaction:
+    """Apply a new draft where the user's settings say so, and nothing is dropped by it: that is for a person.
+
+    What keeps it from being applied is in its `code`; the draft waits.
+    """
+    if row.state != CompactionState.DRAFTED or has_dropped(row):
+        return row
+    try:
+        if config_of(row.user_id).llm_compaction_auto_apply:
+            return compaction_apply(row.uuid, actor=row.actor, clock=clock)
+    except MemoryHubError as error:
+        Compaction.objects.filter(pk=row.pk).update(code=error.code, detail=error.detail[:500])
+        row.refresh_from_db()
+    return row
+
+
+def has_dropped(row: Compaction) -> bool:
+    """Return whether a draft leaves out a fact."""
+    return any(fact["action"] == FactAction.DROPPED for fact in row.facts)
+
+
+@contextmanager
+def run_lock(number: int) -> Iterator[bool]:
+    """Yield whether this process may run a compaction, as the only one while the block runs. Does not wait.
+
+    The lock is the session's, and ends with the process.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_lock(%s, %s)", [_LOCK, number % 2**31])
+        is_ours = bool(cursor.fetchone()[0])
+    try:
+        yield is_ours
+    finally:
+        # A connection that broke has released its locks already.
+        if is_ours and connection.is_usable():
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT pg_advisory_unlock(%s, %s)", [_LOCK, number % 2**31])

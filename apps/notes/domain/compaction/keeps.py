@@ -1,0 +1,215 @@
+"""Whether a sentence keeps the meaning of the facts that it stands for, by their words.
+
+The check is meant to refuse too much rather than too little: a fact whose new words are not surely the same stays as it
+was written. Numbers, names, dates, negations and what limits a statement have to be there, each beside the same words;
+what none of the facts says may not be.
+"""
+
+import re
+from collections.abc import Sequence
+from enum import StrEnum
+from functools import lru_cache
+
+from apps.llm.domain.protocol.parser import parse_output
+from apps.notes.domain.compaction.lists import MAX_FACT_CHARS, is_plain_text
+from apps.retrieval.domain.text.languages import STOPWORDS
+from apps.retrieval.domain.text.terms import words
+from apps.rules.domain.contradiction.judgement import DECISIVE, find_evidence, read_text
+from apps.rules.domain.contradiction.text import VALUES, Passage, analyse
+from apps.rules.domain.contradiction.words import OF_THE_USER, PERSONS
+
+# Of the words of a fact so many are in the sentence, and of the words of the sentence in its facts.
+MIN_KEPT, MIN_KNOWN = 0.66, 0.75
+MIN_KEPT_HAN = 0.8
+_DIGITS = re.compile(r"\d+(?:[.,:/\-]\d+)*")
+_HAN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+_HAN_VALUES = re.compile(
+    r"[〇零一二三四五六七八九十百千万萬兩两半]+|[上下早中晚][午上]|(?:星期|週|周|禮拜|礼拜)[一二三四五六日天]"
+)
+_HAN_NOTS = re.compile(r"[不沒没無无勿]|(?<!特)[別别](?!人|的|針|针)|未(?![來来])|非(?!常)")
+_HAN_SUBJECT = re.compile(
+    r"[^是有在喜愛爱想要會会不沒没住去叫用說说買买吃喝討讨正已將将從从每於于最很非特現现經经一也都完只,，、。\s]{1,8}"
+)
+_HAN_DEGREES = re.compile(r"非常|特[別别]|真的|十分")
+_HAN_FUNCTION = frozenset("的了是在和與与及也都很就還还而且於于之這这那個个一位著着過过把被給给對对到從从")
+_NOTS = re.compile(
+    r"\b(?:nicht|kein\w*|nie|niemals|ne|pas|jamais|aucune?|nunca|jamás|nada|tampoco|ohne|sans|sin)\b", re.I
+)
+# What limits a statement: without it, it says more than was said.
+_LIMITS = re.compile(
+    r"\b(?:plan\w*|want\w*|hop(?:e|es|ed|ing)|wish\w*|intend\w*|may|might|maybe|perhaps|probably|possibly|consider\w*|used"
+    r"|former\w*|until|till|since|before|after|if|unless|when|whenever|while|during|only|just|except|but|although|though"
+    r"|sometimes|often|usually|rarely|seldom|always|every|(?<!at )all|most|some|allergic|instead|than|less|more|too"
+    r"|almost|about|around|approximately|at least|at most|over|under)\b"
+    r"|可能|也許|也许|大概|想|打算|計劃|计划|希望|以前|曾|如果|只|除了|有時|有时|常常|經常|经常|總是|总是|每|直到|之前|之後|之后"
+    r"|比|過敏|过敏|至少|最多|但|卻|却|或",
+    re.IGNORECASE,
+)
+_OWNED = re.compile(r"^((?:my|his|her|their|our|the user['’]s|user['’]s|[^\W\d_]+['’]s)\s+[^\W\d_]+)", re.IGNORECASE)
+
+
+class Loss(StrEnum):
+    """Why a sentence does not keep the meaning of its facts.
+
+    form: it is no plain line. longer: it takes more room than they do. values: numbers, names or dates are missing, new
+    or beside other words. negation, limits: of what is denied or limited. reading: they are not of one kind (a plan, a
+    report, the past). subject: they are about different ones. words: too many are missing. new_words: too much is said
+    that no fact says. contradiction: the rules find that it contradicts one of them. tool: it asks for a tool.
+    """
+
+    FORM = "form"
+    LONGER = "longer"
+    TOOL = "tool_request"
+    VALUES = "values"
+    NEGATION = "negation"
+    LIMITS = "limits"
+    READING = "reading"
+    SUBJECT = "subject"
+    WORDS = "words"
+    NEW_WORDS = "new_words"
+    CONTRADICTION = "contradiction"
+
+
+def find_loss(sentence: str, facts: Sequence[str]) -> Loss | None:
+    """Return why a sentence cannot stand for facts; None where it keeps what they say. facts: at least one."""
+    if not is_plain_text(sentence) or len(sentence) > MAX_FACT_CHARS:
+        return Loss.FORM
+    if len(sentence) > sum(map(len, facts)):
+        return Loss.LONGER
+    parsed = parse_output(sentence)
+    if parsed.requests or parsed.refused_count:
+        return Loss.TOOL
+    checks = (
+        (Loss.SUBJECT, len({subject_of(fact) for fact in facts}) == 1),
+        (Loss.VALUES, keeps_values(sentence, facts)),
+        (Loss.NEGATION, keeps_negation(sentence, facts)),
+        (Loss.LIMITS, limits_of(sentence) == frozenset().union(*map(limits_of, facts))),
+        (Loss.READING, {readings_of(sentence)} == {readings_of(fact) for fact in facts}),
+        (Loss.WORDS, all(keeps_words(sentence, fact) for fact in facts)),
+        (Loss.NEW_WORDS, is_known(sentence, facts)),
+    )
+    found = next((loss for loss, is_kept in checks if not is_kept), None)
+    return found or (Loss.CONTRADICTION if any(contradicts(sentence, fact) for fact in facts) else None)
+
+
+def subject_of(fact: str) -> str:
+    """Return what a fact is about, by how it begins; "user" for the person without a name."""
+    if _HAN.search(fact[:8]):
+        found = _HAN_SUBJECT.match(fact)
+        return found[0] if found else fact[:2]
+    if owned := _OWNED.match(fact):
+        return " ".join(owned[1].casefold().split())
+    tokens = analyse(fact).whole.tokens
+    first = next((token for token in tokens if not token.function or token.text in PERSONS), None)
+    if first is None or first.text in OF_THE_USER or first.text in PERSONS:
+        return "user"
+    return first.key
+
+
+def keeps_values(sentence: str, facts: Sequence[str]) -> bool:
+    """Return whether the values are those of the facts, as they were written, and each beside the same word."""
+    if digits_of(sentence) != frozenset().union(*map(digits_of, facts)):
+        return False
+    if not keeps_names(sentence, facts):
+        return False
+    ours, theirs = values_of(sentence), frozenset().union(*map(values_of, facts))
+    return ours == theirs and all(neighbours_of(fact) <= neighbours_of(sentence) for fact in facts)
+
+
+@lru_cache(maxsize=1 << 12)
+def digits_of(text: str) -> frozenset[str]:
+    """Return the numbers of a text as they are written, those of Chinese words included."""
+    return frozenset(_DIGITS.findall(text)) | frozenset(_HAN_VALUES.findall(text))
+
+
+def keeps_names(sentence: str, facts: Sequence[str]) -> bool:
+    """Return whether the names are the same. A word is a name if it looks like one in any of the texts."""
+    passages = [analyse(text) for text in (sentence, *facts)]
+    names = frozenset().union(*(passage.names for passage in passages))
+    ours, *theirs = [names & {token.key for token in passage.whole.tokens} for passage in passages]
+    return ours == frozenset().union(*theirs)
+
+
+@lru_cache(maxsize=1 << 12)
+def values_of(text: str) -> frozenset[tuple[str, str]]:
+    """Return the numbers, dates, times and weekdays of a text."""
+    return frozenset((token.kind.value, token.key) for _, token in analyse(text).whole.values if not token.function)
+
+
+@lru_cache(maxsize=1 << 12)
+def neighbours_of(text: str) -> frozenset[tuple[str, str, str]]:
+    """Return each value with the word that follows it, else with the one before it."""
+    found = set()
+    for clause in analyse(text).clauses:
+        for place, token in clause.values:
+            if token.function:
+                continue
+            after = next((each.key for each in clause.tokens[place + 1 :] if is_word(each)), "")
+            before = next((each.key for each in reversed(clause.tokens[:place]) if is_word(each)), "")
+            found.add((token.key, "after", after) if after else (token.key, "before", before))
+    return frozenset(found)
+
+
+def is_word(token: object) -> bool:
+    """Return whether a token is a word with a meaning of its own, or a value."""
+    return bool(getattr(token, "is_content", False)) or getattr(token, "kind", None) in VALUES
+
+
+def keeps_negation(sentence: str, facts: Sequence[str]) -> bool:
+    """Return whether as much is denied. What is denied and what is not are never joined, nor two different denials."""
+    denied = [negations_of(fact) for fact in facts]
+    if not any(denied):
+        return negations_of(sentence) == 0
+    if len(facts) == 1:
+        return negations_of(sentence) == denied[0]
+    if not all(denied) or not negations_of(sentence):
+        return False
+    contents = sorted((content_of(fact) for fact in facts), key=len)
+    return all(one <= contents[-1] for one in contents)
+
+
+@lru_cache(maxsize=1 << 12)
+def negations_of(text: str) -> int:
+    """Return how often a text denies something."""
+    negators = len(analyse(text).whole.negators) + len(re.findall(r"\bno longer\b|\bany ?more\b", text, re.I))
+    return negators + len(_NOTS.findall(text)) + len(_HAN_NOTS.findall(text))
+
+
+def limits_of(text: str) -> frozenset[str]:
+    """Return the words that limit what a text says."""
+    return frozenset(found.casefold() for found in _LIMITS.findall(text))
+
+
+@lru_cache(maxsize=1 << 12)
+def readings_of(text: str) -> frozenset[tuple[str, str]]:
+    """Return the moods and tenses in which the sentences of a text are read."""
+    return frozenset((each.mood.value, each.tense.value) for each in read_text(text))
+
+
+@lru_cache(maxsize=1 << 12)
+def content_of(text: str) -> frozenset[str]:
+    """Return the words of a text that mean something: stems, and the characters of Chinese."""
+    passage: Passage = analyse(text)
+    latin = {token.key for token in passage.whole.tokens if token.is_content and not _HAN.search(token.key)}
+    han = {word for word in words(_HAN_DEGREES.sub("", text)) if len(word) == 1 and _HAN.match(word)}
+    rest = {word for word in words(text) if not word.isascii() and not _HAN.search(word)}
+    return frozenset(latin | (han - _HAN_FUNCTION) | (rest - STOPWORDS))
+
+
+def keeps_words(sentence: str, fact: str) -> bool:
+    """Return whether a sentence has enough of the words of a fact."""
+    own = content_of(fact)
+    least = MIN_KEPT_HAN if any(_HAN.match(word) for word in own) else MIN_KEPT
+    return len(own & content_of(sentence)) >= least * len(own)
+
+
+def is_known(sentence: str, facts: Sequence[str]) -> bool:
+    """Return whether enough of what a sentence says is said by its facts."""
+    own, known = content_of(sentence), frozenset().union(*map(content_of, facts))
+    return bool(own) and len(own & known) >= MIN_KNOWN * len(own)
+
+
+def contradicts(sentence: str, fact: str) -> bool:
+    """Return whether the rules would decide that the sentence replaces the fact."""
+    found = find_evidence(fact, sentence, None)
+    return found is not None and found.score >= DECISIVE

@@ -1,0 +1,1 @@
+"""Asking chat models about notes."""

@@ -1,0 +1,67 @@
+"""The store of compactions of MEMORY.md: drafts hold what people wrote."""
+
+import zlib
+from collections.abc import Iterator, Sequence
+from uuid import UUID
+
+from apps.core.db.user_locks import hold_users
+from apps.core.personal.columns import Columns
+from apps.core.personal.erase import delete_in_parts
+from apps.core.personal.store import ExportRequest, Line, LineError, PersonalStore
+from apps.core.steps import Step, no_step
+from apps.notes.compaction.decide import draft_of
+from apps.notes.compaction.run import INTERRUPTED
+from apps.notes.models import Compaction, CompactionState
+
+_CHUNK = 200
+# Who asked and who decided is for operators.
+OF_OPERATORS = {"actor": "", "decided_by": ""}
+
+
+class CompactionStore(PersonalStore):
+    """Compactions with their drafts and what became of each fact."""
+
+    name = "note_compactions"
+    order = 87
+    models = (Compaction,)
+    kinds = ("compaction",)
+
+    def export(self, asked: ExportRequest) -> Iterator[Line]:
+        """Yield the compactions in scope; none where a part of a person is asked for, or a filter is given."""
+        scope, columns = asked.scope, Columns(Compaction, without=("draft",))
+        if scope.household_id is not None or scope.persona_id is not None or asked.filters:
+            return
+        hidden = {} if asked.is_operator else OF_OPERATORS
+        for row in Compaction.objects.filter(**scope.named()).order_by("pk").iterator(_CHUNK):
+            yield {"kind": "compaction", **columns.values(row), **hidden, "draft": draft_of(row).decode()}
+
+    def load(self, lines: Sequence[Line]) -> int:
+        """Write those that the hub does not have. One that waited for a model there has failed. Raises LineError."""
+        columns, rows = Columns(Compaction, without=("draft",)), dict[UUID, Compaction]()
+        for number, line in enumerate(lines):
+            try:
+                row = Compaction(**columns.read(line, ("draft",)))
+                row.draft = zlib.compress(line["draft"].encode()) if line["draft"] else b""
+            except (AttributeError, KeyError, ValueError) as error:
+                raise LineError(number, str(error) or "a compaction needs its draft") from error
+            if row.state == CompactionState.ASKED:
+                row.state, row.code = CompactionState.FAILED, INTERRUPTED
+            rows[row.uuid] = row
+        for known in Compaction.objects.filter(uuid__in=rows).values_list("uuid", flat=True):
+            del rows[known]
+        hold_users(row.user_id for row in rows.values())
+        return len(Compaction.objects.bulk_create(rows.values()))
+
+    def count(self, user_id: str) -> int:
+        """Return how many compactions there are."""
+        return Compaction.objects.filter(user_id=user_id).count()
+
+    def forget(self, user_id: str, step: Step = no_step) -> Iterator[int]:
+        """Delete them in parts. A call of a model that is under way finds no row to record its answer in."""
+        step("note compactions")
+        yield from delete_in_parts(Compaction.objects.filter(user_id=user_id))
+
+    def find(self, user_id: str) -> Iterator[str]:
+        """Yield where compactions are left."""
+        if Compaction.objects.filter(user_id=user_id).exists():
+            yield "compactions of notes"
