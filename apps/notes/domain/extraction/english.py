@@ -9,18 +9,24 @@ import re
 from collections.abc import Iterable
 from datetime import date
 
-from apps.notes.domain.extraction import english_person, english_rules
+from apps.notes.domain.extraction import english_about, english_person, english_rules
 from apps.notes.domain.extraction.dates import ENGLISH_DATE, resolve_dates
+from apps.notes.domain.extraction.english_pointers import (
+    MAX_CONTENT_CHARS,
+    is_complete,
+    is_standing,
+    person_of,
+    refer_to,
+)
 from apps.notes.domain.extraction.fact import Category, Found
 from apps.notes.domain.extraction.pattern import Pattern
 from apps.notes.domain.extraction.prose import has_mask
 from apps.rules.domain.statements.english import strip_openers
+from apps.rules.domain.statements.english_verbs import base_of
 from apps.rules.domain.statements.read import read_sentence
 from apps.rules.domain.statements.statement import Mood, Statement
 
-MAX_CONTENT_CHARS, MAX_VALUE_WORDS = 240, 5
-# What "it" means is said before it where that many words are.
-MIN_WORDS_BEFORE = 4
+MAX_VALUE_WORDS = 5
 _LEAD = re.compile(
     r"^(?:(?:and|but|so|also|well|oh|ok(?:ay)?|yes|yeah|yep|no|nope|sure|right|hmm|um|uh|hey|hi|hello|thanks"
     r"|thank you|anyway|because|since|although"
@@ -36,7 +42,10 @@ _LEAD = re.compile(
     r"|speaking of which|on another note|one more thing|another thing|first of all|first|second|secondly|also"
     r"|lol|haha|wow|cool|great|nice|awesome|perfect|good"
     r"|the thing is|fun fact|about me|a bit about me|background|context|reminder|note|update|quick update"
-    r"|heads up|good news|bad news|news)\b[\s,:.!–—-]*(?:that (?=i\b))?)+",
+    r"|heads up|good news|bad news|news|exciting news|great news|guess what|long time no (?:see|chat"
+    r"|talk)|i(?:'m| am) (?:so |really |very )?(?:excited|happy|glad|proud|pleased) to (?:tell you"
+    r"|say|share|announce)(?: that)?|(?:i )?(?:just )?wanted to (?:tell you|let you know"
+    r"|share)(?: that)?)\b[\s,:.!–—-]*(?:that (?=i\b))?)+",
     re.IGNORECASE,
 )
 _REMEMBERS = re.compile(
@@ -63,38 +72,6 @@ _PLAYED = re.compile(
     r"|once upon a time)\b",
     re.IGNORECASE,
 )
-# A subject that names nothing, and objects that point to something outside the sentence.
-_POINTS = re.compile(
-    r"(?:it|this|that|these|those|they|he|she|there|here|which|who|what|one|both|some|none|all of (?:it|them)"
-    r"|his|her|their|its|you|your)\b",
-    re.IGNORECASE,
-)
-_ENDS_POINTING = re.compile(
-    r"\b(?:it|this|that|these|those|them|there|him|her|one|ones|so|too much|same|he|she|they|here)\W*$", re.IGNORECASE
-)
-_NEAR_POINTER = re.compile(
-    r"\b(?:it|them|him|they|he|she|these|those|this (?!(?:year|month|week|weekend|summer|winter|spring|autumn"
-    r"|fall|monday|tuesday|wednesday|thursday|friday|saturday|sunday|morning|evening|afternoon|project|repo"
-    r"|repository|codebase|app|team)\b)\w+|that (?:one|way|kind|stuff|thing)|you|your|the (?:same|other one"
-    r"|above|following))\b",
-    re.IGNORECASE,
-)
-_PERSON_POINTER = re.compile("he|she|him|they|them", re.IGNORECASE)
-_PRONOUN = re.compile(r"(he|she)(?='s\b|'ll\b|\b)|(his|her)\b", re.IGNORECASE)
-_MALE = re.compile(
-    r"\b(?:father|dad|daddy|papa|brother|son|husband|boyfriend|uncle|nephew|grand(?:pa|father|son)|fianc[eé]"
-    r"|godfather|landlord)\b",
-    re.IGNORECASE,
-)
-_FEMALE = re.compile(
-    r"\b(?:mother|mom|mum|mommy|sister|daughter|wife|girlfriend|aunt|niece|gran(?:dma|ny)?|grand(?:mother"
-    r"|daughter)|fianc[eé]e|godmother|landlady)\b",
-    re.IGNORECASE,
-)
-_RELATED = re.compile(
-    r"^(?:one of )?(my|our) ((?:[\w-]+ ){0,2}?[\w-]+?)(?:,? ((?-i:[A-Z])[\w-]+))?,?(?='s\b| )", re.IGNORECASE
-)
-_NAMED = re.compile(r"(?:is|'s) (?:called|named)? ?((?-i:[A-Z])[\w-]+)")
 _REQUEST = re.compile(
     r"^(?:please |kindly |can you |could you |will you |would you |i want you to |i need you to "
     r"|i'd like you to |i would like you to |again, )+",
@@ -114,11 +91,26 @@ _MEANT = re.compile(
     r"\b(?:meant|mean|correction|misspoke|make that|should be|typo|mistyped|scratch that|wrong)\b|^(?:no|wait|oops)\b",
     re.IGNORECASE,
 )
-_THIS = re.compile(
-    r"^\W*(?:\w+ ){1,3}(?:that|this|it|these|those)\b(?! (?:project|repo|repository|codebase|team|app"
-    r"|the|you|i|we|your|my|all|every)\b)",
+_STATES = re.compile(
+    r"\w (?:is|are|was|has|have|needs?|likes?|must|should|can|can't|cannot|don't|doesn't|do not"
+    r"|does not|will|won't|only|always|never|goes|works|lives|wants|costs|uses|starts|ends|opens"
+    r"|closes|comes|prefers?|hates?)\b|\w'(?:s|m|re|ve)\b",
     re.IGNORECASE,
 )
+# Openings that say when, before the subject.
+_TIME = re.compile(
+    r"^(?:(?:just |only |exactly |about )?(?:yesterday|today|tonight|tomorrow|recently|lately"
+    r"|last \w+|this \w+|next \w+|right now|at the moment"
+    r"|these days|nowadays|(?:\w+|a few|a couple of) (?:days?|weeks?|months?|years?) ago|in (?:\d{4}"
+    r"|\w+ (?:days|weeks|months|years)|january|february|march|april|may|june|july|august|september"
+    r"|october|november|december|my (?:free|spare) time|the (?:mornings?|evenings?|summer|winter))"
+    r"|back in \d+|since \d{4}|on (?:mon|tues|wednes|thurs|fri|satur|sun)days?"
+    r"|after work|before work|at (?:home|work)|for work|every \w+|on weekends|at weekends"
+    r"|on the \w+ of \w+|on \w+ \d{1,2}(?:st|nd|rd|th)?),? +)+(?=(?:i|i'm|i've|i'll|we|we're|we'll"
+    r"|we've|my|our)\b)",
+    re.IGNORECASE,
+)
+_AUXILIARY = frozenset(["is", "are", "am", "was", "were", "has", "have", "had", "can", "will"])
 _BETWEEN = re.compile(r"^[\s,:;–—-]+|[\s,:;–—-]+$")
 _ORDERED = english_rules.INSTRUCTIONS
 _STATED = (
@@ -126,7 +118,7 @@ _STATED = (
     *english_person.PLANS[:2],
     *english_person.PREFERENCES,
     *english_person.PEOPLE[:2],
-    *english_person.ABOUT,
+    *english_about.ABOUT,
     *english_person.PLANS[2:],
     *english_person.PEOPLE[2:],
 )
@@ -157,7 +149,7 @@ class EnglishReader:
         corrects = strip_openers(text)[1]
         plain = refer_to(_LEAD.sub("", text), person)
         found = [fact for piece in pieces_of(plain) for fact in self.facts_of(piece, corrects)]
-        if not found and remembers and plain != text:
+        if not found and remembers and not _REMEMBERS.search(plain):
             found = remembered(plain)
         if not found and corrects and is_value(text, plain):
             return [Found("", Category.ABOUT, sentence, 0.0, "", True, strip_openers(plain)[0].strip(" .!"))]
@@ -201,8 +193,9 @@ def begun_again(found: Found) -> Pattern:
 
 def match(clause: str, mood: Mood) -> Pattern | None:
     """Return the first pattern that a clause of some mood matches."""
+    plain = _TIME.sub("", clause)
     for pattern in _STATED:
-        if mood in pattern.moods and pattern.regex.match(clause):
+        if mood in pattern.moods and pattern.regex.match(plain):
             if pattern.needs_date and not has_date(clause):
                 continue
             return pattern
@@ -279,7 +272,8 @@ def is_own_sentence(clause: str) -> bool:
     """Return whether a clause could be a sentence of its own that says nothing more of the one before it."""
     return bool(
         re.match(
-            r"(?:i|i'm|i've|i'll|my|we|we're|we've|we'll|our|you|your|that's|it's|this|that|it|can|could|please"
+            r"(?:so |and |but )?(?:check|look|take a look|see|i|i'm|i've|i'll|my|we|we're|we've|we'll"
+            r"|our|you|your|that's|it's|this|that|it|can|could|please"
             r"|what|how|thanks|let)\b",
             clause,
             re.IGNORECASE,
@@ -287,24 +281,23 @@ def is_own_sentence(clause: str) -> bool:
     )
 
 
-def is_complete(content: str) -> bool:
-    """Return whether a sentence can be understood without what was said before it."""
-    if len(content) > MAX_CONTENT_CHARS or len(content.split()) < 2 or _POINTS.match(content):
-        return False
-    if _ENDS_POINTING.search(content) and len(content.split()) < 9:
-        return False
-    pointed = _NEAR_POINTER.search(content)
-    if pointed is None or len(content[: pointed.start()].split()) > MIN_WORDS_BEFORE:
-        return True
-    return bool(_PERSON_POINTER.fullmatch(pointed[0]) and _RELATED.match(content))
-
-
 def pieces_of(text: str) -> list[str]:
     """Return the parts of a sentence that could be sentences: before "and I", and before the question at its end."""
     if text.rstrip().endswith("?"):
         asked = _ASKED.search(text)
         text = text[: asked.start()] if asked else text
-    return [piece for piece in _AND.split(text) if piece.strip()]
+    pieces, start = [], 0
+    for found in _AND.finditer(text):
+        if has_verb(text[start : found.start()]):
+            pieces.append(text[start : found.start()])
+            start = found.end()
+    return [piece for piece in (*pieces, text[start:]) if piece.strip()]
+
+
+def has_verb(text: str) -> bool:
+    """Return whether a verb follows the first word of a text, or is drawn together with it."""
+    first, *others = text.lower().split() or [""]
+    return "'" in first or any(word in _AUXILIARY or base_of(word) for word in others)
 
 
 def is_value(text: str, plain: str) -> bool:
@@ -312,14 +305,13 @@ def is_value(text: str, plain: str) -> bool:
     return bool(_MEANT.search(text)) and len(plain.split()) <= MAX_VALUE_WORDS and not plain.rstrip().endswith("?")
 
 
-def is_standing(content: str) -> bool:
-    """Return whether an instruction can be understood without what was said before it."""
-    return len(content) <= MAX_CONTENT_CHARS and not _ENDS_POINTING.search(content) and not _THIS.search(content)
-
-
 def remembered(plain: str) -> list[Found]:
     """Return what a person asks to remember where no other pattern knows it."""
-    if any(one.mood in (Mood.QUESTION, Mood.CONDITION) for one in read_sentence(plain)):
+    if (
+        plain.rstrip().endswith("?")
+        or not _STATES.search(plain)
+        or any(one.mood in (Mood.QUESTION, Mood.CONDITION) for one in read_sentence(plain))
+    ):
         return []
     pattern = english_person.LAST[0]
     content = written(plain, None)
@@ -332,34 +324,3 @@ def written(clause: str, at: date | None) -> str:
     plain = plain[:1].upper() + plain[1:]
     resolved = resolve_dates(plain.rstrip(" .!,;:…"), at)
     return f"{resolved}."
-
-
-def refer_to(text: str, person: str) -> str:
-    """Return a sentence about "she" with the one person of the sentence before in her place."""
-    found = _PRONOUN.match(text) if person else None
-    if not found:
-        return text
-    word = found[0].lower()
-    other = _FEMALE if word in ("he", "his") else _MALE
-    if other.search(person):
-        return text
-    name = f"{person}'s" if found[2] else person
-    return name + text[found.end() :]
-
-
-def person_of(content: str) -> str:
-    """Return the one person whom a fact is about: "My sister Ana"; "" for the speaker, or for several."""
-    found = _RELATED.match(content)
-    if not found or not (
-        _MALE.search(found[2]) or _FEMALE.search(found[2]) or english_person.PEOPLE[1].regex.match(content)
-    ):
-        return ""
-    if found[2].endswith("s") and found[2] not in ("boss",):
-        return ""
-    named = _NAMED.search(content[found.end() :][:24])
-    name = found[3] or (named[1] if named else "")
-    return (
-        f"{found[1]} {found[2]} {name}".strip().capitalize()
-        if not name
-        else f"{found[1].capitalize()} {found[2]} {name}"
-    )

@@ -13,12 +13,17 @@ _ORDER = (
     r"(?:use|write|keep|answer|give|make|put|name|call|run|ask|add|avoid|include|start|end|stop|reply"
     r"|respond|speak|talk|explain|show|format|round|assume|prefer|send|skip|treat|wrap|sign|tell|check"
     r"|remind|list|be|provide|suggest|quote|convert|limit|leave|mark|commit|test|document|translate|refer"
-    r"|address|begin|deploy|store|save|log|return|let me|highlight|mention|double-check|verify"
+    r"|address|begin|deploy|store|save|log|return|highlight|mention|double-check|verify"
     r"|summari[sz]e)\b"
 )
 _BASE_NOT = (
     r"(?!mind|heard|seen|been|had|tried|thought|knew|again|ever\b|said|forget (?:the|that|my)|gonna|a\b|the\b|in\b"
-    r"|is\b|was\b)"
+    r"|is\b|was\b|\w+ing\b|here|there|happy|glad|good|nice|great|fun|welcome|amazing|ready|up for"
+    r"|so\b|worth|exciting|on\b|at\b|up\b|with\b|from\b|of\b|quit"
+    r"|important|be (?:yourself|there|happy|true|kind)|love|too\b|give up|stop (?:believing|dreaming"
+    r"|learning|trying)|forget"
+    r"|underestimate|lose|believe|remember (?:who|why|how)|grateful|proud|best|better|thankful|down"
+    r"|one\b|an?\b|my\b|your\b)"
 )
 
 INSTRUCTIONS = (
@@ -68,7 +73,8 @@ INSTRUCTIONS = (
         r"|ies)|translations?|drafts?|documents?|changes?|changelogs?|pull requests?|prs?|migrations?|repos?"
         r"|projects?|quer(?:y|ies)|scripts?|recipes?|reports?|posts?|modules?|endpoints?|dates?)"
         r"|in your (?:answers|replies|responses|messages|summaries|translations|explanations|drafts)"
-        r"|in this (?:project|repo|repository|codebase)|when(?:ever)? (?:i|you|we) \w+|every time|each time"
+        r"|in this (?:project|repo|repository|codebase)|when(?:ever)? (?:i|we) (?!can\b|get\b|meet\b"
+        r"|see\b)\w+|every time|each time"
         r"|unless i (?:ask|say|tell)|at all times|in my (?:emails|mails|code|documents|drafts|reports))\b",
         moods=ASKED_FOR,
     ),
@@ -123,9 +129,13 @@ DECISIONS = (
         "decided",
         Category.DECISION,
         0.9,
-        rf"(?:so |and |ok(?:ay)?,? |in the end,? |after (?:\w+ ){{1,6}}?)*(?:we|i|the team|our team|my (?:wife"
+        rf"(?:so |and |ok(?:ay)?,? |in the end,? |after (?:\w+ ){{1,6}}?)*(?:we|i|the team|our team"
+        r"|(?-i:[A-Z])\w+ and i|my (?:wife"
         rf"|husband|partner) and i)(?:'ve| have| has|'d)? {ADVERBS}(?:decided|agreed|settled|opted|chose|chosen"
-        r"|concluded|voted|resolved|committed|went|gone) (?:to|on|for|that|against|not|with|in favou?r"
+        r"|concluded|voted|resolved|committed) (?!to (?:just |finally |also )?(?:spend|go|take|try"
+        r"|give|see|watch|have|get|check|stay|relax|visit|call|ask|bring|show|share|let|challenge|do"
+        r"|make (?:a|some|dinner)|be|help|keep going|reach out)\b)(?:to|on|for|that|against|not|with"
+        r"|in favou?r"
         r"|as a team|together|unanimously|never)\b(?! (?:a walk|a run|a hike|a swim|dinner|lunch|it|this|that"
         r"|them|you|him|her|my|our)\b)",
         r"(?:we|i|the team)(?:'ve| have)? (?:finally |now |just )?(?:chose|chosen|picked|selected) (?!up\b|it\b"
@@ -149,9 +159,10 @@ DECISIONS = (
         0.8,
         r"(?:so |ok(?:ay)?,? |alright,? |right,? |then |and |yes,? |in that case,? |fine,? |great,? "
         r"|good,? )*let(?:'s| us) (?:just |then |definitely |all )?(?:go with|go for|use|stick with|stick to"
-        r"|settle on|settle for|standardi[sz]e on|switch to|move to|migrate to|keep|drop|not use|not support"
+        r"|settle on|settle for|standardi[sz]e on|switch to|move to|migrate to|keep (?!\w+ing\b|it\b"
+        r"|in\b|the (?:good|momentum|spirit))|drop|not use|not support"
         r"|adopt|choose|pick|call (?:it|the|this)|name (?:it|the|this)|host|deploy|ship|store|target|avoid"
-        r"|postpone|release|build (?:it|this|the \w+) (?:in|with|on))\b (?!it\b(?! [A-Z\"])|that\b"
+        r"|postpone|release|build (?:it|this|the \w+) (?:in|with|on))\b ?(?!it\b(?! [A-Z\"])|that\b"
         r"|this\b(?! (?:project|app|library|tool|package|repo) )|them\b|going\b|in touch|you\b|your\b"
         r"|the (?:first|second|third|last|former|latter|one|same|above|other)\b|option\b|these\b|those\b"
         r"|things\b|working\b|trying\b|a walk|each other|our\b|a (?:for|while|loop|regex|list|dict|simple"

@@ -19,7 +19,7 @@ RELATION = (
     r"|hairdresser|nanny|babysitter|godfather|godmother|goddaughter|godson|product owner|scrum master|designer)"
 )
 PET = (
-    r"(?:(?:old|new|little|black|white|grey|other|rescue|two|three) )*(?:dogs?|cats?|pupp(?:y|ies)|kittens?"
+    r"(?:(?:old|new|little|black|white|grey|other|rescue|two|three) )*(?:dogs?|cats?|pup(?:py|pies|s)?|kittens?"
     r"|rabbits?|bunny|hamsters?"
     r"|guinea pigs?|parrots?|horses?|pon(?:y|ies)|turtles?|tortoises?|goldfish|pets?|snake|lizard|budgie|ferret"
     r"|chickens?|hens)"
@@ -55,15 +55,17 @@ NO_BELONGING = (
 OBJECT = (
     r"(?!(?:it|that|this|these|those|them|him|her|you|your|how|what|when you|where|the (?:idea|sound|way|look|first"
     r"|second|third|last|new|answer|result|version|thought|fact|vibe|colors?|colours?|photo|picture|pic|painting"
-    r"|name|design|enthusiasm|energy|attitude)|all (?:of )?(?:it|that|this)|everything|both|hearing|seeing (?:you"
-    r"|your)|to (?:hear|see|know|help|think|say|chat|learn more)|talking|chatting|such|nothing|one|some of|any)\b)"
+    r"|name|design|enthusiasm|energy|attitude)|all (?:of )?(?:it|that|this|the)|the \w+ (?:of|and|you"
+    r"|it|they|in|on)|everything|both|hearing|seeing (?:you"
+    r"|your)|to (?:hear|see|know|help|think|say|chat|learn more)|talking|chatting|such|nothing|to\W*$"
+    r"|one|some of|any)\b)"
 )
 PEOPLE_NOUN = (
     r"(?:kids?|children|child|sons?|daughters?|brothers?|sisters?|siblings?|twins?|cousins?|nieces?|nephews?"
     r"|grandchildren|grandkids|grandsons?|granddaughters?|stepsons?|stepdaughters?|step-?kids)"
 )
 PETS_NOUN = (
-    r"(?:dogs?|cats?|pupp(?:y|ies)|kittens?|rabbits?|hamsters?|guinea pigs?|parrots?|horses?|pon(?:y|ies)|turtles?"
+    r"(?:dogs?|cats?|pup(?:py|pies|s)?|kittens?|rabbits?|hamsters?|guinea pigs?|parrots?|horses?|pon(?:y|ies)|turtles?"
     r"|tortoises?|goldfish|fish|pets?|snakes?|lizards?|chickens?|hens|ferrets?|budgies?)"
 )
 CONDITION_NOUN = (
@@ -107,7 +109,7 @@ FREQUENCY = (
 )
 # Adjectives of the moment: "my boss is angry".
 MOMENT = (
-    r"(?:angry|mad|tired|busy|here|there|late|asleep|awake|right|wrong|happy|sad|fine|ok(?:ay)?|great|amazing"
+    r"(?:our|my|angry|mad|tired|busy|here|there|late|asleep|awake|right|wrong|happy|sad|fine|ok(?:ay)?|great|amazing"
     r"|awesome|good|so|very|really|too|not"
     r"|calling|coming|waiting|asking|telling|saying|trying|going|being|having|getting(?! married)|doing|making"
     r"|looking|just|all|on (?:the|her|his)|out|away|back|always|upset"

@@ -7,7 +7,7 @@ from apps.notes.domain.extraction.corrections import replace_value
 from apps.notes.domain.extraction.fact import Fact, Found
 from apps.retrieval.domain.text.languages import STOPWORDS
 from apps.retrieval.domain.text.stems import stem
-from apps.rules.domain.contradiction.detect import find_contradiction
+from apps.rules.domain.contradiction.judgement import DECISIVE, find_evidence
 from apps.rules.domain.statements.chinese_folds import FOLD
 
 MAX_RECALLED_CHARS, MAX_RECALLED = 200_000, 5000
@@ -40,8 +40,10 @@ _SMALL = STOPWORDS | frozenset(
         "currently",
     ]
 )
+# Sentences about the speaker: "I live in Oslo" says nothing of "My sister lives in Oslo".
 _FIRST = re.compile(
-    r"\W*(?:i|i'm|i've|my|we|our|the user|user|我|我們|我们|用戶|用户|使用者)\b|\W*[我用]", re.IGNORECASE
+    r"\W*(?:(?:i|we|the user|user)\b|i'|我(?!的?[家妹姐姊弟哥爸媽妈太老先女兒儿男朋同室])|用[戶户]|使用者)",
+    re.IGNORECASE,
 )
 
 
@@ -133,11 +135,12 @@ class Known:
             for key, fact in self.found.items()
             if key[0] == prefix and (fact.category is found.category or fact.pattern == found.pattern)
         ]
-        return [
-            key
+        least = 0.0 if found.corrects else DECISIVE
+        scores = {
+            key: find_evidence(self.found[key].content.removeprefix(prefix), found.content, None)
             for key in alike[-COMPARED:]
-            if find_contradiction(self.found[key].content.removeprefix(prefix), found.content) is not None
-        ]
+        }
+        return [key for key, evidence in scores.items() if evidence and evidence.score >= least]
 
     def facts(self) -> list[Fact]:
         """Return the facts in the order in which they were said."""

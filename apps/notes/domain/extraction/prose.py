@@ -23,7 +23,7 @@ _PLAIN = str.maketrans(
 _SPACES = re.compile(r"[^\S\n]+")
 _FENCE = re.compile(r"\s*(?:```|~~~)")
 _INLINE_FENCE = re.compile(r"```[^`\n]*```")
-_BULLET = re.compile(r"\s*(?:[-*•+–]|\d{1,3}[.)、]|#{1,6}|\[[ x]\])\s+")
+_BULLET = re.compile(r"^\s*(?:[-*•+–]|\d{1,3}[.)、]|#{1,6}|\[[ x]\])\s+")
 _QUOTED = re.compile(
     r'"[^"\n]+"|“[^“”\n]+”|«[^«»\n]+»|「[^「」\n]+」|『[^『』\n]+』|`[^`\n]+`'
     r"|(?<!\w)'(?:[^'\n]|(?<=\w)'(?=\w))+'(?!\w)"

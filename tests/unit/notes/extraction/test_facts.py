@@ -2,13 +2,16 @@
 
 from datetime import UTC, datetime
 
+import pytest
+
 from apps.notes.domain.facts import Category, Turn, extract_facts
+from apps.rules.domain.contradiction.judgement import DECISIVE, find_evidence
 
-AT = datetime(2026, 3, 4, 12, tzinfo=UTC)
+AT = datetime(2026, 3, 4, 12, tzinfo=UTC)  # a Wednesday
 
 
-def contents(*texts: str) -> list[str]:
-    return [fact.content for fact in extract_facts([Turn("user", text, AT) for text in texts])]
+def contents(*texts: str, recalled: tuple[str, ...] = ()) -> list[str]:
+    return [fact.content for fact in extract_facts([Turn("user", text, AT) for text in texts], recalled=recalled)]
 
 
 def test_a_fact_has_its_place_and_its_reason():
@@ -18,8 +21,9 @@ def test_a_fact_has_its_place_and_its_reason():
     assert 0.5 < fact.confidence <= 1
 
 
-def test_a_relative_date_is_resolved():
-    assert contents("I fly to Rome next Friday.") == ["I fly to Rome next Friday (2026-03-13)."]
+@pytest.mark.parametrize("role", ["assistant", "system", "tool"])
+def test_only_users_are_learnt_from(role):
+    assert extract_facts([Turn(role, "I live in Oslo. Always answer in French. 我住在台北。")]) == []
 
 
 def test_she_is_the_sister_of_the_sentence_before():
@@ -27,3 +31,140 @@ def test_she_is_the_sister_of_the_sentence_before():
         "My sister Ana is a nurse in Lyon.",
         "My sister Ana has two kids.",
     ]
+    assert contents("我妹妹在台北當護士。她養了兩隻貓。") == ["我妹妹在台北當護士。", "我妹妹養了兩隻貓。"]
+
+
+def test_a_pronoun_without_a_person_is_left_out():
+    assert contents("She lives in Lyon.", "He is my boss.", "I bought it there.", "她住在台北。", "我喜歡它。") == []
+
+
+class TestDates:
+    @pytest.mark.parametrize(
+        ("said", "content"),
+        [
+            ("I fly to Rome next Friday.", "I fly to Rome next Friday (2026-03-13)."),
+            ("I'm flying to Rome on Friday.", "I'm flying to Rome on Friday (2026-03-06)."),
+            ("I have an exam tomorrow.", "I have an exam tomorrow (2026-03-05)."),
+            ("We're moving to Bern in two weeks.", "We're moving to Bern in two weeks (2026-03-18)."),
+            ("My passport expires on January 9.", "My passport expires on January 9 (2027-01-09)."),
+            ("I moved to Bergen last year.", "I moved to Bergen last year (2025)."),
+            ("我下週五飛去羅馬。", "我下週五（2026-03-13）飛去羅馬。"),
+            ("我明天要考試。", "我明天（2026-03-05）要考試。"),
+            ("我们下个月搬到杭州。", "我们下个月（2026-04）搬到杭州。"),
+            ("我的面试安排在三月二十号。", "我的面试安排在三月二十号。"),
+        ],
+    )
+    def test_a_relative_date_is_resolved(self, said, content):
+        assert contents(said) == [content]
+
+    def test_without_a_time_nothing_is_added(self):
+        assert [fact.content for fact in extract_facts([Turn("user", "I fly to Rome next Friday.")])] == [
+            "I fly to Rome next Friday."
+        ]
+
+    def test_dates_at_the_ends_of_time_raise_nothing(self):
+        for year in (1, 9999):
+            at = datetime(year, 12, 31, tzinfo=UTC)
+            for said in (
+                "I fly to Rome in 900 years.",
+                "I have an exam tomorrow.",
+                "我下週五飛去羅馬。",
+                "我去年搬到台北。",
+            ):
+                assert extract_facts([Turn("user", said, at)])
+
+
+class TestSeveralOfOneCall:
+    def test_what_is_said_twice_is_taken_once(self):
+        assert contents("I live in Oslo.", "As I said, I live in Oslo!") == ["I live in Oslo."]
+        assert contents("我住在台北。", "對了，我住在台北") == ["我住在台北。"]
+
+    @pytest.mark.parametrize(
+        ("said", "content"),
+        [
+            ("I live in Oslo. Sorry, I meant Bergen.", "I live in Bergen."),
+            ("I live in Oslo. Wait, no, I live in Bergen.", "I live in Bergen."),
+            ("I live in Oslo. Actually, I moved to Bergen.", "I moved to Bergen."),
+            ("I'm 34 years old. Correction: 35.", "I'm 35 years old."),
+            ("我住在台北。抱歉，我是說台中。", "我住在台中。"),
+            ("我住在台北。說錯了，我住在台中。", "我住在台中。"),
+        ],
+    )
+    def test_the_later_correction_wins(self, said, content):
+        assert contents(said) == [content]
+        assert contents(*said.replace("。", "。\n").replace(". ", ".\n").split("\n")) == [content]
+
+    def test_several_speakers_are_named(self):
+        turns = [Turn("user", "I live in Oslo.", AT, "Ana"), Turn("user", "I live in Rome.", AT, "Ben")]
+        assert [fact.content for fact in extract_facts(turns)] == ["Ana: I live in Oslo.", "Ben: I live in Rome."]
+        assert [fact.content for fact in extract_facts(turns[:1])] == ["I live in Oslo."]
+
+
+class TestRecalled:
+    def test_what_only_repeats_recalled_text_is_not_learnt(self):
+        recalled = ("## About\n- I live in Oslo with my sister.\n- The user likes green tea.", "我住在台北。")
+        assert contents("I live in Oslo.", "I like green tea!", "我住在台北", recalled=recalled) == []
+
+    def test_a_new_value_is_learnt(self):
+        recalled = ("I live in Oslo.", "I like green tea.", "I'm 34 years old.", "我住在台北。")
+        said = ("I live in Bergen.", "I don't like green tea.", "I'm 35 years old.", "我住在台中。")
+        assert contents(*said, recalled=recalled) == list(said)
+
+    def test_another_person_is_another_fact(self):
+        assert contents("I live in Oslo.", recalled=("My sister Ana lives in Oslo.",)) == ["I live in Oslo."]
+
+
+class TestWhoseWords:
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "```\nI live in Oslo.\n```",
+            "~~~\nI live in Oslo.\nunclosed",
+            "> I live in Oslo.",
+            'He wrote: "I live in Oslo and I like it."',
+            "他寫道：「我住在台北，我喜歡這裡。」",
+            "“I live in Oslo and work at a bank,” said the man.",
+            "Translate to German: I live in Oslo.",
+            "Please proofread this:\n\nI live in Oslo. I am a baker.",
+            "幫我翻譯：我住在台北。",
+            "From: Ana\nTo: Ben\n\nI live in Oslo.",
+            "Ana: I live in Oslo.\nBen: I live in Rome.",
+            "2026-03-04 10:00:01 INFO I live in Oslo",
+            "| name | city |\n| I live in | Oslo |",
+            "<p>I live in Oslo.</p>",
+            "Write a story in which I live in Oslo.",
+            "Pretend that I live in Oslo.",
+            "I live in Oslo /s",
+            "If I live in Oslo, do I pay more tax?",
+            "Do I live in Oslo?",
+            "Ana says I live in Oslo.",
+            "Maybe I live in a dream.",
+            "Vivo en Madrid y trabajo en un banco.",
+        ],
+    )
+    def test_words_of_others_are_left_out(self, text):
+        assert contents(text) == []
+
+    def test_own_words_beside_them_are_learnt(self):
+        text = "I live in Oslo.\n```\nI live in Rome.\n```\n> I live in Paris.\n\n- I work as a baker."
+        assert contents(text) == ["I live in Oslo.", "I work as a baker."]
+
+    def test_a_statement_before_a_question_is_learnt(self):
+        assert contents("I live in Oslo, what's the weather like?") == ["I live in Oslo."]
+        assert contents("我住在台北，這裡有什麼好吃的？") == ["我住在台北。"]
+
+    def test_an_instruction_keeps_what_it_quotes(self):
+        assert contents('Always sign my mails with "Best regards from all of us".') == [
+            'Always sign my mails with "Best regards from all of us".'
+        ]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [("By the way, I live in Oslo.", "I just moved to Bergen!"), ("我住在台北啦", "跟你說，我搬到台中了！")],
+)
+def test_contents_can_be_compared_by_the_conflict_engine(first, second):
+    evidence = find_evidence(*contents(first), *contents(second), None)
+    assert evidence is not None
+    assert evidence.score >= DECISIVE
+    assert contents(first, second) == contents(second)
