@@ -99,7 +99,7 @@ class NoteVersionAdmin(ReadOnly, ModelAdmin):
     search_help_text = "A user, the beginning of a path such as daily/2026-03, or an id"
     actions_detail = ["restore_this"]
     fieldsets = [
-        (None, {"fields": ["whose", "path", ("what", "author", "when"), "neighbours"]}),
+        (None, {"fields": [("whose", "path"), ("what", "author"), ("when", "neighbours")]}),
         ("What it changed", {"fields": ["difference"], "classes": ["tab"]}),
         ("Whole text", {"fields": ["full_text"], "classes": ["tab"]}),
         ("Details", {"fields": [("number", "size_now"), "digest", "operation", "uuid"], "classes": ["tab"]}),
