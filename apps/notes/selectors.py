@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock
-from apps.core.domain.errors import NotFoundError
+from apps.core.domain.errors import MemoryHubError, NotFoundError
 from apps.core.domain.scope import Access
 from apps.notes.compaction.reads import CompactionDetail, compaction_detail, compaction_get, compaction_list
 from apps.notes.conversations.reads import (
@@ -21,6 +21,7 @@ from apps.notes.domain.search import NoteHit, NoteSearch
 from apps.notes.files import changes
 from apps.notes.files.changes import Note
 from apps.notes.files.config import ReadConfig, config_of, config_read
+from apps.notes.files.folder import UNREADABLE
 from apps.notes.files.owner import folder_of, owner_to_read
 from apps.notes.files.versions import text_of
 from apps.notes.index.handles import index_of
@@ -79,9 +80,13 @@ def daily_list(access: Access, user_id: str | None) -> list[NotePlace]:
 
 
 def note_versions(access: Access, user_id: str | None, place: NotePlace) -> NoteVersionQuerySet:
-    """Return the versions of a note, after a look at the disk."""
+    """Return the versions of a note, after a look at the disk; also where its file cannot be read."""
     owner = owner_to_read(access, user_id)
-    changes.note_read(owner, place)
+    try:
+        changes.note_read(owner, place)
+    except MemoryHubError as error:
+        if error.code not in UNREADABLE:
+            raise
     return NoteVersion.objects.all().visible_to(access).of(owner, place).without_texts()
 
 

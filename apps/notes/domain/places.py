@@ -12,7 +12,7 @@ MAIN_NAME = "MEMORY.md"
 DAILY_FOLDER = "daily"
 # Folders of other users are below this name in the folder of the default user.
 USERS_FOLDER = "users"
-# Hidden files beside a note have its name and up to 102 bytes more.
+# Hidden files beside a note have its name and up to 103 bytes more.
 MAX_SEGMENT_BYTES = 150
 MAX_SEGMENTS = 8
 # Any other file in the folder is the person's own, and no note.

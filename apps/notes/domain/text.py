@@ -5,6 +5,7 @@ Texts are bytes: a file that is not valid UTF-8 is added to like any other, and 
 
 import hashlib
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 _FENCE = re.compile(rb" {0,3}(`{3,}|~{3,})")
@@ -114,3 +115,14 @@ def front_matter_end(text: bytes) -> int:
     """Return where the text begins after its front matter, if it has any."""
     found = re.match(rb"(?:\xef\xbb\xbf)?---[ \t]*\r?\n(?:.*\n)*?(?:---|\.\.\.)[ \t]*(?:\r?\n|$)", text)
     return found.end() if found else 0
+
+
+def insert_item(item: bytes) -> Callable[[bytes], Insertion]:
+    """Return the change that adds an item at the end of a text, in its own line ends."""
+
+    def insert(text: bytes) -> Insertion:
+        end = line_end(text)
+        before = b"" if not text or text.endswith(b"\n") else end
+        return Insertion(len(text), before + item.replace(b"\n", end) + end)
+
+    return insert

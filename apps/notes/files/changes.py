@@ -10,10 +10,16 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
-from apps.core.domain.errors import ConflictError, InvalidInputError, NotFoundError, UnavailableError
+from apps.core.domain.errors import (
+    ConflictError,
+    InvalidInputError,
+    MemoryHubError,
+    NotFoundError,
+    UnavailableError,
+)
 from apps.core.steps import Step, no_step
 from apps.notes.domain.places import NotePlace
-from apps.notes.domain.text import Insertion, add_entry, digest, line_end
+from apps.notes.domain.text import Insertion, add_entry, digest, insert_item
 from apps.notes.files.folder import MAX_BYTES, Displaced, Folder, too_large
 from apps.notes.files.lock import notes_lock
 from apps.notes.files.owner import folder_of
@@ -22,6 +28,7 @@ from apps.notes.files.versions import (
     add_version,
     find_absent,
     find_overwritten,
+    has_one_more,
     inserted_by,
     item_of,
     latest,
@@ -37,6 +44,8 @@ _TRIES = 20
 WRITE_STEPS = ("record", "replace", "confirm", "confirmed")
 # What a caller repeats where it did not come to pass; of anything else the text is kept.
 REPEATED = (ChangeKind.APPEND, ChangeKind.DELETE, ChangeKind.RENAME)
+# A note can be read nevertheless.
+UNWRITABLE = frozenset({"disk_full", "no_permission"})
 Change = Callable[[bytes], Insertion | bytes]
 
 
@@ -245,36 +254,28 @@ class Desk:
         text is not on the disk any more, so that a process that ends here leaves what `look` can sort out.
         """
         while True:
-            took = self.folder.replace(self.place, taken, digest(ours))
+            took = self.folder.replace(self.place, taken, digest(ours), self.step)
             if took is None or digest(took) == digest(ours):
                 break
+            add_version(self.user_id, self.place, ChangeKind.KEPT, taken, author=DISK, at=self.now)
             ours, taken = taken, took
         if pending is not None:
             pending.delete()
         return self.found(taken, self.now)[0]
 
 
-def has_one_more(inserted: bytes, before: bytes, after: bytes) -> bool:
-    """Return whether a text has an inserted entry once more than another one."""
-    item = item_of(inserted)
-    return occurrences(after, [item])[item] > occurrences(before, [item])[item]
-
-
-def insert_item(item: bytes) -> Change:
-    """Return the change that adds an item at the end of a text, in its own line ends."""
-
-    def insert(text: bytes) -> Insertion:
-        end = line_end(text)
-        before = b"" if not text or text.endswith(b"\n") else end
-        return Insertion(len(text), before + item.replace(b"\n", end) + end)
-
-    return insert
-
-
 def note_read(user_id: str, place: NotePlace, *, clock: Clock = SYSTEM_CLOCK) -> Note:
-    """Return a note as it is on the disk now."""
+    """Return a note as it is on the disk now, also where the disk is full or may only be read."""
     with notes_lock(user_id):
-        return Desk(user_id, place, DISK, utcnow(clock)).look()
+        desk = Desk(user_id, place, DISK, utcnow(clock))
+        try:
+            return desk.look()
+        except MemoryHubError as error:
+            if error.code not in UNWRITABLE:
+                raise
+            text = desk.folder.read(place)
+            versions = NoteVersion.objects.of(user_id, place).current().filter(sha256=digest(text or b""))
+            return Note(place, text, versions.without_texts().order_by("number").last())
 
 
 def note_append(

@@ -8,8 +8,6 @@ what was written to it since.
 import contextlib
 import errno
 import os
-import re
-import secrets
 import shutil
 import stat
 import time
@@ -28,6 +26,7 @@ from apps.core.steps import Step, no_step
 from apps.notes.domain.places import MAX_SEGMENTS, USERS_FOLDER, NotePlace, is_note_name, problem_of
 from apps.notes.domain.text import digest
 from apps.notes.files.exchange import ExchangeUnsupportedError, exchange, rename_new
+from apps.notes.files.hidden import HiddenFile, displaced_name, new_name, parse_hidden, part_name
 
 # A larger file is refused: what people write by hand is far below it.
 MAX_BYTES = 5 * 1024 * 1024
@@ -39,10 +38,8 @@ DONE_SECONDS = 0.5
 QUIET_SECONDS, QUIET_TRIES = 0.05, 20
 # Where a kill may interrupt `Folder.replace`.
 REPLACE_STEPS = ("write", "sync", "exchange", "sync directory", "keep displaced", "done")
-_DISPLACED = re.compile(
-    r"\.(?P<name>.+)\.(?P<sha>[0-9a-f]{64})(?:\.(?P<written>[0-9a-f]{16}))?\.[0-9a-f]{8}\.displaced"
-)
-_PART = re.compile(r"\.(?P<name>.+)\.(?P<sha>[0-9a-f]{64})\.[0-9a-f]{8}\.part")
+# Codes of errors for a file as it is on the disk.
+UNREADABLE = frozenset({"too_large", "not_a_file", "no_permission", "disk_error"})
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -104,11 +101,14 @@ class Folder:
             raise too_large(place.name)
         self.create()
         with self.directory(place, create=True) as directory:
-            aside = f".{place.name}.{expected}.{secrets.token_hex(4)}.part"
+            aside = new_name(place.name)
             is_ours = True  # what lies aside: it is the former file after the exchange, which must not be lost
             try:
                 step("write")
                 write_aside(directory, aside, text, mode_of(directory, place.name), step)
+                whole = part_name(place.name, expected, text)
+                rename_within(directory, aside, whole)
+                aside = whole
                 step("exchange")
                 is_ours, had_file = False, put(directory, aside, place.name)
                 step("sync directory")
@@ -137,15 +137,14 @@ class Folder:
         try:
             with self.directory(place) as directory:
                 for name in sorted(os.listdir(directory)):  # noqa: PTH208 - of a descriptor
-                    parts = _PART.fullmatch(name) or _DISPLACED.fullmatch(name)
-                    if parts is None or parts["name"] != place.name:
+                    hidden = parse_hidden(name)
+                    if hidden is None or hidden.note != place.name:
                         continue
-                    written = parts.groupdict().get("written")
                     # What cannot be read is left alone: it is a person's.
                     with contextlib.suppress(OSError, MemoryHubError):
-                        text = text_of_displaced(directory, name, parts["sha"], written)
+                        text = text_of_displaced(directory, name, hidden)
                         if text is not None:
-                            found.append(Displaced(name, text, parts["sha"]))
+                            found.append(Displaced(name, text, hidden.expected))
         except NotFoundError:
             return []
         return found
@@ -154,9 +153,9 @@ class Folder:
         """Return the notes beside which hidden files of exchanges are."""
         found: set[NotePlace] = set()
         for place in self.places(hidden=True):
-            parts = _PART.fullmatch(place.name) or _DISPLACED.fullmatch(place.name)
-            if parts is not None:
-                found.add(NotePlace((*place.segments[:-1], parts["name"])))
+            hidden = parse_hidden(place.name)
+            if hidden is not None:
+                found.add(NotePlace((*place.segments[:-1], hidden.note)))
         return found
 
     def settle(self, place: NotePlace, displaced: Displaced) -> None:
@@ -224,32 +223,29 @@ def _closing(stack: contextlib.ExitStack, descriptor: int) -> int:
     return descriptor
 
 
-def displaced_name(note: str, sha: str, written: int | None = None) -> str:
-    """Return a new name for what an exchange took away, which was expected to have a digest.
-
-    written: when it was last written to, in nanoseconds, where it had that digest then.
-    """
-    since = "" if written is None else f".{written & 0xFFFFFFFFFFFFFFFF:016x}"
-    return f".{note}.{sha}{since}.{secrets.token_hex(4)}.displaced"
-
-
 def rename_within(directory: int, source: str, target: str) -> None:
     """Rename a file of an open directory."""
     os.rename(source, target, src_dir_fd=directory, dst_dir_fd=directory)
 
 
-def text_of_displaced(directory: int, name: str, expected: str, written: str | None) -> bytes | None:
-    """Return the text of a hidden file where it is not the expected one; delete it when its time is up.
+def text_of_displaced(directory: int, name: str, hidden: HiddenFile) -> bytes | None:
+    """Return the text of a hidden file where it is an editor's; delete the file when its time is up.
 
     What was written to lately is not returned yet: its writer may not be done. One that was not written to since is
     read once, before it is deleted: there are many of them while entries are added fast.
     """
+    if hidden.state == "new":  # of a process that was killed, for the caller holds the lock
+        os.unlink(name, dir_fd=directory)
+        return None
     status = os.stat(name, dir_fd=directory, follow_symlinks=False)
     is_over = time.time() - max(status.st_ctime, status.st_mtime) > SETTLE_SECONDS
-    if not is_over and written == f"{status.st_mtime_ns & 0xFFFFFFFFFFFFFFFF:016x}":
+    if not is_over and hidden.is_untouched(status.st_mtime_ns):
         return None
     text = read_whole(directory, name)
-    if digest(text) != expected:
+    if hidden.is_ours(text):
+        rename_within(directory, name, displaced_name(hidden.note, digest(text)))
+        return None
+    if digest(text) != hidden.expected:
         patience = DONE_SECONDS if text else SETTLE_SECONDS
         return text if time.time() - status.st_mtime > patience else None
     if is_over:

@@ -11,6 +11,7 @@ from django.conf import settings
 
 from apps.core.db.user_locks import UserLockedError, locked_among
 from apps.core.domain.errors import UnavailableError
+from apps.notes.files.folder import notes_errors
 
 WAIT_SECONDS = 30.0
 SHARED_BY = 256
@@ -25,11 +26,13 @@ def notes_lock(user_id: str, *, of_forgotten: bool = False) -> Iterator[None]:
     Raises UserLockedError while the user is being forgotten, unless it is that which needs the lock (`of_forgotten`).
     The system releases it when a process dies. The lock is not in the folder of the notes, which may be synchronised.
     """
-    settings.NOTES_LOCKS_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
     # Users share some locks, so that no name of a file says who has notes.
     name = str(zlib.crc32(user_id.encode()) % SHARED_BY)
+    with notes_errors("the locks of notes"):
+        settings.NOTES_LOCKS_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
+        opened = (settings.NOTES_LOCKS_DIR / name).open("w")
     deadline = time.monotonic() + WAIT_SECONDS
-    with (settings.NOTES_LOCKS_DIR / name).open("w") as file:
+    with opened as file:
         while True:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -20,7 +20,8 @@ from apps.notes.domain.places import MAX_SEGMENTS, NotePlace
 from apps.notes.domain.text import digest
 from apps.notes.files.changes import Desk, Note
 from apps.notes.files.exchange import rename_new
-from apps.notes.files.folder import Folder, displaced_name, read_whole, rename_within
+from apps.notes.files.folder import Folder, read_whole, rename_within
+from apps.notes.files.hidden import displaced_name
 from apps.notes.files.lock import notes_lock
 from apps.notes.files.owner import folder_of
 from apps.notes.files.versions import add_version

@@ -171,7 +171,12 @@ def find_overwritten(
     missing.subtract(occurrences(text, items))
     new_lines = lines_beyond(text, reference)
     lost: list[NoteVersion] = []
+    repeated: Counter[bytes] = Counter()  # entries that were added again later: decided there
     for version, item in zip(appends, items, strict=True):
+        is_decided = repeated[item] > 0
+        repeated[item] += version.again - is_decided
+        if is_decided:
+            continue
         was_seen = version.again and now - version.at > SEEN_AFTER
         if missing[item] <= 0 or was_seen or any(is_similar(item, line) for line in new_lines):
             break
@@ -222,3 +227,9 @@ def count_lines(text: bytes, item: bytes) -> int:
         found += 1
         place = bounded.find(wanted, place + len(wanted) - 1)  # the line end between two belongs to both
     return found
+
+
+def has_one_more(inserted: bytes, before: bytes, after: bytes) -> bool:
+    """Return whether a text has an inserted entry once more than another one."""
+    item = item_of(inserted)
+    return occurrences(after, [item])[item] > occurrences(before, [item])[item]

@@ -309,3 +309,60 @@ def test_unreadable_hidden_file_is_in_nobodys_way(main):
         file.truncate(MAX_BYTES + 1)
     append("rice")
     assert main.read_text() == "- tea\n- rice\n"
+
+
+def test_text_that_was_cut_off_while_it_was_written_is_never_the_note(main):
+    """A kill or a power failure leaves a part of a text, or none of it, in a hidden file."""
+    append("tea")
+    main.write_text("# Mine\n- tea\n")
+    note_read("ana", MAIN)
+
+    def cut(name):
+        if name == "sync":
+            (written,) = main.parent.glob(".*.new")
+            written.write_bytes(written.read_bytes()[:3])
+            os.utime(written, (0, 0))
+            raise CutOffError
+
+    with pytest.raises(CutOffError):
+        append("rice", step=cut)
+    assert note_read("ana", MAIN).text == b"# Mine\n- tea\n"
+    assert list(main.parent.glob(".*.new")) == []
+
+
+def test_append_that_was_cut_off_before_the_exchange_is_not_taken_for_an_editors(main, monkeypatch):
+    """Also where other appends come before it is repeated."""
+    append("tea")
+    with pytest.raises(CutOffError):
+        append("rice", operation="turn-7", step=at("exchange", cut_off))
+    append("plums")
+    monkeypatch.setattr("apps.notes.files.folder.DONE_SECONDS", 0.0)
+    note_read("ana", MAIN)
+    append("rice", operation="turn-7")
+    assert main.read_text() == "- tea\n- plums\n- rice\n"
+
+
+def cut_off():
+    raise CutOffError
+
+
+def test_two_editors_that_opened_the_file_one_after_the_other_lose_nothing(main):
+    append("tea")
+    append("rice")
+    save_by_rename(main, "- tea\n")
+    assert note_read("ana", MAIN).text == b"- tea\n- rice\n"
+    save_by_rename(main, "mine\n")
+    assert note_read("ana", MAIN).text == b"mine\n- tea\n- rice\n"
+
+
+def test_save_in_place_whose_return_is_cut_off_keeps_the_entries_since(main, monkeypatch):
+    append("tea")
+    editor = main.open("r+")
+    append("rice")
+    editor.write("# Mine\n- tea\n")
+    editor.close()
+    monkeypatch.setattr("apps.notes.files.folder.DONE_SECONDS", 0.0)
+    for _ in range(2):
+        with pytest.raises(CutOffError):
+            append("plums", step=at("record", cut_off))
+    assert note_read("ana", MAIN).text == b"# Mine\n- tea\n- rice\n"
