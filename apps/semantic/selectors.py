@@ -53,7 +53,10 @@ def memory_get_any(access: Access, uuid: UUID) -> Memory:
 
 
 def memory_get(access: Access, uuid: UUID) -> Memory:
-    """Return a memory, of the caller's or granted, that is neither deleted nor expired. Raises NotFoundError."""
+    """Return a memory, of the caller's or granted, that is neither deleted nor expired. Raises NotFoundError.
+
+    To be read alone: what may be changed is what `memory_get_any` returns.
+    """
     memory = Memory.objects.all().readable_by(access).filter(uuid=uuid).select_related("superseded_by").first()
     if memory is None or memory.status == "deleted" or memory.has_expired(utcnow(SYSTEM_CLOCK)):
         raise NotFoundError(NO_SUCH_MEMORY)

@@ -39,10 +39,10 @@ def large_user(hub):
     assert filled.returncode == 0, filled.stderr
 
 
-def ask(hub: Hub, method: str, path: str, body: Any = None) -> tuple[int, Any]:
+def ask(hub: Hub, method: str, path: str, body: Any = None, key: str | None = None) -> tuple[int, Any]:
     """Ask on a connection of its own, which either process may accept."""
     connection = http.client.HTTPConnection("127.0.0.1", hub.port, timeout=30)
-    headers = {"Authorization": f"Bearer {hub.key}", "Content-Type": "application/json"}
+    headers = {"Authorization": f"Bearer {key or hub.key}", "Content-Type": "application/json"}
     try:
         connection.request(method, path, None if body is None else json.dumps(body), headers)
         response = connection.getresponse()
@@ -72,6 +72,17 @@ def assert_all_are_ready(hub: Hub) -> None:
 
 def test_hub_of_two_web_processes_is_announced_when_both_are_ready(hub):
     assert_all_are_ready(hub)
+
+
+def test_grant_of_a_key_begins_and_ends_in_both_processes_at_once(hub):
+    team, search = "team:platform", "/api/semantic/search"
+    ask(hub, "POST", "/api/semantic/memories", {"content": "We deploy on Tuesdays", "user_id": team})
+    made = ask(hub, "POST", "/api/keys", {"name": "app", "user_id": "cem", "permissions": "read"})[1]
+    for reads in ([team], [], [team], ["team:web"]):
+        assert ask(hub, "PATCH", f"/api/keys/{made['id']}", {"reads": reads})[0] == 200
+        asked = {"query": "When do we deploy?", "include": [team]}
+        found = [ask(hub, "POST", search, asked, made["key"])[1]["count"] for _ in range(20)]
+        assert set(found) == {int(team in reads)}
 
 
 def graph_memories(hub: Hub) -> list[int]:

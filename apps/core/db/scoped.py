@@ -45,19 +45,22 @@ class ScopedQuerySet(models.QuerySet[M]):
     @staticmethod
     def visible_sql(access: Access, include: Collection[str] = ()) -> tuple[str, dict[str, Any]]:
         """Return `visible_to` for statements that are written out: a condition and its named parameters."""
-        return reach_sql(access.reach(Scope(), include))
+        return reach_sql(access.reach(Scope(), include)) if include else scope_sql(access.bound)
 
     def newest_first(self) -> Self:
         """Return the rows in the order of lists; ids rise with arrival and are unique, so a cursor can name one."""
         return self.order_by("-id")
 
 
+def scope_sql(scope: Scope, table: str = "") -> tuple[str, dict[str, Any]]:
+    """Return `in_scope` as a condition and its named parameters. table: the name before each column, with its dot."""
+    named = scope.named()
+    return " AND ".join(["TRUE", *(f"{table}{name} = %({name})s" for name in named)]), named
+
+
 def reach_sql(reach: Reach, table: str = "") -> tuple[str, dict[str, Any]]:
-    """Return `in_reach` as a condition and its named parameters. table: the name before each column, with its dot."""
-    named = {} if reach.scope is None else reach.scope.named()
-    own = " AND ".join(f"{table}{name} = %({name})s" for name in named) or "TRUE"
+    """Return `in_reach` as a condition and its named parameters. table: see `scope_sql`."""
+    own, parameters = ("FALSE", {}) if reach.scope is None else scope_sql(reach.scope, table)
     if not reach.owners:
-        return ("FALSE" if reach.scope is None else own), named
-    further = f"{table}user_id = ANY (%(owners)s::text[])"
-    parameters: dict[str, Any] = {**named, "owners": list(reach.owners)}
-    return (further if reach.scope is None else f"({own} OR {further})"), parameters
+        return own, parameters
+    return f"({own} OR {table}user_id = ANY (%(owners)s::text[]))", {**parameters, "owners": list(reach.owners)}

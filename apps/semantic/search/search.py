@@ -115,6 +115,8 @@ def check_query(query: SearchQuery) -> None:
 def searched_scopes(access: Access, reach: Reach, asked: Scope) -> dict[str, Scope]:
     """Return whose memories a search covers, and of each of them in which scope; of included owners everything."""
     own: list[str] = []
+    if reach.scope is not None and reach.scope.user_id is not None and not reach.owners:
+        return {reach.scope.user_id: reach.scope}
     if reach.scope is not None:
         own = [reach.scope.user_id] if reach.scope.user_id is not None else users_in(access, asked)
     scopes = dict.fromkeys(own, reach.scope or Scope()) | dict.fromkeys(reach.owners, Scope())

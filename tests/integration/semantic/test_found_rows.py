@@ -36,6 +36,14 @@ def test_every_bound_sees_what_door_lets_it_see(memories: list[Memory]) -> None:
         expected = Memory.objects.visible_to(access).active().in_bulk(ids)
         assert fetch_active_memories(access, ids) == expected
         assert fetch_unchanged_memories(access, ids, versions, space) == expected
+        granted, include = Access(scope, Permission.READ, "test", ("b",)), ("a", "b", "c")
+        expected_too = {memory.pk: memory for memory in memories if memory.pk in expected or memory.user_id == "b"}
+        if scope in (Scope(), Scope("a")):
+            expected_too |= {memory.pk: memory for memory in memories if memory.user_id == "a"}
+        active = {pk: memory for pk, memory in expected_too.items() if memory.status == "active"}
+        assert fetch_active_memories(granted, ids, include) == active
+        assert fetch_unchanged_memories(granted, ids, versions, space, include) == active
+        assert Memory.objects.visible_to(granted, None, include).active().in_bulk(ids) == active
     assert len(expected) < len(fetch_active_memories(Access(Scope(), Permission.READ, "test"), ids)) == len(ids) - 2
 
 

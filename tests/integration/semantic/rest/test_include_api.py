@@ -196,6 +196,19 @@ def test_without_include_a_grant_costs_no_statement(everybody: Api, reader: Api)
     assert counted[0] == counted[1]
 
 
+def test_owner_who_is_not_granted_costs_what_one_who_does_not_exist_costs(everybody: Api, reader: Api) -> None:
+    everybody.save("tea", user_id="ana")
+    everybody.save("tea", user_id="ben")
+    seen = []
+    for include in ([], ["nobody"], ["ben"]):
+        reader.search("tea", include=include)
+        with CaptureQueriesContext(connection) as queries:
+            reader.search("tea", include=include)
+        seen.append([query["sql"] for query in queries])
+    assert len({len(statements) for statements in seen}) == 1
+    assert not any("ben" in statement for statements in seen for statement in statements)
+
+
 def test_grant_that_ends_is_over_with_the_next_search(everybody: Api, reader: Api) -> None:
     everybody.save("tea", user_id=TEAM)
     key = ApiKey.objects.get(user_id="ana")
