@@ -50,10 +50,6 @@ class NoteVersionQuerySet(ScopedQuerySet["NoteVersion"]):
 class ConversationQuerySet(ScopedQuerySet["Conversation"]):
     """Conversations. They belong to a person as a whole, like notes."""
 
-    def of(self, user_id: str, session_id: str) -> Self:
-        """Return the conversation of a session."""
-        return self.filter(user_id=user_id, session_id=session_id)
-
 
 class MessageQuerySet(ScopedQuerySet["ConversationMessage"]):
     """Messages of conversations, and what was recalled for them."""

@@ -18,6 +18,8 @@ from apps.notes.compaction.run import compaction_run
 from apps.notes.conversations.events import event_add
 from apps.notes.conversations.messages import messages_add, session_delete
 from apps.notes.conversations.retention import contents_clear
+from apps.notes.conversations.runs import runs_continue
+from apps.notes.conversations.undo import fact_undo
 from apps.notes.domain.places import MAIN, NotePlace, daily_place
 from apps.notes.files import changes
 from apps.notes.files.changes import NoteChangedError
@@ -49,6 +51,7 @@ __all__ = [
     "daily_of",
     "end_notes_watch",
     "event_add",
+    "fact_undo",
     "index_forget",
     "index_rebuild",
     "index_refresh",
@@ -60,6 +63,7 @@ __all__ = [
     "notes_look",
     "notes_prepare",
     "notes_users",
+    "runs_continue",
     "session_delete",
     "start_notes_watch",
 ]

@@ -10,6 +10,11 @@ def look_at_disk() -> None:
     services.notes_look()
 
 
+def extract_facts() -> None:
+    """Begin or continue the runs of extraction that are due; when one is requested, and each minute."""
+    services.runs_continue()
+
+
 def clear_conversations() -> None:
     """Delete the contents of messages whose time is over; each hour."""
     services.contents_clear()

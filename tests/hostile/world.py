@@ -87,6 +87,7 @@ ROUTES: dict[str, dict[str, Any]] = {
     "api/auto-memory/status": {"GET": None},
     "api/auto-memory/runs": {"GET": None},
     "api/auto-memory/runs/<uuid:uuid>": {"GET": None},
+    "api/auto-memory/facts/<uuid:uuid>/undo": {"POST": None},
     "api/auto-memory/sessions": {"GET": None},
     "api/auto-memory/sessions/<str:session_id>": {"GET": None, "DELETE": None},
     "api/auto-memory/sessions/<str:session_id>/messages": {

@@ -18,6 +18,8 @@ from django.db import connection  # noqa: E402
 from apps.notes.domain.places import MAIN, parse_place  # noqa: E402
 from apps.notes.files.changes import note_append, note_edit, note_read  # noqa: E402
 from apps.notes.files.removal import folder_rename, note_delete, note_rename  # noqa: E402
+from apps.notes.models import ExtractionRun  # noqa: E402
+from apps.notes.services import runs_continue  # noqa: E402
 
 PATIENCE = 120.0
 
@@ -85,3 +87,15 @@ def save_like_an_editor(path: str, name: str, count: int, in_place: bool) -> Non
             aside.write_bytes(text)
             aside.rename(file)
         time.sleep(0.4)
+
+
+def extract_and_die(step: str) -> None:
+    runs_continue(step=die_at(step))
+
+
+def extract_until_done() -> None:
+    """Extract as a worker does, until every run has ended."""
+    deadline = time.monotonic() + PATIENCE
+    while ExtractionRun.objects.exclude(state__in=("finished", "failed")).exists() and time.monotonic() < deadline:
+        runs_continue()
+        time.sleep(0.05)

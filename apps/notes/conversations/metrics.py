@@ -10,3 +10,7 @@ EVENTS = Counter(
     "Events of conversations, by type, and by what they led to: extracting, flushing, noted, or why they were skipped.",
     ["type", "outcome"],
 )
+RUNS = Counter(
+    "memoryhub_notes_extraction_runs", "Ended runs of extraction, by what led to them.", ["trigger", "state"]
+)
+FACTS = Counter("memoryhub_notes_facts", "Facts of finished runs, by what became of them: applied, dropped.", ["state"])

@@ -2,10 +2,17 @@
 
 from datetime import datetime
 
+from apps.events.services import request_once
 from apps.notes.models import Conversation, ConversationMessage, ExtractionRun, RunTrigger
 
 # A longer conversation is extracted from in several runs.
 RUN_MESSAGES = 200
+TASK = "apps.notes.tasks.extract_facts"
+
+
+def runs_enqueue() -> None:
+    """Have a worker take the runs that are due, once this transaction is committed; several requests make one task."""
+    request_once(TASK, "notes: extract facts")
 
 
 def runs_request(conversation: Conversation, trigger: RunTrigger, *, actor: str, now: datetime) -> list[ExtractionRun]:
@@ -29,4 +36,6 @@ def runs_request(conversation: Conversation, trigger: RunTrigger, *, actor: str,
         )
         ConversationMessage.objects.filter(pk__in=claimed).update(run=run)
         runs.append(run)
+    if runs:
+        runs_enqueue()
     return runs

@@ -56,24 +56,48 @@ ENDED = {
     "last_extraction_at": "2026-03-02T18:41:10.480000Z",
     "ended_at": "2026-03-02T18:41:10.480000Z",
 }
+FACT_ID = "a40e6b29-8f15-4c7d-b3e2-61d9f0c85a74"
 RUN: dict[str, Any] = {
     "id": RUN_ID,
     "session_id": "chat-12",
     "trigger": "end",
-    "state": "waiting",
+    "state": "finished",
     "actor": "key:operator",
     "requested_at": "2026-03-02T18:41:10.480000Z",
-    "started_at": None,
-    "ended_at": None,
-    "next_try_at": "2026-03-02T18:41:10.480000Z",
-    "duration_ms": 0,
-    "tries": 0,
+    "started_at": "2026-03-02T18:41:10.910000Z",
+    "ended_at": "2026-03-02T18:41:11.020000Z",
+    "next_try_at": None,
+    "duration_ms": 108,
+    "tries": 1,
     "error": "",
     "messages": 2,
-    "facts": 0,
-    "applied": 0,
+    "facts": 1,
+    "applied": 1,
     "model": "",
     "cost_usd": "0",
+}
+STEPS: list[dict[str, Any]] = [
+    {"step": "extract", "how": "patterns", "turns": 2, "recalled": 1, "facts": 1},
+    {"step": "reconcile", "facts": 1, "dropped": {}},
+    {"step": "gate", "enabled": False, "facts": 1, "dropped": {}},
+    {"step": "apply", "applied": 1, "actions": {"inserted": 1}},
+    {"step": "finish", "index": "refreshed", "compaction": None},
+]
+FACT: dict[str, Any] = {
+    "id": FACT_ID,
+    "content": "I am moving to Oslo on 3 May (2026-05-03).",
+    "category": "Plans",
+    "confidence": 0.85,
+    "pattern": "dated-plan",
+    "message": MESSAGE_IDS[0],
+    "message_number": 1,
+    "state": "applied",
+    "reason": "",
+    "note_version": "5b2d8e07-c4f6-4193-a7d0-e81f3c6b9a52",
+    "memory": "f6c3a9e1-2b70-4d58-91e4-0a7d5b8c3f16",
+    "memory_action": "inserted",
+    "receipt": None,
+    "undo": {"note": None, "memory": None, "at": None, "by": ""},
 }
 AFTER_END = ("conversations_add_messages", "conversations_add_event")
 
@@ -139,7 +163,27 @@ EXAMPLES = {
         "Show a run of extraction",
         after=AFTER_END,
         path={"uuid": RUN_ID},
-        answer={**RUN, "received": {"messages": 2, "first": 1, "last": 2}, "steps": [], "results": []},
+        answer={
+            **RUN,
+            "received": {"messages": 2, "first": 1, "last": 2},
+            "steps": [{**step, "at": "2026-03-02T18:41:10.950000+00:00"} for step in STEPS],
+            "results": [FACT],
+        },
+    ),
+    "extracted_facts_undo": Example(
+        "Take back a fact",
+        after=(*AFTER_END, "extraction_runs_retrieve"),
+        path={"uuid": FACT_ID},
+        answer={
+            **FACT,
+            "state": "undone",
+            "undo": {
+                "note": "removed",
+                "memory": "deleted",
+                "at": "2026-03-02T19:05:44.160000Z",
+                "by": "key:operator",
+            },
+        },
     ),
     "auto_memory_status": Example(
         "Show the state of automatic memory",

@@ -6,10 +6,10 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.core.rest.views import HubView, validate_query
+from apps.core.rest.views import HubView, refuse_body, validate_query
 from apps.core.schemas.paging import Page, page_links
 from apps.core.schemas.serializers import Problem
-from apps.notes import selectors
+from apps.notes import selectors, services
 from apps.notes.schemas import runs
 from apps.notes.schemas.notes import OwnerInput
 
@@ -41,6 +41,23 @@ class RunView(HubView):
         """Show a run: what came in, what each step decided and why, and what was written."""
         run = selectors.run_get(self.access, uuid)
         return Response(runs.run_detail_json(run, selectors.run_facts(run)))
+
+
+class FactUndoView(HubView):
+    """Takes back a fact."""
+
+    @extend_schema(
+        operation_id="extracted_facts_undo",
+        request=None,
+        responses={200: runs.FactOutput, 404: Problem, 409: Problem},
+    )
+    def post(self, request: Request, uuid: UUID) -> Response:
+        """Take back a fact: its line in MEMORY.md, unless a person has changed it, and its memory.
+
+        Undoing it once more changes nothing.
+        """
+        refuse_body(request)
+        return Response(runs.fact_json(services.fact_undo(access=self.access, uuid=uuid)))
 
 
 class AutoMemoryStatusView(HubView):

@@ -23,6 +23,7 @@ from apps.notes.compaction.run import compaction_run
 from apps.notes.domain.places import MAIN
 from apps.notes.files.changes import note_append
 from apps.notes.models import Compaction
+from apps.notes.services import runs_continue
 from tests.api import Api
 from tests.integration.core.processes import beside
 from tests.integration.episodic.timeline import Timeline
@@ -246,9 +247,18 @@ def applied(settings: Any) -> Iterator[None]:
         yield
 
 
+@contextmanager
+def extracted(settings: Any) -> Iterator[None]:
+    """Have a worker take the runs of extraction that wait."""
+    runs_continue()
+    yield
+
+
 # What an example needs besides the examples that it comes after.
 PREPARATIONS: Mapping[str, Callable[[Any], AbstractContextManager[None]]] = {
     "segments_list": archived,
+    "extraction_runs_list": extracted,
+    "extraction_runs_retrieve": extracted,
     "status": processes,
     "llm_status": chat_model,
     "llm_models": chat_model,

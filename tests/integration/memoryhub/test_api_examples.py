@@ -36,7 +36,8 @@ def test_example_is_answered_as_documented(operation_id: str, story: Story, sett
     assert operation_id in EXAMPLES, "the operation has no example in the `rest/examples.py` of its app"
     example = EXAMPLES[operation_id]
     for earlier in example.after:
-        status, answer = story.execute(earlier)
+        with prepared(earlier, settings):
+            status, answer = story.execute(earlier)
         assert status == EXAMPLES[earlier].status, answer
     with prepared(operation_id, settings):
         status, answer = story.execute(operation_id)

@@ -26,6 +26,7 @@ def test_a_second_start_makes_none_of_them_again() -> None:
         "bridge: trim",
         "models: sweep guards",
         "notes: clear conversations",
+        "notes: extract facts",
         "notes: look at the disk",
         "people: erase",
         "semantic: consolidate",

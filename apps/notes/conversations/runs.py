@@ -1,0 +1,223 @@
+"""Runs of extraction in the worker: one at a time for each user, continued wherever a process died.
+
+The outcome of each step is stored before the next one begins. A run whose worker died is marked as running, and the
+lock of its user, which the database released with the connection, says that nobody works on it.
+"""
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+from django.db import connection, transaction
+
+from apps.core.db.user_locks import UserLockedError, hold_users
+from apps.core.domain.backoff import Backoff
+from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
+from apps.core.domain.deadline import Deadline
+from apps.core.domain.errors import MemoryHubError, UnavailableError
+from apps.core.domain.latency import monotonic_ms
+from apps.core.domain.randomness import SYSTEM_RNG
+from apps.core.steps import Step, no_step
+from apps.notes.conversations import metrics, steps
+from apps.notes.conversations.finish import finish
+from apps.notes.conversations.requests import runs_enqueue
+from apps.notes.domain.settings import MemoryConfig
+from apps.notes.files.config import config_of
+from apps.notes.gateway.ask import Asking
+from apps.notes.models import ExtractedFact, ExtractionRun, FactState, RunState
+
+logger = logging.getLogger(__name__)
+# With a hash of the user as second key: one run at a time for each user.
+RUN_LOCKS = 0x6D68_6E72
+STAGES = ("extract", "reconcile", "gate", "apply", "finish")
+# Where tests interrupt a run, in this order; `remember` to `noted` for each fact, `logged` of a flush.
+RUN_STEPS = (
+    "begun", "extract", "reconcile", "gate", "remember", "remembered", "noted", "apply", "logged", "finished",
+)  # fmt: skip
+# How often a worker may die or fail in a run before it is given up; what is not available is tried again without end.
+MAX_TRIES = 8
+# A stopping worker finishes its task first, so a task is short and requests another one.
+PART_SECONDS = 60.0
+BACKOFF = Backoff(base_ms=60_000, multiplier=3.0, max_ms=3_600_000, jitter_ms=5_000)
+
+
+def runs_continue(*, clock: Clock = SYSTEM_CLOCK, step: Step = no_step, seconds: float = PART_SECONDS) -> int:
+    """Begin or continue the runs that are due; when one is requested, and each minute. Return how many ended.
+
+    Requests another task where something is left after so many seconds.
+    """
+    ended, deadline = 0, Deadline(seconds)
+    due = ExtractionRun.objects.all().due(utcnow(clock))
+    for user_id in list(due.order_by("user_id").values_list("user_id", flat=True).distinct()):
+        # Looked again after the lock is released: who found it taken has left its runs to this process.
+        while (run := next_due(user_id, clock)) is not None:
+            if deadline.expired:
+                runs_enqueue()
+                return ended
+            with user_alone(user_id) as is_alone:
+                if not is_alone:
+                    break
+                run = next_due(user_id, clock)  # another process may have taken it before the lock was free
+                ended += run is not None and run_try(run, clock=clock, step=step)
+    return ended
+
+
+def next_due(user_id: str, clock: Clock) -> ExtractionRun | None:
+    """Return the first run of a user that is due; they are taken in the order in which they were requested."""
+    return ExtractionRun.objects.filter(user_id=user_id).due(utcnow(clock)).order_by("pk").first()
+
+
+@contextmanager
+def user_alone(user_id: str) -> Iterator[bool]:
+    """Take the lock of a user's runs until the end of the block. Yield whether it was free."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_lock(%s, hashtext(%s))", [RUN_LOCKS, user_id])
+        is_held = bool(cursor.fetchone()[0])
+    try:
+        yield is_held
+    finally:
+        if is_held and connection.is_usable():
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT pg_advisory_unlock(%s, hashtext(%s))", [RUN_LOCKS, user_id])
+
+
+def run_try(run: ExtractionRun, *, clock: Clock = SYSTEM_CLOCK, step: Step = no_step) -> bool:
+    """Take all steps of a run that are left, and return whether it has ended. The caller holds the lock of its user.
+
+    An error is never raised: it is noted, and the run tried again later.
+    """
+    began, tries = monotonic_ms(), run.tries
+    try:
+        RunWork(run, config_of(run.user_id), clock, step).work()
+    except UserLockedError:
+        return False  # the erasure takes the run with it
+    except UnavailableError as error:
+        note_error(run, error.code, tries, clock)
+    except Exception as error:  # noqa: BLE001
+        # What it says may have something of the conversation in it.
+        code = error.code if isinstance(error, MemoryHubError) else type(error).__name__
+        logger.warning("run %s of extraction failed at %s with %s", run.uuid, run.stage or "its begin", code)
+        note_error(run, code, run.tries, clock)
+    ExtractionRun.objects.filter(pk=run.pk).update(duration_ms=run.duration_ms + round(monotonic_ms() - began))
+    has_ended = run.state in {RunState.FINISHED, RunState.FAILED}
+    if has_ended:
+        metrics.RUNS.labels(run.trigger, run.state).inc()
+    return has_ended
+
+
+def note_error(run: ExtractionRun, code: str, tries: int, clock: Clock) -> None:
+    """Note why a run cannot go on now, and when it is tried again; give it up after MAX_TRIES."""
+    now = utcnow(clock)
+    run.refresh_from_db()
+    run.error, run.tries, run.state = code[:200], tries, RunState.WAITING
+    run.next_try_at = now + timedelta(milliseconds=BACKOFF.delay_ms(max(run.tries - 1, 0), SYSTEM_RNG))
+    if tries >= MAX_TRIES:
+        run.state, run.ended_at = RunState.FAILED, now
+    run.save(update_fields=["error", "tries", "state", "next_try_at", "ended_at"])
+
+
+class RunWork:
+    """The work on one run."""
+
+    def __init__(self, run: ExtractionRun, config: MemoryConfig, clock: Clock, step: Step) -> None:
+        self.run, self.config, self.clock, self.step = run, config, clock, step
+        self.asking = Asking(user_id=run.user_id, actor=run.actor, clock=clock)
+
+    def work(self) -> None:
+        """Take the steps that are left, one after the other. Raises MemoryHubError."""
+        self.begin()
+        self.step("begun")
+        done = STAGES.index(self.run.stage) + 1 if self.run.stage else 0
+        for stage in STAGES[done:]:
+            getattr(self, stage)()
+            self.step("finished" if stage == "finish" else stage)
+
+    def begin(self) -> None:
+        """Mark the run as running. Raises MemoryHubError for one in which workers died too often."""
+        if self.run.tries >= MAX_TRIES:
+            raise MemoryHubError("Workers died in this run too often.", code="worker_lost")
+        self.run.state, self.run.tries = RunState.RUNNING, self.run.tries + 1
+        self.run.started_at = self.run.started_at or utcnow(self.clock)
+        self.run.save(update_fields=["state", "tries", "started_at"])
+
+    def extract(self) -> None:
+        """Find facts in the messages, and store them."""
+        found = steps.extract(self.run, self.config, self.asking)
+        self.run.model = found.model
+        rows = [
+            ExtractedFact(
+                user_id=self.run.user_id,
+                run=self.run,
+                number=number,
+                message=found.messages[fact.turn],
+                message_number=found.messages[fact.turn].number,
+                content=fact.content[: steps.MAX_FACT_CHARS],
+                category=fact.category.value,
+                confidence=fact.confidence,
+                pattern=fact.pattern[:100],
+            )
+            for number, fact in enumerate(found.facts, 1)
+        ]
+        with self.storing("extract", found.record):
+            ExtractedFact.objects.bulk_create(rows)
+
+    def reconcile(self) -> None:
+        """Drop what is known."""
+        self.drop("reconcile", steps.reconcile(self.run, self.found(), steps.access_of(self.run)))
+
+    def gate(self) -> None:
+        """Drop what is not worth keeping."""
+        self.drop("gate", steps.gate(self.found(), self.config, self.asking))
+
+    def apply(self) -> None:
+        """Write the facts, each for itself."""
+        for fact in self.found():
+            steps.apply_fact(self.run, fact, self.clock, self.step)
+        facts = list(ExtractedFact.objects.filter(run=self.run, state=FactState.APPLIED))
+        actions = sorted(fact.memory_action for fact in facts)
+        record = {
+            "step": "apply",
+            "applied": len(facts),
+            "actions": {action: actions.count(action) for action in dict.fromkeys(actions)},
+        }
+        with self.storing("apply", record):
+            pass
+
+    def finish(self) -> None:
+        """Bring the index up to date, have MEMORY.md compacted where that is wanted, and end the run."""
+        record = finish(self.run, self.clock, self.step)
+        self.run.state, self.run.ended_at, self.run.error = RunState.FINISHED, utcnow(self.clock), ""
+        with self.storing("finish", record):
+            self.run.save(update_fields=["state", "ended_at", "error"])
+        for state in ExtractedFact.objects.filter(run=self.run).values_list("state", flat=True):
+            metrics.FACTS.labels(state).inc()
+
+    def found(self) -> list[ExtractedFact]:
+        """Return the facts about which nothing is decided yet, in their order."""
+        rows = ExtractedFact.objects.filter(run=self.run, state=FactState.FOUND)
+        return list(rows.select_related("message").order_by("number"))
+
+    def drop(self, stage: str, verdicts: steps.Verdicts) -> None:
+        """Store what a step decided about facts."""
+        with self.storing(stage, verdicts.record):
+            for key, reason in verdicts.dropped.items():
+                ExtractedFact.objects.filter(pk=key).update(state=FactState.DROPPED, reason=reason[:200])
+
+    @contextmanager
+    def storing(self, stage: str, record: dict[str, Any]) -> Iterator[None]:
+        """Store the outcome of a step together with what the block writes."""
+        with transaction.atomic():
+            hold_users([self.run.user_id])
+            yield
+            self.run.stage = stage
+            self.run.steps = [*self.run.steps, {**record, "at": utcnow(self.clock).isoformat()}]
+            self.run.cost_usd += cost_of(record)
+            self.run.save(update_fields=["stage", "steps", "model", "cost_usd"])
+
+
+def cost_of(record: dict[str, Any]) -> Decimal:
+    """Return what a step cost; 0 where it asked no model, or the price is unknown, which its record says."""
+    return Decimal(record.get("by_model", {}).get("model", {}).get("cost_usd") or 0)
