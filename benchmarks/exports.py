@@ -22,7 +22,8 @@ from django.core.management.base import CommandError
 
 USERS = 20
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
-MODEL, DIMENSION = "hashing", 384
+# The space of the embedder that the hubs have, so that nothing is embedded again.
+MODEL, DIMENSION = "hashing/v1", 384
 WORDS = (
     "garden", "kettle", "train", "letter", "window", "cousin", "market", "violin", "winter", "bridge", "coffee",
     "lantern", "harbour", "recipe", "bicycle", "museum",

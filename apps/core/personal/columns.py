@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import datetime
 from decimal import Decimal, InvalidOperation
 from enum import Enum
 from functools import partial
+from operator import attrgetter
 from typing import Any
 from uuid import UUID
 
@@ -16,6 +17,8 @@ from django.db import connection, models
 from apps.core.db.offsets import OffsetField
 
 Reader = Callable[[Any], Any]
+# Of columns whose values are those of JSON; a list or an object may hold others.
+_JSON_TYPES = frozenset((str, int, float, bool, type(None)))
 
 
 class Columns:
@@ -34,11 +37,21 @@ class Columns:
             if not isinstance(column, OffsetField) and not column.primary_key and not column.is_relation
             if column.name not in without
         )
+        self.names = tuple(column.attname for column in self.fields)
+        self._get = attrgetter(*self.names)
         self._readers = {column.name: reader_of(column) for column in self.fields}
+        self._known = self._readers.keys() | {"kind"}
 
     def values(self, row: models.Model) -> dict[str, Any]:
         """Return the columns of a row as JSON values."""
-        return {column.name: json_value(getattr(row, column.attname)) for column in self.fields}
+        return self.json_values(self._get(row) if len(self.names) > 1 else (self._get(row),))
+
+    def json_values(self, values: Iterable[Any]) -> dict[str, Any]:
+        """Return the values of all columns, in the order of `names`, as JSON values."""
+        return {
+            name: value if type(value) in _JSON_TYPES else json_value(value)
+            for name, value in zip(self._readers, values, strict=True)
+        }
 
     def read(self, line: Any, further: Collection[str] = ()) -> dict[str, Any]:
         """Return the columns that a line holds. further: names besides them that the line may have.
@@ -47,7 +60,7 @@ class Columns:
         """
         if not isinstance(line, Mapping):
             raise ValueError("a row is not an object")
-        if unknown := line.keys() - self._readers.keys() - {"kind", *further}:
+        if not line.keys() <= self._known and (unknown := line.keys() - self._known - set(further)):
             raise ValueError(f"unknown field {sorted(unknown)[0][:50]!r}")
         found = {}
         for column in self.fields:

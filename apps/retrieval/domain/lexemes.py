@@ -7,7 +7,7 @@ from datetime import datetime
 import numpy as np
 import numpy.typing as npt
 
-from apps.retrieval.domain.text.terms import TEXT_PIPELINE_VERSION, date_words, term_hash, terms
+from apps.retrieval.domain.text.terms import TEXT_PIPELINE_VERSION, Token, date_words, term_hash, terms, terms_of
 
 # Raise the last digits when the composition of the document changes, the pipeline's part when its words do.
 LEXEMES_VERSION = TEXT_PIPELINE_VERSION * 100 + 1
@@ -23,8 +23,9 @@ def pack(words: Iterable[str], unlent: Iterable[str] = ()) -> bytes:
     own: how often the document has the term. lent: how many of those its neighbours may borrow, which are
     those of `words` but not of `unlent`.
     """
-    lent = Counter(term_hash(word) for word in words)
-    own = lent + Counter(term_hash(word) for word in unlent)
+    lent = Counter(map(term_hash, words))
+    own = lent.copy()
+    own.update(map(term_hash, unlent))
     records = [(term, min(own[term], _MAX_COUNT), min(lent[term], _MAX_COUNT)) for term in sorted(own)]
     return np.array(records, dtype=LEXEME).tobytes()
 
@@ -36,10 +37,14 @@ def unpack(blobs: Sequence[bytes]) -> tuple[LexemeArray, npt.NDArray[np.int64]]:
 
 
 def document_lexemes(
-    content: str, keywords: Iterable[str] = (), context: str = "", occurred_at: datetime | None = None
+    content: str | Sequence[Token],
+    keywords: Iterable[str] = (),
+    context: str = "",
+    occurred_at: datetime | None = None,
 ) -> bytes:
     """Return the packed terms of a row: of its content, keywords and context, and of the day when it happened,
-    in the offset of `occurred_at`."""
-    words = [*terms(content), *terms(" ".join(keywords)), *terms(context)]
+    in the offset of `occurred_at`. content: or its tokens."""
+    words = terms(content) if isinstance(content, str) else terms_of(content)
+    words = [*words, *terms(" ".join(keywords)), *terms(context)]
     # A day is not lent: the neighbours have their own.
     return pack(words, [] if occurred_at is None else date_words(occurred_at))

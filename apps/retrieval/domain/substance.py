@@ -5,10 +5,11 @@ mostly borrows its words from its neighbours.
 """
 
 import math
+from collections.abc import Sequence
 
 import regex
 
-from apps.retrieval.domain.text.terms import words
+from apps.retrieval.domain.text.terms import Token, tokenize, words
 
 FULL_AT_WORDS = 20
 QUESTION_CUT = 0.4
@@ -32,6 +33,7 @@ def question_share(text: str) -> float:
     return asked / total if total else 0.0
 
 
-def fullness(text: str) -> float:
-    """Return ln(1 + words) / ln(21), at most 1: 0 for no word, 1 for twenty or more."""
-    return min(1.0, math.log1p(len(words(text))) / math.log1p(FULL_AT_WORDS))
+def fullness(text: str | Sequence[Token]) -> float:
+    """Return ln(1 + words) / ln(21), at most 1: 0 for no word, 1 for twenty or more. text: or its tokens."""
+    tokens = tokenize(text) if isinstance(text, str) else text
+    return min(1.0, math.log1p(sum(len(token.words) for token in tokens)) / math.log1p(FULL_AT_WORDS))

@@ -2,26 +2,31 @@
 
 import binascii
 from base64 import b64decode, b64encode
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 from uuid import UUID
 
 import numpy as np
-from django.db.models import Prefetch, Q, QuerySet
+from django.db import connection
+from django.db.models import Q, QuerySet
+from pgvector.psycopg import register_vector
+from psycopg import Cursor
 
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.filters.expression import EVERYTHING
 from apps.core.personal.columns import Columns, next_ids
 from apps.core.personal.store import ExportRequest, Line, LineError, PersonalStore
-from apps.llm.selectors import EmbeddingSpace
+from apps.llm.selectors import EmbeddingSpace, active_space
 from apps.retrieval.domain.content import content_hash
 from apps.semantic.domain.filters import MEMORY_FIELDS
 from apps.semantic.models import Memory, MemoryEmbedding, MemoryRevision, MemoryStatus
 from apps.semantic.models.filters import memory_condition
 from apps.semantic.store.embedding_space import Vector, embed, hold_space, with_current_space
 from apps.semantic.store.rows import word_columns
-from apps.semantic.store.unit_of_work import copy_rows, copy_vectors, lock_shards
+from apps.semantic.store.unit_of_work import copy_rows, copy_values, copy_vectors, lock_shards
 
 MEMORY, LINK = "memory", "memory_link"
 AT_ONCE = 500
@@ -49,10 +54,13 @@ def among(asked: ExportRequest, *names: str) -> Q:
 
 @dataclass
 class LoadedMemory:
-    """A memory that is to be loaded, its history, and its vector where the line has one of the active space."""
+    """A memory that is to be loaded, its history, and its vector where the line has one of the active space.
+
+    history: the values of each step, in the order of the columns of `MemoryReader`.
+    """
 
     row: Memory
-    history: list[MemoryRevision]
+    history: list[tuple[Any, ...]]
     vector: Vector | None
     is_given: bool
 
@@ -74,7 +82,7 @@ class MemoryReader:
         steps = line.get("history", [])
         if not isinstance(steps, list):
             raise ValueError("history is not what it should be")
-        history = [MemoryRevision(memory=row, **self.revisions.read(step)) for step in steps]
+        history = [tuple(self.revisions.read(step).values()) for step in steps]
         vector, is_given = self.vector_of(line.get("embedding"))
         return LoadedMemory(row, history, vector, is_given)
 
@@ -102,17 +110,17 @@ class MemoryTransfer(PersonalStore):
 
     def export(self, asked: ExportRequest) -> Iterator[Line]:
         """Yield memories in the order in which they were saved, then what supersedes which."""
-        memories, steps = Columns(Memory, DERIVED), Columns(MemoryRevision)
-        wanted = MemoryEmbedding.objects.filter(space__is_active=True).select_related("space")
-        vectors = wanted if asked.with_vectors else wanted.filter(is_given=True)
-        rows = asked_memories(asked).order_by("pk").defer("lexemes")
-        complete = rows.prefetch_related("revisions", Prefetch("embeddings", vectors, to_attr="exported"))
-        for row in complete.iterator(chunk_size=AT_ONCE):
-            line: Line = {"kind": MEMORY, **memories.values(row)}
-            line["history"] = [steps.values(step) for step in row.revisions.all()]
-            for embedding in row.exported:
-                line["embedding"] = embedding_value(embedding)
-            yield line
+        memories, space = Columns(Memory, DERIVED), active_space()
+        rows = asked_memories(asked).order_by("pk").defer(*DERIVED)
+        found = rows.iterator(chunk_size=AT_ONCE)
+        while part := {row.pk: row for row in islice(found, AT_ONCE)}:
+            history = read_histories(part)
+            vectors = {} if space is None else read_vectors(part, space, only_given=not asked.with_vectors)
+            for key, row in part.items():
+                line: Line = {"kind": MEMORY, **memories.values(row), "history": history.get(key, [])}
+                if key in vectors:
+                    line["embedding"] = vectors[key]
+                yield line
         links = rows.filter(among(asked, "superseded_by"), superseded_by__isnull=False)
         for uuid, by, status in links.values_list("uuid", "superseded_by__uuid", "status").iterator(AT_ONCE):
             yield {"kind": LINK, "memory": str(uuid), "superseded_by": str(by), "status": status}
@@ -124,15 +132,36 @@ class MemoryTransfer(PersonalStore):
         return with_current_space(lambda space: load_memories(lines, space))
 
 
-def embedding_value(embedding: MemoryEmbedding) -> dict[str, Any]:
-    """Return a vector as a line has it: numbers of 32 bits, the lowest byte first, in Base64."""
-    vector = np.asarray(embedding.vector, dtype=FLOAT32).tobytes()
-    return {
-        "model": embedding.space.model,
-        "dimension": embedding.space.dimension,
-        "is_given": embedding.is_given,
-        "vector": b64encode(vector).decode(),
-    }
+def read_histories(keys: Collection[int]) -> dict[int, list[Line]]:
+    """Return the steps of memories as a line has them, by the primary keys of the memories."""
+    steps, history = Columns(MemoryRevision), defaultdict[int, list[Line]](list)
+    revisions = MemoryRevision.objects.filter(memory__in=list(keys)).order_by("id")
+    for key, *values in revisions.values_list("memory_id", *steps.names):
+        history[key].append(steps.json_values(values))
+    return history
+
+
+def read_vectors(keys: Collection[int], space: EmbeddingSpace, *, only_given: bool) -> dict[int, Line]:
+    """Return the vectors of memories as a line has them, by primary keys: 32-bit floats, lowest byte first, in Base64.
+
+    They are read in binary: as text, a vector takes longer than all the rest of its line.
+    """
+    statement = f"""
+        SELECT memory_id, is_given, vector FROM semantic_memoryembedding
+        WHERE memory_id = ANY(%s) AND space_id = %s {"AND is_given" if only_given else ""}
+    """  # noqa: S608
+    register_vector(connection.connection)
+    with connection.wrap_database_errors, Cursor(connection.connection) as cursor:
+        cursor.execute(statement, [list(keys), space.pk], binary=True)
+        return {
+            key: {
+                "model": space.model,
+                "dimension": space.dimension,
+                "is_given": is_given,
+                "vector": b64encode(vector.to_numpy().astype(FLOAT32, copy=False).tobytes()).decode(),
+            }
+            for key, is_given, vector in cursor
+        }
 
 
 def stored_uuids(uuids: Collection[UUID]) -> set[UUID]:
@@ -168,13 +197,12 @@ def write_memories(new: Sequence[LoadedMemory], versions: Mapping[str, int], spa
     """Insert memories with their history and their vectors, in the caller's transaction."""
     for one, pk in zip(new, next_ids(Memory, len(new)), strict=True):
         one.row.pk, one.row.version = pk, versions[one.row.user_id]
-        for step in one.history:
-            step.memory_id = pk
     copy_rows(Memory, [one.row for one in new], with_id=True)
     copy_vectors(
         [MemoryEmbedding(memory=one.row, space=space, vector=one.vector, is_given=one.is_given) for one in new]
     )
-    copy_rows(MemoryRevision, [step for one in new for step in one.history], with_id=False)
+    fields = [MemoryRevision._meta.get_field("memory"), *Columns(MemoryRevision).fields]
+    copy_values(MemoryRevision, fields, ((one.row.pk, *step) for one in new for step in one.history))
 
 
 def load_links(lines: Sequence[Line]) -> int:

@@ -12,6 +12,7 @@ from apps.core.domain.scope import Scope
 from apps.llm.services import known_share
 from apps.retrieval.domain.lexemes import LEXEMES_VERSION, document_lexemes
 from apps.retrieval.domain.substance import fullness, question_share
+from apps.retrieval.domain.text.terms import tokenize
 from apps.rules.domain.engine.record import MemoryRecord
 from apps.semantic.domain.duplicates import DatedKey, DuplicateKey
 from apps.semantic.domain.memory import DEFAULT_BASE_CONFIDENCE, DEFAULT_IMPORTANCE, DEFAULT_SOURCE, TAGS, MemoryDraft
@@ -100,10 +101,11 @@ def having(keys: Collection[DuplicateKey]) -> dict[str, Any]:
 
 def word_columns(content: str, keywords: Iterable[str], context: str, occurred_at: datetime | None) -> dict[str, Any]:
     """Return the columns of a memory that are made from its words."""
+    tokens = tokenize(content)
     return {
-        "lexemes": document_lexemes(content, keywords, context, occurred_at),
+        "lexemes": document_lexemes(tokens, keywords, context, occurred_at),
         "question_share": question_share(content),
-        "fullness": fullness(content),
+        "fullness": fullness(tokens),
         "lexemes_version": LEXEMES_VERSION,
     }
 

@@ -11,6 +11,7 @@ from datetime import datetime
 from enum import Enum
 from functools import partial
 from itertools import chain
+from operator import attrgetter
 from typing import Any
 from uuid import UUID
 
@@ -22,6 +23,7 @@ from pgvector.psycopg import register_vector
 from psycopg import sql
 from psycopg.types.json import Jsonb
 
+from apps.core.db.offsets import OffsetField
 from apps.core.db.user_locks import hold_users
 from apps.core.domain.clock import Clock, utcnow
 from apps.core.domain.errors import UnavailableError
@@ -352,21 +354,33 @@ def copy_rows(model: type[models.Model], rows: Sequence[models.Model], *, with_i
     if not rows:
         return
     fields = [column for column in model._meta.concrete_fields if with_id or not column.primary_key]
+    for column in fields:
+        if isinstance(column, OffsetField):
+            for row in rows:
+                column.pre_save(row, add=True)
+    copy_values(model, fields, map(attrgetter(*(column.attname for column in fields)), rows))
+
+
+def copy_values(
+    model: type[models.Model], fields: "Sequence[models.Field[Any, Any]]", rows: Iterable[Sequence[Any]]
+) -> None:
+    """Insert rows of values of these columns, without instances of the model."""
     columns = sql.SQL(", ").join(sql.Identifier(str(column.column)) for column in fields)
     statement = sql.SQL("COPY {} ({}) FROM STDIN").format(sql.Identifier(model._meta.db_table), columns)
+    adapters = [(place, make) for place, column in enumerate(fields) if (make := adapter_of(column)) is not None]
     with connection.wrap_database_errors, connection.connection.cursor().copy(statement) as copy:
         for row in rows:
-            values: list[Any] = []
-            for column in fields:
-                value = column.pre_save(row, add=True)
-                if isinstance(column, models.JSONField):
-                    value = Jsonb(value)
-                elif isinstance(column, ArrayField):
-                    value = list(value)
-                elif isinstance(value, Enum):
-                    value = value.value
-                values.append(value)
+            values = [value.value if isinstance(value, Enum) else value for value in row]
+            for place, adapt in adapters:
+                values[place] = adapt(values[place])
             copy.write_row(values)
+
+
+def adapter_of(column: "models.Field[Any, Any]") -> Callable[[Any], Any] | None:
+    """Return what makes a value of a column one that psycopg writes as that type; None for nothing."""
+    if isinstance(column, models.JSONField):
+        return Jsonb
+    return list if isinstance(column, ArrayField) else None
 
 
 def copy_vectors(embeddings: Sequence[MemoryEmbedding]) -> None:

@@ -165,8 +165,10 @@ def tokenize(text: str) -> list[Token]:
     return [_cached_token(token) if len(token) <= MAX_WORD_CHARS else analyse_token(token) for token in found]
 
 
-def recognise_language(tokens: Iterable[Token]) -> str | None:
+def recognise_language(tokens: Sequence[Token]) -> str | None:
     """Return the language of Latin script, other than English, whose function words prevail; None for no other."""
+    if not tokens:
+        return None
     distinct = {token.terms: token.languages for token in tokens if token.languages}
     hits = Counter(chain.from_iterable(distinct.values()))
     english = hits.pop("english", 0)
