@@ -6,6 +6,7 @@ import signal
 import time
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import django
 
@@ -15,6 +16,9 @@ django.setup()
 from django.conf import settings  # noqa: E402
 from django.db import connection  # noqa: E402
 
+from apps.llm.providers.scripted import ScriptedChat  # noqa: E402
+from apps.notes.compaction.decide import compaction_apply, compaction_undo  # noqa: E402
+from apps.notes.compaction.run import compaction_run  # noqa: E402
 from apps.notes.domain.places import MAIN, parse_place  # noqa: E402
 from apps.notes.files.changes import note_append, note_edit, note_read  # noqa: E402
 from apps.notes.files.removal import folder_rename, note_delete, note_rename  # noqa: E402
@@ -99,3 +103,17 @@ def extract_until_done() -> None:
     while ExtractionRun.objects.exclude(state__in=("finished", "failed")).exists() and time.monotonic() < deadline:
         runs_continue()
         time.sleep(0.05)
+
+
+def compact_and_die(uuid: str, said: str, step: str) -> None:
+    """Run a compaction with a model that says something."""
+    model = ScriptedChat([said], name="own", model="gpt-4o-mini")
+    compaction_run(UUID(uuid), providers=[model], step=die_at(step))
+
+
+def apply_and_die(uuid: str, step: str) -> None:
+    compaction_apply(UUID(uuid), actor="killed", step=die_at(step))
+
+
+def undo_and_die(uuid: str, step: str) -> None:
+    compaction_undo(UUID(uuid), actor="killed", step=die_at(step))

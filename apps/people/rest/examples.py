@@ -31,6 +31,7 @@ LEFT = {
     "routing_policies": 0,
     "notes": 0,
     "conversations": 0,
+    "note_compactions": 0,
     "events": 1,
     "memories": 3,
     "receipts": 1,
