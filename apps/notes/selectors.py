@@ -1,10 +1,12 @@
 """The door of `notes` for reads."""
 
+from dataclasses import dataclass
 from uuid import UUID
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock
-from apps.core.domain.errors import MemoryHubError, NotFoundError
-from apps.core.domain.scope import Access
+from apps.core.domain.errors import MemoryHubError, NotFoundError, UnavailableError
+from apps.core.domain.randomness import RNG, SYSTEM_RNG
+from apps.core.domain.scope import Access, Scope
 from apps.notes.compaction.reads import CompactionDetail, compaction_detail, compaction_get, compaction_list
 from apps.notes.conversations.reads import (
     conversation_get,
@@ -16,7 +18,8 @@ from apps.notes.conversations.reads import (
     run_list,
 )
 from apps.notes.conversations.status import AutoMemoryStatus, auto_memory_status
-from apps.notes.domain.places import DAILY_FOLDER, NotePlace
+from apps.notes.domain.places import DAILY_FOLDER, MAIN, NotePlace
+from apps.notes.domain.prompt import Passage, Prompt, compose
 from apps.notes.domain.search import NoteHit, NoteSearch
 from apps.notes.files import changes
 from apps.notes.files.changes import Note
@@ -31,11 +34,14 @@ from apps.notes.index.status import NoteIndexStatus, status_of
 from apps.notes.metrics import SEARCH_SECONDS, SEARCHES
 from apps.notes.models import Compaction, Conversation, ExtractedFact, ExtractionRun, NoteVersion
 from apps.notes.querysets import NoteVersionQuerySet
+from apps.retrieval.domain.query import SearchQuery
+from apps.semantic.services import memory_search
 
 __all__ = [
     "AutoMemoryStatus",
     "Compaction",
     "CompactionDetail",
+    "ComposedPrompt",
     "Conversation",
     "ExtractedFact",
     "ExtractionRun",
@@ -59,12 +65,25 @@ __all__ = [
     "note_get",
     "note_versions",
     "notes_search",
+    "prompt_compose",
     "run_facts",
     "run_get",
     "run_list",
     "version_get",
     "version_text",
 ]
+
+# So many hits are looked at for those that are not in MEMORY.md.
+_MAX_SEARCHED = 50
+
+
+@dataclass(frozen=True)
+class ComposedPrompt:
+    """A prompt, and how the notes were searched for it. mode: `none` where they were not. reason: why, else empty."""
+
+    prompt: Prompt
+    mode: str = "none"
+    reason: str = ""
 
 
 def note_get(access: Access, user_id: str | None, place: NotePlace, *, clock: Clock = SYSTEM_CLOCK) -> Note:
@@ -124,3 +143,61 @@ def notes_search(access: Access, user_id: str | None, query: str, *, limit: int 
 def index_status(access: Access, user_id: str | None) -> NoteIndexStatus:
     """Return what the search index of a user's notes has. Raises NotFoundError outside the bound, ForbiddenError."""
     return status_of(index_of(place_of(owner_to_read(access, user_id))))
+
+
+def prompt_compose(
+    access: Access,
+    user_id: str | None,
+    message: str,
+    *,
+    budget: int,
+    limit: int = 10,
+    include_daily: bool = True,
+    include_memories: bool = False,
+    rng: RNG = SYSTEM_RNG,
+    clock: Clock = SYSTEM_CLOCK,
+) -> ComposedPrompt:
+    """Compose what a model is shown of a user's notes, and of memories, in at most `budget` tokens (spec 001, prompt).
+
+    What cannot be searched now is left out, and the reason says so. Raises NotFoundError outside the bound,
+    ForbiddenError, ConflictError and UnavailableError for notes that cannot be read.
+    """
+    owner = owner_to_read(access, user_id)
+    main = changes.note_read(owner, MAIN, clock=clock).text or b""
+    hits, mode, reason = (
+        passages_of(access, owner, message, limit, include_daily) if message and limit else ([], "none", "")
+    )
+    memories: list[Passage] = []
+    if include_memories and message and limit:
+        try:
+            memories = memories_for(access, owner, message, limit)
+        except UnavailableError as error:
+            reason = reason or error.detail
+    prompt = compose(main.decode(errors="replace"), hits, memories, budget, rng)
+    return ComposedPrompt(prompt, mode, reason)
+
+
+def passages_of(
+    access: Access, owner: str, message: str, limit: int, include_daily: bool
+) -> tuple[list[Passage], str, str]:
+    """Return what a search of the notes finds, how it was searched, and why not otherwise."""
+    try:
+        found = notes_search(access, owner, message, limit=_MAX_SEARCHED)
+    except UnavailableError as error:
+        return [], "none", error.detail
+    is_daily = f"{DAILY_FOLDER}/"
+    hits = [hit for hit in found.hits if include_daily or not hit.path.startswith(is_daily)]
+    # What is in MEMORY.md says which of its parts matter, and does not count.
+    others = [hit for hit in hits if hit.path != str(MAIN)][:limit]
+    passages = [
+        Passage(hit.text, hit.path, hit.first_line, hit.last_line, hit.heading)
+        for hit in hits
+        if hit.path == str(MAIN) or hit in others
+    ]
+    return passages, str(found.mode), found.reason
+
+
+def memories_for(access: Access, owner: str, message: str, limit: int) -> list[Passage]:
+    """Return the memories of a user that answer a message best."""
+    found = memory_search(access, SearchQuery(scope=Scope(user_id=owner), query=message, top_k=limit)).found
+    return [Passage(each.memory.content, memory=str(each.memory.uuid)) for each in found]

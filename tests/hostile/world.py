@@ -99,6 +99,7 @@ ROUTES: dict[str, dict[str, Any]] = {
     "api/memory/daily": {"GET": None},
     "api/memory/daily/entries": {"POST": {"entry": "a new one", "user_id": "ana"}},
     "api/memory/daily/<day:day>": {"GET": None, "PUT": {"text": "a new one", "user_id": "ana"}},
+    "api/memory/prompt": {"POST": {"message": "secret word", "include_memories": True, "limit": 50}},
     "api/memory/search": {"GET": None},
     "api/memory/status": {"GET": None},
     "api/memory/versions": {"GET": None},
@@ -129,6 +130,7 @@ PUBLIC = {"", "api/", "healthz", "readyz", "metrics", "api/schema", "api/docs"}
 READS_BY_POST = {
     "api/episodic/query",
     "api/llm/tools/parse",
+    "api/memory/prompt",
     "api/memory/commands",  # asks for what the command does, and the one in ROUTES reads
     "api/llm/tools/execute",  # asks for no more than the tool does, and the one in ROUTES reads
     "api/rules/match",

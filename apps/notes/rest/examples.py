@@ -1,6 +1,7 @@
 """Examples of the operations of notes."""
 
 from apps.core.schemas.examples import Example
+from apps.notes.domain.prompt import introduction
 from apps.notes.rest import compaction_examples
 from apps.notes.rest.conversation_examples import EXAMPLES as CONVERSATIONS
 
@@ -69,6 +70,9 @@ SEARCH = {
     "vectors_missing": 0,
 }
 
+BOUNDARY = "=====6c0f0d0b9f2f4c52a0c3f7c1d5b8e9a4====="
+PROMPT_TEXT = f"{introduction(BOUNDARY)}\n## Long-term Memory\n\n{BOUNDARY}\n{MAIN_TEXT}{BOUNDARY}\n"
+
 EXAMPLES = {
     "notes_search": Example(
         "Search the notes of a user",
@@ -108,6 +112,25 @@ EXAMPLES = {
         },
     ),
     **compaction_examples.EXAMPLES,
+    "notes_prompt": Example(
+        "Compose a prompt of notes",
+        after=("notes_main_append",),
+        body={**ANA, "message": "What does Ana drink?", "budget_tokens": 2000},
+        answer={
+            "text": PROMPT_TEXT,
+            "tokens": 108,
+            "sections": [
+                {
+                    "title": "Long-term Memory",
+                    "tokens": 37,
+                    "is_whole": True,
+                    "items": [{"path": "MEMORY.md", "first_line": 1, "last_line": 3, "memory_id": None}],
+                }
+            ],
+            "left_out": [],
+            "search": {"mode": "keyword", "reason": ""},
+        },
+    ),
     "notes_config_retrieve": Example("Show the settings of notes", query=ANA, answer=CONFIG),
     "notes_config_update": Example("Change settings of notes", body={**ANA, "flushThreshold": 0.8}, answer=CONFIG),
     "notes_config_partial_update": Example(

@@ -4,7 +4,7 @@ from datetime import date
 
 from django.urls import path, register_converter
 
-from apps.notes.rest import commands, config, notes, search
+from apps.notes.rest import commands, config, notes, prompt, search
 
 
 class DayConverter:
@@ -31,6 +31,7 @@ urlpatterns = [
     path("daily", notes.DailyListView.as_view(), name="notes-daily"),
     path("daily/entries", notes.DailyEntriesView.as_view(), name="notes-daily-entries"),
     path("daily/<day:day>", notes.DailyView.as_view(), name="notes-day"),
+    path("prompt", prompt.PromptView.as_view(), name="notes-prompt"),
     path("search", search.NoteSearchView.as_view(), name="notes-search"),
     path("status", search.NoteStatusView.as_view(), name="notes-status"),
     path("versions", notes.VersionsView.as_view(), name="notes-versions"),

@@ -1,0 +1,34 @@
+"""The prompt of notes over REST (spec 001, prompt)."""
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.core.domain.scope import Permission
+from apps.core.rest.views import HubView
+from apps.core.schemas.bodies import search_limit
+from apps.core.schemas.serializers import validate
+from apps.notes import selectors
+from apps.notes.schemas.prompt import PromptInput, PromptOutput, prompt_json
+
+
+class PromptView(HubView):
+    """Composes what a model is shown of a person's notes."""
+
+    needed_permission = Permission.READ
+    body_limit = staticmethod(search_limit)
+
+    @extend_schema(operation_id="notes_prompt", request=PromptInput, responses={200: PromptOutput})
+    def post(self, request: Request) -> Response:
+        """Compose MEMORY.md and what a search finds as a text for a system prompt, within a budget of tokens."""
+        data = validate(PromptInput, request.data)
+        composed = selectors.prompt_compose(
+            self.access,
+            data.get("user_id"),
+            data.get("message", ""),
+            budget=data["budget_tokens"],
+            limit=data["limit"],
+            include_daily=data["include_daily"],
+            include_memories=data["include_memories"],
+        )
+        return Response(prompt_json(composed))
