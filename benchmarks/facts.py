@@ -1,4 +1,4 @@
-"""Facts that patterns find in LoCoMo conversations, to be read by a person."""
+"""Facts that patterns find in LoCoMo conversations, to be read one by one."""
 
 import json
 import random

@@ -1,4 +1,4 @@
-"""Print what patterns find in conversations, for a person to read: docs/explain/benchmarks.md."""
+"""Print what patterns find in conversations, to be read one by one: docs/explain/benchmarks.md."""
 
 import time
 from pathlib import Path

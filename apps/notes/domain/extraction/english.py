@@ -167,7 +167,7 @@ class EnglishReader:
         for statement, (start, end) in zip(statements, spans, strict=True):
             clause = _LEAD.sub("", _BETWEEN.sub("", text[start:end]))
             begun = match(clause, statement.mood)
-            if begun and (not open_end or found[-1].pattern != begun.name or starts_anew(clause)):
+            if begun and (not open_end or found[-1].pattern != begun.name or has_own_subject(clause)):
                 found.append(self.make(clause, begun, corrects))
                 open_end = True
             elif open_end and statement.mood in (Mood.ASSERTION, Mood.PLAN) and not is_own_sentence(clause):
@@ -263,7 +263,7 @@ def extended(text: str, clause: str, end: int) -> str:
     return joined if len(joined) <= MAX_CONTENT_CHARS else ""
 
 
-def starts_anew(clause: str) -> bool:
+def has_own_subject(clause: str) -> bool:
     """Return whether a clause has its own subject of the first person."""
     return bool(re.match(r"(?:i|i'm|i've|my|we|we're|we've|our)\b", clause, re.IGNORECASE))
 
@@ -288,7 +288,7 @@ def pieces_of(text: str) -> list[str]:
         text = text[: asked.start()] if asked else text
     pieces, start = [], 0
     for found in _AND.finditer(text):
-        if has_verb(text[start : found.start()]):
+        if has_verb(text[start : found.start()].rpartition(", ")[2]):
             pieces.append(text[start : found.start()])
             start = found.end()
     return [piece for piece in (*pieces, text[start:]) if piece.strip()]

@@ -39,7 +39,6 @@ ABOUT = (
         rf"i(?:'m| am) (?:called|named) {_NAME}",
         rf"i go by {_NAME}",
         rf"(?:people|friends|everyone|everybody|my friends|most people) calls? me {_NAME}",
-        rf"i(?:'m| am) (?!I\b|OK\b|Ok\b){_NAME}(?: {_NAME})?(?:[.!,]|$| from | and i)",
     ),
     pattern(
         "age",
@@ -52,7 +51,7 @@ ABOUT = (
         r"|height|weight|shoe size|nationality|religion|anniversary|wedding anniversary)(?:'s| is"
         r"| are)\b (?!coming|soon|over|great|awesome)",
         rf"{_I}was born (?:in|on|and raised)\b",
-        r"i(?:'m| am) (?:\d[\d.,]* ?(?:cm|m|kg|lbs?|pounds|feet|foot|ft)|\d'\d)",
+        r"i(?:'m| am) (?:\d[\d.,]* ?(?:cm|m|kg|lbs?|pounds|feet|foot|ft)\b|\d'\d)",
     ),
     pattern(
         "home",
@@ -83,7 +82,8 @@ ABOUT = (
         0.85,
         rf"{_I}(?:worked (?=as|at|for|in\b)|(?:work|freelance|intern|interned|am employed"
         r"|was employed) )(?!it\b|that\b|this\b|out\b"
-        r"|on (?:it|that|this|my|the|a|an)\b|around|through|hard|well\b|better\b|like\b|perfectly|with (?:it"
+        r"|on (?:it|that|this|my|the(?! [\w ]{2,30}\bteam\b)|a|an)\b|around|through|hard|well\b"
+        r"|better\b|like\b|perfectly|with (?:it"
         r"|that|this|you)\b|fine|too)(?:as|at|for|in|with|from|on|part|full|remotely|nights|night|shifts"
         r"|freelance|four|five|three|two|\d+|mostly|mornings|weekends|a|the|to)\b",
         rf"i(?:'m| am|'ve been| have been) {ADVERBS}(?:working|employed|self-employed|a freelance"
@@ -183,6 +183,8 @@ ABOUT = (
         rf"{_I}(?:can't|cannot|don't|do not|mustn't|am not allowed to|not allowed to|avoid) (?:eat|drink"
         r"|tolerate|digest|smoke|eating|drinking) (?!it\b|that\b|this\b|a (?:clue|chance|lot|problem)|any"
         r"|much|the|time|anything)\S+",
+        rf"{_I}(?:can't|cannot|can not) (?:drive|see|hear|walk|run|swim|fly|taste|smell)\b (?:well "
+        r"|much )?(?:because|since|due|without|colou?rs?|at night|with|any ?more)",
         rf"{_I}(?:wear|need) (?:\w+ )?(?:glasses|contact lenses|contacts|a hearing aid|hearing aids|a wheelchair"
         r"|braces|insoles)\b",
         rf"{_I}(?:quit|stopped|gave up|have given up|given up) (?:smoking|drinking|alcohol|sugar|meat|coffee"
@@ -200,6 +202,7 @@ ABOUT = (
         rf")(?: (?!of\b|that\b|for\b|with\b)[\w'-]+){{0,4}} {THING_NOUN}\b(?! (?:problem|issue"
         r"|question|error|appointment|accident"
         r"|trouble|ride home))",
+        rf"{_I}use (?-i:[A-Z])[\w.+-]*(?: \w+)? (?:for|as|on|with|every|at|in|instead)\b",
         rf"{_I}(?:drive|own|ride) (?:an?|two|three|my) (?!{NO_BELONGING}\b)\S+",
         rf"{_OUR} (?:car|bike|laptop|phone|computer|house|apartment|flat|garden|camera|printer|guitar|piano"
         r"|motorbike|van|boat|desktop|work laptop|main computer|router|nas|server|keyboard|editor|ide|terminal"
@@ -225,6 +228,12 @@ ABOUT = (
         rf"{_IM}(?:fluent in|bilingual|trilingual|a native (?:speaker|\w+ speaker)|learning (?:to|how to) \w+"
         r"|learning (?-i:[A-Z])\w+|teaching myself)\b",
         rf"{_I}(?:program|code|develop|mostly (?:write|code|program)) (?:\w+ )?in (?-i:[A-Z])\w*",
+    ),
+    pattern(
+        "name",
+        Category.ABOUT,
+        0.8,
+        rf"i(?:'m| am) (?!I\b|OK\b|Ok\b){_NAME}(?: {_NAME})?(?:[.!,]|$| from | and i)",
     ),
     pattern(
         "habit",

@@ -75,6 +75,8 @@ PEOPLE = (
         r"|turns \d+|retired|married|graduated|grew up|was born|had a baby|became|joined|used to)\b(?:\W*$|,| (?!it\b"
         r"|that\b|this\b|me\b|you\b|them\b))\S*",
         rf"{_OUR} {PET},? {_NAME}\b,? \S+",
+        rf"{_OUR} {PET} (?:died|passed away|was put down|loves|hates|eats|sleeps|needs|has|only eats"
+        r"|weighs) (?!it\b|that\b|this\b)\S+",
         rf"{_OUR} {PET} (?:is|are|was) (?:an? |\d+ |\w+ years old|called|named|allergic|diabetic|deaf|blind|afraid)\S*",
         rf"{_KIN}(?: {_NAME})?'s (?:birthday|wedding|name|favou?rite \w+|phone number|number|email|house|company"
         r"|job|school) (?:is|are)\b (?!coming)",

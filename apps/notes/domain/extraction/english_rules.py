@@ -56,6 +56,9 @@ INSTRUCTIONS = (
         r"|and |so |but |i want you to |i need you to |i'd like you to |i would like you to |make sure (?:to"
         r"|you|that you) |be sure to |do |again, )*(?:please )?(?:always|never|under no circumstances"
         rf"|do not ever|don't ever) (?:please )?{_BASE_NOT}[a-z]+ \S",
+        r"(?:please |and |also )*stop (?:apologi[sz]ing|saying|using|adding|calling me|starting"
+        r"|ending|repeating|writing)\b"
+        r"(?!.*\b(?:here|this|that|it|now|above)\b).*",
         r"(?:please |kindly )?(?:no )?(?:more )?\w+ (?:emojis?|emoticons?|bullet points?|jargon|apologies"
         r"|disclaimers?) (?:ever|at all|any ?more|again)\b",
         moods=ASKED_FOR | {Mood.WISH},
@@ -114,6 +117,9 @@ INSTRUCTIONS = (
         r"(?:in (?:this|our) (?:project|repo|team|codebase),? )?we (?:always|never|only ever"
         r"|don't ever) (?!have been|been|had|wanted|thought|knew|seem|know|get to|go (?:to|on)|eat|have (?:so|a"
         r"|such|fun))\w+ \S",
+        r"the (?:api|backend|server|app|client|ui|build|ci|code|frontend|readme|changelog|tests"
+        r"|docs) (?:must|may never|has to|have to"
+        r"|should (?:always|never)) \w+ \S",
         r"(?:all|every|each|any|no) (?:new |public |open |of our |our |code |database |pull |api "
         r"|commit )*(?:endpoints?|functions?|tests?|commits?|messages|migrations?|pull requests?|requests?|prs?"
         r"|branch(?:es)?|tables?|modules?|files?|dates?|times?|answers?|repl(?:y|ies)|emails?|changes?"
@@ -159,10 +165,10 @@ DECISIONS = (
         0.8,
         r"(?:so |ok(?:ay)?,? |alright,? |right,? |then |and |yes,? |in that case,? |fine,? |great,? "
         r"|good,? )*let(?:'s| us) (?:just |then |definitely |all )?(?:go with|go for|use|stick with|stick to"
-        r"|settle on|settle for|standardi[sz]e on|switch to|move to|migrate to|keep (?!\w+ing\b|it\b"
-        r"|in\b|the (?:good|momentum|spirit))|drop|not use|not support"
+        r"|settle on|settle for|standardi[sz]e on|switch to|move to|migrate to|keep(?! \w+ing\b| it\b"
+        r"| in\b| the (?:good|momentum|spirit)\b)|drop|not use|not support"
         r"|adopt|choose|pick|call (?:it|the|this)|name (?:it|the|this)|host|deploy|ship|store|target|avoid"
-        r"|postpone|release|build (?:it|this|the \w+) (?:in|with|on))\b ?(?!it\b(?! [A-Z\"])|that\b"
+        r"|postpone|release|build (?:it|this|the \w+) (?:in|with|on))\b(?: |$)(?!it\b(?! [A-Z\"])|that\b"
         r"|this\b(?! (?:project|app|library|tool|package|repo) )|them\b|going\b|in touch|you\b|your\b"
         r"|the (?:first|second|third|last|former|latter|one|same|above|other)\b|option\b|these\b|those\b"
         r"|things\b|working\b|trying\b|a walk|each other|our\b|a (?:for|while|loop|regex|list|dict|simple"

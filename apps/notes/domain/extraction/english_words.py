@@ -39,7 +39,7 @@ PASSING = (
     r"|moron|believer|step|day|week|month"
     r"|minute|second|fraid|work in progress|firm believer|loss|million|hundred)\b"
 )
-# What somebody has for a while, or what is no thing.
+# What a person has for a while, or what is no thing.
 NO_BELONGING = (
     r"(?:question|problem|issue|idea|bug|meeting|feeling|headache|cold|task|file|list|function|class|variable"
     r"|script|table|column|error"
