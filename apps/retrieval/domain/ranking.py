@@ -51,7 +51,7 @@ class ScoredRows:
 
 def rank(
     query: SearchQuery,
-    scope: Scope,
+    scope: Scope | Sequence[Scope],
     vector: npt.NDArray[np.float32] | None,
     terms: Sequence[str],
     stores: Sequence[RowStore],
@@ -61,6 +61,7 @@ def rank(
 ) -> Ranking:
     """Return the best `query.top_k` of the rows in `scope`, ties broken by the newer one.
 
+    scope: of all stores, or one for each of them.
     vector: the query's unit vector, or None when similarity is not needed. terms: see `terms_of`; both are made
     before the stores are locked. costs: of the ways to the nearest rows.
     """
@@ -80,8 +81,7 @@ def rank_by_score(
 ) -> Ranking:
     """Return the same in the order of the scores, and which hits speak of one matter where the query asks for it.
 
-    After the best `query.top_k` come those that may be put before one of them. scope: of all stores, or one for each of
-    them; for other arguments see `rank`.
+    After the best `query.top_k` come those that may be put before one of them. Arguments: see `rank`.
     """
     scopes = [scope] * len(stores) if isinstance(scope, Scope) else scope
     visible = [visible_slots(store, one, now) for store, one in zip(stores, scopes, strict=True)]

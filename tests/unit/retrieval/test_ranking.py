@@ -114,7 +114,7 @@ def filled(docs: list[Doc]) -> RowStore:
     return index
 
 
-def search(shards: list[RowStore], scope: Scope | None = None, **fields: object) -> dict[int, float]:
+def search(shards: list[RowStore], scope: Scope | list[Scope] | None = None, **fields: object) -> dict[int, float]:
     query = SearchQuery(**{"top_k": 100, **fields})  # type: ignore[arg-type]
     vector = np.array([1, 0, 0, 0], dtype=np.float32)
     ranking = rank(query, scope or Scope("ana"), vector, terms_of(query), shards, NOW, HALF_LIVES)
@@ -184,6 +184,26 @@ def permuted(counts: tuple[tuple[str, ...], ...], number: int) -> list[tuple[str
 def test_two_shards_answer_as_one_when_sessions_are_not_split(docs: list[Doc], cut: int) -> None:
     docs = [replace(doc, session="") for doc in docs]
     assert search([filled(docs[:cut]), filled(docs[cut:])], query="fork") == search([filled(docs)], query="fork")
+
+
+@settings(max_examples=examples(100), deadline=None)
+@given(st.lists(documents, max_size=12), st.lists(documents, max_size=12), st.sampled_from(["", "p"]))
+def test_shards_of_which_each_has_a_scope_of_its_own_answer_as_naive_reference(
+    own: list[Doc], included: list[Doc], persona: str
+) -> None:
+    """Of one owner what one persona has, of the other everything, and the statistics of words over both."""
+    mine = {doc.id: doc for doc in own}
+    theirs = {
+        doc.id + 100: replace(doc, id=doc.id + 100, session=doc.session and f"of {doc.session}") for doc in included
+    }
+    stores = [filled(list(mine.values())), filled(list(theirs.values()))]
+    visible = [doc for doc in mine.values() if doc.active and doc.persona == persona]
+    visible += [doc for doc in theirs.values() if doc.active]
+    scopes = [Scope("ana", persona_id=persona), Scope()]
+    found = search(stores, scopes, query="fork chess", mode=SearchMode.KEYWORD)
+    expected = {key: score for key, score in naive_bm25(visible, "fork chess").items() if score > 0} if visible else {}
+    best = max(expected.values(), default=1.0)
+    assert found == {key: pytest.approx(score / best, abs=2e-6) for key, score in expected.items()}
 
 
 def test_arrays_are_packed_when_most_slots_are_dead() -> None:
