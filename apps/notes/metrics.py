@@ -11,3 +11,4 @@ SEARCH_SECONDS = Histogram(
 INDEX_FILES = Counter("memoryhub_notes_index_files", "Files of notes that the index has taken in.", ["outcome"])
 INDEX_REMADE = Counter("memoryhub_notes_index_remade", "Indexes of notes that were deleted and made again.", ["reason"])
 INDEX_VECTORS = Counter("memoryhub_notes_index_vectors", "Vectors made for chunks of notes.")
+COMPACTIONS = Counter("memoryhub_notes_compactions", "Compactions of MEMORY.md, by what became of them.", ["state"])

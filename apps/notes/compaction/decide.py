@@ -17,9 +17,11 @@ from apps.notes.domain.places import MAIN
 from apps.notes.files.changes import Desk, Note, NoteChangedError
 from apps.notes.files.lock import notes_lock
 from apps.notes.files.versions import text_of
+from apps.notes.metrics import COMPACTIONS
 from apps.notes.models import ChangeKind, Compaction, CompactionState, NoteVersion
 
 STALE = "compaction_stale"
+NEWER_DETAIL = "A newer draft has taken its place."
 STALE_DETAIL = "MEMORY.md has changed since the draft was made: ask for a new compaction."
 
 
@@ -94,7 +96,7 @@ def find(uuid: UUID) -> Compaction:
 def require(row: Compaction, *states: CompactionState) -> None:
     """Raise ConflictError for a compaction in another state."""
     if row.state == CompactionState.STALE and CompactionState.STALE not in states:
-        raise ConflictError(STALE_DETAIL, code="compaction_stale")
+        raise ConflictError(row.detail or STALE_DETAIL, code="compaction_stale")
     if row.state not in states:
         raise ConflictError(f"The compaction is {row.state}.", code="compaction_state")
 
@@ -120,6 +122,7 @@ def decided(row: Compaction, state: CompactionState, actor: str, now: datetime) 
     hold_users([row.user_id])
     row.state, row.decided_by, row.decided_at, row.code, row.detail = state, actor, now, "", ""
     row.save(update_fields=["state", "decided_by", "decided_at", "code", "detail"])
+    COMPACTIONS.labels(state.value).inc()
     return row
 
 

@@ -19,7 +19,7 @@ from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.randomness import RNG, SYSTEM_RNG
 from apps.core.steps import Step, no_step
 from apps.llm.domain.chat import ChatProvider
-from apps.notes.compaction.decide import compaction_apply
+from apps.notes.compaction.decide import NEWER_DETAIL, STALE, compaction_apply
 from apps.notes.domain.compaction.draft import (
     Draft,
     DraftAnswer,
@@ -34,6 +34,7 @@ from apps.notes.domain.text import digest
 from apps.notes.files.changes import note_read, require_utf8
 from apps.notes.files.config import config_of
 from apps.notes.gateway.ask import Asking, ModelUse, ask_model
+from apps.notes.metrics import COMPACTIONS
 from apps.notes.models import Compaction, CompactionState
 
 PURPOSE = "compact"
@@ -132,16 +133,20 @@ def end(
         fields["facts_after"] = count_facts(draft.text)
     fields["model_use"] = {} if use is None else use.as_json()
     update(row, state=state, drafted_at=utcnow(asking.clock), **fields)
+    COMPACTIONS.labels(state.value).inc()
 
 
 @transaction.atomic
 def update(row: Compaction, **fields: Any) -> None:
     """Write fields of a compaction that is under way. Of a user who was forgotten there is no row, and none is made.
 
-    Raises UserLockedError.
+    A new draft takes the place of those that wait. Raises UserLockedError.
     """
     hold_users([row.user_id])
-    Compaction.objects.filter(pk=row.pk, state=CompactionState.ASKED).update(**fields)
+    is_there = Compaction.objects.filter(pk=row.pk, state=CompactionState.ASKED).update(**fields)
+    if is_there and fields.get("state") == CompactionState.DRAFTED:
+        former = Compaction.objects.filter(user_id=row.user_id, state=CompactionState.DRAFTED).exclude(pk=row.pk)
+        former.update(state=CompactionState.STALE, code=STALE, detail=NEWER_DETAIL)
 
 
 def apply_by_setting(row: Compaction, clock: Clock) -> Compaction:

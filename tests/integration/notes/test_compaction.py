@@ -326,6 +326,15 @@ def test_undo_of_text_that_has_changed_since_says_what_to_restore():
     assert "Ana rows." in written()
 
 
+def test_newer_draft_takes_the_place_of_one_that_waits():
+    first, second = run(answer()), run(answer())
+    with pytest.raises(ConflictError) as refused:
+        compaction_apply(first.uuid, actor="key:app")
+    assert (code(refused), refused.value.detail) == ("compaction_stale", "A newer draft has taken its place.")
+    assert compaction_apply(second.uuid, actor="key:app").state == CompactionState.APPLIED
+    assert Compaction.objects.get(pk=first.pk).state == CompactionState.STALE
+
+
 def test_discarded_draft_is_not_applied():
     row = run(answer())
     compaction_discard(row.uuid, actor="key:app")

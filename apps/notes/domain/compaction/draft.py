@@ -129,12 +129,11 @@ class Draft:
 class LastCompaction:
     """The last compaction of a text. digests: of the text that was read, and of the one that was written.
 
-    facts: how many the text had afterwards. waits: its draft waits for a person.
+    facts: how many the text had afterwards.
     """
 
     digests: frozenset[str]
     facts: int
-    waits: bool = False
 
 
 def count_facts(text: bytes) -> int:
