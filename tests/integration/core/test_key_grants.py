@@ -167,7 +167,7 @@ def test_grants_of_one_who_is_forgotten_end_and_the_keys_go_on(operator: Api) ->
     assert list(store.forget(TEAM)) == [1]
     assert key_get(key).reads == ["ben"]  # type: ignore[arg-type]
     assert (store.count(TEAM), list(store.find(TEAM)), list(store.forget(TEAM))) == (0, [], [])
-    memory = api_for(Scope()).save("Somebody else took the id", user_id=TEAM)
+    memory = api_for(Scope()).save("Another owner has the id now", user_id=TEAM)
     assert api.get(f"{MEMORIES}/{memory['id']}").status_code == 404
 
 
