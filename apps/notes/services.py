@@ -34,6 +34,7 @@ from apps.notes.index.upkeep import (
     indexes_look,
     refresh_after_write,
     start_notes_watch,
+    vectors_fill,
 )
 from apps.notes.models import Compaction, CompactionState, NoteVersion
 from apps.notes.selectors import compaction_get, version_get
@@ -66,6 +67,7 @@ __all__ = [
     "runs_continue",
     "session_delete",
     "start_notes_watch",
+    "vectors_fill",
 ]
 
 

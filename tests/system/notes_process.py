@@ -32,15 +32,20 @@ def begin(work: Any, *arguments: Any) -> multiprocessing.process.BaseProcess:
     """Start a process that does something with the notes of this one."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([__name__])
-    place = (str(connection.settings_dict["NAME"]), str(settings.NOTES_DIR), str(settings.NOTES_LOCKS_DIR))
+    place = (
+        str(connection.settings_dict["NAME"]),
+        str(settings.NOTES_DIR),
+        str(settings.NOTES_LOCKS_DIR),
+        str(settings.NOTES_INDEX_DIR),
+    )
     process = context.Process(target=_run, args=(place, work, arguments), daemon=True)
     process.start()
     return process
 
 
-def _run(place: tuple[str, str, str], work: Any, arguments: tuple[Any, ...]) -> None:
+def _run(place: tuple[str, ...], work: Any, arguments: tuple[Any, ...]) -> None:
     connection.settings_dict["NAME"] = place[0]
-    settings.NOTES_DIR, settings.NOTES_LOCKS_DIR = Path(place[1]), Path(place[2])
+    settings.NOTES_DIR, settings.NOTES_LOCKS_DIR, settings.NOTES_INDEX_DIR = (Path(each) for each in place[1:])
     work(*arguments)
 
 

@@ -60,6 +60,7 @@ CREATE TABLE chunks (
 ) WITHOUT ROWID;
 CREATE INDEX chunks_by_text ON chunks (text_id);
 CREATE TABLE vectors (text_id INTEGER PRIMARY KEY, vector BLOB NOT NULL);
+CREATE TABLE signs (text_id INTEGER PRIMARY KEY, bits BLOB NOT NULL);
 CREATE TABLE facts (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE VIRTUAL TABLE words USING fts5 (
     text, heading, content = '', contentless_delete = 1, tokenize = "{_TOKENIZER}"

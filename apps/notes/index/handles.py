@@ -21,7 +21,8 @@ from apps.notes.index.vectors import prepare_vectors
 
 # A process keeps the connections of so many users.
 MAX_INDEXES = 64
-_TRIES = 4
+# How often a damaged index is made again, and a file that changes during a search taken in.
+TRIES = 4
 
 
 class NoteIndex:
@@ -45,6 +46,8 @@ class NoteIndex:
             yield None
             return
         with self.database.connection() as connection:
+            if get_fact(connection, "made") != self._looked:
+                raise IndexDamagedError
             yield connection
 
     def refresh(self, *, everything: bool = False, step: Step = no_step, progress: Progress | None = None) -> bool:
@@ -52,7 +55,7 @@ class NoteIndex:
 
         everything: compare all files, also where the kernel has reported no change. Raises UnavailableError.
         """
-        for _ in range(_TRIES):
+        for _ in range(TRIES):
             with contextlib.suppress(IndexDamagedError), self._lock:
                 return self._refresh(everything, step, progress)
         raise UnavailableError("The index of the notes is damaged again and again.", retry_after=60)
@@ -78,7 +81,7 @@ class NoteIndex:
             with self.database.connection() as connection:
                 made = get_fact(connection, "made")
                 if paths is None or everything or made != self._looked:
-                    self._looked = ""
+                    self._looked = "" if made != self._looked else made
                     look(connection, folder, time.time(), step, progress)
                     self._looked = made
                 elif paths:

@@ -197,7 +197,7 @@ def add_texts(connection: apsw.Connection, notes: Iterable[list[Digested]], step
         "INSERT INTO words (rowid, text, heading) VALUES (?, ?, ?)",
         [(text_id, words_in(chunk.text), words_in(chunk.heading)) for text_id, (_, chunk) in numbered],
     )
-    count_texts(connection, len(numbered))
+    count(connection, "texts", len(numbered))
     return ids | {digest: text_id for text_id, (digest, _) in numbered}
 
 
@@ -213,12 +213,15 @@ def remove_unused(connection: apsw.Connection, texts: Iterable[int]) -> None:
         for text_id in texts
         if not connection.execute("SELECT EXISTS (SELECT 1 FROM chunks WHERE text_id = ?)", (text_id,)).get
     ]
-    for table, key in (("words", "rowid"), ("vectors", "text_id"), ("texts", "id")):
+    before = connection.total_changes()
+    connection.executemany("DELETE FROM vectors WHERE text_id = ?", unused)
+    count(connection, "vectors", before - connection.total_changes())
+    for table, key in (("words", "rowid"), ("signs", "text_id"), ("texts", "id")):
         connection.executemany(f"DELETE FROM {table} WHERE {key} = ?", unused)  # noqa: S608
-    count_texts(connection, -len(unused))
+    count(connection, "texts", -len(unused))
 
 
-def count_texts(connection: apsw.Connection, more: int) -> None:
-    """Note that there are more texts than before, or less; counting them would read them all."""
+def count(connection: apsw.Connection, table: str, more: int) -> None:
+    """Note that a table has more rows than before, or less; counting them would read them all."""
     if more:
-        set_fact(connection, "texts", (get_fact(connection, "texts") or 0) + more)
+        set_fact(connection, table, (get_fact(connection, table) or 0) + more)

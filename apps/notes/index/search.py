@@ -1,37 +1,54 @@
 """Searching an index: the best texts by words and vectors, and where they are in the files as these are now."""
 
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 import apsw
 
 from apps.core.domain.errors import UnavailableError
+from apps.llm.domain.embedder import EmbeddingError
 from apps.notes.domain.search import (
     NoteHit,
     NoteSearch,
     NoteSearchMode,
     best_bm25,
     bm25_score,
+    hybrid_score,
+    vector_score,
 )
 from apps.notes.files.folder import Folder
 from apps.notes.index.database import IndexDamagedError, get_fact
 from apps.notes.index.disk import Stamp, stamp_now
-from apps.notes.index.handles import NoteIndex
+from apps.notes.index.handles import TRIES, NoteIndex
+from apps.notes.index.vectors import (
+    Vector,
+    cosines,
+    embed,
+    fill_vectors,
+    nearest,
+    vectors_made,
+    vectors_missing,
+    vectors_problem,
+)
 from apps.retrieval.domain.text.terms import query_terms
 
 # Of a longer question only the first words are searched for.
 MAX_TERMS = 64
-# A file that changes during a search is taken in again; after so many times its hits are left out.
-_TRIES = 4
+# So many texts by vectors, and as many by words, are put into one order; at least MIN_CANDIDATES.
+CANDIDATES_PER_HIT, MIN_CANDIDATES = 4, 50
+# A search makes the vectors of so many texts that have none; the watching process makes the rest.
+FILLED_BY_SEARCH = 16
+NO_VECTORS = "no vectors have been made yet"
 
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """The scores of a text. bm25: None where no words are compared."""
+    """The scores of a text. vector: None where it has no vector, or vectors are not used."""
 
     score: float
     vector: float | None
-    bm25: float | None
+    bm25: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,52 +59,106 @@ class Located:
     stamp: Stamp
 
 
+@dataclass(frozen=True)
+class Question:
+    """What is searched for. vector: None where only words are compared, for a `reason`."""
+
+    words: tuple[str, ...]
+    vector: Vector | None
+    reason: str
+    limit: int
+
+    @property
+    def candidates(self) -> int:
+        """Return how many texts of each kind are compared."""
+        return max(CANDIDATES_PER_HIT * self.limit, MIN_CANDIDATES)
+
+
 def search(index: NoteIndex, query: str, limit: int) -> NoteSearch:
     """Return the best hits of an index that is up to date. Raises UnavailableError."""
-    for attempt in range(_TRIES):
+    question: Question | None = None
+    for attempt in range(TRIES):
         try:
+            if not index.refresh():
+                return NoteSearch((), NoteSearchMode.KEYWORD)
+            question = question or ask(index, query, limit)
             with index.current() as connection:
                 if connection is None:
                     return NoteSearch((), NoteSearchMode.KEYWORD)
-                found, answer = search_once(connection, query, limit)
+                found, answer = search_once(connection, question)
+            stale = stale_paths(index.place.folder, found)
+            if stale and attempt < TRIES - 1:
+                # They have changed since the kernel was asked, or without its notice.
+                index.take_in(stale)
+                continue
         except IndexDamagedError:
-            continue
-        stale = stale_paths(index.place.folder, found)
-        if stale and attempt < _TRIES - 1:
-            try_take_in(index, stale)
             continue
         hits = tuple(each.hit for each in found if each.hit.path not in stale)
         return NoteSearch(hits, answer.mode, answer.reason, answer.vectors_missing)
     raise UnavailableError("The index of the notes is damaged again and again.", retry_after=60)
 
 
-def try_take_in(index: NoteIndex, paths: set[str]) -> None:
-    """Take in files that have changed since the kernel was asked, or without its notice."""
-    try:
-        index.take_in(paths)
-    except IndexDamagedError:
-        return
+def ask(index: NoteIndex, query: str, limit: int) -> Question:
+    """Return the question to an index, with its vector where vectors are used, and make some that are missing."""
+    words, reason, vector = tuple(query_terms(query)[:MAX_TERMS]), vectors_problem(), None
+    if not reason:
+        try:
+            fill_vectors(index.database, FILLED_BY_SEARCH)
+            vector = embed([query])[0]
+        except EmbeddingError:
+            reason = vectors_problem()
+    return Question(words, vector, reason, limit)
 
 
-def search_once(connection: apsw.Connection, query: str, limit: int) -> tuple[list[Located], NoteSearch]:
+def search_once(connection: apsw.Connection, question: Question) -> tuple[list[Located], NoteSearch]:
     """Return the best hits of one state of the index."""
     connection.execute("BEGIN")
     try:
-        words = search_words(connection, query, limit)
-        scores = {text: Scores(score, None, score) for text, score in words.items()}
-        return locate(connection, scores, limit), NoteSearch((), NoteSearchMode.KEYWORD)
+        if question.vector is None:
+            words = search_words(connection, question.words, question.limit)
+            scores = {text: Scores(score, None, score) for text, score in words.items()}
+            return locate(connection, scores, question.limit), NoteSearch((), NoteSearchMode.KEYWORD, question.reason)
+        missing = vectors_missing(connection)
+        scores = search_both(connection, question, question.vector)
+        has_vectors = vectors_made(connection) > 0
+        mode = NoteSearchMode.HYBRID if has_vectors else NoteSearchMode.KEYWORD
+        reason = "" if has_vectors else NO_VECTORS
+        return locate(connection, scores, question.limit), NoteSearch((), mode, reason, missing)
     finally:
         connection.execute("COMMIT")
 
 
-def search_words(connection: apsw.Connection, query: str, limit: int) -> dict[int, float]:
-    """Return the BM25 scores of the best texts, by their ids."""
-    words = query_terms(query)[:MAX_TERMS]
-    if not words:
+def search_both(connection: apsw.Connection, question: Question, vector: Vector) -> dict[int, Scores]:
+    """Return the scores of the best texts by vectors and words together (spec 001, hybrid search)."""
+    near = nearest(connection, vector, question.candidates) if vectors_made(connection) else {}
+    words = search_words(connection, question.words, question.candidates)
+    near |= cosines(connection, vector, words.keys() - near.keys()) if near else {}
+    vectors = {text: vector_score(cosine) for text, cosine in near.items()}
+    texts = vectors.keys() | words.keys()
+    if len(words) >= question.candidates:
+        # There are more texts with these words. A text among them has at most the score of the last one here.
+        least = min(words.values())
+        sure = sorted((hybrid_score(vectors.get(text), words.get(text, 0.0)) for text in texts), reverse=True)
+        bar = sure[: question.limit][-1]
+        unsure = [text for text in texts - words.keys() if hybrid_score(vectors.get(text), least) >= bar]
+        words |= search_words(connection, question.words, question.candidates, among=unsure)
+    return {
+        text: Scores(hybrid_score(vectors.get(text), words.get(text, 0.0)), vectors.get(text), words.get(text, 0.0))
+        for text in texts
+    }
+
+
+def search_words(
+    connection: apsw.Connection, words: Collection[str], limit: int, among: Collection[int] | None = None
+) -> dict[int, float]:
+    """Return the BM25 scores of the best texts by their ids; of all, or among some."""
+    if not words or (among is not None and not among):
         return {}
     best = best_bm25(get_fact(connection, "texts") or 0, frequencies(connection, words))
+    chosen = "" if among is None else "AND rowid IN (SELECT value FROM json_each(?3))"
     found = connection.execute(
-        "SELECT rowid, rank FROM words WHERE words MATCH ? ORDER BY rank LIMIT ?", (any_of(words), limit)
+        f"SELECT rowid, rank FROM words WHERE words MATCH ?1 {chosen} ORDER BY rank LIMIT ?2",  # noqa: S608
+        (any_of(words), limit, *([] if among is None else [json.dumps(list(among))])),
     )
     return {text: bm25_score(-rank, best) for text, rank in found}
 
@@ -109,7 +180,7 @@ def locate(connection: apsw.Connection, scores: Mapping[int, Scores], limit: int
     """Return where the best texts are: newer ones first among equals, and one that occurs often in its last files."""
     found: list[Located] = []
     for text_id, each in sorted(scores.items(), key=lambda item: (item[1].score, item[0]), reverse=True):
-        if len(found) >= limit:
+        if len(found) >= limit or each.score <= 0:
             break
         rows = connection.execute(
             "SELECT path, first_line, last_line, heading, text, size, mtime_ns, ctime_ns, inode FROM chunks "

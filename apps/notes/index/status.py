@@ -13,7 +13,7 @@ from apps.notes.index.watch import is_watching
 
 @dataclass(frozen=True, slots=True)
 class NoteIndexStatus:
-    """An index as it was at its last refresh. reason: why vectors are not used; empty where they are.
+    """An index that is up to its files. reason: why vectors are not used; empty where they are.
 
     skipped: how many files are left out, by the reason. is_watched: whether a process of the hub watches the files.
     """
@@ -29,11 +29,11 @@ class NoteIndexStatus:
 
 
 def status_of(index: NoteIndex) -> NoteIndexStatus:
-    """Return the status of an index. Raises UnavailableError."""
+    """Return the status of an index, after it was brought up to the files. Raises UnavailableError."""
     reason = vectors_problem()
     mode = NoteSearchMode.KEYWORD if reason else NoteSearchMode.HYBRID
     is_watched = is_watching()
-    if not index.place.database.exists():
+    if not index.refresh():
         return NoteIndexStatus(mode, reason, is_watched)
     try:
         with index.database.connection() as connection:

@@ -12,6 +12,7 @@ from apps.notes.files.watch import find_users
 from apps.notes.index.handles import index_of
 from apps.notes.index.places import place_of
 from apps.notes.index.refresh import Progress
+from apps.notes.index.vectors import fill_vectors
 from apps.notes.index.watch import NotesWatcher
 
 logger = logging.getLogger(__name__)
@@ -79,6 +80,11 @@ def index_rebuild(user_id: str, *, step: Step = no_step, progress: Progress | No
     index = index_of(place_of(user_id))
     index.delete()
     index.refresh(everything=True, step=step, progress=progress)
+
+
+def vectors_fill(user_id: str, most: int) -> int:
+    """Make the vectors of at most so many texts of a user that have none; return how many. Raises EmbeddingError."""
+    return fill_vectors(index_of(place_of(user_id)).database, most)
 
 
 def index_forget(user_id: str) -> None:

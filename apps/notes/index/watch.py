@@ -8,6 +8,7 @@ import contextlib
 import fcntl
 import logging
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,16 +18,21 @@ from django.db import connection
 from watchfiles import Change, watch
 
 from apps.core.domain.errors import MemoryHubError
+from apps.llm.domain.embedder import EmbeddingError
 from apps.notes.files.watch import find_users
+from apps.notes.index.database import IndexDamagedError
 from apps.notes.index.disk import has_note_name
 from apps.notes.index.handles import index_of
 from apps.notes.index.places import IndexPlace, place_of, place_of_path
+from apps.notes.index.vectors import fill_vectors, vectors_problem
 
 logger = logging.getLogger(__name__)
 # Changes are taken in when there is none for a moment, and at the latest after DEBOUNCE_MS (spec 001).
 DEBOUNCE_MS, QUIET_MS = 1_500, 500
 # While nothing changes: how often missing vectors are made, and the lock is tried.
 IDLE_MS = 1_000
+# Vectors are made by so many, for so long between two looks at changes.
+FILLED_AT_ONCE, FILL_SECONDS = 16, 0.5
 
 
 class NotesWatcher:
@@ -81,11 +87,25 @@ class NotesWatcher:
                 self._refresh([place_of(user) for user in find_users()])
                 connection.close()
             self._refresh(places_of({path for _, path in changed}))
+            self._fill()
 
     def _refresh(self, places: list[IndexPlace]) -> None:
         for place in places:
             with contextlib.suppress(MemoryHubError):
-                index_of(place).refresh()
+                if index_of(place).refresh():
+                    self._unfinished[place.database] = place
+
+    def _fill(self) -> None:
+        """Make some of the missing vectors, of one user after the other, as long as nothing else is to be done."""
+        if not self._unfinished or vectors_problem():
+            return
+        path, place = self._unfinished.popitem(last=False)
+        end = time.monotonic() + FILL_SECONDS
+        with contextlib.suppress(MemoryHubError, EmbeddingError, IndexDamagedError):
+            while place.database.exists() and fill_vectors(index_of(place).database, FILLED_AT_ONCE):
+                if time.monotonic() > end:
+                    self._unfinished[path] = place
+                    return
 
 
 def is_of_interest(_change: Change, path: str) -> bool:

@@ -59,14 +59,14 @@ SEARCH = {
             "last_line": 3,
             "heading": "Preferences",
             "text": "- Ana likes green tea.",
-            "score": 0.512,
-            "vector_score": None,
-            "bm25_score": 0.512,
+            "score": 0.566,
+            "vector_score": 0.612,
+            "bm25_score": 0.459,
         }
     ],
     "count": 1,
-    "mode": "keyword",
-    "reason": "MEMORYHUB_NOTES_SEARCH is keyword",
+    "mode": "hybrid",
+    "reason": "",
     "vectors_missing": 0,
 }
 
@@ -85,8 +85,8 @@ EXAMPLES = {
         after=("notes_main_append",),
         query=ANA,
         answer={
-            "mode": "keyword",
-            "reason": "MEMORYHUB_NOTES_SEARCH is keyword",
+            "mode": "hybrid",
+            "reason": "",
             "is_watched": False,
             "files": 12,
             "chunks": 140,
@@ -128,7 +128,7 @@ EXAMPLES = {
                 }
             ],
             "left_out": [],
-            "search": {"mode": "keyword", "reason": ""},
+            "search": {"mode": "hybrid", "reason": ""},
         },
     ),
     "notes_config_retrieve": Example("Show the settings of notes", query=ANA, answer=CONFIG),

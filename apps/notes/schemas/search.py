@@ -52,7 +52,7 @@ class NoteSearchOutput(TypedDict):
 
 
 class NoteStatusOutput(TypedDict):
-    """The index of a user's notes, as it was at its last refresh."""
+    """The index of a user's notes, as the files are now."""
 
     mode: Annotated[str, serializers.ChoiceField(choices=MODES)]
     reason: Annotated[str, "Why vectors are not used; empty where they are."]

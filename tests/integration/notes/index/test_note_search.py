@@ -2,6 +2,7 @@
 
 import os
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -25,6 +26,12 @@ def ana(notes_dir):
     folder = notes_dir / "users" / "ana"
     (folder / "daily").mkdir(parents=True)
     return folder
+
+
+@pytest.fixture(autouse=True)
+def words_only(settings):
+    """Search by words only, so that what has none of them is no result."""
+    settings.MEMORYHUB = replace(settings.MEMORYHUB, notes_search="keyword")
 
 
 def find(query, user="ana", limit=10):
@@ -74,8 +81,6 @@ def test_users_are_isolated(ana, notes_dir):
 
 
 def test_default_user_does_not_see_the_notes_of_others(ana, notes_dir, settings):
-    from dataclasses import replace
-
     settings.MEMORYHUB = replace(settings.MEMORYHUB, default_user="operator")
     (ana / "MEMORY.md").write_text("- tea\n")
     (notes_dir / "MEMORY.md").write_text("- green tea\n")

@@ -1,0 +1,176 @@
+"""Vectors beside words (spec 001, vector search): their scores, what is missing, and searching without them."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from apps.core.domain.scope import system_access
+from apps.llm.domain.embedder import EmbeddingSpaceId, EmbeddingUnavailableError
+from apps.llm.embedding.embedder import embed_texts
+from apps.llm.services import get_embedder
+from apps.notes.index import search, vectors
+from apps.notes.index.handles import index_of
+from apps.notes.index.places import place_of
+from apps.notes.index.vectors import fill_vectors
+from apps.notes.selectors import index_status, notes_search
+from apps.notes.services import index_refresh
+
+pytestmark = pytest.mark.django_db
+ACCESS = system_access("test")
+
+
+@pytest.fixture
+def ana(notes_dir):
+    """The folder of ana's notes."""
+    folder = notes_dir / "users" / "ana"
+    (folder / "daily").mkdir(parents=True)
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def fresh_extension():
+    """Try to load the extension anew in each test."""
+    vectors.reset_extension()
+    yield
+    vectors.reset_extension()
+
+
+def find(query, limit=10):
+    return notes_search(ACCESS, "ana", query, limit=limit)
+
+
+def write(folder, count, words="tea rice boat garden"):
+    kinds = words.split()
+    for number in range(count):
+        (folder / f"{number}.md").write_text(f"- {kinds[number % len(kinds)]} number {number} of the list\n")
+
+
+def test_hybrid_search_adds_the_scores_of_vectors_and_words(ana):
+    """Spec 001, 混合搜尋: 0.7 x vector + 0.3 x BM25 where vectors have been made."""
+    write(ana, 12)
+    (ana / "MEMORY.md").write_text("## Drinks\n\n- green tea in the morning\n")
+    found = find("tea in the morning", limit=13)
+    assert (found.mode, found.reason, found.vectors_missing) == ("hybrid", "", 0)
+    query = embed_texts(["tea in the morning"])[0]
+    for hit in found.hits:
+        cosine = float(embed_texts([f"{hit.heading}\n{hit.text}" if hit.heading else hit.text])[0] @ query)
+        assert hit.vector_score == pytest.approx(max(cosine, 0), abs=0.005)
+        assert hit.score == pytest.approx(0.7 * hit.vector_score + 0.3 * hit.bm25_score, abs=1e-6)
+        assert 0 <= hit.bm25_score <= 1
+    assert [hit.score for hit in found.hits] == sorted((hit.score for hit in found.hits), reverse=True)
+    assert found.hits[0].path == "MEMORY.md"
+
+
+def test_signs_find_the_same_as_all_numbers(ana, monkeypatch):
+    write(ana, 300)
+    index_refresh("ana")
+    while fill_vectors(index_of(place_of("ana")).database, 100):
+        pass
+    exact = find("rice number 77 of the list", limit=5)
+    monkeypatch.setattr(vectors, "EXACT_ROWS", 0)
+    by_signs = find("rice number 77 of the list", limit=5)
+    assert exact.hits[0] == by_signs.hits[0]
+    assert exact.hits[0].path == "77.md"
+    assert len({hit.path for hit in exact.hits} & {hit.path for hit in by_signs.hits}) >= 3
+
+
+def test_many_texts_with_a_word_have_the_scores_that_they_have_alone(ana, monkeypatch):
+    write(ana, 120, "tea")
+    index_refresh("ana")
+    while fill_vectors(index_of(place_of("ana")).database, 100):
+        pass
+    everything = {hit.path: hit for hit in find("tea number 5", limit=120).hits}
+    monkeypatch.setattr(search, "MIN_CANDIDATES", 3)
+    monkeypatch.setattr(search, "CANDIDATES_PER_HIT", 1)
+    for hit in find("tea number 5", limit=3).hits:
+        assert hit == everything[hit.path]
+
+
+@pytest.mark.parametrize("way", ["extension", "setting"])
+def test_fallback_when_sqlite_vec_is_not_available(ana, monkeypatch, settings, way):
+    """Spec 001, sqlite-vec 不可用時 fallback: pure FTS5 with BM25, and the status says why."""
+    write(ana, 8)
+    assert find("tea").mode == "hybrid"
+    if way == "extension":
+        import sqlite_vec
+
+        monkeypatch.setattr(sqlite_vec, "loadable_path", lambda: "/nonexistent/vec0")
+        vectors.reset_extension()
+    else:
+        settings.MEMORYHUB = replace(settings.MEMORYHUB, notes_search="keyword")
+    from apps.notes.index.handles import indexes_close
+
+    indexes_close()
+    found = find("tea")
+    assert found.mode == "keyword"
+    assert ("sqlite-vec" if way == "extension" else "MEMORYHUB_NOTES_SEARCH") in found.reason
+    assert {hit.path for hit in found.hits} == {"0.md", "4.md"}
+    assert all(hit.vector_score is None and hit.score == hit.bm25_score for hit in found.hits)
+    status = index_status(ACCESS, "ana")
+    assert (status.mode, status.reason) == ("keyword", found.reason)
+    (ana / "0.md").write_text("- changed\n")
+    assert {hit.path for hit in find("tea").hits} == {"4.md"}
+
+
+def test_fallback_when_the_embedder_does_not_answer(ana, monkeypatch):
+    write(ana, 8)
+    assert find("tea").mode == "hybrid"
+    calls = []
+
+    def fail(texts):
+        calls.append(texts)
+        raise EmbeddingUnavailableError("no answer", retryable=True)
+
+    monkeypatch.setattr(vectors, "embed_texts", fail)
+    for _ in range(3):
+        found = find("tea")
+        assert (found.mode, {hit.path for hit in found.hits}) == ("keyword", {"0.md", "4.md"})
+        assert "embedder" in found.reason
+    assert len(calls) == 1, "the embedder has a pause"
+
+
+def test_missing_vectors_are_counted_and_texts_without_one_are_found_by_words(ana, monkeypatch):
+    monkeypatch.setattr(search, "FILLED_BY_SEARCH", 4)
+    write(ana, 12)
+    found = find("boat", limit=50)
+    assert found.vectors_missing == 8
+    without = [hit for hit in found.hits if hit.vector_score is None]
+    assert without
+    assert all(hit.score == hit.bm25_score > 0 for hit in without)
+    assert [find("boat").vectors_missing for _ in range(3)] == [4, 0, 0]
+    assert index_status(ACCESS, "ana").vectors_missing == 0
+
+
+def test_unchanged_and_moved_texts_keep_their_vectors(ana, monkeypatch):
+    write(ana, 6)
+    find("tea")
+    embedded = []
+    monkeypatch.setattr(vectors, "embed_texts", lambda texts: embedded.extend(texts) or embed_texts(texts))
+    (ana / "1.md").rename(ana / "daily" / "moved.md")
+    (ana / "0.md").write_text("\n\n" + (ana / "0.md").read_text())
+    (ana / "2.md").write_text("- something new\n")
+    find("corn")
+    assert embedded == ["- something new", "corn"]
+    with index_of(place_of("ana")).database.connection() as connection:
+        for table in ("vectors", "signs", "texts"):
+            assert connection.execute(f"SELECT count(*) FROM {table}").get == 6
+        assert vectors.vectors_made(connection) == 6
+
+
+def test_vectors_of_another_space_are_not_mixed(ana, monkeypatch):
+    write(ana, 6)
+    assert find("tea").mode == "hybrid"
+
+    class Other:
+        space = EmbeddingSpaceId("other", 16)
+
+    monkeypatch.setattr(vectors, "get_embedder", lambda: Other)
+    monkeypatch.setattr(vectors, "embed_texts", lambda texts: np.eye(16, dtype=np.float32)[: len(texts)])
+    found = find("tea")
+    assert (found.mode, found.vectors_missing) == ("hybrid", 0)
+    with index_of(place_of("ana")).database.connection() as connection:
+        assert {len(vector) for (vector,) in connection.execute("SELECT vector FROM vectors")} == {16}
+    monkeypatch.setattr(vectors, "get_embedder", get_embedder)
+    monkeypatch.setattr(vectors, "embed_texts", embed_texts)
+    assert find("tea").hits[0].vector_score > 0
