@@ -20,6 +20,7 @@ from apps.core.domain.scope import Permission, Scope, system_access
 from apps.core.models import ApiKey
 from apps.core.services import key_create
 from apps.llm.models import CallOutcome, ModelCall
+from apps.notes.models import Compaction
 from apps.rules.services import rule_register
 from apps.semantic.conflicts.receipts import record_as_json, scope_columns
 from apps.semantic.domain.memory import MemoryDraft
@@ -64,6 +65,8 @@ def fill(user: str, word: str, *, archive: Timeline) -> None:
     Ingestion.objects.create(user_id=user, event_id=memories[0].uuid, content=word, created_at=now, next_try_at=now)
     BridgeAudit.objects.create(user_id=user, at=now, action="kept", event_ids=[], reason="manual", actor="test")
     Consolidation.objects.create(name=f"of {user}", user_id=user)
+    facts = [{"text": word, "action": "kept"}]
+    Compaction.objects.create(user_id=user, actor="test", state="drafted", facts=facts, created_at=now)
     ModelCall.objects.create(
         actor="judge", user_id=user, purpose="judge", latency_ms=1, outcome=CallOutcome.SUCCEEDED,
         started_at=now, prompt=word, answer=word,
