@@ -1,7 +1,7 @@
 """Runs of extraction in the worker: one at a time for each user, continued wherever a process died.
 
 The outcome of each step is stored before the next one begins. A run whose worker died is marked as running, and the
-lock of its user, which the database released with the connection, says that nobody works on it.
+lock of its user, which the database released with the connection, says that no one works on it.
 """
 
 import logging

@@ -35,7 +35,7 @@ def fact_undo(*, access: Access, uuid: UUID, clock: Clock = SYSTEM_CLOCK) -> Ext
     fact = fact_get(access, uuid)
     owner_to_write(access, fact.user_id)
     with fact_lock(fact.pk):
-        fact.refresh_from_db()
+        fact = fact_get(access, uuid)  # as it is now: another call may have undone it, or forgotten its person
         if fact.state == FactState.UNDONE:
             return fact
         if fact.state != FactState.APPLIED:

@@ -16,11 +16,15 @@ from django_q.models import OrmQ, Task
 from django_q.tasks import async_task
 
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
-from apps.core.domain.scope import Permission, Scope, system_access
+from apps.core.domain.scope import Access, Permission, Scope, system_access
 from apps.core.models import ApiKey
 from apps.core.services import key_create
 from apps.llm.models import CallOutcome, ModelCall
-from apps.notes.models import Compaction
+from apps.notes.conversations.events import EventDraft
+from apps.notes.conversations.messages import MessageDraft
+from apps.notes.domain.conversation import EventType
+from apps.notes.models import Compaction, ExtractedFact
+from apps.notes.services import event_add, messages_add
 from apps.rules.services import rule_register
 from apps.semantic.conflicts.receipts import record_as_json, scope_columns
 from apps.semantic.domain.memory import MemoryDraft
@@ -71,6 +75,7 @@ def fill(user: str, word: str, *, archive: Timeline) -> None:
         actor="judge", user_id=user, purpose="judge", latency_ms=1, outcome=CallOutcome.SUCCEEDED,
         started_at=now, prompt=word, answer=word,
     )  # fmt: skip
+    hold_conversation(user, word)
     key, _ = key_create(name=f"phone of {user}", scope=scope, permission=Permission.WRITE, actor="test")
     key_create(name="shared", scope=Scope("keeper"), permission=Permission.READ, actor="test", reads=[user, "kept"])
     rule_register(document={"name": f"for-{word}", "conditions": {"user_id": user}}, actor="test")
@@ -84,6 +89,17 @@ def fill(user: str, word: str, *, archive: Timeline) -> None:
     snapshots.directory.mkdir(parents=True)
     snapshots.path_of(1, "json").write_text(f'{{"user": "{user}"}}')
     snapshots.path_of(1, "graph").write_bytes(word.encode())
+
+
+def hold_conversation(user: str, word: str) -> None:
+    """Have a conversation with a message, a recalled text, a run that waits, and a fact."""
+    access = Access(Scope(user), Permission.WRITE, "test")
+    said = [MessageDraft("user", f"I like {word}.", speaker=word)]
+    messages_add(access=access, user_id=None, session_id=f"of {user}", drafts=said, recalled=[word])
+    [run] = event_add(access=access, user_id=None, session_id=f"of {user}", event=EventDraft(EventType.END)).runs
+    ExtractedFact.objects.create(
+        user_id=user, run=run, number=1, content=word, category="Preferences", confidence=0.5, pattern="likes"
+    )
 
 
 def record_events(scope: Scope, word: str, what: str, timeline: Timeline) -> None:

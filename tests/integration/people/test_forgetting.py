@@ -22,7 +22,7 @@ from tests.integration.episodic.timeline import Timeline
 from tests.integration.people.person import OTHERS, PERSON, SYSTEM, WORD, fill, kept_of_others, traces
 
 pytestmark = pytest.mark.django_db(transaction=True)
-STORES = {"admin": 3, "bridge": 2, "consolidations": 1, "events": 16, "keys": 2, "memories": 5}
+STORES = {"admin": 3, "bridge": 2, "consolidations": 1, "conversations": 5, "events": 16, "keys": 2, "memories": 5}
 
 
 @pytest.fixture(autouse=True)

@@ -7,6 +7,7 @@ import pytest
 from django.utils import timezone
 from django_q.models import OrmQ
 
+from apps.core.db.user_locks import lock_user, unlock_user
 from apps.core.domain.clock import DeterministicClock
 from apps.core.domain.errors import UnavailableError
 from apps.core.domain.scope import Access, Permission, Scope, system_access
@@ -283,3 +284,23 @@ def test_deleted_conversation_ends_its_waiting_run(ana):
     ana.delete(f"{SESSIONS}/chat")
     assert runs_continue() == 1
     assert (ExtractionRun.objects.get().state, ExtractedFact.objects.count()) == ("finished", 0)
+
+
+@pytest.mark.parametrize("step", ["begun", "extract", "reconcile", "remember", "remembered", "apply"])
+def test_run_stops_when_its_person_is_being_forgotten(ana, step):
+    ana.post(f"{SESSIONS}/chat/messages", {"messages": [{"role": "user", "content": "I live in Bergen."}]})
+    ana.post(f"{SESSIONS}/chat/events", {"type": "session.end"})
+
+    def lock(name: str) -> None:
+        if name == step:
+            lock_user("ana", timezone.now())
+
+    assert runs_continue(step=lock) == 0
+    assert ExtractionRun.objects.get().state == "running"
+    assert runs_continue() == 0, "it is left alone"
+    noted = step == "apply"
+    assert bool(main_text()) == noted
+    assert Memory.objects.exists() == (step in {"remembered", "apply"})
+    unlock_user("ana")
+    assert runs_continue() == 1
+    assert (len(memories()), main_text().count("I live in Bergen.")) == (1, 1)
