@@ -16,7 +16,16 @@ MAX_BADGE = 999
 
 # Group -> title, icon and model of each list. A list is hidden from users who may not view its model.
 LISTS: tuple[tuple[str, tuple[tuple[str, str, str], ...]], ...] = (
-    ("Memory", (("Memories", "neurology", "semantic.memory"), ("Notes", "description", "notes.noteversion"))),
+    ("Memory", (("Memories", "neurology", "semantic.memory"),)),
+    (
+        "Notes",
+        (
+            ("Notes", "description", "notes.noteversion"),
+            ("Extractions", "manufacturing", "notes.extractionrun"),
+            ("Learnt facts", "lightbulb", "notes.extractedfact"),
+            ("Compactions", "compress", "notes.compaction"),
+        ),
+    ),
     (
         "Conflicts",
         (

@@ -6,7 +6,7 @@ from django.contrib import admin
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import MD5
 from django.http import HttpRequest, HttpResponse
-from django.utils.html import format_html, format_html_join
+from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 from unfold.admin import ModelAdmin
 from unfold.dataclasses import ActionDialog
@@ -29,6 +29,8 @@ from apps.core.admin.kit import (
     two_lines,
 )
 from apps.core.admin.lists import BoundedPaginator, UserFilter, as_uuid, comparable
+from apps.notes.admin.differences import render_difference
+from apps.notes.admin.person import person_page
 from apps.notes.domain.diff import compare_lines
 from apps.notes.files.changes import place_of
 from apps.notes.models import ChangeKind, NoteVersion
@@ -97,6 +99,7 @@ class NoteVersionAdmin(ReadOnly, ModelAdmin):
     ordering = ["-id"]
     search_fields = ["uuid"]  # shows the box; `get_search_results` decides
     search_help_text = "A user, the beginning of a path such as daily/2026-03, or an id"
+    actions_list = ["person"]
     actions_detail = ["restore_this"]
     fieldsets = [
         (None, {"fields": [("whose", "path"), ("what", "author"), ("when", "neighbours")]}),
@@ -159,11 +162,7 @@ class NoteVersionAdmin(ReadOnly, ModelAdmin):
         lines = compare_lines(shown(base) if base else "", shown(version))
         if not lines:
             return NOTHING
-        rows = ((line.kind.value, line.marked) for line in lines)
-        return format_html(
-            '<div class="mh-diff" tabindex="0">{}</div>',
-            format_html_join("", '<span class="mh-diff-{}">{}</span>', rows),
-        )
+        return render_difference(line.marked for line in lines)
 
     @display(description="")
     def full_text(self, version: NoteVersion) -> SafeString:
@@ -175,6 +174,10 @@ class NoteVersionAdmin(ReadOnly, ModelAdmin):
     @action(description="Restore", icon="undo", permissions=["view", "restore"], dialog=RESTORE_DIALOG)
     def restore_this(self, request: HttpRequest, form: Any, object_id: str) -> HttpResponse:
         return apply_on_page(self, request, object_id, note_restore, noun=NOUN, done="restored")
+
+    @action(description="Search and settings", icon="person_search", permissions=["view"], url_path="person")
+    def person(self, request: HttpRequest) -> HttpResponse:
+        return person_page(self, request)
 
     has_restore_permission = required_permission("notes.change_noteversion")
 

@@ -20,6 +20,7 @@ from apps.core.models import ApiKey
 from apps.core.services import key_create
 from apps.episodic.models import RetentionPolicy
 from apps.llm.models import Price, ToolRunDay
+from apps.notes.compaction.request import compaction_request
 from apps.notes.services import main_append
 from apps.rules.models import MergeRule
 from apps.rules.services import rule_register
@@ -27,6 +28,7 @@ from apps.semantic.consolidation.services import consolidation_create
 from apps.semantic.judge.services import judge_get
 from apps.semantic.models import Conflict, Consolidation, Memory, RoutingPolicy
 from tests.integration.admin import bridge, timeline
+from tests.integration.admin.conversations import learn
 from tests.integration.admin.pages import address, text_of
 from tests.integration.llm import configuring
 
@@ -52,6 +54,8 @@ def full(remember: Callable[..., Memory], subscriber: None, notes_dir: Path) -> 
     consolidation_create(name="nightly")
     judge_get()
     main_append(access=system_access("test"), user_id="ana", entry="Ana prefers tea")
+    learn("I live in Bergen.")
+    compaction_request("ana", actor="test")
     timeline.event()
     timeline.warning()
     bridge.pruned_event()

@@ -1,0 +1,141 @@
+"""Compactions in the admin: what a draft changes, fact by fact and line by line, and the decision about it."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib import admin
+from django.http import HttpRequest, HttpResponse
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from unfold.admin import ModelAdmin
+from unfold.dataclasses import ActionDialog
+from unfold.decorators import action, display
+
+from apps.core.admin.kit import (
+    NOTHING,
+    ReadOnly,
+    apply_on_page,
+    badge_column,
+    choice_badge,
+    column,
+    moment_column,
+    required_permission,
+    two_lines,
+)
+from apps.core.admin.lists import BoundedPaginator, UserFilter
+from apps.notes.admin.differences import render_difference
+from apps.notes.models import Compaction, CompactionState
+from apps.notes.selectors import compaction_detail
+from apps.notes.services import compaction_apply, compaction_discard, compaction_undo
+
+STATE_COLOURS = {
+    "asked": "info", "drafted": "warning", "applied": "success", "discarded": None, "stale": None, "undone": "warning",
+    "unchanged": None, "failed": "danger",
+}  # fmt: skip
+NOUN = ("compaction", "compactions")
+FACT_TABLE = (
+    '<table class="mh-fact-table"><thead><tr><th scope="col">What becomes of it</th><th scope="col">Fact</th>'
+    '<th scope="col">Sentence for it, or the reason</th></tr></thead><tbody>{}</tbody></table>'
+)
+# What can be done in each state.
+STEPS = {
+    "apply_this": {CompactionState.DRAFTED},
+    "discard_this": {CompactionState.DRAFTED, CompactionState.STALE},
+    "undo_this": {CompactionState.APPLIED},
+}
+
+
+def step_action(name: str, title: str, words: str, button: str, service: Callable[..., Any], done: str) -> Any:
+    """Return the button of a compaction's page that takes one of STEPS after a dialog. name: of the method."""
+
+    def take_step(self: Any, request: HttpRequest, form: Any, object_id: str) -> HttpResponse:
+        return apply_on_page(self, request, object_id, service, noun=NOUN, done=done)
+
+    take_step.__name__ = name  # the theme makes the address and checks permissions by it
+    dialog = ActionDialog(title=title, description=words, form_class=None, form_submit_text=button)
+    return action(description=button, permissions=["view", "decide"], dialog=dialog)(take_step)
+
+
+@admin.register(Compaction)
+class CompactionAdmin(ReadOnly, ModelAdmin):
+    """Compactions, read-only; decisions about drafts go through the services."""
+
+    list_display = ["whose", "state_now", "facts_now", "by_what", "when"]
+    list_filter = ["state", UserFilter]
+    list_filter_submit = True
+    list_fullwidth = True
+    list_per_page = 50
+    show_full_result_count = False
+    show_facets = admin.ShowFacets.NEVER
+    paginator = BoundedPaginator
+    ordering = ["-id"]
+    actions_detail = list(STEPS)
+    fieldsets = [
+        (None, {"fields": [("user_id", "state_label"), ("facts_now", "by_what"), ("when", "decided"), "why"]}),
+        ("What it changes", {"fields": ["difference"], "classes": ["tab"]}),
+        ("Facts", {"fields": ["fact_list"], "classes": ["tab"]}),
+    ]
+    readonly_fields = [
+        "user_id", "state_label", "facts_now", "by_what", "when", "decided", "why", "difference", "fact_list",
+    ]  # fmt: skip
+    empty_text = "No MEMORY.md was compacted yet. That happens where settings turn it on, or when it is asked for."
+
+    class Media:
+        css = {"all": ["notes/notes.css"]}
+
+    state_now = badge_column("state", "State", STATE_COLOURS)
+    state_label = column("State", lambda row: choice_badge(row, "state", STATE_COLOURS))
+    whose = column(
+        "Whose", lambda row: two_lines(row.user_id, "automatic" if row.automatic else f"asked for by {row.actor}")
+    )
+    facts_now = column("Facts", lambda row: f"{row.facts_before:,} → {row.facts_after:,}" if row.draft else NOTHING)
+    by_what = column("Model", lambda row: row.model_use.get("model") or row.model_use.get("asked") or NOTHING)
+    when = moment_column("created_at", "Asked for at", ordering="id")
+    why = column("Why", lambda row: row.detail or row.code or NOTHING)
+
+    @display(description="Decided")
+    def decided(self, row: Compaction) -> str:
+        return f"{row.decided_at:%Y-%m-%d %H:%M:%S} by {row.decided_by}" if row.decided_at else NOTHING
+
+    @display(description="")
+    def difference(self, row: Compaction) -> SafeString | str:
+        diff = compaction_detail(row).diff
+        return NOTHING if not diff else render_difference(diff.splitlines())
+
+    @display(description="")
+    def fact_list(self, row: Compaction) -> SafeString | str:
+        if not row.facts:
+            return NOTHING
+        cells = (
+            (fact["action"], fact["text"], fact["into"] or fact["reason"] or fact["code"] or "") for fact in row.facts
+        )
+        rows = format_html_join("", "<tr><td>{}</td><td>{}</td><td>{}</td></tr>", cells)
+        return format_html(FACT_TABLE, rows)
+
+    def get_actions_detail(self, request: HttpRequest, object_id: Any) -> list[Any]:
+        """Return the buttons of what can be done in the present state."""
+        row = self.get_object(request, str(object_id))
+        actions = super().get_actions_detail(request, object_id)
+        return [one for one in actions if row and row.state in STEPS[one.method.original_function_name]]
+
+    apply_this = step_action(
+        "apply_this",
+        "Apply this draft?",
+        "MEMORY.md gets its text. What is there now stays as a version, so this can be undone.",
+        "Apply",
+        compaction_apply,
+        "applied",
+    )
+    discard_this = step_action(
+        "discard_this", "Discard this draft?", "MEMORY.md stays as it is.", "Discard", compaction_discard, "discarded"
+    )
+    undo_this = step_action(
+        "undo_this",
+        "Undo this compaction?",
+        "MEMORY.md gets the text that it had before, unless it has changed since.",
+        "Undo",
+        compaction_undo,
+        "undone",
+    )
+
+    has_decide_permission = required_permission("notes.change_compaction")

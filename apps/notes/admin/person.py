@@ -1,0 +1,125 @@
+"""The page of one person's notes: a search as an assistant would have it, the settings, and the state of the index."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils.http import urlencode
+from unfold import widgets
+
+from apps.core.admin.kit import operator_access
+from apps.core.domain.errors import MemoryHubError
+from apps.core.domain.scope import MAX_IDENTIFIER_CHARS, Access
+from apps.notes.domain.settings import SETTINGS, MemoryConfig, Range
+from apps.notes.selectors import config_get, index_status, notes_search
+from apps.notes.services import config_update
+
+MAX_QUERY_CHARS = 1_000
+PAGE = "admin:notes_noteversion_person"
+# Setting -> what a person reads beside it.
+TEXTS = {
+    "enabled": ("Automatic memory", "Whether conversations of this person are listened to at all."),
+    "autoExtract": ("Learn after each turn", "Whether facts are extracted when a turn is complete."),
+    "flushThreshold": ("Flush at", "The share of the context window at which what is new is kept at once."),
+    "extractIntervalSeconds": ("Seconds between extractions", "A turn that is complete sooner waits for the next one."),
+    "minNewMessages": ("Least new messages", "Fewer than these wait for more."),
+    "llmGatingEnabled": ("Quality gate by a model", "A model says of each fact whether it is worth keeping."),
+    "llmGatingModel": ("Model of the gate", ""),
+    "llmExtractionEnabled": ("Extraction by a model", "A model finds the facts; patterns where it does not answer."),
+    "llmExtractionModel": ("Model of the extraction", ""),
+    "llmExtractionMaxMessages": ("Most messages for the model", "The latest ones of a turn."),
+    "llmCompactionEnabled": ("Compaction by a model", "A model drafts a shorter MEMORY.md when there are many facts."),
+    "llmCompactionModel": ("Model of the compaction", ""),
+    "llmCompactionFactThreshold": ("Compact above so many facts", ""),
+    "llmCompactionAutoApply": ("Apply drafts at once", "Without it, each draft waits for a decision."),
+}
+
+
+class WhoseForm(forms.Form):
+    """Whose notes, and what to look for in them."""
+
+    user_id = forms.CharField(label="User", max_length=MAX_IDENTIFIER_CHARS, widget=widgets.UnfoldAdminTextInputWidget)
+    q = forms.CharField(
+        label="Search for",
+        required=False,
+        max_length=MAX_QUERY_CHARS,
+        widget=widgets.UnfoldAdminTextInputWidget,
+    )
+
+
+def settings_form(config: MemoryConfig, data: Any = None) -> forms.Form:
+    """Return the form of a person's settings. data: what was sent."""
+    fields = {name: form_field(name) for name in SETTINGS}
+    form_class = type("SettingsForm", (forms.Form,), fields)
+    initial = {name: getattr(config, setting.name) for name, setting in SETTINGS.items()}
+    form: forms.Form = form_class(data, initial=initial)
+    return form
+
+
+def form_field(name: str) -> forms.Field:
+    """Return the form field of a setting."""
+    setting, (label, help_text) = SETTINGS[name], TEXTS[name]
+    if isinstance(setting.default, bool):
+        return forms.BooleanField(
+            label=label, help_text=help_text, required=False, widget=widgets.UnfoldBooleanSwitchWidget
+        )
+    if isinstance(setting.default, str):
+        return forms.CharField(label=label, help_text=help_text, widget=widgets.UnfoldAdminTextInputWidget)
+    limits: Range = setting.metadata["range"]
+    if isinstance(setting.default, int):
+        return forms.IntegerField(
+            label=label,
+            help_text=help_text,
+            min_value=int(limits.least),
+            max_value=int(limits.greatest),
+            widget=widgets.UnfoldAdminIntegerFieldWidget,
+        )
+    return forms.FloatField(
+        label=label,
+        help_text=help_text,
+        min_value=limits.least,
+        max_value=limits.greatest,
+        widget=widgets.UnfoldAdminDecimalFieldWidget(attrs={"step": "any"}),
+    )
+
+
+def person_page(model_admin: Any, request: HttpRequest) -> HttpResponse:
+    """Answer the page; a POST changes settings."""
+    whose = WhoseForm(request.GET if "user_id" in request.GET else None)
+    context: dict[str, Any] = {
+        **model_admin.admin_site.each_context(request),
+        "title": "Notes of a person",
+        "opts": model_admin.opts,
+        "form": whose,
+        "media": model_admin.media + whose.media,
+        "may_change": model_admin.has_restore_permission(request),
+    }
+    if whose.is_bound and whose.is_valid():
+        access, user = operator_access(request), whose.cleaned_data["user_id"]
+        try:
+            read = config_get(access, user)
+            form = settings_form(read.config, request.POST if request.method == "POST" else None)
+            if request.method == "POST" and context["may_change"] and form.is_valid():
+                return change_settings(request, access, user, form)
+            context |= {
+                "user_id": user,
+                "settings": form,
+                "problems": read.problems,
+                "index": index_status(access, user),
+                "search": notes_search(access, user, whose.cleaned_data["q"]) if whose.cleaned_data["q"] else None,
+            }
+        except MemoryHubError as error:
+            messages.error(request, error.detail)
+    return TemplateResponse(request, "notes/person.html", context)
+
+
+def change_settings(request: HttpRequest, access: Access, user: str, form: forms.Form) -> HttpResponse:
+    """Set the settings that differ from those that the form showed, and redirect to the page."""
+    changed = {name: form.cleaned_data[name] for name in form.changed_data}
+    if changed:
+        config_update(access=access, user_id=user, values=changed)
+    messages.success(request, "Settings saved." if changed else "Nothing was changed.")
+    return HttpResponseRedirect(f"{reverse(PAGE)}?{urlencode({'user_id': user})}")

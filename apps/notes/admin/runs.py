@@ -1,0 +1,252 @@
+"""Runs of extraction in the admin: what came in, what each step decided, what was learnt, and taking it back."""
+
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from unfold.admin import ModelAdmin, TabularInline
+from unfold.dataclasses import ActionDialog
+from unfold.decorators import action, display
+
+from apps.core.admin.kit import (
+    NOTHING,
+    ReadOnly,
+    apply_on_page,
+    badge_column,
+    choice_badge,
+    column,
+    dollars,
+    excerpt,
+    for_each,
+    link,
+    moment_column,
+    plain_text,
+    pretty_json,
+    required_permission,
+    short_duration,
+    stacked,
+    two_lines,
+)
+from apps.core.admin.lists import BoundedPaginator, UserFilter, as_uuid, comparable
+from apps.core.domain.errors import NotFoundError
+from apps.core.domain.scope import system_access
+from apps.notes.models import ExtractedFact, ExtractionRun, NoteVersion
+from apps.notes.services import fact_undo
+from apps.semantic.selectors import conflict_get, memory_get_any
+
+RUN_COLOURS = {"waiting": None, "running": "info", "finished": "success", "failed": "danger"}
+FACT_COLOURS = {"found": "info", "dropped": None, "applied": "success", "undone": "warning"}
+NOUN = ("fact", "facts")
+UNDO_DIALOG = ActionDialog(
+    title="Undo this fact?",
+    description="Its line is taken out of MEMORY.md unless it was changed since, and its memory is deleted; where it "
+    "superseded another one, that decision is reverted. Deleted memories can be restored.",
+    form_class=None,
+    form_submit_text="Undo",
+)
+
+
+class FactInline(ReadOnly, TabularInline):
+    """The facts of a run, in their order."""
+
+    model = ExtractedFact
+    verbose_name_plural = "Facts"
+    fields = readonly_fields = ["fact", "state_now", "found_by", "why"]
+    ordering = ["number"]
+    extra = 0
+    per_page = 50
+    hide_title = True
+    tab = True
+
+    found_by = column("Found by", lambda fact: fact.pattern)
+    why = column("Why it was dropped", lambda fact: fact.reason or NOTHING)
+
+    @display(description="Fact")
+    def fact(self, fact: ExtractedFact) -> SafeString:
+        return stacked(link("admin:notes_extractedfact_change", fact.pk, fact.content), fact.category)
+
+    @display(description="State")
+    def state_now(self, fact: ExtractedFact) -> str:
+        return choice_badge(fact, "state", FACT_COLOURS)
+
+    has_view_permission = required_permission("notes.view_extractedfact")
+
+
+@admin.register(ExtractionRun)
+class ExtractionRunAdmin(ReadOnly, ModelAdmin):
+    """Runs, read-only, with their facts."""
+
+    list_display = ["whose", "state_now", "because", "learnt", "by_what", "when"]
+    list_filter = ["state", "trigger", UserFilter]
+    list_filter_submit = True
+    list_fullwidth = True
+    list_per_page = 50
+    show_full_result_count = False
+    show_facets = admin.ShowFacets.NEVER
+    paginator = BoundedPaginator
+    ordering = ["-id"]
+    search_fields = ["uuid"]  # shows the box; `get_search_results` decides
+    search_help_text = "A user, a session, or an id"
+    inlines = [FactInline]
+    fieldsets = [
+        (None, {"fields": [("user_id", "session_id"), ("state_label", "because"), ("by_what", "cost"), "error"]}),
+        ("Time", {"fields": [("requested", "started"), ("ended", "took"), "tries"]}),
+        ("Steps", {"fields": ["step_list"], "classes": ["tab"]}),
+        ("What came in", {"fields": ["came_in", "actor", "uuid"], "classes": ["tab"]}),
+    ]
+    readonly_fields = [
+        "user_id", "session_id", "state_label", "because", "by_what", "cost", "error", "requested", "started", "ended",
+        "took", "tries", "step_list", "came_in", "actor", "uuid",
+    ]  # fmt: skip
+    empty_text = "No conversation was sent yet. Chat applications send them to /api/auto-memory/sessions."
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[ExtractionRun]:
+        return ExtractionRun.objects.annotate_facts()
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[ExtractionRun], search_term: str
+    ) -> tuple[QuerySet[ExtractionRun], bool]:
+        """Find runs by their id, by a whole user id, or by a whole session id."""
+        term = comparable(search_term)
+        if not term:
+            return queryset, False
+        if (uuid := as_uuid(term)) is not None:
+            return queryset.filter(uuid=uuid), False
+        found = queryset.filter(user_id=term)
+        return (found if found.exists() else queryset.filter(session_id=term)), False
+
+    state_now = badge_column("state", "State", RUN_COLOURS)
+    state_label = column("State", lambda run: choice_badge(run, "state", RUN_COLOURS))
+    because = column("Why", lambda run: run.get_trigger_display(), ordering="trigger")
+    by_what = column("Found by", lambda run: run.model or "patterns")
+    cost = column("Cost", lambda run: dollars(run.cost_usd))
+    whose = column("Whose", lambda run: two_lines(run.user_id, run.session_id), ordering="user_id")
+    when = moment_column("requested_at", "Requested at", ordering="id")
+    requested = moment_column("requested_at", "Requested")
+    started = moment_column("started_at", "Started")
+    ended = moment_column("ended_at", "Ended")
+    took = column("Took", lambda run: short_duration(run.duration_ms))
+    came_in = column("", lambda run: pretty_json(run.received))
+
+    @display(description="Learnt")
+    def learnt(self, run: Any) -> SafeString:
+        return two_lines(f"{run.applied} of {run.found} found", f"{run.received.get('messages', 0)} messages")
+
+    @display(description="")
+    def step_list(self, run: ExtractionRun) -> SafeString | str:
+        if not run.steps:
+            return "Not begun"
+        rows = ((record.get("step", ""), pretty_json(without_step(record))) for record in run.steps)
+        return format_html_join("", '<h3 class="mh-step">{}</h3>{}', rows)
+
+
+def find(read: Callable[..., Any], uuid: UUID | None) -> Any:
+    """Return what a selector finds by an id; None without an id, or where there is nothing any more."""
+    if uuid is None:
+        return None
+    try:
+        return read(system_access(), uuid)
+    except NotFoundError:
+        return None
+
+
+def without_step(record: dict[str, Any]) -> dict[str, Any]:
+    """Return the record of a step without its name."""
+    return {name: value for name, value in record.items() if name != "step"}
+
+
+@admin.register(ExtractedFact)
+class ExtractedFactAdmin(ReadOnly, ModelAdmin):
+    """Facts that were learnt from conversations; undoing them goes through the services."""
+
+    list_display = ["fact", "state_now", "whose", "found_by", "run_link"]
+    list_filter = ["state", "category", UserFilter]
+    list_filter_submit = True
+    list_fullwidth = True
+    list_disable_select_all = True
+    list_per_page = 50
+    show_full_result_count = False
+    show_facets = admin.ShowFacets.NEVER
+    paginator = BoundedPaginator
+    ordering = ["-id"]
+    search_fields = ["uuid"]  # shows the box; `get_search_results` decides
+    search_help_text = "Words of the fact, or an id"
+    actions = ["undo_chosen"]
+    actions_detail = ["undo_this"]
+    fieldsets = [
+        (None, {"fields": ["full_text", ("category", "found_by"), ("state_label", "reason"), "said"]}),
+        ("What was written", {"fields": [("line", "memory_link"), ("memory_action", "receipt_link"), "undone"]}),
+        ("More", {"fields": [("user_id", "confidence"), "run_link", "uuid"]}),
+    ]
+    readonly_fields = [
+        "full_text", "category", "found_by", "state_label", "reason", "said", "line", "memory_link", "memory_action",
+        "receipt_link", "undone", "user_id", "confidence", "run_link", "uuid",
+    ]  # fmt: skip
+    empty_text = "Nothing was learnt from conversations yet."
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[ExtractedFact]:
+        return ExtractedFact.objects.select_related("message", "run")
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[ExtractedFact], search_term: str
+    ) -> tuple[QuerySet[ExtractedFact], bool]:
+        """Find facts by their id, or by a part of their text."""
+        term = comparable(search_term)
+        if (uuid := as_uuid(term)) is not None:
+            return queryset.filter(uuid=uuid), False
+        return queryset.filter(content__icontains=term), False
+
+    fact = column("Fact", lambda fact: stacked(excerpt(fact.content), fact.category))
+    state_now = badge_column("state", "State", FACT_COLOURS)
+    state_label = column("State", lambda fact: choice_badge(fact, "state", FACT_COLOURS))
+    whose = column("Whose", lambda fact: fact.user_id, ordering="user_id")
+    found_by = column("Found by", lambda fact: fact.pattern)
+    run_link = column("Run", lambda fact: link("admin:notes_extractionrun_change", fact.run_id, fact.run.session_id))
+    full_text = column("Fact", lambda fact: plain_text(fact.content))
+
+    @display(description="Was said")
+    def said(self, fact: ExtractedFact) -> SafeString | str:
+        if fact.message is None or fact.message.cleared_at is not None:
+            return "The message is not kept any more."
+        return plain_text(fact.message.content)
+
+    @display(description="Line in MEMORY.md")
+    def line(self, fact: ExtractedFact) -> SafeString | str:
+        version = NoteVersion.objects.filter(uuid=fact.note_version).first() if fact.note_version else None
+        if version is None:
+            return NOTHING
+        return link("admin:notes_noteversion_change", version.pk, f"version {version.number}")
+
+    @display(description="Memory")
+    def memory_link(self, fact: ExtractedFact) -> SafeString | str:
+        memory = find(memory_get_any, fact.memory)
+        return NOTHING if memory is None else link("admin:semantic_memory_change", memory.pk, memory.content)
+
+    @display(description="Decision")
+    def receipt_link(self, fact: ExtractedFact) -> SafeString | str:
+        receipt = find(conflict_get, fact.receipt)
+        if receipt is None:
+            return NOTHING
+        return link("admin:semantic_conflict_change", receipt.pk, receipt.get_outcome_display())
+
+    @display(description="Undone")
+    def undone(self, fact: ExtractedFact) -> SafeString | str:
+        if not fact.undone_at:
+            return NOTHING
+        return format_html("{} by {}{}", fact.undone_at, fact.undone_by, pretty_json(fact.undo))
+
+    @action(description="Undo", icon="undo", permissions=["view", "undo"], dialog=UNDO_DIALOG)
+    def undo_this(self, request: HttpRequest, form: Any, object_id: str) -> HttpResponse:
+        return apply_on_page(self, request, object_id, fact_undo, noun=NOUN, done="undone")
+
+    @action(description="Undo", icon="undo", permissions=["undo"])
+    def undo_chosen(self, request: HttpRequest, queryset: QuerySet[ExtractedFact]) -> None:
+        chosen = queryset.order_by("-id").values_list("uuid", flat=True)
+        for_each(request, chosen, fact_undo, noun=NOUN, done="undone")
+
+    has_undo_permission = required_permission("notes.change_extractedfact")
