@@ -12,9 +12,12 @@ from apps.notes.files.changes import WRITE_STEPS, note_append, note_read
 from apps.notes.files.folder import REPLACE_STEPS
 from apps.notes.files.owner import folder_of
 from apps.notes.files.versions import latest, text_of
+from apps.notes.index.handles import index_of
+from apps.notes.index.places import place_of
 from apps.notes.models import NoteVersion
-from apps.notes.services import notes_look
+from apps.notes.services import index_refresh, notes_look
 from tests.caches import notes_dir as notes_dir
+from tests.effort import IS_THOROUGH
 from tests.system.notes_process import PATIENCE, append_and_die, append_many, begin, edit_and_die, save_like_an_editor
 
 pytestmark = [
@@ -55,30 +58,42 @@ def test_edit_that_was_killed_is_done_or_not(step):
     assert file.read_text() in {"- tea\n- rice\n", "mine\n- rice\n"}
 
 
+# Of each of eight processes: 2,000 in all for the gate.
+ENTRIES, SAVES = (250, 40) if IS_THOROUGH else (25, 8)
 EDITORS = {"one by rename": [False], "one in place": [True], "both at once": [False, True]}
+
+
+def indexed_lines():
+    """Return how often each line is in the index of ana, brought up to the files."""
+    index_refresh("ana")
+    with index_of(place_of("ana")).database.connection() as connection:
+        rows = connection.execute("SELECT text FROM chunks JOIN texts ON texts.id = text_id").fetchall()
+    return Counter(line for (text,) in rows for line in text.splitlines() if line.strip())
 
 
 @pytest.mark.parametrize("kind", EDITORS)
 def test_crowd_and_editors_lose_nothing(kind):
-    """Eight processes append while editors save by rename and in place, and the schedule looks."""
+    """Eight processes append while editors save by rename and in place, and the schedule and the index look."""
     note_append("ana", MAIN, "first", author="test")
     file = folder_of("ana").path / "MEMORY.md"
-    crowd = [begin(append_many, f"process {number}", 25) for number in range(8)]
-    editors = [begin(save_like_an_editor, str(file), f"editor {each}", 8, each) for each in EDITORS[kind]]
+    crowd = [begin(append_many, f"process {number}", ENTRIES) for number in range(8)]
+    editors = [begin(save_like_an_editor, str(file), f"editor {each}", SAVES, each) for each in EDITORS[kind]]
     while any(process.is_alive() for process in (*crowd, *editors)):
         notes_look()
+        index_refresh("ana")
         time.sleep(0.2)
     assert {process.exitcode for process in (*crowd, *editors)} == {0}
     time.sleep(folders.SETTLE_SECONDS + 0.1)
     note = note_read("ana", MAIN)
     lines = Counter((note.text or b"").decode().splitlines())
-    expected = {f"- process {number} {entry}" for number in range(8) for entry in range(25)}
+    expected = {f"- process {number} {entry}" for number in range(8) for entry in range(ENTRIES)}
     assert {line: lines[line] for line in expected if lines[line] != 1} == {}
     version = latest("ana", MAIN)
     assert version is not None
     assert text_of(version) == note.text
     assert [path.name for path in file.parent.iterdir()] == ["MEMORY.md"]
+    assert indexed_lines() == Counter(line for line in (note.text or b"").decode().splitlines() if line.strip())
     if len(editors) == 1:  # two editors may save over each other
         everything = [text_of(each) for each in NoteVersion.objects.all()]
-        saved = [f"editor {EDITORS[kind][0]} {number}".encode() for number in range(8)]
+        saved = [f"editor {EDITORS[kind][0]} {number}".encode() for number in range(SAVES)]
         assert [line for line in saved if not any(line in text for text in everything)] == []
