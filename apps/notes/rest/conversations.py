@@ -91,8 +91,8 @@ class SessionEventsView(HubView):
 
     @extend_schema(
         operation_id="conversations_add_event",
-        request=conversations.EventInput,
-        responses={200: conversations.EventOutput},
+        request=conversations.SessionEventInput,
+        responses={200: conversations.SessionEventOutput},
     )
     def post(self, request: Request, session_id: str) -> Response:
         """Say what happened to a conversation: facts are extracted in the background where it is time for it.
@@ -100,7 +100,7 @@ class SessionEventsView(HubView):
         After `stream:idle` unless the last extraction was a moment ago or too few messages are new; after `session.end`
         from what is left; once in each cycle of compaction when the context is nearly full or about to be compacted.
         """
-        data = validate(conversations.EventInput, request.data)
+        data = validate(conversations.SessionEventInput, request.data)
         answer = services.event_add(
             access=self.access,
             user_id=data.get("user_id"),

@@ -24,7 +24,7 @@ from apps.notes.conversations.events import EventAnswer, EventDraft
 from apps.notes.conversations.messages import AddedMessage, MessageDraft
 from apps.notes.domain.conversation import EventType, SkipReason
 from apps.notes.models import Conversation, ConversationMessage, MessageRole
-from apps.notes.schemas.notes import OwnerInput
+from apps.notes.schemas.notes import ADDED_OR_KNOWN, OwnerInput
 
 MAX_MESSAGES = 100
 MAX_RECALLED = 100
@@ -77,7 +77,7 @@ class MessagesInput(OwnerInput):
         return attrs
 
 
-class EventInput(OwnerInput):
+class SessionEventInput(OwnerInput):
     """What happened to a conversation."""
 
     type = StrictChoiceField(choices=EVENT_TYPES)
@@ -156,7 +156,7 @@ class AddedMessageOutput(TypedDict):
     id: Uuid
     message_id: str
     number: int
-    action: Annotated[str, serializers.ChoiceField(choices=["added", "known"]), "known: it came in before."]
+    action: Annotated[str, serializers.ChoiceField(choices=ADDED_OR_KNOWN), "known: it came in before."]
 
 
 class MessagesOutput(TypedDict):
@@ -166,7 +166,7 @@ class MessagesOutput(TypedDict):
     results: list[AddedMessageOutput]
 
 
-class EventOutput(TypedDict):
+class SessionEventOutput(TypedDict):
     """What an event led to."""
 
     action: Annotated[str, serializers.ChoiceField(choices=EVENT_ACTIONS)]
@@ -200,7 +200,7 @@ def message_drafts(data: dict[str, Any]) -> list[MessageDraft]:
 
 
 def event_draft(data: dict[str, Any]) -> EventDraft:
-    """Return the event that validated EventInput describes."""
+    """Return the event that validated SessionEventInput describes."""
     used, limit = data.get("tokens_used"), data.get("token_limit")
     share = used / limit if used is not None and limit else None
     return EventDraft(EventType(data["type"]), used, limit, data.get("ratio", share))
@@ -257,7 +257,7 @@ def added_json(added: AddedMessage) -> AddedMessageOutput:
     }
 
 
-def event_json(answer: EventAnswer, new_messages: int) -> EventOutput:
+def event_json(answer: EventAnswer, new_messages: int) -> SessionEventOutput:
     """Return what an event led to as the API shows it."""
     decision = answer.decision
     return {

@@ -13,6 +13,7 @@ from apps.notes.models import ChangeKind, NoteVersion
 from apps.notes.selectors import Note
 
 MAX_ENTRY_CHARS = 20_000
+ADDED_OR_KNOWN = ["added", "known"]
 # Beyond this many characters a text cannot be within the limit of a file.
 MAX_TEXT_CHARS = 5 * 1024 * 1024
 
@@ -130,7 +131,7 @@ class VersionPageOutput(TypedDict):
 class ChangeOutput(TypedDict):
     """What a change did."""
 
-    action: Annotated[str, serializers.ChoiceField(choices=["added", "known"]), "known: the operation was done before."]
+    action: Annotated[str, serializers.ChoiceField(choices=ADDED_OR_KNOWN), "known: the operation was done before."]
     version: VersionOutput
 
 
