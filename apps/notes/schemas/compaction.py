@@ -59,8 +59,8 @@ class CompactionOutput(TypedDict):
     counts: FactCountsOutput
     model: ModelUseOutput | None
     created_at: Annotated[str, serializers.DateTimeField()]
-    drafted_at: Annotated[str | None, serializers.DateTimeField()]
-    decided_at: Annotated[str | None, serializers.DateTimeField()]
+    drafted_at: Annotated[str | None, serializers.DateTimeField(allow_null=True)]
+    decided_at: Annotated[str | None, serializers.DateTimeField(allow_null=True)]
     decided_by: Annotated[str, "Who applied, discarded or undid it."]
 
 
