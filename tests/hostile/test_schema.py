@@ -63,6 +63,22 @@ RULES = {
     ("arbitration.weights", "invalid_rule"),  # not all zero
     ("detection.weights", "invalid_rule"),
     ("name", "invalid_rule"),  # each name once in a load
+    ("include", "max_length"),  # of an owner in a text of several, which has no blank ones and a bounded number
+    ("include", "max_items"),
+    ("include", "blank"),
+    ("include", "invalid"),
+    ("messages", "required"),  # messages, recalled texts, or both
+    ("tokens_used", "required"),  # usage names its tokens or its share
+    ("tokens_used", "invalid"),  # and nothing else does
+    ("token_limit", "invalid"),
+    ("ratio", "invalid"),
+    ("base_sha256", "required"),  # the digest of a note that there is
+    ("category", "invalid"),  # one line
+    *((name, "invalid") for name in ("llmGatingModel", "llmExtractionModel", "llmCompactionModel")),  # no controls
+    # Each command needs its own fields.
+    *((name, "required") for name in ("path", "file_text", "old_str", "insert_line", "old_path", "new_path")),
+    ("insert_text", "required"),
+    ("new_str", "required"),
 }
 ERRORS = {"400", "401", "403", "503"}
 
@@ -126,6 +142,7 @@ def broken_rules(response: schemathesis.Response) -> set[tuple[str, str]]:
 def _own_path(attr: str | None) -> str:
     """The path within a rule, wherever in the input the rule stands; of a filter only that it is one."""
     path = re.sub(r"^(config|changes|rules\.\d+)\.", "", attr or "")
+    path = re.sub(r"^include\.\d+$", "include", path)
     return re.sub(r"^filter\..*", "filter", path, flags=re.DOTALL)
 
 

@@ -38,7 +38,7 @@ class CompactionsView(HubView):
     @extend_schema(
         operation_id="notes_compactions_list",
         parameters=[schemas.CompactionListInput],
-        responses={200: schemas.CompactionPageOutput},
+        responses={200: schemas.CompactionPageOutput, 404: Problem},
     )
     def get(self, request: Request) -> Response:
         """List the compactions of MEMORY.md, the newest first."""

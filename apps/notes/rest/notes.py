@@ -162,7 +162,7 @@ class VersionsView(HubView):
     @extend_schema(
         operation_id="notes_versions_list",
         parameters=[notes.VersionListInput],
-        responses={200: notes.VersionPageOutput},
+        responses={200: notes.VersionPageOutput, 404: Problem},
     )
     def get(self, request: Request) -> Response:
         """List what a note was, the newest version first: by whom it was changed, and when."""

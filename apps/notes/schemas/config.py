@@ -52,7 +52,9 @@ class ConfigInput(OwnerInput):
     llmCompactionAutoApply = StrictBooleanField(
         required=False, help_text="Whether a shorter MEMORY.md is applied without a confirmation."
     )
-    problems = serializers.JSONField(required=False, write_only=True, help_text="Ignored: part of every answer.")
+    problems = serializers.JSONField(
+        required=False, allow_null=True, write_only=True, help_text="Ignored: part of every answer."
+    )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Refuse what the file could not have."""
