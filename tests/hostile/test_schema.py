@@ -74,6 +74,8 @@ RULES = {
     ("ratio", "invalid"),
     ("base_sha256", "required"),  # the digest of a note that there is
     ("category", "invalid"),  # one line
+    ("path", "path"),  # a place that every file system can hold
+    ("path", "too_deep"),
     *((name, "invalid") for name in ("llmGatingModel", "llmExtractionModel", "llmCompactionModel")),  # no controls
     # Each command needs its own fields.
     *((name, "required") for name in ("path", "file_text", "old_str", "insert_line", "old_path", "new_path")),
