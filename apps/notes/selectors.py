@@ -18,7 +18,7 @@ from apps.notes.conversations.reads import (
     run_list,
 )
 from apps.notes.conversations.status import AutoMemoryStatus, auto_memory_status
-from apps.notes.domain.places import DAILY_FOLDER, MAIN, NotePlace
+from apps.notes.domain.places import DAILY_FOLDER, MAIN, NotePlace, has_versions
 from apps.notes.domain.prompt import Passage, Prompt, compose
 from apps.notes.domain.search import NoteHit, NoteSearch
 from apps.notes.files import changes
@@ -99,8 +99,13 @@ def daily_list(access: Access, user_id: str | None) -> list[NotePlace]:
 
 
 def note_versions(access: Access, user_id: str | None, place: NotePlace) -> NoteVersionQuerySet:
-    """Return the versions of a note, after a look at the disk; also where its file cannot be read."""
+    """Return the versions of a note, after a look at the disk; also where its file cannot be read.
+
+    Raises NotFoundError for a file that is no note: it is the person's own, and its text is not recorded.
+    """
     owner = owner_to_read(access, user_id)
+    if not has_versions(place):
+        raise NotFoundError("There is no such note.")
     try:
         changes.note_read(owner, place)
     except MemoryHubError as error:
@@ -113,7 +118,7 @@ def version_get(access: Access, uuid: UUID) -> NoteVersion:
     """Return a version inside the bound of the caller; a key for a part of a person has none. Raises NotFoundError."""
     is_whole = access.bound.household_id is None and access.bound.persona_id is None
     version = NoteVersion.objects.all().visible_to(access).filter(uuid=uuid).first() if is_whole else None
-    if version is None:
+    if version is None or not has_versions(changes.place_of(version)):
         raise NotFoundError("There is no such version.")
     return version
 

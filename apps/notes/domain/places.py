@@ -78,6 +78,11 @@ def is_note_name(name: str) -> bool:
     return name.casefold().endswith(NOTE_SUFFIXES)
 
 
+def has_versions(place: NotePlace) -> bool:
+    """Return whether a place is of a note, or of the settings: versions of any other file are not shown or made."""
+    return is_note_name(place.name) or place == CONFIG
+
+
 def problem_of(segment: str) -> str | None:
     """Return what is wrong with one part of a path; None when nothing is."""
     try:

@@ -5,11 +5,11 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from apps.core.domain.errors import MemoryHubError
+from apps.core.domain.errors import InvalidInputError, MemoryHubError
 from apps.core.domain.scope import MAX_IDENTIFIER_CHARS
 from apps.core.personal.store import ExportRequest, Line, LineError, PersonalStore
 from apps.core.steps import Step, no_step
-from apps.notes.domain.places import CONFIG, NotePlace, parse_place
+from apps.notes.domain.places import CONFIG, NotePlace, has_versions, parse_place
 from apps.notes.domain.text import digest
 from apps.notes.files.folder import Folder
 from apps.notes.files.lock import notes_lock
@@ -138,6 +138,8 @@ def load_note(line: Line) -> int:
     user, place = line["user_id"], parse_place(str(line["path"]))
     if not isinstance(user, str) or not 0 < len(user) <= MAX_IDENTIFIER_CHARS:
         raise ValueError("a user id has 1 to 200 characters")
+    if not has_versions(place):
+        raise InvalidInputError("a file of this name is no note", attr="path", code="path")
     text = base64.b64decode(line["base64"]) if "base64" in line else str(line["text"]).encode()
     with notes_lock(user):
         if folder_of(user).read(place) is not None:

@@ -72,7 +72,7 @@ def test_note_that_cannot_be_read_is_counted_and_the_others_are_exported():
     assert NoteStore().count_damaged(ExportRequest()) == 1
 
 
-@pytest.mark.parametrize("path", ["../x.md", "/etc/x", "users/ben/MEMORY.md"])
+@pytest.mark.parametrize("path", ["passwords.kdbx", "../x.md", "/etc/x", "users/ben/MEMORY.md"])
 def test_hostile_path_in_an_import_is_refused(path):
     with pytest.raises(LineError):
         NoteStore().load([{"kind": "note", "user_id": "ana", "path": path, "text": "x"}])

@@ -7,6 +7,9 @@ import pytest
 
 from apps.core.domain.scope import Permission, Scope
 from apps.notes.domain.names import folder_name
+from apps.notes.domain.places import parse_place
+from apps.notes.files.versions import add_version
+from apps.notes.models import ChangeKind, NoteVersion
 from tests.api import Api, api_for
 
 pytestmark = pytest.mark.django_db
@@ -180,3 +183,27 @@ def test_text_beyond_the_limit_is_refused(ana):
     refused = put(ana, f"{NOTES}/main", {"text": "é" * (3 * 1024 * 1024)})
     assert refused.status_code in {400, 413}
     assert not ana.get(f"{NOTES}/main").json()["exists"]
+
+
+@pytest.mark.parametrize("name", ["passwords.kdbx", "work.md.bak", "past/list.json"])
+def test_file_that_is_no_note_has_no_versions(ana, main, name):
+    """A key that reads notes does not record, show or restore other files of the person in the folder."""
+    path = main.parent / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("secret")
+    asked = f"{NOTES}/versions?path={name}"
+    assert ana.get(asked).status_code == 404
+    assert not NoteVersion.objects.exists()
+    # What an earlier release recorded is not shown either.
+    place = parse_place(name)
+    version = add_version("ana", place, ChangeKind.FOUND, b"secret", author="disk", at=datetime.now(UTC))
+    path.write_text("a later secret")
+    assert ana.get(f"{NOTES}/versions/{version.uuid}").status_code == 404
+    assert ana.post(f"{NOTES}/versions/{version.uuid}/restore").status_code == 404
+    assert path.read_text() == "a later secret"
+
+
+def test_settings_have_versions(ana):
+    ana.call("PATCH", f"{NOTES}/config", {"minNewMessages": 7})
+    listed = ana.get(f"{NOTES}/versions?path=memory-config.json").json()["results"]
+    assert ana.get(f"{NOTES}/versions/{listed[0]['id']}").json()["text"]
