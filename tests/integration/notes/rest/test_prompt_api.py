@@ -56,6 +56,14 @@ def test_what_memory_md_says_is_not_repeated(ana):
     assert answer["text"].count("likes green tea") == 1
 
 
+def test_what_has_nothing_to_do_with_the_message_is_left_out(ana):
+    answer = prompt(ana, message="What shall I bring from the market?")
+    assert [each["title"] for each in answer["sections"]] == ["Long-term Memory"]
+    found = ana.get(f"{NOTES}/search?q=What+shall+the+dentist+paint").json()["results"]
+    assert {each["path"] for each in found} == {"daily/2026-03-04.md", "daily/2026-03-05.md"}
+    assert ana.get(f"{NOTES}/search?q=market+apples").json()["results"] == []
+
+
 def test_daily_logs_may_be_left_out(ana):
     assert "dentist" not in prompt(ana, message="the dentist and the boat", include_daily=False)["text"]
 
