@@ -97,6 +97,37 @@ def test_entry_that_was_reworded_is_not_added_again(main):
     assert note_read("ana", MAIN).text == b"- buy oat milk for Ana\n"
 
 
+@pytest.mark.parametrize("line", ["- Ana likes black tea.", "* Ana likes green tea."])
+def test_line_like_the_last_entry_does_not_hide_that_the_editor_was_stale(main, line):
+    append("Ana has a cat")
+    opened = main.read_text()
+    for entry in ("Ben rows on Sundays", "The boat is red", "Ana likes green tea."):
+        append(entry)
+    save_by_rename(main, f"{opened}{line}\n")
+    text = note_read("ana", MAIN).text.decode()
+    assert text.count("Ben rows on Sundays") == text.count("The boat is red") == text.count("Ana likes green tea.") == 1
+    assert line in text
+
+
+def test_entries_that_were_all_reworded_are_not_added_again(main):
+    append("Ana has a cat")
+    append("Ben rows on Sundays")
+    append("The boat in the harbour is red")
+    reworded = "- Ana has a grey cat\n- Ben often rows on Sundays\n- The boat in the harbour is blue\n"
+    save_by_rename(main, reworded)
+    assert note_read("ana", MAIN).text.decode() == reworded
+
+
+@pytest.mark.parametrize(("bullet", "lines"), [("* ", 5), ("* ", 60), ("  - ", 60), ("1. ", 60)])
+def test_entries_whose_bullets_a_formatter_changes_are_not_added_again(main, bullet, lines):
+    main.write_text("".join(f"- fact {number} of a long list\n" for number in range(lines)))
+    for entry in ("tea", "rice\nand beans", "the boat is red"):
+        append(entry)
+    formatted = main.read_text().replace("- ", bullet)
+    save_by_rename(main, formatted)
+    assert note_read("ana", MAIN).text.decode() == formatted
+
+
 def test_entry_that_was_edited_away_through_the_hub_stays_out(main):
     append("tea")
     note_edit("ana", MAIN, "# Mine\n", base=note_read("ana", MAIN).sha256, author="test")
