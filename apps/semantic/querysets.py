@@ -8,7 +8,8 @@ from django.db import models
 from django.db.models import Q
 
 from apps.core.db.scoped import ScopedQuerySet
-from apps.core.domain.scope import Scope
+from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
+from apps.core.domain.scope import Reach, Scope
 from apps.semantic.domain.duplicates import DuplicateKey
 
 if TYPE_CHECKING:
@@ -19,6 +20,17 @@ if TYPE_CHECKING:
 
 class MemoryQuerySet(ScopedQuerySet["Memory"]):
     """Memories."""
+
+    def in_reach(self, reach: Reach) -> Self:
+        """Return the memories that a read covers: of further owners none that is deleted or has expired.
+
+        Their ids are unknown to whom the owner was granted, so no list, filter or cursor says more of them.
+        """
+        if not reach.owners:
+            return super().in_reach(reach)
+        not_expired = Q(expires_at__isnull=True) | Q(expires_at__gt=utcnow(SYSTEM_CLOCK))
+        granted = Q(user_id__in=reach.owners) & ~Q(status="deleted") & not_expired
+        return self.filter(granted if reach.scope is None else Q(**reach.scope.named()) | granted)
 
     def active(self) -> Self:
         """Return those that a search may find."""

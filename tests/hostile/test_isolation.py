@@ -3,17 +3,20 @@
 import json
 import re
 from collections import Counter
+from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
+from uuid import uuid4
 
 import pytest
 from django.http import HttpResponse
 
+from apps.core.domain.cursors import Cursor
 from apps.core.domain.scope import Permission, Scope
 from apps.llm.embedding.embedder import embed_texts
 from apps.people.selectors import name_id
 from apps.semantic.domain.memory import MemoryDraft
-from apps.semantic.models import Memory, MemoryRevision
+from apps.semantic.models import Memory, MemoryRevision, MemoryStatus
 from apps.semantic.services import memory_save_many
 from tests.api import MEMORIES, SEARCH, Api, api_for
 from tests.hostile.support import same, stored
@@ -370,6 +373,29 @@ def test_what_is_included_is_found_only_as_far_as_it_is_granted(
             assert {item["id"] for item in page.json()["results"]} == ids
             assert page.json()["total"] == len(seen)
             assert world.leaked(bound, page, granted) == []
+
+
+@EACH_GRANT
+def test_no_status_lists_what_is_deleted_or_expired_of_an_included_owner(
+    world: World, bound: Scope, reads: tuple[str, ...]
+) -> None:
+    api = api_for(bound, Permission.READ, reads=reads)
+    granted = [memory for memory in world.outside(bound) if memory.user_id in reads]
+    expired, dropped = granted[:2]
+    Memory.objects.filter(pk=expired.pk).update(expires_at=datetime(2020, 1, 1, tzinfo=UTC))
+    readable = [memory for memory in world.readable(bound, reads) if memory.pk != expired.pk]
+    lists = {f"status={status}": {status} for status in MemoryStatus.values}
+    lists[f"filter={quote(json.dumps({'status': {'in': MemoryStatus.values}}))}"] = set(MemoryStatus.values)
+    for asked, statuses in lists.items():
+        page = api.get(f"{MEMORIES}?include={','.join(reads)}&count=true&limit=100&{asked}").json()
+        kept = [memory for memory in readable if memory in world.kept() and "active" in statuses]
+        own = [memory for memory in world.inside(bound) if memory not in world.kept() and "deleted" in statuses]
+        assert {item["id"] for item in page["results"]} == {str(memory.uuid) for memory in (*kept, *own)}
+        assert page["total"] == len(kept) + len(own)
+    for hidden in (expired, dropped):
+        gone = api.get(f"{MEMORIES}?include={','.join(reads)}&cursor={Cursor('older', hidden.uuid)}")
+        unknown = api.get(f"{MEMORIES}?include={','.join(reads)}&cursor={Cursor('older', uuid4())}")
+        assert (gone.status_code, same(gone, unknown)) == (404, True)
 
 
 @EACH_GRANT
