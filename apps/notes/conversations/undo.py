@@ -15,6 +15,7 @@ from apps.notes.domain.removal import remove_item
 from apps.notes.files.changes import NoteChangedError, note_edit, note_read
 from apps.notes.files.owner import owner_to_write
 from apps.notes.files.versions import inserted_by, is_similar, item_of
+from apps.notes.index.upkeep import refresh_after_write
 from apps.notes.models import ExtractedFact, FactState, NoteVersion
 from apps.semantic.selectors import conflict_get
 from apps.semantic.services import conflict_revert, memory_delete
@@ -47,6 +48,7 @@ def fact_undo(*, access: Access, uuid: UUID, clock: Clock = SYSTEM_CLOCK) -> Ext
             note_outcome(fact, note=undo_line(access, fact, clock))
         fact.state, fact.undone_at, fact.undone_by = FactState.UNDONE, utcnow(clock), access.actor
         fact.save(update_fields=["state", "undone_at", "undone_by"])
+    refresh_after_write(fact.user_id)
     return fact
 
 

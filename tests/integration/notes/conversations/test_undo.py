@@ -1,8 +1,12 @@
 """Taking back what was learnt: once, and never what a person wrote."""
 
+from dataclasses import replace
+
 import pytest
 
 from apps.core.domain.scope import Permission, Scope
+from apps.notes.index.handles import index_of
+from apps.notes.index.places import place_of
 from apps.notes.models import ExtractedFact, NoteVersion
 from apps.semantic.models import Memory
 from tests.api import Api, api_for
@@ -35,6 +39,18 @@ def test_fact_is_taken_back_and_everything_else_stays(ana):
     version = NoteVersion.objects.order_by("number").last()
     assert version is not None
     assert (version.kind, version.author) == ("edit", undone["undo"]["by"])
+
+
+def test_line_that_is_taken_back_leaves_the_index(ana, settings):
+    """Spec 001, 提取結果: facts are in the index as soon as they are in the file, and what is undone is not."""
+    settings.MEMORYHUB = replace(settings.MEMORYHUB, notes_search="keyword")
+    [fact] = talk(ana, "I live in Bergen.")["results"]
+    index = index_of(place_of("ana"))
+    with index.database.connection() as connection:
+        assert [text for (text,) in connection.execute("SELECT text FROM texts")] == [f"- {fact['content']}"]
+    undo(ana, fact)
+    with index.database.connection() as connection:
+        assert fact["content"] not in str(list(connection.execute("SELECT text FROM texts")))
 
 
 def test_second_undo_is_harmless(ana):
