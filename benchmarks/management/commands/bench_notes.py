@@ -20,12 +20,17 @@ class Command(BaseCommand):
         parser.add_argument("--calls", type=int, default=200, help="Searches of each kind. Default: %(default)s.")
         parser.add_argument("--no-vectors", action="store_true", help="Measure words only.")
 
+        parser.add_argument("--few-words", action="store_true", help="Notes in which every word is a common one.")
+        parser.add_argument("--random-vectors", action="store_true", help="Do not embed the texts: takes minutes less.")
+
     def handle(self, *args: Any, **options: Any) -> None:
         measurement = NotesMeasurement(
             options["notes"],
             options["lines"],
             options["calls"],
             not options["no_vectors"],
+            options["few_words"],
+            options["random_vectors"],
             say=lambda text: self.stderr.write(text),
         )
         self.stdout.write(json.dumps(measurement.run(), indent=2))
