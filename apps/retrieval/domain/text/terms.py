@@ -167,11 +167,13 @@ def tokenize(text: str) -> list[Token]:
 
 def recognise_language(tokens: Sequence[Token]) -> str | None:
     """Return the language of Latin script, other than English, whose function words prevail; None for no other."""
-    if not tokens:
-        return None
     distinct = {token.terms: token.languages for token in tokens if token.languages}
+    if len(distinct) < MIN_FUNCTION_WORDS:
+        return None
     hits = Counter(chain.from_iterable(distinct.values()))
     english = hits.pop("english", 0)
+    if not hits:
+        return None
     best = max(FUNCTION_WORDS, key=lambda language: hits[language])
     return best if hits[best] >= MIN_FUNCTION_WORDS and hits[best] > english else None
 
