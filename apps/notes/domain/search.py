@@ -7,7 +7,7 @@ from enum import StrEnum
 
 VECTOR_WEIGHT, BM25_WEIGHT = 0.7, 0.3
 # The constant of BM25 as FTS5 has it: one word counts at most (1 + K1) times its rarity.
-_K1 = 1.2
+K1 = 1.2
 _LEAST_RARITY = 1e-6
 DIGITS = 6
 
@@ -54,8 +54,12 @@ def best_bm25(texts: int, frequencies: Iterable[int]) -> float:
 
     texts: how many there are. frequencies: of each word, how many texts have it. The rarity is that of FTS5.
     """
-    rarities = (math.log((texts - each + 0.5) / (each + 0.5)) for each in frequencies)
-    return sum((1 + _K1) * max(rarity, _LEAST_RARITY) for rarity in rarities)
+    return sum((1 + K1) * rarity_of(texts, each) for each in frequencies)
+
+
+def rarity_of(texts: int, frequency: int) -> float:
+    """Return the rarity of a word that so many of the texts have, as FTS5 has it."""
+    return max(math.log((texts - frequency + 0.5) / (frequency + 0.5)), _LEAST_RARITY)
 
 
 def bm25_score(bm25: float, best: float) -> float:

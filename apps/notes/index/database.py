@@ -21,7 +21,7 @@ from apps.notes.metrics import INDEX_REMADE
 from apps.retrieval.domain.text.terms import TEXT_PIPELINE_VERSION
 
 logger = logging.getLogger(__name__)
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 VERSION = SCHEMA_VERSION * 1_000 + TEXT_PIPELINE_VERSION
 BUSY_MS = 10_000
 # So many connections of an index are kept for later searches.
@@ -30,8 +30,9 @@ _LOCKS = 64
 DAMAGED = (apsw.CorruptError, apsw.NotADBError, apsw.FormatError, apsw.SQLError, apsw.IOError, apsw.SchemaChangeError)
 # Words are separated by spaces; the other characters that a word can have belong to it.
 _TOKENIZER = "ascii tokenchars '!#$%&()*+,-./:;<=>?@[\\]^_`{|}~'"
-# Words of the headings above a text count half.
-RANK = "bm25(1.0, 0.5)"
+# How much a word in the headings above a text counts, beside one in the text.
+HEADING_WEIGHT = 0.5
+RANK = f"bm25(1.0, {HEADING_WEIGHT})"
 _TABLES = f"""
 CREATE TABLE files (
     id INTEGER PRIMARY KEY,
@@ -60,13 +61,17 @@ CREATE TABLE chunks (
 ) WITHOUT ROWID;
 CREATE INDEX chunks_by_text ON chunks (text_id);
 CREATE TABLE vectors (text_id INTEGER PRIMARY KEY, vector BLOB NOT NULL);
-CREATE TABLE signs (text_id INTEGER PRIMARY KEY, bits BLOB NOT NULL);
+CREATE TABLE signs (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, text_id INTEGER NOT NULL UNIQUE, bits BLOB NOT NULL
+);
+CREATE TABLE lengths (text_id INTEGER PRIMARY KEY, terms INTEGER NOT NULL);
+CREATE TABLE removed (id INTEGER PRIMARY KEY AUTOINCREMENT, text_id INTEGER NOT NULL);
 CREATE TABLE facts (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE VIRTUAL TABLE words USING fts5 (
     text, heading, content = '', contentless_delete = 1, tokenize = "{_TOKENIZER}"
 );
 INSERT INTO words (words, rank) VALUES ('rank', '{RANK}');
-CREATE VIRTUAL TABLE frequencies USING fts5vocab ('words', 'row');
+CREATE VIRTUAL TABLE places USING fts5vocab ('words', 'instance');
 PRAGMA user_version = {VERSION};
 """  # noqa: S608 - no values of others
 Prepare = Callable[[apsw.Connection], None]

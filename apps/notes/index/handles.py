@@ -16,11 +16,15 @@ from apps.notes.index.database import Database, IndexDamagedError, delete_files,
 from apps.notes.index.disk import list_stamps
 from apps.notes.index.events import folder_events
 from apps.notes.index.places import IndexPlace
+from apps.notes.index.postings import Postings
 from apps.notes.index.refresh import Progress, look, take_in
+from apps.notes.index.signs import Signs
 from apps.notes.index.vectors import prepare_vectors
 
 # A process keeps the connections of so many users.
 MAX_INDEXES = 64
+# Of so many users it keeps in memory what searches have read.
+MAX_IN_MEMORY = 8
 # How often a damaged index is made again, and a file that changes during a search taken in.
 TRIES = 4
 
@@ -31,6 +35,8 @@ class NoteIndex:
     def __init__(self, place: IndexPlace) -> None:
         self.place = place
         self.database = Database(place, prepare_vectors)
+        # What searches have read of it.
+        self.postings, self.signs = Postings(), Signs()
         # A search waits for the refresh of another thread: what that one takes in must be in its answer.
         self._lock = threading.Lock()
         # Which database was compared with every file, so that changes since are all that is to be taken in.
@@ -68,9 +74,19 @@ class NoteIndex:
     def delete(self) -> None:
         """Delete the index. A later use makes it again, if there are files."""
         with self._lock:
-            self.database.close()
+            self.close()
             self._looked = ""
             delete_files(self.place)
+
+    def close(self) -> None:
+        """Close the connections that no thread uses, and forget what was read."""
+        self.database.close()
+        self.forget_read()
+
+    def forget_read(self) -> None:
+        """Free the memory of what searches have read."""
+        self.postings.clear()
+        self.signs.clear()
 
     def _refresh(self, everything: bool, step: Step, progress: Progress | None) -> bool:
         folder = self.place.folder
@@ -108,14 +124,16 @@ class Indexes:
                 index = self._indexes[place.database] = NoteIndex(place)
             self._indexes.move_to_end(place.database)
             while len(self._indexes) > MAX_INDEXES:
-                self._indexes.popitem(last=False)[1].database.close()
+                self._indexes.popitem(last=False)[1].close()
+            for other in list(self._indexes.values())[:-MAX_IN_MEMORY]:
+                other.forget_read()
             return index
 
     def close(self) -> None:
         """Close all connections, as those of people who were forgotten."""
         with self._lock:
             for index in self._indexes.values():
-                index.database.close()
+                index.close()
             self._indexes.clear()
 
 

@@ -193,17 +193,25 @@ def add_texts(connection: apsw.Connection, notes: Iterable[list[Digested]], step
         [(text_id, digest, chunk.heading, chunk.text) for text_id, (digest, chunk) in numbered],
     )
     step("words")
-    connection.executemany(
-        "INSERT INTO words (rowid, text, heading) VALUES (?, ?, ?)",
-        [(text_id, words_in(chunk.text), words_in(chunk.heading)) for text_id, (_, chunk) in numbered],
-    )
+    add_words(connection, [(text_id, chunk) for text_id, (_, chunk) in numbered])
     count(connection, "texts", len(numbered))
     return ids | {digest: text_id for text_id, (digest, _) in numbered}
 
 
-def words_in(text: str) -> str:
-    """Return the words of a text as they are indexed, separated by spaces."""
-    return " ".join(terms(text))
+def add_words(connection: apsw.Connection, numbered: Iterable[tuple[int, Chunk]]) -> None:
+    """Index the words of texts, separated by spaces. Those of headings, which recur, are made once."""
+    words: list[tuple[int, str, str]] = []
+    lengths: list[tuple[int, int]] = []
+    above: dict[str, list[str]] = {}
+    for text_id, chunk in numbered:
+        inside = terms(chunk.text)
+        if chunk.heading not in above:
+            above[chunk.heading] = terms(chunk.heading)
+        headings = above[chunk.heading]
+        words.append((text_id, " ".join(inside), " ".join(headings)))
+        lengths.append((text_id, len(inside) + len(headings)))
+    connection.executemany("INSERT INTO words (rowid, text, heading) VALUES (?, ?, ?)", words)
+    connection.executemany("INSERT INTO lengths VALUES (?, ?)", lengths)
 
 
 def remove_unused(connection: apsw.Connection, texts: Iterable[int]) -> None:
@@ -216,8 +224,9 @@ def remove_unused(connection: apsw.Connection, texts: Iterable[int]) -> None:
     before = connection.total_changes()
     connection.executemany("DELETE FROM vectors WHERE text_id = ?", unused)
     count(connection, "vectors", before - connection.total_changes())
-    for table, key in (("words", "rowid"), ("signs", "text_id"), ("texts", "id")):
+    for table, key in (("words", "rowid"), ("signs", "text_id"), ("lengths", "text_id"), ("texts", "id")):
         connection.executemany(f"DELETE FROM {table} WHERE {key} = ?", unused)  # noqa: S608
+    connection.executemany("INSERT INTO removed (text_id) VALUES (?)", unused)
     count(connection, "texts", -len(unused))
 
 

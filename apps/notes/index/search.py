@@ -1,7 +1,6 @@
 """Searching an index: the best texts by words and vectors, and where they are in the files as these are now."""
 
-import json
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import apsw
@@ -12,13 +11,12 @@ from apps.notes.domain.search import (
     NoteHit,
     NoteSearch,
     NoteSearchMode,
-    best_bm25,
     bm25_score,
     hybrid_score,
     vector_score,
 )
 from apps.notes.files.folder import Folder
-from apps.notes.index.database import IndexDamagedError, get_fact
+from apps.notes.index.database import IndexDamagedError
 from apps.notes.index.disk import Stamp, stamp_now
 from apps.notes.index.handles import TRIES, NoteIndex
 from apps.notes.index.vectors import (
@@ -26,7 +24,6 @@ from apps.notes.index.vectors import (
     cosines,
     embed,
     fill_vectors,
-    nearest,
     vectors_made,
     vectors_missing,
     vectors_problem,
@@ -85,7 +82,7 @@ def search(index: NoteIndex, query: str, limit: int) -> NoteSearch:
             with index.current() as connection:
                 if connection is None:
                     return NoteSearch((), NoteSearchMode.KEYWORD)
-                found, answer = search_once(connection, question)
+                found, answer = search_once(index, connection, question)
             stale = stale_paths(index.place.folder, found)
             if stale and attempt < TRIES - 1:
                 # They have changed since the kernel was asked, or without its notice.
@@ -110,16 +107,15 @@ def ask(index: NoteIndex, query: str, limit: int) -> Question:
     return Question(words, vector, reason, limit)
 
 
-def search_once(connection: apsw.Connection, question: Question) -> tuple[list[Located], NoteSearch]:
+def search_once(index: NoteIndex, connection: apsw.Connection, question: Question) -> tuple[list[Located], NoteSearch]:
     """Return the best hits of one state of the index."""
     connection.execute("BEGIN")
     try:
         if question.vector is None:
-            words = search_words(connection, question.words, question.limit)
-            scores = {text: Scores(score, None, score) for text, score in words.items()}
+            scores = search_words(index, connection, question)
             return locate(connection, scores, question.limit), NoteSearch((), NoteSearchMode.KEYWORD, question.reason)
         missing = vectors_missing(connection)
-        scores = search_both(connection, question, question.vector)
+        scores = search_both(index, connection, question, question.vector)
         has_vectors = vectors_made(connection) > 0
         mode = NoteSearchMode.HYBRID if has_vectors else NoteSearchMode.KEYWORD
         reason = "" if has_vectors else NO_VECTORS
@@ -128,52 +124,25 @@ def search_once(connection: apsw.Connection, question: Question) -> tuple[list[L
         connection.execute("COMMIT")
 
 
-def search_both(connection: apsw.Connection, question: Question, vector: Vector) -> dict[int, Scores]:
+def search_both(index: NoteIndex, connection: apsw.Connection, question: Question, vector: Vector) -> dict[int, Scores]:
     """Return the scores of the best texts by vectors and words together (spec 001, hybrid search)."""
-    near = nearest(connection, vector, question.candidates) if vectors_made(connection) else {}
-    words = search_words(connection, question.words, question.candidates)
-    near |= cosines(connection, vector, words.keys() - near.keys()) if near else {}
-    vectors = {text: vector_score(cosine) for text, cosine in near.items()}
-    texts = vectors.keys() | words.keys()
-    if len(words) >= question.candidates:
-        # There are more texts with these words. A text among them has at most the score of the last one here.
-        least = min(words.values())
-        sure = sorted((hybrid_score(vectors.get(text), words.get(text, 0.0)) for text in texts), reverse=True)
-        bar = sure[: question.limit][-1]
-        unsure = [text for text in texts - words.keys() if hybrid_score(vectors.get(text), least) >= bar]
-        words |= search_words(connection, question.words, question.candidates, among=unsure)
-    return {
-        text: Scores(hybrid_score(vectors.get(text), words.get(text, 0.0)), vectors.get(text), words.get(text, 0.0))
-        for text in texts
-    }
+    near = index.signs.nearest(connection, vector, question.candidates) if vectors_made(connection) else {}
+    found = index.postings.scores(connection, question.words)
+    words = found.top(question.candidates).keys()
+    near |= cosines(connection, vector, words - near.keys()) if near else {}
+    scores: dict[int, Scores] = {}
+    for text in near.keys() | words:
+        by_vector = vector_score(near[text]) if text in near else None
+        by_words = bm25_score(found.of(text), found.best)
+        scores[text] = Scores(hybrid_score(by_vector, by_words), by_vector, by_words)
+    return scores
 
 
-def search_words(
-    connection: apsw.Connection, words: Collection[str], limit: int, among: Collection[int] | None = None
-) -> dict[int, float]:
-    """Return the BM25 scores of the best texts by their ids; of all, or among some."""
-    if not words or (among is not None and not among):
-        return {}
-    best = best_bm25(get_fact(connection, "texts") or 0, frequencies(connection, words))
-    chosen = "" if among is None else "AND rowid IN (SELECT value FROM json_each(?3))"
-    found = connection.execute(
-        f"SELECT rowid, rank FROM words WHERE words MATCH ?1 {chosen} ORDER BY rank LIMIT ?2",  # noqa: S608
-        (any_of(words), limit, *([] if among is None else [json.dumps(list(among))])),
-    )
-    return {text: bm25_score(-rank, best) for text, rank in found}
-
-
-def any_of(words: Iterable[str]) -> str:
-    """Return the FTS5 query for texts with any of these words; each is quoted, so none of them is an operator."""
-    quoted = (word.replace('"', '""') for word in words)
-    return " OR ".join(f'"{word}"' for word in quoted)
-
-
-def frequencies(connection: apsw.Connection, words: Iterable[str]) -> list[int]:
-    """Return how many texts have each word."""
-    wanted = ((word,) for word in words)
-    sql = "SELECT ifnull((SELECT doc FROM frequencies WHERE term = ?), 0)"
-    return [count for (count,) in connection.executemany(sql, wanted)]
+def search_words(index: NoteIndex, connection: apsw.Connection, question: Question) -> dict[int, Scores]:
+    """Return the scores of the best texts by words."""
+    found = index.postings.scores(connection, question.words)
+    scores = {text: bm25_score(bm25, found.best) for text, bm25 in found.top(question.limit).items()}
+    return {text: Scores(score, None, score) for text, score in scores.items()}
 
 
 def locate(connection: apsw.Connection, scores: Mapping[int, Scores], limit: int) -> list[Located]:

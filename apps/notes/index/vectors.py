@@ -6,6 +6,7 @@ and the numbers give their cosines; in a small one the numbers are compared at o
 
 import json
 import logging
+import secrets
 import time
 from collections.abc import Iterable, Sequence
 
@@ -21,10 +22,6 @@ from apps.notes.index.database import Database, get_fact, set_fact, write
 from apps.notes.metrics import INDEX_VECTORS
 
 logger = logging.getLogger(__name__)
-# Up to so many vectors are compared exactly.
-EXACT_ROWS = 4_000
-# So many candidates by their signs for each result that is wanted.
-OVERSAMPLING = 4
 # After a failure the embedder is left alone for so long: a search need not wait for it.
 PAUSE_SECONDS = 30.0
 Vector = npt.NDArray[np.float32]
@@ -146,6 +143,7 @@ def begin_space(connection: apsw.Connection, space: str) -> None:
             connection.execute("DELETE FROM vectors; DELETE FROM signs")
             set_fact(connection, "vectors", 0)
             set_fact(connection, "space", space)
+            set_fact(connection, "space_begun", secrets.token_hex(8))
 
 
 def add_vectors(connection: apsw.Connection, space: str, texts: Sequence[int], made: Vector) -> None:
@@ -160,7 +158,9 @@ def add_vectors(connection: apsw.Connection, space: str, texts: Sequence[int], m
         ]
         connection.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?)", [row[:2] for row in present])
         added = connection.total_changes() - before
-        connection.executemany("INSERT OR IGNORE INTO signs VALUES (?, ?)", [(row[0], row[2]) for row in present])
+        connection.executemany(
+            "INSERT OR IGNORE INTO signs (text_id, bits) VALUES (?, ?)", [(row[0], row[2]) for row in present]
+        )
         set_fact(connection, "vectors", (get_fact(connection, "vectors") or 0) + added)
 
 
@@ -173,24 +173,6 @@ def quantised(vectors: Vector) -> list[bytes]:
 def signs_of(vectors: Vector) -> list[bytes]:
     """Return the signs of the components of vectors, a bit each."""
     return [row.tobytes() for row in np.packbits(vectors > 0, axis=1, bitorder="little")]
-
-
-def nearest(connection: apsw.Connection, vector: Vector, count: int) -> dict[int, float]:
-    """Return the cosines of the nearest texts by their ids: exact to about 0.002."""
-    query = vector.reshape(1, -1)
-    if vectors_made(connection) <= EXACT_ROWS:
-        rows = connection.execute(
-            "SELECT text_id, vec_distance_cosine(vec_int8(vector), vec_int8(?)) AS distance FROM vectors "
-            "ORDER BY distance LIMIT ?",
-            (quantised(query)[0], count),
-        )
-        return {text_id: 1.0 - distance for text_id, distance in rows}
-    rows = connection.execute(
-        "SELECT text_id FROM signs ORDER BY vec_distance_hamming(vec_bit(bits), vec_bit(?)) LIMIT ?",
-        (signs_of(query)[0], count * OVERSAMPLING),
-    )
-    found = cosines(connection, vector, [text_id for (text_id,) in rows])
-    return dict(sorted(found.items(), key=lambda item: -item[1])[:count])
 
 
 def cosines(connection: apsw.Connection, vector: Vector, texts: Iterable[int]) -> dict[int, float]:

@@ -9,7 +9,7 @@ from apps.core.domain.scope import system_access
 from apps.llm.domain.embedder import EmbeddingSpaceId, EmbeddingUnavailableError
 from apps.llm.embedding.embedder import embed_texts
 from apps.llm.services import get_embedder
-from apps.notes.index import search, vectors
+from apps.notes.index import search, signs, vectors
 from apps.notes.index.handles import index_of
 from apps.notes.index.places import place_of
 from apps.notes.index.vectors import fill_vectors
@@ -68,7 +68,7 @@ def test_signs_find_the_same_as_all_numbers(ana, monkeypatch):
     while fill_vectors(index_of(place_of("ana")).database, 100):
         pass
     exact = find("rice number 77 of the list", limit=5)
-    monkeypatch.setattr(vectors, "EXACT_ROWS", 0)
+    monkeypatch.setattr(signs, "EXACT_ROWS", 0)
     by_signs = find("rice number 77 of the list", limit=5)
     assert exact.hits[0] == by_signs.hits[0]
     assert exact.hits[0].path == "77.md"
