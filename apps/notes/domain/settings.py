@@ -49,6 +49,10 @@ class MemoryConfig:
     llm_compaction_auto_apply: bool = False
 
 
+# What holds while a file is broken and nothing is known of a former one: its person may have turned listening off.
+SAFE = MemoryConfig(enabled=False, auto_extract=False)
+
+
 @dataclass(frozen=True, slots=True)
 class ConfigProblem:
     """Something that is wrong with a file of settings. attr: the setting in camelCase; None for the whole file."""
@@ -70,23 +74,32 @@ def camel_name(name: str) -> str:
 SETTINGS: Mapping[str, Field[Any]] = {camel_name(each.name): each for each in fields(MemoryConfig)}
 
 
-def parse_config(text: bytes) -> tuple[MemoryConfig, tuple[ConfigProblem, ...]]:
-    """Return the settings of a file, with what is wrong with single ones; those and missing ones have their defaults.
+def parse_config(text: bytes, former: MemoryConfig = SAFE) -> tuple[MemoryConfig, tuple[ConfigProblem, ...]]:
+    """Return the settings of a file, with what is wrong with single ones. Missing ones have their defaults.
 
-    Raises BrokenConfigError for a text that is not an object of JSON in UTF-8.
+    former: where the value of one that is wrong comes from. Raises BrokenConfigError for a text that is not an object
+    of JSON in UTF-8.
     """
     values, problems = {}, []
     for name, value in parse_object(text).items():
         if name not in SETTINGS:
             continue
         checked, expected = check(SETTINGS[name], value)
-        if expected is None:
-            values[SETTINGS[name].name] = checked
-        else:
-            default = json.dumps(SETTINGS[name].default)
-            detail = f"Expected {expected}: the default {default} is used."
+        if expected is not None:
+            checked = getattr(former, SETTINGS[name].name)
+            detail = f"Expected {expected}: {json.dumps(checked)} holds until that is mended."
             problems.append(ConfigProblem("invalid_setting", detail, name))
+        values[SETTINGS[name].name] = checked
     return replace(MemoryConfig(), **values), tuple(problems)
+
+
+def differences(config: MemoryConfig) -> dict[str, Any]:
+    """Return the settings that are not the defaults, by their names in the file."""
+    return {
+        name: getattr(config, each.name)
+        for name, each in SETTINGS.items()
+        if getattr(config, each.name) != each.default
+    }
 
 
 def parse_object(text: bytes) -> dict[str, Any]:

@@ -1,8 +1,11 @@
 """`memory-config.json`: the settings of a person, kept beside the notes and with the same care (spec 001)."""
 
+import contextlib
+import itertools
 import json
 import logging
 import os
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,17 +16,29 @@ from apps.core.domain.errors import InvalidInputError, MemoryHubError, NotFoundE
 from apps.core.steps import Step, no_step
 from apps.notes.domain.json_members import set_members
 from apps.notes.domain.places import CONFIG
-from apps.notes.domain.settings import BrokenConfigError, ConfigProblem, MemoryConfig, parse_config, parse_object
+from apps.notes.domain.settings import (
+    SAFE,
+    BrokenConfigError,
+    ConfigProblem,
+    MemoryConfig,
+    differences,
+    parse_config,
+    parse_object,
+)
+from apps.notes.domain.text import digest
 from apps.notes.files.changes import Desk, NoteChangedError
 from apps.notes.files.exchange import rename_new
-from apps.notes.files.folder import Folder
+from apps.notes.files.folder import SETTLE_SECONDS, Folder, read_whole
 from apps.notes.files.lock import notes_lock
 from apps.notes.files.owner import folder_of
-from apps.notes.files.versions import DISK
-from apps.notes.models import ChangeKind
+from apps.notes.files.versions import DISK, text_of
+from apps.notes.models import ChangeKind, NoteVersion
 
 logger = logging.getLogger(__name__)
 _TRIES = 20
+# So many versions are searched for valid settings.
+_MAX_VERSIONS = 100
+UNSETTLED = "unsettled"
 _BROKEN = f"{CONFIG.name}.broken-"
 
 
@@ -36,15 +51,21 @@ class ReadConfig:
 
 
 def config_of(user_id: str) -> MemoryConfig:
-    """Return the settings of a user; the defaults where the file cannot be read. Never raises for what is in it."""
+    """Return the settings of a user; where the file cannot be read, the last valid ones. Never raises for the file."""
     try:
-        return parse_config(folder_of(user_id).read(CONFIG) or b"")[0]
+        text = folder_of(user_id).read(CONFIG)
+        if text is None:
+            return without_file(user_id).config
+        if text.strip():
+            config, problems = parse_config(text)
+            if not problems:
+                return config
     except (BrokenConfigError, MemoryHubError):
         pass
     try:
         return config_read(user_id).config
     except MemoryHubError:
-        return MemoryConfig()
+        return former_config(user_id) or SAFE
 
 
 def config_read(user_id: str, *, clock: Clock = SYSTEM_CLOCK) -> ReadConfig:
@@ -71,9 +92,12 @@ def config_change(
     with notes_lock(user_id):
         desk = Desk(user_id, CONFIG, author, utcnow(clock), step)
         for _ in range(_TRIES):
-            look(desk)
+            require_settled(look(desk))
             note = desk.look()
-            text = changed_text(note.text or b"", values)
+            try:
+                text = changed_text(note.text or b"", values, desk.user_id)
+            except BrokenConfigError:
+                continue  # an editor broke it since
             if note.text == text:
                 break
             try:
@@ -86,46 +110,130 @@ def config_change(
         return look(desk)
 
 
-def changed_text(text: bytes, values: Mapping[str, Any]) -> bytes:
-    """Return the text of a file with new values in their places."""
+def require_settled(read: ReadConfig) -> None:
+    """Raise UnavailableError for a file that is broken and was written a moment ago: its writer may not be done."""
+    if any(problem.code == UNSETTLED for problem in read.problems):
+        detail = f"{CONFIG.name} was saved a moment ago and cannot be read as it is: try again."
+        raise UnavailableError(detail, retry_after=round(SETTLE_SECONDS))
+
+
+def changed_text(text: bytes, values: Mapping[str, Any], user_id: str) -> bytes:
+    """Return the text of a file with new values in their places. Raises BrokenConfigError.
+
+    A new file for a lost one has what held, so that changing one setting does not undo another one.
+    """
     if not values:
         return text
+    parse_object(text)
     plain = text.decode("utf-8-sig")
     if not plain.strip():
-        return f"{json.dumps(dict(values), ensure_ascii=False, indent=2)}\n".encode()
+        held = differences(without_file(user_id).config)
+        return f"{json.dumps({**held, **values}, ensure_ascii=False, indent=2)}\n".encode()
     mark = text[: len(text) - len(plain.encode())]
     return mark + set_members(plain, values).encode()
 
 
 def look(desk: Desk) -> ReadConfig:
     """Return the settings of the file, which is set aside where it is broken. The lock is held."""
+    for _ in range(_TRIES):
+        read = look_once(desk)
+        if read is not None:
+            return read
+    raise UnavailableError("The settings are being saved by others all the time: try again.", retry_after=1)
+
+
+def look_once(desk: Desk) -> ReadConfig | None:
+    """Return the settings; None where an editor saved while a broken file was set aside."""
     try:
-        note = desk.look()
-        parse_object(note.text or b"")
+        text = desk.look().text
+        if not (text or b"").strip():
+            return without_file(desk.user_id)
+        config, problems = parse_config(text or b"")
     except BrokenConfigError as error:
-        return set_aside(desk, str(error))
+        return set_aside(desk, str(error), digest(text or b""))
     except InvalidInputError:  # too large for any file
-        return set_aside(desk, "is too large")
-    config, problems = parse_config(note.text or b"")
-    if note.text is None and (aside := last_set_aside(desk.folder)) is not None:
-        problems = (*problems, is_aside(aside))
+        return set_aside(desk, "is too large", None)
+    if problems:
+        config, problems = parse_config(text or b"", former_config(desk.user_id) or SAFE)
     return ReadConfig(config, problems)
 
 
-def set_aside(desk: Desk, reason: str) -> ReadConfig:
-    """Give a broken file another name, so that it can be mended, and return the defaults."""
+def without_file(user_id: str) -> ReadConfig:
+    """Return what holds where there is no file, or nothing in it: the last valid settings, else the defaults.
+
+    A file that was set aside and had no valid one before it leaves SAFE.
+    """
+    aside, former = last_set_aside(folder_of(user_id)), former_config(user_id)
+    if aside is not None:
+        return ReadConfig(former or SAFE, (is_aside(aside),))
+    if former is None or former == MemoryConfig():
+        return ReadConfig(MemoryConfig())
+    detail = f"{CONFIG.name} is gone or empty: the last valid settings hold. A file with {{}} has the defaults."
+    return ReadConfig(former, (ConfigProblem("missing", detail),))
+
+
+def former_config(user_id: str) -> MemoryConfig | None:
+    """Return the settings of the last versions that can be read; None where there is none.
+
+    A setting that is wrong in one has the value that held before it.
+    """
+    texts, versions = [], NoteVersion.objects.of(user_id, CONFIG).current().order_by("-number")
+    for version in versions[:_MAX_VERSIONS]:
+        text = text_of(version)
+        try:
+            problems = parse_config(text)[1]
+        except BrokenConfigError:
+            continue
+        if text.strip():
+            texts.append(text)
+            if not problems:
+                break
+    config: MemoryConfig | None = None
+    for text in reversed(texts):
+        config = parse_config(text, config or SAFE)[0]
+    return config
+
+
+def set_aside(desk: Desk, reason: str, expected: str | None) -> ReadConfig | None:
+    """Give a broken file another name, so that it can be mended, and return the settings that hold.
+
+    expected: the digest of its text, None for one that is too large. One that was written a moment ago stays, for its
+    writer may not be done; None is returned where an editor saved another text since, which is put back.
+    """
     name = f"{_BROKEN}{moment_text(desk.now)}"
     with desk.folder.directory(CONFIG) as directory:
-        number = 1
-        while True:
-            try:
-                rename_new(directory, CONFIG.name, name if number == 1 else f"{name}-{number}")
-                break
-            except FileExistsError:
-                number += 1
+        try:
+            written = os.stat(CONFIG.name, dir_fd=directory, follow_symlinks=False).st_mtime
+            if abs(time.time() - written) < SETTLE_SECONDS:
+                return ReadConfig(former_config(desk.user_id) or SAFE, (is_unsettled(reason),))
+            name = rename_free(directory, name)
+        except FileNotFoundError:
+            return None
+        if not has_text(directory, name, expected):
+            with contextlib.suppress(FileExistsError):  # saved once more
+                rename_new(directory, name, CONFIG.name)
+            return None
         os.fsync(directory)
-    logger.warning("%s %s: set aside as %s, the defaults are used", CONFIG.name, reason, name)
-    return look(desk)
+    logger.warning("%s %s: set aside as %s, the last valid settings hold", CONFIG.name, reason, name)
+    return look_once(desk)
+
+
+def rename_free(directory: int, name: str) -> str:
+    """Rename the file of the settings to a name, or to the first with a number that is free; return it."""
+    for number in itertools.count(1):
+        free = name if number == 1 else f"{name}-{number}"
+        with contextlib.suppress(FileExistsError):
+            rename_new(directory, CONFIG.name, free)
+            return free
+    raise AssertionError
+
+
+def has_text(directory: int, name: str, expected: str | None) -> bool:
+    """Return whether a file has the text of a digest; whether it is too large where that is None."""
+    try:
+        return digest(read_whole(directory, name)) == expected
+    except InvalidInputError:
+        return expected is None
 
 
 def moment_text(now: datetime) -> str:
@@ -145,5 +253,10 @@ def last_set_aside(folder: Folder) -> str | None:
 
 def is_aside(name: str) -> ConfigProblem:
     """Return the problem of a file that was set aside, until there is a new one."""
-    detail = f"{CONFIG.name} could not be read and was set aside as {name}: the defaults are used."
+    detail = f"{CONFIG.name} could not be read and was set aside as {name}: the last valid settings hold."
     return ConfigProblem("set_aside", detail)
+
+
+def is_unsettled(reason: str) -> ConfigProblem:
+    """Return the problem of a broken file whose writer may not be done."""
+    return ConfigProblem(UNSETTLED, f"{CONFIG.name} {reason}: the last valid settings hold.")

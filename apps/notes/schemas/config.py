@@ -75,8 +75,10 @@ class ConfigProblemOutput(TypedDict):
 
     code: Annotated[
         str,
-        serializers.ChoiceField(choices=["invalid_setting", "set_aside"]),
-        "invalid_setting: the default of this one is used. set_aside: the file was no JSON object, and was renamed.",
+        serializers.ChoiceField(choices=["invalid_setting", "set_aside", "missing", "unsettled"]),
+        "invalid_setting: the last valid value of this one holds. For the whole file, whose last valid settings hold: "
+        "set_aside: it was no JSON object, and was renamed. missing: it is gone or empty. unsettled: it cannot be read "
+        "and was saved a moment ago.",
     ]
     detail: str
     attr: Annotated[str | None, "The setting."]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.notes.domain.json_members import list_members, set_members
-from apps.notes.domain.settings import SETTINGS, BrokenConfigError, MemoryConfig, parse_config
+from apps.notes.domain.settings import SETTINGS, BrokenConfigError, MemoryConfig, differences, parse_config
 
 # As in spec 001 and in the description of the settings.
 DEFAULTS = {
@@ -62,16 +62,25 @@ def test_file_without_settings_has_the_defaults(text):
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_bad_setting_has_its_default_and_is_named(name):
-    config, problems = parse_config(json.dumps({"llmUnknown": 1, name: BAD[name]}).encode())
+def test_bad_setting_has_its_former_value_and_is_named(name):
+    text = json.dumps({"llmUnknown": 1, name: BAD[name]}).encode()
+    config, problems = parse_config(text, MemoryConfig())
     assert [(each.code, each.attr) for each in problems] == [("invalid_setting", name)]
     assert config == MemoryConfig()
+    assert parse_config(b'{"enabled": "false"}', MemoryConfig(enabled=False, min_new_messages=9))[0] == MemoryConfig(
+        enabled=False
+    )
+
+
+@pytest.mark.parametrize("name", ["enabled", "autoExtract"])
+def test_bad_switch_without_a_former_value_is_off(name):
+    assert differences(parse_config(json.dumps({name: "false"}).encode())[0]) == {name: False}
 
 
 def test_what_is_wrong_is_said_without_what_is_in_the_file():
     config, problems = parse_config(b'{"flushThreshold": "a secret", "minNewMessages": 9}')
     assert config.min_new_messages == 9
-    assert problems[0].detail == "Expected a number from 0.01 to 1.0: the default 0.75 is used."
+    assert problems[0].detail == "Expected a number from 0.01 to 1.0: 0.75 holds until that is mended."
 
 
 def test_not_a_number_is_no_threshold():

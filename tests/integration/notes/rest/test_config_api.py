@@ -1,7 +1,12 @@
 """Settings of notes over REST and in their file (spec 001, settings API and the seven fields for models)."""
 
 import json
+import os
+import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,8 +15,12 @@ from django.db import connection
 from apps.core.domain.scope import Permission, Scope
 from apps.core.personal.store import ExportRequest
 from apps.notes.domain.names import folder_name
-from apps.notes.domain.settings import SETTINGS, MemoryConfig, camel_name
-from apps.notes.files.config import config_of
+from apps.notes.domain.places import CONFIG as CONFIG_PLACE
+from apps.notes.domain.settings import SAFE, SETTINGS, BrokenConfigError, MemoryConfig, camel_name
+from apps.notes.domain.text import digest
+from apps.notes.files.changes import Desk
+from apps.notes.files.config import changed_text, config_of, look, set_aside
+from apps.notes.files.versions import DISK
 from apps.notes.models import NoteVersion
 from apps.notes.personal.stores import NoteStore
 from apps.notes.schemas.config import ConfigInput, ConfigOutput
@@ -156,12 +165,22 @@ def test_bad_setting_in_the_file_is_named_and_the_others_hold(ana, file):
     assert [each["attr"] for each in mended["problems"]] == ["llmGatingModel"]
 
 
-@pytest.mark.parametrize("text", [b"{enabled: false", b"[]", b'{"a": "\xff"}', b" " * 6_000_000], ids=str)
-def test_broken_file_is_set_aside(ana, file, caplog, text):
+def save(file: Path, text: bytes, seconds_ago: float = 60) -> None:
+    """Write a file as an editor did that is done since."""
     file.write_bytes(text)
-    assert config_of("ana") == MemoryConfig()
+    then = time.time() - seconds_ago
+    os.utime(file, (then, then))
+
+
+BROKEN = {"cut off": b"{enabled: false", "list": b"[]", "not utf-8": b'{"a": "\xff"}', "large": b" " * 6_000_000}
+
+
+@pytest.mark.parametrize("text", BROKEN.values(), ids=BROKEN)
+def test_broken_file_is_set_aside(ana, file, caplog, text):
+    save(file, text)
+    assert config_of("ana") == SAFE
     aside = list(file.parent.glob("memory-config.json.broken-*"))
-    assert [each.read_bytes() for each in aside] == [text]
+    assert [each.read_bytes() == text for each in aside] == [True]
     assert not file.exists()
     shown = settings_of(ana)
     assert [(each["code"], each["attr"]) for each in shown["problems"]] == [("set_aside", None)]
@@ -169,31 +188,103 @@ def test_broken_file_is_set_aside(ana, file, caplog, text):
     assert "set aside" in caplog.text
     assert "enabled" not in caplog.text
     assert put(ana, {"minNewMessages": 9}).json()["problems"] == []
-    assert config_of("ana").min_new_messages == 9
+    assert config_of("ana") == replace(SAFE, min_new_messages=9)
     assert aside[0].read_bytes() == text
 
 
 def test_several_broken_files_are_all_kept(ana, file):
     for number in range(3):
-        file.write_text(f"broken {number}")
+        save(file, b"broken %d" % number)
         assert settings_of(ana)["problems"][0]["code"] == "set_aside"
     texts = {each.read_text() for each in file.parent.glob("memory-config.json.broken-*")}
     assert texts == {"broken 0", "broken 1", "broken 2"}
 
 
+@pytest.mark.parametrize("text", [*BROKEN.values(), b"", None], ids=[*BROKEN, "empty", "gone"])
+def test_listening_stays_off_while_the_file_is_broken(ana, file, text):
+    put(ana, {"enabled": False, "minNewMessages": 9})
+    if text is None:
+        file.unlink()
+    else:
+        save(file, text)
+    off = MemoryConfig(enabled=False, min_new_messages=9)
+    for _ in range(2):
+        assert config_of("ana") == off
+        shown = settings_of(ana)
+        assert (shown["enabled"], shown["minNewMessages"], len(shown["problems"])) == (False, 9, 1)
+    assert put(ana, {"autoExtract": False}).json()["problems"] == []
+    assert config_of("ana") == replace(off, auto_extract=False)
+    assert json.loads(file.read_text()) == {"enabled": False, "autoExtract": False, "minNewMessages": 9}
+
+
+def test_switch_of_a_wrong_type_keeps_its_last_valid_value(ana, file):
+    file.write_text('{"enabled": "false"}')
+    assert config_of("ana") == MemoryConfig(enabled=False)
+    put(ana, {"enabled": False})
+    assert settings_of(ana)["problems"] == []
+    file.write_text('{"enabled": "true", "minNewMessages": 9}')
+    assert config_of("ana") == MemoryConfig(enabled=False, min_new_messages=9)
+    assert settings_of(ana)["problems"][0]["attr"] == "enabled"
+    save(file, b"{")
+    assert config_of("ana") == MemoryConfig(enabled=False, min_new_messages=9)
+    file.write_text("{}")
+    assert config_of("ana") == MemoryConfig()
+    assert settings_of(ana)["problems"] == []
+
+
+def test_symbolic_link_leaves_what_held(ana, file, tmp_path):
+    put(ana, {"enabled": False})
+    (tmp_path / "on.json").write_text('{"enabled": true}')
+    file.unlink()
+    file.symlink_to(tmp_path / "on.json")
+    assert config_of("ana") == MemoryConfig(enabled=False)
+
+
+def test_broken_file_that_is_being_saved_stays_where_it_is(ana, file):
+    put(ana, {"enabled": False})
+    file.write_bytes(b'{"enabled": fal')
+    assert config_of("ana") == MemoryConfig(enabled=False)
+    assert [each["code"] for each in settings_of(ana)["problems"]] == ["unsettled"]
+    refused = put(ana, {"minNewMessages": 9})
+    assert (refused.status_code, refused["Retry-After"]) == (503, "3")
+    assert file.read_bytes() == b'{"enabled": fal'
+    file.write_bytes(b'{"enabled": false, "minNewMessages": 8}')
+    assert put(ana, {"flushThreshold": 0.5}).json()["minNewMessages"] == 8
+    assert not list(file.parent.glob("memory-config.json.broken-*"))
+
+
+def test_file_that_was_mended_before_it_is_set_aside_stays(file):
+    """An editor saves between the look and the renaming: the text is not the one that was broken."""
+    desk = Desk("ana", CONFIG_PLACE, DISK, datetime.now(UTC))
+    for good in (b'{"enabled": false}', b"[]"):
+        save(file, good)
+        for expected in (digest(b"{"), None):
+            assert set_aside(desk, "is not JSON", expected) is None
+            assert [each.name for each in file.parent.glob("memory-config*")] == ["memory-config.json"]
+            assert file.read_bytes() == good
+    file.unlink()
+    assert set_aside(desk, "is not JSON", digest(b"{")) is None
+    assert look(desk).config == MemoryConfig()
+
+
+def test_file_that_is_broken_before_a_change_is_not_an_error_of_the_hub(file):
+    with pytest.raises(BrokenConfigError):
+        changed_text(b'{"enabled": fal', {"enabled": False}, "ana")
+
+
 def test_symbolic_link_and_folder_are_not_read_and_not_replaced(ana, file, tmp_path):
     outside = tmp_path / "outside.json"
-    outside.write_text('{"enabled": false}')
+    outside.write_text('{"enabled": true}')
     file.symlink_to(outside)
     for expected in ("link", "folder"):
-        assert config_of("ana") == MemoryConfig(), expected
+        assert config_of("ana") == SAFE, expected
         refused = (ana.get(CONFIG), put(ana, {"enabled": False}))
         assert [each.status_code for each in refused] == [409, 409]
         assert refused[0].json()["errors"][0]["code"] == "not_a_file"
         if expected == "link":
             file.unlink()
             file.mkdir()
-    assert outside.read_text() == '{"enabled": false}'
+    assert outside.read_text() == '{"enabled": true}'
     assert file.is_dir()
 
 
