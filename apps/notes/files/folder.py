@@ -278,14 +278,16 @@ def read_quiet(directory: int, name: str, known: str) -> bytes:
 
 
 def read_whole(directory: int, name: str) -> bytes:
-    """Return the bytes of a regular file. Raises OSError, InvalidInputError."""
+    """Return the bytes of a regular file. Raises OSError, and InvalidInputError or ConflictError for its note."""
+    hidden = parse_hidden(name)
+    shown = name if hidden is None else hidden.note
     descriptor = os.open(name, _FILE, dir_fd=directory)
     with os.fdopen(descriptor, "rb") as file:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
-            raise ConflictError(f"{name} is not a file.", code="not_a_file")
+            raise ConflictError(f"{shown} is not a file.", code="not_a_file")
         if status.st_size > MAX_BYTES:
-            raise too_large(name)
+            raise too_large(shown)
         return file.read(MAX_BYTES + 1)
 
 

@@ -52,6 +52,8 @@ def folder_delete(
     with notes_lock(user_id):
         now = utcnow(clock)
         notes = notes_in(folder_of(user_id), place)
+        for each in notes:  # one that cannot be read is an error before any of them is deleted
+            Desk(user_id, each, author, now).look()
         deleted = [delete_at(Desk(user_id, each, author, now, step)) for each in notes]
         remove_empty(folder_of(user_id), place, notes)
         return deleted
@@ -66,7 +68,12 @@ def delete_at(desk: Desk) -> NoteVersion:
         desk.step("record")
         version = record(desk, ChangeKind.DELETE, b"")
         desk.step("take away")
-        if take_away(desk.folder, desk.place, note.sha256, desk.step):
+        try:
+            is_taken = take_away(desk.folder, desk.place, note.sha256, desk.step)
+        except MemoryHubError:
+            version.delete()
+            raise
+        if is_taken:
             desk.step("confirm")
             confirm(version)
             desk.step("confirmed")
@@ -78,19 +85,27 @@ def delete_at(desk: Desk) -> NoteVersion:
 def take_away(folder: Folder, place: NotePlace, expected: str, step: Step) -> bool:
     """Give a file a hidden name, under which an editor that has it open may write still; it vanishes after a while.
 
-    Returns whether it had the expected text; any other text is put back.
+    Returns whether it had the expected text; any other text is put back, and so is one that cannot be read.
     """
     with folder.directory(place) as directory:
         require_file(directory, place.name)
         aside = displaced_name(place.name, expected)
         rename_within(directory, place.name, aside)
         step("sync directory")
-        os.fsync(directory)
-        if digest(read_whole(directory, aside)) == expected:
-            return True
-        with contextlib.suppress(FileExistsError):  # saved once more: the hidden one is brought in by the next look
-            rename_new(directory, aside, place.name)
-        return False
+        is_expected = False
+        try:
+            os.fsync(directory)
+            is_expected = digest(read_whole(directory, aside)) == expected
+        finally:
+            if not is_expected:
+                put_back(directory, aside, place.name)
+        return is_expected
+
+
+def put_back(directory: int, aside: str, name: str) -> None:
+    """Return its name to a file. Where an editor saved once more, the hidden one is brought in by the next look."""
+    with contextlib.suppress(FileExistsError):
+        rename_new(directory, aside, name)
 
 
 def note_rename(

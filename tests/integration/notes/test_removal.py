@@ -4,12 +4,12 @@ import os
 
 import pytest
 
-from apps.core.domain.errors import ConflictError, NotFoundError
+from apps.core.domain.errors import ConflictError, InvalidInputError, NotFoundError
 from apps.notes.domain.places import MAIN, parse_place
 from apps.notes.files import folder as folders
 from apps.notes.files.changes import note_append, note_read
 from apps.notes.files.owner import folder_of
-from apps.notes.files.removal import note_delete, note_rename
+from apps.notes.files.removal import folder_delete, note_delete, note_rename
 from apps.notes.files.revision import note_revise
 from apps.notes.files.versions import text_of
 from apps.notes.models import ChangeKind, NoteVersion
@@ -68,6 +68,26 @@ def test_what_an_editor_writes_to_a_deleted_file_that_it_has_open_is_kept(main, 
     assert b"- mine\n" in texts()
     notes_look()
     assert not [path for path in main.parent.iterdir() if path.is_file()], "hidden files vanish"
+
+
+def test_note_that_is_too_large_in_the_moment_of_its_deletion_stays(main):
+    large = "x" * folders.MAX_BYTES
+    with pytest.raises(InvalidInputError) as refused:
+        note_delete("ana", MAIN, author="test", step=save_at(main, large, "take away"))
+    assert refused.value.code == "too_large"
+    assert refused.value.detail.startswith("MEMORY.md ")
+    assert main.stat().st_size > folders.MAX_BYTES
+    assert [path.name for path in main.parent.iterdir() if "displaced" in path.name and path.stat().st_size > 99] == []
+    assert ChangeKind.DELETE not in kinds()
+
+
+def test_folder_with_a_note_that_cannot_be_read_is_not_deleted_in_part(main):
+    for name in ("a", "c"):
+        note_append("ana", parse_place(f"past/{name}.md"), "tea", author="test")
+    (main.parent / "past" / "b.md").write_bytes(b"x" * (folders.MAX_BYTES + 1))
+    with pytest.raises(InvalidInputError):
+        folder_delete("ana", parse_place("past"), author="test")
+    assert {path.name for path in (main.parent / "past").glob("[a-z]*")} == {"a.md", "b.md", "c.md"}
 
 
 def test_entry_of_a_deleted_note_is_not_added_again(main):
