@@ -1,8 +1,8 @@
 """Whether a sentence keeps the meaning of the facts that it stands for, by their words.
 
 The check is meant to refuse too much rather than too little: a fact whose new words are not surely the same stays as it
-was written. Numbers, names, dates, negations and what limits a statement have to be there, each beside the same words;
-what none of the facts says may not be.
+was written. Numbers, names, dates, negations and what limits a statement have to be there, each beside the same words.
+Every other word has to be there as well, in the order of its fact, and no word that none of the facts says.
 """
 
 import re
@@ -12,15 +12,13 @@ from functools import lru_cache
 
 from apps.llm.domain.protocol.parser import parse_output
 from apps.notes.domain.compaction.lists import MAX_FACT_CHARS, is_plain_text
+from apps.notes.domain.compaction.wording import Wording, find_fault
 from apps.retrieval.domain.text.languages import STOPWORDS
 from apps.retrieval.domain.text.terms import words
 from apps.rules.domain.contradiction.judgement import DECISIVE, find_evidence, read_text
 from apps.rules.domain.contradiction.text import VALUES, Passage, analyse
 from apps.rules.domain.contradiction.words import OF_THE_USER, PERSONS
 
-# Of the words of a fact so many are in the sentence, and of the words of the sentence in its facts.
-MIN_KEPT, MIN_KNOWN = 0.66, 0.75
-MIN_KEPT_HAN = 0.8
 _DIGITS = re.compile(r"\d+(?:[.,:/\-]\d+)*")
 _HAN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 _HAN_VALUES = re.compile(
@@ -53,8 +51,9 @@ class Loss(StrEnum):
 
     form: it is no plain line. longer: it takes more room than they do. values: numbers, names or dates are missing, new
     or beside other words. negation, limits: of what is denied or limited. reading: they are not of one kind (a plan, a
-    report, the past). subject: they are about different ones. words: too many are missing. new_words: too much is said
-    that no fact says. contradiction: the rules find that it contradicts one of them. tool: it asks for a tool.
+    report, the past). subject: they are about different ones. words: one is missing. new_words: one is said that no
+    fact says. order: they are said in another order, so that they may mean something else. contradiction: the rules
+    find that it contradicts one of them. tool: it asks for a tool.
     """
 
     FORM = "form"
@@ -67,7 +66,11 @@ class Loss(StrEnum):
     SUBJECT = "subject"
     WORDS = "words"
     NEW_WORDS = "new_words"
+    ORDER = "order"
     CONTRADICTION = "contradiction"
+
+
+FAULTS = {Wording.MISSING: Loss.WORDS, Wording.NEW: Loss.NEW_WORDS, Wording.ORDER: Loss.ORDER}
 
 
 def find_loss(sentence: str, facts: Sequence[str]) -> Loss | None:
@@ -85,11 +88,15 @@ def find_loss(sentence: str, facts: Sequence[str]) -> Loss | None:
         (Loss.NEGATION, keeps_negation(sentence, facts)),
         (Loss.LIMITS, limits_of(sentence) == frozenset().union(*map(limits_of, facts))),
         (Loss.READING, {readings_of(sentence)} == {readings_of(fact) for fact in facts}),
-        (Loss.WORDS, all(keeps_words(sentence, fact) for fact in facts)),
-        (Loss.NEW_WORDS, is_known(sentence, facts)),
     )
-    found = next((loss for loss, is_kept in checks if not is_kept), None)
+    found = next((loss for loss, is_kept in checks if not is_kept), None) or loss_of_words(sentence, facts)
     return found or (Loss.CONTRADICTION if any(contradicts(sentence, fact) for fact in facts) else None)
+
+
+def loss_of_words(sentence: str, facts: Sequence[str]) -> Loss | None:
+    """Return what is lost of the words of facts, or of their order."""
+    fault = find_fault(sentence, facts, is_denied=any(map(negations_of, facts)))
+    return None if fault is None else FAULTS[fault]
 
 
 def subject_of(fact: str) -> str:
@@ -194,19 +201,6 @@ def content_of(text: str) -> frozenset[str]:
     han = {word for word in words(_HAN_DEGREES.sub("", text)) if len(word) == 1 and _HAN.match(word)}
     rest = {word for word in words(text) if not word.isascii() and not _HAN.search(word)}
     return frozenset(latin | (han - _HAN_FUNCTION) | (rest - STOPWORDS))
-
-
-def keeps_words(sentence: str, fact: str) -> bool:
-    """Return whether a sentence has enough of the words of a fact."""
-    own = content_of(fact)
-    least = MIN_KEPT_HAN if any(_HAN.match(word) for word in own) else MIN_KEPT
-    return len(own & content_of(sentence)) >= least * len(own)
-
-
-def is_known(sentence: str, facts: Sequence[str]) -> bool:
-    """Return whether enough of what a sentence says is said by its facts."""
-    own, known = content_of(sentence), frozenset().union(*map(content_of, facts))
-    return bool(own) and len(own & known) >= MIN_KNOWN * len(own)
 
 
 def contradicts(sentence: str, fact: str) -> bool:
