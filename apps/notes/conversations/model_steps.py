@@ -23,7 +23,8 @@ from apps.notes.gateway.ask import (
     ModelUse,
     ask_model,
 )
-from apps.retrieval.domain.text.terms import words
+from apps.retrieval.domain.text.languages import STOPWORDS
+from apps.retrieval.domain.text.terms import terms, words
 from apps.semantic.domain.extraction import ConversationMessage, ExtractedMemory, MemoryType, readable
 from apps.semantic.services import memories_find
 
@@ -36,6 +37,12 @@ CATEGORIES = {
     MemoryType.RELATIONSHIP: Category.PEOPLE,
     MemoryType.PLAN: Category.PLAN,
 }
+# The share of the words of a fact that its source has.
+MIN_SAID = 0.5
+_YES = re.compile(r"\s*(?:yes|yeah|yep|yup|sure|right|correct|exactly|是|對|对|好|沒錯|没错|嗯)", re.IGNORECASE)
+_QUESTION = re.compile(r"[^.!?。！？\n]+[?？]")
+# How a model names the person.
+_USER = re.compile(r"\b(?:the )?user(?:['’]s)?\b|使用者|用[戶户]", re.IGNORECASE)
 _HEARD = {"user": MessageRole.USER, "assistant": MessageRole.ASSISTANT}
 _SENTENCE_ENDS = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 
@@ -45,7 +52,8 @@ class ModelExtraction:
     """What a model found. facts: None where there is no answer, so that patterns are to find them.
 
     heard: which turns the model read, by their place. left_out: how many of its facts are not among these, by reason:
-    `tool_request`, `recalled` (it only repeats what the assistant was given), `no_source` (no turn says it).
+    `tool_request`, `recalled` (it only repeats what the assistant was given), `no_source` (the person
+    has not said it).
     """
 
     facts: tuple[Fact, ...] | None
@@ -142,14 +150,33 @@ def facts_of(
 
 
 def source_of(memory: ExtractedMemory, content: str, turns: Sequence[Turn], heard: Sequence[int]) -> int | None:
-    """Return the place of the turn that says a memory: the first that the model names, else the one most like it."""
+    """Return the place of the turn of the person that says a memory; None where none has enough of its words.
+
+    Those that the model names are the only ones considered; without any, all that it read. What the assistant said is
+    no source: it may repeat what others wrote. An answer is read with the question before it.
+    """
     named = [heard[number - 1] for number in memory.messages if 1 <= number <= len(heard)]
-    if named:
-        return named[0]
-    own = frozenset(words(content))
-    likeness = {place: len(own & frozenset(words(turns[place].text))) for place in heard}
-    best = max(heard, key=lambda place: likeness[place])
-    return best if likeness[best] else None
+    spoken = [place for place in named or heard if turns[place].role == "user"]
+    own = meanings(content, turns)
+    shares = {place: share_said(own, place, turns, heard) for place in spoken}
+    best = max(spoken, key=lambda place: shares[place], default=None)
+    return best if best is not None and shares[best] >= MIN_SAID else None
+
+
+def share_said(own: frozenset[str], place: int, turns: Sequence[Turn], heard: Sequence[int]) -> float:
+    """Return the share of the words of a fact that a turn has, with those of the question that it answers."""
+    said = meanings(turns[place].text, turns)
+    before = max((each for each in heard if each < place), default=None)
+    is_answer = bool(own & said or _YES.match(turns[place].text))
+    if before is not None and turns[before].role == "assistant" and is_answer:
+        said |= meanings(" ".join(_QUESTION.findall(turns[before].text)[-1:]), turns)
+    return len(own & said) / len(own) if own else 0.0
+
+
+def meanings(text: str, turns: Sequence[Turn]) -> frozenset[str]:
+    """Return the words of a text that mean something, by their stems, without the names of those who speak."""
+    names = frozenset(term for turn in turns for term in terms(turn.speaker))
+    return frozenset(term for term in terms(_USER.sub(" ", text)) if term not in STOPWORDS) - names
 
 
 def quote_of(content: str, text: str) -> str:
