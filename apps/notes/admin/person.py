@@ -53,6 +53,9 @@ class WhoseForm(forms.Form):
 def settings_form(config: MemoryConfig, data: Any = None) -> forms.Form:
     """Return the form of a person's settings. data: what was sent."""
     fields = {name: form_field(name) for name in SETTINGS}
+    for field in fields.values():
+        # What counts as changed is what differs from what the page showed, not from what holds since.
+        field.show_hidden_initial = True
     form_class = type("SettingsForm", (forms.Form,), fields)
     initial = {name: getattr(config, setting.name) for name, setting in SETTINGS.items()}
     form: forms.Form = form_class(data, initial=initial)

@@ -1,5 +1,6 @@
 """What was learnt from conversations, and compactions, in the admin; search and settings of a person."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from apps.notes.files.config import config_change
 from apps.notes.models import Compaction, CompactionState, ExtractedFact, ExtractionRun, FactState
 from apps.notes.selectors import config_of
 from apps.semantic.models import Memory
@@ -115,7 +117,7 @@ def test_notes_of_a_person_are_searched(operator: Client) -> None:
 def test_settings_of_a_person_are_changed_and_only_those(operator: Client, folder: Path) -> None:
     memory()
     page: Any = operator.get(PERSON, {"user_id": "ana"})
-    sent = {name: value for name, value in page.context["settings"].initial.items() if value is not False}
+    sent = sent_by(page)
     answer: Any = operator.post(f"{PERSON}?user_id=ana", {**sent, "minNewMessages": "9", "llmGatingEnabled": "on"})
     assert answer.status_code == 302
     config = config_of("ana")
@@ -124,9 +126,28 @@ def test_settings_of_a_person_are_changed_and_only_those(operator: Client, folde
     assert "flushThreshold" not in saved
 
 
+def test_an_old_page_does_not_undo_what_was_changed_since(operator: Client) -> None:
+    page: Any = operator.get(PERSON, {"user_id": "ana"})
+    shown = sent_by(page)
+    config_change("ana", {"enabled": False, "minNewMessages": 7}, author="test")
+    operator.post(f"{PERSON}?user_id=ana", {**shown, "flushThreshold": "0.5"})
+    config = config_of("ana")
+    assert (config.enabled, config.min_new_messages, config.flush_threshold) == (False, 7, 0.5)
+
+
+def sent_by(page: Any) -> dict[str, str]:
+    """Return what a browser sends of the form of settings that a page shows."""
+    found: dict[str, str] = {}
+    for tag in re.findall(r"<input[^>]*>", page.content.decode().split("mh-settings")[2]):
+        attributes = dict(re.findall(r'([a-z]+)="([^"]*)"', tag))
+        if "name" in attributes and (attributes.get("type") != "checkbox" or " checked" in tag):
+            found[attributes["name"]] = attributes.get("value", "on")
+    return found
+
+
 def test_settings_that_are_not_valid_say_why(operator: Client) -> None:
     page: Any = operator.get(PERSON, {"user_id": "ana"})
-    sent = {name: value for name, value in page.context["settings"].initial.items() if value is not False}
+    sent = sent_by(page)
     refused = operator.post(f"{PERSON}?user_id=ana", {**sent, "flushThreshold": "3"})
     assert refused.status_code == 200
     assert "less than or equal to 1" in refused.content.decode()
