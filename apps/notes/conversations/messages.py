@@ -13,6 +13,7 @@ from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import ConflictError, InvalidInputError, NotFoundError
 from apps.core.domain.scope import Access
 from apps.notes.conversations import metrics
+from apps.notes.files.config import config_of
 from apps.notes.files.owner import owner_to_write
 from apps.notes.models import Conversation, ConversationMessage, MessageRole
 from apps.notes.models.conversations import MAX_NAME_CHARS
@@ -53,15 +54,17 @@ def messages_add(
     """Add messages to a conversation, which the first ones create. Return it with one result for each draft.
 
     recalled: texts that the assistant was given from memory; each is kept once. A message whose id came in before is
-    not added again. Raises ForbiddenError, InvalidInputError; ConflictError for a conversation that is full.
+    not added again. While memory is off, nothing that was said is kept: such messages are never extracted from.
+    Raises ForbiddenError, InvalidInputError; ConflictError for a conversation that is full.
     """
     owner, now = owner_to_write(access, user_id), utcnow(clock)
     check_session_id(session_id)
-    texts = [MessageDraft(MessageRole.SYSTEM, text, recalled=True) for text in recalled]
+    is_on = config_of(owner).enabled
+    texts = [MessageDraft(MessageRole.SYSTEM, text, recalled=True) for text in recalled if is_on]
     with transaction.atomic():
         hold_users([owner])
         conversation = conversation_lock(owner, session_id, now)
-        intake = Intake(conversation, now)
+        intake = Intake(conversation, now, is_on=is_on)
         results = intake.add([*drafts, *texts])
         intake.write()
     for message in intake.added:
@@ -96,10 +99,10 @@ def session_delete(*, access: Access, user_id: str | None, session_id: str) -> N
 
 
 class Intake:
-    """Adds drafts to a conversation that the caller has locked."""
+    """Adds drafts to a conversation that the caller has locked. is_on: whether what they say is kept."""
 
-    def __init__(self, conversation: Conversation, now: datetime) -> None:
-        self.conversation, self.now = conversation, now
+    def __init__(self, conversation: Conversation, now: datetime, *, is_on: bool = True) -> None:
+        self.conversation, self.now, self.is_on = conversation, now, is_on
         self.added: list[ConversationMessage] = []
 
     def add(self, drafts: Sequence[MessageDraft]) -> list[AddedMessage]:
@@ -133,11 +136,12 @@ class Intake:
             number=self.conversation.last_number,
             caller_id=draft.caller_id,
             role=draft.role,
-            speaker=draft.speaker,
-            content=draft.content,
+            speaker=draft.speaker if self.is_on else "",
+            content=draft.content if self.is_on else "",
             recalled=draft.recalled,
             at=draft.at or self.now,
             received_at=self.now,
+            cleared_at=None if self.is_on else self.now,
         )
         self.added.append(message)
         return message

@@ -317,3 +317,20 @@ def test_nothing_is_taken_for_a_user_who_is_being_forgotten(ana):
         refused = ana.post(f"{SESSIONS}/chat/{path}", body)
         assert (refused.status_code, refused.json()["errors"][0]["code"]) == (409, "being_forgotten")
     assert not Conversation.objects.exists()
+
+
+def test_what_is_said_while_memory_is_off_is_not_kept_and_never_learnt(ana):
+    config_change("ana", {"enabled": False}, author="test")
+    answer = say(ana, 5, recalled=["Ana likes rice."])
+    assert [each["action"] for each in answer["results"]] == ["added"] * 5
+    assert {(row.content, row.speaker, row.cleared_at is None) for row in ConversationMessage.objects.all()} == {
+        ("", "", False)
+    }
+    again = ana.post(f"{SESSIONS}/chat/messages", {"messages": [{"role": "user", "content": "x", "message_id": "m0"}]})
+    assert again.json()["results"][0]["action"] == "known"
+    config_change("ana", {"enabled": True}, author="test")
+    assert event(ana, "session.end")["reason"] == "nothing_new"
+    say(ana, 4)
+    assert event(ana, "stream:idle")["action"] == "extracting"
+    numbers = ConversationMessage.objects.exclude(run=None).values_list("number", flat=True)
+    assert sorted(numbers) == [6, 7, 8, 9]
