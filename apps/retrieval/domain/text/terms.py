@@ -174,8 +174,10 @@ def recognise_language(tokens: Sequence[Token]) -> str | None:
     english = hits.pop("english", 0)
     if not hits:
         return None
-    best = max(FUNCTION_WORDS, key=lambda language: hits[language])
-    return best if hits[best] >= MIN_FUNCTION_WORDS and hits[best] > english else None
+    most = max(hits.values())
+    if most < MIN_FUNCTION_WORDS or most <= english:
+        return None
+    return next(language for language in FUNCTION_WORDS if hits[language] == most)
 
 
 def terms_in(word: Word, language: str | None) -> tuple[str, ...]:
