@@ -63,13 +63,16 @@ def add_entry(text: bytes, entry: str, category: str = "") -> Insertion:
         return Insertion(len(text), gap + b"## " + category.encode() + end + end).followed(item)
     start, stop = section
     kept = text[start:stop].rstrip(b" \t\r\n")
-    offset = start + len(kept)
-    rest = text[offset:stop]
-    if rest.startswith((b"\n", b"\r\n")):
-        offset += rest.index(b"\n") + 1
-        gap = b"" if is_item(kept) else end
-        return Insertion(offset, gap).followed(item)
-    return Insertion(offset, end if is_item(kept) else end + end).followed(item)
+    gap = b"" if is_item(kept) else end
+    stopped = text.find(b"\n", start + len(kept), stop)  # spaces at the end of the line stay in it
+    if stopped >= 0:
+        return Insertion(stopped + 1, gap).followed(item)
+    return Insertion(stop, end + gap).followed(item)
+
+
+def is_wide(text: bytes) -> bool:
+    """Return whether a text is in UTF-16 or UTF-32, by its mark or first characters."""
+    return text.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in text[:2]
 
 
 def is_item(text: bytes) -> bool:

@@ -19,7 +19,7 @@ from apps.core.domain.errors import (
 )
 from apps.core.steps import Step, no_step
 from apps.notes.domain.places import NotePlace
-from apps.notes.domain.text import Insertion, add_entry, digest, insert_item
+from apps.notes.domain.text import Insertion, add_entry, digest, insert_item, is_wide
 from apps.notes.files.folder import MAX_BYTES, Displaced, Folder, too_large
 from apps.notes.files.lock import notes_lock
 from apps.notes.files.owner import folder_of
@@ -296,17 +296,24 @@ def note_append(
         done = find_done(desk, operation)
         if done is not None:
             return done, False
+        if is_wide(note.text or b""):
+            raise ConflictError("The note is in UTF-16: it can only be edited on the disk.", code="not_utf8")
         change: Change = lambda text: add_entry(text, entry, category)  # noqa: E731
         version, _ = desk.write(change, ChangeKind.APPEND, note.text, operation=operation)
         return version, True
 
 
 def find_done(desk: Desk, operation: str) -> NoteVersion | None:
-    """Return the version of an operation that was done. Raises ConflictError when it was done to another note."""
+    """Return the version of an operation that was done. Raises ConflictError when it was done to another note.
+
+    Daily logs count as one note: a repetition may come after midnight, or with another time zone.
+    """
     if not operation:
         return None
     done = NoteVersion.objects.filter(user_id=desk.user_id, operation=operation).first()
     if done is not None and done.place != str(desk.place):
+        if done.is_written and desk.place.day is not None and place_of(done).day is not None:
+            return done
         if done.is_written:
             raise ConflictError("This operation was done to another note.", attr="operation_id", code="operation_used")
         Desk(desk.user_id, place_of(done), desk.author, desk.now).look()
@@ -342,7 +349,7 @@ def note_edit(
     with notes_lock(user_id):
         desk = Desk(user_id, place, author, utcnow(clock), step)
         note = desk.look()
-        if note.sha256 == digest(content) and note.version is not None:
+        if note.text == content and note.version is not None:
             return note.version
         if note.text is not None and base is None:
             raise InvalidInputError("Say which text you have read.", attr="base_sha256", code="required")
@@ -379,6 +386,9 @@ def note_restore(
         wanted = NoteVersion.objects.of(user_id, place).filter(number=number).first()
         if wanted is None:
             raise NotFoundError(f"The note has no version {number}.")
+        if wanted.kind == ChangeKind.DELETE:
+            detail = f"Version {number} is the deletion of the note: restore the one before it."
+            raise ConflictError(detail, code="no_text")
         text = text_of(wanted)
         if note.version is not None and note.sha256 == digest(text):
             return note.version

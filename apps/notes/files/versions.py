@@ -11,7 +11,7 @@ from difflib import SequenceMatcher
 from django.db.models import Q
 
 from apps.notes.domain.places import NotePlace
-from apps.notes.domain.text import Insertion, digest
+from apps.notes.domain.text import Insertion, digest, is_wide
 from apps.notes.models import ChangeKind, NoteVersion
 
 # An editor that saves over an entry of the last minutes has most likely not seen it.
@@ -168,7 +168,7 @@ def find_overwritten(
     appends = list(recent.order_by("-number")[:_MAX_APPENDS])
     # What was found a moment ago may be half of what an editor does: a deletion before a new file, or an empty one.
     known = versions.current().exclude(kind=ChangeKind.FOUND, at__gt=now - SEEN_AFTER).order_by("number").last()
-    if not appends or known is None:
+    if not appends or known is None or is_wide(text):
         return []
     reference, items = text_of(known), [item_of(inserted_by(each)) for each in appends]
     missing = Counter(occurrences(reference, items))

@@ -128,6 +128,18 @@ def test_entries_whose_bullets_a_formatter_changes_are_not_added_again(main, bul
     assert note_read("ana", MAIN).text.decode() == formatted
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_text_in_utf_16_is_not_added_to(main, encoding):
+    append("tea")
+    wide = "- mine\n".encode(encoding)
+    main.write_bytes(wide)
+    assert note_read("ana", MAIN).text == wide
+    with pytest.raises(ConflictError) as refused:
+        append("rice")
+    assert refused.value.code == "not_utf8"
+    assert main.read_bytes() == wide
+
+
 def test_entry_that_was_edited_away_through_the_hub_stays_out(main):
     append("tea")
     note_edit("ana", MAIN, "# Mine\n", base=note_read("ana", MAIN).sha256, author="test")

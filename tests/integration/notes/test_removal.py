@@ -7,7 +7,7 @@ import pytest
 from apps.core.domain.errors import ConflictError, InvalidInputError, NotFoundError
 from apps.notes.domain.places import MAIN, parse_place
 from apps.notes.files import folder as folders
-from apps.notes.files.changes import note_append, note_read
+from apps.notes.files.changes import note_append, note_edit, note_read, note_restore
 from apps.notes.files.owner import folder_of
 from apps.notes.files.removal import folder_delete, note_delete, note_rename
 from apps.notes.files.revision import note_revise
@@ -96,6 +96,21 @@ def test_entry_of_a_deleted_note_is_not_added_again(main):
     assert note_read("ana", MAIN).text == b"- rice\n"
     note_append("ana", MAIN, "plums", author="test")
     assert main.read_text() == "- rice\n- plums\n"
+
+
+def test_version_of_a_deletion_is_not_restored(main):
+    deletion = note_delete("ana", MAIN, author="test")
+    with pytest.raises(ConflictError) as refused:
+        note_restore("ana", MAIN, deletion.number, author="test")
+    assert refused.value.code == "no_text"
+    assert not main.exists()
+
+
+def test_deleted_note_can_be_made_again_as_an_empty_one(main):
+    note_delete("ana", MAIN, author="test")
+    version = note_edit("ana", MAIN, "", base=None, author="test")
+    assert (version.kind, main.read_bytes()) == (ChangeKind.EDIT, b"")
+    assert note_edit("ana", MAIN, "", base=version.sha256, author="test") == version
 
 
 def test_deletion_of_nothing_says_so():

@@ -35,6 +35,13 @@ def test_empty_section_and_section_of_prose():
     assert added(b"## Food\nGreen things.\n", "tea", "Food") == b"## Food\nGreen things.\n\n- tea\n"
 
 
+def test_spaces_at_the_end_of_a_line_stay_in_it():
+    assert added(b"## Food\n- tea  \n\n## Work\n", "rice", "Food") == b"## Food\n- tea  \n- rice\n\n## Work\n"
+    assert added(b"## Food\r\n- tea \t\r\n", "rice", "Food") == b"## Food\r\n- tea \t\r\n- rice\r\n"
+    assert added(b"## Food\n- tea  ", "rice", "Food") == b"## Food\n- tea  \n- rice\n"
+    assert added(b"## Food\nGreen  ", "rice", "Food") == b"## Food\nGreen  \n\n- rice\n"
+
+
 def test_subsections_belong_to_a_section():
     text = b"## Food\n- tea\n### Fruit\n- plum\n## Work\n"
     assert added(text, "rice", "Food") == b"## Food\n- tea\n### Fruit\n- plum\n- rice\n## Work\n"

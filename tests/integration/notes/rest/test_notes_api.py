@@ -207,3 +207,13 @@ def test_settings_have_versions(ana):
     ana.call("PATCH", f"{NOTES}/config", {"minNewMessages": 7})
     listed = ana.get(f"{NOTES}/versions?path=memory-config.json").json()["results"]
     assert ana.get(f"{NOTES}/versions/{listed[0]['id']}").json()["text"]
+
+
+def test_repeated_entry_of_a_daily_log_is_known_on_another_day(ana):
+    """A retry after midnight, or with another time zone, adds nothing."""
+    body = {"entry": "the boat is back", "operation_id": "turn-8", "timezone": "Pacific/Kiritimati"}
+    first = ana.post(f"{NOTES}/daily/entries", body)
+    again = ana.post(f"{NOTES}/daily/entries", {**body, "timezone": "Pacific/Pago_Pago"})
+    assert (first.status_code, again.status_code) == (201, 200)
+    assert again.json() == {"action": "known", "version": first.json()["version"]}
+    assert len(ana.get(f"{NOTES}/daily").json()["results"]) == 1
