@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db import connection
 
 from apps.core.domain.errors import NotFoundError
-from apps.core.domain.scope import Access, Reach
+from apps.core.domain.scope import Access, Reach, Scope
 from apps.episodic.domain.event import EventRecord
 from apps.episodic.domain.segment_file.format import SegmentDamagedError
 from apps.episodic.domain.window import Window
@@ -46,7 +46,8 @@ def find_event(reach: Reach, uuid: UUID, window: Window = Window()) -> FoundEven
     """Return an event that a read covers, and where it is.
 
     window: where its time is known to be; files without such events there are not read. Raises NotFoundError,
-    which says when damaged files may hold it, and UnavailableError while this process is still loading files.
+    which says when damaged files may hold it, unless the read has a bound, and UnavailableError while this process is
+    still loading files.
     """
     for _ in range(MAX_TRIES):
         version, quarantined, row = read_row(reach, uuid, window)
@@ -64,7 +65,9 @@ def find_event(reach: Reach, uuid: UUID, window: Window = Window()) -> FoundEven
             raise unreadable_error(error) from error
         else:
             if found is None:
-                damaged = " Files that are damaged at present may hold it." if quarantined else ""
+                # Damaged files may be of anyone: who has a bound learns nothing of them.
+                is_said = quarantined and reach.scope == Scope()
+                damaged = " Files that are damaged at present may hold it." if is_said else ""
                 raise NotFoundError(f"There is no such event.{damaged}")
             return found
     raise catalogue_contention()
