@@ -81,16 +81,22 @@ def settle_reads(scope: Scope, reads: Collection[str]) -> list[str]:
 
 
 @transaction.atomic
-def key_update(*, uuid: UUID, changes: Mapping[str, Any], clock: Clock = SYSTEM_CLOCK) -> ApiKey:
+def key_update(
+    *, uuid: UUID, changes: Mapping[str, Any], shown: Collection[str] | None = None, clock: Clock = SYSTEM_CLOCK
+) -> ApiKey:
     """Change the name, the expiry or the grants of a key and return it. An expired key with a new expiry works again.
 
-    changes: some of `name`, `expires_at` and `reads`, all owners that it is granted from now on. Raises NotFoundError,
-    ConflictError for a revoked key, and InvalidInputError for an expiry in the past, since a key is ended by revoking
-    it, and for owners that cannot be granted.
+    changes: some of `name`, `expires_at` and `reads`, all owners that it is granted from now on. shown: the owners of
+    whom `reads` was edited: only what differs from them changes, so that a grant which ended since does not come back.
+    Raises NotFoundError, ConflictError for a revoked key, and InvalidInputError for an expiry in the past, since a key
+    is ended by revoking it, and for owners that cannot be granted.
     """
     key = lock_key(uuid)
     if "reads" in changes:
-        granted = settle_reads(key.scope, changes["reads"])
+        wanted = set(changes["reads"])
+        if shown is not None:
+            wanted = wanted - set(shown) | set(key.reads) - (set(shown) - wanted)
+        granted = settle_reads(key.scope, wanted)
         hold_users(set(granted) - set(key.reads))
         key.reads = granted
     if "expires_at" in changes:

@@ -89,6 +89,21 @@ class OwnersField(forms.Field):
         return sorted(initial or []) != sorted(set(data or []))
 
 
+class ShownOwnersField(forms.JSONField):
+    """The owners that a page showed, which it sends back; None from what sends none."""
+
+    widget = forms.HiddenInput
+
+    def clean(self, value: Any) -> Any:
+        shown = super().clean(value)
+        if shown is not None and not (isinstance(shown, list) and all(isinstance(owner, str) for owner in shown)):
+            raise ValidationError("Load the page again.")
+        return shown
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        return False
+
+
 class KeyChangeForm(forms.ModelForm):  # type: ignore[type-arg]
     """What may change of a key. Its permission and bound stay."""
 
@@ -99,9 +114,22 @@ class KeyChangeForm(forms.ModelForm):  # type: ignore[type-arg]
         "includes them, and writes nothing of theirs. Save for more fields.",
     )
 
+    shown_reads = ShownOwnersField(required=False, label="")
+
     class Meta:
         model = ApiKey
         fields = ["name", "expires_at", "reads"]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if "shown_reads" in self.fields:
+            self.fields["shown_reads"].initial = self.instance.reads
+
+    def grant_changes(self) -> tuple[list[str], list[str]] | None:
+        """Return the owners as they were shown and as they were sent; None when the two are the same."""
+        sent, shown = self.cleaned_data["reads"], self.cleaned_data["shown_reads"]
+        shown = self.initial["reads"] if shown is None else shown
+        return (shown, sent) if set(shown) != set(sent) else None
 
     def clean_expires_at(self) -> Any:
         expires_at = self.cleaned_data["expires_at"]
@@ -114,6 +142,7 @@ class KeyChangeForm(forms.ModelForm):  # type: ignore[type-arg]
 class KeyForm(KeyChangeForm):
     """A new key: for whom, or for everyone's memories, which must be said."""
 
+    shown_reads = None
     unbound = forms.BooleanField(
         required=False,
         widget=UnfoldBooleanSwitchWidget,

@@ -34,10 +34,10 @@ NEW_FIELDS = (
     ("Sharing", {"fields": ["reads"]}),
 )
 SHOWN_FIELDS = (
-    (None, {"fields": ["name", "shown", "state_label", "permission", "bound", "reads"]}),
+    (None, {"fields": ["name", "shown", "state_label", "permission", "bound", "reads", "shown_reads"]}),
     ("Life", {"fields": ["created", "created_by", "last_used", "expires_at", "rotated", "previous", "revoked"]}),
 )
-CHANGEABLE = ("name", "expires_at", "reads")
+CHANGEABLE = ("name", "expires_at", "reads", "shown_reads")
 
 
 @admin.register(ApiKey)
@@ -50,8 +50,8 @@ class ApiKeyAdmin(ModelAdmin):  # type: ignore[misc]
     form = KeyForm
     list_display = ["name", "state", "level", "bound", "granted", "shown", "last_used", "expires", "created"]
     list_filter = ["permission", ("revoked_at", admin.EmptyFieldListFilter)]
-    search_fields = ["name", "user_id", "household_id", "persona_id", "shown"]
-    search_help_text = "A name, a bound, or the first characters of a key"
+    search_fields = ["name", "user_id", "household_id", "persona_id", "reads", "shown"]
+    search_help_text = "A name, a bound, a grant, or the first characters of a key"
     actions = ["revoke"]
     actions_detail = ["rotate"]
     list_fullwidth = True
@@ -157,7 +157,11 @@ class ApiKeyAdmin(ModelAdmin):  # type: ignore[misc]
 
     def save_model(self, request: HttpRequest, obj: ApiKey, form: Any, change: bool) -> None:
         if change:
-            services.key_update(uuid=obj.uuid, changes={name: getattr(obj, name) for name in form.changed_data})
+            changes = {name: getattr(obj, name) for name in form.changed_data if name != "reads"}
+            shown, sent = form.grant_changes() or (None, None)
+            services.key_update(
+                uuid=obj.uuid, changes=changes if sent is None else changes | {"reads": sent}, shown=shown
+            )
             return
         key, secret = services.key_create(
             name=obj.name,

@@ -18,7 +18,7 @@ from apps.core.domain.keys import MISSING_BOUND
 from apps.core.domain.scope import Permission, Scope
 from apps.core.models import ApiKey
 from apps.core.selectors import key_verify
-from apps.core.services import key_create, key_revoke
+from apps.core.services import key_create, key_revoke, key_update
 from apps.semantic.models import Memory
 from tests.api import api_for
 from tests.integration.admin.pages import address, run, text_of
@@ -67,6 +67,38 @@ def test_what_a_key_may_read_besides_is_chosen_from_who_there_is_or_entered(oper
     key.refresh_from_db()
     assert key.reads == ["team:kitchen"]
     assert "team:kitchen" in text_of(operator, address(ApiKey, "changelist"))
+
+
+def test_a_page_that_was_open_brings_no_grant_back_and_ends_none(operator: Client) -> None:
+    key, _ = key_create(
+        name="kitchen", scope=Scope("ana"), permission=Permission.READ, actor="test", reads=["ben", "cem"]
+    )
+    change = address(ApiKey, "change", key.pk)
+    field = re.search(r'<input[^>]*name="shown_reads"[^>]*>', text_of(operator, change))
+    assert field
+    shown = re.search(r'value="([^"]*)"', field[0])
+    assert shown
+    page = {"name": "kitchen", "shown_reads": html.unescape(shown[1])}
+
+    key_update(uuid=key.uuid, changes={"reads": ["cem", "dora"]})
+    operator.post(change, page | {"name": "pantry", "reads": ["ben", "cem"]})
+    key.refresh_from_db()
+    assert (key.name, key.reads) == ("pantry", ["cem", "dora"])
+
+    operator.post(change, page | {"reads": ["ben", "emil"]})
+    key.refresh_from_db()
+    assert key.reads == ["dora", "emil"]
+
+    answer = operator.post(change, page | {"shown_reads": "{}", "reads": []})
+    assert "Load the page again" in answer.content.decode()
+
+
+def test_a_key_is_found_by_what_it_was_granted(operator: Client) -> None:
+    for name, reads in (("kitchen", ["team:küche"]), ("cellar", ["ben"])):
+        key_create(name=name, scope=Scope("ana"), permission=Permission.READ, actor="test", reads=reads)
+    page = text_of(operator, address(ApiKey, "changelist") + "?q=team:küche")
+    assert "kitchen" in page
+    assert "cellar" not in page
 
 
 def test_grants_that_are_none_are_refused_with_the_reason(operator: Client) -> None:
