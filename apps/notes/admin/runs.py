@@ -42,6 +42,11 @@ from apps.semantic.selectors import conflict_get, memory_get_any
 RUN_COLOURS = {"waiting": None, "running": "info", "finished": "success", "failed": "danger"}
 FACT_COLOURS = {"found": "info", "dropped": None, "applied": "success", "undone": "warning"}
 NOUN = ("fact", "facts")
+# Fields that show what is behind another permission, and what is shown without it.
+HIDDEN = {
+    "memory_link": ("semantic.view_memory", "memory_id"),
+    "receipt_link": ("semantic.view_conflict", "receipt_id"),
+}
 UNDO_DIALOG = ActionDialog(
     title="Undo this fact?",
     description="Its line is taken out of MEMORY.md unless it was changed since, and its memory is deleted; where it "
@@ -155,6 +160,12 @@ def find(read: Callable[..., Any], uuid: UUID | None) -> Any:
         return None
 
 
+def shown(request: HttpRequest, name: str) -> str:
+    """Return the field to show in place of another one: only the id of what the user may not see."""
+    permission, instead = HIDDEN.get(name, ("", name))
+    return instead if permission and not request.user.has_perm(permission) else name
+
+
 def without_step(record: dict[str, Any]) -> dict[str, Any]:
     """Return the record of a step without its name."""
     return {name: value for name, value in record.items() if name != "step"}
@@ -188,6 +199,15 @@ class ExtractedFactAdmin(ReadOnly, ModelAdmin):
         "receipt_link", "undone", "user_id", "confidence", "run_link", "uuid",
     ]  # fmt: skip
     empty_text = "Nothing was learnt from conversations yet."
+
+    def get_fieldsets(self, request: HttpRequest, obj: ExtractedFact | None = None) -> Any:
+        first, (title, options), *others = self.fieldsets
+        line, decision, undone = options["fields"]
+        fields = [tuple(shown(request, name) for name in row) for row in (line, decision)]
+        return [first, (title, {**options, "fields": [*fields, undone]}), *others]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: ExtractedFact | None = None) -> list[str]:
+        return [shown(request, name) for name in self.readonly_fields]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ExtractedFact]:
         return ExtractedFact.objects.select_related("message", "run")
@@ -226,6 +246,9 @@ class ExtractedFactAdmin(ReadOnly, ModelAdmin):
     def memory_link(self, fact: ExtractedFact) -> SafeString | str:
         memory = find(memory_get_any, fact.memory)
         return NOTHING if memory is None else link("admin:semantic_memory_change", memory.pk, memory.content)
+
+    memory_id = column("Memory", lambda fact: fact.memory or NOTHING)
+    receipt_id = column("Decision", lambda fact: fact.receipt or NOTHING)
 
     @display(description="Decision")
     def receipt_link(self, fact: ExtractedFact) -> SafeString | str:

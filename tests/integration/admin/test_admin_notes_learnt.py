@@ -62,6 +62,19 @@ def test_page_of_a_fact_leads_to_what_was_written(operator: Client, learnt: Extr
     assert "I live in Bergen." in text
 
 
+def test_what_was_written_is_shown_to_those_who_may_see_memories(
+    staff: Callable[..., Client], learnt: ExtractionRun
+) -> None:
+    """Without the permission to view memories there is only the id of the memory."""
+    fact = home()
+    Memory.objects.filter(uuid=fact.memory).update(content="A secret of Ana's.")
+    page = address(ExtractedFact, "change", fact.pk)
+    hidden = text_of(staff("view_extractedfact"), page)
+    assert "A secret" not in hidden
+    assert str(fact.memory) in hidden
+    assert "/admin/semantic/" not in hidden
+
+
 def test_a_fact_is_undone_on_its_page(operator: Client, learnt: ExtractionRun) -> None:
     url = address(ExtractedFact, "undo_this", home().pk)
     assert "Undo this fact?" in text_of(operator, url)
