@@ -37,11 +37,14 @@ def place_of_path(path: Path) -> IndexPlace | None:
         segments = path.relative_to(settings.NOTES_DIR).parts
     except ValueError:
         return None
+    default = settings.MEMORYHUB.default_user
     if segments and segments[0] == USERS_FOLDER:
         if len(segments) < 2:
             return None
+        # Left from before its user became the default one: the database is the other folder's now.
+        if default and segments[1] == folder_name(default):
+            return None
         return IndexPlace(Folder(settings.NOTES_DIR / USERS_FOLDER / segments[1]), database_named(segments[1]))
-    default = settings.MEMORYHUB.default_user
     return place_of(default) if default else None
 
 

@@ -12,7 +12,7 @@ from apps.notes.index import disk, events, handles
 from apps.notes.index.database import VERSION
 from apps.notes.index.events import folder_events
 from apps.notes.index.handles import index_of
-from apps.notes.index.places import place_of
+from apps.notes.index.places import place_of, place_of_path
 from apps.notes.selectors import index_status, notes_search
 from apps.notes.services import index_forget, index_rebuild, index_refresh
 
@@ -300,3 +300,14 @@ def test_search_of_a_key_bound_to_another_user_is_not_found(ana):
     (ana / "MEMORY.md").write_text("- tea\n")
     assert api_for(Scope("ben")).get("/api/memory/search?q=tea&user_id=ana").status_code == 404
     assert folder_name("ana") == "ana"
+
+
+def test_folder_from_before_a_user_was_the_default_one_does_not_take_its_index(ana, notes_dir, settings):
+    """Both would have the same database: what is in the former folder are no notes of anyone any more."""
+    (ana / "MEMORY.md").write_text("- an old boat\n")
+    settings.MEMORYHUB = replace(settings.MEMORYHUB, default_user="ana")
+    (notes_dir / "MEMORY.md").write_text("- a new boat\n")
+    assert place_of_path(ana / "MEMORY.md") is None
+    assert place_of_path(notes_dir / "users" / "ben" / "MEMORY.md") == place_of("ben")
+    assert place_of_path(notes_dir / "MEMORY.md") == place_of("ana")
+    assert [hit.text for hit in find("boat")] == ["- a new boat"]
