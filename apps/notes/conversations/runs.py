@@ -12,6 +12,7 @@ from decimal import Decimal
 from typing import Any
 
 from django.db import connection, transaction
+from django.db.models import Min
 
 from apps.core.db.user_locks import UserLockedError, hold_users
 from apps.core.domain.backoff import Backoff
@@ -41,28 +42,50 @@ RUN_STEPS = (
 MAX_TRIES = 8
 # A stopping worker finishes its task first, so a task is short and requests another one.
 PART_SECONDS = 60.0
+# Of one run; what is found beyond that is counted in its record.
+MAX_FACTS = 200
 BACKOFF = Backoff(base_ms=60_000, multiplier=3.0, max_ms=3_600_000, jitter_ms=5_000)
+
+
+class PartEndedError(Exception):
+    """The time of a task is over, and the run goes on in the next one."""
 
 
 def runs_continue(*, clock: Clock = SYSTEM_CLOCK, step: Step = no_step, seconds: float = PART_SECONDS) -> int:
     """Begin or continue the runs that are due; when one is requested, and each minute. Return how many ended.
 
-    Requests another task where something is left after so many seconds.
+    One run of each user in a round, so that none waits for all that another one has. Requests another task where
+    something is left after so many seconds.
     """
     ended, deadline = 0, Deadline(seconds)
-    due = ExtractionRun.objects.all().due(utcnow(clock))
-    for user_id in list(due.order_by("user_id").values_list("user_id", flat=True).distinct()):
-        # Looked again after the lock is released: who found it taken has left its runs to this process.
-        while (run := next_due(user_id, clock)) is not None:
+    busy: set[str] = set()
+    # Looked again after the lock is released: who found it taken has left its runs to this process.
+    while users := [user_id for user_id in due_users(clock) if user_id not in busy]:
+        for user_id in users:
             if deadline.expired:
                 runs_enqueue()
                 return ended
             with user_alone(user_id) as is_alone:
                 if not is_alone:
-                    break
+                    busy.add(user_id)
+                    continue
                 run = next_due(user_id, clock)  # another process may have taken it before the lock was free
-                ended += run is not None and run_try(run, clock=clock, step=step)
+                ended += run is not None and run_try(run, clock=clock, step=step, deadline=deadline)
+                to_the_end(user_id, clock)
     return ended
+
+
+def due_users(clock: Clock) -> list[str]:
+    """List the users who have runs that are due; the one who has waited longest is the first."""
+    due = ExtractionRun.objects.all().due(utcnow(clock)).order_by().values("user_id")
+    waiting = due.annotate(since=Min("next_try_at"), first=Min("pk")).order_by("since", "first")
+    return list(waiting.values_list("user_id", flat=True))
+
+
+def to_the_end(user_id: str, clock: Clock) -> None:
+    """Have what is left of a user wait behind what others have."""
+    now = utcnow(clock)
+    ExtractionRun.objects.filter(user_id=user_id).due(now).update(next_try_at=now)
 
 
 def next_due(user_id: str, clock: Clock) -> ExtractionRun | None:
@@ -84,14 +107,16 @@ def user_alone(user_id: str) -> Iterator[bool]:
                 cursor.execute("SELECT pg_advisory_unlock(%s, hashtext(%s))", [RUN_LOCKS, user_id])
 
 
-def run_try(run: ExtractionRun, *, clock: Clock = SYSTEM_CLOCK, step: Step = no_step) -> bool:
+def run_try(run: ExtractionRun, *, clock: Clock, step: Step, deadline: Deadline) -> bool:
     """Take all steps of a run that are left, and return whether it has ended. The caller holds the lock of its user.
 
-    An error is never raised: it is noted, and the run tried again later.
+    An error is never raised: it is noted, and the run tried again later. One that takes longer goes on in another task.
     """
     began, tries = monotonic_ms(), run.tries
     try:
-        RunWork(run, config_of(run.user_id), clock, step).work()
+        RunWork(run, config_of(run.user_id), clock, step, deadline).work()
+    except PartEndedError:
+        ExtractionRun.objects.filter(pk=run.pk).update(tries=tries)
     except UserLockedError:
         return False  # the erasure takes the run with it
     except UnavailableError as error:
@@ -111,7 +136,10 @@ def run_try(run: ExtractionRun, *, clock: Clock = SYSTEM_CLOCK, step: Step = no_
 def note_error(run: ExtractionRun, code: str, tries: int, clock: Clock) -> None:
     """Note why a run cannot go on now, and when it is tried again; give it up after MAX_TRIES."""
     now = utcnow(clock)
-    run.refresh_from_db()
+    try:
+        run.refresh_from_db()
+    except ExtractionRun.DoesNotExist:
+        return  # its person was forgotten
     run.error, run.tries, run.state = code[:200], tries, RunState.WAITING
     run.next_try_at = now + timedelta(milliseconds=BACKOFF.delay_ms(max(run.tries - 1, 0), SYSTEM_RNG))
     if tries >= MAX_TRIES:
@@ -122,18 +150,25 @@ def note_error(run: ExtractionRun, code: str, tries: int, clock: Clock) -> None:
 class RunWork:
     """The work on one run."""
 
-    def __init__(self, run: ExtractionRun, config: MemoryConfig, clock: Clock, step: Step) -> None:
-        self.run, self.config, self.clock, self.step = run, config, clock, step
+    def __init__(self, run: ExtractionRun, config: MemoryConfig, clock: Clock, step: Step, deadline: Deadline) -> None:
+        self.run, self.config, self.clock, self.step, self.deadline = run, config, clock, step, deadline
         self.asking = Asking(user_id=run.user_id, actor=run.actor, clock=clock)
 
     def work(self) -> None:
-        """Take the steps that are left, one after the other. Raises MemoryHubError."""
+        """Take the steps that are left, one after the other. Raises MemoryHubError, PartEndedError."""
         self.begin()
         self.step("begun")
         done = STAGES.index(self.run.stage) + 1 if self.run.stage else 0
         for stage in STAGES[done:]:
             getattr(self, stage)()
             self.step("finished" if stage == "finish" else stage)
+            if stage != "finish":
+                self.check_time()
+
+    def check_time(self) -> None:
+        """Raise PartEndedError when the time of the task is over."""
+        if self.deadline.expired:
+            raise PartEndedError
 
     def begin(self) -> None:
         """Mark the run as running. Raises MemoryHubError for one in which workers died too often."""
@@ -159,9 +194,9 @@ class RunWork:
                 confidence=fact.confidence,
                 pattern=fact.pattern[:100],
             )
-            for number, fact in enumerate(found.facts, 1)
+            for number, fact in enumerate(found.facts[:MAX_FACTS], 1)
         ]
-        with self.storing("extract", found.record):
+        with self.storing("extract", {**found.record, "beyond_limit": len(found.facts) - len(rows)}):
             ExtractedFact.objects.bulk_create(rows)
 
     def reconcile(self) -> None:
@@ -176,6 +211,7 @@ class RunWork:
         """Write the facts, each for itself."""
         for fact in self.found():
             steps.apply_fact(self.run, fact, self.clock, self.step)
+            self.check_time()
         facts = list(ExtractedFact.objects.filter(run=self.run, state=FactState.APPLIED))
         actions = sorted(fact.memory_action for fact in facts)
         record = {

@@ -1,5 +1,6 @@
 """The pipeline of extraction: extract, reconcile, gate, apply (spec 001, automatic extraction)."""
 
+import time
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -304,3 +305,66 @@ def test_run_stops_when_its_person_is_being_forgotten(ana, step):
     unlock_user("ana")
     assert runs_continue() == 1
     assert (len(memories()), main_text().count("I live in Bergen.")) == (1, 1)
+
+
+def request(user: str, *texts: str, session: str = "chat") -> str:
+    """Say something and have a run requested; return its id."""
+    api = api_for(Scope(user))
+    said = [{"role": "user", "content": text} for text in texts]
+    assert api.post(f"{SESSIONS}/{session}/messages", {"messages": said}).status_code == 201
+    run: str = api.post(f"{SESSIONS}/{session}/events", {"type": "session.end"}).json()["runs"][0]
+    return run
+
+
+def test_facts_of_a_run_are_limited_and_the_rest_is_counted(ana, monkeypatch):
+    monkeypatch.setattr(runs_module, "MAX_FACTS", 2)
+    run = talk(ana, *TALK)
+    assert (run["facts"], run["steps"][0]["facts"], run["steps"][0]["beyond_limit"]) == (2, 3, 1)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_long_run_goes_on_in_another_task(ana):
+    run = request("ana", *TALK)
+    noted = []
+
+    def slow(name: str) -> None:
+        if name == "noted":
+            noted.append(name)
+            time.sleep(1.1)
+
+    before = OrmQ.objects.count()
+    OrmQ.objects.all().delete()
+    assert runs_continue(step=slow, seconds=1) == 0
+    assert (len(noted), ExtractionRun.objects.get().tries, before) == (1, 0, 1)
+    assert OrmQ.objects.count() == 1, "another task is requested"
+    assert runs_continue() == 1
+    shown = ana.get(f"/api/auto-memory/runs/{run}").json()
+    assert (shown["state"], shown["applied"], main_text().count("- ")) == ("finished", 3, 3)
+
+
+def test_users_take_turns():
+    """One run of each user in a round, whoever has how many."""
+    for number in range(3):
+        request("ana", f"I live in town {number}.", session=f"chat{number}")
+    request("ben", "I live in Bergen.")
+    begun: list[str] = []
+
+    def look(name: str) -> None:
+        if name == "begun":
+            begun.append(ExtractionRun.objects.get(state="running").user_id)
+
+    assert runs_continue(step=look) == 4
+    assert begun == ["ana", "ben", "ana", "ana"]
+
+
+def test_run_of_a_person_who_was_forgotten_stops_no_other():
+    request("ana", "I live in Bergen.")
+    request("ben", "I live in Oslo.")
+
+    def forget(name: str) -> None:
+        if name == "reconcile":
+            ExtractionRun.objects.filter(user_id="ana").delete()
+
+    assert runs_continue(step=forget) == 1
+    assert ExtractionRun.objects.get().state == "finished"
+    assert main_text("ben") != ""
