@@ -136,9 +136,14 @@ def make_queries(texts: list[str], count: int) -> list[str]:
     while len(queries) < count:
         words = chance.choice(texts).split()
         chosen = chance.sample(words, chance.randint(2, min(6, len(words))))
-        if not STOPWORDS.issuperset(chosen):
+        if content_words(" ".join(chosen)):
             queries.append(" ".join(chosen))
     return queries
+
+
+def content_words(query: str) -> list[str]:
+    """Return the words of a question that are no stop words."""
+    return [word for word in query.lower().replace(".", "").split() if word not in STOPWORDS]
 
 
 def fill_random(user_id: str, most: int) -> int:
@@ -164,7 +169,7 @@ def bare_queries(texts: list[str], queries: list[str]) -> dict[str, float]:
         connection.executemany("INSERT INTO bare VALUES (?)", ((text,) for text in texts))
 
     def ask(query: str) -> object:
-        words = " OR ".join(f'"{word}"' for word in query.lower().replace(".", "").split() if word not in STOPWORDS)
+        words = " OR ".join(f'"{word}"' for word in content_words(query))
         return list(connection.execute("SELECT rowid FROM bare WHERE bare MATCH ? ORDER BY rank LIMIT 10", (words,)))
 
     return milliseconds(ask, queries)
