@@ -22,7 +22,8 @@ from apps.notes.conversations.reads import (
 )
 from apps.notes.conversations.status import AutoMemoryStatus, auto_memory_status
 from apps.notes.domain.places import DAILY_FOLDER, MAIN, NotePlace, has_versions
-from apps.notes.domain.prompt import Passage, Prompt, compose
+from apps.notes.domain.prompt import Prompt, compose
+from apps.notes.domain.prompt_main import Passage
 from apps.notes.domain.search import NoteHit, NoteSearch
 from apps.notes.files import changes
 from apps.notes.files.changes import Note

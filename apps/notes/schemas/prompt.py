@@ -5,7 +5,8 @@ from typing import Annotated, Any, TypedDict
 from rest_framework import serializers
 
 from apps.core.schemas.fields import StrictBooleanField, StrictIntegerField, VisibleTextField
-from apps.notes.domain.prompt import LONG_TERM, MEMORIES, PAST_CONTEXT, LeftOut, Passage, Section
+from apps.notes.domain.prompt import LONG_TERM, MEMORIES, PAST_CONTEXT, LeftOut, Section
+from apps.notes.domain.prompt_main import Passage
 from apps.notes.schemas.notes import OwnerInput
 from apps.notes.selectors import ComposedPrompt
 

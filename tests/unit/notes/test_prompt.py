@@ -5,7 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.core.domain.randomness import DeterministicRNG
-from apps.notes.domain.prompt import LeftOut, Passage, Prompt, compose, count_tokens, split_blocks
+from apps.notes.domain.blocks import count_tokens, split_blocks
+from apps.notes.domain.prompt import LeftOut, Prompt, compose
+from apps.notes.domain.prompt_main import Passage
+from tests.timing import assert_quick
 
 MAIN = "# About Ana\n\n## Preferences\n\n- likes green tea\n- rows on Sundays\n\n## Plans\n\n- Oslo in May\n"
 DAY = Passage("- 09:30 was at the dentist", "daily/2026-03-04.md", 3, 3, "March")
@@ -130,3 +133,40 @@ def test_prompt_is_within_its_budget(lines, budget, line):
     written = {number for number, each in enumerate("\n".join(lines).rstrip("\n").split("\n"), 1) if each.strip()}
     assert written <= shown | missing
     assert shown.isdisjoint(missing)
+
+
+def test_hit_in_a_block_that_does_not_fit_is_shown():
+    """A long paragraph, a long line and an item with thousands of lines are shown in part, around what was found."""
+    sentences = [f"Sentence {number} of a long story was written down." for number in range(3_000)]
+    line = " ".join(sentences)
+    found = Passage(" ".join(sentences[1_000:1_004]), "MEMORY.md", 3, 3)
+    prompt = composed(f"# Story\n\n{line}", [found, DAY], budget=600)
+    assert f"# Story\n\n[...] {found.text} [...]\n" in prompt.text
+    assert (prompt.tokens <= 600, prompt.sections[0].is_whole) == (True, False)
+    lines = ["- the boat", *(f"  - part {number} of the boat" for number in range(2_000))]
+    prompt = composed("\n".join(lines), [Passage(lines[100].strip(), "MEMORY.md", 101, 101)], budget=400)
+    assert "- the boat\n[lines 2-100 of MEMORY.md are left out]\n  - part 99 of the boat\n" in prompt.text
+    assert [(each.first_line, each.last_line) for each in prompt.left_out] == [(2, 100), (102, 2001)]
+    paragraph = "\n".join(sentences)
+    assert f"{sentences[-1]}\n=" in composed(paragraph, budget=400).text
+    assert f"{sentences[-1]} [...]\n=" in composed(line, budget=400).text
+
+
+def test_memories_that_are_shown_already_are_left_out():
+    """What MEMORY.md or a hit says word by word is no memory to show again."""
+    memories = [
+        Passage("Likes  green tea.", memory="1"),
+        Passage("Was at the dentist", memory="2"),
+        Passage("likes green", memory="3"),
+        Passage("Oslo in Ma", memory="4"),
+    ]
+    prompt = composed(hits=[DAY], memories=memories)
+    assert [each.memory for each in prompt.sections[-1].passages] == ["4"]
+    assert prompt.left_out == ()
+
+
+@pytest.mark.parametrize("part", ["- a\n", "# a\n", "word "])
+def test_five_megabytes_are_composed_quickly(part):
+    text = "# Ana\n" + part * (5_000_000 // len(part)) + "x"
+    hits = [Passage("a", "MEMORY.md", number * 1_000, number * 1_000 + 5) for number in range(1, 50)]
+    assert_quick(lambda main: composed(main, hits), text, 3.0)
