@@ -142,7 +142,7 @@ class KeyChangeForm(forms.ModelForm):  # type: ignore[type-arg]
 class KeyForm(KeyChangeForm):
     """A new key: for whom, or for everyone's memories, which must be said."""
 
-    shown_reads = None
+    shown_reads = None  # type: ignore[assignment]  # how Django leaves out a field of the base
     unbound = forms.BooleanField(
         required=False,
         widget=UnfoldBooleanSwitchWidget,

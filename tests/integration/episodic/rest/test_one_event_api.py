@@ -152,7 +152,7 @@ def test_while_maintenance_is_at_work_the_caller_is_asked_to_try_again(api: Api)
     assert api.delete(path_of(event)).status_code == 204
 
 
-def test_event_in_damaged_file_is_not_found_and_that_is_said(api: Api) -> None:
+def test_event_in_damaged_file_is_not_found_and_that_is_said_to_keys_without_a_bound(api: Api) -> None:
     event = record(api)
     Timeline().archive()
     [segment] = segments(SegmentState.ARCHIVED)
@@ -160,9 +160,10 @@ def test_event_in_damaged_file_is_not_found_and_that_is_said(api: Api) -> None:
     path.write_bytes(path.read_bytes()[:100] + b"x" * 50 + path.read_bytes()[150:])
     reset_archive_cache()
     for method in ("GET", "DELETE"):
-        answer = api.call(method, path_of(event))
-        assert answer.status_code == 404
-        assert "damaged" in answer.json()["errors"][0]["detail"]
+        for key, is_said in ((api, False), (api_for(Scope()), True)):
+            answer = key.call(method, path_of(event))
+            assert answer.status_code == 404
+            assert ("damaged" in answer.json()["errors"][0]["detail"]) is is_said
 
 
 def test_event_is_found_at_every_moment_while_it_is_archived(api: Api) -> None:
