@@ -34,10 +34,10 @@ class Signs:
         if vectors_made(connection) <= EXACT_ROWS:
             rows = connection.execute(
                 "SELECT text_id, vec_distance_cosine(vec_int8(vector), vec_int8(?)) AS distance FROM vectors "
-                "ORDER BY distance LIMIT ?",
+                "ORDER BY distance NULLS LAST LIMIT ?",
                 (quantised(query)[0], count),
             )
-            return {text_id: 1.0 - distance for text_id, distance in rows}
+            return {text_id: 1.0 - distance for text_id, distance in rows if distance is not None}
         with self._lock:
             self._follow(connection)
             candidates = self._candidates(signs_of(query)[0], count * OVERSAMPLING)

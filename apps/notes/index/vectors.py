@@ -85,9 +85,15 @@ def vectors_problem() -> str:
 
 
 def embed(texts: Sequence[str]) -> npt.NDArray[np.float32]:
-    """Return the vectors of texts. Raises EmbeddingError, after which the embedder has a pause."""
+    """Return the vectors of texts. Raises EmbeddingError, after which the embedder has a pause.
+
+    Also for vectors of another dimension than the embedder's space: they cannot be compared, and are no damage.
+    """
     try:
-        return embed_texts(texts)
+        made, dimension = embed_texts(texts), get_embedder().space.dimension
+        if made.shape != (len(texts), dimension):
+            raise EmbeddingError(f"Vectors have the shape {made.shape} instead of {(len(texts), dimension)}.")
+        return made
     except EmbeddingError as error:
         pause = _pause.get()
         pause.reason = f"the embedder is not available ({type(error).__name__})"
@@ -167,7 +173,8 @@ def add_vectors(connection: apsw.Connection, space: str, texts: Sequence[int], m
 def quantised(vectors: Vector) -> list[bytes]:
     """Return vectors as 8-bit numbers, each scaled to its largest component, which changes no cosine."""
     largest = np.abs(vectors).max(axis=1, keepdims=True)
-    return [row.tobytes() for row in np.rint(vectors / largest * 127).astype(np.int8)]
+    scaled = vectors / np.where(largest > 0, largest, 1)  # one of zeros stays as it is
+    return [row.tobytes() for row in np.rint(scaled * 127).astype(np.int8)]
 
 
 def signs_of(vectors: Vector) -> list[bytes]:
@@ -176,10 +183,10 @@ def signs_of(vectors: Vector) -> list[bytes]:
 
 
 def cosines(connection: apsw.Connection, vector: Vector, texts: Iterable[int]) -> dict[int, float]:
-    """Return the cosines of some texts, without those that have no vector."""
+    """Return the cosines of some texts, without those that have no vector, or one of zeros, which has no cosine."""
     rows = connection.execute(
         "SELECT text_id, vec_distance_cosine(vec_int8(vector), vec_int8(?)) FROM vectors "
         "WHERE text_id IN (SELECT value FROM json_each(?))",
         (quantised(vector.reshape(1, -1))[0], json.dumps(list(texts))),
     )
-    return {text_id: 1.0 - distance for text_id, distance in rows}
+    return {text_id: 1.0 - distance for text_id, distance in rows if distance is not None}

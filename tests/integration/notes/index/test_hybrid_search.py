@@ -174,3 +174,25 @@ def test_vectors_of_another_space_are_not_mixed(ana, monkeypatch):
     monkeypatch.setattr(vectors, "get_embedder", get_embedder)
     monkeypatch.setattr(vectors, "embed_texts", embed_texts)
     assert find("tea").hits[0].vector_score > 0
+
+
+@pytest.mark.parametrize("exact", [4_000, 0], ids=["numbers", "signs"])
+def test_vector_of_zeros_is_compared_with_nothing(ana, monkeypatch, exact):
+    """It has no cosine: the text is found by its words, and so is everything for a question with one."""
+    write(ana, 6, "tea")
+    monkeypatch.setattr(signs, "EXACT_ROWS", exact)
+    monkeypatch.setattr(vectors, "embed_texts", lambda texts: embed_texts(texts) * np.arange(len(texts))[:, None])
+    with_one = find("tea number 2")
+    assert len(with_one.hits) == 6
+    assert {hit.vector_score for hit in with_one.hits} == {None}
+
+
+def test_vectors_of_a_wrong_dimension_are_no_damage(ana, monkeypatch):
+    """The search is by words then, and the index keeps the vectors that it has."""
+    write(ana, 6, "tea")
+    assert find("tea").mode == "hybrid"
+    monkeypatch.setattr(vectors, "embed_texts", lambda texts: embed_texts(texts)[:, :7])
+    wrong = find("tea")
+    assert (wrong.mode, len(wrong.hits)) == ("keyword", 6)
+    with index_of(place_of("ana")).database.connection() as connection:
+        assert vectors.vectors_made(connection) == 6
