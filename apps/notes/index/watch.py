@@ -31,8 +31,24 @@ logger = logging.getLogger(__name__)
 DEBOUNCE_MS, QUIET_MS = 1_500, 500
 # While nothing changes: how often missing vectors are made, and the lock is tried.
 IDLE_MS = 1_000
+# The longest pause after a failure that goes on.
+MAX_PAUSE_SECONDS = 300.0
 # Vectors are made by so many, for so long between two looks at changes.
 FILLED_AT_ONCE, FILL_SECONDS = 16, 0.5
+
+
+class Pause:
+    """How long to wait, in seconds, before the notes are watched again: longer while the reason is the same."""
+
+    def __init__(self) -> None:
+        self.seconds = IDLE_MS / 1_000
+        self._reason = ""
+
+    def is_new(self, reason: str) -> bool:
+        """Lengthen the pause, and return whether the reason is another one than before, for which it begins short."""
+        is_new, self._reason = reason != self._reason, reason
+        self.seconds = IDLE_MS / 1_000 if is_new else min(2 * self.seconds, MAX_PAUSE_SECONDS)
+        return is_new
 
 
 class NotesWatcher:
@@ -55,16 +71,22 @@ class NotesWatcher:
             self._thread.join(patience)
 
     def _run(self) -> None:
+        pause = Pause()
         while not self._has_ended.is_set():
             try:
                 with watch_lock() as is_held:
                     if is_held:
                         self._watch()
+                pause = Pause()
+            except OSError as error:
+                # Such as a limit of the kernel on what is watched, which lasts until someone raises it.
+                if pause.is_new(str(error)):
+                    logger.warning("the notes are not watched: %s", error)
             except Exception:
                 logger.exception("the notes are not watched for a moment")
             finally:
                 connection.close()
-            self._has_ended.wait(IDLE_MS / 1_000)
+            self._has_ended.wait(pause.seconds)
 
     def _watch(self) -> None:
         """Watch until the end of the process."""
