@@ -120,13 +120,16 @@ def replaced(path: str, text: str, old: str, new: str) -> tuple[str, str]:
     wanted, put = in_line_ends(old, end), in_line_ends(new, end)
     if wanted not in text:  # a file may have both
         wanted = old
-    count = text.count(wanted) if wanted else 0
-    if count == 0:
+    plain = old.replace("\r\n", "\n")
+    # Found in any line ends, and where the finds overlap: what a model sees is the same.
+    forms = {wanted, plain, plain.replace("\n", "\r\n")}
+    places = {at + len(each): at for each in forms for at in starts_of(text, each)}
+    if wanted not in text or not wanted:
         raise CommandError(
             f"No replacement was performed, old_str `{echo(old)}` did not appear verbatim in {echo(path)}."
         )
-    if count > 1:
-        lines = ", ".join(map(str, lines_of(text, wanted)))
+    if len(places) > 1:
+        lines = ", ".join(map(str, lines_at(text, places.values())))
         raise CommandError(
             f"No replacement was performed. Multiple occurrences of old_str `{echo(old)}` in lines: {lines}. "
             "Please ensure it is unique"
@@ -140,14 +143,19 @@ def replaced(path: str, text: str, old: str, new: str) -> tuple[str, str]:
     return changed, f"{header}\n{snippet}"
 
 
-def lines_of(text: str, passage: str) -> list[int]:
-    """List the numbers of the lines in which a passage begins, at most 20."""
+def starts_of(text: str, passage: str) -> list[int]:
+    """List where a passage begins, also where it overlaps itself; at most 20."""
     found: list[int] = []
     at = text.find(passage)
     while at >= 0 and len(found) < 20:
-        found.append(text[:at].count("\n") + 1)
+        found.append(at)
         at = text.find(passage, at + 1)
     return found
+
+
+def lines_at(text: str, places: Iterable[int]) -> list[int]:
+    """List the numbers of the lines of some places, each once and in order."""
+    return sorted({text.count("\n", 0, at) + 1 for at in places})
 
 
 def inserted(text: str, line: int, addition: str) -> str:

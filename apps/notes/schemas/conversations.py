@@ -1,6 +1,7 @@
 """Inputs and outputs of conversations (spec 001, automatic extraction)."""
 
 from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, TypedDict
 
 from django.conf import settings
@@ -30,6 +31,8 @@ MAX_MESSAGES = 100
 MAX_RECALLED = 100
 # Of all messages of a request together, about; one alone may be as long as a memory.
 MAX_REQUEST_CHARS = 1_000_000
+# As of events: it allows for wrong clocks.
+MAX_AHEAD = timedelta(days=1)
 MAX_TOKENS = 1_000_000_000
 EVENT_TYPES = tuple(kind.value for kind in EventType)
 EVENT_ACTIONS = ("extracting", "flushing", "skipped", "noted")
@@ -57,6 +60,13 @@ class MessageInput(StrictSerializer):
     recalled = StrictBooleanField(
         required=False, default=False, help_text="The assistant was given this from memory: it is not learnt again."
     )
+
+    def validate_at(self, at: datetime | None) -> datetime | None:
+        """Refuse a time that is more than a day ahead."""
+        if at is not None and at > datetime.now(UTC) + MAX_AHEAD:
+            problem = "This has not been said yet: a message may be at most a day ahead of the hub's clock."
+            raise serializers.ValidationError(problem, code="in_the_future")
+        return at
 
 
 class MessagesInput(OwnerInput):

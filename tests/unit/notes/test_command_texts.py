@@ -142,3 +142,16 @@ def test_insertion_leaves_everything_else(text, addition, line):
             left = ""
             break
     assert left == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "lines"),
+    [("a\r\nb\r\nc\na\nb\n", "a\nb", "1, 4"), ("aaa", "aa", "1"), ("x\nx x x\nx", "x", "1, 2, 3")],
+)
+def test_passage_in_other_line_ends_or_overlapping_is_ambiguous(text, old, lines):
+    with pytest.raises(CommandError, match=f"in lines: {lines}\\. "):
+        texts.replaced("/memories/a.md", text, old, "new")
+
+
+def test_passage_that_begins_with_a_line_end_of_windows_is_unique():
+    assert texts.replaced("/memories/a.md", "a\r\nb\r\n", "\nb", "\nc")[0] == "a\r\nc\r\n"

@@ -260,6 +260,7 @@ def test_key_that_only_reads_may_not_send(ana):
         ({"messages": [{"role": "user", "content": " "}]}, "messages.0.content"),
         ({"messages": [{"role": "user", "content": "x" * 100_001}]}, "messages.0.content"),
         ({"messages": [{"role": "user", "content": "x", "at": "2026-03-04T10:00:00"}]}, "messages.0.at"),
+        ({"messages": [{"role": "user", "content": "x", "at": "2099-03-04T10:00:00Z"}]}, "messages.0.at"),
         ({"messages": [{"role": "user", "content": "x", "more": 1}]}, "messages.0.more"),
         ({"messages": [{"role": "user", "content": "x"}] * 101}, "messages"),
         ({"recalled": ["x"] * 101}, "recalled"),
