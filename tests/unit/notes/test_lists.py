@@ -108,3 +108,10 @@ def test_texts_without_facts(text: str) -> None:
 def test_worst_cases_take_time_by_their_length() -> None:
     for text in (b"- a\n" * 50_000, b"- " * 50_000, b"```\n" * 30_001, b"<!--" * 40_000, b"#" * 100_000, b">" * 99_999):
         list_items(text)
+
+
+def test_comment_that_begins_inside_an_item_ends_with_it() -> None:
+    text = b"- a <!-- open\n- b\n  <!--\n\n## Work\n\n- c\n<!--\n- hidden\n-->\n- d <!-- x -->\n- e\n"
+    assert [(item.text[:1], item.is_plain) for item in list_items(text)] == [
+        ("a", False), ("b", False), ("c", False), ("d", False), ("e", True),
+    ]  # fmt: skip

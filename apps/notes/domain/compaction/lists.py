@@ -78,11 +78,15 @@ class ListReader:
         self._after_blank = False
         self._fence = b""
         self._in_comment = False
+        # Whether the comment began inside of an item, with which it ends.
+        self._is_of_item = False
         self._run = 0
         self._titles: list[tuple[int, str]] = []
 
     def read(self, line: bytes, start: int, end: int) -> None:
         """Read a line without its end, whose bytes are from `start` to `end`."""
+        if self._is_of_item and not self.is_inside(line) and (_ITEM.match(line) or _HEADING.match(line)):
+            self._in_comment = self._is_of_item = False
         if self._fence or self._in_comment:
             self.read_enclosed(line, end)
         elif not line.strip():
@@ -99,8 +103,15 @@ class ListReader:
             self._item = item
         else:
             self.read_other(line, end)
-        self._in_comment = self._in_comment or line.rfind(b"<!--") > line.rfind(b"-->")
+        self.note_comment(line)
         self._after_blank = False
+
+    def note_comment(self, line: bytes) -> None:
+        """Note that a line leaves a comment open, and whether it is of an item."""
+        if not self._in_comment:
+            self._in_comment = line.rfind(b"<!--") > line.rfind(b"-->")
+            is_item = self._item is not None and (self.is_inside(line) or bool(_ITEM.match(line)))
+            self._is_of_item = self._in_comment and is_item
 
     def is_inside(self, line: bytes) -> bool:
         """Return whether a line is indented so far that it belongs to the item before it."""
