@@ -61,7 +61,18 @@ class IdentifierField(VisibleTextField):
         super().__init__(**{"max_length": 200, "min_length": 1, **kwargs})
 
 
-class OwnersField(serializers.ListField):
+class BoundedListField(serializers.ListField):
+    """A list that is refused for its length before anything in it is read."""
+
+    def to_internal_value(self, data: Any) -> list[Any]:
+        if isinstance(data, list) and self.max_length is not None and len(data) > self.max_length:
+            raise serializers.ValidationError(
+                self.error_messages["max_length"].format(max_length=self.max_length), code="max_length"
+            )
+        return super().to_internal_value(data)
+
+
+class OwnersField(BoundedListField):
     """Ids of users or teams, at most MAX_OWNERS of them."""
 
     def __init__(self, **kwargs: Any) -> None:
@@ -75,7 +86,7 @@ class OwnersTextField(StrictCharField):
         super().__init__(**{"required": False, "max_length": MAX_OWNERS * 201, "trim_whitespace": False, **kwargs})
 
     def to_internal_value(self, data: Any) -> Any:
-        return OwnersField().run_validation(super().to_internal_value(data).split(","))
+        return OwnersField().run_validation(super().to_internal_value(data).split(",", MAX_OWNERS))
 
 
 class StrictChoiceField(serializers.ChoiceField):

@@ -10,6 +10,7 @@ from apps.core.domain.errors import InvalidInputError
 from apps.core.domain.filters.expression import EVERYTHING
 from apps.core.domain.scope import Access
 from apps.core.schemas.fields import (
+    BoundedListField,
     OwnersField,
     OwnersTextField,
     StrictBooleanField,
@@ -67,7 +68,7 @@ class EventQueryInput(ScopeInput):
     top_k = StrictIntegerField(
         required=False, min_value=1, max_value=MAX_TOP_K, help_text="The same as `limit`; of both one is enough."
     )
-    event_types = serializers.ListField(
+    event_types = BoundedListField(
         child=EventTypeField(),
         required=False,
         allow_null=True,

@@ -19,6 +19,7 @@ from apps.core.domain.filters.expression import constant_value
 from apps.core.schemas.batches import ItemsField, items_schema
 from apps.core.schemas.fields import (
     AwareDateTimeField,
+    BoundedListField,
     JSONObjectField,
     OffsetDateTimeField,
     OwnersTextField,
@@ -214,7 +215,7 @@ def make_order(sort: str | None) -> Order:
 class SelectionInput(ScopeInput):
     """Memories that are chosen by their ids or by a filter."""
 
-    ids = serializers.ListField(child=serializers.UUIDField(), required=False, min_length=1, max_length=1000)
+    ids = BoundedListField(child=serializers.UUIDField(), required=False, min_length=1, max_length=1000)
     filter = FilterField(MEMORY_FIELDS, source="where")
     dry_run = StrictBooleanField(required=False, default=False, help_text="Only say how many there are.")
 

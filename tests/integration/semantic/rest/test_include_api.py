@@ -252,6 +252,15 @@ def test_include_is_at_most_fifty_ids(reader: Api, include: object, status: int)
         assert error_attrs(response)[0].startswith("include")
 
 
+def test_a_list_that_is_too_long_is_one_error(reader: Api) -> None:
+    for response in (
+        reader.post(SEARCH, {"query": "tea", "include": [""] * 10_000}),
+        reader.get(f"{MEMORIES}?include={',' * 5_000}"),
+    ):
+        assert response.status_code == 400
+        assert [(one["attr"], one["code"]) for one in response.json()["errors"]] == [("include", "max_length")]
+
+
 @pytest.mark.parametrize(("text", "status"), [("a,b", 200), ("a,,b", 400), (",".join("x" * 51), 400), ("%20", 400)])
 def test_list_takes_ids_with_commas_between_them(reader: Api, text: str, status: int) -> None:
     assert reader.get(f"{MEMORIES}?include={text}").status_code == status
