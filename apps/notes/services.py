@@ -24,7 +24,7 @@ from apps.notes.domain.places import MAIN, NotePlace, daily_place
 from apps.notes.files import changes
 from apps.notes.files.changes import NoteChangedError
 from apps.notes.files.config import ReadConfig, config_change
-from apps.notes.files.owner import owner_to_read, owner_to_write
+from apps.notes.files.owner import NotesOwnerError, owner_to_read, owner_to_write, root_folder
 from apps.notes.files.watch import find_users, look_at_changed
 from apps.notes.index.upkeep import (
     end_notes_watch,
@@ -41,6 +41,7 @@ from apps.notes.selectors import compaction_get, version_get
 
 __all__ = [
     "NoteChangedError",
+    "NotesOwnerError",
     "compaction_apply",
     "compaction_create",
     "compaction_discard",
@@ -72,7 +73,12 @@ __all__ = [
 
 
 def notes_prepare() -> None:
-    """Create the folders of the default user's notes (spec 001, directory initialisation); safe to repeat."""
+    """Create the folders of the default user's notes (spec 001, directory initialisation); safe to repeat.
+
+    Raises NotesOwnerError where they are those of a former default user.
+    """
+    if settings.MEMORYHUB.default_user:
+        root_folder(settings.MEMORYHUB.default_user)
     for path in (settings.NOTES_DIR, settings.NOTES_DIR / "daily"):
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
 

@@ -1,12 +1,24 @@
 """Whose notes a call is about, and where they are."""
 
+import contextlib
+import hashlib
+import os
+import secrets
+
 from django.conf import settings
 
-from apps.core.domain.errors import ForbiddenError, NotFoundError
+from apps.core.domain.errors import ConflictError, ForbiddenError, NotFoundError
 from apps.core.domain.scope import Access, Scope
 from apps.notes.domain.names import folder_name
 from apps.notes.domain.places import USERS_FOLDER
-from apps.notes.files.folder import Folder
+from apps.notes.files.folder import Folder, notes_errors
+
+# Beside the locks: a salt and the digest of whose notes the root of the folder has.
+ROOT_OWNER = "root-owner"
+
+
+class NotesOwnerError(ConflictError):
+    """The root of the folder has notes of another user than MEMORYHUB_DEFAULT_USER names now."""
 
 
 def owner_to_write(access: Access, user_id: str | None) -> str:
@@ -35,5 +47,35 @@ def require_whole_person(access: Access) -> None:
 def folder_of(user_id: str) -> Folder:
     """Return the folder of a user's notes."""
     if user_id == settings.MEMORYHUB.default_user:
-        return Folder(settings.NOTES_DIR)
+        return root_folder(user_id)
     return Folder(settings.NOTES_DIR / USERS_FOLDER / folder_name(user_id))
+
+
+def root_folder(user_id: str) -> Folder:
+    """Return the root of the folder, where the default user's notes are. The first one is remembered.
+
+    Raises NotesOwnerError where it has notes of a former default user, which would become this one's.
+    """
+    folder, path = Folder(settings.NOTES_DIR), settings.NOTES_LOCKS_DIR / ROOT_OWNER
+    with notes_errors("the owner of notes"):
+        salt, known = "", ""
+        with contextlib.suppress(FileNotFoundError, ValueError):
+            salt, known = path.read_text().split()
+        if known == owner_digest(salt, user_id):
+            return folder
+        if known and folder.has_anything():
+            raise NotesOwnerError(
+                "The folder prompts/memory has notes of a former MEMORYHUB_DEFAULT_USER: set that user again, or move "
+                "its files, all but the folder users, to the folder of that user below users."
+            )
+        salt = secrets.token_hex(16)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        aside = path.with_name(f"{ROOT_OWNER}.{salt}")
+        aside.write_text(f"{salt} {owner_digest(salt, user_id)}")
+        os.replace(aside, path)  # noqa: PTH105 - one step
+    return folder
+
+
+def owner_digest(salt: str, user_id: str) -> str:
+    """Return a digest that says whether a user is the one that was remembered, without the id."""
+    return hashlib.sha256(f"{salt}\0{user_id}".encode()).hexdigest()

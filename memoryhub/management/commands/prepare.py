@@ -8,6 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from apps.llm.services import EmbeddingSpaceMismatchError
+from apps.notes.services import NotesOwnerError
 from memoryhub.postgres.check import DatabaseUnfitError
 from memoryhub.process.prepare import prepare
 
@@ -29,7 +30,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             credentials = prepare()
-        except (DatabaseUnfitError, EmbeddingSpaceMismatchError) as error:
+        except (DatabaseUnfitError, EmbeddingSpaceMismatchError, NotesOwnerError) as error:
             raise CommandError(str(error)) from error
         if options["credentials_fd"] is None:
             credentials.print()

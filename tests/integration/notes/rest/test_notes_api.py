@@ -1,5 +1,6 @@
 """Notes over REST (spec 001, memory files and memory REST API)."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -10,6 +11,7 @@ from apps.notes.domain.names import folder_name
 from apps.notes.domain.places import parse_place
 from apps.notes.files.versions import add_version
 from apps.notes.models import ChangeKind, NoteVersion
+from apps.notes.services import NotesOwnerError, notes_prepare
 from tests.api import Api, api_for
 
 pytestmark = pytest.mark.django_db
@@ -132,7 +134,6 @@ def test_text_that_is_not_utf8_can_be_added_to_and_is_kept(ana, main):
 
 
 def test_default_user_has_the_folder_itself(settings, notes_dir):
-    from dataclasses import replace
 
     settings.MEMORYHUB = replace(settings.MEMORYHUB, default_user="ana")
     append(api_for(Scope(), Permission.OPERATOR), "likes tea")
@@ -217,3 +218,26 @@ def test_repeated_entry_of_a_daily_log_is_known_on_another_day(ana):
     assert (first.status_code, again.status_code) == (201, 200)
     assert again.json() == {"action": "known", "version": first.json()["version"]}
     assert len(ana.get(f"{NOTES}/daily").json()["results"]) == 1
+
+
+def test_another_default_user_does_not_get_the_notes_of_the_former_one(settings, notes_dir):
+    def become(user: str) -> None:
+        settings.MEMORYHUB = replace(settings.MEMORYHUB, default_user=user)
+
+    become("ana")
+    notes_prepare()
+    become("bea")
+    notes_prepare()  # nothing is there yet
+    become("ana")
+    assert api_for(Scope("ana")).post("/api/memory/main/entries", {"entry": "Ana likes tea"}).status_code == 201
+    become("bob")
+    with pytest.raises(NotesOwnerError, match="MEMORYHUB_DEFAULT_USER"):
+        notes_prepare()
+    assert api_for(Scope("bob")).get("/api/memory/main").status_code == 409
+    (notes_dir / "users" / "ana").mkdir(parents=True)
+    (notes_dir / "MEMORY.md").rename(notes_dir / "users" / "ana" / "MEMORY.md")
+    for path in notes_dir.glob(".*"):
+        path.unlink()
+    notes_prepare()
+    assert api_for(Scope("bob")).get("/api/memory/main").json()["text"] == ""
+    assert "tea" in api_for(Scope("ana")).get("/api/memory/main").json()["text"]
