@@ -10,6 +10,7 @@ import errno
 import os
 import shutil
 import stat
+import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -65,7 +66,10 @@ class Folder:
     def create(self) -> None:
         """Create the folder where it is missing, for its owner only."""
         with notes_errors(""):
+            missing = [each for each in (self.path, *self.path.parents[:2]) if not each.exists()]
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            for path in missing:
+                sync_directory(path.parent)
 
     @contextlib.contextmanager
     def directory(self, place: NotePlace, *, create: bool = False) -> Iterator[int]:
@@ -77,6 +81,7 @@ class Folder:
                 if create:
                     with contextlib.suppress(FileExistsError):
                         os.mkdir(segment, mode=0o700, dir_fd=current)
+                        os.fsync(current)
                 current = _closing(stack, os.open(segment, _DIRECTORY, dir_fd=current))
             yield current
 
@@ -105,7 +110,7 @@ class Folder:
             is_ours = True  # what lies aside: it is the former file after the exchange, which must not be lost
             try:
                 step("write")
-                write_aside(directory, aside, text, mode_of(directory, place.name), step)
+                write_aside(directory, aside, text, place.name, step)
                 whole = part_name(place.name, expected, text)
                 rename_within(directory, aside, whole)
                 aside = whole
@@ -291,19 +296,41 @@ def read_whole(directory: int, name: str) -> bytes:
         return file.read(MAX_BYTES + 1)
 
 
-def mode_of(directory: int, name: str) -> int:
-    """Return the permissions of a file; those of a private one where there is none."""
+def sync_directory(path: Path) -> None:
+    """Wait until the names in a directory are on the disk."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        return stat.S_IMODE(os.stat(name, dir_fd=directory, follow_symlinks=False).st_mode)
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def copy_ownership(directory: int, former: str, descriptor: int) -> None:
+    """Set owner, permissions and, where the system can, extended attributes of a file to those of the former one.
+
+    A new file is private. Raises PermissionError for a former one without any write bit: a person protects it.
+    """
+    try:
+        status = os.stat(former, dir_fd=directory, follow_symlinks=False)
     except FileNotFoundError:
-        return 0o600
+        return
+    if not status.st_mode & 0o222:
+        raise PermissionError(errno.EACCES, "read-only", former)
+    with contextlib.suppress(OSError):  # only root may give files to others
+        os.fchown(descriptor, status.st_uid, status.st_gid)
+    os.fchmod(descriptor, stat.S_IMODE(status.st_mode))
+    if stat.S_ISREG(status.st_mode) and sys.platform == "linux":
+        with contextlib.suppress(OSError), os.fdopen(os.open(former, _FILE, dir_fd=directory), "rb") as file:
+            for name in os.listxattr(file.fileno()):
+                with contextlib.suppress(OSError):
+                    os.setxattr(descriptor, name, os.getxattr(file.fileno(), name))
 
 
-def write_aside(directory: int, name: str, text: bytes, mode: int, step: Step) -> None:
-    """Write a new file, and wait until it is on the disk."""
+def write_aside(directory: int, name: str, text: bytes, former: str, step: Step) -> None:
+    """Write a new file that is to replace a former one, and wait until it is on the disk."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    with os.fdopen(os.open(name, flags, mode, dir_fd=directory), "wb") as file:
-        os.fchmod(file.fileno(), mode)
+    with os.fdopen(os.open(name, flags, 0o600, dir_fd=directory), "wb") as file:
+        copy_ownership(directory, former, file.fileno())
         file.write(text)
         file.flush()
         step("sync")
@@ -328,7 +355,9 @@ def put(directory: int, aside: str, name: str) -> bool:
 
 def put_stepwise(directory: int, aside: str, name: str) -> bool:
     """Do the same in two steps, on a file system that cannot do it in one: a save between them is lost."""
-    former = f"{aside}.former"
+    hidden = parse_hidden(aside)
+    # A process that is killed in between leaves what the next look takes for a displaced file, and it is one.
+    former = f"{aside}.former" if hidden is None else displaced_name(hidden.note, hidden.expected)
     os.link(name, former, src_dir_fd=directory, dst_dir_fd=directory, follow_symlinks=False)
     os.rename(aside, name, src_dir_fd=directory, dst_dir_fd=directory)
     os.rename(former, aside, src_dir_fd=directory, dst_dir_fd=directory)

@@ -10,6 +10,7 @@ from apps.core.domain.errors import ConflictError, InvalidInputError, MemoryHubE
 from apps.notes.domain.places import MAIN, parse_place
 from apps.notes.files import folder as folders
 from apps.notes.files.changes import note_append, note_edit, note_read
+from apps.notes.files.exchange import ExchangeUnsupportedError
 from apps.notes.files.folder import MAX_BYTES
 from apps.notes.files.owner import folder_of
 from apps.notes.files.versions import text_of
@@ -283,6 +284,49 @@ def test_permissions_of_a_file_stay(main):
     main.chmod(0o644)
     append("rice")
     assert main.stat().st_mode & 0o777 == 0o644
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may give files to others")
+def test_owner_of_a_file_stays(main):
+    append("tea")
+    os.chown(main, 1234, 2345)
+    append("rice")
+    assert (main.stat().st_uid, main.stat().st_gid) == (1234, 2345)
+
+
+def test_file_that_no_one_may_write_is_left_alone(main):
+    append("tea")
+    main.chmod(0o444)
+    with pytest.raises(ConflictError) as refused:
+        append("rice")
+    assert refused.value.code == "no_permission"
+    assert main.read_text() == "- tea\n"
+    assert [path.name for path in main.parent.iterdir() if path.name.endswith((".new", ".part"))] == []
+
+
+def test_exchange_in_steps_leaves_no_unknown_file(main, monkeypatch):
+    append("tea")
+
+    def unsupported(*_):
+        raise ExchangeUnsupportedError
+
+    monkeypatch.setattr(folders, "exchange", unsupported)
+    rename = os.rename
+
+    def cut_off(source, target, **options):
+        if target == main.name:
+            raise CutOffError
+        rename(source, target, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "rename", cut_off)
+        with pytest.raises(CutOffError):
+            append("rice")
+    monkeypatch.setattr(folders, "SETTLE_SECONDS", -1.0)
+    append("rice")
+    for _ in range(3):
+        assert note_read("ana", MAIN).text == b"- tea\n- rice\n"
+    assert [path.name for path in main.parent.iterdir()] == [main.name]
 
 
 class CutOffError(Exception):
