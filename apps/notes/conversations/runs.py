@@ -42,6 +42,9 @@ RUN_STEPS = (
 MAX_TRIES = 8
 # A stopping worker finishes its task first, so a task is short and requests another one.
 PART_SECONDS = 60.0
+MAX_WAIT = timedelta(hours=1)
+# What is wrong with a file of the person, who alone can mend it.
+OF_THE_FILE = frozenset({"too_large", "not_a_file", "no_permission"})
 # Of one run; what is found beyond that is counted in its record.
 MAX_FACTS = 200
 BACKOFF = Backoff(base_ms=60_000, multiplier=3.0, max_ms=3_600_000, jitter_ms=5_000)
@@ -119,11 +122,11 @@ def run_try(run: ExtractionRun, *, clock: Clock, step: Step, deadline: Deadline)
         ExtractionRun.objects.filter(pk=run.pk).update(tries=tries)
     except UserLockedError:
         return False  # the erasure takes the run with it
-    except UnavailableError as error:
-        note_error(run, error.code, tries, clock)
+    except MemoryHubError as error:
+        note_error(run, error.code, tries if has_to_wait(error) else run.tries, clock, is_waiting=has_to_wait(error))
     except Exception as error:  # noqa: BLE001
         # What it says may have something of the conversation in it.
-        code = error.code if isinstance(error, MemoryHubError) else type(error).__name__
+        code = type(error).__name__
         logger.warning("run %s of extraction failed at %s with %s", run.uuid, run.stage or "its begin", code)
         note_error(run, code, run.tries, clock)
     ExtractionRun.objects.filter(pk=run.pk).update(duration_ms=run.duration_ms + round(monotonic_ms() - began))
@@ -133,8 +136,16 @@ def run_try(run: ExtractionRun, *, clock: Clock, step: Step, deadline: Deadline)
     return has_ended
 
 
-def note_error(run: ExtractionRun, code: str, tries: int, clock: Clock) -> None:
-    """Note why a run cannot go on now, and when it is tried again; give it up after MAX_TRIES."""
+def has_to_wait(error: Exception) -> bool:
+    """Return whether an error is one that a person or time mends, so that a run is not given up for it."""
+    return isinstance(error, UnavailableError) or (isinstance(error, MemoryHubError) and error.code in OF_THE_FILE)
+
+
+def note_error(run: ExtractionRun, code: str, tries: int, clock: Clock, *, is_waiting: bool = False) -> None:
+    """Note why a run cannot go on now, and when it is tried again; give it up after MAX_TRIES.
+
+    One that has to wait is tried again after as long as it has waited, at most an hour.
+    """
     now = utcnow(clock)
     try:
         run.refresh_from_db()
@@ -142,7 +153,10 @@ def note_error(run: ExtractionRun, code: str, tries: int, clock: Clock) -> None:
         return  # its person was forgotten
     run.error, run.tries, run.state = code[:200], tries, RunState.WAITING
     run.next_try_at = now + timedelta(milliseconds=BACKOFF.delay_ms(max(run.tries - 1, 0), SYSTEM_RNG))
-    if tries >= MAX_TRIES:
+    if is_waiting:
+        waited = now - (run.started_at or now)
+        run.next_try_at = max(run.next_try_at, now + min(waited, MAX_WAIT))
+    elif tries >= MAX_TRIES:
         run.state, run.ended_at = RunState.FAILED, now
     run.save(update_fields=["error", "tries", "state", "next_try_at", "ended_at"])
 
@@ -208,10 +222,18 @@ class RunWork:
         self.drop("gate", steps.gate(self.found(), self.config, self.asking))
 
     def apply(self) -> None:
-        """Write the facts, each for itself."""
+        """Write the facts, each for itself: one that fails stops no other. Raises its error at the end."""
+        errors: list[Exception] = []
         for fact in self.found():
-            steps.apply_fact(self.run, fact, self.clock, self.step)
+            try:
+                steps.apply_fact(self.run, fact, self.clock, self.step)
+            except (UserLockedError, UnavailableError):
+                raise
+            except Exception as error:  # noqa: BLE001
+                errors.append(error)
             self.check_time()
+        if errors:
+            raise next((error for error in errors if has_to_wait(error)), errors[0])
         facts = list(ExtractedFact.objects.filter(run=self.run, state=FactState.APPLIED))
         actions = sorted(fact.memory_action for fact in facts)
         record = {

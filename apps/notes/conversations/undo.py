@@ -16,7 +16,7 @@ from apps.notes.files.changes import NoteChangedError, note_edit, note_read
 from apps.notes.files.owner import owner_to_write
 from apps.notes.files.versions import inserted_by, is_similar, item_of
 from apps.notes.index.upkeep import refresh_after_write
-from apps.notes.models import ExtractedFact, FactState, NoteVersion
+from apps.notes.models import ExtractedFact, FactState, NoteVersion, RunState
 from apps.semantic.selectors import conflict_get
 from apps.semantic.services import conflict_revert, memory_delete
 
@@ -39,7 +39,10 @@ def fact_undo(*, access: Access, uuid: UUID, clock: Clock = SYSTEM_CLOCK) -> Ext
         fact = fact_get(access, uuid)  # as it is now: another call may have undone it, or forgotten its person
         if fact.state == FactState.UNDONE:
             return fact
-        if fact.state != FactState.APPLIED:
+        is_half_written = (
+            fact.state == FactState.FOUND and fact.memory is not None and fact.run.state == RunState.FAILED
+        )
+        if fact.state != FactState.APPLIED and not is_half_written:
             detail = f"Nothing of this fact was written: it was {fact.state}."
             raise ConflictError(detail, code="nothing_to_undo")
         if "memory" not in fact.undo:
@@ -95,8 +98,12 @@ def undo_line(access: Access, fact: ExtractedFact, clock: Clock) -> str:
 
     Raises ConflictError for a note that is not valid UTF-8, UnavailableError.
     """
-    assert fact.note_version is not None
-    version = NoteVersion.objects.filter(user_id=fact.user_id, uuid=fact.note_version).first()
+    versions = NoteVersion.objects.filter(user_id=fact.user_id)
+    if fact.note_version is None:  # its run was given up, perhaps before the line was written
+        versions = versions.filter(operation=f"fact:{fact.uuid}")
+    else:
+        versions = versions.filter(uuid=fact.note_version)
+    version = versions.first()
     if version is None:
         return "gone"
     item = item_of(inserted_by(version))
