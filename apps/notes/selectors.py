@@ -83,7 +83,7 @@ __all__ = [
 LEAST_VECTOR = 0.25
 # Of a question of which the embedder knows less, as of Chinese with MiniLM, the vectors are alike for any text.
 LEAST_KNOWN = 0.8
-# So many hits are looked at for those that are not in MEMORY.md.
+# So many hits are read for those that are not in MEMORY.md.
 _MAX_SEARCHED = 50
 
 

@@ -50,7 +50,7 @@ class RequestMetricsMiddleware:
 
 
 class ContentPolicyMiddleware(CSPMiddleware):
-    """The header of django-csp. For JSON, which nobody renders, it is made once and not for each answer."""
+    """The header of django-csp. For JSON, which is never rendered, it is made once and not for each answer."""
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         """Add the header."""

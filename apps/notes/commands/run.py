@@ -45,7 +45,7 @@ class CommandName(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command with its parameters, by the names of the tool; those that it does not need are not looked at."""
+    """A command with its parameters, by the names of the tool; those that it does not need are ignored."""
 
     command: CommandName
     path: str = ""

@@ -40,7 +40,7 @@ def text_field(text: str) -> StrictCharField:
 
 
 class CommandInput(OwnerInput):
-    """A command as a model requests it; what the command does not need is not looked at."""
+    """A command as a model requests it; what the command does not need is ignored."""
 
     command = StrictChoiceField(choices=[each.value for each in CommandName])
     path = path_field("Begins with /memories. Of every command but rename.")

@@ -70,7 +70,7 @@ class FactChangeOutput(TypedDict):
     number: int
     text: str
     action: Annotated[str, serializers.ChoiceField(choices=FACT_ACTIONS)]
-    into: Annotated[str, "The sentence that stands for it; empty where it stays or goes."]
+    into: Annotated[str, "The sentence that replaces it; empty where it stays or goes."]
     reason: Annotated[str, "Of a fact that goes: the model's."]
     code: Annotated[str, "Why a fact stays as it was although the model said otherwise; empty where it did not."]
 

@@ -1,4 +1,4 @@
-"""Whether a sentence keeps the meaning of the facts that it stands for, by their words.
+"""Whether a sentence keeps the meaning of the facts that it replaces, by their words.
 
 The check is meant to refuse too much rather than too little: a fact whose new words are not surely the same stays as it
 was written. Numbers, names, dates, negations and what limits a statement have to be there, each beside the same words.
@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from apps.llm.domain.protocol.parser import parse_output
 from apps.notes.domain.compaction.lists import MAX_FACT_CHARS, is_plain_text
-from apps.notes.domain.compaction.wording import Wording, find_fault
+from apps.notes.domain.compaction.phrases import Wording, find_fault
 from apps.retrieval.domain.text.languages import STOPWORDS
 from apps.retrieval.domain.text.terms import words
 from apps.rules.domain.contradiction.judgement import DECISIVE, find_evidence, read_text

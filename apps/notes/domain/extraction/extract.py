@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import date
 
 from apps.notes.domain.extraction.chinese import ChineseReader, split_chinese
-from apps.notes.domain.extraction.english import EnglishReader
+from apps.notes.domain.extraction.english.find import EnglishReader
 from apps.notes.domain.extraction.fact import Fact, Found, Turn
 from apps.notes.domain.extraction.known import Known, Recalled
 from apps.notes.domain.extraction.prose import (

@@ -2,7 +2,7 @@
 
 import re
 
-from apps.notes.domain.extraction import english_person
+from apps.notes.domain.extraction.english import person
 
 MAX_CONTENT_CHARS = 240
 # What "it" means is said before it where that many words and characters are.
@@ -111,9 +111,7 @@ def refer_to(text: str, person: str) -> str:
 def person_of(content: str) -> str:
     """Return the one person whom a fact is about: "My sister Ana"; "" for the speaker, or for several."""
     found = _RELATED.match(content)
-    if not found or not (
-        _MALE.search(found[2]) or _FEMALE.search(found[2]) or english_person.PEOPLE[1].regex.match(content)
-    ):
+    if not found or not (_MALE.search(found[2]) or _FEMALE.search(found[2]) or person.PEOPLE[1].regex.match(content)):
         return ""
     if found[2].endswith("s") and found[2] not in ("boss",):
         return ""

@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterable
 from datetime import date
 
-from apps.notes.domain.extraction import english_about, english_person, english_rules
 from apps.notes.domain.extraction.dates import ENGLISH_DATE, resolve_dates
-from apps.notes.domain.extraction.english_pointers import (
+from apps.notes.domain.extraction.english import about, person, rules
+from apps.notes.domain.extraction.english.pointers import (
     MAX_CONTENT_CHARS,
     is_complete,
     is_standing,
@@ -112,15 +112,15 @@ _TIME = re.compile(
 )
 _AUXILIARY = frozenset(["is", "are", "am", "was", "were", "has", "have", "had", "can", "will"])
 _BETWEEN = re.compile(r"^[\s,:;–—-]+|[\s,:;–—-]+$")
-_ORDERED = english_rules.INSTRUCTIONS
+_ORDERED = rules.INSTRUCTIONS
 _STATED = (
-    *english_rules.DECISIONS,
-    *english_person.PLANS[:2],
-    *english_person.PREFERENCES,
-    *english_person.PEOPLE[:2],
-    *english_about.ABOUT,
-    *english_person.PLANS[2:],
-    *english_person.PEOPLE[2:],
+    *rules.DECISIONS,
+    *person.PLANS[:2],
+    *person.PREFERENCES,
+    *person.PEOPLE[:2],
+    *about.ABOUT,
+    *person.PLANS[2:],
+    *person.PEOPLE[2:],
 )
 # Sentences that begin with a word of these cannot be a fact, or ask for one thing now.
 _FIRST_WORD = re.compile(r"[\w']+")
@@ -183,7 +183,7 @@ class EnglishReader:
         return Found(written(clause, self.at), pattern.category, clause, pattern.confidence, pattern.name, corrects)
 
 
-_BY_NAME = {pattern.name: pattern for pattern in (*_STATED, *_ORDERED, *english_person.LAST)}
+_BY_NAME = {pattern.name: pattern for pattern in (*_STATED, *_ORDERED, *person.LAST)}
 
 
 def begun_again(found: Found) -> Pattern:
@@ -313,7 +313,7 @@ def remembered(plain: str) -> list[Found]:
         or any(one.mood in (Mood.QUESTION, Mood.CONDITION) for one in read_sentence(plain))
     ):
         return []
-    pattern = english_person.LAST[0]
+    pattern = person.LAST[0]
     content = written(plain, None)
     return [Found(content, pattern.category, plain, pattern.confidence, pattern.name)] if is_complete(content) else []
 

@@ -3,7 +3,7 @@
 The order decides: the first that matches names the fact.
 """
 
-from apps.notes.domain.extraction.english_words import (
+from apps.notes.domain.extraction.english.words import (
     ADVERBS,
     MOMENT,
     OBJECT,
