@@ -198,6 +198,14 @@ class Folder:
                         path.unlink()
         return notes
 
+    def remove(self) -> None:
+        """Remove the folder, which is empty; of a link, only the link."""
+        with notes_errors(""), contextlib.suppress(FileNotFoundError):
+            if self.path.is_symlink():
+                self.path.unlink()
+            else:
+                self.path.rmdir()
+
     def places(self, *, hidden: bool = False) -> list[NotePlace]:
         """List the notes, without those of other users, links, and what is no file or cannot be entered.
 

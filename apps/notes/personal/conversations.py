@@ -6,6 +6,7 @@ from uuid import UUID
 
 from django.db.models import Model
 
+from apps.core.db.user_locks import hold_users
 from apps.core.personal.columns import Columns
 from apps.core.personal.store import ExportRequest, Line, LineError, PersonalStore
 from apps.core.steps import Step, no_step
@@ -22,6 +23,8 @@ TABLES: dict[str, type[Model]] = {
 REFERENCES = {CONVERSATION: (), RUN: (), MESSAGE: ("run",), FACT: ("run", "message")}
 # A message has that of its conversation.
 SESSION = "session_id"
+# Who sent an event and who undid a fact is for operators.
+OF_OPERATORS = {RUN: {"actor": ""}, FACT: {"undone_by": ""}}
 _CHUNK = 1_000
 
 
@@ -43,7 +46,8 @@ class ConversationStore(PersonalStore):
             related = (*REFERENCES[kind], *(("conversation",) if kind == MESSAGE else ()))
             rows = model._default_manager.filter(**scope.named()).order_by("pk")
             for row in (rows.select_related(*related) if related else rows).iterator(_CHUNK):
-                line = {"kind": kind, **columns.values(row), **references(row, REFERENCES[kind])}
+                hidden = {} if asked.is_operator else OF_OPERATORS.get(kind, {})
+                line = {"kind": kind, **columns.values(row), **hidden, **references(row, REFERENCES[kind])}
                 yield {**line, SESSION: row.conversation.session_id} if isinstance(row, ConversationMessage) else line
 
     def load(self, lines: Sequence[Line]) -> int:
@@ -64,6 +68,7 @@ class ConversationStore(PersonalStore):
                 row.conversation_id = sessions.get((line.get("user_id"), line.get(SESSION)))  # type: ignore[attr-defined]
             check_references(place, kind, row)
             rows.append(row)
+        hold_users({found["user_id"] for found in values})
         before = model._default_manager.count()
         model._default_manager.bulk_create(rows, ignore_conflicts=True)
         return model._default_manager.count() - before

@@ -2,8 +2,11 @@
 
 import base64
 import contextlib
+import os
 from collections.abc import Iterator, Sequence
 from typing import Any
+
+from django.conf import settings
 
 from apps.core.domain.errors import InvalidInputError, MemoryHubError
 from apps.core.domain.scope import MAX_IDENTIFIER_CHARS
@@ -91,6 +94,8 @@ class NoteStore(PersonalStore):
             folder = folder_of(user_id)
             files = len(files_of(folder))
             folder.clear()
+            if folder.path != settings.NOTES_DIR:
+                folder.remove()
             yield files
             # After the files, so that no search makes it again of them.
             step("notes index")
@@ -109,8 +114,11 @@ class NoteStore(PersonalStore):
 
     def find(self, user_id: str) -> Iterator[str]:
         """Yield where files or versions are left."""
-        if folder_of(user_id).has_anything():
+        folder = folder_of(user_id)
+        if folder.has_anything():
             yield "files of notes"
+        elif folder.path != settings.NOTES_DIR and os.path.lexists(folder.path):
+            yield "folder of notes"  # its name has the id
         if any(path.exists() for path in place_of(user_id).files):
             yield "index of notes"
         if NoteVersion.objects.filter(user_id=user_id).exists():

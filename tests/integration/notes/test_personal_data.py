@@ -12,6 +12,7 @@ from apps.notes.domain.places import MAIN, daily_place
 from apps.notes.files.changes import note_append, note_read
 from apps.notes.files.folder import MAX_BYTES
 from apps.notes.files.owner import folder_of
+from apps.notes.files.watch import find_users
 from apps.notes.models import NoteVersion
 from apps.notes.personal.stores import NoteStore
 from tests.api import api_for
@@ -33,7 +34,11 @@ def test_forgetting_takes_files_versions_and_hidden_files_of_one_person():
     assert store.count("ana") == 2 + 3
     assert sum(store.forget("ana")) == store.count("ben") == 5
     assert list(store.find("ana")) == []
-    assert not [path for path in folder_of("ana").path.rglob("*") if path.is_file()]
+    assert "ana" not in find_users()
+    folder_of("ana").path.mkdir()
+    assert list(store.find("ana")) == ["folder of notes"]
+    assert sum(store.forget("ana")) == 0
+    assert not folder_of("ana").path.exists()
     assert list(store.find("ben")) == ["files of notes", "versions of notes"]
     assert folder_of("ben").read(MAIN) == before
 

@@ -109,3 +109,11 @@ def test_message_that_no_run_ever_read_goes_as_well():
     ConversationMessage.objects.filter(user_id="cem").update(received_at=timezone.now() - timedelta(days=31))
     assert contents_clear() == 1
     assert api_for(Scope("cem")).get(f"{SESSIONS}/chat").json()["new_messages"] == 0
+
+
+def test_names_of_operators_are_exported_to_operators_only():
+    ExtractionRun.objects.update(actor="key of Olga")
+    ExtractedFact.objects.update(undone_by="Olga")
+    for is_operator in (True, False):
+        lines = list(ConversationStore().export(ExportRequest(is_operator=is_operator)))
+        assert ("Olga" in json.dumps(lines, default=str)) == is_operator
