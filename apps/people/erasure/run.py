@@ -20,6 +20,7 @@ from apps.core.personal.registry import personal_stores
 from apps.core.steps import Step, no_step
 from apps.people.erasure.caches import caches_drop, processes_behind
 from apps.people.erasure.request import count_stores, obstacles, store_finds
+from apps.people.erasure.statistics import statistics_refresh
 from apps.people.models import OPEN_STATES, Erasure, ErasureState
 
 logger = logging.getLogger(__name__)
@@ -93,6 +94,8 @@ class ErasureRun:
             self.note_emptied()
             self.step("caches")
             processes = self.await_processes()
+            statistics_refresh()
+            self.step("statistics")
             left = store_finds(self.user_id)
             self.step("scan")
             if not left:

@@ -68,6 +68,30 @@ def test_nothing_of_the_person_is_left_and_nothing_of_others_is_touched(operator
     assert listed == shown
 
 
+def sampled(word: str) -> list[str]:
+    """The columns of which PostgreSQL has kept a value with a word for its plans."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT tablename || '.' || attname FROM pg_stats WHERE schemaname = current_schema()"
+            " AND (most_common_vals::text LIKE %s OR histogram_bounds::text LIKE %s)",
+            [f"%{word}%"] * 2,
+        )
+        return [name for (name,) in cursor.fetchall()]
+
+
+@pytest.mark.parametrize("others", [OTHERS, ()], ids=["others", "alone"])
+def test_nothing_of_the_person_is_left_in_what_plans_are_made_of(others: tuple[str, ...]) -> None:
+    forgotten = (*(other for other in OTHERS if other not in others), PERSON)
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+    assert sampled(PERSON)
+    assert sampled(WORD)
+    for user in forgotten:
+        erasure = erasure_request(user_id=user, actor="test")
+        assert erasure_run(erasure_id=erasure.pk).problems == []
+    assert sampled(PERSON) == sampled(WORD) == []
+
+
 def test_a_dry_run_says_how_much_there_is_and_removes_nothing(operator: Api) -> None:
     before = traces(PERSON, WORD)
     answer = operator.post("/api/erasures", {"user_id": PERSON, "dry_run": True}).json()
