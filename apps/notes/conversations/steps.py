@@ -36,6 +36,8 @@ MAX_RECALLED = 500
 MAX_FACT_CHARS = 5_000
 # What saving leads to where the fact holds now; else the rules kept what was known, or it was known word for word.
 HOLDS = frozenset({"inserted", "superseded_existing", "merged"})
+# The columns of a memory that holds no longer: something newer replaced it, or what it was merged into.
+REPLACED = ({"status": "superseded"}, {"status": "merged", "superseded_by__status": "superseded"})
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,8 @@ def choose_facts(by_model: ModelExtraction | None, turns: Sequence[Turn], recall
 def reconcile(run: ExtractionRun, facts: Sequence[ExtractedFact], access: Access) -> Verdicts:
     """Drop what is known: recalled, said twice, in MEMORY.md in the same words, or a memory already.
 
-    What is a newer value of something known passes: the rules of semantic memory decide about it.
+    What is a newer value of something known passes: the rules of semantic memory decide about it. So does what was
+    replaced and is said again, although its former line is still there.
     """
     recalled = {key for text in recalled_texts(run) for key in keys_of(text)}
     noted = keys_of((note_read(run.user_id, MAIN).text or b"").decode(errors="replace"))
@@ -108,7 +111,7 @@ def reconcile(run: ExtractionRun, facts: Sequence[ExtractedFact], access: Access
             dropped[fact.pk] = "recalled"
         elif key in seen:
             dropped[fact.pk] = "repeated"
-        elif key in noted:
+        elif key in noted and not was_replaced(access, run.user_id, fact.content):
             dropped[fact.pk] = "in_notes"
         elif is_remembered(access, run.user_id, fact.content):
             dropped[fact.pk] = "in_memory"
@@ -128,8 +131,18 @@ def key_of(text: str) -> str:
 
 def is_remembered(access: Access, user_id: str, content: str) -> bool:
     """Return whether a content is an active memory of the person as a whole, of whatever moment."""
-    columns = {"content_hash": content_hash(content), "household_id": "", "persona_id": ""}
-    return memory_list(access, Scope(user_id), columns).exists()
+    return memory_list(access, Scope(user_id), columns_of(content)).exists()
+
+
+def was_replaced(access: Access, user_id: str, content: str) -> bool:
+    """Return whether a content is a memory of the person as a whole that something newer has replaced."""
+    columns = columns_of(content)
+    return any(memory_list(access, Scope(user_id), {**columns, **which}).exists() for which in REPLACED)
+
+
+def columns_of(content: str) -> dict[str, str]:
+    """Return the columns by which the memories of a person as a whole with a content are found."""
+    return {"content_hash": content_hash(content), "household_id": "", "persona_id": ""}
 
 
 def count_reasons(dropped: dict[int, str]) -> dict[str, int]:

@@ -140,6 +140,16 @@ def test_newer_value_is_decided_by_the_rules(ana):
     assert first["content"] in main_text(), "nothing is replaced in the notes"
 
 
+def test_what_is_true_again_is_learnt_again(ana):
+    oslo = "I live in Oslo."
+    for said, session in ((oslo, "one"), ("I moved to Bergen.", "two"), (oslo, "three")):
+        [fact] = talk(ana, said, session=session)["results"]
+        assert fact["state"] == "applied"
+    assert list(memories()) == [oslo]
+    assert [line for line in main_text().splitlines() if line.startswith("- ")][-1] == f"- {oslo}"
+    assert states(talk(ana, oslo, session="four")) == [("dropped", "in_memory")]
+
+
 @pytest.mark.parametrize(
     ("strategy", "action"), [("keep-existing", "kept_existing"), ("reject", "rejected")], ids=["kept", "rejected"]
 )
