@@ -15,11 +15,13 @@ def statistics_refresh() -> None:
     """
     tables = sorted({model._meta.db_table for store in personal_stores() for model in store.models})
     with connection.cursor() as cursor:
+        cursor.execute("SELECT current_setting('server_version_num')::int")
+        version = cursor.fetchone()[0]
         for table in tables:
             name = connection.ops.quote_name(table)
             cursor.execute(f"ANALYZE {name}")
             cursor.execute(f"SELECT EXISTS (SELECT FROM {name})")  # noqa: S608 - a table of a model
-            if not cursor.fetchone()[0] and connection.pg_version >= CAN_CLEAR:
+            if not cursor.fetchone()[0] and version >= CAN_CLEAR:
                 cursor.execute(
                     """
                     SELECT pg_clear_attribute_stats(schemaname, tablename, attname, inherited) FROM pg_stats
