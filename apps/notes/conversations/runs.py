@@ -25,6 +25,7 @@ from apps.core.steps import Step, no_step
 from apps.notes.conversations import metrics, steps
 from apps.notes.conversations.finish import finish
 from apps.notes.conversations.requests import runs_enqueue
+from apps.notes.domain.conversation import decide_switch
 from apps.notes.domain.settings import MemoryConfig
 from apps.notes.files.config import config_of
 from apps.notes.gateway.ask import Asking
@@ -172,6 +173,8 @@ class RunWork:
         """Take the steps that are left, one after the other. Raises MemoryHubError, PartEndedError."""
         self.begin()
         self.step("begun")
+        if off := decide_switch(self.config):
+            self.switch_off(str(off.reason))
         done = STAGES.index(self.run.stage) + 1 if self.run.stage else 0
         for stage in STAGES[done:]:
             getattr(self, stage)()
@@ -191,6 +194,16 @@ class RunWork:
         self.run.state, self.run.tries = RunState.RUNNING, self.run.tries + 1
         self.run.started_at = self.run.started_at or utcnow(self.clock)
         self.run.save(update_fields=["state", "tries", "started_at"])
+
+    def switch_off(self, reason: str) -> None:
+        """Drop what is not written yet: its person has switched memory or listening off since the run was requested.
+
+        A fact of which the memory was saved gets its line, so that it can be seen and undone.
+        """
+        facts = ExtractedFact.objects.filter(run=self.run, state=FactState.FOUND, memory=None)
+        if is_open(self.run, "gate") or facts.exists():
+            with self.storing("gate", {"step": "begin", "dropped": reason}):
+                facts.update(state=FactState.DROPPED, reason=reason)
 
     def extract(self) -> None:
         """Find facts in the messages, and store them."""
@@ -274,6 +287,11 @@ class RunWork:
             self.run.steps = [*self.run.steps, {**record, "at": utcnow(self.clock).isoformat()}]
             self.run.cost_usd += cost_of(record)
             self.run.save(update_fields=["stage", "steps", "model", "cost_usd"])
+
+
+def is_open(run: ExtractionRun, stage: str) -> bool:
+    """Return whether a step of a run is still to be done."""
+    return not run.stage or STAGES.index(run.stage) < STAGES.index(stage)
 
 
 def cost_of(record: dict[str, Any]) -> Decimal:

@@ -5,7 +5,9 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from apps.core.domain.errors import UnavailableError
 from apps.core.domain.scope import Scope
+from apps.notes.files.config import config_change
 from apps.notes.files.folder import MAX_BYTES
 from apps.notes.files.owner import folder_of
 from apps.notes.models import ExtractedFact, ExtractionRun
@@ -57,3 +59,31 @@ def test_fact_of_a_run_that_was_given_up_can_be_undone(zoe):
     undone = zoe.post(f"/api/auto-memory/facts/{fact.uuid}/undo").json()
     assert (undone["state"], undone["undo"]["memory"], undone["undo"]["note"]) == ("undone", "deleted", "gone")
     assert memories("zoe") == {}
+
+
+@pytest.mark.parametrize(("name", "reason"), [("enabled", "disabled"), ("autoExtract", "auto_extract_off")])
+def test_run_of_a_person_who_has_switched_it_off_since_learns_nothing(zoe, name, reason):
+    run = request("zoe", *TALK)
+    config_change("zoe", {name: False}, author="test")
+    assert runs_continue() == 1
+    shown = zoe.get(f"/api/auto-memory/runs/{run}").json()
+    assert (shown["state"], shown["facts"], shown["steps"][0]["dropped"]) == ("finished", 0, reason)
+    assert (main_text("zoe"), memories("zoe")) == ("", {})
+
+
+def test_switching_off_ends_a_run_that_has_begun(zoe):
+    """A memory that was saved gets its line, so that it can be undone; what was not saved is dropped."""
+    run = request("zoe", *TALK)
+
+    def stop(name: str) -> None:
+        if name == "remembered":
+            raise UnavailableError("Stopped.", code="stopped")
+
+    runs_continue(step=stop)
+    config_change("zoe", {"enabled": False}, author="test")
+    make_due()
+    assert runs_continue() == 1
+    shown = zoe.get(f"/api/auto-memory/runs/{run}").json()
+    assert [fact["state"] for fact in shown["results"]] == ["applied", "dropped", "dropped"]
+    assert {fact["reason"] for fact in shown["results"]} == {"", "disabled"}
+    assert (shown["state"], len(memories("zoe")), main_text("zoe").count("- ")) == ("finished", 1, 1)
