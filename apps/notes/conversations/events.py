@@ -15,6 +15,7 @@ from apps.notes.domain.conversation import (
     ConversationState,
     Decision,
     EventType,
+    begins_cycle,
     decide_end,
     decide_flush,
     decide_turn,
@@ -78,7 +79,7 @@ def event_add(
     with transaction.atomic():
         hold_users([owner])
         conversation = conversation_lock(owner, session_id, now)
-        note_event(conversation, event, now)
+        note_event(config, conversation, event, now)
         decision = decide(config, conversation, event.type, now)
         runs = []
         if decision is not None and decision.is_extracted:
@@ -93,16 +94,23 @@ def event_add(
     return answer
 
 
-def note_event(conversation: Conversation, event: EventDraft, now: datetime) -> None:
+def note_event(config: MemoryConfig, conversation: Conversation, event: EventDraft, now: datetime) -> None:
     """Note what an event says of its conversation."""
     if event.type is EventType.USAGE:
         conversation.tokens_used, conversation.token_limit = event.tokens_used, event.token_limit
         conversation.context_use = event.context_use
+        if is_flushed(conversation) and begins_cycle(config, event.context_use):
+            conversation.cycle += 1
     elif event.type is EventType.COMPACTION_END:
         conversation.cycle += 1
         conversation.tokens_used = conversation.context_use = None
     elif event.type is EventType.END:
         conversation.ended_at = now
+
+
+def is_flushed(conversation: Conversation) -> bool:
+    """Return whether a flush began in the present cycle of compaction."""
+    return conversation.flushed_cycle >= conversation.cycle
 
 
 def decide(config: MemoryConfig, conversation: Conversation, event: EventType, now: datetime) -> Decision | None:
@@ -111,7 +119,7 @@ def decide(config: MemoryConfig, conversation: Conversation, event: EventType, n
         new_messages=ConversationMessage.objects.filter(conversation=conversation).new().count(),
         last_extraction_at=conversation.last_extraction_at,
         context_use=conversation.context_use,
-        is_flushed=conversation.flushed_cycle >= conversation.cycle,
+        is_flushed=is_flushed(conversation),
     )
     if event is EventType.COMPACTION_END:
         return None

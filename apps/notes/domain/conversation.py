@@ -89,6 +89,14 @@ def decide_flush(config: MemoryConfig, state: ConversationState, *, is_last_chan
     return decide_left(state) if is_last_chance or is_full else Decision(SkipReason.BELOW_THRESHOLD)
 
 
+def begins_cycle(config: MemoryConfig, context_use: float | None) -> bool:
+    """Return whether the use of a context that was flushed says that it was compacted: less than half of the threshold.
+
+    So a `session.compaction_end` that never comes does not end the flushes of a conversation.
+    """
+    return context_use is not None and context_use < config.flush_threshold / 2
+
+
 def decide_switch(config: MemoryConfig) -> Decision | None:
     """Return the refusal of a person who has switched memory or its extraction off; None where both are on."""
     if not config.enabled:

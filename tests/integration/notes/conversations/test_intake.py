@@ -161,6 +161,21 @@ def test_context_use_reaches_the_threshold(ana):
     assert [run.cycle for run in ExtractionRun.objects.order_by("pk")] == [1, 2]
 
 
+def test_context_that_is_half_empty_again_was_compacted(ana):
+    """An application that never says `session.compaction_end` has its next cycles flushed all the same."""
+    say(ana, 2)
+    assert event(ana, "session.usage_info", ratio=0.2)["conversation"]["cycle"] == 1
+    assert event(ana, "session.usage_info", ratio=0.8)["action"] == "flushing"
+    say(ana, 2)
+    more = event(ana, "session.usage_info", ratio=0.375)
+    assert (more["conversation"]["cycle"], more["reason"]) == (1, "already_flushed")
+    less = event(ana, "session.usage_info", ratio=0.37)
+    assert (less["conversation"]["cycle"], less["reason"]) == (2, "below_threshold")
+    assert event(ana, "session.usage_info", ratio=0.1)["conversation"]["cycle"] == 2
+    assert event(ana, "session.usage_info", ratio=0.8)["action"] == "flushing"
+    assert [run.cycle for run in ExtractionRun.objects.order_by("pk")] == [1, 2]
+
+
 def test_compaction_event(ana):
     """Spec 001, Compaction 事件觸發: the last chance, when nothing was flushed in this cycle."""
     nothing = event(ana, "session.compaction_start")
