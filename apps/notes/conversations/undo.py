@@ -96,7 +96,7 @@ def undo_memory(access: Access, fact: ExtractedFact, clock: Clock) -> str:
 def undo_line(access: Access, fact: ExtractedFact, clock: Clock) -> str:
     """Take the line of a fact out of MEMORY.md: return `removed`; `changed` or `gone` where it is not there as written.
 
-    Raises ConflictError for a note that is not valid UTF-8, UnavailableError.
+    Raises ConflictError for a note that is in UTF-16 or no file, UnavailableError.
     """
     versions = NoteVersion.objects.filter(user_id=fact.user_id)
     if fact.note_version is None:  # its run was given up, perhaps before the line was written
@@ -114,12 +114,7 @@ def undo_line(access: Access, fact: ExtractedFact, clock: Clock) -> str:
             lines = (note.text or b"").splitlines()
             return "changed" if any(is_similar(item, line) for line in lines if line.strip()) else "gone"
         try:
-            decoded = text.decode()
-        except UnicodeDecodeError as error:
-            detail = "MEMORY.md is not valid UTF-8: take the line out on the disk."
-            raise ConflictError(detail, code="not_utf8") from error
-        try:
-            note_edit(fact.user_id, MAIN, decoded, base=note.sha256, author=access.actor, clock=clock)
+            note_edit(fact.user_id, MAIN, text, base=note.sha256, author=access.actor, clock=clock)
         except NoteChangedError:
             continue
         return "removed"

@@ -329,7 +329,7 @@ def place_of(version: NoteVersion) -> NotePlace:
 def note_edit(
     user_id: str,
     place: NotePlace,
-    text: str,
+    text: str | bytes,
     *,
     base: str | None,
     author: str,
@@ -339,11 +339,12 @@ def note_edit(
 ) -> NoteVersion:
     """Replace the text of a note that is still the one that the caller has read.
 
-    base: the digest of the text that was read; None only for a note that does not exist.
+    text: as bytes of a caller who has read them, so that the note need not be valid UTF-8. base: the digest of the text
+    that was read; None only for a note that does not exist.
 
     Raises NoteChangedError with the present text, and keeps what was not written as a version; InvalidInputError.
     """
-    content = text.encode()
+    content = text.encode() if isinstance(text, str) else text
     if len(content) > MAX_BYTES:
         raise too_large(place.name)
     with notes_lock(user_id):
@@ -356,7 +357,8 @@ def note_edit(
         if base is not None and base != note.sha256:
             add_version(user_id, place, ChangeKind.KEPT, content, author=author, at=desk.now)
             raise changed(note.text or b"")
-        require_utf8(note)
+        if isinstance(text, str):
+            require_utf8(note)
         version, _ = desk.write(lambda _: content, kind, note.text)
         return version
 

@@ -96,6 +96,24 @@ def test_line_with_other_line_ends_is_found(ana):
     assert fact["content"].encode() not in path.read_bytes()
 
 
+def test_item_to_which_a_person_has_added_stays(ana):
+    [fact] = talk(ana, "I live in Bergen.")["results"]
+    path = folder_of("ana").path / "MEMORY.md"
+    path.write_text(path.read_text() + "  Near the harbour.\n")
+    before = path.read_text()
+    assert undo(ana, fact)["undo"]["note"] == "changed"
+    assert path.read_text() == before
+
+
+def test_line_in_a_note_that_is_not_utf8_is_taken_out(ana):
+    folder_of("ana").create()
+    path = folder_of("ana").path / "MEMORY.md"
+    path.write_bytes(b"# Caf\xe9\n")
+    [fact] = talk(ana, "I live in Bergen.")["results"]
+    assert undo(ana, fact)["undo"]["note"] == "removed"
+    assert path.read_bytes() == b"# Caf\xe9\n\n## About\n\n"
+
+
 def test_of_equal_lines_that_of_the_category_goes(ana):
     folder_of("ana").create()
     path = folder_of("ana").path / "MEMORY.md"
