@@ -20,6 +20,7 @@ from apps.semantic.models.filters import memory_condition
 from apps.semantic.querysets import ConflictQuerySet, MemoryQuerySet
 
 __all__ = [
+    "Conflict",
     "Memory",
     "MemoryCount",
     "MemoryFigures",

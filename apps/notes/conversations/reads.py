@@ -15,6 +15,7 @@ from apps.notes.models import Conversation, ConversationMessage, ExtractedFact, 
 from apps.notes.querysets import ConversationQuerySet, RunQuerySet
 
 LATEST = 100
+NO_SUCH_FACT = "There is no such fact."
 
 
 def conversation_list(access: Access, user_id: str | None) -> ConversationQuerySet:
@@ -70,7 +71,7 @@ def fact_get(access: Access, uuid: UUID) -> ExtractedFact:
     rows = ExtractedFact.objects.all()
     found = rows.visible_to(access).filter(uuid=uuid).select_related("message").first() if is_whole(access) else None
     if found is None:
-        raise NotFoundError("There is no such fact.")
+        raise NotFoundError(NO_SUCH_FACT)
     return found
 
 

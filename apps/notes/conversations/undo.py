@@ -9,18 +9,18 @@ from django.db import connection
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import ConflictError, NotFoundError, UnavailableError
 from apps.core.domain.scope import Access, Scope
-from apps.notes.conversations.reads import fact_get
+from apps.notes.conversations.reads import NO_SUCH_FACT, fact_get
 from apps.notes.domain.places import MAIN
-from apps.notes.domain.removal import remove_item
+from apps.notes.domain.removal import find_items, remove_item
 from apps.notes.files.changes import NoteChangedError, note_edit, note_read
 from apps.notes.files.owner import owner_to_write
 from apps.notes.files.versions import inserted_by, is_similar, item_of
 from apps.notes.index.upkeep import refresh_after_write
-from apps.notes.models import ExtractedFact, FactState, NoteVersion, RunState
-from apps.semantic.selectors import conflict_get
+from apps.notes.models import ExtractedFact, ExtractionRun, FactState, NoteVersion, RunState
+from apps.semantic.selectors import Conflict, MemoryStatus, conflict_get, memory_get_any
 from apps.semantic.services import conflict_revert, memory_delete
 
-# With the key of the fact as second key: one undoing at a time.
+# With a hash of the user as second key: one undoing at a time, since equal facts of a person may share a line.
 UNDO_LOCKS = 0x6D68_6E75
 REASON = "undone"
 _TRIES = 5
@@ -29,20 +29,17 @@ _TRIES = 5
 def fact_undo(*, access: Access, uuid: UUID, clock: Clock = SYSTEM_CLOCK) -> ExtractedFact:
     """Take back a fact: its memory is deleted, or the decision by which it won is reverted, and its line is taken out.
 
-    A line that a person has changed since stays, and `undo` says so. A fact that was undone before is returned as it
-    is. Raises NotFoundError; ConflictError where nothing was written, where what the memory replaced has changed since
-    (then nothing is undone), or where the note cannot be edited; UnavailableError.
+    A line or a memory that a person has changed since stays, and `undo` says so. A fact that was undone before is
+    returned as it is. Raises NotFoundError; ConflictError where nothing was written, where what the memory replaced has
+    changed since (then nothing is undone), or where the note cannot be edited; UnavailableError.
     """
     fact = fact_get(access, uuid)
     owner_to_write(access, fact.user_id)
-    with fact_lock(fact.pk):
+    with undo_lock(fact.user_id):
         fact = fact_get(access, uuid)  # as it is now: another call may have undone it, or forgotten its person
         if fact.state == FactState.UNDONE:
             return fact
-        is_half_written = (
-            fact.state == FactState.FOUND and fact.memory is not None and fact.run.state == RunState.FAILED
-        )
-        if fact.state != FactState.APPLIED and not is_half_written:
+        if fact.state != FactState.APPLIED and not is_half_written(fact):
             detail = f"Nothing of this fact was written: it was {fact.state}."
             raise ConflictError(detail, code="nothing_to_undo")
         if "memory" not in fact.undo:
@@ -50,47 +47,86 @@ def fact_undo(*, access: Access, uuid: UUID, clock: Clock = SYSTEM_CLOCK) -> Ext
         if "note" not in fact.undo:
             note_outcome(fact, note=undo_line(access, fact, clock))
         fact.state, fact.undone_at, fact.undone_by = FactState.UNDONE, utcnow(clock), access.actor
-        fact.save(update_fields=["state", "undone_at", "undone_by"])
+        store(fact, "state", "undone_at", "undone_by")
     refresh_after_write(fact.user_id)
     return fact
 
 
 @contextmanager
-def fact_lock(key: int) -> Iterator[None]:
-    """Hold the lock of a fact until the end of the block."""
+def undo_lock(user_id: str) -> Iterator[None]:
+    """Hold the lock of a user's undoing until the end of the block."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_lock(%s, %s)", [UNDO_LOCKS, key % 0x7FFF_FFFF])
+        cursor.execute("SELECT pg_advisory_lock(%s, hashtext(%s))", [UNDO_LOCKS, user_id])
     try:
         yield
     finally:
         if connection.is_usable():
             with connection.cursor() as cursor:
-                cursor.execute("SELECT pg_advisory_unlock(%s, %s)", [UNDO_LOCKS, key % 0x7FFF_FFFF])
+                cursor.execute("SELECT pg_advisory_unlock(%s, hashtext(%s))", [UNDO_LOCKS, user_id])
+
+
+def is_half_written(fact: ExtractedFact) -> bool:
+    """Return whether the memory of a fact was saved in a run that was given up."""
+    is_saved = fact.state == FactState.FOUND and fact.memory is not None
+    return is_saved and ExtractionRun.objects.filter(pk=fact.run_id, state=RunState.FAILED).exists()
 
 
 def note_outcome(fact: ExtractedFact, **outcome: str) -> None:
     """Note what a part of the undoing did, so that it is not done again."""
     fact.undo = {**fact.undo, **outcome}
-    fact.save(update_fields=["undo"])
+    store(fact, "undo")
+
+
+def store(fact: ExtractedFact, *names: str) -> None:
+    """Store columns of a fact. Raises NotFoundError if its person was forgotten in between."""
+    values = {name: getattr(fact, name) for name in names}
+    if not ExtractedFact.objects.filter(pk=fact.pk).update(**values):
+        raise NotFoundError(NO_SUCH_FACT)
 
 
 def undo_memory(access: Access, fact: ExtractedFact, clock: Clock) -> str:
-    """Take back what saving a fact did: return `reverted`, `deleted` or, for what was gone already, `gone`.
+    """Take back what saving a fact did: return `reverted`, `deleted`, `changed` or, for what was gone already, `gone`.
 
-    Raises ConflictError, which says what has happened since.
+    changed: a person has corrected the memory, so it stays. Raises ConflictError, which says what has happened since.
     """
     assert fact.memory is not None
     inside = Access(Scope(fact.user_id), access.permission, access.actor)
     try:
+        memory = memory_get_any(inside, fact.memory)
+        is_own = fact.memory_action != "merged" and memory.status != MemoryStatus.DELETED
+        if is_own and memory.content.strip() != fact.content.strip():
+            return "changed"
         if fact.memory_action != "inserted" and fact.receipt is not None:
-            if not conflict_get(inside, fact.receipt).is_in_force:
+            receipt = conflict_get(inside, fact.receipt)
+            if not receipt.is_in_force:
                 return "gone"
-            conflict_revert(access=inside, uuid=fact.receipt, clock=clock)
-            return "reverted"
+            if not are_undone(fact, losers_of(receipt)):
+                conflict_revert(access=inside, uuid=fact.receipt, clock=clock)
+                return "reverted"
         memory_delete(access=inside, uuid=fact.memory, reason=REASON, clock=clock)
     except NotFoundError:
         return "gone"
     return "deleted"
+
+
+def losers_of(receipt: Conflict) -> set[UUID]:
+    """Return the memories that a decision superseded; none where one may hold again, or of another decision."""
+    if receipt.outcome != "superseded_existing" or receipt.existing.status != MemoryStatus.DELETED:
+        return set()
+    further = {UUID(other["existing"]["id"]) for other in receipt.others if other["applied"]}
+    return {receipt.existing.uuid, *further}
+
+
+def are_undone(fact: ExtractedFact, memories: set[UUID]) -> bool:
+    """Return whether there are memories, and all were deleted because their facts were undone: none can hold again."""
+    rows = ExtractedFact.objects.filter(user_id=fact.user_id, memory__in=memories, undo__memory="deleted")
+    return bool(memories) and memories == set(rows.values_list("memory", flat=True))
+
+
+def count_equal(fact: ExtractedFact) -> int:
+    """Return how many other facts of the same person hold that say the same, each with a line of its own."""
+    rows = ExtractedFact.objects.filter(user_id=fact.user_id, state=FactState.APPLIED, content=fact.content)
+    return rows.exclude(pk=fact.pk).count()
 
 
 def undo_line(access: Access, fact: ExtractedFact, clock: Clock) -> str:
@@ -106,10 +142,12 @@ def undo_line(access: Access, fact: ExtractedFact, clock: Clock) -> str:
     version = versions.first()
     if version is None:
         return "gone"
-    item = item_of(inserted_by(version))
+    item, equal = item_of(inserted_by(version)), count_equal(fact)
     for _ in range(_TRIES):
         note = note_read(fact.user_id, MAIN, clock=clock)
-        text = remove_item(note.text or b"", item, fact.category)
+        text = remove_item(note.text or b"", item, fact.category, keep=equal)
+        if text is None and equal and find_items(note.text or b"", item):
+            return "gone"  # the lines that are there are those of facts that hold
         if text is None:
             lines = (note.text or b"").splitlines()
             return "changed" if any(is_similar(item, line) for line in lines if line.strip()) else "gone"

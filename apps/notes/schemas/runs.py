@@ -14,7 +14,7 @@ from apps.notes.models import ExtractedFact, ExtractionRun, FactState, RunState,
 from apps.notes.schemas.notes import OwnerInput
 
 NOTE_UNDONE = ("removed", "changed", "gone")
-MEMORY_UNDONE = ("deleted", "reverted", "gone")
+MEMORY_UNDONE = ("deleted", "reverted", "changed", "gone")
 
 
 class RunListInput(OwnerInput):
@@ -56,7 +56,11 @@ class UndoOutput(TypedDict):
         serializers.ChoiceField(choices=NOTE_UNDONE, allow_null=True),
         "changed: a person has changed the line since, so it stays.",
     ]
-    memory: Annotated[str | None, serializers.ChoiceField(choices=MEMORY_UNDONE, allow_null=True)]
+    memory: Annotated[
+        str | None,
+        serializers.ChoiceField(choices=MEMORY_UNDONE, allow_null=True),
+        "changed: a person has corrected the memory since, so it stays.",
+    ]
     at: Moment | None
     by: str
 

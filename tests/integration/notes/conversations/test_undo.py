@@ -1,13 +1,17 @@
 """Taking back what was learnt: once, and never what a person wrote."""
 
 from dataclasses import replace
+from uuid import UUID
 
 import pytest
 
-from apps.core.domain.scope import Permission, Scope
+from apps.core.domain.clock import SYSTEM_CLOCK, DeterministicClock
+from apps.core.domain.errors import NotFoundError
+from apps.core.domain.scope import Access, Permission, Scope
+from apps.notes.conversations.undo import fact_undo
 from apps.notes.index.handles import index_of
 from apps.notes.index.places import place_of
-from apps.notes.models import ExtractedFact, NoteVersion
+from apps.notes.models import ExtractedFact, ExtractionRun, NoteVersion
 from apps.semantic.models import Memory
 from tests.api import Api, api_for
 from tests.integration.notes.conversations.test_pipeline import folder_of, main_text, memories, talk
@@ -145,6 +149,64 @@ def test_undo_is_refused_when_what_was_replaced_has_changed_since(ana):
     assert refused.status_code == 409
     assert main_text() == before, "nothing is undone"
     assert ExtractedFact.objects.get(uuid=fact["id"]).state == "applied"
+
+
+def test_decision_about_what_was_undone_itself_is_not_reverted(ana):
+    """Nothing is left that could hold again, so the winner is deleted."""
+    facts = [
+        talk(ana, said, session=said)["results"][0]
+        for said in ("I live in Bergen.", "I moved to Oslo.", "I moved to Turin.")
+    ]
+    assert [fact["memory_action"] for fact in facts] == ["inserted", *["superseded_existing"] * 2]
+    assert [undo(ana, fact)["undo"]["memory"] for fact in facts] == ["deleted"] * 3
+    assert (memories(), main_text().count("- ")) == ({}, 0)
+
+
+def test_line_of_another_fact_that_says_the_same_stays(ana):
+    [first] = talk(ana, "I live in Bergen.")["results"]
+    base = ana.get("/api/memory/main").json()["sha256"]
+    assert ana.call("PUT", "/api/memory/main", {"text": "# Mine\n", "base_sha256": base}).status_code == 200
+    ana.delete(f"/api/semantic/memories/{first['memory']}")
+    [second] = talk(ana, "I live in Bergen.")["results"]
+    before = main_text()
+    assert undo(ana, first)["undo"]["note"] == "gone"
+    assert (main_text(), list(memories())) == (before, [second["content"]])
+    assert undo(ana, second)["undo"]["note"] == "removed"
+    assert second["content"] not in main_text()
+
+
+def test_of_lines_of_two_equal_facts_one_goes(ana):
+    said = ("I live in Oslo.", "I moved to Bergen.", "I live in Oslo.")
+    facts = [talk(ana, text, session=str(number))["results"][0] for number, text in enumerate(said)]
+    assert main_text().count("I live in Oslo.") == 2
+    assert undo(ana, facts[2])["undo"]["note"] == "removed"
+    assert main_text().count("I live in Oslo.") == 1
+    assert list(memories()) == [facts[1]["content"]]
+
+
+@pytest.mark.parametrize("said", [["I live in Bergen."], ["I live in Oslo.", "I moved to Bergen."]])
+def test_memory_that_a_person_has_corrected_stays(ana, said):
+    fact = [talk(ana, text, session=text)["results"][0] for text in said][-1]
+    corrected = {"content": "I live in Bergen, in the old town."}
+    assert ana.call("PATCH", f"/api/semantic/memories/{fact['memory']}", corrected).status_code == 200
+    undone = undo(ana, fact)
+    assert (undone["undo"]["note"], undone["undo"]["memory"]) == ("removed", "changed")
+    assert corrected["content"] in memories()
+
+
+def test_fact_whose_person_is_forgotten_in_between_is_not_found(ana):
+    [fact] = talk(ana, "I live in Bergen.")["results"]
+
+    class Forgetting(DeterministicClock):
+        """Forgets the person while the fact is undone."""
+
+        def now(self) -> int:
+            ExtractionRun.objects.filter(user_id="ana").delete()
+            return super().now()
+
+    access = Access(Scope("ana"), Permission.WRITE, "test")
+    with pytest.raises(NotFoundError):
+        fact_undo(access=access, uuid=UUID(fact["id"]), clock=Forgetting(SYSTEM_CLOCK.now()))
 
 
 def test_fact_that_was_dropped_has_nothing_to_undo(ana):
