@@ -50,7 +50,6 @@ class EventQuery:
     """
 
     scope: Scope = field(default_factory=Scope)
-    include: tuple[str, ...] = ()
     start: datetime | None = None
     end: datetime | None = None
     last_days: float | None = None
@@ -61,6 +60,7 @@ class EventQuery:
     mode: SearchMode | None = None
     explain: bool = False
     zone: tzinfo | None = None
+    include: tuple[str, ...] = ()
 
     def window(self, now: datetime) -> Window:
         """Return the window as of now. Raises InvalidInputError."""

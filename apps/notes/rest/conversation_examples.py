@@ -77,7 +77,7 @@ RUN: dict[str, Any] = {
     "cost_usd": "0",
 }
 STEPS: list[dict[str, Any]] = [
-    {"step": "extract", "how": "patterns", "turns": 2, "recalled": 1, "facts": 1},
+    {"step": "extract", "how": "patterns", "turns": 2, "recalled": 1, "facts": 1, "beyond_limit": 0},
     {"step": "reconcile", "facts": 1, "dropped": {}},
     {"step": "gate", "enabled": False, "facts": 1, "dropped": {}},
     {"step": "apply", "applied": 1, "actions": {"inserted": 1}},

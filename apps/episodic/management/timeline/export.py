@@ -42,7 +42,7 @@ def add_export_arguments(parser: CommandParser) -> None:
 def run_export(console: Console, options: Options) -> None:
     """Write events to a new file. Raises CommandError when some could not be read."""
     scope = Scope(*(options[name] or None for name in ("user_id", "household_id", "persona_id")))
-    query = EventQuery(scope, options["start"], options["end"], event_types=tuple(options["event_type"]))
+    query = EventQuery(scope, start=options["start"], end=options["end"], event_types=tuple(options["event_type"]))
     access = system_access("export")
     with console.watch("Exporting", events_count(access, query)) as advance, new_file(options["file"]) as file:
         written = 0
