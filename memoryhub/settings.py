@@ -47,6 +47,7 @@ INSTALLED_APPS = [
     "apps.semantic",
     "apps.notes",
     "apps.people",
+    "apps.sync",
     # Measurements are no part of the product: an installation may leave the folder out.
     *(["benchmarks"] if find_spec("benchmarks") else []),
 ]
@@ -270,6 +271,7 @@ TIMELINE_DIR = CONFIG.data_dir / "timeline"
 NOTES_DIR = CONFIG.data_dir / "prompts" / "memory"
 NOTES_INDEX_DIR = CONFIG.data_dir / "notes-index"
 NOTES_LOCKS_DIR = CONFIG.data_dir / "run" / "notes"
+SYNC_DIR = CONFIG.data_dir / "sync"
 
 # --- logs: never the content of a memory ----------------------------------------------------------------
 LOGGING = {

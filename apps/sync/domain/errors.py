@@ -1,0 +1,39 @@
+"""Why a sync did not do all that was asked, by stable codes (spec 003, error handling)."""
+
+from collections.abc import Sequence
+
+from apps.core.domain.errors import MemoryHubError, UnavailableError
+from apps.sync.domain.knowledge import RefusedFile
+
+KNOWLEDGE_UNAVAILABLE = "KNOWLEDGE_UNAVAILABLE"
+STATE_CORRUPTED = "STATE_CORRUPTED"
+PARTIAL_FAILURE = "PARTIAL_FAILURE"
+
+
+class KnowledgeUnavailableError(UnavailableError):
+    """The repository or folder of a source cannot be read now; a later try may succeed."""
+
+    code = KNOWLEDGE_UNAVAILABLE
+    is_retryable = True
+
+
+class CommitGoneError(MemoryHubError):
+    """The last synced commit is not in the repository any more, or not in the history of its branch."""
+
+    code = "commit_gone"
+
+
+class StateCorruptedError(MemoryHubError):
+    """What was stored about the last sync does not match its checksum."""
+
+    code = STATE_CORRUPTED
+
+
+class PartialFailureError(MemoryHubError):
+    """Some items could not be synced, the others were."""
+
+    code = PARTIAL_FAILURE
+
+    def __init__(self, detail: str, failed_items: Sequence[RefusedFile]) -> None:
+        super().__init__(detail)
+        self.failed_items = tuple(failed_items)

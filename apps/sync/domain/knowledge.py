@@ -1,0 +1,128 @@
+"""What knowledge is made of: the words of an item, a file as it was read, and an item as it is synced."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class ItemType(StrEnum):
+    """What kind of knowledge an item is."""
+
+    ADR = "adr"
+    POLICY = "policy"
+    PATTERN = "pattern"
+    SPEC = "spec"
+
+    @property
+    def mark(self) -> str:
+        """Return what a pointer begins with, such as `[ADR]`."""
+        return f"[{self.value.upper()}]"
+
+
+class Layer(StrEnum):
+    """For whom knowledge holds."""
+
+    COMPANY = "company"
+    ORG = "org"
+    TEAM = "team"
+    PROJECT = "project"
+
+
+class ItemStatus(StrEnum):
+    """Where an item is in its life."""
+
+    DRAFT = "draft"
+    PROPOSED = "proposed"
+    ACCEPTED = "accepted"
+    DEPRECATED = "deprecated"
+    SUPERSEDED = "superseded"
+    REJECTED = "rejected"
+
+
+class Severity(StrEnum):
+    """How strictly a constraint holds."""
+
+    BLOCKING = "blocking"
+    WARNING = "warning"
+    INFO = "info"
+
+
+class Convention(StrEnum):
+    """How the files of a source are written. AUTO: recognised file by file."""
+
+    AUTO = "auto"
+    FRONT_MATTER = "front_matter"
+    DECISION_RECORD = "decision_record"
+    HEADERS = "headers"
+    PLAIN = "plain"
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """A rule that an item lays down."""
+
+    text: str
+    severity: Severity = Severity.BLOCKING
+
+
+@dataclass(frozen=True, slots=True)
+class ReadSettings:
+    """How the files of a source are read. layer: of items that name none."""
+
+    convention: Convention = Convention.AUTO
+    layer: Layer = Layer.TEAM
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedFile:
+    """A file as it was read.
+
+    path: in the source, with slashes. aliases: names besides the id by which others may refer to it, such as
+    `ADR-0012`, `12` and the path. supersedes, superseded_by: references as they are written. text_hash: sha-256 of the
+    bytes, in hex. convention: how it was read.
+    """
+
+    path: str
+    item_id: str
+    type: ItemType
+    title: str
+    summary: str
+    status: ItemStatus
+    layer: Layer
+    text_hash: str
+    convention: Convention
+    constraints: tuple[Constraint, ...] = ()
+    tags: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+    supersedes: tuple[str, ...] = ()
+    superseded_by: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedFile:
+    """A file that became no item. code: why, as a stable word. detail: for people, without content of the file."""
+
+    path: str
+    code: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class KnowledgeItem:
+    """An item as it is synced: one file, and what other files say about it.
+
+    status: superseded as soon as another item that is in force says so. supersedes, superseded_by: ids of items,
+    sorted. hash: over text, constraints and status (with what supersedes it); sha-256 in hex.
+    """
+
+    item_id: str
+    path: str
+    type: ItemType
+    title: str
+    summary: str
+    status: ItemStatus
+    layer: Layer
+    hash: str
+    constraints: tuple[Constraint, ...] = ()
+    tags: tuple[str, ...] = ()
+    supersedes: tuple[str, ...] = ()
+    superseded_by: tuple[str, ...] = ()

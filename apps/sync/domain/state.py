@@ -1,0 +1,103 @@
+"""What a sync remembers, what it finds, and what it will do: plain values, compared without a database."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from uuid import UUID
+
+from apps.sync.domain.knowledge import ItemStatus, Layer
+
+
+@dataclass(frozen=True, slots=True)
+class StoredItem:
+    """An item as the last sync left it. pointer: its memory; None where it has none, such as one that is held back."""
+
+    item_id: str
+    hash: str
+    status: ItemStatus
+    layer: Layer
+    pointer: UUID | None
+
+
+@dataclass(frozen=True, slots=True)
+class SeenPointer:
+    """An active memory of a source, as it is now. hash, status and layer: what it was written from."""
+
+    uuid: UUID
+    item_id: str
+    hash: str
+    status: str
+    layer: str
+    created_at: datetime
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """Which items are new, changed, gone and as they were (spec 003, delta detection). Ids, sorted."""
+
+    added: tuple[str, ...] = ()
+    updated: tuple[str, ...] = ()
+    deleted: tuple[str, ...] = ()
+    unchanged: tuple[str, ...] = ()
+
+
+class ConflictType(StrEnum):
+    """How a pointer and its item may differ (spec 003, conflict detection)."""
+
+    HASH_MISMATCH = "hash_mismatch"
+    ORPHANED_POINTER = "orphaned_pointer"
+    DUPLICATE_POINTER = "duplicate_pointer"
+    STATUS_CHANGE = "status_change"
+    LAYER_MISMATCH = "layer_mismatch"
+
+
+class Resolution(StrEnum):
+    """What is done about a conflict. MANUAL: it waits for a person, and the pointer stays as it is meanwhile."""
+
+    UPDATE_MEMORY = "update_memory"
+    DELETE_MEMORY = "delete_memory"
+    KEEP_MEMORY = "keep_memory"
+    MANUAL = "manual"
+
+
+@dataclass(frozen=True, slots=True)
+class SyncConflict:
+    """A difference between pointers and an item. detail: values that differ, without content."""
+
+    type: ConflictType
+    item_id: str
+    pointers: tuple[UUID, ...]
+    suggested: Resolution
+    detail: dict[str, str] = field(default_factory=dict)
+
+
+class PointerAction(StrEnum):
+    """What a sync does to a pointer."""
+
+    CREATE = "create"
+    UPDATE = "update"
+    DELETE = "delete"
+
+
+@dataclass(frozen=True, slots=True)
+class PointerChange:
+    """A step of a plan. pointer: the memory to change; None to create one. reason: one word for its history."""
+
+    action: PointerAction
+    item_id: str
+    pointer: UUID | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a sync will do. resolved: with what is done about each conflict. held: ids whose pointers stay as they are.
+
+    forgotten: ids of items that are gone and have no pointer any more.
+    """
+
+    changes: tuple[PointerChange, ...]
+    resolved: tuple[tuple[SyncConflict, Resolution], ...] = ()
+    held: frozenset[str] = frozenset()
+    forgotten: frozenset[str] = frozenset()
