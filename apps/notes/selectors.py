@@ -26,8 +26,8 @@ from apps.notes.domain.prompt import Prompt, compose
 from apps.notes.domain.prompt_main import Passage
 from apps.notes.domain.search import NoteHit, NoteSearch
 from apps.notes.files import changes
-from apps.notes.files.changes import Note
 from apps.notes.files.config import ReadConfig, config_of, config_read
+from apps.notes.files.desk import Note
 from apps.notes.files.folder import UNREADABLE
 from apps.notes.files.owner import folder_of, owner_to_read
 from apps.notes.files.versions import text_of

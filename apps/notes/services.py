@@ -22,8 +22,8 @@ from apps.notes.conversations.runs import runs_continue
 from apps.notes.conversations.undo import fact_undo
 from apps.notes.domain.places import MAIN, NotePlace, daily_place
 from apps.notes.files import changes
-from apps.notes.files.changes import NoteChangedError
 from apps.notes.files.config import ReadConfig, config_change
+from apps.notes.files.desk import NoteChangedError
 from apps.notes.files.owner import NotesOwnerError, owner_to_read, owner_to_write, root_folder
 from apps.notes.files.watch import find_users, look_at_changed
 from apps.notes.index.upkeep import (

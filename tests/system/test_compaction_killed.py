@@ -7,7 +7,7 @@ import pytest
 from apps.notes.compaction.decide import compaction_apply, compaction_undo
 from apps.notes.compaction.request import compaction_request
 from apps.notes.compaction.run import MAX_TRIES, RUN_STEPS, compaction_run
-from apps.notes.files.changes import WRITE_STEPS
+from apps.notes.files.desk import WRITE_STEPS
 from apps.notes.files.folder import REPLACE_STEPS
 from apps.notes.models import Compaction, CompactionState
 from tests.caches import notes_dir as notes_dir

@@ -8,7 +8,8 @@ import pytest
 
 from apps.notes.domain.places import MAIN
 from apps.notes.files import folder as folders
-from apps.notes.files.changes import WRITE_STEPS, note_append, note_read
+from apps.notes.files.changes import note_append, note_read
+from apps.notes.files.desk import WRITE_STEPS
 from apps.notes.files.folder import REPLACE_STEPS
 from apps.notes.files.owner import folder_of
 from apps.notes.files.versions import latest, text_of

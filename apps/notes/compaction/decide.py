@@ -14,7 +14,7 @@ from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import ConflictError, NotFoundError
 from apps.core.steps import Step, no_step
 from apps.notes.domain.places import MAIN
-from apps.notes.files.changes import Desk, Note, NoteChangedError
+from apps.notes.files.desk import Desk, Note, NoteChangedError
 from apps.notes.files.lock import notes_lock
 from apps.notes.files.versions import text_of
 from apps.notes.metrics import COMPACTIONS

@@ -12,9 +12,11 @@ from apps.core.domain.scope import Access, Scope
 from apps.notes.conversations.reads import NO_SUCH_FACT, fact_get
 from apps.notes.domain.places import MAIN
 from apps.notes.domain.removal import find_items, remove_item
-from apps.notes.files.changes import NoteChangedError, note_edit, note_read
+from apps.notes.files.changes import note_edit, note_read
+from apps.notes.files.desk import NoteChangedError
+from apps.notes.files.overwritten import is_similar
 from apps.notes.files.owner import owner_to_write
-from apps.notes.files.versions import inserted_by, is_similar, item_of
+from apps.notes.files.versions import inserted_by, item_of
 from apps.notes.index.upkeep import refresh_after_write
 from apps.notes.models import ExtractedFact, ExtractionRun, FactState, NoteVersion, RunState
 from apps.semantic.selectors import Conflict, MemoryStatus, conflict_get, memory_get_any

@@ -26,7 +26,7 @@ from apps.notes.domain.settings import (
     parse_object,
 )
 from apps.notes.domain.text import digest
-from apps.notes.files.changes import Desk, NoteChangedError
+from apps.notes.files.desk import Desk, NoteChangedError
 from apps.notes.files.exchange import rename_new
 from apps.notes.files.folder import SETTLE_SECONDS, Folder, read_whole
 from apps.notes.files.lock import notes_lock

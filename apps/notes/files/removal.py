@@ -18,7 +18,7 @@ from apps.core.domain.errors import (
 from apps.core.steps import Step, no_step
 from apps.notes.domain.places import MAX_SEGMENTS, NotePlace
 from apps.notes.domain.text import digest
-from apps.notes.files.changes import Desk, Note
+from apps.notes.files.desk import Desk, Note
 from apps.notes.files.exchange import rename_new
 from apps.notes.files.folder import Folder, read_whole, rename_within
 from apps.notes.files.hidden import displaced_name

@@ -6,7 +6,7 @@ from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import UnavailableError
 from apps.core.steps import Step, no_step
 from apps.notes.domain.places import NotePlace
-from apps.notes.files.changes import Desk, NoteChangedError
+from apps.notes.files.desk import Desk, NoteChangedError
 from apps.notes.files.folder import MAX_BYTES, too_large
 from apps.notes.files.lock import notes_lock
 from apps.notes.models import ChangeKind, NoteVersion

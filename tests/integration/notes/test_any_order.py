@@ -12,7 +12,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from apps.notes.domain.places import MAIN
 from apps.notes.domain.text import digest
-from apps.notes.files.changes import WRITE_STEPS, NoteChangedError, note_append, note_edit, note_read, note_restore
+from apps.notes.files.changes import note_append, note_edit, note_read, note_restore
+from apps.notes.files.desk import WRITE_STEPS, NoteChangedError
 from apps.notes.files.folder import REPLACE_STEPS
 from apps.notes.files.owner import folder_of
 from apps.notes.files.versions import text_of
@@ -240,6 +241,6 @@ def test_any_order_of_changes_loses_nothing(monkeypatch):
     monkeypatch.setattr("apps.notes.files.folder.DONE_SECONDS", 0.0)
     monkeypatch.setattr("apps.notes.files.folder.QUIET_SECONDS", 0.0)
     monkeypatch.setattr("apps.notes.files.folder.SETTLE_SECONDS", 3_600.0)
-    monkeypatch.setattr("apps.notes.files.versions.SEEN_AFTER", timedelta(hours=1))
+    monkeypatch.setattr("apps.notes.files.overwritten.SEEN_AFTER", timedelta(hours=1))
     tried = settings(max_examples=examples(60), stateful_step_count=16, deadline=None)
     run_state_machine_as_test(OneNote, settings=tried)

@@ -9,10 +9,12 @@ from django.test.utils import CaptureQueriesContext
 
 from apps.notes.domain.places import daily_place
 from apps.notes.domain.text import add_entry, digest
-from apps.notes.files.changes import NoteChangedError, note_append, note_edit, note_read
+from apps.notes.files.changes import note_append, note_edit, note_read
+from apps.notes.files.desk import NoteChangedError
 from apps.notes.files.folder import MAX_BYTES
+from apps.notes.files.overwritten import find_overwritten
 from apps.notes.files.owner import folder_of
-from apps.notes.files.versions import WHOLE_EVERY, find_overwritten, text_of
+from apps.notes.files.versions import WHOLE_EVERY, text_of
 from apps.notes.models import ChangeKind, NoteVersion
 from tests.timing import assert_quick
 

@@ -18,8 +18,8 @@ from apps.notes.domain.names import folder_name
 from apps.notes.domain.places import CONFIG as CONFIG_PLACE
 from apps.notes.domain.settings import SAFE, SETTINGS, BrokenConfigError, MemoryConfig, camel_name
 from apps.notes.domain.text import digest
-from apps.notes.files.changes import Desk
 from apps.notes.files.config import changed_text, config_of, look, set_aside
+from apps.notes.files.desk import Desk
 from apps.notes.files.versions import DISK
 from apps.notes.models import NoteVersion
 from apps.notes.personal.stores import NoteStore

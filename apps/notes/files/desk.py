@@ -1,0 +1,259 @@
+"""One note of a user beside people and programs that write the same file.
+
+Under the lock of a user, every call first looks at the file: what was written to it on the disk becomes a version. Then
+a change is recorded, written, and confirmed; a process that is killed in between leaves enough to finish or forget it.
+What an editor saved in the very moment of a write, or over entries that it had not seen, is brought together.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from apps.core.domain.errors import ConflictError, UnavailableError
+from apps.core.steps import Step, no_step
+from apps.notes.domain.places import NotePlace
+from apps.notes.domain.text import Insertion, digest, insert_item
+from apps.notes.files.folder import Displaced, Folder
+from apps.notes.files.overwritten import find_absent, find_overwritten
+from apps.notes.files.owner import folder_of
+from apps.notes.files.versions import (
+    DISK,
+    add_version,
+    has_one_more,
+    inserted_by,
+    item_of,
+    latest,
+    occurrences,
+    plan_version,
+    text_of,
+)
+from apps.notes.models import ChangeKind, NoteVersion
+
+# How often a change is made again because an editor saved at the same moment.
+_TRIES = 20
+# Where a kill may interrupt `Desk.write`, besides those of `Folder.replace`.
+WRITE_STEPS = ("record", "replace", "confirm", "confirmed")
+# What a caller repeats where it did not come to pass; of anything else the text is kept.
+REPEATED = (ChangeKind.APPEND, ChangeKind.DELETE, ChangeKind.RENAME)
+Change = Callable[[bytes], Insertion | bytes]
+
+
+class NoteChangedError(ConflictError):
+    """The note is not the one that the caller has read. current: its present text."""
+
+    code = "note_changed"
+
+
+@dataclass(frozen=True)
+class Note:
+    """A note as it is. text: None where there is no file. version: None where it never had any text."""
+
+    place: NotePlace
+    text: bytes | None
+    version: NoteVersion | None
+
+    @property
+    def sha256(self) -> str:
+        """Return the digest of the text, that of the empty one where there is no file."""
+        return digest(self.text or b"")
+
+
+@dataclass(frozen=True)
+class Desk:
+    """One note of a user, whose lock is held."""
+
+    user_id: str
+    place: NotePlace
+    author: str
+    now: datetime
+    step: Step = no_step
+
+    @property
+    def folder(self) -> Folder:
+        """Return the folder of the user."""
+        return folder_of(self.user_id)
+
+    def look(self) -> Note:
+        """Read the note; record what was changed on the disk, and add what an editor overwrote unseen."""
+        leftovers = self.displaced()
+        cut_off = self.finish_pending()
+        last = latest(self.user_id, self.place)
+        text = self.folder.read(self.place, last.sha256 if last else "")
+        if digest(text or b"") != (digest(b"") if last is None else last.sha256):
+            text, last = self.take_over(text)
+        elif text is not None and last is not None and cut_off is not None:
+            text, last = self.finish_found(cut_off, text, last)
+        for displaced in leftovers:
+            text, last = self.settle(displaced, text, last)
+        return Note(self.place, text, last)
+
+    def displaced(self) -> list[Displaced]:
+        """List what was displaced and has a text that no version has; delete the rest."""
+        found = []
+        for displaced in self.folder.displaced(self.place):
+            if NoteVersion.objects.of(self.user_id, self.place).filter(sha256=digest(displaced.text)).exists():
+                self.folder.settle(self.place, displaced)
+            else:
+                found.append(displaced)
+        return found
+
+    def finish_pending(self) -> NoteVersion | None:
+        """Confirm or forget a change whose process ended before it could say whether the file has it.
+
+        Return the first text that was found and whose entries may not all have been added again; None without one.
+        """
+        pending = list(NoteVersion.objects.of(self.user_id, self.place).filter(is_written=False).order_by("number"))
+        for version in pending:
+            if version.kind == ChangeKind.FOUND:
+                continue
+            text = self.folder.read(self.place) or b""
+            if digest(text) == version.sha256 or self.has_entry(version, text):
+                version.is_written = True
+                version.save(update_fields=["is_written"])
+            elif version.kind in REPEATED:
+                version.delete()  # the caller repeats it
+            else:
+                version.kind, version.is_written = ChangeKind.KEPT, True
+                version.save(update_fields=["kind", "is_written"])
+        return next((version for version in pending if version.kind == ChangeKind.FOUND), None)
+
+    def finish_found(self, found: NoteVersion, text: bytes, last: NoteVersion) -> tuple[bytes, NoteVersion]:
+        """Add what was to be added again to a text that was found, where that was cut off or the disk was full."""
+        lost = find_overwritten(self.user_id, self.place, text, found.at, before=found.number)
+        text, last = self.add_again(lost, text, last)
+        unfinished = NoteVersion.objects.of(self.user_id, self.place).filter(is_written=False)
+        unfinished.filter(kind=ChangeKind.FOUND, number__gte=found.number).update(is_written=True)
+        return text, last
+
+    def found(self, text: bytes, saved: datetime) -> tuple[bytes, NoteVersion]:
+        """Record a text that an editor saved, and add the entries that it lacks because they were not seen."""
+        lost = find_overwritten(self.user_id, self.place, text, saved)
+        found = add_version(
+            self.user_id, self.place, ChangeKind.FOUND, text, author=DISK, at=self.now, is_written=False
+        )
+        text, last = self.add_again(lost, text, found)
+        NoteVersion.objects.filter(pk=found.pk).update(is_written=True)
+        return text, last
+
+    def saved_at(self) -> datetime:
+        """Return when the file was put in its place, at the latest now."""
+        changed_at = self.folder.changed_at(self.place)
+        return self.now if changed_at is None else min(self.now, datetime.fromtimestamp(changed_at, UTC))
+
+    def has_entry(self, version: NoteVersion, text: bytes) -> bool:
+        """Return whether a text has the entry of an append, besides equal ones before it."""
+        if version.offset is None:
+            return False
+        item = item_of(inserted_by(version))
+        return occurrences(text, [item]) == occurrences(text_of(version), [item])
+
+    def take_over(self, text: bytes | None) -> tuple[bytes | None, NoteVersion]:
+        """Record what was written on the disk, and add the entries that it lacks because they were not seen."""
+        if text is None:
+            return None, add_version(self.user_id, self.place, ChangeKind.FOUND, b"", author=DISK, at=self.now)
+        return self.found(text, self.saved_at())
+
+    def add_again(self, lost: list[NoteVersion], text: bytes, last: NoteVersion) -> tuple[bytes, NoteVersion]:
+        """Add entries of appends at the end of a text, unless that was done while an editor saved again."""
+        items = [item_of(inserted_by(version)) for version in lost]
+        there = occurrences(text, items)
+        for number, (version, item) in enumerate(zip(lost, items, strict=True)):
+            wanted = there[item] + items[: number + 1].count(item)
+            if occurrences(text, [item])[item] < wanted:
+                last, text = self.write(insert_item(item), ChangeKind.APPEND, text, author=version.author, again=True)
+        return text, last
+
+    def settle(
+        self, displaced: Displaced, text: bytes | None, last: NoteVersion | None
+    ) -> tuple[bytes | None, NoteVersion | None]:
+        """Bring in what an editor wrote to an exchanged file; keep it as a version where that is unsure."""
+        before = digest(text or b"")
+        versions = NoteVersion.objects.of(self.user_id, self.place).current()
+        base = versions.filter(sha256=displaced.base).order_by("number").last()
+        since = list(versions.filter(number__gt=base.number).order_by("number")) if base else []
+        if base is not None and all(version.offset is not None for version in since):
+            lost = find_absent(since, text or b"", displaced.text)
+            took = self.folder.replace(self.place, displaced.text, before, self.step)
+            version = add_version(
+                self.user_id, self.place, ChangeKind.FOUND, displaced.text, author=DISK, at=self.now, is_written=False
+            )
+            text, last = self.add_again(lost, displaced.text, version)
+            NoteVersion.objects.filter(pk=version.pk).update(is_written=True)
+            if took is not None and digest(took) != before:  # an editor saved since it was read
+                text = self.bring_back(took, text, None)
+                last = latest(self.user_id, self.place)
+        else:
+            add_version(self.user_id, self.place, ChangeKind.KEPT, displaced.text, author=DISK, at=self.now)
+        self.folder.settle(self.place, displaced)
+        return text, last
+
+    def write(
+        self,
+        change: Change,
+        kind: ChangeKind,
+        base: bytes | None,
+        *,
+        author: str | None = None,
+        operation: str = "",
+        again: bool = False,
+    ) -> tuple[NoteVersion, bytes]:
+        """Record a change, replace the file, and confirm it; return the version and its text.
+
+        An editor that saved since the note was read has its text recorded, and the change is made to that.
+        """
+        before, expected, author = base or b"", digest(base or b""), author or self.author
+        for _ in range(_TRIES):
+            self.step("record")
+            version, text = plan_version(
+                self.user_id,
+                self.place,
+                change(base or b""),
+                base or b"",
+                kind,
+                author=author,
+                at=self.now,
+                operation=operation,
+                again=again,
+            )
+            self.step("replace")
+            # After an error the next look finds out whether the file has it.
+            taken = self.folder.replace(self.place, text, expected, self.step)
+            if taken is None or digest(taken) == expected:
+                self.step("confirm")
+                version.is_written = True
+                version.save(update_fields=["is_written"])
+                self.step("confirmed")
+                return version, text
+            base = self.bring_back(taken, text, version)
+            if kind is not ChangeKind.APPEND:
+                add_version(self.user_id, self.place, ChangeKind.KEPT, text, author=self.author, at=self.now)
+                raise changed(base)
+            if has_one_more(inserted_by(version), before, base):  # the editor had read what we wrote a moment before
+                version = add_version(
+                    self.user_id, self.place, kind, base, author=author, at=self.now, operation=operation
+                )
+                return version, base
+            expected = digest(base)
+        raise UnavailableError("The note is being saved by others all the time: try again.", retry_after=1)
+
+    def bring_back(self, taken: bytes, ours: bytes, pending: NoteVersion | None) -> bytes:
+        """Put back what an editor saved in the moment of a change, with the entries that it lacks; return the text.
+
+        ours: what is on the disk, unless an editor saved once more. pending: the change, which is given up once its
+        text is not on the disk any more, so that a process that ends here leaves what `look` can sort out.
+        """
+        while True:
+            took = self.folder.replace(self.place, taken, digest(ours), self.step)
+            if took is None or digest(took) == digest(ours):
+                break
+            add_version(self.user_id, self.place, ChangeKind.KEPT, taken, author=DISK, at=self.now)
+            ours, taken = taken, took
+        if pending is not None:
+            pending.delete()
+        return self.found(taken, self.now)[0]
+
+
+def changed(text: bytes) -> NoteChangedError:
+    """Return the error for a note that is another one than the caller has read."""
+    detail = "The note has changed since you read it: bring both together, and send the digest of the present text."
+    return NoteChangedError(detail, attr="base_sha256", current=text.decode(errors="replace"))
