@@ -11,6 +11,7 @@ from unfold.admin import ModelAdmin
 from unfold.dataclasses import ActionDialog
 from unfold.decorators import action, display
 
+from apps.core.admin.differences import render_difference
 from apps.core.admin.kit import (
     NOTHING,
     ReadOnly,
@@ -23,7 +24,6 @@ from apps.core.admin.kit import (
     two_lines,
 )
 from apps.core.admin.lists import BoundedPaginator, UserFilter
-from apps.notes.admin.differences import render_difference
 from apps.notes.models import Compaction, CompactionState
 from apps.notes.selectors import compaction_detail
 from apps.notes.services import compaction_apply, compaction_discard, compaction_undo
@@ -81,7 +81,7 @@ class CompactionAdmin(ReadOnly, ModelAdmin):
     empty_text = "No MEMORY.md was compacted yet. That happens where settings turn it on, or when it is asked for."
 
     class Media:
-        css = {"all": ["notes/notes.css"]}
+        css = {"all": ["memoryhub/diff.css", "notes/notes.css"]}
 
     state_now = badge_column("state", "State", STATE_COLOURS)
     state_label = column("State", lambda row: choice_badge(row, "state", STATE_COLOURS))

@@ -12,6 +12,7 @@ from unfold.admin import ModelAdmin
 from unfold.dataclasses import ActionDialog
 from unfold.decorators import action, display
 
+from apps.core.admin.differences import render_difference
 from apps.core.admin.kit import (
     NOTHING,
     ReadOnly,
@@ -29,9 +30,8 @@ from apps.core.admin.kit import (
     two_lines,
 )
 from apps.core.admin.lists import BoundedPaginator, UserFilter, as_uuid, comparable
-from apps.notes.admin.differences import render_difference
+from apps.core.domain.diff import compare_lines
 from apps.notes.admin.person import person_page
-from apps.notes.domain.diff import compare_lines
 from apps.notes.files.changes import place_of
 from apps.notes.models import ChangeKind, NoteVersion
 from apps.notes.selectors import version_text
@@ -114,7 +114,7 @@ class NoteVersionAdmin(ReadOnly, ModelAdmin):
     empty_text = "No notes yet. They are made when something is added to MEMORY.md or to a daily log."
 
     class Media:
-        css = {"all": ["notes/notes.css"]}
+        css = {"all": ["memoryhub/diff.css", "notes/notes.css"]}
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[NoteVersion], search_term: str

@@ -4,10 +4,10 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock
+from apps.core.domain.diff import compare_lines
 from apps.core.domain.errors import MemoryHubError, NotFoundError
 from apps.core.domain.scope import Access
 from apps.notes.compaction.decide import base_of, draft_of
-from apps.notes.domain.diff import compare_lines
 from apps.notes.domain.places import MAIN
 from apps.notes.files.changes import note_read
 from apps.notes.files.owner import owner_to_read

@@ -11,6 +11,7 @@ from unfold.admin import ModelAdmin
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminTextareaWidget
 
+from apps.core.admin.fields import LinesField
 from apps.core.admin.kit import NamedSettings, column, list_link, moment_column, two_lines
 from apps.core.domain.errors import NotFoundError
 from apps.semantic.bridge.policies import (
@@ -44,19 +45,6 @@ PRUNED = (
     },
 )
 EFFECT = ("Effect", {"fields": ["preview", ("routed", "changed")]})
-
-
-class LinesField(forms.CharField):
-    """A list of words, one per line."""
-
-    def prepare_value(self, value: Any) -> Any:
-        return "\n".join(value) if isinstance(value, list) else value
-
-    def to_python(self, value: Any) -> Any:
-        return [line.strip() for line in str(super().to_python(value)).splitlines() if line.strip()]
-
-    def has_changed(self, initial: Any, data: Any) -> bool:
-        return sorted(initial or []) != sorted(self.to_python(data))
 
 
 class PolicyForm(forms.ModelForm):

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.notes.domain.diff import DiffLine, LineKind, compare_lines
+from apps.core.domain.diff import DiffLine, LineKind, compare_lines
 from tests.timing import assert_quick
 
 
