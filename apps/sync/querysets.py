@@ -7,19 +7,25 @@ from typing import TYPE_CHECKING, Self
 from django.db import models
 
 from apps.core.db.scoped import ScopedQuerySet
+from apps.core.domain.scope import Reach
 
 if TYPE_CHECKING:
-    from apps.core.domain.scope import Access
     from apps.sync.models import KnowledgeFile, KnowledgeItem, KnowledgeSource, PointerConflict, SyncRun  # noqa: F401
 
 
 class SourceQuerySet(ScopedQuerySet["KnowledgeSource"]):
-    """Sources. They belong to an owner as a whole, so they have a user and no further scope."""
+    """Sources. They belong to an owner as a whole, so they have a user and no further scope.
 
-    def readable_by(self, access: Access) -> Self:
-        """Return those whose items a caller may read: of its bound, and of owners that it was granted."""
-        reach = access.readable
-        return self.in_reach(reach)
+    A source with an id, and what is below it, is `readable_by` keys that were granted its owner; lists that name no
+    source are `visible_to`, in which granted owners are included by name.
+    """
+
+    def in_reach(self, reach: Reach) -> Self:
+        """Return the sources that a read covers. A scope of a household or a persona holds none."""
+        scope = reach.scope
+        if scope is not None and (scope.household_id is not None or scope.persona_id is not None):
+            scope = None
+        return super().in_reach(Reach(scope, reach.owners))
 
 
 class KnowledgeFileQuerySet(models.QuerySet["KnowledgeFile"]):

@@ -95,7 +95,7 @@ class Page(Generic[Row]):
 
     def __init__(
         self,
-        listed: ScopedQuerySet[Row],
+        listed: QuerySet[Row],
         access: Access,
         cursor: str | None,
         limit: int | None,
@@ -103,10 +103,12 @@ class Page(Generic[Row]):
         order: Order = NEWEST_FIRST,
         count: bool = False,
         include: Collection[str] = (),
+        within: QuerySet[Row] | None = None,
     ) -> None:
         """Read one page of `listed`. cursor: matches CURSOR_PATTERN. count: find out `total` as well.
 
-        include: owners whose rows are listed besides the caller's, as far as they were granted.
+        include: owners whose rows are listed besides the caller's, as far as they were granted. within: rows that a
+        cursor may name; by default those with a scope that the caller may see.
 
         Raises NotFoundError for a cursor that names no row of the caller's, InvalidInputError for one of another order.
         """
@@ -117,9 +119,10 @@ class Page(Generic[Row]):
         direction, start = OLDER, None
         if cursor is not None:
             direction, name, listed_at = Cursor.read(cursor)
-            all_rows: ScopedQuerySet[Row] = listed.model._default_manager.all()
-            rows_of_caller = all_rows.visible_to(access, include=include)
-            start = place_of(rows_of_caller.filter(uuid=name), order)
+            if within is None:
+                all_rows: ScopedQuerySet[Row] = listed.model._default_manager.all()
+                within = all_rows.visible_to(access, include=include)
+            start = place_of(within.filter(uuid=name), order)
             if start is None:
                 raise cursor_gone()
             if listed_at and len(start) > 1:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from apps.core.domain.errors import MemoryHubError, UnavailableError
+from apps.core.domain.errors import ConflictError, NotFoundError, UnavailableError
 from apps.sync.domain.knowledge import RefusedFile
 
 KNOWLEDGE_UNAVAILABLE = "KNOWLEDGE_UNAVAILABLE"
@@ -17,19 +17,19 @@ class KnowledgeUnavailableError(UnavailableError):
     is_retryable = True
 
 
-class CommitGoneError(MemoryHubError):
+class CommitGoneError(NotFoundError):
     """The last synced commit is not in the repository any more, or not in the history of its branch."""
 
     code = "commit_gone"
 
 
-class StateCorruptedError(MemoryHubError):
+class StateCorruptedError(UnavailableError):
     """What was stored about the last sync does not match its checksum."""
 
     code = STATE_CORRUPTED
 
 
-class PartialFailureError(MemoryHubError):
+class PartialFailureError(ConflictError):
     """Some items could not be synced, the others were."""
 
     code = PARTIAL_FAILURE
