@@ -1,0 +1,182 @@
+"""The door of `sync` for reads. What a caller may not see does not exist."""
+
+from collections.abc import Collection, Iterator
+from uuid import UUID
+
+from django.db.models import QuerySet
+
+from apps.core.domain.errors import NotFoundError
+from apps.core.domain.scope import Access, Scope
+from apps.sync.models import (
+    KnowledgeFile,
+    KnowledgeItem,
+    KnowledgeSource,
+    PointerConflict,
+    SyncChange,
+    SyncCheckpoint,
+    SyncRun,
+    SyncState,
+)
+from apps.sync.querysets import (
+    ConflictQuerySet,
+    KnowledgeFileQuerySet,
+    KnowledgeItemQuerySet,
+    RunQuerySet,
+    SourceQuerySet,
+)
+from apps.sync.runs.answers import ItemDiff, ItemText, ManifestEntry
+from apps.sync.sources.access import source_to_read
+
+__all__ = [
+    "ItemDiff",
+    "ItemText",
+    "KnowledgeFile",
+    "KnowledgeItem",
+    "KnowledgeSource",
+    "ManifestEntry",
+    "PointerConflict",
+    "SyncChange",
+    "SyncCheckpoint",
+    "SyncRun",
+    "SyncState",
+    "change_list",
+    "checkpoint_list",
+    "conflict_get",
+    "conflict_list",
+    "file_list",
+    "item_diff",
+    "item_get",
+    "item_list",
+    "item_text",
+    "manifest",
+    "run_get",
+    "run_list",
+    "source_get",
+    "source_list",
+    "state_of",
+]
+
+_NOT_OF_LISTS = ("content",)
+
+
+_EVERY = Scope()
+
+
+def source_list(access: Access, asked: Scope = _EVERY, include: Collection[str] = ()) -> SourceQuerySet:
+    """Return the sources of the caller's in a scope, the newest first, with their states.
+
+    include: owners whose sources are listed besides, if the caller was granted them.
+    """
+    sources = KnowledgeSource.objects.all().visible_to(access, asked, include)
+    return sources.select_related("state").newest_first()
+
+
+def source_get(access: Access, uuid: UUID) -> KnowledgeSource:
+    """Return a source whose items the caller may read. Raises NotFoundError."""
+    return source_to_read(access, uuid)
+
+
+def state_of(access: Access, uuid: UUID) -> SyncState:
+    """Return what the last sync of a source left; an empty state before the first. Raises NotFoundError."""
+    return SyncState.objects.get(source=source_to_read(access, uuid))
+
+
+def run_list(
+    access: Access, source: UUID | None = None, *, asked: Scope = _EVERY, include: Collection[str] = ()
+) -> RunQuerySet:
+    """Return runs, of one source, or of those that `source_list` returns, the newest first. Raises NotFoundError."""
+    return (
+        SyncRun.objects.filter(source__in=sources_of(access, source, asked, include))
+        .select_related("source")
+        .newest_first()
+    )
+
+
+def run_get(access: Access, uuid: UUID) -> SyncRun:
+    """Return a run. Raises NotFoundError."""
+    run = SyncRun.objects.filter(source__in=readable(access), uuid=uuid).select_related("source").first()
+    if run is None:
+        raise NotFoundError("There is no such run.")
+    return run
+
+
+def change_list(access: Access, run: UUID) -> QuerySet[SyncChange]:
+    """Return what a run did, in its order. Raises NotFoundError."""
+    return SyncChange.objects.filter(run=run_get(access, run)).order_by("pk")
+
+
+def item_list(
+    access: Access, source: UUID | None = None, *, asked: Scope = _EVERY, include: Collection[str] = ()
+) -> KnowledgeItemQuerySet:
+    """Return items, of one source, or of those that `source_list` returns, by source and id. Raises NotFoundError."""
+    items = KnowledgeItem.objects.filter(source__in=sources_of(access, source, asked, include)).select_related("source")
+    return items.order_by("source_id", "item_id")
+
+
+def item_get(access: Access, uuid: UUID) -> KnowledgeItem:
+    """Return an item as the last sync left it. Raises NotFoundError."""
+    item = KnowledgeItem.objects.filter(source__in=readable(access), uuid=uuid).select_related("source").first()
+    if item is None:
+        raise NotFoundError("There is no such item.")
+    return item
+
+
+def item_text(access: Access, uuid: UUID, commit: str | None = None) -> ItemText:
+    """Return the whole text of an item, at the commit of the last sync or another one of its history.
+
+    Raises NotFoundError, KnowledgeUnavailableError.
+    """
+    raise NotImplementedError
+
+
+def item_diff(access: Access, uuid: UUID, old: str, new: str) -> ItemDiff:
+    """Return how an item changed between two commits. Raises NotFoundError, KnowledgeUnavailableError."""
+    raise NotImplementedError
+
+
+def conflict_list(
+    access: Access, source: UUID | None = None, *, asked: Scope = _EVERY, include: Collection[str] = ()
+) -> ConflictQuerySet:
+    """Return how an item changed between two commits. Raises NotFoundError and KnowledgeUnavailableError."""
+    conflicts = PointerConflict.objects.filter(source__in=sources_of(access, source, asked, include))
+    return conflicts.select_related("source", "run").order_by("-pk")
+
+
+def conflict_get(access: Access, uuid: UUID) -> PointerConflict:
+    """Return a conflict. Raises NotFoundError."""
+    conflicts = PointerConflict.objects.filter(source__in=readable(access), uuid=uuid)
+    conflict = conflicts.select_related("source", "run").first()
+    if conflict is None:
+        raise NotFoundError("There is no such conflict.")
+    return conflict
+
+
+def checkpoint_list(access: Access, source: UUID) -> QuerySet[SyncCheckpoint]:
+    """Return the checkpoints of a source without their contents, the newest first. Raises NotFoundError."""
+    checkpoints = SyncCheckpoint.objects.filter(source=source_to_read(access, source))
+    return checkpoints.defer(*_NOT_OF_LISTS).select_related("run").order_by("-pk")
+
+
+def file_list(access: Access, source: UUID) -> KnowledgeFileQuerySet:
+    """Return the files of a source, by path; `refused()` has those that could not be read. Raises NotFoundError."""
+    files = KnowledgeFile.objects.filter(source=source_to_read(access, source))
+    return files.defer("parsed").order_by("path")
+
+
+def manifest(access: Access, source: UUID) -> Iterator[ManifestEntry]:
+    """Yield the items of a source with their hashes and pointers, by id. Raises NotFoundError."""
+    fields = ManifestEntry.__dataclass_fields__
+    rows = KnowledgeItem.objects.filter(source=source_to_read(access, source)).order_by("item_id")
+    return (ManifestEntry(**row) for row in rows.values(*fields).iterator(2_000))
+
+
+def sources_of(access: Access, uuid: UUID | None, asked: Scope, include: Collection[str]) -> SourceQuerySet:
+    """Return the source that is named, or those of a list. Raises NotFoundError."""
+    if uuid is None:
+        return KnowledgeSource.objects.all().visible_to(access, asked, include)
+    return KnowledgeSource.objects.filter(pk=source_to_read(access, uuid).pk)
+
+
+def readable(access: Access) -> SourceQuerySet:
+    """Return the sources whose items the caller may read where it has the id of one."""
+    return KnowledgeSource.objects.all().readable_by(access)

@@ -1,0 +1,52 @@
+"""Which sources a caller may read, sync and change (spec 003)."""
+
+from uuid import UUID
+
+from django.conf import settings
+
+from apps.core.domain.errors import ForbiddenError, NotFoundError
+from apps.core.domain.scope import Access, Permission, Scope
+from apps.sync.models import KnowledgeSource
+
+NO_SUCH_SOURCE = "There is no such source."
+
+
+def is_for_part(access: Access) -> bool:
+    """Return whether a caller is bound to a household or a persona; sources belong to an owner as a whole."""
+    return access.bound.household_id is not None or access.bound.persona_id is not None
+
+
+def source_to_read(access: Access, uuid: UUID) -> KnowledgeSource:
+    """Return a source whose items the caller may read. Raises NotFoundError."""
+    source = KnowledgeSource.objects.all().readable_by(access).filter(uuid=uuid).first()
+    if source is None:
+        raise NotFoundError(NO_SUCH_SOURCE)
+    return source
+
+
+def source_to_change(access: Access, uuid: UUID, needed: Permission = Permission.OPERATOR) -> KnowledgeSource:
+    """Return a source in the bound of a caller whose permission includes `needed`.
+
+    Raises NotFoundError for one that the caller may not see, ForbiddenError for one that it may only read.
+    """
+    source = source_to_read(access, uuid)
+    require_permission(access, needed)
+    if is_for_part(access) or not access.bound.contains(Scope(source.user_id)):
+        raise ForbiddenError("This key may only read the items of this source.")
+    return source
+
+
+def require_permission(access: Access, needed: Permission) -> None:
+    """Raise ForbiddenError for a caller whose permission does not include another one."""
+    if not access.allows(needed):
+        raise ForbiddenError(f"This needs a key with the permission {needed}.")
+
+
+def owner_of_new(access: Access, user_id: str | None) -> str:
+    """Return whose a new source is. Raises ForbiddenError outside the bound, InvalidInputError where none is named."""
+    require_permission(access, Permission.OPERATOR)
+    if is_for_part(access):
+        raise ForbiddenError("Sources belong to an owner as a whole: this key is bound to a part of a person.")
+    owner = access.for_write(Scope(user_id or None), settings.MEMORYHUB.default_user).user_id
+    assert owner is not None
+    return owner

@@ -1,0 +1,95 @@
+"""Creating and changing sources: for operators whose bound has the owner."""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+from django.db.models import F
+
+from apps.core.db.user_locks import hold_users
+from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
+from apps.core.domain.errors import ConflictError, InvalidInputError
+from apps.core.domain.scope import Access, Permission
+from apps.sync.models import KnowledgeSource, SyncState
+from apps.sync.sources.access import owner_of_new, source_to_change
+from apps.sync.sources.values import check_values
+
+NAME_TAKEN = "name_taken"
+NEEDED = ("name", "kind", "location")
+PAUSED_BY_HAND = "Paused by an operator."
+
+
+def source_create(*, access: Access, values: Mapping[str, Any], clock: Clock = SYSTEM_CLOCK) -> KnowledgeSource:
+    """Create a source. Its first sync has to be requested.
+
+    values: of the fields of `KnowledgeSource`; name, kind and location are needed. Raises ForbiddenError,
+    InvalidInputError, ConflictError for a name that is taken.
+    """
+    checked = check_values(values)
+    for name in NEEDED:
+        if name not in checked:
+            raise InvalidInputError("This is needed.", attr=name, code="required")
+    checked["user_id"] = owner_of_new(access, checked.get("user_id"))
+    now = utcnow(clock)
+    source = KnowledgeSource(**checked, created_by=access.actor, created_at=now, updated_at=now)
+    save(source)
+    return source
+
+
+def source_update(
+    *, access: Access, uuid: UUID, values: Mapping[str, Any], clock: Clock = SYSTEM_CLOCK
+) -> KnowledgeSource:
+    """Change some fields of a source; the next sync applies them. Its owner and its kind stay.
+
+    Raises NotFoundError, ForbiddenError, InvalidInputError, ConflictError.
+    """
+    source = source_to_change(access, uuid)
+    checked = check_values(values)
+    for name in ("user_id", "kind"):
+        if checked.pop(name, getattr(source, name)) != getattr(source, name):
+            raise InvalidInputError("This cannot be changed: create another source.", attr=name)
+    for name, value in checked.items():
+        setattr(source, name, value)
+    source.updated_at = utcnow(clock)
+    save(source, [*checked, "updated_at"])
+    return source
+
+
+def save(source: KnowledgeSource, fields: list[str] | None = None) -> None:
+    """Write a source, and the empty state of a new one. Raises ConflictError, UserLockedError."""
+    try:
+        with transaction.atomic():
+            hold_users([source.user_id])
+            source.save(update_fields=fields)
+            if fields is None:
+                SyncState.objects.create(source=source)
+    except IntegrityError as error:
+        if "name" not in str(error):
+            raise
+        raise ConflictError("There is a source of this name.", attr="name", code=NAME_TAKEN) from None
+
+
+def source_pause(*, access: Access, uuid: UUID, reason: str = "", clock: Clock = SYSTEM_CLOCK) -> KnowledgeSource:
+    """Keep triggers from starting syncs of a source. Raises NotFoundError, ForbiddenError."""
+    source = source_to_change(access, uuid)
+    source.paused, source.updated_at = reason[:500] or PAUSED_BY_HAND, utcnow(clock)
+    source.save(update_fields=["paused", "updated_at"])
+    return source
+
+
+def source_resume(*, access: Access, uuid: UUID, reason: str = "", clock: Clock = SYSTEM_CLOCK) -> KnowledgeSource:
+    """Let triggers start syncs again, at once where one is due. Raises NotFoundError, ForbiddenError."""
+    source = source_to_change(access, uuid)
+    source.paused, source.updated_at = "", utcnow(clock)
+    with transaction.atomic():
+        source.save(update_fields=["paused", "updated_at"])
+        SyncState.objects.filter(source=source).update(retries=0, next_try_at=None)
+    return source
+
+
+def session_note(*, access: Access, uuid: UUID) -> SyncState:
+    """Count a session since the last sync (spec 003, session threshold). Raises NotFoundError, ForbiddenError."""
+    source = source_to_change(access, uuid, Permission.WRITE)
+    SyncState.objects.filter(source=source).update(sessions_since_sync=F("sessions_since_sync") + 1)
+    return SyncState.objects.get(source=source)
