@@ -84,7 +84,7 @@ def state_of(access: Access, uuid: UUID) -> SyncState:
 def run_list(
     access: Access, source: UUID | None = None, *, asked: Scope = _EVERY, include: Collection[str] = ()
 ) -> RunQuerySet:
-    """Return runs, of one source, or of those that `source_list` returns, the newest first. Raises NotFoundError."""
+    """Return runs, of one source or of those of `source_list`, the newest first. Raises NotFoundError."""
     return (
         SyncRun.objects.filter(source__in=sources_of(access, source, asked, include))
         .select_related("source")
@@ -108,7 +108,7 @@ def change_list(access: Access, run: UUID) -> QuerySet[SyncChange]:
 def item_list(
     access: Access, source: UUID | None = None, *, asked: Scope = _EVERY, include: Collection[str] = ()
 ) -> KnowledgeItemQuerySet:
-    """Return items, of one source, or of those that `source_list` returns, by source and id. Raises NotFoundError."""
+    """Return items, of one source or of those of `source_list`, by source and id. Raises NotFoundError."""
     items = KnowledgeItem.objects.filter(source__in=sources_of(access, source, asked, include)).select_related("source")
     return items.order_by("source_id", "item_id")
 
@@ -137,7 +137,7 @@ def item_diff(access: Access, uuid: UUID, old: str, new: str) -> ItemDiff:
 def conflict_list(
     access: Access, source: UUID | None = None, *, asked: Scope = _EVERY, include: Collection[str] = ()
 ) -> ConflictQuerySet:
-    """Return how an item changed between two commits. Raises NotFoundError and KnowledgeUnavailableError."""
+    """Return conflicts, of one source or of those of `source_list`, the newest first. Raises NotFoundError."""
     conflicts = PointerConflict.objects.filter(source__in=sources_of(access, source, asked, include))
     return conflicts.select_related("source", "run").order_by("-pk")
 
