@@ -78,7 +78,7 @@ Prepare = Callable[[apsw.Connection], None]
 
 
 class OtherVersionError(Exception):
-    """The database was made by another version of the hub."""
+    """The database was made by another version of the hub, or is not made yet."""
 
 
 class IndexDamagedError(Exception):
@@ -149,7 +149,8 @@ class Database:
 def open_database(place: IndexPlace, prepare: Prepare) -> tuple[apsw.Connection, int]:
     """Open the database, which is made again where it is missing, damaged or of another version; return its inode, too.
 
-    Raises UnavailableError.
+    It is made while no other process opens it: SQLite refuses a change of the journal at once where another connection
+    changes it as well, whatever the time that it may wait. Raises UnavailableError.
     """
     try:
         place.database.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -166,13 +167,13 @@ def open_database(place: IndexPlace, prepare: Prepare) -> tuple[apsw.Connection,
 def open_again(place: IndexPlace, prepare: Prepare) -> apsw.Connection:
     """Open a database that another process may have made again; else delete it and make it. The caller locks it."""
     try:
-        return connect(place.database, prepare)
+        return connect(place.database, prepare, create=True)
     except OtherVersionError:
         report_remade("version", "it was made by another version of the hub")
     except DAMAGED as error:
         report_remade("damaged", type(error).__name__)
     remove(place)
-    return connect(place.database, prepare)
+    return connect(place.database, prepare, create=True)
 
 
 def report_remade(kind: str, reason: str) -> None:
@@ -189,18 +190,24 @@ def inode_of(path: Path) -> int:
         return -1
 
 
-def connect(path: Path, prepare: Prepare) -> apsw.Connection:
-    """Return a connection. Raises OtherVersionError, or what SQLite says of a damaged file."""
+def connect(path: Path, prepare: Prepare, *, create: bool = False) -> apsw.Connection:
+    """Return a connection. Raises OtherVersionError, or what SQLite says of a damaged file.
+
+    create: make the tables of an empty database; the caller holds its lock exclusively.
+    """
     if not path.exists():
+        if not create:
+            raise OtherVersionError
         path.touch(mode=0o600)
     connection = apsw.Connection(str(path))
     try:
         connection.set_busy_timeout(BUSY_MS)
-        connection.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -16000")
-        connection.execute("PRAGMA temp_store = MEMORY")
-        version = connection.pragma("user_version")
-        if version != VERSION:
+        if connection.pragma("user_version") != VERSION:
+            if not create:
+                raise OtherVersionError
+            connection.execute("PRAGMA journal_mode = WAL")
             create_tables(connection)
+        connection.execute("PRAGMA synchronous = NORMAL; PRAGMA cache_size = -16000; PRAGMA temp_store = MEMORY")
         connection.execute("SELECT count(*) FROM facts")
         prepare(connection)
     except BaseException:
