@@ -1,7 +1,8 @@
 """Watching the files of all users in one process of the hub, so that an index follows them without being asked.
 
 The process is the one that holds a lock on a file; when it ends, the system releases the lock and another one takes
-over. It also makes the vectors that are missing, a few at a time.
+over. It also makes the vectors that are missing, a few at a time. An index that cannot be brought up to its files is
+tried again until it can: no further change may come that would remind of it.
 """
 
 import contextlib
@@ -11,6 +12,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from django.conf import settings
@@ -51,6 +53,21 @@ class Pause:
         return is_new
 
 
+@dataclass
+class Retry:
+    """An index that could not be brought up to its files. due: when that is tried again, in monotonic seconds."""
+
+    place: IndexPlace
+    pause: Pause = field(default_factory=Pause)
+    due: float = 0.0
+
+    def wait(self, reason: str) -> bool:
+        """Set when it is due after a failure, and return whether that has another reason than the one before."""
+        is_new = self.pause.is_new(reason)
+        self.due = time.monotonic() + self.pause.seconds
+        return is_new
+
+
 class NotesWatcher:
     """The thread of this process that watches, or waits for its turn to."""
 
@@ -58,6 +75,7 @@ class NotesWatcher:
         self._has_ended = threading.Event()
         self._thread: threading.Thread | None = None
         self._unfinished: OrderedDict[Path, IndexPlace] = OrderedDict()
+        self._retries: dict[Path, Retry] = {}
 
     def begin(self) -> None:
         """Start the thread."""
@@ -109,13 +127,26 @@ class NotesWatcher:
                 self._refresh([place_of(user) for user in find_users()])
                 connection.close()
             self._refresh(places_of({path for _, path in changed}))
+            self._refresh([retry.place for retry in self._retries.values() if retry.due <= time.monotonic()])
             self._fill()
 
     def _refresh(self, places: list[IndexPlace]) -> None:
+        """Bring indexes up to their files. What fails is tried again later, and keeps no other one waiting."""
         for place in places:
-            with contextlib.suppress(MemoryHubError):
+            try:
                 if index_of(place).refresh():
                     self._unfinished[place.database] = place
+                self._retries.pop(place.database, None)
+            except MemoryHubError as error:
+                reason = " ".join([error.code, *([type(error.__cause__).__name__] if error.__cause__ else [])])
+                if self._retry(place).wait(reason):
+                    logger.warning("the index of a user's notes could not be refreshed: %s", reason)
+            except Exception as error:
+                if self._retry(place).wait(type(error).__name__):
+                    logger.exception("the index of a user's notes could not be refreshed")
+
+    def _retry(self, place: IndexPlace) -> Retry:
+        return self._retries.setdefault(place.database, Retry(place))
 
     def _fill(self) -> None:
         """Make some of the missing vectors, of one user after the other, as long as nothing else is to be done."""
@@ -123,11 +154,16 @@ class NotesWatcher:
             return
         path, place = self._unfinished.popitem(last=False)
         end = time.monotonic() + FILL_SECONDS
-        with contextlib.suppress(MemoryHubError, EmbeddingError, IndexDamagedError):
-            while place.database.exists() and fill_vectors(index_of(place).database, FILLED_AT_ONCE):
+        try:
+            index = index_of(place)
+            while index.refresh() and fill_vectors(index.database, FILLED_AT_ONCE):
                 if time.monotonic() > end:
                     self._unfinished[path] = place
                     return
+        except IndexDamagedError:
+            self._retry(place)  # it was deleted
+        except (MemoryHubError, EmbeddingError):
+            return
 
 
 def is_of_interest(_change: Change, path: str) -> bool:
