@@ -155,7 +155,7 @@ def worker_ready() -> str | None:
     """Check that a worker was heard of in the last minute. Return what is missing."""
     if live_workers():
         return None
-    return f"no worker was heard of for {DEAD_SECONDS[ProcessKind.WORKER]:.0f} seconds: see logs/worker.log"
+    return f"no worker was heard of in the last {DEAD_SECONDS[ProcessKind.WORKER]:.0f} seconds: see logs/worker.log"
 
 
 class ProcessBeat:

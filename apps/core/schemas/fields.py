@@ -3,7 +3,7 @@
 import datetime as dt
 import math
 import re
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -90,11 +90,16 @@ class OwnersTextField(StrictCharField):
 
 
 class StrictChoiceField(serializers.ChoiceField):
-    """One of some words: what is refused is sent back short and printable."""
+    """One of some words: what is refused is sent back short and printable, with the words that would do."""
+
+    default_error_messages: ClassVar[dict[str, str]] = {
+        "invalid_choice": '"{input}" is not a valid choice. Choose one of: {choices}.'
+    }
 
     def to_internal_value(self, data: Any) -> str:
         if not isinstance(data, str) or data not in self.choices:
-            self.fail("invalid_choice", input=printable(data) if isinstance(data, str) else type(data).__name__)
+            shown = printable(data) if isinstance(data, str) else type(data).__name__
+            self.fail("invalid_choice", input=shown, choices=", ".join(self.choices))
         return data
 
 

@@ -202,3 +202,12 @@ def test_at_most_ten_unknown_fields_are_named() -> None:
     serializer = ScopeInput(data={f"field {n}": 1 for n in range(1_000)})
     assert not serializer.is_valid()
     assert len(serializer.errors) == 10
+
+
+def test_refused_choice_comes_with_the_words_that_would_do():
+    field = fields.StrictChoiceField(choices=[("active", "Active"), ("deleted", "Deleted")])
+    for wrong, shown in (("gone", '"gone"'), (7, '"int"')):
+        with pytest.raises(ValidationError) as caught:
+            field.run_validation(wrong)
+        assert isinstance(caught.value.detail, list)
+        assert str(caught.value.detail[0]) == f"{shown} is not a valid choice. Choose one of: active, deleted."

@@ -93,7 +93,7 @@ def worker_answer() -> str:
 
 
 def test_worker_that_is_silent_for_a_minute_makes_hub_unready() -> None:
-    assert worker_answer().startswith("no worker was heard of for 60 seconds")
+    assert worker_answer().startswith("no worker was heard of in the last 60 seconds")
     beside("worker", age=61)
     assert worker_answer() != "ok"
     beside("worker", age=55)
