@@ -46,6 +46,13 @@ CHINESE_DATE = re.compile(
     r"|(?P<count>\d{1,3}|[一二两三四五六七八九十])(?P<unit>天|周|个?星期|个?礼拜|个月|年)(?P<back>前|后)"
     r"|(?:(?P<year>\d{4})年)?(?P<month>\d{1,2}|十[一二]?|[一二三四五六七八九])月(?:(?P<dom>\d{1,2})[号日]?)?(?![份分])"
 )
+# Days that come every year: the coming one is no more what is meant than any other.
+YEARLY = re.compile(
+    r"\b(?:birthdays?|born|anniversar(?:y|ies)|name[ -]days?|(?:every|each) year|yearly|annual(?:ly)?)\b"
+    r"(?! (?:party|dinner|lunch|brunch|trip|weekend|celebration|barbecue|bbq|meeting|review|concert))"
+    r"|(?:生日|纪念日|周年)(?!派对|聚会|会|宴|晚餐|午餐|旅行|蛋糕|活动|庆)|诞辰|忌日|出生|每年",
+    re.IGNORECASE,
+)
 _OFFSETS = {
     "大后天": 3,
     "后天": 2,
@@ -64,13 +71,19 @@ _UNITS = {"天": "day", "周": "week", "星期": "week", "礼拜": "week", "月"
 
 
 def resolve_dates(text: str, at: date | None) -> str:
-    """Return an English sentence with the date in brackets behind each relative one; unchanged without a day."""
+    """Return an English sentence with the date in brackets behind each relative one; unchanged without a day.
+
+    A date that names its year, and one that comes every year, stays as it is.
+    """
     if at is None:
         return text
+    is_yearly = YEARLY.search(text) is not None
 
     def bracket(found: re.Match[str]) -> str:
         written = found[0]
         if found["which"] and found["which"].lower() in ("every", "each"):
+            return written
+        if found["year"] or (is_yearly and (found["dom"] or found["dom2"])):
             return written
         resolved = english_date(found, at)
         return f"{written} ({resolved})" if resolved else written
@@ -95,8 +108,6 @@ def english_date(found: re.Match[str], at: date) -> str:
             steps = {"next": 1, "last": -1}.get(found["span_which"].lower(), 0)
             return span_of(found["span"].lower(), steps, at)
         month = month_of(found["month"] or found["month2"])
-        if found["year"]:
-            return str(date(int(found["year"]), month, int(found["dom"] or found["dom2"])))
         return str(coming(month, int(found["dom"] or found["dom2"]), at))
     except (ValueError, OverflowError):
         return ""
@@ -107,8 +118,10 @@ def resolve_chinese_dates(text: str, at: date | None) -> str:
     if at is None:
         return text
     written, end = [], 0
-    for found in CHINESE_DATE.finditer(text.translate(FOLD)):
-        resolved = chinese_date(found, at)
+    folded = text.translate(FOLD)
+    is_yearly = YEARLY.search(folded) is not None
+    for found in CHINESE_DATE.finditer(folded):
+        resolved = "" if found["year"] or (is_yearly and found["dom"]) else chinese_date(found, at)
         if resolved and text[max(0, found.start() - 1) : found.start()] != "每":
             written.append(f"{text[end : found.end()]}（{resolved}）")
             end = found.end()
@@ -145,13 +158,11 @@ def chinese_date(found: re.Match[str], at: date) -> str:
 
 
 def han_day(found: re.Match[str], at: date) -> str:
-    """Return a day or a month that was said by its number, the coming one where no year was said. Raises ValueError."""
+    """Return the coming day of a month and number, "" where only the month was said. Raises ValueError."""
     if not found["dom"]:
         return ""
     written = found["month"]
     month = int(written) if written.isdigit() else sum(_HAN_NUMBERS[sign] for sign in written)
-    if found["year"]:
-        return str(date(int(found["year"]), month, int(found["dom"])))
     return str(coming(month, int(found["dom"]), at))
 
 

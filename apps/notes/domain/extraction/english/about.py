@@ -54,6 +54,13 @@ ABOUT = (
         r"i(?:'m| am) (?:\d[\d.,]* ?(?:cm|m|kg|lbs?|pounds|feet|foot|ft)\b|\d'\d)",
     ),
     pattern(
+        "yearly-day",
+        Category.PEOPLE,
+        0.9,
+        rf"(?:{_OUR} [\w'-]+(?: [\w'-]+)?|{_NAME})'s? (?:birthday|anniversary|name day)(?:'s| is| falls)(?: on)? "
+        r"(?=\d|the \d|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)",
+    ),
+    pattern(
         "home",
         Category.ABOUT,
         0.9,

@@ -37,6 +37,7 @@ _LEAD = re.compile(
     r"|i (?:just )?(?:want|wanted|should|need) (?:you to know|to (?:mention|say|add|let you know"
     r"|tell you))(?: that)?|let me tell you(?: that)?|you should know(?: that)?|did i (?:tell"
     r"|mention)(?: to)?(?: you)?(?: that)?"
+    r"|(?:i(?:'ve| have)? )?(?:just )?changed my mind(?: about (?:that|this|it))?"
     r"|honestly|actually|in fact|personally|frankly|to be honest|tbh|in general|generally|basically|luckily"
     r"|fortunately|unfortunately|sadly|finally"
     r"|speaking of which|on another note|one more thing|another thing|first of all|first|second|secondly|also"

@@ -100,7 +100,7 @@ PLANS = (
         "appointment",
         Category.PLAN,
         0.88,
-        rf"(?!{_OUR} (?:\w+ )?(?:birthday|anniversary|name))(?:{_OUR}|the"
+        rf"(?!(?:{_OUR}|{_NAME}'s)(?: [\w'-]+){{0,2}} (?:birthday|anniversary|name) (?:is|falls))(?:{_OUR}|the"
         rf"|{_NAME}'s)(?: [\w'-]+){{1,5}} (?:(?:is|are) (?=on\b|at\b|in\b|next|this|tomorrow|due"
         r"|scheduled|moved|set|planned|from|\d)|will be|takes place"
         r"|starts?|begins?|ends?|opens?|closes?|happens|expires?|has been (?:moved|postponed|rescheduled"

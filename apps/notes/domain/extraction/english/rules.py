@@ -157,6 +157,8 @@ DECISIONS = (
         r"|standardi[sz]e on|switch to|migrate to|build (?:it|this) (?:in|with|on)|host|deploy|not (?:use"
         r"|support|ship)) (?!it\b|that\b|this\b|them\b|you\b|your\b|the (?:first|second|third|last|former"
         r"|latter|one)\b|option\b|these\b|those\b|her\b|him\b)",
+        r"(?:so )?we (?:now )?go with (?!it\b|that\b|this\b|them\b|you\b|the (?:first|second|third|last|flow)\b"
+        r"|option\b|her\b|him\b|our\b|my\b)",
         moods=PLANNED,
     ),
     pattern(
