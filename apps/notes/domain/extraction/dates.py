@@ -44,7 +44,8 @@ CHINESE_DATE = re.compile(
     r"|(?P<span_which>下下|下个?|上个?|这个?|本)(?P<span>周末|周|星期|礼拜|月)(?![一二三四五六日天])(?:(?P<dom2>\d{1,2})[号日])?"
     r"|(?P<year_word>今年|明年|后年|去年)"
     r"|(?P<count>\d{1,3}|[一二两三四五六七八九十])(?P<unit>天|周|个?星期|个?礼拜|个月|年)(?P<back>前|后)"
-    r"|(?:(?P<year>\d{4})年)?(?P<month>\d{1,2}|十[一二]?|[一二三四五六七八九])月(?:(?P<dom>\d{1,2})[号日]?)?(?![份分])"
+    r"|(?:(?P<year>\d{4})年)?(?P<month>\d{1,2}|十[一二]?|[一二三四五六七八九])月"
+    r"(?:(?P<dom>\d{1,2}(?=[号日]?)|(?:[二三]?十[一二三四五六七八九]?|[一二三四五六七八九])(?=[号日]))[号日]?)?(?![份分])"
 )
 # Days that come every year: the coming one is no more what is meant than any other.
 YEARLY = re.compile(
@@ -161,9 +162,15 @@ def han_day(found: re.Match[str], at: date) -> str:
     """Return the coming day of a month and number, "" where only the month was said. Raises ValueError."""
     if not found["dom"]:
         return ""
-    written = found["month"]
-    month = int(written) if written.isdigit() else sum(_HAN_NUMBERS[sign] for sign in written)
-    return str(coming(month, int(found["dom"]), at))
+    return str(coming(han_number(found["month"]), han_number(found["dom"]), at))
+
+
+def han_number(written: str) -> int:
+    """Return a number below a hundred, in digits or as in 二十三."""
+    if written.isdecimal():
+        return int(written)
+    tens, ten, ones = written.rpartition("十")
+    return (10 * _HAN_NUMBERS.get(tens, 1) if ten else 0) + _HAN_NUMBERS.get(ones, 0)
 
 
 def number_of(word: str) -> int:
