@@ -73,7 +73,8 @@ class SyncRun(models.Model):
     """One run of a source. Written by `services` only.
 
     reason: what started it, such as `threshold` or `webhook`. fallback: why an incremental sync became a full one.
-    done, total: of the present step, for progress. remaining: items that `max_items` left for the next run.
+    commits: since the last sync. done, total: of the present step, for progress. remaining: items that `max_items` left
+    for the next run.
     failed_items: `RefusedFile`s, the first thousand. rolled_back_by: the run that took it back.
     """
 
@@ -86,6 +87,7 @@ class SyncRun(models.Model):
     item_id = models.CharField(max_length=MAX_ITEM_ID_CHARS, blank=True, default="")
     from_commit = models.CharField(max_length=64, blank=True, default="")
     to_commit = models.CharField(max_length=64, blank=True, default="")
+    commits = models.PositiveIntegerField(default=0)
     fallback = models.CharField(max_length=500, blank=True, default="")
     step = models.CharField(max_length=20, blank=True, default="")
     done = models.PositiveIntegerField(default=0)
@@ -134,7 +136,11 @@ class SyncCheckpoint(models.Model):
 
 
 class SyncChange(models.Model):
-    """What a run did to one item and its pointer. before, after: the item and its pointer; empty for none."""
+    """What a run did to one item, and to a pointer of it.
+
+    pointer: None where only the row of the item changed, such as its path. before, after: `item` as a row, and `memory`
+    with the content, metadata, type and project of the pointer; without what there was not.
+    """
 
     run = models.ForeignKey(SyncRun, on_delete=models.CASCADE, related_name="changes")
     item_id = models.CharField(max_length=MAX_ITEM_ID_CHARS)

@@ -119,10 +119,14 @@ class KnowledgeSource(models.Model):
 
 
 class SyncState(models.Model):
-    """What the last complete sync of a source left (spec 003, sync state persistence).
+    """What the last sync of a source left (spec 003, sync state persistence).
 
-    Hashes and pointers are in the rows of the items. checksum: over these, and over commit and time. retries: failures
-    in a row because the source could not be reached; next_try_at: not before then. generation: raised by every change.
+    Hashes and pointers are in the rows of the items. checksum: over these, and over last_commit and last_sync_at.
+    is_complete: whether all files could be read and nothing failed. remaining: items that a limit left for the next
+    run; until there are none last_commit stays. files_commit: the commit of which the rows of files are, which is ahead
+    of last_commit after a limited run and after a rollback; files_checksum: over these rows. read_digest: of the
+    settings by which the files were read. retries: failures in a row that may pass; next_try_at: not before then.
+    generation: raised by every change.
     """
 
     source = models.OneToOneField(KnowledgeSource, on_delete=models.CASCADE, related_name="state")
@@ -130,7 +134,12 @@ class SyncState(models.Model):
     last_full_sync_at = models.DateTimeField(null=True)
     last_commit = models.CharField(max_length=64, blank=True, default="")
     sessions_since_sync = models.PositiveIntegerField(default=0)
+    is_complete = models.BooleanField(default=False)
+    remaining = models.PositiveIntegerField(default=0)
     checksum = models.CharField(max_length=64, blank=True, default="")
+    files_commit = models.CharField(max_length=64, blank=True, default="")
+    files_checksum = models.CharField(max_length=64, blank=True, default="")
+    read_digest = models.CharField(max_length=64, blank=True, default="")
     retries = models.PositiveIntegerField(default=0)
     next_try_at = models.DateTimeField(null=True)
     generation = models.BigIntegerField(default=0)
@@ -142,8 +151,9 @@ class SyncState(models.Model):
 class KnowledgeFile(models.Model):
     """A file of a source as it was read last (a row of the manifest, which is generated).
 
-    blob: what identifies its content: the object id in git, or size and time in a folder. parsed: a `ParsedFile`; empty
-    for one that was refused, with why in code and detail.
+    blob: what identifies its content: the object id in git, or size and time in a folder; empty where that is unknown.
+    parsed: a `ParsedFile`. code, detail: why it could not be read as it is now; parsed then is as it was read last, and
+    empty for one that never could be read.
     """
 
     source = models.ForeignKey(KnowledgeSource, on_delete=models.CASCADE, related_name="files")
