@@ -110,8 +110,9 @@ class RefusedFile:
 class KnowledgeItem:
     """An item as it is synced: one file, and what other files say about it.
 
-    status: superseded as soon as another item that is in force says so. supersedes, superseded_by: ids of items,
-    sorted. hash: over text, constraints and status (with what supersedes it); sha-256 in hex.
+    status: superseded as soon as another item that was accepted says so, unless it was rejected. supersedes: ids of
+    items, sorted. superseded_by: as well; or what the file itself names, where that is no item of the source. hash:
+    over content, constraints and status (with what supersedes it); sha-256 in hex.
     """
 
     item_id: str

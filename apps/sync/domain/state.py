@@ -63,13 +63,22 @@ class Resolution(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SyncConflict:
-    """A difference between pointers and an item. detail: values that differ, without content."""
+    """A difference between pointers and an item. pointers: the newest first. detail: values, without content.
+
+    detail: `pointer` and `item` are the values that differ; `changed` is which side is not as the last sync left it;
+    `keep` is the pointer that stays of duplicates.
+    """
 
     type: ConflictType
     item_id: str
     pointers: tuple[UUID, ...]
     suggested: Resolution
     detail: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def key(self) -> tuple[ConflictType, str, tuple[UUID, ...], str, str]:
+        """Return what is the same when a later sync finds this very conflict again."""
+        return self.type, self.item_id, self.pointers, self.detail.get("pointer", ""), self.detail.get("item", "")
 
 
 class PointerAction(StrEnum):
@@ -92,12 +101,17 @@ class PointerChange:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a sync will do. resolved: with what is done about each conflict. held: ids whose pointers stay as they are.
+    """What a sync will do. resolved: with what is done about each conflict, but those of what is left for later.
 
-    forgotten: ids of items that are gone and have no pointer any more.
+    held: ids whose pointers stay as they are until a person decides; their stored rows stay as well. forgotten: ids
+    whose rows are removed, because the item is gone. left: ids that the limit leaves for the next run, with their rows.
+    pointers: of each item that has one already, the one that it keeps; the row of every item that is neither held nor
+    left is written with it, or with the one that a CREATE makes.
     """
 
     changes: tuple[PointerChange, ...]
     resolved: tuple[tuple[SyncConflict, Resolution], ...] = ()
     held: frozenset[str] = frozenset()
     forgotten: frozenset[str] = frozenset()
+    left: frozenset[str] = frozenset()
+    pointers: dict[str, UUID] = field(default_factory=dict)

@@ -1,0 +1,122 @@
+"""Files and items as they are kept in JSON columns and shown by programs."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from apps.sync.domain.errors import StateCorruptedError
+from apps.sync.domain.knowledge import (
+    Constraint,
+    Convention,
+    ItemStatus,
+    ItemType,
+    KnowledgeItem,
+    Layer,
+    ParsedFile,
+    RefusedFile,
+    Severity,
+)
+
+
+def constraints_to_json(constraints: tuple[Constraint, ...]) -> list[dict[str, str]]:
+    """Return constraints as objects with text and severity."""
+    return [{"text": one.text, "severity": one.severity.value} for one in constraints]
+
+
+def constraints_from_json(data: list[dict[str, str]]) -> tuple[Constraint, ...]:
+    """Return constraints from what `constraints_to_json` returned."""
+    return tuple(Constraint(one["text"], Severity(one["severity"])) for one in data)
+
+
+def parsed_to_json(file: ParsedFile) -> dict[str, Any]:
+    """Return a file for a JSON column."""
+    return {
+        "path": file.path,
+        "item_id": file.item_id,
+        "type": file.type.value,
+        "title": file.title,
+        "summary": file.summary,
+        "status": file.status.value,
+        "layer": file.layer.value,
+        "text_hash": file.text_hash,
+        "convention": file.convention.value,
+        "constraints": constraints_to_json(file.constraints),
+        "tags": list(file.tags),
+        "aliases": list(file.aliases),
+        "supersedes": list(file.supersedes),
+        "superseded_by": list(file.superseded_by),
+    }
+
+
+def parsed_from_json(data: Mapping[str, Any]) -> ParsedFile:
+    """Return a file from its JSON. Raises StateCorruptedError for anything that `parsed_to_json` does not return."""
+    try:
+        return ParsedFile(
+            path=data["path"],
+            item_id=data["item_id"],
+            type=ItemType(data["type"]),
+            title=data["title"],
+            summary=data["summary"],
+            status=ItemStatus(data["status"]),
+            layer=Layer(data["layer"]),
+            text_hash=data["text_hash"],
+            convention=Convention(data["convention"]),
+            constraints=constraints_from_json(data["constraints"]),
+            tags=tuple(data["tags"]),
+            aliases=tuple(data["aliases"]),
+            supersedes=tuple(data["supersedes"]),
+            superseded_by=tuple(data["superseded_by"]),
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise StateCorruptedError("A stored file has not the fields that it should have.") from error
+
+
+def item_to_json(item: KnowledgeItem) -> dict[str, Any]:
+    """Return an item for a JSON column."""
+    return {
+        "item_id": item.item_id,
+        "path": item.path,
+        "type": item.type.value,
+        "title": item.title,
+        "summary": item.summary,
+        "status": item.status.value,
+        "layer": item.layer.value,
+        "hash": item.hash,
+        "constraints": constraints_to_json(item.constraints),
+        "tags": list(item.tags),
+        "supersedes": list(item.supersedes),
+        "superseded_by": list(item.superseded_by),
+    }
+
+
+def item_from_json(data: Mapping[str, Any]) -> KnowledgeItem:
+    """Return an item from its JSON. Raises StateCorruptedError for anything that `item_to_json` does not return."""
+    try:
+        return KnowledgeItem(
+            item_id=data["item_id"],
+            path=data["path"],
+            type=ItemType(data["type"]),
+            title=data["title"],
+            summary=data["summary"],
+            status=ItemStatus(data["status"]),
+            layer=Layer(data["layer"]),
+            hash=data["hash"],
+            constraints=constraints_from_json(data["constraints"]),
+            tags=tuple(data["tags"]),
+            supersedes=tuple(data["supersedes"]),
+            superseded_by=tuple(data["superseded_by"]),
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise StateCorruptedError("A stored item has not the fields that it should have.") from error
+
+
+def refused_to_json(refused: RefusedFile) -> dict[str, str]:
+    """Return a refused file for the failed items of a run."""
+    return {"path": refused.path, "code": refused.code, "detail": refused.detail}
+
+
+def refused_from_json(data: Mapping[str, Any]) -> RefusedFile:
+    """Return a refused file from its JSON. Raises StateCorruptedError for anything else."""
+    try:
+        return RefusedFile(path=data["path"], code=data["code"], detail=data["detail"])
+    except (KeyError, TypeError) as error:
+        raise StateCorruptedError("A stored refusal has not the fields that it should have.") from error

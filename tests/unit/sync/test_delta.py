@@ -1,0 +1,68 @@
+"""Which items changed: spec 003, delta detection."""
+
+import time
+
+from apps.sync.domain.delta import detect_delta
+from apps.sync.domain.items import derive_items
+from apps.sync.domain.knowledge import Constraint, Severity
+from apps.sync.domain.state import Delta
+from tests.timing import assert_quick
+from tests.unit.sync.examples import DEPRECATED, PROPOSED, items_of, make_file, make_item, store
+
+OLD = make_item("ADR-0001")
+
+
+def test_detect_new_knowledge_items():
+    new = make_item("ADR-0002")
+    assert detect_delta(store(OLD), items_of(new, OLD)) == Delta(added=("ADR-0002",), unchanged=("ADR-0001",))
+
+
+def test_detect_updated_knowledge_items():
+    assert detect_delta(store(OLD), items_of(make_item(text="other"))) == Delta(updated=("ADR-0001",))
+
+
+def test_the_hash_of_an_updated_item_is_made_of_content_constraints_and_status():
+    files = [
+        make_file(),
+        make_file(text="other"),
+        make_file(status=PROPOSED),
+        make_file(status=DEPRECATED),
+        make_file(constraints=(Constraint("Use queues."),)),
+        make_file(constraints=(Constraint("Use queues.", Severity.INFO),)),
+        make_file(title="Another title"),
+    ]
+    hashes = {derive_items([file]).items["ADR-0001"].hash for file in files}
+    assert len(hashes) == len(files)
+    assert derive_items([make_file(path="elsewhere/x.md")]).items["ADR-0001"].hash in hashes
+
+
+def test_detect_deleted_knowledge_items():
+    assert detect_delta(store(OLD), {}) == Delta(deleted=("ADR-0001",))
+
+
+def test_detect_unchanged_items():
+    assert detect_delta(store(OLD), items_of(make_item("ADR-0001"))) == Delta(unchanged=("ADR-0001",))
+
+
+def test_everything_is_new_where_nothing_was_stored():
+    assert detect_delta({}, items_of(make_item("b"), make_item("a"))) == Delta(added=("a", "b"))
+
+
+def test_delta_detection_performance():
+    stored = store(*(make_item(f"ADR-{number:06}", hash="old") for number in range(100_000)))
+    items = items_of(*(make_item(f"ADR-{number:06}", hash="new") for number in range(50_000, 150_000)))
+    assert_quick(lambda _: detect_delta(stored, items), "", 1)
+
+
+def test_delta_detection_is_linear():
+    def seconds(count):
+        items = items_of(*(make_item(str(number), hash="new") for number in range(count)))
+        stored = store(*items.values())
+        taken = []
+        for _ in range(5):
+            began = time.thread_time()
+            detect_delta(stored, items)
+            taken.append(time.thread_time() - began)
+        return min(taken)
+
+    assert seconds(16_000) < 60 * seconds(1_000)
