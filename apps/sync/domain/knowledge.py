@@ -66,10 +66,11 @@ class Constraint:
 
 @dataclass(frozen=True, slots=True)
 class ReadSettings:
-    """How the files of a source are read. layer: of items that name none."""
+    """How the files of a source are read. layer: of items that name none. max_bytes: of a file."""
 
     convention: Convention = Convention.AUTO
     layer: Layer = Layer.TEAM
+    max_bytes: int = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)

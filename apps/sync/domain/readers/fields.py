@@ -1,0 +1,133 @@
+"""The fields of front matter and of metadata lines, in whatever way they are named."""
+
+from collections.abc import Mapping
+
+from apps.sync.domain.knowledge import ItemStatus, ItemType
+from apps.sync.domain.readers.found import Found
+from apps.sync.domain.readers.front_matter import FIRST_LINE, Node, invalid
+from apps.sync.domain.readers.limits import (
+    MAX_CONSTRAINT_CHARS,
+    MAX_ID_CHARS,
+    MAX_MARKED_CHARS,
+    MAX_REFERENCES,
+    MAX_STATUS_CHARS,
+    MAX_TAG_CHARS,
+    MAX_TAGS,
+    MAX_TITLE_CHARS,
+    WRITTEN_SUMMARY_CHARS,
+)
+from apps.sync.domain.readers.places import LAYER_BY_WORD, TYPE_BY_WORD
+from apps.sync.domain.readers.references import split_references
+from apps.sync.domain.readers.refusals import Refusal, UnreadableError
+from apps.sync.domain.readers.rules import constraints_of_node, severity_of
+from apps.sync.domain.readers.statuses import read_status
+from apps.sync.domain.readers.text import clean, cut_at_sentence, fold
+
+NAMES = {
+    "id": "id identifier uid docname",
+    "title": "title name 標題 标题 名稱 名称 featurename",
+    "summary": "summary description abstract excerpt tldr synopsis 摘要 概要 說明 说明",
+    "status": "status state 狀態 状态",
+    "type": "type kind doctype 類型 类型",
+    "layer": "layer level scope 層級 层级",
+    "severity": "severity enforcement 嚴重性 严重性",
+    "constraints": "constraints constraint rules 約束 约束 規則 规则",
+    "tags": "tags tag keywords labels topics topic categories 標籤 标签 關鍵字 关键字",
+    "supersedes": "supersedes supercedes replaces obsoletes 取代",
+    "superseded_by": "supersededby supercededby replacedby obsoletedby deprecatedby 被取代 取代者",
+}
+FIELD_BY_NAME = {name: field for field, names in NAMES.items() for name in names.split()}
+
+
+def known_fields(values: Mapping[str, Node]) -> dict[str, Node]:
+    """Return the values of front matter by our names. Raises UnreadableError where one is there twice."""
+    found: dict[str, Node] = {}
+    names: dict[str, str] = {}
+    for key, value in values.items():
+        name = fold(key)
+        field = FIELD_BY_NAME.get(name)
+        if field is None or value in ("", [], {}):
+            continue
+        if names.get(field) == name:
+            raise invalid(FIRST_LINE, f"the field `{field}` is there twice, in different writing")
+        # The order of the table decides between names of one field.
+        order = NAMES[field].split().index
+        if field not in names or order(name) < order(names[field]):
+            found[field], names[field] = value, name
+    return found
+
+
+def found_in_fields(values: Mapping[str, Node]) -> Found:
+    """Return what fields say. Raises UnreadableError for an id that cannot be used, and for a template."""
+    status = read_status(one_text(values.get("status", ""), "\n"))
+    severity = severity_of(one_text(values.get("severity", "")))
+    return Found(
+        item_id=usable_id(one_text(values.get("id", ""))),
+        type=TYPE_BY_WORD.get(fold(one_text(values.get("type", "")))),
+        title=clean(one_text(values.get("title", "")), MAX_TITLE_CHARS),
+        summary=cut_at_sentence(one_text(values.get("summary", ""))[:MAX_MARKED_CHARS], WRITTEN_SUMMARY_CHARS),
+        status=status.status,
+        layer=LAYER_BY_WORD.get(fold(one_text(values.get("layer", "")))),
+        constraints=constraints_of_node(values.get("constraints", []), severity),
+        tags=tags_of(values.get("tags", "")),
+        supersedes=(*references_of(values.get("supersedes", "")), *status.supersedes)[:MAX_REFERENCES],
+        superseded_by=(*references_of(values.get("superseded_by", "")), *status.superseded_by)[:MAX_REFERENCES],
+    )
+
+
+def usable_id(text: str) -> str:
+    """Return an id on one line, without control characters. Raises UnreadableError where it is too long."""
+    bare = clean(text, MAX_CONSTRAINT_CHARS)
+    if len(bare) > MAX_ID_CHARS:
+        raise UnreadableError(Refusal.ID_UNUSABLE, f"The id has more than {MAX_ID_CHARS} characters.")
+    if text and (not bare or "{" in bare or bare.startswith("<")):
+        raise UnreadableError(Refusal.TEMPLATE, "The id is a place to be filled in, as in a template.")
+    return bare
+
+
+def one_text(node: Node, separator: str = ", ") -> str:
+    """Return a value as one text: the texts of a list, or the keys of a mapping such as `{proposed | accepted}`."""
+    if isinstance(node, str):
+        return node[:MAX_MARKED_CHARS]
+    return separator.join(one for one in node if isinstance(one, str))[:MAX_MARKED_CHARS]
+
+
+def texts_of(node: Node) -> list[str]:
+    """Return a value as a list of texts; mappings in lists as `key: value`."""
+    if isinstance(node, str):
+        return [node]
+    if isinstance(node, dict):
+        return [f"{key}: {value}" if isinstance(value, str) and value else key for key, value in node.items()]
+    return [text for one in node for text in ([one] if isinstance(one, str) else texts_of(one))]
+
+
+def tags_of(node: Node) -> tuple[str, ...]:
+    """Return tags without number signs, each once; a single text is split at commas, or at blanks before `#`."""
+    texts = texts_of(node)
+    if isinstance(node, str):
+        texts = node[:MAX_STATUS_CHARS].replace(" #", ",").replace("、", ",").replace("，", ",").split(",")
+    tags = dict.fromkeys(clean(text.strip().lstrip("#"), MAX_TAG_CHARS) for text in texts)
+    return tuple([tag for tag in tags if tag][:MAX_TAGS])
+
+
+def references_of(node: Node) -> list[str]:
+    """Return the references of a value; mappings are read by their `id` or `path`."""
+    if isinstance(node, dict):
+        node = next((node[key] for key in ("id", "path", "ref", "link") if key in node), [])
+    if isinstance(node, str):
+        return split_references(node)
+    if isinstance(node, dict):
+        return []
+    return [
+        one for part in node[:MAX_REFERENCES] for one in (references_of(part) if not isinstance(part, list) else [])
+    ]
+
+
+def status_default(status: ItemStatus | None) -> ItemStatus:
+    """Return the status; what says nothing is in force."""
+    return status or ItemStatus.ACCEPTED
+
+
+def type_default(item_type: ItemType | None) -> ItemType:
+    """Return the type; what says nothing is a specification."""
+    return item_type or ItemType.SPEC

@@ -1,0 +1,82 @@
+"""Header lines before a text, as in PEPs: `PEP: 8`, `Title: ...`, `Status: Active`, `Superseded-By: 465`."""
+
+import re
+
+from apps.sync.domain.readers.fields import FIELD_BY_NAME, found_in_fields
+from apps.sync.domain.readers.found import Found
+from apps.sync.domain.readers.front_matter import Node
+from apps.sync.domain.readers.limits import MAX_HEADER_LINES
+from apps.sync.domain.readers.places import KINDS, TYPE_BY_WORD
+from apps.sync.domain.readers.refusals import Refusal, UnreadableError
+from apps.sync.domain.readers.text import clean, fold
+
+HEADER = re.compile(r"([A-Za-z][A-Za-z0-9 _-]{0,40}):(?:[ \t]+|$)")
+NEEDED = frozenset({"title", "status", "id"})
+
+
+def split_headers(text: str) -> tuple[dict[str, str], str]:
+    """Return the header lines before a text by their folded names, and the text; no headers where it has none."""
+    start = len(text) - len(text.lstrip("\n"))
+    headers: dict[str, str] = {}
+    name = ""
+    for _ in range(MAX_HEADER_LINES):
+        end = text.find("\n", start)
+        end = len(text) if end < 0 else end
+        line = text[start:end]
+        match = HEADER.match(line)
+        if not line.strip():
+            break
+        if match:
+            name = fold(match.group(1))
+            headers.setdefault(name, line[match.end() : 3_000].strip())
+        elif name and line[0].isspace():
+            headers[name] = f"{headers[name][:3_000]} {line[:3_000].strip()}".strip()
+        else:
+            return {}, text
+        start = end + 1
+        if end == len(text):
+            break
+    return (headers, text[start:]) if is_header_block(headers) else ({}, text)
+
+
+def is_header_block(headers: dict[str, str]) -> bool:
+    """Return whether header lines are those of an item, not a paragraph with a colon."""
+    return len(headers) > 1 and any(name in KINDS or FIELD_BY_NAME.get(name) in NEEDED for name in headers)
+
+
+def read_headers(headers: dict[str, str]) -> Found:
+    """Return what header lines say. Raises UnreadableError."""
+    values: dict[str, Node] = {}
+    for name, value in headers.items():
+        field = FIELD_BY_NAME.get(name)
+        if field and value:
+            values.setdefault(field, value)
+    kind, number = number_of(headers)
+    found = found_in_fields(values)
+    return Found(
+        item_id=found.item_id or (f"{kind}-{number}" if kind else ""),
+        kind=kind,
+        number=number,
+        type=found.type or TYPE_BY_WORD.get(kind.casefold()),
+        title=found.title,
+        summary=found.summary,
+        status=found.status,
+        layer=found.layer,
+        constraints=found.constraints,
+        tags=found.tags,
+        supersedes=found.supersedes,
+        superseded_by=found.superseded_by,
+    )
+
+
+def number_of(headers: dict[str, str]) -> tuple[str, str]:
+    """Return kind and number, such as `PEP` and `8`; empty where there is none. Raises UnreadableError for `NNNN`."""
+    for name, value in headers.items():
+        if name not in KINDS:
+            continue
+        bare = clean(value, 50)
+        if bare.isascii() and bare.isdigit() and len(bare) <= 6:
+            return name.upper(), bare
+        if bare.startswith("<") or not bare.casefold().strip("nx?"):
+            raise UnreadableError(Refusal.TEMPLATE, "The number is a place to be filled in, as in a template.")
+    return "", ""

@@ -1,0 +1,192 @@
+"""Markdown, as far as readers need it: headings, paragraphs, lists, and text without marks. All in linear time."""
+
+import html
+import re
+from collections.abc import Iterable, Iterator
+
+from apps.sync.domain.readers.document import Block, BlockKind, Document, Section
+from apps.sync.domain.readers.limits import MAX_MARKED_CHARS
+from apps.sync.domain.readers.text import clean
+
+FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+|$)")
+KRAMDOWN_PART = re.compile(r"---[ \t]+([A-Za-z_]{1,30})")
+ITEM = re.compile(r"(\s{0,40})(?:[-*+•]|\d{1,9}[.)])(?:\s|$)")
+DEFINITION = re.compile(r" {0,3}\[[^\[\]]{1,300}\]:")
+HTML_BLOCK = re.compile(
+    r" {0,3}</?(?:address|article|aside|base|blockquote|body|br|center|details|div|dl|figure|form|h[1-6]|head|hr|html|"
+    r"iframe|img|link|main|meta|nav|ol|p|picture|pre|script|section|style|summary|svg|table|td|th|tr|ul|video)\b"
+    r"| {0,3}<[!?]",
+    re.IGNORECASE,
+)
+DIRECTIVES = (":::", "!!!", "???", "{:", "{%", "{{", "[[", "[toc]", "import ", "export ", "$$")
+
+CODE = re.compile(r"(`{1,3})([^`]{1,1000})\1")
+IMAGE = re.compile(r"!\[[^\[\]]{0,500}\](?:\([^()]{0,1000}\)|\[[^\[\]]{0,100}\])")
+LINK = re.compile(r"\[([^\[\]]{0,1000})\](?:\([^()]{0,1000}(?:\([^()]{0,300}\)[^()]{0,300})?\)|\[[^\[\]]{0,100}\])")
+FOOTNOTE = re.compile(r"\[\^[^\[\]]{1,100}\]")
+AUTOLINK = re.compile(r"<((?:https?|mailto):[^<>\s]{1,1000})>")
+TAG = re.compile(r"</?[A-Za-z][^<>]{0,1000}>")
+EMPHASIS = re.compile(r"\*\*|~~|(?<!\w)(?:__|_)(?=\S)|(?<=\S)(?:__|_)(?!\w)|(?<!\w)\*(?=\S)|(?<=\S)\*(?!\w)")
+ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
+# Code is put aside while marks are taken out.
+ASIDE = re.compile("\ue000(\\d{1,4})\ue001")
+
+
+def parse_markdown(text: str) -> Document:
+    """Return a Markdown text in sections, without code blocks and comments."""
+    sections = [Section(0, "")]
+    for line in visible_lines(text.split("\n")):
+        current = sections[-1]
+        if match := HEADING.match(line):
+            sections.append(Section(len(match.group(1)), heading_text(line[match.end() :])))
+        elif match := KRAMDOWN_PART.match(line):
+            sections.append(Section(1, match.group(1)))
+        elif level := underline_level(line, current.lines):
+            sections.append(Section(level, current.lines.pop().strip()[:MAX_MARKED_CHARS]))
+        else:
+            current.lines.append(line)
+    return Document(sections, markdown_blocks, plain_markdown)
+
+
+def visible_lines(lines: Iterable[str]) -> Iterator[str]:
+    """Yield lines; empty ones instead of code blocks and comments."""
+    fence = ""
+    is_comment = False
+    for line in lines:
+        bare = line.strip()
+        if fence:
+            if bare.startswith(fence) and not bare.strip(fence[0]):
+                fence = ""
+            yield ""
+        elif is_comment:
+            is_comment = "-->" not in line
+            yield "" if is_comment else line.split("-->", 1)[1]
+        elif (match := FENCE.match(line)) and not (match.group(1)[0] == "`" and "`" in line[match.end() :]):
+            fence = match.group(1)
+            yield ""
+        elif bare.startswith("<!--") and "-->" not in line:
+            is_comment = True
+            yield ""
+        else:
+            yield without_comments(line)
+
+
+def without_comments(line: str) -> str:
+    """Return a line without the comments that end on it."""
+    kept: list[str] = []
+    while "<!--" in line:
+        before, after = line.split("<!--", 1)
+        if "-->" not in after or len(kept) > 20:
+            break
+        kept.append(before)
+        line = after.split("-->", 1)[1]
+    return "".join([*kept, line])
+
+
+def heading_text(rest: str) -> str:
+    """Return the text of a heading without the number signs that may close it."""
+    text = rest[:MAX_MARKED_CHARS].rstrip()
+    bare = text.rstrip("#")
+    return bare.rstrip() if not bare or bare[-1].isspace() else text
+
+
+def underline_level(line: str, before: list[str]) -> int:
+    """Return the level of the heading that a line of `===` or `---` makes of the single line "
+    "before it; 0 for none."""
+    bare = line.strip()
+    if not bare or bare[0] not in "=-" or len(bare) < 2 or bare.strip(bare[0]):
+        return 0
+    if not before or not before[-1].strip() or (len(before) > 1 and before[-2].strip()):
+        return 0
+    title = before[-1].lstrip()
+    if ITEM.match(title) or title.startswith(("|", ">", "<", "[", "---")):
+        return 0
+    return 1 if bare[0] == "=" else 2
+
+
+def markdown_blocks(lines: Iterable[str]) -> Iterator[Block]:
+    """Yield the blocks of a section."""
+    kind = BlockKind.TEXT
+    block: list[str] = []
+    was_blank = False
+    for line in lines:
+        if not line.strip():
+            was_blank = True
+            continue
+        is_same = continues(kind, block, line, was_blank)
+        was_blank = False
+        if block and not is_same:
+            yield Block(kind, tuple(block))
+            block = []
+        if not block:
+            kind = kind_of(line)
+        block.append(line)
+    if block:
+        yield Block(kind, tuple(block))
+
+
+def continues(kind: BlockKind, block: list[str], line: str, was_blank: bool) -> bool:
+    """Return whether a line belongs to the block before it."""
+    if not block:
+        return False
+    if kind is BlockKind.ITEM:
+        match = ITEM.match(line)
+        if match:
+            return len(match.group(1)) >= len(block[0]) - len(block[0].lstrip()) + 2
+        return line.startswith((" ", "\t")) or (not was_blank and kind_of(line) is BlockKind.TEXT)
+    if was_blank:
+        return False
+    following = kind_of(line)
+    if kind is BlockKind.OTHER:
+        return following is not BlockKind.ITEM and not DEFINITION.match(block[0]) and not line.startswith("#")
+    return (
+        following is kind or (kind is BlockKind.QUOTE and following is BlockKind.TEXT) or is_indented_text(kind, line)
+    )
+
+
+def is_indented_text(kind: BlockKind, line: str) -> bool:
+    """Return whether a line goes on with a paragraph although it is indented."""
+    return kind is BlockKind.TEXT and line.startswith(("    ", "\t")) and not ITEM.match(line)
+
+
+def kind_of(line: str) -> BlockKind:
+    """Return what a block that begins with a line is."""
+    bare = line.strip()
+    if ITEM.match(line) and not is_break(bare):
+        return BlockKind.ITEM
+    if bare.startswith(">"):
+        return BlockKind.QUOTE
+    if line.startswith(("    ", "\t")) or bare.startswith("|") or bare.casefold().startswith(DIRECTIVES):
+        return BlockKind.OTHER
+    if is_break(bare) or HTML_BLOCK.match(line) or DEFINITION.match(line) or is_table_line(bare):
+        return BlockKind.OTHER
+    return BlockKind.TEXT
+
+
+def is_break(bare: str) -> bool:
+    """Return whether a line is a thematic break."""
+    return bare[0] in "-*_=" and len(bare) > 2 and not bare.strip(bare[0] + " \t")
+
+
+def is_table_line(bare: str) -> bool:
+    """Return whether a line is the one below the head of a table."""
+    return "|" in bare and not bare.strip("|:- \t")
+
+
+def plain_markdown(text: str) -> str:
+    """Return a piece of Markdown as it is read: links as their text, without emphasis, code marks and tags."""
+    text = text[:MAX_MARKED_CHARS].replace("\ue000", "").replace("\ue001", "")
+    codes: list[str] = []
+
+    def put_aside(match: re.Match[str]) -> str:
+        codes.append(match.group(2).strip())
+        return f"\ue000{len(codes) - 1}\ue001"
+
+    text = CODE.sub(put_aside, text)
+    text = FOOTNOTE.sub("", IMAGE.sub("", text))
+    text = LINK.sub(r"\1", LINK.sub(r"\1", text))
+    text = TAG.sub("", AUTOLINK.sub(r"\1", text))
+    text = ESCAPE.sub(r"\1", EMPHASIS.sub("", text))
+    text = ASIDE.sub(lambda match: codes[int(match.group(1))] if int(match.group(1)) < len(codes) else "", text)
+    return clean(html.unescape(text), MAX_MARKED_CHARS)

@@ -1,0 +1,168 @@
+"""What a path says of a file: type, layer and status by its folders, id and number by its name."""
+
+import hashlib
+import posixpath
+import re
+from dataclasses import dataclass
+
+from apps.sync.domain.knowledge import ItemStatus, ItemType, Layer
+from apps.sync.domain.readers.limits import MAX_ID_CHARS
+from apps.sync.domain.readers.text import fold, word_set
+
+TYPES = {
+    ItemType.ADR: (
+        "adr adrs madr decision decisions decisionrecord decisionrecords decisionlog architecturedecision "
+        "architecturedecisions architecturedecisionrecord architecturedecisionrecords architecturaldecision "
+        "architecturaldecisions 決策 决策 決策紀錄 決策記錄 决策记录 架構決策 架构决策"
+    ),
+    ItemType.POLICY: (
+        "policy policies pol rule rules guideline guidelines standard standards governance securitypolicy "
+        "政策 策略 規範 规范 準則 准则 規則 规则"
+    ),
+    ItemType.PATTERN: "pattern patterns practice practices bestpractice bestpractices recipe "
+    "recipes 模式 設計模式 设计模式",
+    ItemType.SPEC: (
+        "spec specs specification specifications rfc rfcs rfd rfds pep peps kep keps jep jeps dep "
+        "deps eip eips bip bips "
+        "aip aips proposal proposals requirement requirements design designs designdoc designdocs "
+        "規格 规格 規格書 规格书 提案 需求"
+    ),
+}
+LAYERS = {
+    Layer.COMPANY: "company companies corporate enterprise global 公司 企業 企业 全公司",
+    Layer.ORG: "org orgs organisation organization organisations organizations department division 組織 组织 部門 部门",
+    Layer.TEAM: "team teams squad squads 團隊 团队 小組 小组",
+    Layer.PROJECT: "project projects 專案 项目 項目",
+}
+STATUS_FOLDERS = {
+    "draft": ItemStatus.DRAFT,
+    "drafts": ItemStatus.DRAFT,
+    "proposed": ItemStatus.PROPOSED,
+    "accepted": ItemStatus.ACCEPTED,
+    "approved": ItemStatus.ACCEPTED,
+    "implemented": ItemStatus.ACCEPTED,
+    "deprecated": ItemStatus.DEPRECATED,
+    "archive": ItemStatus.DEPRECATED,
+    "archived": ItemStatus.DEPRECATED,
+    "superseded": ItemStatus.SUPERSEDED,
+    "rejected": ItemStatus.REJECTED,
+    "withdrawn": ItemStatus.REJECTED,
+}
+TYPE_BY_WORD = {word: kind for kind, words in TYPES.items() for word in words.split()}
+LAYER_BY_WORD = {word: layer for layer, words in LAYERS.items() for word in words.split()}
+# What a number without letters is called in these folders.
+KIND_BY_FOLDER = {
+    word: word.rstrip("s").upper() for word in word_set("rfcs rfc rfds rfd peps pep keps kep jeps jep eips bips aips")
+}
+# What may be before the number in a name.
+KINDS = word_set("adr madr rfc rfd pep kep jep bip eip aip dep dr pol policy pat pattern spec std rule decision")
+# Folders that do not tell one collection of records from another.
+COMMON_FOLDERS = word_set("doc docs documentation architecture architectural records content text src")
+
+NAME = re.compile(r"(?:([A-Za-z]{2,10})[-_ ]?)?(\d{1,5})(?=[-_. ]|$)")
+DATED = re.compile(r"(?:19|20)\d\d[-_.](?:0[1-9]|1[0-2])(?!\d)")
+GENERAL_NAMES = frozenset({"readme", "index", "toc", "contents", "sidebar", "navbar", "overview"})
+HOUSEKEEPING = word_set(
+    "license licence copying changelog changes contributing codeofconduct authors notice codeowners support"
+)
+TEMPLATE_WORDS = word_set(
+    "adr madr rfc pep spec policy pattern decision record template bare minimal full long short simple example "
+    "en de zh nygard nnnn xxxx xxx"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What the path of a file says. kind, number: `ADR` and `0012` of `adr-0012-x.md`; words: the rest of the name.
+
+    prefix: the folders that tell its collection of records from others of the same source.
+    """
+
+    path: str
+    type: ItemType | None
+    layer: Layer | None
+    status: ItemStatus | None
+    kind: str
+    number: str
+    words: str
+    prefix: str
+    is_general: bool
+    is_housekeeping: bool
+    is_template: bool
+
+    def numbered_id(self, kind: str, number: str) -> str:
+        """Return the id of a numbered record here."""
+        return f"{self.prefix}/{kind}-{number}" if self.prefix else f"{kind}-{number}"
+
+    def path_id(self) -> str:
+        """Return the path without extension; of a long one the end, after a digest of the whole."""
+        bare = posixpath.splitext(self.path)[0]
+        if len(bare) <= MAX_ID_CHARS:
+            return bare
+        digest = hashlib.sha256(self.path.encode()).hexdigest()[:16]
+        return f"{digest}-{bare[-(MAX_ID_CHARS - 20) :]}"
+
+
+def place_of(path: str) -> Place:
+    """Return what a path says; the deepest folder decides."""
+    folders = posixpath.dirname(path).split("/") if "/" in path else []
+    stem = posixpath.splitext(posixpath.basename(path))[0]
+    folded = [fold(folder) for folder in folders]
+    is_general = fold(stem) in GENERAL_NAMES
+    if is_general and is_own_folder(folded):
+        is_general, stem = False, folders.pop()
+        folded.pop()
+    kind, number, words = split_name(stem)
+    types = [TYPE_BY_WORD[word] for word in folded if word in TYPE_BY_WORD]
+    layers = [LAYER_BY_WORD[word] for word in folded if word in LAYER_BY_WORD]
+    statuses = [STATUS_FOLDERS[word] for word in folded if word in STATUS_FOLDERS]
+    kinds = [KIND_BY_FOLDER[word] for word in folded if word in KIND_BY_FOLDER]
+    item_type = TYPE_BY_WORD.get(kind.casefold()) or (types[-1] if types else None)
+    if number and not kind and types:
+        kind = kinds[-1] if kinds else types[-1].value.upper()
+    return Place(
+        path=path,
+        type=item_type,
+        layer=layers[-1] if layers else None,
+        status=statuses[-1] if statuses else None,
+        kind=kind,
+        number=number,
+        words=words,
+        prefix="/".join(folder for folder, word in zip(folders, folded, strict=True) if not is_common_folder(word)),
+        is_general=is_general,
+        is_housekeeping=fold(stem) in HOUSEKEEPING and not types,
+        is_template=is_template_name(stem),
+    )
+
+
+def is_common_folder(word: str) -> bool:
+    """Return whether a folder is named for what is in it, as `docs`, `adr` and `accepted` are."""
+    return word in COMMON_FOLDERS or word in TYPE_BY_WORD or word in STATUS_FOLDERS
+
+
+def is_own_folder(folded: list[str]) -> bool:
+    """Return whether a folder holds one item, as `patterns/circuit-breaker/README.md` does."""
+    return (
+        len(folded) > 1
+        and not is_common_folder(folded[-1])
+        and folded[-1] not in LAYER_BY_WORD
+        and any(word in TYPE_BY_WORD for word in folded[:-1])
+    )
+
+
+def split_name(stem: str) -> tuple[str, str, str]:
+    """Return kind, number and words of a name: `ADR`, `0012` and `use postgres`. A date is no number."""
+    match = NAME.match(stem)
+    if match and not DATED.match(stem) and (not match.group(1) or match.group(1).casefold() in KINDS):
+        words = stem[match.end() :]
+        return (match.group(1) or "").upper(), match.group(2), " ".join(re.split(r"[-_. ]+", words)).strip()
+    words = re.sub(r"^\d{4}-?\d{2}-?\d{2}[-_. ]", "", stem)
+    return "", "", " ".join(re.split(r"[-_ ]+", words)).strip()
+
+
+def is_template_name(stem: str) -> bool:
+    """Return whether a name is one of a template, such as `0000-adr-template`."""
+    words = [word for word in re.split(r"[-_. ]+", stem.casefold()) if word]
+    if words and words[-1] in {"nnnn", "xxxx", "xxx"} and len(words) <= 2:
+        return True
+    return "template" in words and all(word in TEMPLATE_WORDS or word.isdigit() for word in words)

@@ -1,0 +1,31 @@
+"""Why a file became no item, as stable words."""
+
+from enum import StrEnum
+
+
+class Refusal(StrEnum):
+    """The codes of a `RefusedFile` that readers return."""
+
+    TOO_LARGE = "too_large"
+    NOT_TEXT = "not_text"
+    EMPTY = "empty"
+    NAME_UNUSABLE = "name_unusable"
+    ID_UNUSABLE = "id_unusable"
+    FRONT_MATTER_INVALID = "front_matter_invalid"
+    FRONT_MATTER_TOO_LARGE = "front_matter_too_large"
+    FRONT_MATTER_TOO_DEEP = "front_matter_too_deep"
+    TEMPLATE = "template"
+    NOT_AN_ITEM = "not_an_item"
+
+
+# Files that were not meant to be items. A sync that meets them is complete.
+SKIPPED = frozenset({Refusal.TEMPLATE, Refusal.NOT_AN_ITEM})
+
+
+class UnreadableError(Exception):
+    """A file cannot become an item. detail: for people, without content of the file."""
+
+    def __init__(self, code: Refusal, detail: str) -> None:
+        super().__init__(detail)
+        self.code = code
+        self.detail = detail
