@@ -21,6 +21,7 @@ from environs import Env, EnvValidationError, validate
 from apps.llm.domain import breaker
 from apps.llm.domain.budget import MAX_AMOUNT
 from memoryhub.config.chat import ChatConfig, read_chat_config
+from memoryhub.config.sync import SyncConfig, read_sync
 
 EMBEDDERS = ("minilm", "openai", "hashing")
 LOCAL_DIMENSION = 384
@@ -117,6 +118,7 @@ class Config:
     chat: ChatConfig
     guards: GuardConfig
     timeline: TimelineConfig
+    sync: SyncConfig
 
     @property
     def https(self) -> bool:
@@ -187,8 +189,9 @@ def read_environment(env: Env) -> Config:
     if public_url and (urlsplit(public_url).scheme not in {"http", "https"} or not urlsplit(public_url).hostname):
         raise ImproperlyConfigured("MEMORYHUB_PUBLIC_URL must look like https://hub.example.org.")
     processors = os.cpu_count() or 1
+    data_dir = Path(env.str("MEMORYHUB_DATA_DIR", "data")).expanduser().absolute()
     return Config(
-        data_dir=Path(env.str("MEMORYHUB_DATA_DIR", "data")).expanduser().absolute(),
+        data_dir=data_dir,
         host=env.str("MEMORYHUB_HOST", "127.0.0.1"),
         port=env.int("MEMORYHUB_PORT", 8000, validate=validate.Range(min=1, max=65535)),
         public_url=public_url,
@@ -232,6 +235,7 @@ def read_environment(env: Env) -> Config:
         chat=read_chat_config(env),
         guards=read_guards(env),
         timeline=read_timeline(env),
+        sync=read_sync(env, data_dir),
     )
 
 

@@ -1,0 +1,283 @@
+"""Reads the files of a plain folder. It has no history: a commit is the digest of names and contents.
+
+No link is followed: each folder is opened in the one above it, so that nothing that is exchanged while it is read can
+lead elsewhere.
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+import stat
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from django.conf import settings
+
+from apps.core.domain.errors import NotFoundError
+from apps.sync.domain.errors import CommitGoneError, KnowledgeUnavailableError
+from apps.sync.domain.knowledge import RefusedFile
+from apps.sync.domain.paths import MAX_PATH_CHARS, is_skipped, path_problem, shown_path
+from apps.sync.repository.entries import (
+    FILE_CHANGED,
+    FILE_UNREADABLE,
+    SYMLINK,
+    TOO_LARGE,
+    FileEntry,
+    FileUnreadableError,
+    LoggedCommit,
+    Touched,
+)
+from apps.sync.repository.git import too_many_files
+from apps.sync.repository.local import too_large
+from apps.sync.repository.locations import local_path, parse_location
+from apps.sync.repository.source import ReadLimits, SourceSettings
+
+_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+# A file that was changed shortly before it was read may change again without another time.
+_SETTLED_NS = 2_000_000_000
+_ENTRIES_PER_FILE = 20
+
+
+class FolderReader:
+    """A `SourceReader` of a folder."""
+
+    def __init__(self, source: SourceSettings, limits: ReadLimits) -> None:
+        self.source, self.limits = source, limits
+        self.wanted = source.wanted
+        self._root: int | None = None
+        self._manifest: dict[str, FileEntry | RefusedFile] | None = None
+        self._commit = ""
+
+    def close(self) -> None:
+        """Close the folder."""
+        if self._root is not None:
+            os.close(self._root)
+            self._root = None
+
+    def head(self) -> str:
+        """Read all names and what has changed, and return their digest. Raises KnowledgeUnavailableError."""
+        self._manifest = self._scan()
+        rows = sorted(
+            (path, entry.blob if isinstance(entry, FileEntry) else entry.code) for path, entry in self._manifest.items()
+        )
+        self._commit = hashlib.sha256(json.dumps(rows).encode()).hexdigest()
+        return self._commit
+
+    def list(self, commit: str) -> Iterator[FileEntry | RefusedFile]:
+        """Yield the files. Raises CommitGoneError for another state than the present one."""
+        yield from self._at(commit).values()
+
+    def touched(self, old: str, new: str, stored: Mapping[str, str] | None = None) -> Touched:
+        """Return what differs from the blobs of the last sync. Raises CommitGoneError without them."""
+        present = self._at(new)
+        if stored is None:
+            raise CommitGoneError("A folder has no history.")
+        if old == new:
+            return Touched({}, 0)
+        entries: dict[str, FileEntry | RefusedFile | None] = {
+            path: entry
+            for path, entry in present.items()
+            if isinstance(entry, RefusedFile) or stored.get(path) != entry.blob
+        }
+        entries.update(dict.fromkeys(stored.keys() - present.keys()))
+        return Touched(entries, 1)
+
+    def entries(self, commit: str, paths: Iterable[str]) -> dict[str, FileEntry | RefusedFile | None]:
+        """Return some files; None for those that are not there or not wanted."""
+        present = self._at(commit)
+        return {path: present.get(path) for path in paths}
+
+    def read(self, entry: FileEntry) -> bytes:
+        """Return the content of a file as it was when the folder was read. Raises FileUnreadableError."""
+        try:
+            data, _ = self._read_file(entry.path)
+        except (OSError, ValueError) as error:
+            raise FileUnreadableError(
+                RefusedFile(entry.path, FILE_UNREADABLE, f"It cannot be read ({type(error).__name__}).")
+            ) from error
+        if hashlib.sha256(data).hexdigest() != entry.blob:
+            raise FileUnreadableError(
+                RefusedFile(entry.path, FILE_CHANGED, "It was changed while the folder was read: the next sync has it.")
+            )
+        return data
+
+    def read_at(self, path: str, commit: str) -> bytes:
+        """Return a file of the present state. Raises NotFoundError for others: a folder has no history."""
+        try:
+            if not commit or commit == (self._commit or self.head()):
+                entry = self._at(self._commit).get(path)
+                if isinstance(entry, FileEntry):
+                    return self.read(entry)
+        except FileUnreadableError as error:
+            raise KnowledgeUnavailableError(error.detail) from error
+        raise NotFoundError("A folder has no history: only the present files can be read.")
+
+    def log(self, path: str, limit: int = 20) -> tuple[LoggedCommit, ...]:
+        """Return nothing: a folder has no history."""
+        return ()
+
+    def _at(self, commit: str) -> dict[str, FileEntry | RefusedFile]:
+        if self._manifest is None:
+            self.head()
+        if self._manifest is None or commit != self._commit:
+            raise CommitGoneError("The folder has changed, and has no history.")
+        return self._manifest
+
+    def _open_root(self) -> int:
+        if self._root is None:
+            path = local_path(parse_location(self.source.location, kind="folder"))
+            try:
+                self._root = os.open(path, _DIRECTORY)
+                for name in self.wanted.folders:
+                    inner = os.open(name, _DIRECTORY, dir_fd=self._root)
+                    os.close(self._root)
+                    self._root = inner
+            except OSError as error:
+                self.close()
+                raise _unreadable_folder(error) from error
+        return self._root
+
+    def _scan(self) -> dict[str, FileEntry | RefusedFile]:
+        known = _Known(self.source)
+        found: dict[str, FileEntry | RefusedFile] = {}
+        deadline = time.monotonic() + self.limits.fetch_seconds
+        prefix = "".join(f"{name}/" for name in self.wanted.folders).encode()
+        examined, waiting = 0, [b""]
+        while waiting:
+            below = waiting.pop()
+            with self._folder(below) as folder:
+                rows = sorted(os.scandir(folder), key=lambda row: row.name)
+                examined += len(rows)
+                if examined > self.limits.files * _ENTRIES_PER_FILE or time.monotonic() > deadline:
+                    raise too_many_files(self.limits.files)
+                for row in rows:
+                    name = os.fsencode(row.name)
+                    if is_skipped(name):
+                        continue
+                    path = below + name
+                    if row.is_dir(follow_symlinks=False) and len(path) <= 4 * MAX_PATH_CHARS:
+                        waiting.append(path + b"/")
+                        continue
+                    entry = self._entry(folder, prefix + path, row, known)
+                    if entry is not None:
+                        found[entry.path] = entry
+                        if len(found) > self.limits.files:
+                            raise too_many_files(self.limits.files)
+        known.store(found)
+        return found
+
+    @contextlib.contextmanager
+    def _folder(self, below: bytes) -> Iterator[int]:
+        """Open a folder below the root, name by name. Raises KnowledgeUnavailableError."""
+        folder = os.dup(self._open_root())
+        try:
+            for name in below.split(b"/"):
+                if name:
+                    inner = os.open(name, _DIRECTORY, dir_fd=folder)
+                    os.close(folder)
+                    folder = inner
+            yield folder
+        except OSError as error:
+            raise _unreadable_folder(error) from error
+        finally:
+            os.close(folder)
+
+    def _entry(
+        self, folder: int, path: bytes, row: "os.DirEntry[str]", known: "_Known"
+    ) -> FileEntry | RefusedFile | None:
+        shown = shown_path(path)
+        if problem := path_problem(path):
+            return RefusedFile(shown, *problem)
+        if row.is_symlink():
+            wanted = self.wanted.has(shown) or row.is_dir()
+            return RefusedFile(shown, SYMLINK, "It is a symbolic link; only files are read.") if wanted else None
+        if not self.wanted.has(shown) or not row.is_file(follow_symlinks=False):
+            return None
+        try:
+            return self._hashed(folder, shown, row.name, known)
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError) as error:
+            return RefusedFile(shown, FILE_UNREADABLE, f"It cannot be read ({type(error).__name__}).")
+
+    def _hashed(self, folder: int, path: str, name: str, known: "_Known") -> FileEntry | RefusedFile:
+        status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        if status.st_size > self.limits.file_bytes:
+            return RefusedFile(path, TOO_LARGE, too_large(status.st_size, self.limits.file_bytes))
+        if blob := known.blob(path, status):
+            return FileEntry(path, blob, status.st_size)
+        data, status = _read(folder, os.fsencode(name), self.limits.file_bytes)
+        blob = hashlib.sha256(data).hexdigest()
+        known.note(path, status, blob)
+        return FileEntry(path, blob, len(data))
+
+    def _read_file(self, path: str) -> tuple[bytes, os.stat_result]:
+        below = path.encode()[len("".join(f"{name}/" for name in self.wanted.folders).encode()) :]
+        head, _, name = below.rpartition(b"/")
+        with self._folder(head) as folder:
+            return _read(folder, name, self.limits.file_bytes)
+
+
+class _Known:
+    """Digests of files by path, size and times, so that only files that have changed are read again.
+
+    What cannot be read is begun again: nothing is lost but time.
+    """
+
+    def __init__(self, source: SourceSettings) -> None:
+        self._path = Path(settings.SYNC_DIR) / f"{source.uuid}.digests.json"
+        self._began = time.time_ns()
+        self._rows: dict[str, list[object]] = {}
+        with contextlib.suppress(OSError, ValueError):
+            rows = json.loads(self._path.read_text())
+            self._rows = rows if isinstance(rows, dict) else {}
+        self._new: dict[str, list[object]] = {}
+
+    def blob(self, path: str, status: os.stat_result) -> str:
+        """Return the digest of a file that has not changed, or an empty text."""
+        row = self._rows.get(path)
+        if isinstance(row, list) and row[:-1] == _signs(status):
+            self._new[path] = row
+            return str(row[-1])
+        return ""
+
+    def note(self, path: str, status: os.stat_result, blob: str) -> None:
+        """Keep a digest, unless the file may still change without another time."""
+        if max(status.st_mtime_ns, status.st_ctime_ns) < self._began - _SETTLED_NS:
+            self._new[path] = [*_signs(status), blob]
+
+    def store(self, found: Mapping[str, object]) -> None:
+        """Write the digests of the files that are there."""
+        if self._new == self._rows:
+            return
+        with contextlib.suppress(OSError):
+            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            aside = self._path.with_suffix(f".{os.getpid()}")
+            aside.write_text(json.dumps(self._new))
+            aside.replace(self._path)
+
+
+def _signs(status: os.stat_result) -> list[object]:
+    return [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
+
+
+def _read(folder: int, name: bytes, limit: int) -> tuple[bytes, os.stat_result]:
+    """Return the content of a file with its status before. Raises OSError, ValueError for what is no file."""
+    with os.fdopen(os.open(name, _FILE, dir_fd=folder), "rb") as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            raise ValueError("no file")
+        data = file.read(limit + 1)
+        if len(data) > limit:
+            raise ValueError("grew")
+        return data, status
+
+
+def _unreadable_folder(error: OSError) -> KnowledgeUnavailableError:
+    return KnowledgeUnavailableError(
+        f"A folder of the source cannot be read ({type(error).__name__}): check that it is mounted, and that the hub's "
+        "user may read all of it."
+    )

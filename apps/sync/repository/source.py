@@ -1,0 +1,68 @@
+"""What a reader has to know of a source, and the limits of reading."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from django.conf import settings
+
+from apps.sync.domain.paths import Wanted
+
+if TYPE_CHECKING:
+    from apps.sync.models import KnowledgeSource
+
+
+@dataclass(frozen=True)
+class SourceSettings:
+    """Where the files of a source are and which of them it wants; of `KnowledgeSource`, without the database."""
+
+    uuid: UUID
+    kind: str
+    location: str
+    branch: str = ""
+    folder: str = ""
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    credentials: str = ""
+
+    @classmethod
+    def of(cls, source: KnowledgeSource) -> SourceSettings:
+        """Return the settings of a stored source."""
+        return cls(
+            uuid=source.uuid,
+            kind=source.kind,
+            location=source.location,
+            branch=source.branch,
+            folder=source.folder,
+            include=tuple(source.include),
+            exclude=tuple(source.exclude),
+            credentials=source.credentials,
+        )
+
+    @property
+    def wanted(self) -> Wanted:
+        """Return which paths it wants."""
+        return Wanted(self.folder, self.include, self.exclude)
+
+
+@dataclass(frozen=True)
+class ReadLimits:
+    """Limits of reading a source. total_bytes: that a fetch may receive."""
+
+    fetch_seconds: float
+    total_bytes: int
+    files: int
+    file_bytes: int
+
+
+def read_limits() -> ReadLimits:
+    """Return the limits of the settings."""
+    sync = settings.MEMORYHUB.sync
+    return ReadLimits(
+        fetch_seconds=sync.fetch_seconds,
+        total_bytes=sync.max_mb * 1_000_000,
+        files=sync.max_files,
+        file_bytes=sync.max_file_kb * 1_000,
+    )
