@@ -46,7 +46,7 @@ SCOPE = Scope(USER, "", "")
 # Any moment does: only the order of the statements matters.
 _FIRST = datetime(2026, 1, 1, tzinfo=UTC)
 _PAUSE = timedelta(days=1)
-_CODED = {"source": "user", "is_global": "false", "decay_policy": "stable"}
+_CODED = {"source": "user", "is_global": "false", "decay_policy": "stable", "is_managed": "false"}
 
 Embed = Callable[[str], Vectors]
 

@@ -36,6 +36,10 @@ class MemoryQuerySet(ScopedQuerySet["Memory"]):
         """Return those that a search may find."""
         return self.filter(status="active")
 
+    def unmanaged(self) -> Self:
+        """Return those that are changed here: duplicates and conflicts are looked for among these only."""
+        return self.filter(managed_by="")
+
     def unexpired(self, now: datetime) -> Self:
         """Return those that have not expired by a moment."""
         return self.filter(models.Q(expires_at__isnull=True) | models.Q(expires_at__gt=now))
@@ -45,8 +49,8 @@ class MemoryQuerySet(ScopedQuerySet["Memory"]):
         return self.filter(models.Q(session_id=session) | models.Q(further_sessions__contains=[session]))
 
     def with_key(self, key: DuplicateKey, occurred_at: datetime | None) -> Self:
-        """Return those of a scope, tags, content and moment; of which one is active at most."""
-        return self.filter(**key._asdict(), occurred_at=occurred_at)
+        """Return those of a scope, tags, content and moment; of which one is active at most. None is managed."""
+        return self.unmanaged().filter(**key._asdict(), occurred_at=occurred_at)
 
 
 class ConflictQuerySet(ScopedQuerySet["Conflict"]):

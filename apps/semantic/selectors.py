@@ -21,6 +21,7 @@ from apps.semantic.querysets import ConflictQuerySet, MemoryQuerySet
 
 __all__ = [
     "Conflict",
+    "ManagedMemory",
     "Memory",
     "MemoryCount",
     "MemoryFigures",
@@ -28,6 +29,8 @@ __all__ = [
     "conflict_get",
     "conflict_list",
     "known_identifiers",
+    "managed_get",
+    "managed_memories",
     "memory_counts",
     "memory_figures",
     "memory_get",
@@ -89,6 +92,44 @@ def memory_list(
     if "session_id" in filters:
         memories = memories.of_session(filters["session_id"])
     return memories.select_related("superseded_by").newest_first()
+
+
+@dataclass(frozen=True)
+class ManagedMemory:
+    """A managed memory as its manager reads it. is_active: False for one that was deleted."""
+
+    uuid: UUID
+    user_id: str
+    content: str
+    metadata: Mapping[str, Any]
+    type: str
+    project: str
+    created_at: datetime
+    updated_at: datetime
+    is_active: bool = True
+
+
+_MANAGED_COLUMNS = ("uuid", "user_id", "content", "metadata", "type", "project", "created_at", "updated_at")
+
+
+def managed_memories(manager: str) -> list[ManagedMemory]:
+    """Return the active memories of a manager, by rising time of arrival. Of whichever user."""
+    return read_managed(Memory.objects.filter(managed_by=manager).active())
+
+
+def managed_get(uuids: Collection[UUID]) -> dict[UUID, ManagedMemory]:
+    """Return the managed memories with these ids, deleted ones included, of whichever manager."""
+    return {one.uuid: one for one in read_managed(Memory.objects.exclude(managed_by="").filter(uuid__in=uuids))}
+
+
+def read_managed(memories: MemoryQuerySet) -> list[ManagedMemory]:
+    """Read managed memories."""
+    return [
+        ManagedMemory(
+            **{name: getattr(row, name) for name in _MANAGED_COLUMNS}, is_active=row.status == MemoryStatus.ACTIVE
+        )
+        for row in memories.order_by("pk").only("status", *_MANAGED_COLUMNS)
+    ]
 
 
 def memory_history(access: Access, uuid: UUID) -> QuerySet[MemoryRevision]:

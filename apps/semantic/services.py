@@ -32,6 +32,14 @@ from apps.semantic.judge.services import (
 )
 from apps.semantic.memories.deletion import Selection, memories_delete
 from apps.semantic.memories.lifecycle import memory_delete, memory_reinforce, memory_restore
+from apps.semantic.memories.managed import (
+    ManagedChange,
+    PreparedManaged,
+    managed_prepare,
+    managed_with_space,
+    managed_write,
+)
+from apps.semantic.memories.managers import manager_register
 from apps.semantic.memories.purge import memories_purge
 from apps.semantic.memories.reembed import outdated_words, refresh_words
 from apps.semantic.memories.save import SaveOutcome, memory_save, memory_save_many
@@ -54,8 +62,10 @@ __all__ = [
     "ExtractionResult",
     "JudgeState",
     "JudgeStatus",
+    "ManagedChange",
     "MemoryCounts",
     "MemoryEdit",
+    "PreparedManaged",
     "SaveOutcome",
     "SaveResult",
     "SearchResult",
@@ -83,6 +93,10 @@ __all__ = [
     "judge_run",
     "judge_status",
     "judge_update",
+    "managed_prepare",
+    "managed_with_space",
+    "managed_write",
+    "manager_register",
     "memories_delete",
     "memories_find",
     "memories_purge",

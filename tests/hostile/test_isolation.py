@@ -108,7 +108,12 @@ def test_totals_orders_and_filters_know_only_what_is_inside_bound(world: World, 
     for selection in ({"ids": foreign}, {"filter": {"id": {"in": foreign}}}, {"filter": everything}):
         answer = api.post(f"{MEMORIES}/delete", {**selection, "dry_run": True}).json()
         assert answer["matched"] == (len(world.inside(bound)[::2]) if selection == {"filter": everything} else 0)
-    assert api.post(f"{MEMORIES}/delete", {"ids": foreign}).json() == {"matched": 0, "deleted": 0, "dry_run": False}
+    assert api.post(f"{MEMORIES}/delete", {"ids": foreign}).json() == {
+        "matched": 0,
+        "deleted": 0,
+        "managed": 0,
+        "dry_run": False,
+    }
 
 
 @EACH_BOUND

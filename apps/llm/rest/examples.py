@@ -50,6 +50,7 @@ TEA: dict[str, Any] = {
     "further_sessions": [],
     "context": "",
     "metadata": {},
+    "managed": False,
     "status": "active",
     "deleted": False,
     "superseded_by": None,

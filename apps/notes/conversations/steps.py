@@ -141,8 +141,8 @@ def was_replaced(access: Access, user_id: str, content: str) -> bool:
 
 
 def columns_of(content: str) -> dict[str, str]:
-    """Return the columns by which the memories of a person as a whole with a content are found."""
-    return {"content_hash": content_hash(content), "household_id": "", "persona_id": ""}
+    """Return the columns by which the memories of a person as a whole with a content are found. None is managed."""
+    return {"content_hash": content_hash(content), "household_id": "", "persona_id": "", "managed_by": ""}
 
 
 def count_reasons(dropped: dict[int, str]) -> dict[str, int]:

@@ -132,7 +132,10 @@ def find_pairs(text: str, rows: Candidates) -> list[tuple[int, int]]:
 
 
 def comparable_pairs(rows: Candidates) -> PlacePairs:
-    """Return the rows of one scope of which the newer one is no question, and scores well enough."""
+    """Return the rows of one scope of which the newer one is no question, and scores well enough.
+
+    Which of two managed rows holds is what their manager says, not their age; other rows do not speak for them.
+    """
     store, slots, scores = rows.store, rows.slots, np.maximum(rows.scores, 0)
     later = np.lexsort((rows.ids, store.happened[slots])).argsort()
     holds = (later[:, np.newaxis] < later) & (scores >= MIN_SCORE * scores[:, np.newaxis])
@@ -141,6 +144,9 @@ def comparable_pairs(rows: Candidates) -> PlacePairs:
         if len(store.values(name)) > 1:
             codes = store.codes(name)[slots]
             holds &= codes[:, np.newaxis] == codes
+    if "is_managed" in store.columns:
+        is_managed = store.codes("is_managed")[slots] == store.code("is_managed", "true")
+        holds &= ~(is_managed[:, np.newaxis] | is_managed)
     return PlacePairs(*np.nonzero(holds))
 
 

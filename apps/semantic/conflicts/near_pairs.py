@@ -36,7 +36,7 @@ class NearPairs:
         space = active_space()
         if self._scope is None or space is None:
             return
-        memories = Memory.objects.visible_to(self._access, self._scope).active().newest_first()
+        memories = Memory.objects.visible_to(self._access, self._scope).active().unmanaged().newest_first()
         ids = list(memories.values_list("pk", flat=True)[: self._max + 1])
         self.is_complete = len(ids) <= self._max
         left = self._max

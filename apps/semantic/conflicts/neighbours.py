@@ -43,6 +43,8 @@ _PLACES = 16
 # The most by which a cosine of a product of matrices, where the order of additions depends on what else is multiplied,
 # differs from that of the two vectors alone.
 PRODUCT_ERROR = 1e-4
+# The column of indexes that says whether a memory is managed; stores of candidates, of which none is, have it not.
+MANAGED = "is_managed"
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +90,7 @@ def terms_of(content: str, keywords: Sequence[str]) -> list[int]:
 
 
 def neighbours(store: RowStore, probes: Sequence[Probe], now: datetime) -> list[list[Neighbour]]:
-    """Find the memories of a store near each probe, in its exact scope, that have not expired by now.
+    """Find the memories of a store near each probe, in its exact scope, that are neither expired nor managed.
 
     Return one list for each probe, in order.
     """
@@ -98,13 +100,19 @@ def neighbours(store: RowStore, probes: Sequence[Probe], now: datetime) -> list[
         places[probe.scope].append(place)
     step = max(1, MAX_COSINES // max(1, store.size))
     for scope, mine in places.items() if len(store) else ():
-        here = lru_cache(_PLACES)(partial(slots_of_place, store, visible_slots(store, scope, now)))
+        here = lru_cache(_PLACES)(partial(slots_of_place, store, comparable_slots(store, scope, now)))
         for start in range(0, len(mine), step):
             chunk = mine[start : start + step]
             rows = cosines_of_each(store.vectors, np.stack([probes[place].vector for place in chunk]))
             for place, cosines in zip(chunk, rows, strict=True):
                 found[place] = nearest(store, here(probes[place].place), cosines, probes[place])
     return found
+
+
+def comparable_slots(store: RowStore, scope: Scope, now: datetime) -> Bools:
+    """Return the slots of a scope that have not expired by now and are not managed. Shape (store.size,)."""
+    visible = visible_slots(store, scope, now)
+    return visible & store.having(MANAGED, "false") if MANAGED in store.columns else visible
 
 
 def slots_of_place(store: RowStore, visible: Bools, place: tuple[str, ...] | None) -> Bools:
@@ -175,7 +183,7 @@ def best_of(found: Sequence[Neighbour]) -> set[Neighbour]:
 
 
 def stored_neighbours(memories: Sequence[Memory], space: EmbeddingSpace) -> dict[int, Neighbourhood]:
-    """Find the older memories near stored ones, by primary key. Those without a vector have none, and are left out.
+    """Find the older memories near stored ones, by primary key. Without a vector, and for managed ones, there are none.
 
     Takes no lock of the database, and copies what it finds, so that the index may change afterwards. Searches of the
     same user in this process wait for it, so pass some dozens at once. Raises SpaceChangedError.
@@ -184,7 +192,8 @@ def stored_neighbours(memories: Sequence[Memory], space: EmbeddingSpace) -> dict
     terms = {memory.pk: terms_of(memory.content, memory.keywords) for memory in memories}
     by_user: dict[str, list[Memory]] = defaultdict(list)
     for memory in memories:
-        by_user[memory.user_id].append(memory)
+        if not memory.managed_by:
+            by_user[memory.user_id].append(memory)
     found: dict[int, Neighbourhood] = {}
     for user, mine in by_user.items():
         with index_cache().refreshed([user], space) as [store]:

@@ -85,8 +85,8 @@ def current_writers() -> set[str]:
 
 
 def memories_between(scope: Scope, after: int, until: int) -> MemoryQuerySet:
-    """Return the active memories of a scope with an id above one and up to another, by rising id."""
-    return Memory.objects.in_scope(scope).active().filter(pk__gt=after, pk__lte=until).order_by("pk")
+    """Return the active memories of a scope with an id above one and up to another, by rising id. None is managed."""
+    return Memory.objects.in_scope(scope).active().unmanaged().filter(pk__gt=after, pk__lte=until).order_by("pk")
 
 
 def examine(memories: Sequence[Memory], space: EmbeddingSpace, rules: RuleSet) -> ExaminedChunk:

@@ -22,7 +22,7 @@ _FETCH_SIZE = 2_000
 
 CODED = (
     "household_id", "persona_id", "agent", "personality", "project", "type",
-    "session_id", "source", "is_global", "decay_policy",
+    "session_id", "source", "is_global", "decay_policy", "is_managed",
 )  # fmt: skip
 
 # One statement, so one snapshot: versions and rows fit each other, and a batch for several users is seen whole.
@@ -32,6 +32,7 @@ SELECT space.id, seen.user_id, coalesce(shard.version, 0), coalesce(shard.reset_
        m.id, m.status = 'active',
        m.household_id, m.persona_id, m.agent, m.personality, m.project, m.type,
        m.session_id, m.source, CASE WHEN m.is_global THEN 'true' ELSE 'false' END, m.decay_policy,
+       CASE WHEN m.managed_by = '' THEN 'false' ELSE 'true' END,
        extract(epoch FROM coalesce(m.occurred_at, m.created_at))::float8,
        extract(epoch FROM CASE WHEN m.decay_policy = 'reinforceable'
                                THEN coalesce(m.last_reinforced_at, m.created_at)

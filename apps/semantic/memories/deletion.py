@@ -10,6 +10,7 @@ from uuid import UUID
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.filters.expression import EVERYTHING, Expression, names_field
 from apps.core.domain.scope import Access, Scope
+from apps.semantic.memories.managers import existing_managers
 from apps.semantic.models import Memory, MemoryStatus
 from apps.semantic.models.filters import memory_condition
 from apps.semantic.querysets import MemoryQuerySet
@@ -29,10 +30,11 @@ class Selection:
 
 
 class DeletionResult(NamedTuple):
-    """How many memories were chosen, and how many of them were deleted."""
+    """How many memories were chosen, how many of them were deleted, and how many left out because they are managed."""
 
     matched: int
     deleted: int
+    managed: int = 0
 
 
 def memories_delete(
@@ -42,18 +44,22 @@ def memories_delete(
 
     What does not exist or is not the caller's is not counted. Chunks of one user are deleted together, so that another
     process may see some deleted before others. What changed in between so that it would not be chosen any more stays.
+    Managed memories whose manager exists stay as well, and are counted apart.
     """
     now = utcnow(clock)
-    found = list(select(access, chosen, now).order_by("user_id", "pk").values_list("user_id", "pk"))
+    memories = select(access, chosen, now)
+    kept = existing_managers(memories.exclude(managed_by="").values_list("managed_by", flat=True).distinct())
+    managed = memories.filter(managed_by__in=kept).count() if kept else 0
+    found = list(memories.exclude(managed_by__in=kept).order_by("user_id", "pk").values_list("user_id", "pk"))
     if dry_run:
-        return DeletionResult(len(found), 0)
+        return DeletionResult(len(found), 0, managed)
     deleted = 0
     for user, keys in chunks(found):
         with unit_of_work(user, actor=access.actor, clock=clock) as unit:
             for memory in select(access, chosen, now).filter(pk__in=keys):
                 unit.delete(memory, reason="bulk")
                 deleted += 1
-    return DeletionResult(len(found), deleted)
+    return DeletionResult(len(found), deleted, managed)
 
 
 def select(access: Access, chosen: Selection, now: datetime) -> MemoryQuerySet:

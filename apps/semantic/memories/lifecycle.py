@@ -8,6 +8,7 @@ from apps.core.domain.scope import Access
 from apps.semantic.domain.confidence import DecayPolicy
 from apps.semantic.domain.state import Transition
 from apps.semantic.events import MemoryRestored
+from apps.semantic.memories.managers import require_deletable, require_unmanaged
 from apps.semantic.models import Conflict, Memory, MemoryStatus, RevisionAction
 from apps.semantic.selectors import NO_SUCH_MEMORY, memory_get_any
 from apps.semantic.store.rows import dated_key
@@ -17,12 +18,14 @@ from apps.semantic.store.unit_of_work import unit_of_work
 def memory_reinforce(*, access: Access, uuid: UUID, clock: Clock = SYSTEM_CLOCK) -> Memory:
     """Restart the decay of a reinforceable memory (spec 004).
 
-    Raises NotFoundError, or ConflictError for a memory of another policy, or that another one has replaced.
+    Raises NotFoundError, or ConflictError for a memory of another policy, that is managed or that another one has
+    replaced.
     """
     user = memory_get_any(access, uuid).user_id
     with unit_of_work(user, actor=access.actor, clock=clock) as unit:
         memory = memory_get_any(access, uuid)
         require_active(access, memory)
+        require_unmanaged(memory)
         if memory.decay_policy != DecayPolicy.REINFORCEABLE:
             detail = f"A {memory.decay_policy} memory cannot be reinforced; only a reinforceable one can."
             raise ConflictError(detail, code="not_reinforceable")
@@ -61,15 +64,16 @@ def find_successor(access: Access, memory: Memory) -> Memory | None:
 
 
 def memory_delete(*, access: Access, uuid: UUID, reason: str = "", clock: Clock = SYSTEM_CLOCK) -> Memory:
-    """Soft-delete a memory: no search finds it, and it can be restored. Raises NotFoundError.
+    """Soft-delete a memory: no search finds it, and it can be restored.
 
-    reason: one word for its history.
+    reason: one word for its history. Raises NotFoundError, or ConflictError for a managed memory whose manager exists.
     """
     user = memory_get_any(access, uuid).user_id
     with unit_of_work(user, actor=access.actor, clock=clock) as unit:
         memory = memory_get_any(access, uuid)
         if memory.status == MemoryStatus.DELETED:
             raise NotFoundError(NO_SUCH_MEMORY)
+        require_deletable(memory)
         unit.delete(memory, reason=reason)
     return memory
 
@@ -79,13 +83,14 @@ def memory_restore(*, access: Access, uuid: UUID, clock: Clock = SYSTEM_CLOCK) -
 
     One that had lost to another memory by a decision that is not in force any more becomes active. No conflicts are
     detected: restoring a memory says that it holds, and one that has expired holds without end. Raises NotFoundError,
-    or ConflictError when it is not deleted, or the same content was saved since.
+    or ConflictError when it is not deleted or managed, or the same content was saved since.
     """
     user = memory_get_any(access, uuid).user_id
     with unit_of_work(user, actor=access.actor, clock=clock) as unit:
         memory = memory_get_any(access, uuid)
         if memory.status != MemoryStatus.DELETED:
             raise ConflictError("This memory is not deleted.", code="not_deleted")
+        require_unmanaged(memory)
         deletion = memory.revisions.filter(action=RevisionAction.DELETED).last()
         status = MemoryStatus(deletion.changes["status"][0]) if deletion else MemoryStatus.ACTIVE
         superseded_by = memory.superseded_by

@@ -26,6 +26,7 @@ from apps.semantic.index.warm_up import require_warm
 from apps.semantic.memories.comparison import Comparison, compare, compare_again
 from apps.semantic.memories.expiry import EXPIRED
 from apps.semantic.memories.lifecycle import require_active
+from apps.semantic.memories.managers import require_unmanaged
 from apps.semantic.memories.writer import SaveResult
 from apps.semantic.models import Conflict, Memory, MemoryEmbedding, Origin, ReviewState
 from apps.semantic.selectors import memory_get_any
@@ -74,8 +75,8 @@ def memory_update(*, access: Access, uuid: UUID, edit: MemoryEdit, clock: Clock 
     A new content is embedded, and held against other memories as if it were saved: rules may decide that one of them
     is superseded by it, or it by one of them; then `action` says so and there is a receipt, which can be reverted.
 
-    Raises NotFoundError; InvalidInputError; ConflictError for a memory that is not active, or when another one has the
-    content already; StaleVersionError when the memory has another version; UnavailableError.
+    Raises NotFoundError; InvalidInputError; ConflictError for a memory that is not active or managed, or when another
+    one has the content already; StaleVersionError when the memory has another version; UnavailableError.
     """
     require_warm()
     index_guard().admit(1, clock=clock)
@@ -93,8 +94,9 @@ def memory_update(*, access: Access, uuid: UUID, edit: MemoryEdit, clock: Clock 
 
 
 def require_current(access: Access, memory: Memory, edit: MemoryEdit) -> None:
-    """Raise ConflictError for a memory that is not active, StaleVersionError for one of another version."""
+    """Raise ConflictError for a memory that is not active or managed, StaleVersionError for one of another version."""
     require_active(access, memory)
+    require_unmanaged(memory)
     if edit.version is not None and edit.version != memory.version_tag:
         raise StaleVersionError("The memory has changed since: read it again, and decide again.")
 

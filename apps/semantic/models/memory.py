@@ -25,6 +25,7 @@ from apps.semantic.domain.memory import DEFAULT_IMPORTANCE, DEFAULT_SOURCE, TAGS
 from apps.semantic.querysets import MemoryQuerySet
 
 MAX_TAG_CHARS = 200
+MAX_MANAGER_CHARS = 50
 
 
 def half_lives() -> HalfLives:
@@ -115,6 +116,7 @@ class Memory(WithOffset):
 
     Written only by `services`, which keep hash, lexemes, vector, history, shard version and events in step.
     A household or persona that a memory does not have is the empty string. `occurred_at` is in its writer's offset.
+    managed_by: what writes a memory that follows something kept elsewhere, see `memories.managed`; empty for others.
     """
 
     uuid = models.UUIDField("id", default=uuid.uuid4, unique=True, editable=False)
@@ -149,6 +151,9 @@ class Memory(WithOffset):
     )
     context = models.TextField(blank=True, default="", help_text="Circumstances, findable by their words.")
     metadata = models.JSONField(default=dict, blank=True)
+    managed_by = models.CharField(
+        max_length=MAX_MANAGER_CHARS, blank=True, default="", editable=False, help_text="What keeps it up to date."
+    )
     status = models.CharField(max_length=12, choices=MemoryStatus.choices, default=MemoryStatus.ACTIVE)
     superseded_by = models.ForeignKey(
         "self", null=True, blank=True, on_delete=models.PROTECT, related_name="supersedes"
@@ -172,7 +177,8 @@ class Memory(WithOffset):
         verbose_name_plural = "memories"
         constraints: ClassVar[list[models.BaseConstraint]] = [
             # The last defence of spec 002 section 9 and ADR 35, whatever races the services lose. User and content
-            # come first, since saves look for these. The tags are one digest: they may be too long for an index.
+            # come first, since saves look for these. The tags are one digest: they may be too long for an index. A
+            # person may say what a managed memory says.
             models.UniqueConstraint(
                 "user_id",
                 "content_hash",
@@ -181,7 +187,7 @@ class Memory(WithOffset):
                 "occurred_at",
                 MD5(Concat(*(MD5(tag) for tag in TAGS))),
                 name="semantic_memory_active_once",
-                condition=Q(status="active"),
+                condition=Q(status="active", managed_by=""),
                 nulls_distinct=False,
             ),
             models.CheckConstraint(name="semantic_memory_user_required", condition=~Q(user_id="")),
@@ -202,6 +208,8 @@ class Memory(WithOffset):
             ),
             # Catching up a cached shard.
             models.Index(name="semantic_memory_shard_version", fields=["user_id", "version"]),
+            # All memories of a manager; others are not in the index.
+            models.Index(name="semantic_memory_manager", fields=["managed_by"], condition=~Q(managed_by="")),
             # Lists of a user, the newest first: ids rise with arrival.
             models.Index(name="semantic_memory_user_newest", fields=["user_id", "-id"]),
             # Counts of users, households, tags and sessions, from an index alone. A row of an index has less than 2,704

@@ -118,7 +118,7 @@ class DeletionView(HubView):
         data = validate(SelectionInput, request.data)
         chosen = services.Selection(scope_of(data), tuple(data.get("ids", ())), data.get("where", EVERYTHING))
         result = services.memories_delete(access=self.access, chosen=chosen, dry_run=data["dry_run"])
-        return Response({"matched": result.matched, "deleted": result.deleted, "dry_run": data["dry_run"]})
+        return Response({**result._asdict(), "dry_run": data["dry_run"]})
 
 
 class MemoryView(HubView):

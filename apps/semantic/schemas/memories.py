@@ -233,6 +233,7 @@ class SelectionOutput(TypedDict):
 
     matched: Annotated[int, "Memories that were chosen and not deleted before."]
     deleted: Annotated[int, "Memories that were deleted now."]
+    managed: Annotated[int, "Memories that were chosen and left out because they follow an item of knowledge."]
     dry_run: bool
 
 
@@ -266,6 +267,7 @@ class MemoryOutput(GlobalOutput):
     further_sessions: Annotated[list[str], "In which the same was said besides that one."]
     context: str
     metadata: dict[str, Any]
+    managed: Annotated[bool, "It follows an item of knowledge, and is changed where that is kept."]
     status: Annotated[str, serializers.ChoiceField(choices=MemoryStatus.choices)]
     deleted: bool
     superseded_by: Uuid | None
@@ -300,6 +302,7 @@ def render_memory(memory: Memory, now: datetime) -> MemoryOutput:
         "further_sessions": memory.further_sessions,
         "context": memory.context,
         "metadata": memory.metadata,
+        "managed": bool(memory.managed_by),
         "status": str(memory.status),
         "deleted": memory.status == MemoryStatus.DELETED,
         # Mostly there is none, which the column says as well, sooner than the relation.

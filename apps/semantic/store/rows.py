@@ -95,8 +95,9 @@ def find_latest(keys: Collection[DuplicateKey]) -> dict[DatedKey, Memory]:
 
 
 def having(keys: Collection[DuplicateKey]) -> dict[str, Any]:
-    """Return filters by which an index finds what may have one of these keys: by user and content."""
-    return {"user_id__in": {key.user_id for key in keys}, "content_hash__in": {key.content_hash for key in keys}}
+    """Return filters by which an index finds what may have one of these keys: by user and content, not managed."""
+    users, contents = {key.user_id for key in keys}, {key.content_hash for key in keys}
+    return {"user_id__in": users, "content_hash__in": contents, "managed_by": ""}
 
 
 def word_columns(content: str, keywords: Iterable[str], context: str, occurred_at: datetime | None) -> dict[str, Any]:

@@ -57,7 +57,7 @@ class Command(BaseCommand):
 
     def preview(self, scope: Scope) -> None:
         """Count what would be decided."""
-        total = Memory.objects.in_scope(scope).active().count()
+        total = Memory.objects.in_scope(scope).active().unmanaged().count()
         try:
             with progress_bar("Comparing", total, self.stderr) as advance:
                 outcomes = consolidation_preview(scope=scope, progress=advance)
@@ -67,7 +67,7 @@ class Command(BaseCommand):
 
     def run(self, consolidation: Consolidation, limits: RunLimits) -> None:
         """Run a consolidation once, and print the result."""
-        memories = Memory.objects.in_scope(consolidation.scope).active()
+        memories = Memory.objects.in_scope(consolidation.scope).active().unmanaged()
         with progress_bar("Comparing", memories.count(), self.stderr) as advance:
             if not consolidation.is_complete:  # a run that was cut off continues behind these
                 advance(memories.filter(pk__lte=consolidation.cursor).count())

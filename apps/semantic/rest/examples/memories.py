@@ -43,6 +43,7 @@ LISBON = {
     "further_sessions": [],
     "context": "",
     "metadata": {"message": "m-118"},
+    "managed": False,
     "status": "active",
     "deleted": False,
     "superseded_by": None,
@@ -199,6 +200,6 @@ EXAMPLES = {
         "Delete many memories",
         after=AFTER,
         body={**SCOPE, "filter": {"type": "home", "metadata.message": {"exists": True}}, "dry_run": True},
-        answer={"matched": 1, "deleted": 0, "dry_run": True},
+        answer={"matched": 1, "deleted": 0, "managed": 0, "dry_run": True},
     ),
 }
