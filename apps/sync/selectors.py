@@ -1,12 +1,14 @@
 """The door of `sync` for reads. What a caller may not see does not exist."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from uuid import UUID
 
 from django.db.models import QuerySet
 
+from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import NotFoundError
 from apps.core.domain.scope import Access, Scope
+from apps.sync.domain.triggers import ShouldSync, should_sync
 from apps.sync.models import (
     KnowledgeFile,
     KnowledgeItem,
@@ -24,8 +26,11 @@ from apps.sync.querysets import (
     RunQuerySet,
     SourceQuerySet,
 )
+from apps.sync.repository.entries import LoggedCommit
 from apps.sync.runs.answers import ItemDiff, ItemText, ManifestEntry
 from apps.sync.sources.access import source_to_read
+from apps.sync.sources.facts import trigger_facts
+from apps.sync.sources.texts import compare_texts, read_history, read_text
 
 __all__ = [
     "ItemDiff",
@@ -46,11 +51,14 @@ __all__ = [
     "file_list",
     "item_diff",
     "item_get",
+    "item_history",
     "item_list",
+    "item_named",
     "item_text",
     "manifest",
     "run_get",
     "run_list",
+    "should_sync_of",
     "source_get",
     "source_list",
     "state_of",
@@ -79,6 +87,12 @@ def source_get(access: Access, uuid: UUID) -> KnowledgeSource:
 def state_of(access: Access, uuid: UUID) -> SyncState:
     """Return what the last sync of a source left; an empty state before the first. Raises NotFoundError."""
     return SyncState.objects.get(source=source_to_read(access, uuid))
+
+
+def should_sync_of(access: Access, uuid: UUID, *, clock: Clock = SYSTEM_CLOCK) -> ShouldSync:
+    """Return whether a source should be synced now, and why. Raises NotFoundError."""
+    source = source_to_read(access, uuid)
+    return should_sync(trigger_facts(source, source.state), utcnow(clock))
 
 
 def run_list(
@@ -121,17 +135,38 @@ def item_get(access: Access, uuid: UUID) -> KnowledgeItem:
     return item
 
 
+def item_named(access: Access, name: str) -> KnowledgeItem:
+    """Return the item of an id, or of a reference as pointers have it: <source>/<id>. Raises NotFoundError."""
+    try:
+        return item_get(access, UUID(name))
+    except ValueError:
+        source, _, item_id = name.partition("/")
+    items = KnowledgeItem.objects.filter(source__in=readable(access), source__name=source, item_id=item_id)
+    item = items.select_related("source").first()
+    if item is None:
+        raise NotFoundError("There is no such item.")
+    return item
+
+
 def item_text(access: Access, uuid: UUID, commit: str | None = None) -> ItemText:
     """Return the whole text of an item, at the commit of the last sync or another one of its history.
 
     Raises NotFoundError, KnowledgeUnavailableError.
     """
-    raise NotImplementedError
+    return read_text(item_get(access, uuid), commit)
 
 
 def item_diff(access: Access, uuid: UUID, old: str, new: str) -> ItemDiff:
     """Return how an item changed between two commits. Raises NotFoundError, KnowledgeUnavailableError."""
-    raise NotImplementedError
+    return compare_texts(item_get(access, uuid), old, new)
+
+
+def item_history(access: Access, uuid: UUID) -> Sequence[LoggedCommit]:
+    """Return the last commits that changed the file of an item, the newest first; none of a folder.
+
+    Raises NotFoundError, KnowledgeUnavailableError.
+    """
+    return read_history(item_get(access, uuid))
 
 
 def conflict_list(

@@ -15,7 +15,6 @@ from apps.sync.models import KnowledgeSource, SyncState
 from apps.sync.sources.access import owner_of_new, source_to_change
 from apps.sync.sources.values import check_values
 
-NAME_TAKEN = "name_taken"
 NEEDED = ("name", "kind", "location")
 PAUSED_BY_HAND = "Paused by an operator."
 
@@ -67,7 +66,7 @@ def save(source: KnowledgeSource, fields: list[str] | None = None) -> None:
     except IntegrityError as error:
         if "name" not in str(error):
             raise
-        raise ConflictError("There is a source of this name.", attr="name", code=NAME_TAKEN) from None
+        raise ConflictError("There is a source of this name.", attr="name", code="exists") from None
 
 
 def source_pause(*, access: Access, uuid: UUID, reason: str = "", clock: Clock = SYSTEM_CLOCK) -> KnowledgeSource:

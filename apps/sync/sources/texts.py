@@ -1,0 +1,52 @@
+"""Texts of items as their source has them: whole, compared, and by whom they were changed when."""
+
+from apps.core.domain.diff import compare_lines
+from apps.core.domain.errors import NotFoundError
+from apps.sync.models import KnowledgeItem, SourceKind
+from apps.sync.repository.entries import LoggedCommit, SourceReader
+from apps.sync.repository.reader import open_reader
+from apps.sync.repository.source import SourceSettings
+from apps.sync.runs.answers import ItemDiff, ItemText
+
+MAX_LOGGED = 100
+
+
+def read_text(item: KnowledgeItem, commit: str | None = None) -> ItemText:
+    """Return the text of an item, at the commit of the last sync or another one; of a folder the present one.
+
+    Raises NotFoundError, KnowledgeUnavailableError.
+    """
+    with open_reader(SourceSettings.of(item.source)) as reader:
+        for candidate in [commit] if commit else commits_of(item, reader):
+            try:
+                return ItemText(text_at(reader, item, candidate), candidate, item.path)
+            except NotFoundError as error:
+                gone = error
+        raise gone
+
+
+def commits_of(item: KnowledgeItem, reader: SourceReader) -> list[str]:
+    """Return where the text of an item is: as it was read, or where history was rewritten since, at the last sync."""
+    if item.source.kind == SourceKind.FOLDER:
+        return [reader.head()]
+    return [item.commit, item.source.state.last_commit]
+
+
+def text_at(reader: SourceReader, item: KnowledgeItem, commit: str) -> str:
+    """Return the text of the file of an item at a commit. Raises NotFoundError, KnowledgeUnavailableError."""
+    text = reader.read_at(item.path, commit).decode("utf-8-sig", errors="replace")
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def compare_texts(item: KnowledgeItem, old: str, new: str) -> ItemDiff:
+    """Return how the text of an item changed between two commits. Raises NotFoundError, KnowledgeUnavailableError."""
+    with open_reader(SourceSettings.of(item.source)) as reader:
+        before, after = text_at(reader, item, old), text_at(reader, item, new)
+    diff = "".join(f"{line.marked}\n" for line in compare_lines(before, after))
+    return ItemDiff(diff, old, new, item.path)
+
+
+def read_history(item: KnowledgeItem) -> tuple[LoggedCommit, ...]:
+    """Return the last commits that changed the file of an item; none of a folder. Raises KnowledgeUnavailableError."""
+    with open_reader(SourceSettings.of(item.source)) as reader:
+        return reader.log(item.path, MAX_LOGGED)
