@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time, timedelta
 
 from apps.core.domain.errors import InvalidInputError
@@ -11,6 +11,8 @@ UNITS = {"d": 86_400, "h": 3_600, "m": 60, "s": 1}
 DURATION = re.compile(r"(?:\d{1,9}[dhms])+", re.ASCII)
 PART = re.compile(r"(\d+)([dhms])")
 MAX_DURATION_SECONDS = 3_650 * 86_400
+# Clocks of two machines may differ by so much; a time further ahead was taken from a clock that was wrong.
+MAX_AHEAD = timedelta(minutes=5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +73,12 @@ def format_duration(seconds: int) -> str:
 
 
 def should_sync(facts: TriggerFacts, now: datetime) -> ShouldSync:
-    """Return whether a sync should run now. Of several triggers that are met the first one names the reason."""
+    """Return whether a sync should run now. Of several triggers that are met the first one names the reason.
+
+    A last sync in the future, after a clock was set back, counts as none, so that it does not keep the next one away.
+    """
+    if facts.last_sync_at and facts.last_sync_at > now + MAX_AHEAD:
+        facts = replace(facts, last_sync_at=None)
     if not facts.is_enabled:
         return ShouldSync(False, "disabled", "The source is disabled.")
     if facts.paused:

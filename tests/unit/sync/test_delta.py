@@ -5,7 +5,7 @@ import time
 from apps.sync.domain.delta import detect_delta
 from apps.sync.domain.items import derive_items
 from apps.sync.domain.knowledge import Constraint, Severity
-from apps.sync.domain.state import Delta
+from apps.sync.domain.state import Delta, StoredItem
 from tests.timing import assert_quick
 from tests.unit.sync.examples import DEPRECATED, PROPOSED, items_of, make_file, make_item, store
 
@@ -48,16 +48,30 @@ def test_everything_is_new_where_nothing_was_stored():
     assert detect_delta({}, items_of(make_item("b"), make_item("a"))) == Delta(added=("a", "b"))
 
 
+def many(count, text="new"):
+    """Return as many items as a large repository has, and what a sync of them left; of a few contents."""
+    contents = [make_item(text=f"{text} {number}") for number in range(10)]
+    ids = [f"ADR-{number:06}" for number in range(count)]
+    rows = [StoredItem(item.item_id, item.hash, item.status, item.layer, None) for item in contents]
+    return {one: contents[int(one[-1])] for one in ids}, {one: rows[int(one[-1])] for one in ids}
+
+
 def test_delta_detection_performance():
-    stored = store(*(make_item(f"ADR-{number:06}", hash="old") for number in range(100_000)))
-    items = items_of(*(make_item(f"ADR-{number:06}", hash="new") for number in range(50_000, 150_000)))
+    items, unchanged = many(100_000)
+    _, stored = many(150_000, text="old")
+    stored.update(list(unchanged.items())[:50_000])
+    for item_id in list(stored)[:10_000]:
+        del stored[item_id]
+    delta = detect_delta(stored, items)
+    assert [len(ids) for ids in (delta.added, delta.updated, delta.deleted, delta.unchanged)] == [
+        10_000, 50_000, 50_000, 40_000,
+    ]  # fmt: skip
     assert_quick(lambda _: detect_delta(stored, items), "", 1)
 
 
 def test_delta_detection_is_linear():
     def seconds(count):
-        items = items_of(*(make_item(str(number), hash="new") for number in range(count)))
-        stored = store(*items.values())
+        items, stored = many(count)
         taken = []
         for _ in range(5):
             began = time.thread_time()
