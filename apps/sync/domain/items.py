@@ -13,6 +13,8 @@ DUPLICATE_ID = "duplicate_id"
 MAX_NAMED_PATH_CHARS = 300
 # Raised when pointers are to be written otherwise: then the next sync of each source writes all of them.
 POINTER_FORMAT = 1
+# Plain values only, so that there is no circle to look for.
+ENCODER = json.JSONEncoder(check_circular=False)
 # Of an item that supersedes others: they stay superseded after it was deprecated or superseded itself.
 HAS_HELD = frozenset({ItemStatus.ACCEPTED, ItemStatus.DEPRECATED, ItemStatus.SUPERSEDED})
 
@@ -68,8 +70,10 @@ def relate(files: Mapping[str, ParsedFile]) -> Relations:
     reference stays as it is written; a path only if nothing else is named, as it may be one of two readings.
     """
     relations = Relations()
-    names = NameIndex(files)
-    for file in files.values():
+    referring = [file for file in files.values() if file.supersedes or file.superseded_by]
+    references = (reference for file in referring for reference in (*file.supersedes, *file.superseded_by))
+    names = NameIndex(files, map(clean_reference, references))
+    for file in referring:
         for reference in map(clean_reference, file.supersedes):
             other = names.find(reference, file)
             if other and other is not file:
@@ -89,8 +93,8 @@ def relate(files: Mapping[str, ParsedFile]) -> Relations:
 
 def build_item(file: ParsedFile, relations: Relations, basis: str) -> KnowledgeItem:
     """Return the item of a file. One that was rejected never held, so it is not superseded, whatever came instead."""
-    superseded_by = tuple(sorted(relations.superseded_by.get(file.item_id, ())))
-    supersedes = tuple(sorted(relations.supersedes.get(file.item_id, ())))
+    superseded_by = ordered(relations.superseded_by.get(file.item_id))
+    supersedes = ordered(relations.supersedes.get(file.item_id))
     status = file.status
     if superseded_by and status is not ItemStatus.REJECTED:
         status = ItemStatus.SUPERSEDED
@@ -110,6 +114,11 @@ def build_item(file: ParsedFile, relations: Relations, basis: str) -> KnowledgeI
     )
 
 
+def ordered(names: set[str] | None) -> tuple[str, ...]:
+    """Return names in order, as they are kept."""
+    return tuple(sorted(names)) if names else ()
+
+
 def hash_item(
     file: ParsedFile, status: ItemStatus, supersedes: tuple[str, ...], superseded_by: tuple[str, ...], basis: str
 ) -> str:
@@ -121,4 +130,4 @@ def hash_item(
     constraints = [(one.severity, one.text) for one in file.constraints]
     read = [file.type, file.title, file.summary, file.tags]
     parts = [POINTER_FORMAT, basis, file.text_hash, read, constraints, status, supersedes, superseded_by]
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+    return hashlib.sha256(ENCODER.encode(parts).encode()).hexdigest()

@@ -4,7 +4,7 @@ import posixpath
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from urllib.parse import unquote
 
@@ -33,15 +33,26 @@ def numbered(name: str) -> tuple[str, int] | None:
     return (match[1] or "", int(match[2])) if match else None
 
 
+def target_of(name: str) -> str:
+    """Return the path in a folded reference, without the place in the file that a link may name."""
+    return unquote(name.partition("#")[0])
+
+
+def target_name(name: str) -> str:
+    """Return the file name in a folded reference."""
+    return target_of(name).rpartition("/")[2]
+
+
 class NameIndex:
     """The names of files by how strongly a name binds: id, path, alias, file name, number.
 
-    What is not asked for is not built: most references are ids.
+    It has only names that a reference asks for and that are no ids, and is built when the first one asks.
     """
 
-    def __init__(self, ids: Mapping[str, ParsedFile]) -> None:
-        """Use the files, by their folded ids."""
+    def __init__(self, ids: Mapping[str, ParsedFile], references: Iterable[str]) -> None:
+        """Use the files, by their folded ids, for these references."""
         self.ids = ids
+        self.wanted = {fold(reference) for reference in references} - ids.keys()
 
     @cached_property
     def paths(self) -> dict[str, ParsedFile]:
@@ -53,29 +64,31 @@ class NameIndex:
         """Return the files by folded alias."""
         found: dict[str, list[ParsedFile]] = defaultdict(list)
         for file in self.ids.values():
-            for alias in {fold(alias) for alias in file.aliases}:
+            for alias in self.wanted.intersection(map(fold, file.aliases)):
                 found[alias].append(file)
         return found
 
     @cached_property
     def file_names(self) -> dict[str, list[ParsedFile]]:
         """Return the files by folded file name, with and without its extension."""
+        wanted = {target_name(name) for name in self.wanted}
         found: dict[str, list[ParsedFile]] = defaultdict(list)
         for path, file in self.paths.items():
             name = path.rpartition("/")[2]
-            for one in {name, posixpath.splitext(name)[0]}:
+            for one in wanted.intersection((name, name.rpartition(".")[0])):
                 found[one].append(file)
         return found
 
     @cached_property
     def numbers(self) -> dict[int, list[tuple[set[str], ParsedFile]]]:
-        """Return the files by the numbers in their names, each with the prefixes that the number has."""
+        """Return the files by the numbers in their ids and file names, each with the prefixes of the number."""
+        wanted = {form[1] for form in map(numbered, self.wanted) if form}
         found: dict[int, list[tuple[set[str], ParsedFile]]] = defaultdict(list)
-        for path, file in self.paths.items():
+        for path, file in self.paths.items() if wanted else ():
             prefixes: dict[int, set[str]] = {}
-            names = (file.item_id.rpartition("/")[2], path.rpartition("/")[2], *file.aliases)
-            for form in map(numbered, {fold(one) for one in names if "/" not in one}):
-                if form:
+            for name in (fold(file.item_id).rpartition("/")[2], path.rpartition("/")[2]):
+                form = numbered(name)
+                if form and form[1] in wanted:
                     prefixes.setdefault(form[1], set()).add(form[0])
             for number, of_number in prefixes.items():
                 found[number].append((of_number, file))
@@ -99,11 +112,11 @@ class NameIndex:
         if "://" in name:
             return
         yield [self.ids[name]] if name in self.ids else []
-        target = unquote(name.partition("#")[0])
+        target = target_of(name)
         for path in (posixpath.normpath(posixpath.join(fold(folder), target)), posixpath.normpath(target.lstrip("/"))):
             yield [self.paths[path]] if path in self.paths else []
         yield self.aliases.get(name, [])
-        yield self.file_names.get(posixpath.basename(target), [])
+        yield self.file_names.get(target_name(name), [])
         yield from self.with_number(name)
 
     def with_number(self, name: str) -> Iterator[list[ParsedFile]]:
