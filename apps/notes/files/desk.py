@@ -5,16 +5,18 @@ a change is recorded, written, and confirmed; a process that is killed in betwee
 What an editor saved in the very moment of a write, or over entries that it had not seen, is brought together.
 """
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from apps.core.domain.errors import ConflictError, UnavailableError
 from apps.core.steps import Step, no_step
+from apps.notes.domain.lines import Lines
 from apps.notes.domain.places import NotePlace
-from apps.notes.domain.text import Insertion, digest, insert_item
+from apps.notes.domain.text import Insertion, digest
 from apps.notes.files.folder import Displaced, Folder
-from apps.notes.files.overwritten import find_absent, find_overwritten
+from apps.notes.files.overwritten import LostEntry, find_absent, find_overwritten, still_absent
 from apps.notes.files.owner import folder_of
 from apps.notes.files.versions import (
     DISK,
@@ -23,7 +25,7 @@ from apps.notes.files.versions import (
     inserted_by,
     item_of,
     latest,
-    occurrences,
+    plan_again,
     plan_version,
     text_of,
 )
@@ -103,8 +105,9 @@ class Desk:
         Return the first text that was found and whose entries may not all have been added again; None without one.
         """
         pending = list(NoteVersion.objects.of(self.user_id, self.place).filter(is_written=False).order_by("number"))
+        self.finish_again([version for version in pending if version.again])
         for version in pending:
-            if version.kind == ChangeKind.FOUND:
+            if version.kind == ChangeKind.FOUND or version.again:
                 continue
             text = self.folder.read(self.place) or b""
             if digest(text) == version.sha256 or self.has_entry(version, text):
@@ -116,6 +119,15 @@ class Desk:
                 version.kind, version.is_written = ChangeKind.KEPT, True
                 version.save(update_fields=["kind", "is_written"])
         return next((version for version in pending if version.kind == ChangeKind.FOUND), None)
+
+    def finish_again(self, pending: Sequence[NoteVersion]) -> None:
+        """Confirm entries that were added again, all in one step, or forget them: then they are missing still."""
+        if pending:
+            rows = NoteVersion.objects.filter(pk__in=[version.pk for version in pending])
+            if digest(self.folder.read(self.place) or b"") == pending[-1].sha256:
+                rows.update(is_written=True)
+            else:
+                rows.delete()
 
     def finish_found(self, found: NoteVersion, text: bytes, last: NoteVersion) -> tuple[bytes, NoteVersion]:
         """Add what was to be added again to a text that was found, where that was cut off or the disk was full."""
@@ -145,7 +157,7 @@ class Desk:
         if version.offset is None:
             return False
         item = item_of(inserted_by(version))
-        return occurrences(text, [item]) == occurrences(text_of(version), [item])
+        return Lines(text).count(item) == Lines(text_of(version)).count(item)
 
     def take_over(self, text: bytes | None) -> tuple[bytes | None, NoteVersion]:
         """Record what was written on the disk, and add the entries that it lacks because they were not seen."""
@@ -153,15 +165,34 @@ class Desk:
             return None, add_version(self.user_id, self.place, ChangeKind.FOUND, b"", author=DISK, at=self.now)
         return self.found(text, self.saved_at())
 
-    def add_again(self, lost: list[NoteVersion], text: bytes, last: NoteVersion) -> tuple[bytes, NoteVersion]:
-        """Add entries of appends at the end of a text, unless that was done while an editor saved again."""
-        items = [item_of(inserted_by(version)) for version in lost]
-        there = occurrences(text, items)
-        for number, (version, item) in enumerate(zip(lost, items, strict=True)):
-            wanted = there[item] + items[: number + 1].count(item)
-            if occurrences(text, [item])[item] < wanted:
-                last, text = self.write(insert_item(item), ChangeKind.APPEND, text, author=version.author, again=True)
-        return text, last
+    def add_again(self, lost: Sequence[LostEntry], text: bytes, last: NoteVersion) -> tuple[bytes, NoteVersion]:
+        """Add entries of appends to a text, in one step, unless that was done while an editor saved again."""
+        there, wanted = Lines(text), Counter(entry.item for entry in lost)
+        wanted.update({item: there.count(item) for item in wanted})
+        for _ in range(_TRIES):
+            absent = still_absent(lost, wanted, text)
+            if not absent:
+                return text, last
+            self.step("record")
+            entries = [(entry.item, entry.version.author) for entry in absent]
+            planned, after = plan_again(self.user_id, self.place, entries, text, at=self.now)
+            self.step("replace")
+            taken = self.folder.replace(self.place, after, digest(text), self.step)
+            if taken is None or taken.is_expected:
+                self.step("confirm")
+                NoteVersion.objects.filter(pk__in=[version.pk for version in planned]).update(is_written=True)
+                self.step("confirmed")
+                return after, planned[-1]
+            text = self.bring_back(taken, after, planned)
+            last = self.newest()
+        raise UnavailableError("The note is being saved by others all the time: try again.", retry_after=1)
+
+    def newest(self) -> NoteVersion:
+        """Return the newest version of a note that has one."""
+        last = latest(self.user_id, self.place)
+        if last is None:
+            raise NoteVersion.DoesNotExist
+        return last
 
     def settle(
         self, displaced: Displaced, text: bytes | None, last: NoteVersion | None
@@ -179,9 +210,8 @@ class Desk:
             )
             text, last = self.add_again(lost, displaced.text, version)
             NoteVersion.objects.filter(pk=version.pk).update(is_written=True)
-            if took is not None and digest(took) != before:  # an editor saved since it was read
-                text = self.bring_back(took, text, None)
-                last = latest(self.user_id, self.place)
+            if took is not None and not took.is_expected:  # an editor saved since it was read
+                text, last = self.bring_back(took, text, ()), self.newest()
         else:
             add_version(self.user_id, self.place, ChangeKind.KEPT, displaced.text, author=DISK, at=self.now)
         self.folder.settle(self.place, displaced)
@@ -195,7 +225,6 @@ class Desk:
         *,
         author: str | None = None,
         operation: str = "",
-        again: bool = False,
     ) -> tuple[NoteVersion, bytes]:
         """Record a change, replace the file, and confirm it; return the version and its text.
 
@@ -213,18 +242,17 @@ class Desk:
                 author=author,
                 at=self.now,
                 operation=operation,
-                again=again,
             )
             self.step("replace")
             # After an error the next look finds out whether the file has it.
             taken = self.folder.replace(self.place, text, expected, self.step)
-            if taken is None or digest(taken) == expected:
+            if taken is None or taken.is_expected:
                 self.step("confirm")
                 version.is_written = True
                 version.save(update_fields=["is_written"])
                 self.step("confirmed")
                 return version, text
-            base = self.bring_back(taken, text, version)
+            base = self.bring_back(taken, text, [version])
             if kind is not ChangeKind.APPEND:
                 add_version(self.user_id, self.place, ChangeKind.KEPT, text, author=self.author, at=self.now)
                 raise changed(base)
@@ -236,21 +264,20 @@ class Desk:
             expected = digest(base)
         raise UnavailableError("The note is being saved by others all the time: try again.", retry_after=1)
 
-    def bring_back(self, taken: bytes, ours: bytes, pending: NoteVersion | None) -> bytes:
+    def bring_back(self, taken: Displaced, ours: bytes, pending: Sequence[NoteVersion]) -> bytes:
         """Put back what an editor saved in the moment of a change, with the entries that it lacks; return the text.
 
         ours: what is on the disk, unless an editor saved once more. pending: the change, which is given up once its
         text is not on the disk any more, so that a process that ends here leaves what `look` can sort out.
         """
         while True:
-            took = self.folder.replace(self.place, taken, digest(ours), self.step)
-            if took is None or digest(took) == digest(ours):
+            took = self.folder.replace(self.place, taken.text, digest(ours), self.step)
+            if took is None or took.is_expected:
                 break
-            add_version(self.user_id, self.place, ChangeKind.KEPT, taken, author=DISK, at=self.now)
-            ours, taken = taken, took
-        if pending is not None:
-            pending.delete()
-        return self.found(taken, self.now)[0]
+            add_version(self.user_id, self.place, ChangeKind.KEPT, taken.text, author=DISK, at=self.now)
+            ours, taken = taken.text, took
+        NoteVersion.objects.filter(pk__in=[version.pk for version in pending]).delete()
+        return self.found(taken.text, self.now)[0]
 
 
 def changed(text: bytes) -> NoteChangedError:

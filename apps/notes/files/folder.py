@@ -16,13 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from apps.core.domain.errors import (
-    ConflictError,
-    InvalidInputError,
-    MemoryHubError,
-    NotFoundError,
-    UnavailableError,
-)
+from apps.core.domain.errors import ConflictError, InvalidInputError, MemoryHubError, NotFoundError, UnavailableError
 from apps.core.steps import Step, no_step
 from apps.notes.domain.places import MAX_SEGMENTS, USERS_FOLDER, NotePlace, is_note_name, problem_of
 from apps.notes.domain.text import digest
@@ -47,7 +41,7 @@ _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 @dataclass(frozen=True)
 class Displaced:
-    """What an editor wrote to a file that had been exchanged already.
+    """What an exchange took away, or an editor wrote to it afterwards.
 
     name: of the hidden file that holds it. base: the digest of what was expected in it.
     """
@@ -55,6 +49,11 @@ class Displaced:
     name: str
     text: bytes
     base: str
+
+    @property
+    def is_expected(self) -> bool:
+        """Return whether no editor wrote to it."""
+        return digest(self.text) == self.base
 
 
 @dataclass(frozen=True)
@@ -96,7 +95,7 @@ class Folder:
         except NotFoundError:
             return None
 
-    def replace(self, place: NotePlace, text: bytes, expected: str, step: Step = no_step) -> bytes | None:
+    def replace(self, place: NotePlace, text: bytes, expected: str, step: Step = no_step) -> Displaced | None:
         """Put a text in the place of the present one, whole or not at all; return what it took away, None for nothing.
 
         expected: the digest of what is to be taken away. Anything else is an editor's, and stays listed by `displaced`
@@ -123,10 +122,10 @@ class Folder:
                 written = os.stat(aside, dir_fd=directory, follow_symlinks=False).st_mtime_ns
                 before = read_taken(directory, aside, place.name, text)
                 step("keep displaced")
-                is_expected = digest(before) == expected
-                rename_within(directory, aside, displaced_name(place.name, expected, written if is_expected else None))
+                kept = displaced_name(place.name, expected, written if digest(before) == expected else None)
+                rename_within(directory, aside, kept)
                 step("done")
-                return before
+                return Displaced(kept, before, expected)
             except OSError:
                 if is_ours:
                     with contextlib.suppress(FileNotFoundError):

@@ -2,15 +2,17 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from difflib import SequenceMatcher
 
+from apps.notes.domain.lines import Lines
 from apps.notes.domain.places import NotePlace
 from apps.notes.domain.text import is_wide
-from apps.notes.files.versions import inserted_by, item_of, occurrences, text_of
+from apps.notes.files.versions import DISK, inserted_by, item_of, text_of
 from apps.notes.models import ChangeKind, NoteVersion
+from apps.notes.querysets import NoteVersionQuerySet
 
 # An editor that saves over an entry of the last minutes has most likely not seen it.
 STALE_AFTER = timedelta(minutes=15)
@@ -22,23 +24,32 @@ _SIMILAR, _MAX_COMPARED, _MAX_LINE = 0.7, 30, 300
 _BULLET = re.compile(rb"[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?")
 # What a caller does to a whole text.
 _BY_REQUEST = (ChangeKind.EDIT, ChangeKind.RESTORE, ChangeKind.DELETE, ChangeKind.RENAME)
-# An editor that has not seen more entries than that is no longer believed.
-_MAX_APPENDS = 100
+# An editor that has not seen more entries than that is no longer believed. They are read by so many at a time.
+_MAX_APPENDS, _PAGE = 5_000, 250
+
+
+@dataclass(frozen=True)
+class LostEntry:
+    """An entry that a text lacks. item: its lines, separated by line feeds."""
+
+    version: NoteVersion
+    item: bytes
 
 
 def find_overwritten(
     user_id: str, place: NotePlace, text: bytes, now: datetime, before: int | None = None
-) -> list[NoteVersion]:
+) -> list[LostEntry]:
     """List the latest appends that a text found on the disk lacks, the first one first.
 
     Only those that follow everything that it has: an editor that had opened the file before them saved over them. An
     entry was taken out on purpose where a later one is there, where it was added again before, where an edit through
-    the hub came after it, and where it was edited (`was_edited`). now: when the text was saved. before: only appends
-    before a version of this number.
+    the hub came after it, and where it was edited (`Comparison.was_edited`). now: when the text was saved. before: only
+    appends before a version of this number.
     """
-    versions = NoteVersion.objects.of(user_id, place).filter(is_written=True)
+    every = NoteVersion.objects.of(user_id, place)
     if before is not None:
-        versions = versions.filter(number__lt=before)
+        every = every.filter(number__lt=before)
+    versions = every.filter(is_written=True)
     edits = versions.filter(kind__in=_BY_REQUEST).order_by("number")
     edited = edits.values_list("number", flat=True).last()
     recent = versions.filter(
@@ -47,57 +58,121 @@ def find_overwritten(
         at__gt=now - STALE_AFTER,
         number__gt=edited or 0,
     )
-    appends = list(recent.order_by("-number")[:_MAX_APPENDS])
     # What was found a moment ago may be half of what an editor does: a deletion before a new file, or an empty one.
     known = versions.current().exclude(kind=ChangeKind.FOUND, at__gt=now - SEEN_AFTER).order_by("number").last()
-    if not appends or known is None or is_wide(text):
+    if known is None or is_wide(text):
         return []
-    reference, items = text_of(known), [item_of(inserted_by(each)) for each in appends]
-    missing = Counter(occurrences(reference, items))
-    missing.subtract(occurrences(text, items))
-    lines = NewLines.beyond(text, reference)
-    lost: list[NoteVersion] = []
-    undecided = without_repeated(list(zip(appends, items, strict=True)))
-    for number, (version, item) in enumerate(undecided):
-        if missing[item] <= 0 or is_seen(version, now) or was_edited(undecided[number:], missing, lines, now):
+    others = every.filter(author=DISK, at__gt=now - SEEN_AFTER)
+    compared = Comparison.of(text_of(known), text, now, are_others_saving=others.exists())
+    lost: list[LostEntry] = []
+    appends = Undecided(read_appends(recent))
+    for number, (version, item) in enumerate(appends):
+        if compared.is_decided(version, item) or compared.was_edited(appends, number):
             break
-        missing[item] -= 1
-        if not lines.take(item):
-            lost.append(version)
+        compared.missing[item] -= 1
+        if not compared.lines.take(item):
+            lost.append(LostEntry(version, item))
     return lost[::-1]
 
 
-def without_repeated(appends: list[tuple[NoteVersion, bytes]]) -> list[tuple[NoteVersion, bytes]]:
-    """Leave out of appends, the last one first, those whose item was added again later: it is decided there."""
-    left, repeated = [], Counter[bytes]()
-    for version, item in appends:
-        is_decided = repeated[item] > 0
-        repeated[item] += version.again - is_decided
-        if not is_decided:
-            left.append((version, item))
-    return left
+def read_appends(versions: NoteVersionQuerySet) -> Iterator[NoteVersion]:
+    """Yield versions, the last one first, as far as they are needed: most editors have seen almost all of them."""
+    page = list(versions.order_by("-number")[:_PAGE])
+    for _ in range(_MAX_APPENDS // _PAGE):
+        yield from page
+        if len(page) < _PAGE:
+            return
+        page = list(versions.filter(number__lt=page[-1].number).order_by("-number")[:_PAGE])
 
 
-def is_seen(version: NoteVersion, now: datetime) -> bool:
-    """Return whether an entry was added again so long ago that its editor must have read it since."""
-    return version.again and now - version.at > SEEN_AFTER
+class Undecided:
+    """Appends and their items, read as far as they are needed.
 
-
-def was_edited(
-    appends: list[tuple[NoteVersion, bytes]], missing: Counter[bytes], lines: "NewLines", now: datetime
-) -> bool:
-    """Return whether an editor that had read a missing entry put another line in its place.
-
-    appends: it, and those before it, the last one first. One line that is like it proves nothing where the entries just
-    before it are missing: then the editor had read none of them, and wrote something similar.
+    Those whose item was added again later are left out: it is decided there.
     """
-    left = lines.copy()
-    for version, item in appends:
-        if missing[item] <= 0 or is_seen(version, now):
-            return True
-        if not left.take(item) and not left.take_similar(item):
-            return False
-    return True
+
+    def __init__(self, appends: Iterable[NoteVersion]) -> None:
+        self._left = self._sort(appends)
+        self._read: list[tuple[NoteVersion, bytes]] = []
+
+    def __iter__(self) -> Iterator[tuple[NoteVersion, bytes]]:
+        return self.since(0)
+
+    def since(self, number: int) -> Iterator[tuple[NoteVersion, bytes]]:
+        """Yield them from the one of a number on, which is 0 for the first."""
+        while True:
+            while number >= len(self._read):
+                following = next(self._left, None)
+                if following is None:
+                    return
+                self._read.append(following)
+            yield self._read[number]
+            number += 1
+
+    @staticmethod
+    def _sort(appends: Iterable[NoteVersion]) -> Iterator[tuple[NoteVersion, bytes]]:
+        repeated = Counter[bytes]()
+        for version in appends:
+            item = item_of(inserted_by(version))
+            is_decided = repeated[item] > 0
+            repeated[item] += version.again - is_decided
+            if not is_decided:
+                yield version, item
+
+
+class Missing(dict[bytes, int]):
+    """How much less often items are in a text than in another one; counted at the first use."""
+
+    def __init__(self, reference: bytes, text: bytes) -> None:
+        super().__init__()
+        self._reference, self._text = Lines(reference), Lines(text)
+
+    def __missing__(self, item: bytes) -> int:
+        self[item] = self._reference.count(item) - self._text.count(item)
+        return self[item]
+
+
+@dataclass
+class Comparison:
+    """A text found on the disk beside the one that the hub knows.
+
+    is_emptied: it has nothing of the known text although others save the file as well. Its editor has most likely read
+    the file in the moment in which another one had emptied it to write it: so it has seen nothing at all.
+    """
+
+    missing: Missing
+    lines: "NewLines"
+    now: datetime
+    is_emptied: bool
+
+    @classmethod
+    def of(cls, reference: bytes, text: bytes, now: datetime, *, are_others_saving: bool) -> "Comparison":
+        """Compare a text with the known one. are_others_saving: whether another one was found a moment before."""
+        lines = NewLines.beyond(text, reference)
+        is_emptied = are_others_saving and lines.every.isdisjoint(bare(each) for each in reference.splitlines() if each)
+        return cls(Missing(reference, text), lines, now, is_emptied)
+
+    def is_decided(self, version: NoteVersion, item: bytes) -> bool:
+        """Return whether the text has an entry, or its editor has taken it out on purpose.
+
+        That is so where it was added again so long ago that its editor must have read it since.
+        """
+        is_seen = version.again and self.now - version.at > SEEN_AFTER and not self.is_emptied
+        return self.missing[item] <= 0 or is_seen
+
+    def was_edited(self, appends: Undecided, number: int) -> bool:
+        """Return whether an editor that had read a missing entry put another line in its place.
+
+        appends: it is the one of a number; those before it follow. One line that is like it proves nothing where the
+        entries just before it are missing: then the editor had read none of them, and wrote something similar.
+        """
+        left = self.lines.copy()
+        for version, item in appends.since(number):
+            if self.is_decided(version, item):
+                return True
+            if not left.take(item) and not left.take_similar(item):
+                return False
+        return True
 
 
 @dataclass
@@ -150,16 +225,27 @@ def bare(line: bytes) -> bytes:
     return _BULLET.sub(b"", line, count=1).strip()
 
 
-def find_absent(appends: Sequence[NoteVersion], reference: bytes, text: bytes) -> list[NoteVersion]:
+def find_absent(appends: Sequence[NoteVersion], reference: bytes, text: bytes) -> list[LostEntry]:
     """List the appends whose entries a text lacks, or has less often than the reference; the first one first."""
-    items = [item_of(inserted_by(version)) for version in appends]
-    missing = Counter(occurrences(reference, items))
-    missing.subtract(occurrences(text, items))
-    absent: list[NoteVersion] = []
-    for version, item in zip(appends, items, strict=True):
+    missing = Missing(reference, text)
+    absent: list[LostEntry] = []
+    for version in appends:
+        item = item_of(inserted_by(version))
         if missing[item] > 0:
             missing[item] -= 1
-            absent.append(version)
+            absent.append(LostEntry(version, item))
+    return absent
+
+
+def still_absent(lost: Sequence[LostEntry], wanted: Counter[bytes], text: bytes) -> list[LostEntry]:
+    """List the entries that are to be added to a text so that it has each item as often as is wanted."""
+    lines = Lines(text)
+    left = Counter({item: count - lines.count(item) for item, count in wanted.items()})
+    absent: list[LostEntry] = []
+    for entry in lost:
+        if left[entry.item] > 0:
+            left[entry.item] -= 1
+            absent.append(entry)
     return absent
 
 

@@ -1,14 +1,14 @@
 """Versions of a note in the database: what it was, and what the hub added to it."""
 
 import zlib
-from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 
 from django.db.models import Q
 
+from apps.notes.domain.lines import Lines
 from apps.notes.domain.places import NotePlace
-from apps.notes.domain.text import Insertion, digest
+from apps.notes.domain.text import Insertion, digest, insert_item
 from apps.notes.models import ChangeKind, NoteVersion
 
 DISK = "disk"
@@ -76,7 +76,6 @@ def plan_version(
     author: str,
     at: datetime,
     operation: str = "",
-    again: bool = False,
 ) -> tuple[NoteVersion, bytes]:
     """Record a version that is about to be written; return it with its whole text."""
     if isinstance(change, Insertion):
@@ -98,9 +97,43 @@ def plan_version(
         author=author,
         at=at,
         is_written=False,
-        again=again,
     )
     return version, text
+
+
+def plan_again(
+    user_id: str, place: NotePlace, entries: Sequence[tuple[bytes, str]], text: bytes, *, at: datetime
+) -> tuple[list[NoteVersion], bytes]:
+    """Record entries that are about to be added to a text once more, all in one step; return it with them.
+
+    entries: items with their authors. Each becomes a version of its own.
+    """
+    planned: list[NoteVersion] = []
+    number, is_whole_due = next_number(user_id, place)
+    for item, author in entries:
+        insertion = insert_item(item)(text)
+        text = insertion.apply(text)
+        planned.append(
+            NoteVersion(
+                user_id=user_id,
+                place=str(place),
+                number=number,
+                kind=ChangeKind.APPEND,
+                sha256=digest(text),
+                size=len(text),
+                text=zlib.compress(insertion.inserted),
+                whole=zlib.compress(text) if is_whole_due else None,
+                offset=insertion.offset,
+                author=author,
+                at=at,
+                is_written=False,
+                again=True,
+            )
+        )
+        number += 1
+        is_whole_due = number % WHOLE_EVERY == 0
+    NoteVersion.objects.bulk_create(planned, batch_size=1_000)
+    return planned, text
 
 
 def inserted_by(version: NoteVersion) -> bytes:
@@ -129,24 +162,7 @@ def item_of(inserted: bytes) -> bytes:
     return b"\n".join(lines[first:])
 
 
-def occurrences(text: bytes, items: Sequence[bytes]) -> dict[bytes, int]:
-    """Return how often each item occurs in a text as lines of its own."""
-    plain = text.replace(b"\r\n", b"\n")
-    lines = Counter(plain.split(b"\n"))
-    return {item: count_lines(plain, item) if b"\n" in item else lines[item] for item in set(items)}
-
-
-def count_lines(text: bytes, item: bytes) -> int:
-    """Return how often several lines occur in a text one after the other."""
-    bounded, wanted, found = b"\n" + text + b"\n", b"\n" + item + b"\n", 0
-    place = bounded.find(wanted)
-    while place >= 0:
-        found += 1
-        place = bounded.find(wanted, place + len(wanted) - 1)  # the line end between two belongs to both
-    return found
-
-
 def has_one_more(inserted: bytes, before: bytes, after: bytes) -> bool:
     """Return whether a text has an inserted entry once more than another one."""
     item = item_of(inserted)
-    return occurrences(after, [item])[item] > occurrences(before, [item])[item]
+    return Lines(after).count(item) > Lines(before).count(item)
