@@ -16,7 +16,7 @@ from apps.notes.domain.lines import Lines
 from apps.notes.domain.places import NotePlace
 from apps.notes.domain.text import Insertion, digest
 from apps.notes.files.folder import Displaced, Folder
-from apps.notes.files.overwritten import LostEntry, find_absent, find_overwritten, still_absent
+from apps.notes.files.overwritten import LostEntry, find_absent, find_overwritten, join_lost, still_absent
 from apps.notes.files.owner import folder_of
 from apps.notes.files.versions import (
     DISK,
@@ -203,7 +203,9 @@ class Desk:
         base = versions.filter(sha256=displaced.base).order_by("number").last()
         since = list(versions.filter(number__gt=base.number).order_by("number")) if base else []
         if base is not None and all(version.offset is not None for version in since):
+            # Those since the exchange, and those before it that its editor had not seen either.
             lost = find_absent(since, text or b"", displaced.text)
+            lost = join_lost(lost, find_overwritten(self.user_id, self.place, displaced.text, self.now))
             took = self.folder.replace(self.place, displaced.text, before, self.step)
             version = add_version(
                 self.user_id, self.place, ChangeKind.FOUND, displaced.text, author=DISK, at=self.now, is_written=False
@@ -277,7 +279,10 @@ class Desk:
             add_version(self.user_id, self.place, ChangeKind.KEPT, taken.text, author=DISK, at=self.now)
             ours, taken = taken.text, took
         NoteVersion.objects.filter(pk__in=[version.pk for version in pending]).delete()
-        return self.found(taken.text, self.now)[0]
+        text = self.found(taken.text, self.now)[0]
+        # Its editor may not be done: what it writes to that file after this is a change of the text that was found.
+        self.folder.settle(self.place, taken)
+        return text
 
 
 def changed(text: bytes) -> NoteChangedError:

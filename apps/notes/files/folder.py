@@ -120,7 +120,7 @@ class Folder:
                 if not had_file:
                     return None
                 written = os.stat(aside, dir_fd=directory, follow_symlinks=False).st_mtime_ns
-                before = read_taken(directory, aside, place.name, text)
+                before = read_taken(directory, aside, place.name, text, expected)
                 step("keep displaced")
                 kept = displaced_name(place.name, expected, written if digest(before) == expected else None)
                 rename_within(directory, aside, kept)
@@ -265,10 +265,10 @@ def text_of_displaced(directory: int, name: str, hidden: HiddenFile) -> bytes | 
     return None
 
 
-def read_taken(directory: int, aside: str, name: str, ours: bytes) -> bytes:
+def read_taken(directory: int, aside: str, name: str, ours: bytes, expected: str) -> bytes:
     """Return what an exchange took away for our text; put it back where it cannot be read, and raise the error."""
     try:
-        return read_whole(directory, aside)
+        return read_quiet(directory, aside, expected)  # an editor may have emptied it to write it in place
     except (OSError, MemoryHubError):
         with contextlib.suppress(ExchangeUnsupportedError, OSError, MemoryHubError):
             exchange(directory, aside, name)

@@ -237,6 +237,17 @@ def find_absent(appends: Sequence[NoteVersion], reference: bytes, text: bytes) -
     return absent
 
 
+def join_lost(first: Sequence[LostEntry], second: Sequence[LostEntry]) -> list[LostEntry]:
+    """Return entries that one of two searches has found; those that both have, of the same item, once."""
+    joined, spare = list(first), Counter(entry.item for entry in first)
+    for entry in second:
+        if spare[entry.item] > 0:
+            spare[entry.item] -= 1
+        else:
+            joined.append(entry)
+    return sorted(joined, key=lambda entry: entry.version.number)
+
+
 def still_absent(lost: Sequence[LostEntry], wanted: Counter[bytes], text: bytes) -> list[LostEntry]:
     """List the entries that are to be added to a text so that it has each item as often as is wanted."""
     lines = Lines(text)

@@ -1,5 +1,7 @@
 """Editors that save over what they have not seen: a moment of two editors, or of one and the hub, loses nothing."""
 
+import time
+
 import pytest
 
 from apps.core.domain.clock import DeterministicClock
@@ -10,7 +12,7 @@ from apps.notes.files.desk import WRITE_STEPS
 from apps.notes.files.folder import REPLACE_STEPS
 from apps.notes.files.owner import folder_of
 from apps.notes.files.versions import text_of
-from apps.notes.models import NoteVersion
+from apps.notes.models import ChangeKind, NoteVersion
 
 pytestmark = pytest.mark.django_db
 
@@ -111,6 +113,62 @@ def test_last_entry_is_taken_out_on_purpose_while_others_save(main, clock):
         clock.advance(400)
         main.write_text(text)
         assert note_read("ana", MAIN, clock=clock).text.decode() == text
+
+
+def test_editor_that_has_emptied_the_file_at_the_exchange_is_waited_for(main, monkeypatch):
+    """What is taken away is read when its editor is done: a part of a text never becomes the note."""
+    main.write_text("# Mine\n")
+    append("tea")
+    editors = []
+
+    def begin():
+        editors.append(main.open("w"))
+        editors[0].write("# Yours\n- tea\n")  # in its buffer still
+
+    with monkeypatch.context() as patch:
+        patch.setattr(folders.time, "sleep", lambda _: [each.close() for each in editors])
+        append("rice", step=at("exchange", begin))
+    assert note_read("ana", MAIN).text == b"# Yours\n- tea\n- rice\n"
+    sizes = list(NoteVersion.objects.filter(kind=ChangeKind.FOUND).order_by("number").values_list("size", flat=True))
+    assert sizes == [len("# Mine\n"), len("# Yours\n- tea\n")]
+
+
+@pytest.mark.parametrize("moment", ["keep displaced", "done", "later"])
+def test_editor_that_takes_its_time_after_emptying_the_file_is_brought_in(main, monkeypatch, moment):
+    monkeypatch.setattr(folders, "QUIET_SECONDS", 0.0)
+    main.write_text("# Mine\n")
+    append("tea")
+    editors = []
+
+    def begin():
+        editors.append(main.open("w"))
+        editors[0].write("# Yours\n- tea\n")
+
+    def step(name):
+        if name == "exchange" and not editors:
+            begin()
+        elif name == moment:
+            editors[0].close()
+
+    append("rice", step=step)
+    append("plums")
+    editors[0].close()
+    time.sleep(folders.DONE_SECONDS + 0.1)
+    assert note_read("ana", MAIN).text == b"# Yours\n- tea\n- rice\n- plums\n"
+
+
+def test_save_in_place_across_an_append_keeps_entries_that_its_editor_had_not_seen_before(main):
+    """The editor has read the file before an entry that was there when it opened it for writing."""
+    append("tea")
+    read = main.read_text()
+    append("rice")
+    editor = main.open("r+")
+    append("plums")
+    editor.write("# Mine\n" + read)
+    editor.truncate()
+    editor.close()
+    time.sleep(folders.DONE_SECONDS + 0.1)
+    assert note_read("ana", MAIN).text == b"# Mine\n- tea\n- rice\n- plums\n"
 
 
 @pytest.mark.parametrize("is_saved_again", [False, True])
