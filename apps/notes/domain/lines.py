@@ -1,6 +1,9 @@
 """The lines of a text, and how often items of lists are in it."""
 
 from collections import defaultdict
+from itertools import accumulate
+
+from apps.notes.domain.text import Heading, headings, headings_above
 
 
 class Lines:
@@ -22,3 +25,17 @@ class Lines:
     def count(self, item: bytes) -> int:
         """Return how often an item is in the text as lines of its own."""
         return len(self.places(item))
+
+
+class Sections:
+    """Under which headings the items of a text are."""
+
+    def __init__(self, text: bytes) -> None:
+        self._lines = Lines(text)
+        self._starts = list(accumulate((len(line) + 1 for line in self._lines.lines), initial=0))
+        self._headings = headings(b"\n".join(self._lines.lines))
+
+    def above(self, item: bytes) -> tuple[Heading, ...]:
+        """Return the headings that the last of these items is under, the nearest one first."""
+        places = self._lines.places(item)
+        return headings_above(self._headings, self._starts[places[-1]]) if places else ()

@@ -5,13 +5,16 @@ Texts are bytes: a file that is not valid UTF-8 is added to like any other, and 
 
 import hashlib
 import re
-from collections.abc import Callable
+from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 _FENCE = re.compile(rb" {0,3}(`{3,}|~{3,})")
 # A line that may be one of them, with the line end before it.
 _MARKED = re.compile(rb"[\r\n] {0,3}[#`~][^\r\n]*")
 _HEADING = re.compile(rb" {0,3}(#{1,6})[ \t]+")
+# Of the headings of categories.
+CATEGORY_LEVEL = 2
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,14 @@ class Insertion:
     def followed(self, more: bytes) -> "Insertion":
         """Return the insertion of these bytes and more."""
         return Insertion(self.offset, self.inserted + more)
+
+
+@dataclass(frozen=True)
+class Heading:
+    """A heading of a text, by its level and title."""
+
+    level: int
+    title: str
 
 
 def digest(text: bytes) -> str:
@@ -53,14 +64,18 @@ def add_entry(text: bytes, entry: str, category: str = "") -> Insertion:
 
     A category that has no heading yet gets one of the second level at the end.
     """
+    return add_item(text, entry_lines(entry, line_end(text)), category)
+
+
+def add_item(text: bytes, item: bytes, category: str = "") -> Insertion:
+    """Return the insertion of the lines of an item, as `add_entry` does."""
     end = line_end(text)
-    item = entry_lines(entry, end)
     if not category:
         return Insertion(len(text), b"" if text.endswith(b"\n") or not text else end).followed(item)
     section = find_section(text, category)
     if section is None:
         gap = b"" if not text.strip(b"\xef\xbb\xbf") else end if text.endswith(b"\n") else end + end
-        return Insertion(len(text), gap + b"## " + category.encode() + end + end).followed(item)
+        return Insertion(len(text), gap + b"#" * CATEGORY_LEVEL + b" " + category.encode() + end + end).followed(item)
     start, stop = section
     kept = text[start:stop].rstrip(b" \t\r\n")
     gap = b"" if is_item(kept) else end
@@ -120,12 +135,25 @@ def front_matter_end(text: bytes) -> int:
     return found.end() if found else 0
 
 
-def insert_item(item: bytes) -> Callable[[bytes], Insertion]:
-    """Return the change that adds an item at the end of a text, in its own line ends."""
+def headings_above(found: Sequence[tuple[int, int, str]], offset: int) -> tuple[Heading, ...]:
+    """Return the headings that an offset is below, the nearest one first, of the `headings` of a text."""
+    above: list[Heading] = []
+    for _, level, title in reversed(found[: bisect_left(found, (offset,))]):
+        if not above or level < above[-1].level:
+            above.append(Heading(level, title))
+    return tuple(above)
 
-    def insert(text: bytes) -> Insertion:
-        end = line_end(text)
-        before = b"" if not text or text.endswith(b"\n") else end
-        return Insertion(len(text), before + item.replace(b"\n", end) + end)
 
-    return insert
+def put_item(text: bytes, item: bytes, above: Sequence[Heading]) -> Insertion:
+    """Return the insertion of an item below the nearest heading that it was under and that the text has.
+
+    item: its lines, separated by line feeds. The heading of a category is added again; any other one is a person's, who
+    has taken it out. Without one the item comes at the end.
+    """
+    end = line_end(text)
+    lines = item.replace(b"\n", end) + end
+    for heading in above:
+        is_category = bool(heading.title) and heading.level == CATEGORY_LEVEL
+        if is_category or find_section(text, heading.title) is not None:
+            return add_item(text, lines, heading.title)
+    return add_item(text, lines)

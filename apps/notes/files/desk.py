@@ -16,10 +16,11 @@ from apps.notes.domain.lines import Lines
 from apps.notes.domain.places import NotePlace
 from apps.notes.domain.text import Insertion, digest
 from apps.notes.files.folder import Displaced, Folder
-from apps.notes.files.overwritten import LostEntry, find_absent, find_overwritten, join_lost, still_absent
+from apps.notes.files.overwritten import find_absent, find_overwritten, join_lost, still_absent
 from apps.notes.files.owner import folder_of
 from apps.notes.files.versions import (
     DISK,
+    LostEntry,
     add_version,
     has_one_more,
     inserted_by,
@@ -174,8 +175,7 @@ class Desk:
             if not absent:
                 return text, last
             self.step("record")
-            entries = [(entry.item, entry.version.author) for entry in absent]
-            planned, after = plan_again(self.user_id, self.place, entries, text, at=self.now)
+            planned, after = plan_again(self.user_id, self.place, absent, text, at=self.now)
             self.step("replace")
             taken = self.folder.replace(self.place, after, digest(text), self.step)
             if taken is None or taken.is_expected:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from difflib import SequenceMatcher
 
-from apps.notes.domain.lines import Lines
+from apps.notes.domain.lines import Lines, Sections
 from apps.notes.domain.places import NotePlace
 from apps.notes.domain.text import is_wide
-from apps.notes.files.versions import DISK, inserted_by, item_of, text_of
+from apps.notes.files.versions import DISK, LostEntry, inserted_by, item_of, text_of
 from apps.notes.models import ChangeKind, NoteVersion
 from apps.notes.querysets import NoteVersionQuerySet
 
@@ -26,14 +26,6 @@ _BULLET = re.compile(rb"[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?")
 _BY_REQUEST = (ChangeKind.EDIT, ChangeKind.RESTORE, ChangeKind.DELETE, ChangeKind.RENAME)
 # An editor that has not seen more entries than that is no longer believed. They are read by so many at a time.
 _MAX_APPENDS, _PAGE = 5_000, 250
-
-
-@dataclass(frozen=True)
-class LostEntry:
-    """An entry that a text lacks. item: its lines, separated by line feeds."""
-
-    version: NoteVersion
-    item: bytes
 
 
 def find_overwritten(
@@ -63,16 +55,25 @@ def find_overwritten(
     if known is None or is_wide(text):
         return []
     others = every.filter(author=DISK, at__gt=now - SEEN_AFTER)
-    compared = Comparison.of(text_of(known), text, now, are_others_saving=others.exists())
-    lost: list[LostEntry] = []
+    reference = text_of(known)
+    compared = Comparison.of(reference, text, now, are_others_saving=others.exists())
+    lost: list[tuple[NoteVersion, bytes]] = []
     appends = Undecided(read_appends(recent))
     for number, (version, item) in enumerate(appends):
         if compared.is_decided(version, item) or compared.was_edited(appends, number):
             break
         compared.missing[item] -= 1
         if not compared.lines.take(item):
-            lost.append(LostEntry(version, item))
-    return lost[::-1]
+            lost.append((version, item))
+    return with_headings(lost[::-1], reference)
+
+
+def with_headings(entries: Sequence[tuple[NoteVersion, bytes]], text: bytes) -> list[LostEntry]:
+    """Return entries with the headings that they are under in a text that has them."""
+    if not entries:
+        return []
+    sections = Sections(text)
+    return [LostEntry(version, item, sections.above(item)) for version, item in entries]
 
 
 def read_appends(versions: NoteVersionQuerySet) -> Iterator[NoteVersion]:
@@ -228,13 +229,13 @@ def bare(line: bytes) -> bytes:
 def find_absent(appends: Sequence[NoteVersion], reference: bytes, text: bytes) -> list[LostEntry]:
     """List the appends whose entries a text lacks, or has less often than the reference; the first one first."""
     missing = Missing(reference, text)
-    absent: list[LostEntry] = []
+    absent: list[tuple[NoteVersion, bytes]] = []
     for version in appends:
         item = item_of(inserted_by(version))
         if missing[item] > 0:
             missing[item] -= 1
-            absent.append(LostEntry(version, item))
-    return absent
+            absent.append((version, item))
+    return with_headings(absent, reference)
 
 
 def join_lost(first: Sequence[LostEntry], second: Sequence[LostEntry]) -> list[LostEntry]:

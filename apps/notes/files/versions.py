@@ -2,13 +2,14 @@
 
 import zlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from django.db.models import Q
 
 from apps.notes.domain.lines import Lines
 from apps.notes.domain.places import NotePlace
-from apps.notes.domain.text import Insertion, digest, insert_item
+from apps.notes.domain.text import Heading, Insertion, digest, put_item
 from apps.notes.models import ChangeKind, NoteVersion
 
 DISK = "disk"
@@ -101,17 +102,26 @@ def plan_version(
     return version, text
 
 
+@dataclass(frozen=True)
+class LostEntry:
+    """An entry that a text lacks. item: its lines, separated by line feeds. above: the headings that it was under."""
+
+    version: NoteVersion
+    item: bytes
+    above: tuple[Heading, ...]
+
+
 def plan_again(
-    user_id: str, place: NotePlace, entries: Sequence[tuple[bytes, str]], text: bytes, *, at: datetime
+    user_id: str, place: NotePlace, entries: Sequence[LostEntry], text: bytes, *, at: datetime
 ) -> tuple[list[NoteVersion], bytes]:
     """Record entries that are about to be added to a text once more, all in one step; return it with them.
 
-    entries: items with their authors. Each becomes a version of its own.
+    Each becomes a version of its own, below the heading that it was under.
     """
     planned: list[NoteVersion] = []
     number, is_whole_due = next_number(user_id, place)
-    for item, author in entries:
-        insertion = insert_item(item)(text)
+    for entry in entries:
+        insertion = put_item(text, entry.item, entry.above)
         text = insertion.apply(text)
         planned.append(
             NoteVersion(
@@ -124,7 +134,7 @@ def plan_again(
                 text=zlib.compress(insertion.inserted),
                 whole=zlib.compress(text) if is_whole_due else None,
                 offset=insertion.offset,
-                author=author,
+                author=entry.version.author,
                 at=at,
                 is_written=False,
                 again=True,

@@ -73,6 +73,33 @@ def test_editor_that_has_not_seen_many_entries_overwrites_none(main, monkeypatch
         assert text_of(version) == text.encode()[: version.size]
 
 
+def test_entries_come_back_under_their_headings(main):
+    main.write_text("# Mine\n\n## Work\n\n- boat\n")
+    note_read("ana", MAIN)
+    opened = main.read_text()
+    append("tea", category="Food")
+    append("oars", category="Work")
+    append("rice\nand beans", category="Food")
+    whole = main.read_text()
+    save_by_rename(main, opened.replace("boat", "red boat"))
+    assert note_read("ana", MAIN).text.decode() == whole.replace("boat", "red boat")
+    versions = NoteVersion.objects.order_by("-number")[:3]
+    assert text_of(versions[0]).decode() == whole.replace("boat", "red boat")
+    assert [each.again for each in versions] == [True, True, True]
+
+
+def test_entries_come_back_under_headings_that_their_editor_has_moved(main):
+    append("tea", category="Food")
+    append("boat", category="Work")
+    opened = main.read_text()
+    append("rice", category="Food")
+    save_by_rename(main, "## Work\n- boat\n\n## Food\n- tea\n\nThe end.\n")
+    text = note_read("ana", MAIN).text.decode()
+    assert text == "## Work\n- boat\n\n## Food\n- tea\n\nThe end.\n\n- rice\n"
+    save_by_rename(main, opened)
+    assert note_read("ana", MAIN).text.decode() == "## Food\n\n- tea\n- rice\n\n## Work\n\n- boat\n"
+
+
 @pytest.mark.parametrize("text", ["mine\n", "", "\n"])
 def test_file_that_is_emptied_while_others_save_it_too_loses_nothing(main, clock, text):
     """One editor reads the file when another one has emptied it to write it, and saves that: it has seen no entry.

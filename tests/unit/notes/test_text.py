@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.notes.domain.text import add_entry, find_section, headings, line_end
+from apps.notes.domain.text import Heading, add_entry, find_section, headings, headings_above, line_end, put_item
 from tests.timing import assert_quick
 
 
@@ -88,3 +88,32 @@ def test_title_ends_before_closing_hash_signs():
 
 def test_long_heading_takes_no_longer_for_its_spaces():
     assert_quick(lambda text: headings(text.encode()), "\n# a" + " " * 1_000_000 + "x\n", seconds=0.5)
+
+
+def put(text, item, *above):
+    return put_item(text, item, [Heading(level, title) for level, title in above]).apply(text)
+
+
+def test_item_is_put_below_the_nearest_heading_that_is_there():
+    text = b"# Notes\n\n## Food\n- tea\n\n## Work\n- boat\n"
+    assert put(text, b"- rice", (3, "Fruit"), (2, "Food"), (1, "Notes")).startswith(
+        b"# Notes\n\n## Food\n- tea\n- rice\n"
+    )
+    assert put(b"# M\r\n## Food\r\n- a\r\n## W\r\n", b"- b\n  c", (2, "Food")) == (
+        b"# M\r\n## Food\r\n- a\r\n- b\r\n  c\r\n## W\r\n"
+    )
+
+
+def test_item_whose_heading_is_gone_gets_that_of_its_category_again():
+    assert put(b"mine\n", b"- rice", (3, "Fruit"), (2, "Food")) == b"mine\n\n## Food\n\n- rice\n"
+    assert put(b"# Notes\n\n", b"- rice", (2, "Food"), (1, "Notes")) == b"# Notes\n\n\n## Food\n\n- rice\n"
+    assert put(b"mine\n", b"- rice", (1, "Notes")) == b"mine\n- rice\n", "a person's"
+    assert put(b"mine", b"- rice") == b"mine\n- rice\n"
+    assert put(b"mine\n", b"- rice", (2, "")) == b"mine\n- rice\n"
+
+
+def test_headings_above_an_offset_are_those_that_it_is_below():
+    text = b"# A\n## B\n### C\n## D\n#### E\nx\n"
+    above = headings_above(headings(text), text.index(b"x"))
+    assert [(each.level, each.title) for each in above] == [(4, "E"), (2, "D"), (1, "A")]
+    assert headings_above(headings(text), 0) == ()
