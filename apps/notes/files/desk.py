@@ -22,6 +22,7 @@ from apps.notes.files.versions import (
     DISK,
     LostEntry,
     add_version,
+    confirm_saved,
     has_one_more,
     inserted_by,
     item_of,
@@ -259,10 +260,7 @@ class Desk:
                 add_version(self.user_id, self.place, ChangeKind.KEPT, text, author=self.author, at=self.now)
                 raise changed(base)
             if has_one_more(inserted_by(version), before, base):  # the editor had read what we wrote a moment before
-                version = add_version(
-                    self.user_id, self.place, kind, base, author=author, at=self.now, operation=operation
-                )
-                return version, base
+                return confirm_saved(version, base), base
             expected = digest(base)
         raise UnavailableError("The note is being saved by others all the time: try again.", retry_after=1)
 

@@ -102,6 +102,27 @@ def plan_version(
     return version, text
 
 
+def confirm_saved(planned: NoteVersion, text: bytes) -> NoteVersion:
+    """Record an append that was given up because an editor has saved a text with its entry, having read it before.
+
+    That text is stored whole, beside the entry, so that this one is added again like any other where it is lost.
+    """
+    return NoteVersion.objects.create(
+        user_id=planned.user_id,
+        place=planned.place,
+        number=next_number(planned.user_id, NotePlace(tuple(planned.place.split("/"))))[0],
+        kind=planned.kind,
+        sha256=digest(text),
+        size=len(text),
+        text=planned.text,
+        whole=zlib.compress(text),
+        offset=planned.offset,
+        operation=planned.operation,
+        author=planned.author,
+        at=planned.at,
+    )
+
+
 @dataclass(frozen=True)
 class LostEntry:
     """An entry that a text lacks. item: its lines, separated by line feeds. above: the headings that it was under."""

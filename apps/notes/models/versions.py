@@ -31,7 +31,8 @@ class NoteVersion(models.Model):
 
     number: rises by one for each version of the file, from 1. text: the whole text, compressed; of an append what was
     inserted, at `offset` of the version before. whole: the whole text, compressed, of one append of many, so that no
-    text is put together from more. operation: chosen by the caller, so that repeating it changes nothing.
+    text is put together from more, and of one whose entry an editor had saved before it was recorded. operation: chosen
+    by the caller, so that repeating it changes nothing.
     is_written: whether the file is known to have it; false from the moment before the file is replaced, and of a text
     that was found until the entries that it lacks are added again.
     other_place: of a note that was renamed: where its text went, of the version without text; where it came from, of

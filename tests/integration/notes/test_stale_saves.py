@@ -198,6 +198,29 @@ def test_save_in_place_across_an_append_keeps_entries_that_its_editor_had_not_se
     assert note_read("ana", MAIN).text == b"# Mine\n- tea\n- rice\n- plums\n"
 
 
+def test_entry_that_an_editor_saved_before_it_was_recorded_is_added_again_like_others(main):
+    """One editor saves in the moment of an append, another one reads what the hub wrote, and saves that."""
+    append("tea")
+    exchanges = []
+
+    def step(name):
+        if name != "exchange":
+            return
+        exchanges.append(name)
+        if len(exchanges) == 1:
+            save_by_rename(main, "mine\n- tea\n")
+        elif len(exchanges) == 2:
+            save_by_rename(main, "yours\n" + main.read_text())
+
+    append("rice", operation="turn 7", step=step)
+    assert note_read("ana", MAIN).text == b"yours\n- tea\n- rice\n"
+    assert not append("rice", operation="turn 7")[1]
+    append("plums")
+    assert text_of(NoteVersion.objects.order_by("number").last()) == main.read_bytes()
+    save_by_rename(main, "mine\n- tea\n")
+    assert note_read("ana", MAIN).text == b"mine\n- tea\n- rice\n- plums\n"
+
+
 @pytest.mark.parametrize("is_saved_again", [False, True])
 @pytest.mark.parametrize("step", dict.fromkeys((*WRITE_STEPS, *REPLACE_STEPS)))
 def test_adding_again_that_is_cut_off_is_finished(main, monkeypatch, step, is_saved_again):
