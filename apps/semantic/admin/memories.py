@@ -44,6 +44,7 @@ from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.semantic import services
 from apps.semantic.admin.search import RELEVANCE, search_memories
 from apps.semantic.domain.confidence import DecayPolicy
+from apps.semantic.memories.managers import manager_exists
 from apps.semantic.models import Conflict, Memory, MemoryRevision, MemoryStatus, half_lives
 
 STATUS_COLOURS = {
@@ -135,11 +136,14 @@ class MemoryAdmin(ReadOnly, ModelAdmin):
         ("Whose", {"fields": [("user_id", "household_id", "persona_id"), ("session_id", "sessions")]}),
         ("Time", {"fields": [("happened", "saved"), ("changed", "reinforced")]}),
         ("Tags", {"fields": [("agent", "personality"), ("project", "type"), ("source", "is_global"), "keyword_list"]}),
-        ("More", {"fields": ["uuid", "importance", "superseded", "decisions", "metadata_json", "vectors", "hash"]}),
+        ("More", {"fields": [
+            "uuid", "importance", "superseded", "manager", "decisions", "metadata_json", "vectors", "hash",
+        ]}),
     ]  # fmt: skip
     readonly_fields = [
         "full_content", "state_label", "confidence_explained", "full_context", "happened", "saved", "changed",
-        "reinforced", "keyword_list", "sessions", "superseded", "decisions", "metadata_json", "vectors", "hash",
+        "reinforced", "keyword_list", "sessions", "superseded", "manager", "decisions", "metadata_json", "vectors",
+        "hash",
     ]  # fmt: skip
 
     # Columns
@@ -176,6 +180,7 @@ class MemoryAdmin(ReadOnly, ModelAdmin):
     reinforced = moment_column("last_reinforced_at", "Reinforced at")
     keyword_list = column("Keywords", lambda memory: ", ".join(memory.keywords) or NOTHING)
     sessions = column("Further sessions", lambda memory: ", ".join(memory.further_sessions) or NOTHING)
+    manager = column("Kept up to date by", lambda memory: memory.managed_by or NOTHING)
     superseded = link_column("superseded_by", "Superseded by", "admin:semantic_memory_change")
     metadata_json = json_column("metadata", "Metadata")
     hash = column("Content hash", lambda memory: monospace(memory.content_hash))
@@ -240,9 +245,11 @@ class MemoryAdmin(ReadOnly, ModelAdmin):
         return apply_on_page(self, request, object_id, services.memory_restore, noun=NOUN, done="restored")
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> list[Any]:
-        """Return restore for a deleted memory, and delete for every other."""
+        """Return restore for a deleted memory, and delete for every other; nothing for one that is kept up to date."""
         memory = self.get_object(request, str(object_id))
         is_deleted = memory is not None and memory.status == MemoryStatus.DELETED
+        if memory is not None and memory.managed_by and (is_deleted or manager_exists(memory.managed_by)):
+            return []
         path = "restore_this" if is_deleted else "soft_delete_this"
         return [action for action in super().get_actions_detail(request, object_id) if action.path == path]
 

@@ -12,6 +12,8 @@ from apps.events.models import Event
 from apps.semantic.models import Memory
 from apps.semantic.services import memory_delete
 from tests.integration.admin.pages import address, run, text_of
+from tests.integration.semantic.managed_support import MANAGER, change, write
+from tests.integration.semantic.managed_support import manager as manager
 
 pytestmark = pytest.mark.django_db
 
@@ -162,6 +164,25 @@ def test_a_page_offers_what_fits(operator: Client, remember: Remember) -> None:
     assert restore not in text_of(operator, page)
     delete(memory)
     assert restore in text_of(operator, page)
+
+
+@pytest.mark.usefixtures("manager")
+def test_a_managed_memory_is_shown_and_not_changed(operator: Client) -> None:
+    [uuid] = write(change("[ADR] Indent with tabs (accepted)"))
+    memory = Memory.objects.get(uuid=uuid)
+    page = text_of(operator, address(Memory, "change", memory.pk))
+    assert MANAGER in page
+    assert address(Memory, "soft_delete_this", memory.pk) not in page
+    operator.post(address(Memory, "soft_delete_this", memory.pk), {"_form_submitted": "True"})
+    response = run(operator, "soft_delete", [memory], confirmed="yes")
+    assert "change the item where it is kept" in response.content.decode()
+    memory.refresh_from_db()
+    assert memory.status == "active"
+    write(deletes={uuid: "removed"})
+    assert address(Memory, "restore_this", memory.pk) not in text_of(operator, address(Memory, "change", memory.pk))
+    run(operator, "restore", [memory])
+    memory.refresh_from_db()
+    assert memory.status == "deleted"
 
 
 @pytest.mark.parametrize("action", ["soft_delete_this", "restore_this"])
