@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self
+from uuid import UUID
 
 from django.db import models
 
@@ -26,6 +27,13 @@ class SourceQuerySet(ScopedQuerySet["KnowledgeSource"]):
         if scope is not None and (scope.household_id is not None or scope.persona_id is not None):
             scope = None
         return super().in_reach(Reach(scope, reach.owners))
+
+    def with_manager(self, manager: str) -> Self:
+        """Return the source that keeps its pointers under this name, if it exists (see `KnowledgeSource.manager`)."""
+        try:
+            return self.filter(uuid=UUID(hex=manager.removeprefix("sync:")))
+        except ValueError:
+            return self.none()
 
 
 class KnowledgeFileQuerySet(models.QuerySet["KnowledgeFile"]):
