@@ -153,6 +153,13 @@ class OneNote(RuleBasedStateMachine):
         if self.file.exists():
             self.opened[editor] = self.file.open("r+b", buffering=0)
 
+    @rule(editor=EDITORS)
+    def read_what_another_one_has_emptied(self, editor):
+        """Read the file in the moment in which another editor has emptied it to write it."""
+        if editor in self.opened:
+            self.opened.pop(editor).close()
+        self.read[editor] = b""
+
     def changed(self, text, *, is_shorter):
         lines = text.splitlines(keepends=True)
         entries = [line for line in lines if line.startswith(b"- ")]
