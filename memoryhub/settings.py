@@ -272,6 +272,7 @@ NOTES_DIR = CONFIG.data_dir / "prompts" / "memory"
 NOTES_INDEX_DIR = CONFIG.data_dir / "notes-index"
 NOTES_LOCKS_DIR = CONFIG.data_dir / "run" / "notes"
 SYNC_DIR = CONFIG.data_dir / "sync"
+SYNC_SECRETS_DIR = CONFIG.data_dir / "sync-secrets"
 
 # --- logs: never the content of a memory ----------------------------------------------------------------
 LOGGING = {

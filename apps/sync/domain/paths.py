@@ -17,11 +17,17 @@ PATH_TOO_LONG = "path_too_long"
 # By these a name can be shown as another one.
 _REORDERING = frozenset("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u2028\u2029")
 
+# Nearly all paths are of these characters, and none of their names is empty or only dots.
+_PLAIN = re.compile(rb"[ -\[\]-~]+")
+_NO_NAME = re.compile(rb"(?:\A|/)\.{0,2}(?:/|\Z)")
+
 Match = Callable[[str], bool]
 
 
 def path_problem(raw: bytes) -> tuple[str, str] | None:
     """Return the code and the reason for which a path is refused, or None. Paths are relative, with slashes."""
+    if len(raw) <= MAX_PATH_CHARS and _PLAIN.fullmatch(raw) and not _NO_NAME.search(raw):
+        return None
     try:
         path = raw.decode()
     except UnicodeDecodeError:
@@ -48,7 +54,8 @@ def shown_path(raw: bytes) -> str:
 
 def is_skipped(name: bytes) -> bool:
     """Return whether a file or folder of this name is not part of any source: hidden ones, and installed packages."""
-    return (name.startswith(b".") and name not in {b".", b".."}) or name in SKIPPED_FOLDERS
+    is_hidden = name.startswith(b".") and name not in {b".", b".."} and b"/" not in name
+    return is_hidden or name in SKIPPED_FOLDERS
 
 
 @dataclass(frozen=True)
@@ -62,12 +69,12 @@ class Wanted:
     folder: str = ""
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
-    _include: tuple[Match, ...] = field(init=False, repr=False, compare=False)
-    _exclude: tuple[Match, ...] = field(init=False, repr=False, compare=False)
+    _included: Match = field(init=False, repr=False, compare=False)
+    _excluded: Match = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_include", tuple(map(compile_pattern, self.include or DEFAULT_PATTERNS)))
-        object.__setattr__(self, "_exclude", tuple(map(compile_pattern, self.exclude)))
+        object.__setattr__(self, "_included", compile_patterns(self.include or DEFAULT_PATTERNS))
+        object.__setattr__(self, "_excluded", compile_patterns(self.exclude))
 
     @property
     def folders(self) -> tuple[str, ...]:
@@ -76,20 +83,30 @@ class Wanted:
 
     def has(self, path: str) -> bool:
         """Return whether a path below the folder is wanted."""
-        return any(matches(path) for matches in self._include) and not any(matches(path) for matches in self._exclude)
+        return self._included(path) and not self._excluded(path)
 
 
-def compile_pattern(pattern: str) -> Match:
-    """Return a function that says whether a path matches. Its time is bounded by pattern times path."""
-    parts = [part for part in pattern.split("/") if part]
-    if parts and pattern.endswith("/"):
-        parts.append("**")
-    if len(parts) == 2 and parts[0] == "**" != parts[1]:
-        # Nearly all patterns are of this form.
-        matches = re.compile(fnmatch.translate(parts[1])).match
-        return lambda path: matches(path.rpartition("/")[2]) is not None
-    names = [None if part == "**" else re.compile(fnmatch.translate(part)) for part in parts]
-    return lambda path: _matches(names, path.split("/"))
+def compile_patterns(patterns: Sequence[str]) -> Match:
+    """Return a function that says whether a path matches one of them. Its time is bounded by pattern times path."""
+    names, paths = [], []
+    for pattern in patterns:
+        parts = [part for part in pattern.split("/") if part]
+        if parts and pattern.endswith("/"):
+            parts.append("**")
+        if len(parts) == 2 and parts[0] == "**" != parts[1]:
+            # Nearly all patterns are of this form, which needs no more than the name.
+            names.append(re.compile(fnmatch.translate(parts[1])).match)
+        else:
+            paths.append([None if part == "**" else re.compile(fnmatch.translate(part)) for part in parts])
+
+    def matches(path: str) -> bool:
+        name = path[path.rfind("/") + 1 :]
+        for match in names:
+            if match(name):
+                return True
+        return bool(paths) and any(_matches(parts, path.split("/")) for parts in paths)
+
+    return matches
 
 
 def _matches(parts: Sequence[re.Pattern[str] | None], names: Sequence[str]) -> bool:

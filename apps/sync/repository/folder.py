@@ -11,6 +11,7 @@ import os
 import stat
 import time
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 
 from django.conf import settings
@@ -39,6 +40,10 @@ _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 # A file that was changed shortly before it was read may change again without another time.
 _SETTLED_NS = 2_000_000_000
 _ENTRIES_PER_FILE = 20
+_MAX_ENTERED_BYTES = 4 * MAX_PATH_CHARS
+
+Rows = list[FileEntry | RefusedFile | None]
+Folders = list[bytes]
 
 
 class FolderReader:
@@ -126,6 +131,10 @@ class FolderReader:
             raise CommitGoneError("The folder has changed, and has no history.")
         return self._manifest
 
+    @property
+    def _prefix(self) -> bytes:
+        return "".join(f"{name}/" for name in self.wanted.folders).encode()
+
     def _open_root(self) -> int:
         if self._root is None:
             path = local_path(parse_location(self.source.location, kind="folder"))
@@ -141,37 +150,47 @@ class FolderReader:
         return self._root
 
     def _scan(self) -> dict[str, FileEntry | RefusedFile]:
+        """Return all files. Raises KnowledgeUnavailableError, also when a folder vanishes or there are too many."""
         known = _Known(self.source)
         found: dict[str, FileEntry | RefusedFile] = {}
         deadline = time.monotonic() + self.limits.fetch_seconds
-        prefix = "".join(f"{name}/" for name in self.wanted.folders).encode()
         examined, waiting = 0, [b""]
         while waiting:
-            below = waiting.pop()
-            with self._folder(below) as folder:
-                rows = sorted(os.scandir(folder), key=lambda row: row.name)
-                examined += len(rows)
-                if examined > self.limits.files * _ENTRIES_PER_FILE or time.monotonic() > deadline:
-                    raise too_many_files(self.limits.files)
-                for row in rows:
-                    name = os.fsencode(row.name)
-                    if is_skipped(name):
-                        continue
-                    path = below + name
-                    if row.is_dir(follow_symlinks=False) and len(path) <= 4 * MAX_PATH_CHARS:
-                        waiting.append(path + b"/")
-                        continue
-                    entry = self._entry(folder, prefix + path, row, known)
-                    if entry is not None:
-                        found[entry.path] = entry
-                        if len(found) > self.limits.files:
-                            raise too_many_files(self.limits.files)
+            try:
+                rows, folders = self._scan_folder(waiting.pop(), known)
+            except OSError as error:
+                raise _unreadable_folder(error) from error
+            waiting += folders
+            examined += len(rows) + len(folders) + 1
+            found.update((entry.path, entry) for entry in rows if entry is not None)
+            if len(found) > self.limits.files or examined > self.limits.files * _ENTRIES_PER_FILE:
+                raise too_many_files(self.limits.files)
+            if time.monotonic() > deadline:
+                raise KnowledgeUnavailableError(
+                    f"The folder could not be read within {self.limits.fetch_seconds:g} seconds "
+                    "(MEMORYHUB_SYNC_FETCH_SECONDS)."
+                )
         known.store(found)
         return found
 
+    def _scan_folder(self, below: bytes, known: "_Known") -> tuple[Rows, Folders]:
+        """Return the files and the folders in one folder; None for what is not wanted. Raises OSError."""
+        entries: Rows = []
+        folders = []
+        with self._folder(below) as folder:
+            for row in islice(os.scandir(folder), self.limits.files * _ENTRIES_PER_FILE + 1):
+                name = os.fsencode(row.name)
+                if is_skipped(name):
+                    entries.append(None)
+                elif row.is_dir(follow_symlinks=False) and len(below + name) <= _MAX_ENTERED_BYTES:
+                    folders.append(below + name + b"/")
+                else:
+                    entries.append(self._entry(folder, self._prefix + below + name, row, known))
+        return entries, folders
+
     @contextlib.contextmanager
     def _folder(self, below: bytes) -> Iterator[int]:
-        """Open a folder below the root, name by name. Raises KnowledgeUnavailableError."""
+        """Open a folder below the root, name by name. Raises OSError, KnowledgeUnavailableError for the root."""
         folder = os.dup(self._open_root())
         try:
             for name in below.split(b"/"):
@@ -180,8 +199,6 @@ class FolderReader:
                     os.close(folder)
                     folder = inner
             yield folder
-        except OSError as error:
-            raise _unreadable_folder(error) from error
         finally:
             os.close(folder)
 
@@ -215,8 +232,7 @@ class FolderReader:
         return FileEntry(path, blob, len(data))
 
     def _read_file(self, path: str) -> tuple[bytes, os.stat_result]:
-        below = path.encode()[len("".join(f"{name}/" for name in self.wanted.folders).encode()) :]
-        head, _, name = below.rpartition(b"/")
+        head, _, name = path.encode().removeprefix(self._prefix).rpartition(b"/")
         with self._folder(head) as folder:
             return _read(folder, name, self.limits.file_bytes)
 

@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import IO
 
 import pygit2
 from pygit2.enums import SortMode
@@ -21,14 +22,17 @@ from apps.sync.repository.entries import (
     LoggedCommit,
     Touched,
 )
+from apps.sync.repository.fetch_process import FETCHED
 from apps.sync.repository.library import GIT_ERRORS, open_local
 from apps.sync.repository.local import LocalCopy, too_large
 from apps.sync.repository.locations import Location, Transport, local_path, parse_location
 from apps.sync.repository.mirror import Mirror, advance, head_of, join_packs, write_left_out
+from apps.sync.repository.remote import RemoteFetch
 from apps.sync.repository.source import ReadLimits, SourceSettings
-from apps.sync.repository.trees import LINK, SUBMODULE, TreeEntry, Trees, read_blob, root_of
+from apps.sync.repository.trees import LINK, MAX_ENTERED_BYTES, SUBMODULE, TreeEntry, Trees, read_blob, root_of
 
 MAX_SUBJECT_CHARS = 200
+NO_BRANCH = "The repository has no such branch: check its name."
 # So many commits are examined at most for the log of a file.
 MAX_LOG_COMMITS = 5_000
 
@@ -61,11 +65,11 @@ class GitReader:
         """Fetch, and return the commit of the branch. Raises KnowledgeUnavailableError."""
         self.close()
         location = parse_location(self.source.location, kind=self.source.kind)
-        with self.mirror.lock(self.limits.fetch_seconds):
+        with self.mirror.lock(self.limits.fetch_seconds) as lock:
             if location.transport == Transport.LOCAL:
                 self._fetch_local(location)
             else:
-                raise KnowledgeUnavailableError("Repositories on other machines cannot be read yet.")
+                self._fetch_remote(location, lock)
         head = head_of(self.repository)
         if head is None:
             raise KnowledgeUnavailableError("The copy of the repository has no commit: start a full sync.")
@@ -170,6 +174,22 @@ class GitReader:
                 (Path(made.path) / "shallow").write_bytes(history)
             self._copy(origin, made, commit, {})
 
+    def _fetch_remote(self, location: Location, lock: IO[str]) -> None:
+        branch = self.source.branch
+        if branch and not is_branch(branch):
+            raise KnowledgeUnavailableError(NO_BRANCH)
+        reference = f"refs/heads/{branch}" if branch else "HEAD"
+        fetch = RemoteFetch(location, reference, self.source.credentials, self.limits)
+        identity = hashlib.sha256(location.url.encode()).hexdigest()
+        mirror = self.mirror.usable(identity)
+        if mirror is not None:
+            fetch.into(self.mirror.path, lock)
+            take_fetched(mirror)
+            return
+        with self.mirror.replacing(identity) as made:
+            fetch.into(Path(made.path), lock)
+            take_fetched(made)
+
     def _copy(
         self, origin: pygit2.Repository, mirror: pygit2.Repository, commit: pygit2.Oid, left_out: dict[str, RefusedFile]
     ) -> None:
@@ -177,9 +197,7 @@ class GitReader:
         copy.copy(commit)
         if copy.left_out != left_out:
             write_left_out(mirror, copy.left_out)
-        advance(mirror, commit)
-        join_packs(mirror)
-        mirror.free()
+        finish(mirror, commit)
 
     def _identity(self, *parts: str) -> str:
         text = "\0".join((*parts, "/".join(self.wanted.folders), str(self.limits.file_bytes)))
@@ -215,11 +233,13 @@ class GitReader:
 
     def _entry(self, path: bytes, entry: TreeEntry | None) -> FileEntry | RefusedFile | None:
         """Return a file as it is reported; None for what the source does not want."""
-        if entry is None or entry.is_tree or entry.mode == SUBMODULE or not self._is_wanted(path):
+        if entry is None or entry.mode == SUBMODULE or (entry.is_tree and len(path) <= MAX_ENTERED_BYTES):
             return None
-        shown = shown_path(path)
         if problem := path_problem(path):
-            return RefusedFile(shown, *problem)
+            return RefusedFile(shown_path(path), *problem)
+        shown = path.decode()
+        if not self.wanted.has(shown):
+            return None
         if entry.mode == LINK:
             return RefusedFile(shown, SYMLINK, "It is a symbolic link; only files are read.")
         if not entry.mode.startswith(b"100"):
@@ -252,16 +272,36 @@ class GitReader:
             raise too_many_files(self.limits.files)
 
 
+def finish(mirror: pygit2.Repository, commit: pygit2.Oid) -> None:
+    """Note what was fetched, and close the copy."""
+    advance(mirror, commit)
+    join_packs(mirror)
+    mirror.free()
+
+
+def take_fetched(mirror: pygit2.Repository) -> None:
+    """Note the commit that another process has fetched. Raises KnowledgeUnavailableError."""
+    try:
+        commit = mirror.references[FETCHED].peel(pygit2.Commit)
+    except GIT_ERRORS as error:
+        raise KnowledgeUnavailableError("The server has sent no commit for the branch.") from error
+    finish(mirror, commit.id)
+
+
+def is_branch(name: str) -> bool:
+    """Return whether git allows this name."""
+    return "\0" not in name and pygit2.reference_is_valid_name(f"refs/heads/{name}")
+
+
 def find_commit(repository: pygit2.Repository, branch: str) -> pygit2.Oid:
     """Return the commit of a branch, or of what is checked out. Raises KnowledgeUnavailableError."""
     name = f"refs/heads/{branch}" if branch else "HEAD"
+    if branch and not is_branch(branch):
+        raise KnowledgeUnavailableError(NO_BRANCH)
     try:
-        found = repository.references[name].peel(pygit2.Commit)
-    except (*GIT_ERRORS, pygit2.InvalidSpecError) as error:
-        raise KnowledgeUnavailableError(
-            "The repository has no such branch: check its name." if branch else "The repository has no commit yet."
-        ) from error
-    return found.id
+        return repository.references[name].peel(pygit2.Commit).id
+    except GIT_ERRORS as error:
+        raise KnowledgeUnavailableError(NO_BRANCH if branch else "The repository has no commit yet.") from error
 
 
 def logged(commit: pygit2.Commit) -> LoggedCommit:

@@ -79,9 +79,7 @@ def _object_folders(objects: Path) -> Iterator[Path]:
 
 def make_bare(path: Path) -> pygit2.Repository:
     """Create an empty repository without templates."""
-    repository = pygit2.init_repository(str(path), bare=True)
-    repository.config["http.followRedirects"] = "false"
-    return repository
+    return pygit2.init_repository(str(path), bare=True)
 
 
 def read_object(repository: pygit2.Repository, oid: pygit2.Oid, *, max_bytes: int) -> tuple[ObjectType, bytes]:

@@ -102,10 +102,10 @@ class LocalCopy:
             self._add_other(tree)
             if name is None:
                 break
-            inner = self._trees.read(tree).get(name)
+            inner = self._trees.find(tree, name)
             if inner is None or not inner.is_tree:
                 return
-            before = self._trees.read(former).get(name) if former else None
+            before = self._trees.find(former, name) if former else None
             tree, former = inner.id, before.id if before and before.is_tree else None
             prefix += name + b"/"
         for path, entry in self._trees.changes(former, tree, prefix):
@@ -122,7 +122,7 @@ class LocalCopy:
         oid = pygit2.Oid(raw=tree)
         if oid not in self._others and oid not in self.mirror:
             self._others[oid] = None
-            self._count(self.origin.odb.read_header(oid)[1])
+            self._count(self._trees.size(oid))
 
     def _add_file(self, oid: pygit2.Oid) -> None:
         if oid in self._files or str(oid) in self.left_out or oid in self.mirror:

@@ -17,6 +17,7 @@ from django.conf import settings
 from apps.sync.domain.errors import KnowledgeUnavailableError
 from apps.sync.domain.knowledge import RefusedFile
 from apps.sync.repository.library import GIT_ERRORS, make_bare
+from apps.sync.repository.trees import root_of
 
 HEAD = "refs/memoryhub/head"
 SYNCED = "refs/synced/"
@@ -81,8 +82,8 @@ class Mirror:
             if (self.path / IDENTITY).read_text() != identity or self.reports_damage():
                 return None
             head = head_of(repository)
-            if head is not None and not isinstance(repository[head].peel(pygit2.Tree), pygit2.Tree):
-                return None
+            if head is not None:
+                repository.odb.read(pygit2.Oid(raw=root_of(repository, head)))
         except GIT_ERRORS:
             return None
         return repository
@@ -95,11 +96,13 @@ class Mirror:
         (aside / IDENTITY).write_text(identity)
         if self.reports_damage():
             (aside / DAMAGED).write_text(f"{(self.path / DAMAGED).read_text()}made again\n")
-        yield repository
-        if self.path.exists():
-            self.path.rename(f"{aside}".replace(".new-", ".old-"))
-        aside.rename(self.path)
-        self._clear()
+        try:
+            yield repository
+            if self.path.exists():
+                self.path.rename(f"{aside}".replace(".new-", ".old-"))
+            aside.rename(self.path)
+        finally:
+            self._clear()
 
     def report_damage(self, oid: str) -> bool:
         """Note that an object of the copy cannot be read; return whether a new copy can be expected to have it."""

@@ -22,6 +22,8 @@ SUBMODULE = b"160000"
 MAX_TREE_BYTES = 64_000_000
 # For each file that a source may have, so many entries of trees are examined.
 ENTRIES_PER_FILE = 20
+# A folder of a longer path is not entered: no file in it could be stored.
+MAX_ENTERED_BYTES = 4 * MAX_PATH_CHARS
 _CACHED_TREES = 8
 _ENTRY = re.compile(rb"([0-7]{1,6}) ([^\0]*)\0(.{20})", re.DOTALL)
 
@@ -44,6 +46,10 @@ class TreeEntry(NamedTuple):
         return pygit2.Oid(raw=self.id)
 
 
+# A `TreeEntry` that is not made yet: most rows are only compared.
+Row = tuple[bytes, bytes, bytes]
+
+
 class Trees:
     """Reads the trees of one repository, and counts what it has examined."""
 
@@ -52,14 +58,14 @@ class Trees:
         self._odb = repository.odb
         self._entries = max_files * ENTRIES_PER_FILE
         self._left = self._entries
-        self._cache: OrderedDict[bytes, dict[bytes, TreeEntry]] = OrderedDict()
+        self._cache: OrderedDict[bytes, dict[bytes, Row]] = OrderedDict()
 
     def begin(self) -> None:
         """Begin to count the entries of one commit."""
         self._left = self._entries
 
-    def read(self, tree: bytes) -> dict[bytes, TreeEntry]:
-        """Return the entries of a tree by name. Raises KnowledgeUnavailableError when it is damaged."""
+    def read(self, tree: bytes) -> dict[bytes, Row]:
+        """Return the rows of a tree by name. Raises KnowledgeUnavailableError when it is damaged."""
         if tree in self._cache:
             self._cache.move_to_end(tree)
         else:
@@ -67,6 +73,13 @@ class Trees:
             if len(self._cache) > _CACHED_TREES:
                 self._cache.popitem(last=False)
         return self._cache[tree]
+
+    def size(self, tree: pygit2.Oid) -> int:
+        """Return the length of a tree in bytes. Raises KnowledgeUnavailableError when it is not there."""
+        try:
+            return self._odb.read_header(tree)[1]
+        except GIT_ERRORS as error:
+            raise damaged_tree(tree) from error
 
     def changes(
         self, old: bytes | None, new: bytes | None, prefix: bytes = b""
@@ -83,12 +96,12 @@ class Trees:
             after = self.read(new_tree) if new_tree else {}
             changed = after.items() - before.items() if before else after.items()
             self._spend(len(changed) + len(before.keys() - after.keys()))
-            for name, now in changed:
+            for name, row in changed:
                 if is_skipped(name):
                     continue
-                was = before.get(name)
+                now = TreeEntry(*row)
                 yield path + name, now
-                trees = (_entered(path, was), _entered(path, now))
+                trees = (_entered(path, before.get(name)), _entered(path, now))
                 if any(trees):
                     waiting.append((path + name + b"/", *trees))
             for name in before.keys() - after.keys():
@@ -104,23 +117,23 @@ class Trees:
         for name in path.split(b"/") if path else ():
             if found is None or not found.is_tree:
                 return None
-            found = self.read(found.id).get(name)
+            row = self.read(found.id).get(name)
+            found = TreeEntry(*row) if row else None
         return found
 
-    def _parse(self, oid: pygit2.Oid) -> dict[bytes, TreeEntry]:
+    def _parse(self, oid: pygit2.Oid) -> dict[bytes, Row]:
         try:
             kind, size = self._odb.read_header(oid)
             if kind != ObjectType.TREE or size > MAX_TREE_BYTES:
                 raise ValueError("no usable tree")
             _, data = self._odb.read(oid)
-            rows = [TreeEntry(*row) for row in _ENTRY.findall(data)]
-            if sum(len(row.mode) + len(row.name) for row in rows) + 22 * len(rows) != len(data):
+            rows: list[Row] = _ENTRY.findall(data)
+            rest = b"".join([mode for mode, _, _ in rows]), b"".join([name for _, name, _ in rows])
+            if len(rest[0]) + len(rest[1]) + 22 * len(rows) != len(data):
                 raise ValueError("no rows of a tree")
         except GIT_ERRORS as error:
-            raise KnowledgeUnavailableError(
-                f"The tree {oid} of the repository is missing or damaged: repair the repository (git fsck)."
-            ) from error
-        return {row.name: row for row in rows}
+            raise damaged_tree(oid) from error
+        return {row[1]: row for row in rows}
 
     def _spend(self, entries: int) -> None:
         self._left -= entries
@@ -129,6 +142,13 @@ class Trees:
                 "The repository has more files than MEMORYHUB_SYNC_MAX_FILES allows to examine: name the folder that "
                 "holds the knowledge, or raise the limit."
             )
+
+
+def damaged_tree(oid: pygit2.Oid) -> KnowledgeUnavailableError:
+    """Return the error for a tree that cannot be read: the files below it would seem to be gone."""
+    return KnowledgeUnavailableError(
+        f"The tree {oid} of the repository is missing or damaged: repair the repository (git fsck)."
+    )
 
 
 def root_of(repository: pygit2.Repository, commit: pygit2.Oid) -> bytes:
@@ -147,8 +167,9 @@ def read_blob(repository: pygit2.Repository, oid: pygit2.Oid, *, max_bytes: int)
     return repository.odb.read(oid)[1]
 
 
-def _entered(path: bytes, entry: TreeEntry | None) -> bytes | None:
-    """Return the tree of a folder that is entered, whatever its depth as long as its path could be stored."""
-    if entry is None or not entry.is_tree or len(path) + len(entry.name) > 4 * MAX_PATH_CHARS:
+def _entered(path: bytes, row: Row | None) -> bytes | None:
+    """Return the tree of a folder that is entered."""
+    if row is None or row[0] != TREE:
         return None
-    return entry.id
+    entry = TreeEntry(*row)
+    return entry.id if entry.is_tree and len(path) + len(entry.name) <= MAX_ENTERED_BYTES else None

@@ -1,12 +1,15 @@
 """A git repository on this machine: what is listed, what has changed, and what stays readable."""
 
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from pytest_django import Settings
 
 from apps.core.domain.errors import NotFoundError
 from apps.sync.domain.errors import CommitGoneError, KnowledgeUnavailableError
+from apps.sync.repository import mirror
 from apps.sync.repository.reader import open_reader
 from tests.unit.sync.repository.repositories import Origin, files_at, source_of, text_of
 
@@ -21,10 +24,10 @@ def test_the_files_of_a_commit_are_listed_and_read(origin: Origin) -> None:
 
 
 def test_folder_and_patterns_choose_files(origin: Origin) -> None:
-    commit = origin.commit({"docs/a.md": "a", "docs/old/b.md": "b", "docs/c.adoc": "c", "d.md": "d"})
-    source = source_of(origin.path, folder="docs", include=("**/*.md", "docs/*.adoc"), exclude=("**/old/**",))
+    commit = origin.commit({"texts/a.md": "a", "texts/old/b.md": "b", "texts/c.adoc": "c", "d.md": "d"})
+    source = source_of(origin.path, folder="texts", include=("**/*.md", "texts/*.adoc"), exclude=("**/old/**",))
     with open_reader(source) as reader:
-        assert files_at(reader, reader.head()) == {"docs/a.md": "ok", "docs/c.adoc": "ok"}
+        assert files_at(reader, reader.head()) == {"texts/a.md": "ok", "texts/c.adoc": "ok"}
         assert reader.entries(commit, ["d.md"]) == {"d.md": None}
 
 
@@ -115,3 +118,61 @@ def test_another_location_makes_a_new_copy(origin: Origin, root: Path) -> None:
         assert reader.head() == commit
         with pytest.raises(NotFoundError):
             reader.read_at("a.md", first)
+
+
+def test_a_repository_with_a_working_tree_and_a_short_history(root: Path) -> None:
+    """Such as a clone with --depth 1: what was committed is read, and not what is only in the working tree."""
+    origin = Origin(root / "work" / ".git")
+    first = origin.commit({"a.md": "a"})
+    second = origin.commit({"a.md": "b"})
+    (root / "work" / ".git" / "shallow").write_text(f"{second}\n")
+    commit = Path(root / "work" / ".git" / "objects" / first[:2] / first[2:])
+    commit.unlink()
+    (root / "work" / "b.md").write_text("not committed")
+    with open_reader(source_of(root / "work")) as reader:
+        assert reader.head() == second
+        assert files_at(reader, second) == {"a.md": "ok"}
+        assert len(reader.log("a.md")) == 1
+        third = origin.commit({"c.md": "c"})
+        assert reader.head() == third
+        assert reader.touched(second, third).paths == {"c.md"}
+
+
+def test_readers_in_several_threads_share_one_copy(origin: Origin, settings: Settings) -> None:
+    commit = origin.commit({f"{number}.md": "x" for number in range(50)})
+    source = source_of(origin.path)
+
+    def fetch(_: int) -> str:
+        with open_reader(source) as reader:
+            return reader.head()
+
+    with ThreadPoolExecutor(4) as threads:
+        assert set(threads.map(fetch, range(8))) == {commit}
+    assert len(list(Path(settings.SYNC_DIR).glob("*/objects/pack/*.pack"))) == 1
+
+
+def test_many_packs_become_one(origin: Origin, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mirror, "MAX_PACKS", 5)
+    source = source_of(origin.path)
+    commits = []
+    with open_reader(source) as reader:
+        for number in range(8):
+            origin.commit({"a.md": f"{number}"})
+            commits.append(reader.head())
+        packs = len(list(Path(settings.SYNC_DIR).glob("*/objects/pack/*.pack")))
+        assert packs <= 5
+        assert [reader.read_at("a.md", commit) for commit in commits] == [b"%d" % number for number in range(8)]
+    assert not list(Path(settings.SYNC_DIR).glob("*/objects/join-*"))
+
+
+def test_only_the_last_rewritten_histories_are_kept(origin: Origin, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mirror, "MAX_SYNCED", 2)
+    base = origin.commit({"a.md": "a"})
+    source = source_of(origin.path)
+    with open_reader(source) as reader:
+        for number in range(5):
+            origin.reset(base)
+            origin.commit({"a.md": f"{number}"})
+            reader.head()
+        references = [name for name in reader.repository.references if name.startswith(mirror.SYNCED)]  # type: ignore[attr-defined]
+    assert sorted(references) == ["refs/synced/3", "refs/synced/4"]
