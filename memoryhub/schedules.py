@@ -7,5 +7,6 @@ from apps.llm.schedules import SCHEDULES as LLM
 from apps.notes.schedules import SCHEDULES as NOTES
 from apps.people.schedules import SCHEDULES as PEOPLE
 from apps.semantic.schedules import SCHEDULES as SEMANTIC
+from apps.sync.schedules import SCHEDULES as SYNC
 
-SCHEDULES: tuple[ScheduleSpec, ...] = (*EVENTS, *LLM, *EPISODIC, *SEMANTIC, *NOTES, *PEOPLE)
+SCHEDULES: tuple[ScheduleSpec, ...] = (*EVENTS, *LLM, *EPISODIC, *SEMANTIC, *NOTES, *SYNC, *PEOPLE)

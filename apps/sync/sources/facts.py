@@ -1,13 +1,11 @@
 """What decides whether a source is due."""
 
 from apps.sync.domain.triggers import TriggerFacts
-from apps.sync.models import KnowledgeSource, SyncRunState, SyncState
+from apps.sync.models import KnowledgeSource, SyncState
 
 
 def trigger_facts(source: KnowledgeSource, state: SyncState) -> TriggerFacts:
     """Return what decides about the next sync of a source."""
-    ended = source.runs.exclude(state__in=[SyncRunState.WAITING, SyncRunState.RUNNING])
-    last = ended.order_by("-pk").values_list("state", flat=True).first()
     return TriggerFacts(
         last_sync_at=state.last_sync_at,
         sessions_since_sync=state.sessions_since_sync,
@@ -18,5 +16,5 @@ def trigger_facts(source: KnowledgeSource, state: SyncState) -> TriggerFacts:
         paused=source.paused,
         retries=state.retries,
         next_try_at=state.next_try_at,
-        has_more=last == SyncRunState.LIMITED,
+        has_more=state.remaining > 0,
     )

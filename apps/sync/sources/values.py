@@ -60,7 +60,7 @@ def check_folder(name: str, value: Any) -> str:
     """Return a folder inside the source, with slashes, without one at either end."""
     text = str(text_check(MAX_PATH_CHARS)(name, value)).strip("/")
     if text and any(part in {"", ".", ".."} for part in text.split("/")):
-        raise InvalidInputError("Name a folder inside the source, such as docs/adr.", attr=name)
+        raise InvalidInputError("Name a folder inside the source, such as knowledge/adr.", attr=name)
     return text
 
 

@@ -32,6 +32,8 @@ def test_a_second_start_makes_none_of_them_again() -> None:
         "semantic: consolidate",
         "semantic: expire memories",
         "semantic: judge conflicts",
+        "sync: trim runs",
+        "sync: what is due",
         "timeline: maintain",
         "timeline: prune",
     }

@@ -23,14 +23,14 @@ def create(access: Access = OPERATOR, **values: Any) -> KnowledgeSource:
 
 def test_a_source_has_the_values_that_it_was_given() -> None:
     source = create(
-        folder="/docs/adr/",
+        folder="/texts/adr/",
         include=["*.md", "*.md", "adr/**"],
         resolutions={"orphaned_pointer": "manual"},
         daily_at=time(3, 0),
         max_items=50,
     )
     source.refresh_from_db()
-    assert (source.folder, source.include, source.layer) == ("docs/adr", ["*.md", "adr/**"], "team")
+    assert (source.folder, source.include, source.layer) == ("texts/adr", ["*.md", "adr/**"], "team")
     assert (source.resolutions, source.max_items) == ({"orphaned_pointer": "manual"}, 50)
     assert selectors.state_of(OPERATOR, source.uuid).last_sync_at is None
 

@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import cached_property
 
 from apps.sync.domain.readers.text import fold
 
@@ -35,16 +34,16 @@ class Section:
     level: int
     title: str
     lines: list[str] = field(default_factory=list)
-    name: str = field(init=False)
 
-    def __post_init__(self) -> None:
-        """Set the name to compare by: the folded title without number and colon."""
+    @property
+    def name(self) -> str:
+        """Return the title to compare by: folded, without number and colon."""
         title = self.title[:200].strip()
         match = SECTION_NUMBER.match(title)
-        self.name = fold(title[match.end() :] if match else title).strip("*_`#:：.")
+        return fold(title[match.end() :] if match else title).strip("*_`#:：.")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Document:
     """A text in sections. blocks: splits lines; plain: takes the marks out of a piece of text."""
 
@@ -62,18 +61,8 @@ class Document:
 
     def named(self, names: frozenset[str]) -> Section | None:
         """Return the first of the main sections with one of these folded names."""
-        found = [self.by_name[name] for name in names if name in self.by_name]
-        return min(found, key=lambda one: one[0])[1] if found else None
-
-    @cached_property
-    def by_name(self) -> dict[str, tuple[int, Section]]:
-        """Return the main sections by name, each with its position; of several with one name the first."""
         limit = self.main_level
-        found: dict[str, tuple[int, Section]] = {}
-        for position, section in enumerate(self.sections):
-            if section.title and section.level <= limit:
-                found.setdefault(section.name, (position, section))
-        return found
+        return next((one for one in self.sections if one.title and one.level <= limit and one.name in names), None)
 
     def within(self, section: Section) -> Iterator[Section]:
         """Yield a section and the ones below it."""

@@ -1,0 +1,110 @@
+"""What a sync will do about the items of a source: derive, compare and plan (spec 003)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from apps.core.domain.errors import NotFoundError
+from apps.sync.domain.conflicts import choose_resolution, detect_conflicts
+from apps.sync.domain.delta import detect_delta
+from apps.sync.domain.items import derive_items
+from apps.sync.domain.knowledge import KnowledgeItem, RefusedFile
+from apps.sync.domain.plan import make_plan
+from apps.sync.domain.state import ConflictType, Delta, Plan, Resolution, SeenPointer, StoredItem, SyncConflict
+from apps.sync.models import KnowledgeSource, PointerConflict, SyncConflictState
+from apps.sync.runs.manifest import Manifest
+from apps.sync.runs.stored import Stored
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Items as they are and were, and how they differ. decided: conflicts in which the memory is left as it is.
+
+    everything: all items of the source, where the comparison is about one of them.
+    """
+
+    source: KnowledgeSource
+    everything: dict[str, KnowledgeItem]
+    items: dict[str, KnowledgeItem]
+    stored: dict[str, StoredItem]
+    pointers: Sequence[SeenPointer]
+    refused: tuple[RefusedFile, ...]
+    delta: Delta
+    conflicts: tuple[SyncConflict, ...]
+    decided: tuple[SyncConflict, ...]
+
+    def plan(self, limit: int | None = None, resolutions: dict[str, str] | None = None) -> Plan:
+        """Return what a sync will do. limit: items whose pointers are changed. resolutions: by default the source's."""
+        return make_plan(
+            self.delta,
+            self.conflicts,
+            self.source.resolutions if resolutions is None else resolutions,
+            stored=self.stored,
+            pointers=self.pointers,
+            limit=limit,
+            decided=self.decided,
+        )
+
+
+def basis_of(source: KnowledgeSource) -> str:
+    """Return what pointers are written from besides their items."""
+    return f"{source.name}\n{source.project}"
+
+
+def compare(source: KnowledgeSource, manifest: Manifest, stored: Stored) -> Comparison:
+    """Compare the items of a source with what the last sync left and with the pointers as they are."""
+    derived = derive_items(manifest.parsed, basis_of(source))
+    refused = (*manifest.refused, *derived.refused)
+    return make_comparison(source, derived.items, derived.items, stored.items, stored.pointers, refused)
+
+
+def compare_one(comparison: Comparison, item_id: str) -> Comparison:
+    """Return a comparison of one item only. Raises NotFoundError where there is neither an item nor a pointer."""
+    items = {key: item for key, item in comparison.everything.items() if key == item_id}
+    stored = {key: item for key, item in comparison.stored.items() if key == item_id}
+    pointers = [pointer for pointer in comparison.pointers if pointer.item_id == item_id]
+    if not items and not stored and not pointers:
+        raise NotFoundError("There is no such item in this source.")
+    paths = {item.path for item in items.values()}
+    refused = tuple(one for one in comparison.refused if one.path in paths)
+    return make_comparison(comparison.source, comparison.everything, items, stored, pointers, refused)
+
+
+def make_comparison(
+    source: KnowledgeSource,
+    everything: dict[str, KnowledgeItem],
+    items: dict[str, KnowledgeItem],
+    stored: dict[str, StoredItem],
+    pointers: Sequence[SeenPointer],
+    refused: tuple[RefusedFile, ...],
+) -> Comparison:
+    """Return how items differ from what is stored and from pointers."""
+    return Comparison(
+        source=source,
+        everything=everything,
+        items=items,
+        stored=stored,
+        pointers=pointers,
+        refused=refused,
+        delta=detect_delta(stored, items),
+        conflicts=tuple(detect_conflicts(stored, items, pointers)),
+        decided=tuple(decided_conflicts(source)),
+    )
+
+
+def decided_conflicts(source: KnowledgeSource) -> list[SyncConflict]:
+    """Return the conflicts in which a memory was left as it is: by a person, or by what the source still says."""
+    rows = PointerConflict.objects.filter(
+        source=source, state=SyncConflictState.RESOLVED, resolution=Resolution.KEEP_MEMORY
+    )
+    return [
+        conflict_of(row)
+        for row in rows
+        if row.resolved_by or choose_resolution(ConflictType(row.type), source.resolutions) is Resolution.KEEP_MEMORY
+    ]
+
+
+def conflict_of(row: PointerConflict) -> SyncConflict:
+    """Return the conflict that a row keeps."""
+    return SyncConflict(
+        ConflictType(row.type), row.item_id, tuple(row.pointers), Resolution(row.suggested), dict(row.detail)
+    )

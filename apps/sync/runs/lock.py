@@ -1,0 +1,62 @@
+"""One sync of a source at a time, across processes.
+
+The lock is that of a session of the database, so it ends with the process, or with its connection. What was written
+under it is committed only while it is still held: see `require_lock`.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from django.db import connection
+
+from apps.core.domain.errors import ConflictError, UnavailableError
+
+# With the key of a source as second key. Any number that no other pair of advisory locks of this project has.
+SOURCE_LOCKS = 0x6D68_7379
+RUNNING_CODE = "sync_running"
+_IS_HELD = """
+SELECT 1 FROM pg_locks
+WHERE locktype = 'advisory' AND classid = %s AND objid = %s AND objsubid = 2 AND granted
+  AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+"""
+
+
+class LockLostError(UnavailableError):
+    """The connection that held the lock of a source broke: another process may sync it now."""
+
+    code = "lock_lost"
+
+
+@contextmanager
+def source_lock(source: int) -> Iterator[None]:
+    """Hold the lock of a source until the end of the block. Raises ConflictError (`sync_running`); never waits."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_lock(%s, %s)", [SOURCE_LOCKS, source % 2**31])
+        is_ours = bool(cursor.fetchone()[0])
+    if not is_ours:
+        raise ConflictError("This source is being synced: try again when that has ended.", code=RUNNING_CODE)
+    try:
+        yield
+    finally:
+        # A connection that broke has released its locks already.
+        if connection.is_usable():
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT pg_advisory_unlock(%s, %s)", [SOURCE_LOCKS, source % 2**31])
+
+
+def require_lock(source: int) -> None:
+    """Keep the lock of a source until the caller's transaction ends.
+
+    It is granted at once where this session holds it already. Raises LockLostError where another session does.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_xact_lock(%s, %s)", [SOURCE_LOCKS, source % 2**31])
+        if not cursor.fetchone()[0]:
+            raise LockLostError("The connection to the database broke during the sync.")
+
+
+def is_locked(source: int) -> bool:
+    """Return whether a process holds the lock of a source, so that its run is alive."""
+    with connection.cursor() as cursor:
+        cursor.execute(_IS_HELD, [SOURCE_LOCKS, source % 2**31])
+        return cursor.fetchone() is not None

@@ -1,0 +1,157 @@
+"""What became of a run: on its row, in the state, in metrics, logs and hub events (spec 003, observability)."""
+
+import logging
+import traceback
+from datetime import datetime
+
+from django.db import Error, connection, transaction
+
+from apps.core.domain.clock import Clock, utcnow
+from apps.core.domain.errors import MemoryHubError, UnavailableError
+from apps.events.services import emit
+from apps.sync import metrics
+from apps.sync.domain.backoff import next_try
+from apps.sync.events import SyncFailed, SyncFinished
+from apps.sync.models import KnowledgeSource, SyncKind, SyncRun, SyncRunState, SyncState
+
+logger = logging.getLogger(__name__)
+INTERRUPTED = "interrupted"
+ERROR = "error"
+ERROR_DETAIL = "A fault of the hub: its log has the cause."
+INTERRUPTED_DETAIL = "Its process ended before the sync did: nothing of it was kept."
+MAX_DETAIL_CHARS = 1_000
+
+
+def finish_run(run: SyncRun, at: datetime) -> None:
+    """Write a run that has done its work, with its hub event, in the caller's transaction."""
+    run.ended_at, run.step = at, ""
+    run.save()
+    emit(
+        SyncFinished(
+            source_id=run.source.uuid,
+            run_id=run.uuid,
+            user_id=run.source.user_id,
+            at=at,
+            kind=str(run.kind),
+            state=str(run.state),
+            added=run.added,
+            updated=run.updated,
+            deleted=run.deleted,
+            failed=run.failed,
+            remaining=run.remaining,
+            commit=run.to_commit,
+        )
+    )
+
+
+def count_finished(run: SyncRun, conflicts: dict[str, int]) -> None:
+    """Count and log a run that was committed. conflicts: how many of each type it found."""
+    count_ended(run)
+    metrics.ITEMS_ADDED.inc(run.added)
+    metrics.ITEMS_UPDATED.inc(run.updated)
+    metrics.ITEMS_DELETED.inc(run.deleted)
+    for type_, number in conflicts.items():
+        metrics.CONFLICTS.labels(type_).inc(number)
+    if run.state == SyncRunState.PARTIAL:
+        metrics.FAILURES.labels(run.code).inc()
+    logger.info(
+        "sync %s (%s) of source %s is %s at %s: %d added, %d updated, %d deleted, %d unchanged, %d conflicts, "
+        "%d failed, %d remaining",
+        run.uuid,
+        run.kind,
+        run.source.uuid,
+        run.state,
+        run.to_commit[:12],
+        run.added,
+        run.updated,
+        run.deleted,
+        run.unchanged,
+        run.conflicts,
+        run.failed,
+        run.remaining,
+    )
+
+
+def count_ended(run: SyncRun) -> None:
+    """Count a run that has ended, and its time."""
+    metrics.OPERATIONS.labels(str(run.kind), str(run.state)).inc()
+    if run.started_at and run.ended_at:
+        metrics.OPERATION_SECONDS.labels(str(run.kind)).observe((run.ended_at - run.started_at).total_seconds())
+
+
+def fail_run(run: SyncRun, error: BaseException, clock: Clock) -> None:
+    """Record why a run failed; its transaction was rolled back, so that nothing else was changed.
+
+    What may pass is tried again later and later (spec 003, knowledge unavailable).
+    """
+    code, detail = describe(error)
+    logger.log(
+        logging.WARNING if isinstance(error, MemoryHubError) else logging.ERROR,
+        "sync %s (%s) of source %s failed at %s with %s and was rolled back: pointers and state are as before%s",
+        run.uuid,
+        run.kind,
+        run.source.uuid,
+        run.step or "its begin",
+        code,
+        "" if isinstance(error, MemoryHubError) else "\n" + "".join(traceback.format_tb(error.__traceback__)),
+    )
+    metrics.FAILURES.labels(code).inc()
+    run.state, run.code, run.detail, run.ended_at = SyncRunState.FAILED, code, detail, utcnow(clock)
+    count_ended(run)
+    try:
+        if not connection.in_atomic_block and not connection.is_usable():
+            connection.close()
+        record_failure(run, is_retryable=isinstance(error, UnavailableError), now=run.ended_at)
+    except Error as failure:
+        # The next start finds that the run was interrupted.
+        logger.warning("the failure of sync %s could not be recorded: %s", run.uuid, type(failure).__name__)
+
+
+def describe(error: BaseException) -> tuple[str, str]:
+    """Return the code of an error, and what may be shown of it: of unexpected ones only the kind."""
+    if isinstance(error, MemoryHubError):
+        return error.code[:50], error.detail[:MAX_DETAIL_CHARS]
+    return ERROR, f"{ERROR_DETAIL} ({type(error).__name__})"
+
+
+@transaction.atomic
+def record_failure(run: SyncRun, *, is_retryable: bool, now: datetime) -> None:
+    """Write the end of a failed run, and when it is tried again. Of a source that was removed there is nothing left."""
+    rows = SyncRun.objects.filter(pk=run.pk, state=SyncRunState.RUNNING)
+    if not rows.update(state=run.state, code=run.code, detail=run.detail, ended_at=now, fallback=run.fallback):
+        return
+    if is_retryable and run.kind in (SyncKind.FULL, SyncKind.INCREMENTAL):
+        state = SyncState.objects.select_for_update().get(source=run.source)
+        state.retries += 1
+        state.next_try_at = next_try(state.retries, now)
+        state.save(update_fields=["retries", "next_try_at"])
+    emit(
+        SyncFailed(
+            source_id=run.source.uuid,
+            run_id=run.uuid,
+            user_id=run.source.user_id,
+            at=now,
+            kind=str(run.kind),
+            code=run.code,
+            is_retryable=is_retryable,
+        )
+    )
+
+
+def end_interrupted(source: KnowledgeSource, clock: Clock) -> list[SyncRun]:
+    """End the runs of a source whose processes have ended, and return them. The caller holds the lock of the source.
+
+    What they had not committed is gone, so the state is that before them.
+    """
+    ended = []
+    for run in SyncRun.objects.filter(source=source, state=SyncRunState.RUNNING).select_related("source"):
+        run.state, run.code, run.detail = SyncRunState.INTERRUPTED, INTERRUPTED, INTERRUPTED_DETAIL
+        run.ended_at = utcnow(clock)
+        run.save(update_fields=["state", "code", "detail", "ended_at"])
+        logger.warning(
+            "sync %s (%s) of source %s was interrupted at %s and rolled back", run.uuid, run.kind, source.uuid, run.step
+        )
+        metrics.FAILURES.labels(INTERRUPTED).inc()
+        count_ended(run)
+        ended.append(run)
+    return ended

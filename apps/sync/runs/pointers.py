@@ -1,0 +1,79 @@
+"""Pointers as drafts of memories."""
+
+from typing import Any
+from uuid import UUID
+
+from apps.core.domain.scope import Scope
+from apps.semantic.domain.confidence import DecayPolicy
+from apps.semantic.domain.memory import MemoryDraft
+from apps.semantic.selectors import ManagedMemory
+from apps.sync.domain.knowledge import KnowledgeItem
+from apps.sync.domain.pointers import (
+    item_uuid,
+    pointer_content,
+    pointer_importance,
+    pointer_keywords,
+    pointer_metadata,
+)
+from apps.sync.models import KnowledgeSource
+
+MEMORY_SOURCE = "knowledge"
+
+
+def pointer_draft(source: KnowledgeSource, item: KnowledgeItem) -> MemoryDraft:
+    """Return the memory that an item is kept as."""
+    return MemoryDraft(
+        content=pointer_content(item, source.name),
+        scope=Scope(source.user_id),
+        project=source.project,
+        type=item.type.value,
+        decay_policy=DecayPolicy.STABLE,
+        importance=pointer_importance(item),
+        keywords=pointer_keywords(item),
+        source=MEMORY_SOURCE,
+        metadata=pointer_metadata(item, source.name, item_uuid(source.uuid, item.item_id)),
+    )
+
+
+def draft_to_json(draft: MemoryDraft) -> dict[str, Any]:
+    """Return a draft as the change of a run keeps it."""
+    return {
+        "content": draft.content,
+        "metadata": draft.metadata,
+        "type": draft.type,
+        "project": draft.project,
+        "keywords": list(draft.keywords),
+        "importance": draft.importance,
+    }
+
+
+def memory_to_json(memory: ManagedMemory, item: KnowledgeItem | None) -> dict[str, Any]:
+    """Return a memory as the change of a run keeps it. item: that it was written from, where that is known."""
+    return {
+        "content": memory.content,
+        "metadata": dict(memory.metadata),
+        "type": memory.type,
+        "project": memory.project,
+        "keywords": list(pointer_keywords(item)) if item else [],
+        "importance": pointer_importance(item) if item else None,
+    }
+
+
+def draft_from_json(source: KnowledgeSource, data: dict[str, Any]) -> MemoryDraft:
+    """Return the draft of a memory that a change keeps."""
+    return MemoryDraft(
+        content=data["content"],
+        scope=Scope(source.user_id),
+        project=data["project"],
+        type=data["type"],
+        decay_policy=DecayPolicy.STABLE,
+        importance=data["importance"],
+        keywords=tuple(data["keywords"]),
+        source=MEMORY_SOURCE,
+        metadata=data["metadata"],
+    )
+
+
+def pointer_of(row: dict[str, Any]) -> UUID | None:
+    """Return the pointer of the row of an item as a change keeps it."""
+    return UUID(row["pointer"]) if row.get("pointer") else None

@@ -1,0 +1,177 @@
+"""What the last sync of a source left, and whether it is as it was left (spec 003, state corrupted)."""
+
+import hashlib
+import json
+import logging
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from django.db import connection
+
+from apps.semantic.selectors import ManagedMemory, managed_memories
+from apps.sync.domain.as_json import parsed_from_json
+from apps.sync.domain.checksum import state_checksum
+from apps.sync.domain.errors import STATE_CORRUPTED, StateCorruptedError
+from apps.sync.domain.knowledge import ItemStatus, Layer, ParsedFile, RefusedFile
+from apps.sync.domain.state import SeenPointer, StoredItem
+from apps.sync.metrics import FAILURES
+from apps.sync.models import KnowledgeItem, KnowledgeSource, SyncState
+
+logger = logging.getLogger(__name__)
+ITEMS, FILES = "items", "files"
+# Computed by the database, where the rows are: what it says of them is the same when they are read and written.
+_FILES_SQL = """
+SELECT encode(sha256(convert_to(coalesce(string_agg(
+    concat_ws(E'\\t', path, blob, code, detail, md5(parsed::text)), E'\\n' ORDER BY path COLLATE "C"
+), ''), 'UTF8')), 'hex')
+FROM sync_knowledgefile WHERE source_id = %s
+"""
+_READ_FILES_SQL = "SELECT path, blob, parsed::text, code, detail FROM sync_knowledgefile WHERE source_id = %s"
+
+
+@dataclass(frozen=True, slots=True)
+class FileRow:
+    """A file as it was read. parsed: None for one that never could be. code, detail: why it could not be read now."""
+
+    path: str
+    blob: str
+    parsed: ParsedFile | None
+    code: str = ""
+    detail: str = ""
+
+    @property
+    def refused(self) -> RefusedFile | None:
+        """Return why it could not be read as it is now."""
+        return RefusedFile(self.path, self.code, self.detail) if self.code else None
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the text of a stored item is."""
+
+    path: str
+    commit: str
+
+
+@dataclass
+class Stored:
+    """The state of a source with items, files and pointers. damaged: parts that are not as they were left."""
+
+    state: SyncState
+    items: dict[str, StoredItem]
+    places: dict[str, Place]
+    files: dict[str, FileRow]
+    memories: dict[UUID, ManagedMemory]
+    damaged: tuple[str, ...] = ()
+    pointers: list[SeenPointer] = field(default_factory=list)
+
+
+def load_stored(source: KnowledgeSource) -> Stored:
+    """Load what the last sync left. What is damaged is left out, logged, and rebuilt from the pointers."""
+    state, _ = SyncState.objects.get_or_create(source=source)
+    memories = {memory.uuid: memory for memory in managed_memories(source.manager)}
+    damaged = []
+    try:
+        items, places = load_items(source)
+        is_intact = checksum_of(state, items.values()) == state.checksum
+    except ValueError:
+        items, places, is_intact = {}, {}, False
+    if not is_intact:
+        damaged.append(ITEMS)
+    files: dict[str, FileRow] = {}
+    try:
+        if files_checksum(source, state) != state.files_checksum:
+            raise StateCorruptedError("The rows of files do not match their checksum.")
+        files = load_files(source)
+    except (StateCorruptedError, ValueError):
+        damaged.append(FILES)
+    pointers = [seen_pointer(memory) for memory in memories.values()]
+    if ITEMS in damaged:
+        items, places = items_of_pointers(pointers), {}
+    stored = Stored(state, items, places, files, memories, tuple(damaged), pointers)
+    if damaged:
+        report_damage(source, stored)
+    return stored
+
+
+def load_items(source: KnowledgeSource) -> tuple[dict[str, StoredItem], dict[str, Place]]:
+    """Return items and where they are, by id. Raises ValueError for a row that no sync has written."""
+    columns = ("item_id", "hash", "status", "layer", "pointer", "path", "commit")
+    items, places = {}, {}
+    for item_id, hash_, status, layer, pointer, path, commit in KnowledgeItem.objects.filter(source=source).values_list(
+        *columns
+    ):
+        items[item_id] = StoredItem(item_id, hash_, ItemStatus(status), Layer(layer), pointer)
+        places[item_id] = Place(path, commit)
+    return items, places
+
+
+def load_files(source: KnowledgeSource) -> dict[str, FileRow]:
+    """Return the files by path. Raises StateCorruptedError, ValueError."""
+    with connection.cursor() as cursor:
+        cursor.execute(_READ_FILES_SQL, [source.pk])
+        rows = cursor.fetchall()
+    files = {}
+    for path, blob, text, code, detail in rows:
+        parsed = parsed_from_json(json.loads(text)) if text != "{}" else None
+        files[path] = FileRow(path, blob, parsed, code, detail)
+    return files
+
+
+def checksum_of(state: SyncState, items: Iterable[StoredItem]) -> str:
+    """Return the checksum of items and state; empty for a source that was never synced."""
+    items = list(items)
+    if not items and not state.last_commit and state.last_sync_at is None:
+        return ""
+    return state_checksum(items, state.last_commit, state.last_sync_at)
+
+
+def files_checksum(source: KnowledgeSource, state: SyncState) -> str:
+    """Return the checksum of the rows of files as they are; empty where none were read."""
+    with connection.cursor() as cursor:
+        cursor.execute(_FILES_SQL, [source.pk])
+        rows = str(cursor.fetchone()[0])
+    if not state.files_commit and rows == hashlib.sha256(b"").hexdigest():
+        return ""
+    return hashlib.sha256(f"{state.files_commit}\n{state.read_digest}\n{rows}".encode()).hexdigest()
+
+
+def seen_pointer(memory: ManagedMemory) -> SeenPointer:
+    """Return a memory of a source as it is compared. Metadata that no sync has written differ from every item."""
+    data: Mapping[str, object] = memory.metadata
+    return SeenPointer(
+        uuid=memory.uuid,
+        item_id=str(data.get("item_id", "")),
+        hash=str(data.get("hash", "")),
+        status=str(data.get("status", "")),
+        layer=str(data.get("layer", "")),
+        created_at=memory.created_at,
+        updated_at=memory.updated_at,
+    )
+
+
+def items_of_pointers(pointers: Iterable[SeenPointer]) -> dict[str, StoredItem]:
+    """Return the items as their pointers say that they were (spec 003, regenerate the state)."""
+    items = {}
+    for pointer in sorted(pointers, key=lambda one: (one.created_at, one.updated_at, one.uuid)):
+        try:
+            status, layer = ItemStatus(pointer.status), Layer(pointer.layer)
+        except ValueError:
+            continue
+        items[pointer.item_id] = StoredItem(pointer.item_id, pointer.hash, status, layer, pointer.uuid)
+    return items
+
+
+def report_damage(source: KnowledgeSource, stored: Stored) -> None:
+    """Log which parts of the state are damaged, without content, and count it."""
+    logger.error(
+        "%s: the state of source %s is damaged (%s): %d items are rebuilt from %d pointers, %d files are kept",
+        STATE_CORRUPTED,
+        source.uuid,
+        ", ".join(stored.damaged),
+        len(stored.items),
+        len(stored.pointers),
+        len(stored.files),
+    )
+    FAILURES.labels(STATE_CORRUPTED).inc()

@@ -1,0 +1,106 @@
+"""Running syncs: in the foreground, and of requests in the worker."""
+
+from collections.abc import Callable
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+
+from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
+from apps.core.domain.deadline import Deadline
+from apps.core.domain.errors import ConflictError, MemoryHubError
+from apps.core.domain.scope import Access, Permission
+from apps.core.steps import Step, no_step
+from apps.sync.models import SyncKind, SyncRun, SyncRunState
+from apps.sync.runs.lock import RUNNING_CODE, source_lock
+from apps.sync.runs.outcome import end_interrupted, fail_run
+from apps.sync.runs.progress import OnProgress, RunProgress
+from apps.sync.runs.work import SyncWork
+from apps.sync.sources.access import source_to_change
+from apps.sync.triggers.request import check_request
+
+# A task in the worker embeds for so long at most, and leaves the rest to the next one, so that other tasks get a turn.
+PART_SECONDS = 240.0
+# The step of a run that waits without a task, because another one was running.
+BUSY = "busy"
+
+
+def sync_run(
+    *,
+    access: Access,
+    uuid: UUID,
+    kind: SyncKind,
+    item_id: str = "",
+    reason: str = "manual",
+    on_progress: OnProgress | None = None,
+    clock: Clock = SYSTEM_CLOCK,
+    step: Step = no_step,
+) -> SyncRun:
+    """Sync a source now, and return the run; some files may have failed then. Call it outside a transaction.
+
+    on_progress: called at most every half second. step: called with each of SYNC_STEPS, for tests.
+
+    Raises NotFoundError, ForbiddenError, InvalidInputError, ConflictError (`sync_running`), KnowledgeUnavailableError
+    and other UnavailableErrors; after these nothing was changed.
+    """
+    source = source_to_change(access, uuid, Permission.WRITE)
+    check_request(source, kind, item_id)
+    now = utcnow(clock)
+    run = SyncRun(source=source, kind=kind, item_id=item_id, reason=reason[:50], actor=access.actor, requested_at=now)
+    with source_lock(source.pk):
+        end_interrupted(source, clock)
+        begin_run(run, clock)
+        carry_out(run, sync_work(run, on_progress, clock, step, Deadline(None)), clock)
+    return run
+
+
+def run_waiting(uuid: UUID, *, clock: Clock = SYSTEM_CLOCK, step: Step = no_step) -> SyncRun | None:
+    """Work on a run that waits, in the worker. Return it, or None where there is nothing to do. Safe to repeat.
+
+    While the source is being synced the run keeps waiting, and `sync_due` enqueues it again. An error is recorded on
+    the run and not raised.
+    """
+    run = SyncRun.objects.filter(uuid=uuid, state=SyncRunState.WAITING).select_related("source").first()
+    if run is None:
+        return None
+    try:
+        with source_lock(run.source.pk):
+            end_interrupted(run.source, clock)
+            run = SyncRun.objects.filter(uuid=uuid, state=SyncRunState.WAITING).select_related("source").first()
+            if run is None:
+                return None
+            begin_run(run, clock)
+            carry_out(run, sync_work(run, None, clock, step, Deadline(PART_SECONDS)), clock)
+    except ConflictError as error:
+        if error.code != RUNNING_CODE:
+            raise
+        SyncRun.objects.filter(uuid=uuid, state=SyncRunState.WAITING).update(step=BUSY)
+        return None
+    except MemoryHubError:
+        return run
+    return run
+
+
+def begin_run(run: SyncRun, clock: Clock) -> None:
+    """Write a run as the running one of its source. Raises ConflictError."""
+    run.state, run.started_at = SyncRunState.RUNNING, utcnow(clock)
+    try:
+        with transaction.atomic():
+            run.save()
+    except IntegrityError:
+        raise ConflictError("This source is being synced: try again when that has ended.", code=RUNNING_CODE) from None
+
+
+def sync_work(
+    run: SyncRun, on_progress: OnProgress | None, clock: Clock, step: Step, deadline: Deadline
+) -> Callable[[], None]:
+    """Return the work of a sync."""
+    return SyncWork(run, RunProgress(run, on_progress), clock, step, deadline).work
+
+
+def carry_out(run: SyncRun, work: Callable[[], None], clock: Clock) -> None:
+    """Do the work of a run, and record how it failed. Raises what the work raises."""
+    try:
+        work()
+    except BaseException as error:
+        fail_run(run, error, clock)
+        raise

@@ -1,0 +1,196 @@
+"""One sync: read, derive, compare, plan, embed, and apply in one transaction (spec 003, sync operations)."""
+
+from collections import Counter
+from functools import partial
+
+from django.db import transaction
+
+from apps.core.domain.clock import Clock, utcnow
+from apps.core.domain.deadline import Deadline
+from apps.core.steps import Step
+from apps.semantic.domain.memory import MemoryDraft
+from apps.semantic.services import ManagedChange, PreparedManaged, managed_prepare, managed_with_space
+from apps.sync.domain.as_json import refused_to_json
+from apps.sync.domain.errors import PARTIAL_FAILURE, STATE_CORRUPTED
+from apps.sync.domain.state import Plan, PointerAction, PointerChange
+from apps.sync.models import KnowledgeFile, SyncKind, SyncRun, SyncRunState, SyncState
+from apps.sync.repository.reader import open_reader
+from apps.sync.repository.source import SourceSettings
+from apps.sync.runs.apply import Applied, Prepared, apply_plan, begin_apply
+from apps.sync.runs.checkpoint import checkpoint_make, checkpoints_trim
+from apps.sync.runs.compare import Comparison, compare, compare_one
+from apps.sync.runs.conflict_rows import write_conflicts
+from apps.sync.runs.manifest import CORRUPTED, NO_STATE, Manifest, read_digest, read_manifest
+from apps.sync.runs.outcome import count_finished, finish_run
+from apps.sync.runs.pointers import pointer_draft
+from apps.sync.runs.progress import RunProgress
+from apps.sync.runs.rows import write_files
+from apps.sync.runs.stored import FILES, Stored, checksum_of, files_checksum, load_stored
+
+# Where a kill may interrupt a sync, in this order.
+SYNC_STEPS = (
+    "started", "checkpoint", "read", "compared", "embedded", "pointers", "items", "changes", "conflicts", "files",
+    "state", "applied", "committed",
+)  # fmt: skip
+# Items whose pointers are embedded between two looks at the clock.
+EMBEDDED_AT_ONCE = 200
+MAX_FAILED_ITEMS = 1_000
+
+
+class SyncWork:
+    """The work of one run, of which the caller holds the lock.
+
+    deadline: when it is over, what is not embedded yet is left for the next run.
+    """
+
+    def __init__(self, run: SyncRun, progress: RunProgress, clock: Clock, step: Step, deadline: Deadline) -> None:
+        self.run, self.source, self.progress = run, run.source, progress
+        self.clock, self.step, self.deadline = clock, step, deadline
+        self.limit = self.source.max_items if run.kind == SyncKind.INCREMENTAL else None
+        self.conflicts: Counter[str] = Counter()
+
+    def work(self) -> None:
+        """Do all steps. Raises MemoryHubError; nothing is changed then."""
+        self.step("started")
+        stored = load_stored(self.source)
+        checkpoint_make(self.source, self.run, stored, self.clock)
+        self.step("checkpoint")
+        manifest = self.read(stored)
+        self.step("read")
+        self.progress.begin("compare", len(manifest.files))
+        comparison = compare(self.source, manifest, stored)
+        if self.run.kind == SyncKind.SINGLE:
+            comparison = compare_one(comparison, self.run.item_id)
+        self.step("compared")
+        managed_with_space(lambda: self.write(stored, manifest, comparison))
+        self.step("committed")
+        count_finished(self.run, self.conflicts)
+        checkpoints_trim(self.source)
+
+    def read(self, stored: Stored) -> Manifest:
+        """Read the files, and note why all of them were read by a sync that should not have. Raises MemoryHubError."""
+        self.progress.begin("read")
+        run = self.run
+        run.from_commit = stored.state.last_commit
+        if stored.damaged:
+            run.code = STATE_CORRUPTED
+            run.detail = f"The stored state was damaged ({', '.join(stored.damaged)}) and was rebuilt."
+        with open_reader(SourceSettings.of(self.source)) as reader:
+            is_full = run.kind == SyncKind.FULL
+            manifest = read_manifest(self.source, reader, stored, full=is_full, progress=self.progress.show)
+        run.fallback = manifest.fallback
+        if manifest.fallback and (run.kind == SyncKind.INCREMENTAL or manifest.fallback in (CORRUPTED, NO_STATE)):
+            run.kind, run.item_id = SyncKind.FULL, ""
+        run.to_commit, run.commits = manifest.commit, manifest.commits
+        return manifest
+
+    def write(self, stored: Stored, manifest: Manifest, comparison: Comparison) -> None:
+        """Embed what is new, and apply all of it. Raises MemoryHubError, SpaceChangedError."""
+        prepared = self.prepare(comparison)
+        self.step("embedded")
+        self.progress.begin("apply", len(prepared.plan.changes))
+        with transaction.atomic():
+            begin_apply(self.source, self.run)
+            applied = apply_plan(
+                self.run, comparison, stored, prepared, commit=manifest.commit, clock=self.clock, step=self.step
+            )
+            self.write_conflicts(prepared.plan)
+            self.step("conflicts")
+            self.write_state(stored, manifest, comparison, prepared.plan, applied)
+            self.step("state")
+            self.finish(comparison, prepared.plan, applied)
+            self.step("applied")
+
+    def prepare(self, comparison: Comparison) -> Prepared:
+        """Embed the contents that are new, as far as there is time. Raises UnavailableError."""
+        plan = comparison.plan(self.limit)
+        drafts = make_drafts(comparison, plan)
+        self.progress.begin("embed", len(drafts))
+        parts: list[PreparedManaged] = []
+        for start in range(0, max(len(drafts), 1), EMBEDDED_AT_ONCE):
+            if parts and self.deadline.expired:
+                drafts = drafts[:start]
+                plan = comparison.plan(items_before(plan, drafts))
+                break
+            part = drafts[start : start + EMBEDDED_AT_ONCE]
+            changes = [managed_change(comparison, change, draft) for change, draft in part]
+            parts.append(managed_prepare(changes=changes, progress=partial(self.embedded, start, len(drafts))))
+            self.embedded(start, len(drafts), len(part))
+        return Prepared(plan, drafts, parts)
+
+    def embedded(self, before: int, total: int, done: int, _: int = 0) -> None:
+        """Show how many pointers are embedded."""
+        self.progress.show(before + done, total)
+
+    def write_conflicts(self, plan: Plan) -> None:
+        """Write the conflicts that were found."""
+        looked_at = [self.run.item_id] if self.run.kind == SyncKind.SINGLE else None
+        now = utcnow(self.clock)
+        self.conflicts = Counter(conflict.type.value for conflict, _ in plan.resolved)
+        self.run.conflicts = write_conflicts(self.run, plan.resolved, looked_at=looked_at, left=plan.left, now=now)
+
+    def write_state(
+        self, stored: Stored, manifest: Manifest, comparison: Comparison, plan: Plan, applied: Applied
+    ) -> None:
+        """Write the files and the state. A sync of a single item leaves the rest as the last sync left it."""
+        state, now = SyncState.objects.select_for_update().get(source=self.source), utcnow(self.clock)
+        if self.run.kind != SyncKind.SINGLE:
+            if FILES in stored.damaged:
+                KnowledgeFile.objects.filter(source=self.source).delete()
+            write_files(self.source, stored.files, manifest.files)
+            state.files_commit, state.read_digest = manifest.commit, read_digest(self.source)
+            state.files_checksum = files_checksum(self.source, state)
+            state.remaining, state.retries, state.next_try_at = len(plan.left), 0, None
+            state.is_complete = not plan.left and not comparison.refused
+            if not plan.left:
+                state.last_commit, state.last_sync_at, state.sessions_since_sync = manifest.commit, now, 0
+                if self.run.kind == SyncKind.FULL:
+                    state.last_full_sync_at = now
+        self.step("files")
+        state.generation += 1
+        state.checksum = checksum_of(state, applied.items.values())
+        state.save()
+
+    def finish(self, comparison: Comparison, plan: Plan, applied: Applied) -> None:
+        """Write the end of the run."""
+        run = self.run
+        run.added, run.updated, run.deleted = len(applied.added), len(applied.updated), len(applied.deleted)
+        changed = applied.added | applied.updated | applied.deleted
+        run.unchanged = len(comparison.items.keys() - changed - plan.left)
+        run.remaining, run.failed = len(plan.left), len(comparison.refused)
+        run.failed_items = [refused_to_json(one) for one in comparison.refused[:MAX_FAILED_ITEMS]]
+        run.state = SyncRunState.COMPLETE
+        if comparison.refused:
+            run.state = SyncRunState.PARTIAL
+            run.code, run.detail = PARTIAL_FAILURE, partial_detail(run)
+        if plan.left:
+            run.state = SyncRunState.LIMITED
+        finish_run(run, utcnow(self.clock))
+
+
+def make_drafts(comparison: Comparison, plan: Plan) -> list[tuple[PointerChange, MemoryDraft]]:
+    """Return the memories that a plan writes, in its order."""
+    return [
+        (change, pointer_draft(comparison.source, comparison.items[change.item_id]))
+        for change in plan.changes
+        if change.action is not PointerAction.DELETE
+    ]
+
+
+def managed_change(comparison: Comparison, change: PointerChange, draft: MemoryDraft) -> ManagedChange:
+    """Return the change of a memory. One that was deleted behind its item becomes active again."""
+    stored = comparison.stored.get(change.item_id)
+    pointer = change.pointer or (stored.pointer if stored else None)
+    return ManagedChange(draft=draft, uuid=pointer, reason=change.reason)
+
+
+def items_before(plan: Plan, drafts: list[tuple[PointerChange, MemoryDraft]]) -> int:
+    """Return how many items a plan changes up to the last one of these drafts."""
+    items = list(dict.fromkeys(change.item_id for change in plan.changes))
+    return items.index(drafts[-1][0].item_id) + 1
+
+
+def partial_detail(run: SyncRun) -> str:
+    """Return what is said of a run that could not read all files."""
+    before = f"{run.detail} " if run.detail else ""
+    return f"{before}{run.failed} files could not be read: their items are as they were, the others are synced."

@@ -1,0 +1,44 @@
+"""How long runs are kept: for rollbacks and for people who look at them."""
+
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from apps.sync.domain.state import Resolution
+from apps.sync.models import KnowledgeSource, PointerConflict, SyncCheckpoint, SyncConflictState, SyncRun, SyncRunState
+from apps.sync.runs.checkpoint import checkpoints_trim
+from apps.sync.sources.removal import copies_sweep
+
+# Of each source.
+KEPT_RUNS = 200
+BATCH = 500
+
+
+def runs_trim() -> int:
+    """Delete old runs of every source with their changes and conflicts, and copies of sources that are gone; each hour.
+
+    The last 200 of a source stay, and with them those that a checkpoint needs, that found a conflict which waits, or
+    in which a person decided to leave a memory as it is. Return how many runs were deleted.
+    """
+    copies_sweep()
+    return sum(trim_source(source) for source in KnowledgeSource.objects.order_by("pk"))
+
+
+def trim_source(source: KnowledgeSource) -> int:
+    """Delete the old runs of a source; return how many."""
+    checkpoints_trim(source)
+    runs = SyncRun.objects.filter(source=source).newest_first()
+    kept = set(runs.values_list("pk", flat=True)[:KEPT_RUNS])
+    # Each checkpoint that is left is needed, with all that ran since the oldest of them: those runs have one, or did
+    # nothing that could be taken back.
+    needed = Exists(SyncCheckpoint.objects.filter(run=OuterRef("pk"))) | Exists(needed_conflicts())
+    old = runs.exclude(pk__in=kept).exclude(needed).exclude(state__in=[SyncRunState.WAITING, SyncRunState.RUNNING])
+    removed = 0
+    while keys := list(old.values_list("pk", flat=True)[:BATCH]):
+        SyncRun.objects.filter(pk__in=keys).delete()
+        removed += len(keys)
+    return removed
+
+
+def needed_conflicts() -> QuerySet[PointerConflict]:
+    """Return the conflicts of an outer query's run that wait, or that a person decided by leaving the memory."""
+    is_kept = Q(state=SyncConflictState.RESOLVED, resolution=Resolution.KEEP_MEMORY) & ~Q(resolved_by="")
+    return PointerConflict.objects.filter(Q(state=SyncConflictState.OPEN) | is_kept, run=OuterRef("pk"))
