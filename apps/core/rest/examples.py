@@ -63,6 +63,7 @@ EXPORTED = (
         "further_sessions": [],
         "context": "",
         "metadata": {"message": "m-118"},
+        "managed_by": "",
         "status": "active",
         "created_at": "2026-03-01T17:31:04.273000+00:00",
         "updated_at": "2026-03-01T17:31:04.273000+00:00",

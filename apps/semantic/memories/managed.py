@@ -60,10 +60,10 @@ class ManagedChange:
 
 @dataclass(frozen=True, eq=False)
 class PreparedManaged:
-    """Changes, and the vectors of contents that are new, by content."""
+    """Changes, and the vectors of contents that are new, by content. space: None where nothing is to be changed."""
 
     changes: Sequence[ManagedChange]
-    space: EmbeddingSpace
+    space: EmbeddingSpace | None
     vectors: Mapping[str, Vector]
 
 
@@ -82,8 +82,11 @@ def managed_with_space(work: Callable[[], T]) -> T:
 def managed_prepare(*, changes: Sequence[ManagedChange], progress: Progress = no_progress) -> PreparedManaged:
     """Embed the contents that the stored memories do not have yet: the slow half, which needs no transaction.
 
-    progress: receives how many contents are embedded, and how many there are. Raises UnavailableError.
+    progress: receives how many contents are embedded, and how many there are. Raises UnavailableError; not without any
+    change, so that memories can be deleted whatever has become of the model.
     """
+    if not changes:
+        return PreparedManaged((), None, {})
     space = current_space()
     stored: dict[UUID, str] = {}
     wanted = [change.uuid for change in changes if change.uuid is not None]
@@ -114,8 +117,8 @@ def managed_write(
 ) -> list[UUID]:
     """Write changes, and soft-delete memories, in the caller's transaction. Return the id of each change's memory.
 
-    Memories of other managers, and of nobody's, are left alone. What is as it should be is not written. A memory whose
-    change names another user is deleted, and a new one made for that user. deletes: id -> reason, in one word.
+    Memories of other managers, and unmanaged ones, are left alone. What is as it should be is not written. A memory
+    whose change names another user is deleted, and a new one made for that user. deletes: id -> reason, in one word.
 
     Raises SpaceChangedError and ManagedChangedError (prepare again), UnavailableError, UserLockedError.
     """
@@ -124,18 +127,20 @@ def managed_write(
     if not users:
         return []
     versions = lock_shards(users)
-    hold_space(prepared.space)
     now = utcnow(clock)
     for part in parts(sorted(deletes)):
         unit = UnitOfWork(actor, now, versions)
         for row in read_rows(manager, part).values():
             delete(unit, row, deletes[row.uuid])
         unit.write()
+    if prepared.space is None:
+        return []
+    hold_space(prepared.space)
     written: list[UUID] = []
     for chunk in parts(prepared.changes):
         unit = UnitOfWork(actor, now, versions)
         rows = read_rows(manager, [change.uuid for change in chunk if change.uuid is not None])
-        writer = ManagedWriter(unit, manager, prepared, rows)
+        writer = ManagedWriter(unit, manager, prepared.space, prepared.vectors, rows)
         written += [writer.write(change) for change in chunk]
         writer.finish()
     return written
@@ -166,11 +171,12 @@ def delete(unit: UnitOfWork, memory: Memory, reason: str) -> None:
 
 @dataclass(eq=False)
 class ManagedWriter:
-    """Writes changes of the memories of a manager. rows: those that the changes name, by id."""
+    """Writes changes of the memories of a manager. vectors: by content. rows: those that the changes name, by id."""
 
     unit: UnitOfWork
     manager: str
-    prepared: PreparedManaged
+    space: EmbeddingSpace
+    vectors: Mapping[str, Vector]
     rows: dict[UUID, Memory]
 
     def write(self, change: ManagedChange) -> UUID:
@@ -187,7 +193,7 @@ class ManagedWriter:
         for name, value in word_columns(**words).items():
             setattr(wanted, name, value)
         vector = self.vector_of(wanted.content, change.uuid)
-        self.unit.insert(wanted, self.prepared.space, vector, is_given=False, reason=reason or CREATED)
+        self.unit.insert(wanted, self.space, vector, is_given=False, reason=reason or CREATED)
         return wanted.uuid
 
     def new_row(self, draft: MemoryDraft) -> Memory:
@@ -220,15 +226,15 @@ class ManagedWriter:
 
     def replace_vector(self, memory: Memory, content: str) -> None:
         """Note the vector of a new content; the vectors of the old one are deleted, of whatever space."""
-        vector, space = self.vector_of(content, None), self.prepared.space
+        vector = self.vector_of(content, None)
         self.unit.embeddings = [one for one in self.unit.embeddings if one.memory is not memory]
-        self.unit.embeddings.append(MemoryEmbedding(memory=memory, space=space, vector=vector))
+        self.unit.embeddings.append(MemoryEmbedding(memory=memory, space=self.space, vector=vector))
 
     def vector_of(self, content: str, uuid: UUID | None) -> Vector:
         """Return the vector of a content; uuid: of a memory that may have it. Raises ManagedChangedError."""
-        if content in self.prepared.vectors:
-            return self.prepared.vectors[content]
-        stored = MemoryEmbedding.objects.filter(memory__content=content, space=self.prepared.space)
+        if content in self.vectors:
+            return self.vectors[content]
+        stored = MemoryEmbedding.objects.filter(memory__content=content, space=self.space)
         found = None if uuid is None else stored.filter(memory__uuid=uuid).first()
         if found is None:
             raise ManagedChangedError

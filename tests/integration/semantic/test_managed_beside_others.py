@@ -10,6 +10,7 @@ from django.core.management import call_command
 from django.db import transaction
 
 from apps.core.domain.clock import DeterministicClock
+from apps.core.domain.errors import UnavailableError
 from apps.core.domain.scope import Access, Scope
 from apps.core.per_process import PerProcess
 from apps.llm.embedding import embedder as embedding_embedder
@@ -168,6 +169,20 @@ def test_a_write_is_repeated_when_the_model_changes_in_between(monkeypatch: pyte
         forget_space()
     assert (len(tries), tries[-1]) == (3, "small")
     assert {len(vector) for vector in MemoryEmbedding.objects.values_list("vector", flat=True)} == {64}
+
+
+def test_memories_are_deleted_while_the_model_has_no_space(monkeypatch: pytest.MonkeyPatch) -> None:
+    [uuid] = write(change(LISBON))
+    monkeypatch.setattr(embedding_embedder, "_embedder", PerProcess(SmallEmbedder))
+    forget_space()
+    try:
+        with pytest.raises(UnavailableError):
+            managed_prepare(changes=[change(LISBON)])
+        prepared = managed_prepare(changes=[])
+        assert managed_write(manager=MANAGER, prepared=prepared, deletes={uuid: "removed"}, actor="x") == []
+    finally:
+        forget_space()
+    assert managed_memories(MANAGER) == []
 
 
 def test_forgetting_the_owner_removes_them(access: Access) -> None:

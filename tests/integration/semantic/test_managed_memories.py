@@ -116,7 +116,7 @@ def test_a_deleted_memory_becomes_active_again_under_its_id(access: Access) -> N
     ]  # fmt: skip
 
 
-def test_a_purged_memory_is_made_anew(access: Access) -> None:
+def test_a_purged_memory_is_made_again(access: Access) -> None:
     [uuid] = write(change(TABS))
     assert memories_purge(access=access, scope=Scope("ana")) == 1
     [new] = write(change(TABS, uuid))

@@ -1,4 +1,4 @@
-"""Managed memories over REST and in tools: shown and found, and changed by nobody but their manager."""
+"""Managed memories over REST and in tools: shown and found, and changed by their manager only."""
 
 import json
 from typing import Any
