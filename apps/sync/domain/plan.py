@@ -1,8 +1,10 @@
 """What a sync does to pointers, so that afterwards they are as after a sync that begins with none."""
 
 from collections import defaultdict
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
+from uuid import UUID
 
 from apps.sync.domain.conflicts import allowed_resolutions, by_item, choose_resolution
 from apps.sync.domain.state import (
@@ -32,12 +34,16 @@ class ItemPlan:
 
 @dataclass(frozen=True, slots=True)
 class PlanRules:
-    """What a plan is made by. decided: keys of conflicts in which a person left the memory as it is."""
+    """What a plan is made by. decided: keys of conflicts in which a person left the memory as it is.
+
+    former: of items without a pointer, the memory that each of them had.
+    """
 
     delta: Delta
     resolutions: Mapping[str, str]
     stored: Mapping[str, StoredItem]
     decided: frozenset[Hashable]
+    former: Mapping[str, UUID]
 
     def plan_item(self, item_id: str, group: Sequence[SeenPointer], found: Sequence[SyncConflict]) -> ItemPlan:
         """Return what is done about one id with its pointers, the newest first, and its conflicts.
@@ -46,7 +52,7 @@ class PlanRules:
         """
         if not group:
             reason = "missing" if item_id in self.stored else "added"
-            return ItemPlan((PointerChange(PointerAction.CREATE, item_id, None, reason),))
+            return ItemPlan((PointerChange(PointerAction.CREATE, item_id, self.former.get(item_id), reason),))
         resolved = self.resolve(found)
         if any(resolution is Resolution.MANUAL for _, resolution in resolved):
             return ItemPlan((), tuple((conflict, Resolution.MANUAL) for conflict, _ in resolved), is_held=True)
@@ -93,6 +99,21 @@ class PlanRules:
         return changes
 
 
+def former_pointers(
+    item_ids: Iterable[str], stored: Mapping[str, StoredItem], former: Mapping[str, UUID], seen: Iterable[SeenPointer]
+) -> dict[str, UUID]:
+    """Return the memories that items had and that no other item has now; each of them once."""
+    taken = {pointer.uuid for pointer in seen}
+    found: dict[str, UUID] = {}
+    for item_id in item_ids:
+        row = stored.get(item_id)
+        pointer = (row.pointer if row else None) or former.get(item_id)
+        if pointer and pointer not in taken:
+            taken.add(pointer)
+            found[item_id] = pointer
+    return found
+
+
 def make_plan(
     delta: Delta,
     conflicts: Sequence[SyncConflict],
@@ -102,22 +123,26 @@ def make_plan(
     pointers: Sequence[SeenPointer],
     limit: int | None = None,
     decided: Collection[SyncConflict] = (),
+    former: Mapping[str, UUID] = MappingProxyType({}),
 ) -> Plan:
     """Return what a sync will do, by item id.
 
     resolutions: by type of conflict what is done instead of the default. limit: change the pointers of at most so many
-    items, 1 or more. decided: conflicts in which a person chose KEEP_MEMORY.
+    items, 1 or more. decided: conflicts in which a person chose KEEP_MEMORY. former: the memories of items that were
+    gone, which they get back.
     """
-    rules = PlanRules(delta, resolutions, stored, frozenset(one.key for one in decided))
     groups = by_item(pointers)
     found: dict[str, list[SyncConflict]] = defaultdict(list)
     for conflict in conflicts:
         found[conflict.item_id].append(conflict)
     present = (*delta.added, *delta.updated, *delta.unchanged)
+    new = sorted(one for one in present if one not in groups)
+    had = former_pointers(new, stored, former, pointers)
+    rules = PlanRules(delta, resolutions, stored, frozenset(one.key for one in decided), had)
     changes: list[PointerChange] = []
     resolved: list[tuple[SyncConflict, Resolution]] = []
     held, left, changed = set(), set(), 0
-    for item_id in sorted({*(one for one in present if one not in groups), *found}):
+    for item_id in sorted({*new, *found}):
         plan = rules.plan_item(item_id, groups.get(item_id, ()), found.get(item_id, ()))
         if plan.changes and changed == limit:
             left.add(item_id)

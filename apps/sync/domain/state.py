@@ -91,7 +91,10 @@ class PointerAction(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PointerChange:
-    """A step of a plan. pointer: the memory to change; None to create one. reason: one word for its history."""
+    """A step of a plan. reason: one word for its history.
+
+    pointer: the memory to change. Of a CREATE the one that the item had before, which is made active again, or None.
+    """
 
     action: PointerAction
     item_id: str

@@ -1,5 +1,7 @@
 """What a sync does: spec 003, conflict resolution."""
 
+from dataclasses import replace
+
 import pytest
 
 from apps.sync.domain.conflicts import detect_conflicts
@@ -33,8 +35,20 @@ def test_new_items_are_created_and_unchanged_ones_left():
     assert plan.pointers == {"ADR-0001": point(OLD).uuid}
 
 
-def test_a_pointer_that_is_missing_is_created_again():
-    assert steps(plan_of(store(OLD), items_of(OLD), [])) == [("create", "ADR-0001", None, "missing")]
+def test_a_pointer_that_is_missing_is_created_again_in_the_same_memory():
+    before = store(OLD)
+    assert steps(plan_of(before, items_of(OLD), [])) == [("create", "ADR-0001", point(OLD).uuid, "missing")]
+
+
+def test_an_item_that_comes_back_gets_its_memory_back():
+    plan = plan_of({}, items_of(OLD), [], former={"ADR-0001": point(OLD).uuid})
+    assert steps(plan) == [("create", "ADR-0001", point(OLD).uuid, "added")]
+
+
+def test_a_memory_that_belongs_to_another_item_now_is_not_taken():
+    other = replace(point(make_item("b")), uuid=point(OLD).uuid)
+    plan = plan_of(store(OLD), items_of(OLD, make_item("b"), make_item("c")), [other], former={"c": other.uuid})
+    assert steps(plan) == [("create", "ADR-0001", None, "missing"), ("create", "c", None, "added")]
 
 
 def test_a_pointer_that_nothing_was_stored_of_is_kept():
