@@ -53,7 +53,7 @@ class ConflictType(StrEnum):
 
 
 class Resolution(StrEnum):
-    """What is done about a conflict. MANUAL: it waits for a person, and the pointer stays as it is meanwhile."""
+    """What is done about a conflict. MANUAL: it waits for a person, and until then the pointer stays as it is."""
 
     UPDATE_MEMORY = "update_memory"
     DELETE_MEMORY = "delete_memory"
