@@ -98,13 +98,13 @@ def test_cycles_end():
     "reference",
     [
         "ADR-0012", "adr-0012", "ADR-12", "adr 12", "ADR 0012: Use queues", "12", "#12", "0012",
-        "docs/adr/0012-use-queues.md", "/docs/adr/0012-use-queues.md", "../adr/0012-use-queues.md",
+        "platform/adr/0012-use-queues.md", "/platform/adr/0012-use-queues.md", "../adr/0012-use-queues.md",
         "0012-use-queues.md", "./0012-use-queues.md#decision", "0012-use-queues", "0012-Use%2Dqueues.md", "queues",
     ],
 )  # fmt: skip
 def test_a_reference_is_an_id_a_path_a_name_or_a_number(reference):
-    target = make_file("ADR-0012", "docs/adr/0012-use-queues.md", aliases=("queues",))
-    items = derive(target, make_file("ADR-0020", "docs/adr/0020-use-streams.md", supersedes=(reference,)))
+    target = make_file("ADR-0012", "platform/adr/0012-use-queues.md", aliases=("queues",))
+    items = derive(target, make_file("ADR-0020", "platform/adr/0020-use-streams.md", supersedes=(reference,)))
     assert items["ADR-0012"].superseded_by == ("ADR-0020",)
 
 
@@ -117,13 +117,13 @@ def test_a_reference_is_an_id_a_path_a_name_or_a_number(reference):
         "..",
         "none",
         "12.5.2024",
-        "https://example.org/docs/adr/0012-use-queues.md",
+        "https://example.org/platform/adr/0012-use-queues.md",
         "2024-01-12",
     ],
 )
 def test_a_reference_to_nothing_is_left_out(reference):
-    target = make_file("ADR-0012", "docs/adr/0012-use-queues.md")
-    items = derive(target, make_file("ADR-0020", "docs/adr/0020-use-streams.md", supersedes=(reference,)))
+    target = make_file("ADR-0012", "platform/adr/0012-use-queues.md")
+    items = derive(target, make_file("ADR-0020", "platform/adr/0020-use-streams.md", supersedes=(reference,)))
     assert items["ADR-0020"].supersedes == ()
 
 
