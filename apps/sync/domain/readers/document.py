@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 
 from apps.sync.domain.readers.text import fold
 
@@ -34,16 +35,16 @@ class Section:
     level: int
     title: str
     lines: list[str] = field(default_factory=list)
+    name: str = field(init=False)
 
-    @property
-    def name(self) -> str:
-        """Return the title to compare by: folded, without number and colon."""
+    def __post_init__(self) -> None:
+        """Set the name to compare by: the folded title without number and colon."""
         title = self.title[:200].strip()
         match = SECTION_NUMBER.match(title)
-        return fold(title[match.end() :] if match else title).strip("*_`#:：.")
+        self.name = fold(title[match.end() :] if match else title).strip("*_`#:：.")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Document:
     """A text in sections. blocks: splits lines; plain: takes the marks out of a piece of text."""
 
@@ -61,8 +62,18 @@ class Document:
 
     def named(self, names: frozenset[str]) -> Section | None:
         """Return the first of the main sections with one of these folded names."""
+        found = [self.by_name[name] for name in names if name in self.by_name]
+        return min(found, key=lambda one: one[0])[1] if found else None
+
+    @cached_property
+    def by_name(self) -> dict[str, tuple[int, Section]]:
+        """Return the main sections by name, each with its position; of several with one name the first."""
         limit = self.main_level
-        return next((one for one in self.sections if one.title and one.level <= limit and one.name in names), None)
+        found: dict[str, tuple[int, Section]] = {}
+        for position, section in enumerate(self.sections):
+            if section.title and section.level <= limit:
+                found.setdefault(section.name, (position, section))
+        return found
 
     def within(self, section: Section) -> Iterator[Section]:
         """Yield a section and the ones below it."""

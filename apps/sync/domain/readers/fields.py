@@ -23,10 +23,12 @@ from apps.sync.domain.readers.rules import constraints_of_node, severity_of
 from apps.sync.domain.readers.statuses import read_status
 from apps.sync.domain.readers.text import clean, cut_at_sentence, fold
 
+MAX_NUMBER_CHARS = 6
 NAMES = {
     "id": "id identifier uid docname",
     "title": "title name 標題 标题 名稱 名称 featurename",
     "summary": "summary description abstract excerpt tldr synopsis 摘要 概要 說明 说明",
+    "number": "number adr rfc pep rfd kep",
     "status": "status state 狀態 状态",
     "type": "type kind doctype 類型 类型",
     "layer": "layer level scope 層級 层级",
@@ -61,8 +63,10 @@ def found_in_fields(values: Mapping[str, Node]) -> Found:
     """Return what fields say. Raises UnreadableError for an id that cannot be used, and for a template."""
     status = read_status(one_text(values.get("status", ""), "\n"))
     severity = severity_of(one_text(values.get("severity", "")))
+    number = one_text(values.get("number", "")).lstrip("#")
     return Found(
         item_id=usable_id(one_text(values.get("id", ""))),
+        number=number if number.isascii() and number.isdigit() and len(number) <= MAX_NUMBER_CHARS else "",
         type=TYPE_BY_WORD.get(fold(one_text(values.get("type", "")))),
         title=clean(one_text(values.get("title", "")), MAX_TITLE_CHARS),
         summary=cut_at_sentence(one_text(values.get("summary", ""))[:MAX_MARKED_CHARS], WRITTEN_SUMMARY_CHARS),

@@ -34,12 +34,12 @@ class Frame:
     key: str | None = None
 
 
-def split_front_matter(text: str) -> tuple[str | None, str]:
+def split_front_matter(text: str, is_restructured: bool) -> tuple[str | None, str]:
     """Return the YAML before a text, or None, and the text. Raises UnreadableError where it is not closed."""
     first, _, rest = text.partition("\n")
     if first.rstrip() == "+++":
         raise UnreadableError(Refusal.FRONT_MATTER_INVALID, "Line 1: front matter in TOML is not read; use YAML.")
-    if first.rstrip() != "---" or is_heading_over(rest):
+    if first.rstrip() != "---" or (is_restructured and is_heading_over(rest)):
         return None, text
     start = 0
     while start < len(rest) and start <= MAX_FRONT_MATTER_CHARS:

@@ -77,6 +77,6 @@ def number_of(headers: dict[str, str]) -> tuple[str, str]:
         bare = clean(value, 50)
         if bare.isascii() and bare.isdigit() and len(bare) <= 6:
             return name.upper(), bare
-        if bare.startswith("<") or not bare.casefold().strip("nx?"):
+        if bare and (bare.startswith("<") or not bare.casefold().strip("nx?")):
             raise UnreadableError(Refusal.TEMPLATE, "The number is a place to be filled in, as in a template.")
     return "", ""

@@ -11,6 +11,9 @@ from apps.sync.domain.readers.text import clean
 FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+|$)")
 KRAMDOWN_PART = re.compile(r"---[ \t]+([A-Za-z_]{1,30})")
+# A line in bold that is used as a heading.
+BOLD_LINE = re.compile(r"(\*\*|__)([^*_\s][^*_]{0,80})\1[ \t]{0,5}[:：]?[ \t]{0,5}")
+BOLD_LEVEL = 7
 ITEM = re.compile(r"(\s{0,40})(?:[-*+•]|\d{1,9}[.)])(?:\s|$)")
 DEFINITION = re.compile(r" {0,3}\[[^\[\]]{1,300}\]:")
 HTML_BLOCK = re.compile(
@@ -21,13 +24,17 @@ HTML_BLOCK = re.compile(
 )
 DIRECTIVES = (":::", "!!!", "???", "{:", "{%", "{{", "[[", "[toc]", "import ", "export ", "$$")
 
-CODE = re.compile(r"(`{1,3})([^`]{1,1000})\1")
+CODE = re.compile(r"``((?:[^`]|`(?!`)){1,1000})``|`([^`]{1,1000})`")
 IMAGE = re.compile(r"!\[[^\[\]]{0,500}\](?:\([^()]{0,1000}\)|\[[^\[\]]{0,100}\])")
 LINK = re.compile(r"\[([^\[\]]{0,1000})\](?:\([^()]{0,1000}(?:\([^()]{0,300}\)[^()]{0,300})?\)|\[[^\[\]]{0,100}\])")
 FOOTNOTE = re.compile(r"\[\^[^\[\]]{1,100}\]")
 AUTOLINK = re.compile(r"<((?:https?|mailto):[^<>\s]{1,1000})>")
 TAG = re.compile(r"</?[A-Za-z][^<>]{0,1000}>")
-EMPHASIS = re.compile(r"\*\*|~~|(?<!\w)(?:__|_)(?=\S)|(?<=\S)(?:__|_)(?!\w)|(?<!\w)\*(?=\S)|(?<=\S)\*(?!\w)")
+# In pairs, from the inside: `__init__`, `snake_case`, `2 * 3` and `except*` stay.
+STAR = re.compile(r"(?<![A-Za-z0-9\\])(\*{1,2})(?=[^\s*])([^*]{1,1000})(?<=[^\s\\])\1(?![A-Za-z0-9])")
+UNDERLINE = re.compile(r"(?<![\w\\])_(?=[^\s_])([^_]{1,1000}(?:_[^\W_][^_]{0,300}){0,5})(?<=[^\s\\])_(?!\w)")
+BOLD = re.compile(r"(?<!\w)__(?=[^\s_])([^_]{1,1000})(?<=\S)__(?!\w)")
+STRUCK = re.compile(r"~~([^~]{1,1000})~~")
 ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 # Code is put aside while marks are taken out.
 ASIDE = re.compile("\ue000(\\d{1,4})\ue001")
@@ -42,6 +49,8 @@ def parse_markdown(text: str) -> Document:
             sections.append(Section(len(match.group(1)), heading_text(line[match.end() :])))
         elif match := KRAMDOWN_PART.match(line):
             sections.append(Section(1, match.group(1)))
+        elif (match := BOLD_LINE.fullmatch(line)) and not (current.lines and current.lines[-1].strip()):
+            sections.append(Section(BOLD_LEVEL, match.group(2)))
         elif level := underline_level(line, current.lines):
             sections.append(Section(level, current.lines.pop().strip()[:MAX_MARKED_CHARS]))
         else:
@@ -174,19 +183,27 @@ def is_table_line(bare: str) -> bool:
     return "|" in bare and not bare.strip("|:- \t")
 
 
+def without_emphasis(text: str) -> str:
+    """Return a text without the signs around what is emphasised or struck out."""
+    for _ in range(3):
+        text = STAR.sub(r"\2", text)
+    text = BOLD.sub(lambda match: match.group(1) if " " in match.group(1) else match.group(), text)
+    return STRUCK.sub(r"\1", UNDERLINE.sub(r"\1", text))
+
+
 def plain_markdown(text: str) -> str:
     """Return a piece of Markdown as it is read: links as their text, without emphasis, code marks and tags."""
     text = text[:MAX_MARKED_CHARS].replace("\ue000", "").replace("\ue001", "")
     codes: list[str] = []
 
     def put_aside(match: re.Match[str]) -> str:
-        codes.append(match.group(2).strip())
+        codes.append((match.group(1) or match.group(2)).strip())
         return f"\ue000{len(codes) - 1}\ue001"
 
     text = CODE.sub(put_aside, text)
     text = FOOTNOTE.sub("", IMAGE.sub("", text))
     text = LINK.sub(r"\1", LINK.sub(r"\1", text))
     text = TAG.sub("", AUTOLINK.sub(r"\1", text))
-    text = ESCAPE.sub(r"\1", EMPHASIS.sub("", text))
+    text = ESCAPE.sub(r"\1", without_emphasis(text))
     text = ASIDE.sub(lambda match: codes[int(match.group(1))] if int(match.group(1)) < len(codes) else "", text)
     return clean(html.unescape(text), MAX_MARKED_CHARS)

@@ -9,6 +9,8 @@ LINE = re.compile(
     r"\s{0,10}(?:[-*+>]\s{1,5})?(?:\*\*|__|\*|_)?([^\W\d_][\w /&-]{0,40})"
     r"(?:\*\*|__|\*|_)?\s{0,5}[:：](?:\*\*|__|\*|_)?\s{0,10}"
 )
+# `:Status: accepted`, and no role such as :pep:`8`.
+FIELD = re.compile(r":([^\W\d_][\w -]{0,40}):(?:\s{1,10}|$)")
 ROW = re.compile(r"\s{0,10}\|\s{0,20}(?:\*\*|__)?([^|*_]{1,40})(?:\*\*|__)?\s{0,20}\|([^|]{0,2000})\|")
 # What else is written beside a status. It is no prose, and is not read.
 OTHERS = word_set(
@@ -26,7 +28,7 @@ OTHERS = word_set(
 
 def metadata_of(line: str) -> tuple[str, str] | None:
     """Return field (empty for one that is not read) and value of a metadata line, or None for another line."""
-    match = LINE.match(line[:3_000])
+    match = (FIELD if line.startswith(":") else LINE).match(line[:3_000])
     if not match:
         return None
     name = fold(match.group(1))

@@ -57,7 +57,9 @@ KIND_BY_FOLDER = {
 # What may be before the number in a name.
 KINDS = word_set("adr madr rfc rfd pep kep jep bip eip aip dep dr pol policy pat pattern spec std rule decision")
 # Folders that do not tell one collection of records from another.
-COMMON_FOLDERS = word_set("doc docs documentation architecture architectural records content text src")
+COMMON_FOLDERS = word_set(
+    "doc docs documentation documents arch architecture architectural records content text src wiki book knowledge"
+)
 
 NAME = re.compile(r"(?:([A-Za-z]{2,10})[-_ ]?)?(\d{1,5})(?=[-_. ]|$)")
 DATED = re.compile(r"(?:19|20)\d\d[-_.](?:0[1-9]|1[0-2])(?!\d)")
@@ -92,11 +94,11 @@ class Place:
 
     def numbered_id(self, kind: str, number: str) -> str:
         """Return the id of a numbered record here."""
-        return f"{self.prefix}/{kind}-{number}" if self.prefix else f"{kind}-{number}"
+        return f"{self.prefix}/{kind}-{number}".strip("/ ")
 
     def path_id(self) -> str:
         """Return the path without extension; of a long one the end, after a digest of the whole."""
-        bare = posixpath.splitext(self.path)[0]
+        bare = posixpath.splitext(self.path)[0].strip() or self.path.strip()
         if len(bare) <= MAX_ID_CHARS:
             return bare
         digest = hashlib.sha256(self.path.encode()).hexdigest()[:16]

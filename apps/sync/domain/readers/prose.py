@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from apps.sync.domain.readers.document import Block, BlockKind, Document, Section
 from apps.sync.domain.readers.limits import MAX_MARKED_CHARS, MAX_TITLE_CHARS, SUMMARY_CHARS
 from apps.sync.domain.readers.metadata import metadata_of
+from apps.sync.domain.readers.places import KINDS
 from apps.sync.domain.readers.rules import item_text
 from apps.sync.domain.readers.text import clean, cut_at_sentence, word_set
 
@@ -29,7 +30,10 @@ ASIDE = word_set(
     "moreinformation acknowledgements copyright license authors author 狀態 状态 目錄 目录 參考 参考 修訂紀錄 "
     "修订记录"
 )
-NUMBERED = re.compile(r"\[?(?:([A-Za-z]{2,10})[-_ #]{0,3})?(\d{1,6})\]?\s{0,5}(?:[.:：)]\s|[-–—|]\s|\s[-–—|]\s)\s{0,5}")
+NUMBERED = re.compile(
+    r"\[?(?:([A-Za-z]{2,10})[-_ #]{0,3})?(\d{1,6})\s{0,5}(?:[\].:：)]{1,2}\s|[-–—|]\s|\s[-–—|]\s)\s{0,5}"
+)
+MAX_ITEMS = 20
 LETTERS = re.compile(r"[^\W\d_]")
 
 
@@ -38,11 +42,21 @@ def title_of(document: Document) -> tuple[str, str, str]:
     headings = [section for section in document.sections[:50] if section.title.strip()]
     if not headings or headings[0].name in GENERIC:
         return "", "", ""
-    title = clean(document.plain(headings[0].title), MAX_TITLE_CHARS)
+    return split_title(clean(document.plain(headings[0].title), MAX_TITLE_CHARS))
+
+
+def split_title(title: str) -> tuple[str, str, str]:
+    """Return title, kind and number of a title such as `ADR 12: Use Postgres`."""
     match = NUMBERED.match(title)
     if match and match.end() < len(title):
         return title[match.end() :], (match.group(1) or "").upper(), match.group(2)
     return title, "", ""
+
+
+def without_kind(title: str) -> str:
+    """Return a written title without `ADR-0012: ` before it."""
+    rest, kind, _ = split_title(title)
+    return rest if kind.casefold() in KINDS else title
 
 
 def title_of_words(words: str) -> str:
@@ -63,17 +77,34 @@ def summary_of(document: Document, prefers_context: bool) -> str:
 
 
 def first_text(document: Document, sections: Iterator[Section]) -> str:
-    """Return the first paragraph of prose; without any the first list or quotation."""
+    """Return the first paragraph of prose, with the list that it announces; without any the first list or quotation."""
     fallback = ""
     for section in sections:
-        items: list[str] = []
-        for block in document.blocks(section.lines):
-            if block.kind is BlockKind.TEXT and (text := prose_of(document, block)):
-                return cut_at_sentence(text, SUMMARY_CHARS)
-            if not fallback and block.kind in {BlockKind.ITEM, BlockKind.QUOTE} and len(items) < 20:
-                items.append(other_prose(document, block))
-        fallback = fallback or "; ".join(item.rstrip(" .;。；") for item in items if item)
+        if not section.lines:
+            continue
+        opening, listed = first_of_section(document, section)
+        if opening:
+            return cut_at_sentence(f"{opening} {listed}", SUMMARY_CHARS)
+        fallback = fallback or listed
     return cut_at_sentence(fallback, SUMMARY_CHARS)
+
+
+def first_of_section(document: Document, section: Section) -> tuple[str, str]:
+    """Return the first paragraph of a section, and the list that it announces; without one the lists and quotations."""
+    opening = ""
+    items: list[str] = []
+    for block in document.blocks(section.lines):
+        if block.kind is BlockKind.ITEM or (block.kind is BlockKind.QUOTE and not opening):
+            if len(items) < MAX_ITEMS:
+                items.append(other_prose(document, block))
+        elif opening:
+            break
+        elif block.kind is BlockKind.TEXT and (opening := prose_of(document, block)):
+            items = []
+            if not opening.endswith((":", "：")):
+                break
+    items = [item for item in items if item]
+    return opening, items[0] if len(items) == 1 else "; ".join(item.rstrip(" .;。；") for item in items)
 
 
 def prose_of(document: Document, block: Block) -> str:

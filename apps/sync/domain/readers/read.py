@@ -2,6 +2,7 @@
 "in the reference)."""
 
 import hashlib
+import re
 from dataclasses import dataclass, replace
 
 from apps.sync.domain.knowledge import Convention, ItemType, ParsedFile, ReadSettings, RefusedFile
@@ -13,7 +14,7 @@ from apps.sync.domain.readers.headers import read_headers, split_headers
 from apps.sync.domain.readers.limits import MAX_PATH_CHARS, MAX_TITLE_CHARS
 from apps.sync.domain.readers.markdown import parse_markdown
 from apps.sync.domain.readers.places import Place, place_of
-from apps.sync.domain.readers.prose import summary_of, title_of, title_of_words
+from apps.sync.domain.readers.prose import summary_of, title_of, title_of_words, without_kind
 from apps.sync.domain.readers.records import is_record, read_record, refuse_choice
 from apps.sync.domain.readers.references import make_aliases, place_references, split_numbered
 from apps.sync.domain.readers.refusals import Refusal, UnreadableError
@@ -22,6 +23,8 @@ from apps.sync.domain.readers.rules import constraints_of_document, severity_of
 from apps.sync.domain.readers.text import UNPRINTABLE, clean, decode
 
 MARKDOWN = (".md", ".markdown", ".mdx", ".mdown", ".mkd")
+LINE_ENDS = re.compile("[\t-\r\x85\u2028\u2029]")
+RESTRUCTURED = (".rst", ".rest")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +54,7 @@ def refuse_unusable(path: str, data: bytes, settings: ReadSettings) -> None:
     """Raise UnreadableError for a name or a size that cannot be used."""
     if len(path) > MAX_PATH_CHARS:
         raise UnreadableError(Refusal.NAME_UNUSABLE, f"The path has more than {MAX_PATH_CHARS} characters.")
-    if not path.strip() or path.endswith("/") or UNPRINTABLE.search(path) or any(char in path for char in "\t\n\r"):
+    if not path.strip() or path.endswith("/") or UNPRINTABLE.search(path) or LINE_ENDS.search(path):
         raise UnreadableError(Refusal.NAME_UNUSABLE, "The path is empty or has control characters.")
     if len(data) > settings.max_bytes:
         raise UnreadableError(Refusal.TOO_LARGE, f"The file has more than {settings.max_bytes:,} bytes.")
@@ -59,7 +62,7 @@ def refuse_unusable(path: str, data: bytes, settings: ReadSettings) -> None:
 
 def split_parts(path: str, text: str, convention: Convention) -> Parts:
     """Return front matter, header lines and sections of a text. Raises UnreadableError."""
-    yaml, body = split_front_matter(text)
+    yaml, body = split_front_matter(text, path.casefold().endswith(RESTRUCTURED))
     fields = None if yaml is None else known_fields(parse_front_matter(yaml))
     headers: dict[str, str] = {}
     if convention in {Convention.AUTO, Convention.HEADERS} and not fields:
@@ -71,7 +74,7 @@ def parse_document(path: str, text: str) -> Document:
     """Return the sections of a text, by the extension of its file; `.txt` is Markdown if it has such headings."""
     name = path.casefold()
     is_markdown = name.endswith(MARKDOWN)
-    if not is_markdown and not name.endswith((".rst", ".rest")):
+    if not is_markdown and not name.endswith(RESTRUCTURED):
         is_markdown = text.startswith("# ") or "\n# " in text or "\n## " in text
     return parse_markdown(text) if is_markdown else parse_restructured(text)
 
@@ -114,7 +117,7 @@ def combine(parts: Parts, place: Place, convention: Convention) -> Found:
     by_headers = replace(by_headers, title=document.plain(by_headers.title))
     said = merge(by_fields, by_headers, by_record)
     heading, kind, number = ("", "", "") if said.title and parts.headers else title_of(document)
-    refuse_choice(heading)
+    refuse_choice(said.title or heading)
     by_place = Found(
         type=place.type or (ItemType.ADR if record and not parts.headers else None),
         layer=place.layer,
@@ -143,7 +146,7 @@ def finish(found: Found, place: Place, convention: Convention, settings: ReadSet
         path=place.path,
         item_id=item_id,
         type=type_default(found.type),
-        title=clean(found.title, MAX_TITLE_CHARS) or title_of_words(place.words) or item_id,
+        title=clean(without_kind(found.title), MAX_TITLE_CHARS) or title_of_words(place.words) or item_id,
         summary=found.summary,
         status=status_default(found.status),
         layer=found.layer or settings.layer,

@@ -16,8 +16,9 @@ ROLE = re.compile(r":([a-z][a-z:+-]{0,30}):`([^`<>]{1,500}?)(?:\s{0,5}<[^`<>]{1,
 LINK = re.compile(r"`([^`<>]{1,500}?)\s{0,5}<[^`<>]{1,1000}>`_{1,2}")
 NAMED = re.compile(r"`([^`]{1,500})`_{0,2}")
 FOOTNOTE = re.compile(r"\s?\[(?:\d{1,4}|#[\w-]{0,50}|\*)\]_")
-TARGET = re.compile(r"(?<=\w)_{1,2}(?=[\s.,;:!?)]|$)")
-STRONG = re.compile(r"\*\*|(?<![\w*])\*(?=\S)|(?<=\S)\*(?![\w*])")
+TARGET = re.compile(r"(?<!\w)([^\W_]\w{0,200}?)_{1,2}(?=[\s.,;:!?)]|$)")
+# In pairs: `except*` stays, and so does what is escaped.
+STRONG = re.compile(r"(?<![\w*\\])(\*{1,2})(?=[^\s*])([^*\\]{1,1000})(?<=\S)\1(?![\w*])")
 ASIDE = re.compile("\ue000(\\d{1,4})\ue001")
 
 
@@ -113,7 +114,7 @@ def plain_restructured(text: str) -> str:
     text = LITERAL.sub(put_aside, text)
     text = ROLE.sub(role_text, FOOTNOTE.sub("", text))
     text = NAMED.sub(r"\1", LINK.sub(r"\1", text))
-    text = TARGET.sub("", STRONG.sub("", text)).replace("\\ ", "").replace("\\", "")
+    text = TARGET.sub(r"\1", STRONG.sub(r"\2", text)).replace("\\ ", "").replace("\\", "")
     if text.rstrip().endswith("::"):
         text = text.rstrip()[:-1]
     text = ASIDE.sub(lambda match: codes[int(match.group(1))] if int(match.group(1)) < len(codes) else "", text)

@@ -101,7 +101,9 @@ def constraints_of_document(document: Document, default: Severity | None) -> tup
     found: list[Constraint] = []
     for part in document.within(section):
         for block in document.blocks(part.lines):
-            if block.kind is BlockKind.ITEM and len(found) < MAX_CONSTRAINTS:
+            if len(found) == MAX_CONSTRAINTS:
+                return tuple(found)
+            if block.kind is BlockKind.ITEM:
                 one = make_constraint(document.plain(item_text(block)), None, default)
                 found += [one] if one else []
     return tuple(found)
