@@ -28,7 +28,7 @@ from apps.sync.repository.local import LocalCopy, too_large
 from apps.sync.repository.locations import Location, Transport, local_path, parse_location
 from apps.sync.repository.mirror import Mirror, advance, head_of, join_packs, write_left_out
 from apps.sync.repository.remote import RemoteFetch
-from apps.sync.repository.source import ReadLimits, SourceSettings
+from apps.sync.repository.source import ReadLimits, SourceSettings, too_many_files
 from apps.sync.repository.trees import LINK, MAX_ENTERED_BYTES, SUBMODULE, TreeEntry, Trees, read_blob, root_of
 
 MAX_SUBJECT_CHARS = 200
@@ -247,7 +247,8 @@ class GitReader:
         return self._sized(shown, entry.oid)
 
     def _sized(self, path: str, oid: pygit2.Oid) -> FileEntry | RefusedFile:
-        if left_out := self._left_out.get(str(oid)):
+        left_out = self._left_out.get(str(oid))
+        if left_out and left_out.code in {TOO_LARGE, OBJECT_DAMAGED}:
             return RefusedFile(path, left_out.code, left_out.detail)
         try:
             kind, size = self.repository.odb.read_header(oid)
@@ -313,11 +314,3 @@ def logged(commit: pygit2.Commit) -> LoggedCommit:
     except (ValueError, OverflowError, OSError):
         at = datetime.fromtimestamp(0, UTC)
     return LoggedCommit(str(commit.id), at, subject[:MAX_SUBJECT_CHARS])
-
-
-def too_many_files(limit: int) -> KnowledgeUnavailableError:
-    """Return the error for a source of too many files."""
-    return KnowledgeUnavailableError(
-        f"The source has more than {limit:,} files (MEMORYHUB_SYNC_MAX_FILES): name the folder that holds the "
-        "knowledge, exclude some, or raise the limit."
-    )

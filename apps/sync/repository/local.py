@@ -16,14 +16,19 @@ from apps.sync.domain.paths import Wanted, path_problem
 from apps.sync.repository.entries import OBJECT_DAMAGED, TOO_LARGE
 from apps.sync.repository.library import GIT_ERRORS
 from apps.sync.repository.mirror import known_heads
-from apps.sync.repository.source import ReadLimits
+from apps.sync.repository.source import ReadLimits, too_many_files
 from apps.sync.repository.trees import LINK, SUBMODULE, TreeEntry, Trees, read_blob, root_of
 
 MAX_COMMIT_BYTES = 1_000_000
+# A pack of at most so many bytes is written at once; between two of them the time is checked.
+BATCH_BYTES = 16_000_000
+# In `left_out`: a tree of which not all could be copied, so that later ones are not compared with it.
+INCOMPLETE = "incomplete"
+DAMAGED = "Its object is missing or damaged: repair the repository (git fsck)."
 
 
 class LocalCopy:
-    """One copying into a mirror. left_out: the files that were too large or damaged, by object."""
+    """One copying into a mirror. left_out: files that are too large or damaged, and trees, by object."""
 
     def __init__(
         self,
@@ -37,8 +42,10 @@ class LocalCopy:
         self.wanted, self.limits = wanted, limits
         self.left_out = dict(left_out)
         self._trees = Trees(origin, limits.files)
-        self._others = dict[pygit2.Oid, None]()
-        self._files = dict[pygit2.Oid, None]()
+        # By size in bytes.
+        self._commits = dict[pygit2.Oid, int]()
+        self._folders = dict[pygit2.Oid, int]()
+        self._files = dict[pygit2.Oid, int]()
         self._bytes = 0
         self._deadline = time.monotonic() + limits.fetch_seconds
 
@@ -47,8 +54,8 @@ class LocalCopy:
         self._retry_damaged()
         if commit not in self.mirror:
             self._add_history(commit)
-        if self._others or self._files:
-            self._write()
+        # The commits come last: one that is there has all that belongs to it.
+        self._write({**self._folders, **self._files, **self._commits})
 
     def _retry_damaged(self) -> None:
         for oid, refused in list(self.left_out.items()):
@@ -57,41 +64,47 @@ class LocalCopy:
                 self._add_file(pygit2.Oid(hex=oid))
 
     def _add_history(self, head: pygit2.Oid) -> None:
+        for commit in self._new_commits(head):
+            self._check_time()
+            self._trees.begin()
+            tree = commit.tree_id
+            try:
+                self._add_tree(tree.raw, self._root_of_parent(commit.parent_ids[:1]))
+            except KnowledgeUnavailableError:
+                if commit.id == head:
+                    raise
+                self._leave_out(tree, INCOMPLETE, "")
+
+    def _new_commits(self, head: pygit2.Oid) -> list[pygit2.Commit]:
+        """Return the commits that the mirror does not have, parents first."""
+        found = []
         try:
-            walker = self.origin.walk(head, SortMode.NONE)
+            walker = self.origin.walk(head, SortMode.TOPOLOGICAL | SortMode.REVERSE)
             for known in known_heads(self.mirror):
                 if known in self.origin:
                     walker.hide(known)
-            commits = [(one.id, one.tree_id.raw, one.parent_ids[:1]) for one in self._checked(walker)]
+            for commit in walker:
+                self._check_time()
+                _, size = self.origin.odb.read_header(commit.id)
+                self._commits[commit.id] = size
+                self._count(size, limit=MAX_COMMIT_BYTES)
+                found.append(commit)
         except GIT_ERRORS as error:
             raise KnowledgeUnavailableError(
                 "The history of the repository is damaged: repair it (git fsck), or clone it again."
             ) from error
-        for oid, tree, parents in commits:
-            self._check_time()
-            self._trees.begin()
-            try:
-                self._add_tree(tree, self._root_of_parent(parents))
-            except KnowledgeUnavailableError:
-                if oid == head:
-                    raise
-            self._others[oid] = None
-
-    def _checked(self, walker: pygit2.Walker) -> list[pygit2.Commit]:
-        found = []
-        for commit in walker:
-            self._check_time()
-            self._count(self.origin.odb.read_header(commit.id)[1], limit=MAX_COMMIT_BYTES)
-            found.append(commit)
         return found
 
     def _root_of_parent(self, parents: list[pygit2.Oid]) -> bytes | None:
-        """Return the tree of the first parent as far as it can be read: what is equal there was copied with it."""
+        """Return the tree of the first parent if all of it was copied: what is equal there is not copied again."""
         try:
             tree = root_of(self.origin, parents[0]) if parents else None
-            return tree if tree and self._trees.read(tree) else None
+            if tree is None or str(pygit2.Oid(raw=tree)) in self.left_out:
+                return None
+            self._trees.read(tree)
         except (*GIT_ERRORS, KnowledgeUnavailableError):
             return None
+        return tree
 
     def _add_tree(self, tree: bytes, former: bytes | None) -> None:
         """Add what differs from a former tree, from the folder of the source downwards."""
@@ -99,7 +112,7 @@ class LocalCopy:
         for name in (*(folder.encode() for folder in self.wanted.folders), None):
             if tree == former:
                 return
-            self._add_other(tree)
+            self._add_folder(tree)
             if name is None:
                 break
             inner = self._trees.find(tree, name)
@@ -108,21 +121,26 @@ class LocalCopy:
             before = self._trees.find(former, name) if former else None
             tree, former = inner.id, before.id if before and before.is_tree else None
             prefix += name + b"/"
+        files = 0
         for path, entry in self._trees.changes(former, tree, prefix):
-            if entry is not None:
-                self._add_entry(path, entry)
+            if entry is not None and entry.is_tree:
+                self._add_folder(entry.id)
+            elif entry is not None and self._is_wanted(path, entry):
+                files += 1
+                if files > self.limits.files:
+                    raise too_many_files(self.limits.files)
+                self._add_file(entry.oid)
 
-    def _add_entry(self, path: bytes, entry: TreeEntry) -> None:
-        if entry.is_tree:
-            self._add_other(entry.id)
-        elif entry.mode not in {LINK, SUBMODULE} and path_problem(path) is None and self.wanted.has(path.decode()):
-            self._add_file(entry.oid)
+    def _is_wanted(self, path: bytes, entry: TreeEntry) -> bool:
+        is_file = entry.mode not in {LINK, SUBMODULE}
+        return is_file and path_problem(path) is None and self.wanted.has(path.decode())
 
-    def _add_other(self, tree: bytes) -> None:
+    def _add_folder(self, tree: bytes) -> None:
         oid = pygit2.Oid(raw=tree)
-        if oid not in self._others and oid not in self.mirror:
-            self._others[oid] = None
-            self._count(self._trees.size(oid))
+        if oid not in self._folders and oid not in self.mirror:
+            size = self._trees.size(oid)
+            self._folders[oid] = size
+            self._count(size)
 
     def _add_file(self, oid: pygit2.Oid) -> None:
         if oid in self._files or str(oid) in self.left_out or oid in self.mirror:
@@ -132,43 +150,50 @@ class LocalCopy:
         except GIT_ERRORS:
             kind, size = ObjectType.ANY, 0
         if kind != ObjectType.BLOB:
-            self._leave_out(oid, OBJECT_DAMAGED, "Its object is missing or damaged: repair the repository (git fsck).")
+            self._leave_out(oid, OBJECT_DAMAGED, DAMAGED)
         elif size > self.limits.file_bytes:
             self._leave_out(oid, TOO_LARGE, too_large(size, self.limits.file_bytes))
         else:
-            self._files[oid] = None
+            self._files[oid] = size
             self._count(size)
 
     def _leave_out(self, oid: pygit2.Oid, code: str, detail: str) -> None:
         self.left_out[str(oid)] = RefusedFile(path="", code=code, detail=detail)
 
-    def _write(self) -> None:
+    def _write(self, objects: dict[pygit2.Oid, int]) -> None:
+        """Write objects as packs, without the files that turn out to be damaged."""
+        batch, size = list[pygit2.Oid](), 0
+        for oid, length in objects.items():
+            batch.append(oid)
+            size += length
+            if size > BATCH_BYTES:
+                self._pack(batch)
+                batch, size = [], 0
+        self._pack(batch)
+
+    def _pack(self, batch: list[pygit2.Oid]) -> None:
+        self._check_time()
         try:
-            self._pack()
+            write_pack(self.origin, batch, self.mirror)
         except GIT_ERRORS:
-            self._leave_out_damaged()
             try:
-                self._pack()
+                write_pack(self.origin, self._without_damaged(batch), self.mirror)
             except GIT_ERRORS as error:
                 raise KnowledgeUnavailableError(
                     "The repository cannot be copied: it is damaged (git fsck), or the disk is full."
                 ) from error
 
-    def _pack(self) -> None:
-        builder = pygit2.PackBuilder(self.origin)
-        for oid in (*self._others, *self._files):
-            builder.add(oid)
-        builder.write(Path(self.mirror.path) / "objects" / "pack")
-
-    def _leave_out_damaged(self) -> None:
-        for oid in list(self._files):
+    def _without_damaged(self, batch: list[pygit2.Oid]) -> list[pygit2.Oid]:
+        sound = []
+        for oid in batch:
             self._check_time()
             try:
-                read_blob(self.origin, oid, max_bytes=self.limits.file_bytes)
+                if oid in self._files:
+                    read_blob(self.origin, oid, max_bytes=self.limits.file_bytes)
+                sound.append(oid)
             except GIT_ERRORS:
-                del self._files[oid]
-                detail = "Its object is missing or damaged: repair the repository (git fsck)."
-                self._leave_out(oid, OBJECT_DAMAGED, detail)
+                self._leave_out(oid, OBJECT_DAMAGED, DAMAGED)
+        return sound
 
     def _count(self, size: int, *, limit: int | None = None) -> None:
         self._bytes += size
@@ -184,6 +209,16 @@ class LocalCopy:
                 f"The repository could not be copied within {self.limits.fetch_seconds:g} seconds "
                 "(MEMORYHUB_SYNC_FETCH_SECONDS)."
             )
+
+
+def write_pack(origin: pygit2.Repository, objects: list[pygit2.Oid], mirror: pygit2.Repository) -> None:
+    """Write some objects of a repository as one pack of another one. Raises GIT_ERRORS."""
+    if not objects:
+        return
+    builder = pygit2.PackBuilder(origin)
+    for oid in objects:
+        builder.add(oid)
+    builder.write(Path(mirror.path) / "objects" / "pack")
 
 
 def too_large(size: int, limit: int) -> str:

@@ -23,9 +23,8 @@ HEAD = "refs/memoryhub/head"
 SYNCED = "refs/synced/"
 # Of histories that were rewritten, so many former heads are kept.
 MAX_SYNCED = 100
-# Packs of a fetch each; above so many, the small ones become one.
+# Packs of a fetch each; above so many, small ones become one.
 MAX_PACKS = 40
-SMALL_PACK_BYTES = 20_000_000
 IDENTITY = "memoryhub-identity"
 LEFT_OUT = "memoryhub-left-out.json"
 DAMAGED = "memoryhub-damaged"
@@ -179,11 +178,18 @@ def known_heads(repository: pygit2.Repository) -> list[pygit2.Oid]:
 
 
 def join_packs(repository: pygit2.Repository) -> None:
-    """Make one pack of the small ones when there are many, since each read searches all. Under the lock."""
+    """Make one pack of small ones when there are many, since each read searches all. Under the lock.
+
+    A pack stays that is twice as large as all smaller ones together, so an object is seldom written again.
+    """
     folder = Path(repository.path) / "objects" / "pack"
-    packs = list(folder.glob("*.pack"))
-    small = [pack for pack in packs if pack.stat().st_size < SMALL_PACK_BYTES]
-    if len(packs) <= MAX_PACKS or len(small) < 2:
+    packs = sorted(folder.glob("*.pack"), key=lambda pack: pack.stat().st_size)
+    if len(packs) <= MAX_PACKS:
+        return
+    small = packs[:]
+    while small and small[-1].stat().st_size >= 2 * sum(pack.stat().st_size for pack in small[:-1]):
+        small.pop()
+    if len(small) < 2:
         return
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix="join-") as aside:
         odb = _odb_of(small, Path(aside))
@@ -191,12 +197,12 @@ def join_packs(repository: pygit2.Repository) -> None:
         for oid in odb:
             builder.add(oid)
         builder.write(aside)
-        for made in sorted(Path(aside).glob("pack-*"), key=lambda path: path.suffix, reverse=True):
+        made = sorted(Path(aside).glob("pack-*"), key=lambda path: path.suffix, reverse=True)
+        for part in made:
             # The index comes last: with it the pack is in use.
-            made.rename(folder / made.name)
-    kept = {made.stem for made in folder.glob("*.pack")} - {pack.stem for pack in small}
+            part.rename(folder / part.name)
     for pack in small:
-        if pack.stem not in kept:
+        if pack.name not in {part.name for part in made}:
             pack.with_suffix(".idx").unlink(missing_ok=True)
             pack.unlink(missing_ok=True)
 

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django.conf import settings
 
+from apps.sync.domain.errors import KnowledgeUnavailableError
 from apps.sync.domain.paths import Wanted
 
 if TYPE_CHECKING:
@@ -65,4 +66,12 @@ def read_limits() -> ReadLimits:
         total_bytes=sync.max_mb * 1_000_000,
         files=sync.max_files,
         file_bytes=sync.max_file_kb * 1_000,
+    )
+
+
+def too_many_files(limit: int) -> KnowledgeUnavailableError:
+    """Return the error for a source of too many files."""
+    return KnowledgeUnavailableError(
+        f"The source has more than {limit:,} files (MEMORYHUB_SYNC_MAX_FILES): name the folder that holds the "
+        "knowledge, exclude some, or raise the limit."
     )
