@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from apps.sync.domain.errors import CommitGoneError
 from apps.sync.domain.knowledge import Convention, Layer, ParsedFile, ReadSettings, RefusedFile
 from apps.sync.domain.readers.read import read_file
+from apps.sync.domain.readers.refusals import SKIPPED
 from apps.sync.models import KnowledgeSource
 from apps.sync.repository.entries import PASSING_CODES, FileEntry, FileUnreadableError, SourceReader
+from apps.sync.repository.source import read_limits
 from apps.sync.runs.stored import FILES, FileRow, Stored
 
 # Raised when files are read otherwise than by former versions of the hub: then the next sync reads all of them.
@@ -43,9 +45,9 @@ class Manifest:
 
     @property
     def refused(self) -> list[RefusedFile]:
-        """Return the files that could not be read as they are now, by path."""
+        """Return the files that could not be read as they are now, by path; not those that were no items by intent."""
         found = (file.refused for _, file in sorted(self.files.items()))
-        return [refused for refused in found if refused is not None]
+        return [refused for refused in found if refused is not None and refused.code not in SKIPPED]
 
 
 def read_digest(source: KnowledgeSource) -> str:
@@ -86,7 +88,7 @@ class Reading:
     @property
     def settings(self) -> ReadSettings:
         """Return how the files are read."""
-        return ReadSettings(Convention(self.source.convention), Layer(self.source.layer))
+        return ReadSettings(Convention(self.source.convention), Layer(self.source.layer), read_limits().file_bytes)
 
     @property
     def is_as_before(self) -> bool:
@@ -143,6 +145,6 @@ class Reading:
 
 
 def refused_row(refused: RefusedFile, blob: str, before: FileRow | None) -> FileRow:
-    """Return the row of a file that cannot be read, with what was read of it last."""
-    parsed = before.parsed if before else None
+    """Return the row of a file that cannot be read, with what was read of it last; of one that is no item nothing."""
+    parsed = before.parsed if before and refused.code not in SKIPPED else None
     return FileRow(refused.path, blob, parsed, refused.code[:50], refused.detail[:500])

@@ -42,4 +42,7 @@ def files_of(manifest: Manifest, comparison: Comparison) -> list[PreviewFile]:
     """Return what each file would become, by path."""
     items = {item.path: item for item in comparison.items.values()}
     refused = {one.path: one for one in comparison.refused}
-    return [PreviewFile(path, items.get(path), refused.get(path)) for path in sorted(manifest.files)]
+    return [
+        PreviewFile(path, items.get(path), refused.get(path) or file.refused)
+        for path, file in sorted(manifest.files.items())
+    ]
