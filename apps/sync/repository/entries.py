@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from apps.core.domain.errors import MemoryHubError
 from apps.sync.domain.knowledge import RefusedFile
 
 SYMLINK = "symlink"
@@ -48,13 +47,11 @@ class LoggedCommit:
     subject: str
 
 
-class FileUnreadableError(MemoryHubError):
+class FileUnreadableError(Exception):
     """One file of a source cannot be read; the others can. refused: as it is reported."""
 
-    code = FILE_UNREADABLE
-
     def __init__(self, refused: RefusedFile) -> None:
-        super().__init__(refused.detail, code=refused.code)
+        super().__init__(refused.detail)
         self.refused = refused
 
 

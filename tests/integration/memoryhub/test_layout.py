@@ -62,7 +62,7 @@ def project(make_place) -> Path:
         for folder in (path.parent, place / "apps" / "bookmarks"):
             (folder / "__init__.py").touch()
         path.write_text(code)
-    replace(PROJECT / "pyproject.toml", place / "pyproject.toml", "(sync) |", "(sync) | bookmarks |")
+    replace(PROJECT / "pyproject.toml", place / "pyproject.toml", '"sync | notes', '"bookmarks | sync | notes')
     urls = re.search(r'`(path\("api/", include\("apps.bookmarks.+?\)\))`', PAGE)
     assert urls
     replace_in(place / "memoryhub" / "urls.py", "urlpatterns = [", f"urlpatterns = [\n    {urls[1]},")
