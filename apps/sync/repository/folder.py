@@ -116,7 +116,7 @@ class FolderReader:
                 if isinstance(entry, FileEntry):
                     return self.read(entry)
         except FileUnreadableError as error:
-            raise KnowledgeUnavailableError(error.detail) from error
+            raise KnowledgeUnavailableError(error.refused.detail) from error
         raise NotFoundError("A folder has no history: only the present files can be read.")
 
     def log(self, path: str, limit: int = 20) -> tuple[LoggedCommit, ...]:
