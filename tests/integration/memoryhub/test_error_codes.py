@@ -52,14 +52,17 @@ def subclasses(kind: type) -> Iterator[type]:
         yield from subclasses(below)
 
 
-def codes_in(tree: ast.Module, statuses: dict[str, int]) -> Iterator[tuple[str, int]]:
-    """Yield the codes that calls in a module name, with their statuses; 400 where the class says none."""
+def codes_in(name_of_module: str, tree: ast.Module, statuses: dict[str, int]) -> Iterator[tuple[str, int]]:
+    """Yield the codes that calls in a module name, also as constants, with statuses; 400 where the class has none."""
+    module = import_module(name_of_module)
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
             name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
             for keyword in node.keywords:
-                if keyword.arg == "code" and isinstance(keyword.value, ast.Constant):
-                    yield str(keyword.value.value), statuses.get(name, 503 if name == "__init__" else 400)
+                value = keyword.value
+                code = value.value if isinstance(value, ast.Constant) else getattr(module, getattr(value, "id", ""), "")
+                if keyword.arg == "code" and isinstance(code, str) and code:
+                    yield code, statuses.get(name, 503 if name == "__init__" else 400)
 
 
 @pytest.fixture(scope="module")
@@ -78,8 +81,8 @@ def existing() -> dict[str, set[int]]:
     for kind in subclasses(serializers.Field):
         for code in kind.default_error_messages:  # type: ignore[attr-defined]
             found[code].add(400)
-    for _, tree in trees:
-        for code, status in codes_in(tree, statuses):
+    for name, tree in trees:
+        for code, status in codes_in(name, tree, statuses):
             found[code].add(status)
     found["overloaded"].add(503)
     for code in MADE:
