@@ -15,4 +15,5 @@ TOOLS: tuple[str, ...] = (
     "apps.notes.tools.SEARCH_MEMORY",
     "apps.notes.tools.APPEND_DAILY_LOG",
     "apps.notes.tools.MEMORY",
+    "apps.sync.tools.KNOWLEDGE_READ",
 )

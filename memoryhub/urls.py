@@ -16,6 +16,7 @@ urlpatterns = [
     path("api/semantic/", include("apps.semantic.rest.urls")),
     path("api/memory/", include("apps.notes.rest.urls")),
     path("api/auto-memory/", include("apps.notes.rest.auto_urls")),
+    path("api/sync/", include("apps.sync.rest.urls")),
     path("admin/rules/mergerule/<int:pk>/rehearse/", admin.site.admin_view(rehearse_rule), name="rehearse_rule"),
     path("admin/", admin.site.urls),
 ]

@@ -17,7 +17,7 @@ def stored() -> dict[str, list[tuple[Any, ...]]]:
     tables = [
         model._meta.db_table
         for model in apps.get_models(include_auto_created=True)
-        if model._meta.app_label in {"core", "episodic", "events", "llm", "rules", "semantic", "django_q"}
+        if model._meta.app_label in {"core", "episodic", "events", "llm", "rules", "semantic", "sync", "django_q"}
     ]
     return {table: _rows(table) for table in tables if table not in COUNTS}
 

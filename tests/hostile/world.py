@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import product
 from typing import Any
+from uuid import UUID
 
 from django.http import HttpResponse
 from django.urls import URLPattern, URLResolver, get_resolver
@@ -28,6 +29,16 @@ from apps.semantic.memories.writer import SaveResult
 from apps.semantic.models import Conflict, ConflictOutcome, Memory, Origin
 from apps.semantic.services import memory_delete, memory_save_many
 from apps.semantic.store.rows import record_from_memory
+from apps.sync.models import (
+    KnowledgeFile,
+    KnowledgeItem,
+    KnowledgeSource,
+    PointerConflict,
+    SyncChange,
+    SyncCheckpoint,
+    SyncRun,
+    SyncState,
+)
 from tests.api import Api, Lines, api_for
 from tests.integration.episodic.timeline import Timeline
 
@@ -84,6 +95,32 @@ ROUTES: dict[str, dict[str, Any]] = {
         "PUT": {"enabled": False, "user_id": "ana"},
         "PATCH": {"enabled": False, "user_id": "ana"},
     },
+    "api/sync/sources": {
+        "GET": None,
+        "POST": {"name": "new", "kind": "git", "location": "https://example.org/new.git"},
+    },
+    "api/sync/sources/<uuid:uuid>": {"GET": None, "PATCH": {"project": "atlas"}, "DELETE": None},
+    "api/sync/sources/<uuid:uuid>/pause": {"POST": {"reason": "a new one"}},
+    "api/sync/sources/<uuid:uuid>/resume": {"POST": None},
+    "api/sync/sources/<uuid:uuid>/state": {"GET": None},
+    "api/sync/sources/<uuid:uuid>/manifest": {"GET": None},
+    "api/sync/sources/<uuid:uuid>/files": {"GET": None},
+    "api/sync/sources/<uuid:uuid>/sync": {"POST": {"kind": "full"}},
+    "api/sync/sources/<uuid:uuid>/should-sync": {"GET": None},
+    "api/sync/sources/<uuid:uuid>/sessions": {"POST": None},
+    "api/sync/sources/<uuid:uuid>/preview": {"POST": None},
+    "api/sync/sources/<uuid:uuid>/checkpoints": {"GET": None},
+    "api/sync/sources/<uuid:uuid>/rollback": {"POST": {"checkpoint": NOWHERE}},
+    "api/sync/runs": {"GET": None},
+    "api/sync/runs/<uuid:uuid>": {"GET": None},
+    "api/sync/runs/<uuid:uuid>/changes": {"GET": None},
+    "api/sync/items": {"GET": None},
+    "api/sync/items/<uuid:uuid>": {"GET": None},
+    "api/sync/items/<uuid:uuid>/diff": {"GET": None},
+    "api/sync/items/<uuid:uuid>/history": {"GET": None},
+    "api/sync/conflicts": {"GET": None},
+    "api/sync/conflicts/<uuid:uuid>": {"GET": None},
+    "api/sync/conflicts/<uuid:uuid>/resolve": {"POST": {"resolution": "keep_memory"}},
     "api/auto-memory/status": {"GET": None},
     "api/auto-memory/runs": {"GET": None},
     "api/auto-memory/runs/<uuid:uuid>": {"GET": None},
@@ -126,7 +163,8 @@ ROUTES: dict[str, dict[str, Any]] = {
     "api/semantic/search": {"POST": {"query": "secret word", "explain": True, "top_k": 1000}},
     "api/semantic/status": {"GET": None},
 }
-PUBLIC = {"", "api/", "healthz", "readyz", "metrics", "api/schema", "api/docs"}
+# A webhook is signed instead; tests/integration/sync/test_rest_webhooks.py is about that.
+PUBLIC = {"", "api/", "healthz", "readyz", "metrics", "api/schema", "api/docs", "api/sync/webhooks/<uuid:uuid>"}
 READS_BY_POST = {
     "api/episodic/query",
     "api/llm/tools/parse",
@@ -248,7 +286,8 @@ def _event(scope: Scope) -> EventDraft:
 class World:
     """Two memories in each of SCOPES, one of them deleted, a receipt about them, and an event; half of those archived.
 
-    A receipt and an event have the id of the first memory, so that one id will do for every route.
+    A receipt and an event have the id of the first memory, so that one id will do for every route. sources: ids of
+    memories that a source of knowledge has as well, with all that is below it.
     """
 
     def __init__(self) -> None:
@@ -265,6 +304,7 @@ class World:
             for which in ("kept", "dropped")
         ]
         self.memories: list[Memory] = []
+        self.sources: set[UUID] = set()
         for outcome in memory_save_many(access=SYSTEM, drafts=drafts):
             assert isinstance(outcome, SaveResult)
             self.memories.append(outcome.memory)
@@ -278,6 +318,28 @@ class World:
             folder_of(user).create()
             folder_of(user).path.joinpath("MEMORY.md").write_text(f"noted {sentinel(Scope(user))}")
             self._compaction(user)
+            self._source(user)
+
+    def _source(self, user: str) -> None:
+        """Have a source of a user with an item and a run, with the id of one of their memories, and their word."""
+        first = next(memory for memory in self.memories if memory.user_id == user)
+        uuid, at, word = first.uuid, first.created_at, f"shared {sentinel(Scope(user))}"
+        source = KnowledgeSource.objects.create(
+            uuid=uuid, name=word, user_id=user, kind="git", location=f"/{word}", created_at=at, updated_at=at
+        )
+        SyncState.objects.create(source=source)
+        run = SyncRun.objects.create(uuid=uuid, source=source, kind="full", state="complete", requested_at=at)
+        of_item: dict[str, Any] = {"source": source, "item_id": word}
+        KnowledgeItem.objects.create(
+            uuid=uuid, **of_item, path=word, type="adr", title=word, status="accepted", layer="team", synced_at=at
+        )
+        KnowledgeFile.objects.create(source=source, path=word, code="empty", detail=word)
+        SyncChange.objects.create(run=run, item_id=word, action="create", after={"title": word})
+        SyncCheckpoint.objects.create(uuid=uuid, source=source, run=run, content=b"", created_at=at)
+        PointerConflict.objects.create(
+            uuid=uuid, **of_item, run=run, type="hash_mismatch", suggested="update_memory", detected_at=at
+        )
+        self.sources.add(uuid)
 
     def _compaction(self, user: str) -> None:
         """Have a draft of a user's MEMORY.md with the id of one of their memories, and their word."""
@@ -325,6 +387,9 @@ class World:
         words = {sentinel(memory.scope) for memory in outside} | {str(memory.uuid) for memory in outside}
         # Notes belong to a person as a whole: a key for a part of one has none.
         words |= {f"noted {sentinel(Scope(user))}" for user in NOTED if bound != Scope(user)}
+        # Sources as well, but they can be granted.
+        shared = {*reads, bound.user_id if bound == Scope(bound.user_id) else None}
+        words |= {f"shared {sentinel(Scope(user))}" for user in NOTED if user not in shared}
         return sorted(word for word in words if word in body)
 
 

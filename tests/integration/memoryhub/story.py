@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import zip_longest
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -16,6 +18,7 @@ from django.http import HttpResponse
 from drf_spectacular.generators import SchemaGenerator
 
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
+from apps.core.domain.scope import system_access
 from apps.core.schemas.examples import Example
 from apps.llm.providers.scripted import ScriptedChat
 from apps.notes.compaction.decide import compaction_apply
@@ -24,11 +27,14 @@ from apps.notes.domain.places import MAIN
 from apps.notes.files.changes import note_append
 from apps.notes.models import Compaction
 from apps.notes.services import runs_continue
+from apps.sync.models import KnowledgeSource, SyncKind
+from apps.sync.services import sync_run
 from tests.api import Api
 from tests.integration.core.processes import beside
 from tests.integration.episodic.timeline import Timeline
 from tests.integration.llm.chat_server import Reply, running_chat_server
 from tests.integration.llm.configuring import MODEL, call, configured, price, spent
+from tests.unit.sync.repository.repositories import Origin
 
 DOCUMENT: dict[str, Any] = SchemaGenerator().get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
 # Method, path and description of each operation.
@@ -39,8 +45,23 @@ OPERATIONS: dict[str, tuple[str, str, dict[str, Any]]] = {
 }
 UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 WORD = re.compile(r"[a-z_]+")
+# The files of the source of the examples: two decisions, and one that has no text yet.
+EVENTS = "docs/adr/0017-events-between-services.md"
+DECISIONS = {
+    "docs/adr/0012-calls-between-services.md": (
+        "# 12. Calls between services\n\n## Status\n\nAccepted\n\n## Context\n\nServices need data of each other.\n"
+        "\n## Decision\n\nServices call each other over REST.\n"
+    ),
+    EVENTS: (
+        "---\nid: ADR-0017\ntitle: Events between services\nstatus: accepted\n"
+        "summary: Services publish what has changed, and do not call each other.\n"
+        "constraints:\n  - No service calls another one while it answers a request.\n"
+        "tags: [messaging]\nsupersedes: [ADR-0012]\n---\n\nEach service keeps a copy of the data that it needs.\n"
+    ),
+    "docs/adr/0018-draft.md": "",
+}
 # What the hub makes up, besides ids; later examples may name it.
-MADE_UP = ("version", "key")
+MADE_UP = ("version", "key", "commit")
 
 
 def documented_examples() -> dict[str, Example]:
@@ -131,7 +152,7 @@ def new_names(documented: Any, real: Any, key: str = "") -> dict[str, str]:
         for one, other in zip_longest(documented, real):
             found |= new_names(one, other, key)
     elif isinstance(documented, str) and isinstance(real, str) and (UUID.fullmatch(documented) or key in MADE_UP):
-        found[documented] = real
+        found |= {documented: real} if documented else {}
     return found
 
 
@@ -254,6 +275,50 @@ def extracted(settings: Any) -> Iterator[None]:
     yield
 
 
+@contextmanager
+def repository(settings: Any) -> Iterator[None]:
+    """Have the source of the example read a repository on this machine."""
+    with TemporaryDirectory() as folder:
+        settings.SYNC_DIR = Path(folder) / "sync"
+        settings.MEMORYHUB = replace(settings.MEMORYHUB, sync=replace(settings.MEMORYHUB.sync, roots=(Path(folder),)))
+        KnowledgeSource.objects.update(location=make_decisions(Path(folder) / "decisions.git"))
+        yield
+
+
+def make_decisions(path: Path) -> str:
+    """Make the repository of the examples, and return where it is."""
+    origin = Origin(path)
+    origin.commit({**DECISIONS, EVENTS: DECISIONS[EVENTS].replace("accepted", "proposed")}, "Propose events")
+    origin.commit(DECISIONS, "Accept events between services")
+    return str(path)
+
+
+@contextmanager
+def synced(settings: Any) -> Iterator[None]:
+    """Have the source of the example synced."""
+    with repository(settings):
+        sync_all()
+        yield
+
+
+@contextmanager
+def conflicted(settings: Any) -> Iterator[None]:
+    """Have a pointer whose item is gone, about which a person decides."""
+    with synced(settings):
+        KnowledgeSource.objects.update(resolutions={"orphaned_pointer": "manual"})
+        origin = Origin(Path(KnowledgeSource.objects.get().location).with_name("fewer.git"))
+        origin.commit({EVENTS: DECISIONS[EVENTS]})
+        KnowledgeSource.objects.update(location=str(origin.path))
+        sync_all()
+        yield
+
+
+def sync_all() -> None:
+    """Sync the source of the example whole."""
+    source = KnowledgeSource.objects.get()
+    sync_run(access=system_access("key:operator"), uuid=source.uuid, kind=SyncKind.FULL)
+
+
 # What an example needs besides the examples that it comes after.
 PREPARATIONS: Mapping[str, Callable[[Any], AbstractContextManager[None]]] = {
     "segments_list": archived,
@@ -267,6 +332,12 @@ PREPARATIONS: Mapping[str, Callable[[Any], AbstractContextManager[None]]] = {
     "notes_compactions_apply": drafted,
     "notes_compactions_discard": drafted,
     "notes_compactions_undo": applied,
+    "sync_sources_preview": repository,
+    "sync_runs_list": synced,
+    "sync_items_retrieve": synced,
+    "sync_items_diff": synced,
+    "sync_items_history": synced,
+    "sync_conflicts_list": conflicted,
 }
 
 

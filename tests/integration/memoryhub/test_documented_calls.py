@@ -49,6 +49,7 @@ class Reader:
         operator = api_for(Scope(), Permission.OPERATOR)
         memory = operator.save("Ana rides a bicycle.", user_id="ana")
         self.known = {"KEY": str(operator.key), "ID": memory["id"], "VERSION": memory["version"], "CONFLICT_ID": ""}
+        self.known |= {"DATA": str(settings.MEMORYHUB.data_dir), "SOURCE": "", "ITEM": ""}
         self.new_key = self.known["KEY"]
         # Calls of port 8000 reach the hub of this test, and each answer ends with its status.
         places = "".join(f'connect-to = "{host}:8000:127.0.0.1:{port}"\n' for host in ("127.0.0.1", "localhost"))
@@ -81,6 +82,9 @@ class Reader:
         """Note what later calls name."""
         self.new_key = answer.get("key") or self.new_key
         new = {"ID": answer.get("id"), "CONFLICT_ID": answer.get("conflict")}
+        new["SOURCE"] = answer.get("id") if "webhook" in answer else None
+        found = answer.get("results", [])[:1] if "diagnostics" in answer else []
+        new["ITEM"] = found[0].get("memory", {}).get("metadata", {}).get("item") if found else None
         self.known |= {name: value for name, value in new.items() if value}
 
 

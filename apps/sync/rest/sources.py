@@ -1,0 +1,146 @@
+"""Sources of knowledge over REST (spec 003)."""
+
+from uuid import UUID
+
+from django.db.models import F
+from drf_spectacular.utils import extend_schema
+from rest_framework import status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.core.domain.scope import Scope
+from apps.core.rest.openapi import LOCATION
+from apps.core.rest.views import HubView, created, refuse_body, validate_query
+from apps.core.schemas.bodies import document_limit
+from apps.core.schemas.paging import Page, page_links
+from apps.core.schemas.serializers import Problem, validate
+from apps.sync import selectors, services
+from apps.sync.rest.paging import OLDEST_FIRST, page_of, with_ids
+from apps.sync.schemas import items, sources
+from apps.sync.schemas.runs import PauseInput
+
+
+class SourcesView(HubView):
+    """The sources of knowledge."""
+
+    body_limit = staticmethod(document_limit)
+    query_methods = frozenset({"GET", "HEAD"})
+
+    @extend_schema(
+        operation_id="sync_sources_list",
+        parameters=[sources.SourceListInput],
+        responses={200: sources.SourcePageOutput, 404: Problem},
+    )
+    def get(self, request: Request) -> Response:
+        """List sources, the newest first."""
+        data = validate_query(sources.SourceListInput, request)
+        include, asked = data.get("include", ()), Scope(data.get("user_id"))
+        listed, counted = selectors.source_list(self.access, asked, include), data.get("count", False)
+        page = Page(listed, self.access, data.get("cursor"), data.get("limit"), count=counted, include=include)
+        return Response({**page_links(page, request), "results": [sources.source_json(each) for each in page.rows]})
+
+    @extend_schema(
+        operation_id="sync_sources_create",
+        request=sources.SourceInput,
+        responses={201: sources.SourceOutput, 409: Problem},
+        parameters=[LOCATION],
+    )
+    def post(self, request: Request) -> Response:
+        """Create a source; for operators. Nothing is read before a sync is asked for or a trigger is met."""
+        data = validate(sources.SourceInput, request.data)
+        source = services.source_create(access=self.access, values=sources.read_values(data))
+        return created(sources.source_json(source), "sync-source", source.uuid)
+
+
+class SourceView(HubView):
+    """One source."""
+
+    body_limit = staticmethod(document_limit)
+
+    @extend_schema(operation_id="sync_sources_retrieve", responses={200: sources.SourceOutput})
+    def get(self, request: Request, uuid: UUID) -> Response:
+        """Show a source."""
+        return Response(sources.source_json(selectors.source_get(self.access, uuid)))
+
+    @extend_schema(
+        operation_id="sync_sources_update",
+        request=sources.SourceChanges,
+        responses={200: sources.SourceOutput, 409: Problem},
+    )
+    def patch(self, request: Request, uuid: UUID) -> Response:
+        """Change a source; for operators. The next sync applies it: a full one, where it concerns what is read."""
+        values = sources.read_values(validate(sources.SourceChanges, request.data))
+        return Response(sources.source_json(services.source_update(access=self.access, uuid=uuid, values=values)))
+
+    @extend_schema(operation_id="sync_sources_delete", responses={204: None, 409: Problem})
+    def delete(self, request: Request, uuid: UUID) -> Response:
+        """Delete a source with its items and runs; for operators. Its memories are soft-deleted."""
+        services.source_delete(access=self.access, uuid=uuid)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class PauseView(HubView):
+    """Pauses a source."""
+
+    @extend_schema(
+        operation_id="sync_sources_pause", request=PauseInput, responses={200: sources.SourceOutput, 409: Problem}
+    )
+    def post(self, request: Request, uuid: UUID) -> Response:
+        """Keep triggers from starting syncs; for operators."""
+        reason = validate(PauseInput, request.data).get("reason", "")
+        return Response(sources.source_json(services.source_pause(access=self.access, uuid=uuid, reason=reason)))
+
+
+class ResumeView(HubView):
+    """Resumes a source."""
+
+    @extend_schema(
+        operation_id="sync_sources_resume", request=None, responses={200: sources.SourceOutput, 409: Problem}
+    )
+    def post(self, request: Request, uuid: UUID) -> Response:
+        """Let triggers start syncs again; for operators. After a rollback they do again what was taken back."""
+        refuse_body(request)
+        return Response(sources.source_json(services.source_resume(access=self.access, uuid=uuid)))
+
+
+class StateView(HubView):
+    """The state of a source."""
+
+    @extend_schema(operation_id="sync_sources_state", responses={200: sources.SyncStateOutput})
+    def get(self, request: Request, uuid: UUID) -> Response:
+        """Show what the last complete sync left."""
+        state = selectors.state_of(self.access, uuid)
+        return Response(sources.state_json(selectors.source_get(self.access, uuid), state))
+
+
+class ManifestView(HubView):
+    """The manifest of a source."""
+
+    is_heavy = True
+
+    @extend_schema(operation_id="sync_sources_manifest", responses={200: items.ManifestOutput})
+    def get(self, request: Request, uuid: UUID) -> Response:
+        """Show all items with their hashes and pointers, in the order of their ids."""
+        results = [items.manifest_json(entry) for entry in selectors.manifest(self.access, uuid)]
+        return Response({"results": results, "count": len(results)})
+
+
+class FilesView(HubView):
+    """The files of a source."""
+
+    query_methods = frozenset({"GET", "HEAD"})
+
+    @extend_schema(
+        operation_id="sync_sources_files",
+        parameters=[items.FileListInput],
+        responses={200: items.KnowledgeFilePageOutput},
+    )
+    def get(self, request: Request, uuid: UUID) -> Response:
+        """List the files as they were read last: what each became, or why it could not be read."""
+        data = validate_query(items.FileListInput, request)
+        files = selectors.file_list(self.access, uuid)
+        chosen = files.refused() if data.get("refused") else files
+        listed = with_ids(chosen.annotate(became=F("parsed__item_id")), "path")
+        return page_of(
+            listed, request, self.access, data, items.file_json, within=with_ids(files, "path"), order=OLDEST_FIRST
+        )

@@ -1,0 +1,140 @@
+"""The output of a dry run."""
+
+from typing import Annotated, TypedDict
+
+from rest_framework import serializers
+
+from apps.core.schemas.outputs import JSONObject
+from apps.sync.models import (
+    ConflictTypeChoices,
+    ItemStatusChoices,
+    ItemTypeChoices,
+    LayerChoices,
+    PointerActionChoices,
+    ResolutionChoices,
+)
+from apps.sync.runs.answers import Preview, PreviewFile
+from apps.sync.schemas.items import ConstraintOutput
+
+
+class PreviewItemOutput(TypedDict):
+    """What a file would become."""
+
+    item_id: str
+    type: Annotated[str, serializers.ChoiceField(choices=ItemTypeChoices.choices)]
+    title: str
+    summary: str
+    status: Annotated[str, serializers.ChoiceField(choices=ItemStatusChoices.choices)]
+    layer: Annotated[str, serializers.ChoiceField(choices=LayerChoices.choices)]
+    constraints: list[ConstraintOutput]
+    tags: list[str]
+    superseded_by: list[str]
+
+
+class PreviewFileOutput(TypedDict):
+    """A file of a source: the item that it would become, or why it cannot be read."""
+
+    path: str
+    item: PreviewItemOutput | None
+    code: str
+    detail: str
+
+
+class DeltaOutput(TypedDict):
+    """Which items are new, changed and gone, by their ids."""
+
+    added: list[str]
+    updated: list[str]
+    deleted: list[str]
+    unchanged: int
+
+
+class PreviewConflictOutput(TypedDict):
+    """A conflict that a sync would find, and what it would do about it."""
+
+    type: Annotated[str, serializers.ChoiceField(choices=ConflictTypeChoices.choices)]
+    item_id: str
+    pointers: list[str]
+    detail: JSONObject
+    suggested: Annotated[str, serializers.ChoiceField(choices=ResolutionChoices.choices)]
+    resolution: Annotated[str, serializers.ChoiceField(choices=ResolutionChoices.choices)]
+
+
+class PreviewChangeOutput(TypedDict):
+    """What would be done to a pointer."""
+
+    action: Annotated[str, serializers.ChoiceField(choices=PointerActionChoices.choices)]
+    item_id: str
+    pointer: Annotated[str | None, serializers.UUIDField(allow_null=True)]
+    reason: str
+
+
+class SyncPreviewOutput(TypedDict):
+    """What a sync would do now. Nothing was written."""
+
+    from_commit: str
+    commit: str
+    files: list[PreviewFileOutput]
+    delta: DeltaOutput
+    conflicts: list[PreviewConflictOutput]
+    changes: list[PreviewChangeOutput]
+
+
+def preview_json(preview: Preview) -> SyncPreviewOutput:
+    """Return a dry run as the API shows it."""
+    delta = preview.delta
+    return {
+        "from_commit": preview.from_commit,
+        "commit": preview.commit,
+        "files": [preview_file_json(file) for file in preview.files],
+        "delta": {
+            "added": list(delta.added),
+            "updated": list(delta.updated),
+            "deleted": list(delta.deleted),
+            "unchanged": len(delta.unchanged),
+        },
+        "conflicts": [
+            {
+                "type": conflict.type.value,
+                "item_id": conflict.item_id,
+                "pointers": [str(pointer) for pointer in conflict.pointers],
+                "detail": dict(conflict.detail),
+                "suggested": conflict.suggested.value,
+                "resolution": resolution.value,
+            }
+            for conflict, resolution in preview.conflicts
+        ],
+        "changes": [
+            {
+                "action": change.action.value,
+                "item_id": change.item_id,
+                "pointer": str(change.pointer) if change.pointer else None,
+                "reason": change.reason,
+            }
+            for change in preview.changes
+        ],
+    }
+
+
+def preview_file_json(file: PreviewFile) -> PreviewFileOutput:
+    """Return what a file would become as the API shows it."""
+    item, refused = file.item, file.refused
+    shown: PreviewItemOutput | None = None
+    if item is not None:
+        shown = {
+            "item_id": item.item_id,
+            "type": item.type.value,
+            "title": item.title,
+            "summary": item.summary,
+            "status": item.status.value,
+            "layer": item.layer.value,
+            "constraints": [{"text": each.text, "severity": each.severity.value} for each in item.constraints],
+            "tags": list(item.tags),
+            "superseded_by": list(item.superseded_by),
+        }
+    return {
+        "path": file.path,
+        "item": shown,
+        "code": refused.code if refused else "",
+        "detail": refused.detail if refused else "",
+    }
