@@ -7,7 +7,10 @@ class SyncConfig(AppConfig):
     verbose_name = "Knowledge sync"
 
     def ready(self) -> None:
+        from apps.core.personal.registry import register_stores
         from apps.semantic.services import manager_register
         from apps.sync.models import KnowledgeSource
+        from apps.sync.personal.stores import STORES
 
         manager_register("sync", lambda manager: KnowledgeSource.objects.with_manager(manager).exists())
+        register_stores(STORES)

@@ -169,7 +169,16 @@ def test_an_export_holds_exactly_what_is_inside_bound(world: World, bound: Scope
     assert world.leaked(bound, answer) == []
     assert found["memory"] == inside
     assert len(found["event"]) == len(world.inside(bound)[::2])
-    assert {line["kind"] for line in lines} <= {"header", "memory", "event", "receipt", "note", "compaction", "end"}
+    assert {line["kind"] for line in lines} <= {
+        "header",
+        "memory",
+        "event",
+        "receipt",
+        "note",
+        "compaction",
+        "knowledge_source",
+        "end",
+    }
     for memory in world.outside(bound)[:2]:
         asked = "&".join(f"{name}={value}" for name, value in memory.scope.named().items())
         assert [json.loads(line)["kind"] for line in api.get(f"/api/export?{asked}").content.splitlines()] == [

@@ -32,6 +32,7 @@ LEFT = {
     "notes": 0,
     "conversations": 0,
     "note_compactions": 0,
+    "knowledge_sources": 0,
     "events": 1,
     "memories": 3,
     "receipts": 1,

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from uuid import UUID
 
 from apps.core.domain.errors import NotFoundError
 from apps.sync.domain.conflicts import choose_resolution, detect_conflicts
@@ -19,7 +20,7 @@ from apps.sync.runs.stored import Stored
 class Comparison:
     """Items as they are and were, and how they differ. decided: conflicts in which the memory is left as it is.
 
-    everything: all items of the source, where the comparison is about one of them.
+    everything, active: all items and pointers of the source, where the comparison is about one of them.
     """
 
     source: KnowledgeSource
@@ -31,6 +32,7 @@ class Comparison:
     delta: Delta
     conflicts: tuple[SyncConflict, ...]
     decided: tuple[SyncConflict, ...]
+    active: frozenset[UUID]
 
     def plan(self, limit: int | None = None, resolutions: dict[str, str] | None = None) -> Plan:
         """Return what a sync will do. limit: items whose pointers are changed. resolutions: by default the source's."""
@@ -54,7 +56,8 @@ def compare(source: KnowledgeSource, manifest: Manifest, stored: Stored) -> Comp
     """Compare the items of a source with what the last sync left and with the pointers as they are."""
     derived = derive_items(manifest.parsed, basis_of(source))
     refused = (*manifest.refused, *derived.refused)
-    return make_comparison(source, derived.items, derived.items, stored.items, stored.pointers, refused)
+    active = frozenset(pointer.uuid for pointer in stored.pointers)
+    return make_comparison(source, derived.items, derived.items, stored.items, stored.pointers, refused, active)
 
 
 def compare_one(comparison: Comparison, item_id: str) -> Comparison:
@@ -66,7 +69,8 @@ def compare_one(comparison: Comparison, item_id: str) -> Comparison:
         raise NotFoundError("There is no such item in this source.")
     paths = {item.path for item in items.values()}
     refused = tuple(one for one in comparison.refused if one.path in paths)
-    return make_comparison(comparison.source, comparison.everything, items, stored, pointers, refused)
+    source, everything, active = comparison.source, comparison.everything, comparison.active
+    return make_comparison(source, everything, items, stored, pointers, refused, active)
 
 
 def make_comparison(
@@ -76,6 +80,7 @@ def make_comparison(
     stored: dict[str, StoredItem],
     pointers: Sequence[SeenPointer],
     refused: tuple[RefusedFile, ...],
+    active: frozenset[UUID],
 ) -> Comparison:
     """Return how items differ from what is stored and from pointers."""
     return Comparison(
@@ -88,6 +93,7 @@ def make_comparison(
         delta=detect_delta(stored, items),
         conflicts=tuple(detect_conflicts(stored, items, pointers)),
         decided=tuple(decided_conflicts(source)),
+        active=active,
     )
 
 

@@ -17,6 +17,7 @@ RUNNING_CODE = "sync_running"
 _IS_HELD = """
 SELECT 1 FROM pg_locks
 WHERE locktype = 'advisory' AND classid = %s AND objid = %s AND objsubid = 2 AND granted
+  AND pid <> pg_backend_pid()
   AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
 """
 
@@ -56,7 +57,7 @@ def require_lock(source: int) -> None:
 
 
 def is_locked(source: int) -> bool:
-    """Return whether a process holds the lock of a source, so that its run is alive."""
+    """Return whether another process holds the lock of a source, so that its run is alive."""
     with connection.cursor() as cursor:
         cursor.execute(_IS_HELD, [SOURCE_LOCKS, source % 2**31])
         return cursor.fetchone() is not None

@@ -24,8 +24,9 @@ MAX_DETAIL_CHARS = 1_000
 
 def finish_run(run: SyncRun, at: datetime) -> None:
     """Write a run that has done its work, with its hub event, in the caller's transaction."""
-    run.ended_at, run.step = at, ""
+    step, run.ended_at, run.step = run.step, at, ""
     run.save()
+    run.step = step  # for the log, where the transaction fails after this
     emit(
         SyncFinished(
             source_id=run.source.uuid,
@@ -87,12 +88,13 @@ def fail_run(run: SyncRun, error: BaseException, clock: Clock) -> None:
     code, detail = describe(error)
     logger.log(
         logging.WARNING if isinstance(error, MemoryHubError) else logging.ERROR,
-        "sync %s (%s) of source %s failed at %s with %s and was rolled back: pointers and state are as before%s",
+        "sync %s (%s) of source %s failed at %s with %s (%s) and was rolled back: pointers and state are as before%s",
         run.uuid,
         run.kind,
         run.source.uuid,
         run.step or "its begin",
         code,
+        type(error).__name__,
         "" if isinstance(error, MemoryHubError) else "\n" + "".join(traceback.format_tb(error.__traceback__)),
     )
     metrics.FAILURES.labels(code).inc()
@@ -149,7 +151,11 @@ def end_interrupted(source: KnowledgeSource, clock: Clock) -> list[SyncRun]:
         run.ended_at = utcnow(clock)
         run.save(update_fields=["state", "code", "detail", "ended_at"])
         logger.warning(
-            "sync %s (%s) of source %s was interrupted at %s and rolled back", run.uuid, run.kind, source.uuid, run.step
+            "sync %s (%s) of source %s was interrupted at %s and rolled back",
+            run.uuid,
+            run.kind,
+            source.uuid,
+            run.step or "its begin",
         )
         metrics.FAILURES.labels(INTERRUPTED).inc()
         count_ended(run)

@@ -23,9 +23,9 @@ class RunProgress:
         self.save()
 
     def show(self, done: int, total: int) -> None:
-        """Show how far a step is."""
+        """Show how far a step is; its end always."""
         self.run.done, self.run.total = done, total
-        if time.monotonic() - self._saved_at >= SAVE_SECONDS:
+        if done >= total or time.monotonic() - self._saved_at >= SAVE_SECONDS:
             self.save()
 
     def save(self) -> None:

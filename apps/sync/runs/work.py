@@ -178,9 +178,13 @@ def make_drafts(comparison: Comparison, plan: Plan) -> list[tuple[PointerChange,
 
 
 def managed_change(comparison: Comparison, change: PointerChange, draft: MemoryDraft) -> ManagedChange:
-    """Return the change of a memory. One that was deleted behind its item becomes active again."""
+    """Return the change of a memory.
+
+    One that was deleted behind its item becomes active again, but not one that has become a pointer of another item.
+    """
     stored = comparison.stored.get(change.item_id)
-    pointer = change.pointer or (stored.pointer if stored else None)
+    former = stored.pointer if stored and stored.pointer not in comparison.active else None
+    pointer = change.pointer or former
     return ManagedChange(draft=draft, uuid=pointer, reason=change.reason)
 
 

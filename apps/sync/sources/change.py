@@ -13,7 +13,7 @@ from apps.core.domain.errors import ConflictError, InvalidInputError
 from apps.core.domain.scope import Access, Permission
 from apps.sync.models import KnowledgeSource, SyncState
 from apps.sync.sources.access import owner_of_new, source_to_change
-from apps.sync.sources.values import check_values
+from apps.sync.sources.values import check_location, check_values
 
 NEEDED = ("name", "kind", "location")
 PAUSED_BY_HAND = "Paused by an operator."
@@ -30,6 +30,7 @@ def source_create(*, access: Access, values: Mapping[str, Any], clock: Clock = S
         if name not in checked:
             raise InvalidInputError("This is needed.", attr=name, code="required")
     checked["user_id"] = owner_of_new(access, checked.get("user_id"))
+    check_location(checked["location"], checked["kind"])
     now = utcnow(clock)
     source = KnowledgeSource(**checked, created_by=access.actor, created_at=now, updated_at=now)
     save(source)
@@ -48,6 +49,8 @@ def source_update(
     for name in ("user_id", "kind"):
         if checked.pop(name, getattr(source, name)) != getattr(source, name):
             raise InvalidInputError("This cannot be changed: create another source.", attr=name)
+    if "location" in checked:
+        check_location(checked["location"], source.kind)
     for name, value in checked.items():
         setattr(source, name, value)
     source.updated_at = utcnow(clock)

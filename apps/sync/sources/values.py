@@ -1,8 +1,10 @@
 """Checks of what an operator says of a source."""
 
+import os
 import re
 from collections.abc import Callable, Mapping
 from datetime import time
+from pathlib import Path
 from typing import Any
 
 from apps.core.domain.errors import InvalidInputError
@@ -16,10 +18,11 @@ from apps.sync.models import (
     LayerChoices,
     SourceKind,
 )
+from apps.sync.repository.locations import is_below_roots, parse_location
+from apps.sync.repository.secrets import check_secret_name as check_secret
 
 # It ends up in every pointer, as `Ref: <name>/<item>`.
 NAME = re.compile(r"\w[\w .:-]*\w|\w")
-SECRET_NAME = re.compile(r"[A-Za-z0-9_-]*")
 MAX_SECONDS = 366 * 86_400
 MAX_SESSIONS = 1_000_000
 MAX_LIMIT = 1_000_000
@@ -96,10 +99,10 @@ def check_resolutions(name: str, value: Any) -> dict[str, str]:
 
 
 def check_secret_name(name: str, value: Any) -> str:
-    """Return the name of a secret, which is part of the name of a variable or a file."""
+    """Return the name of a secret, or an empty text for none."""
     text = str(text_check(100)(name, value))
-    if not SECRET_NAME.fullmatch(text):
-        raise InvalidInputError("The name of a secret has letters, digits, _ and - only.", attr=name)
+    if text:
+        check_secret(text, name)
     return text
 
 
@@ -128,6 +131,13 @@ def check_bool(name: str, value: Any) -> bool:
     if not isinstance(value, bool):
         raise InvalidInputError("Give true or false.", attr=name)
     return value
+
+
+def check_location(location: str, kind: str) -> None:
+    """Raise InvalidInputError for a location that a source of this kind cannot have, or must not have."""
+    path = parse_location(location, kind=kind).path
+    if path is not None and not is_below_roots(Path(os.path.realpath(path))):
+        raise InvalidInputError("A local path lies below one of the folders of MEMORYHUB_SYNC_ROOTS.", attr="location")
 
 
 CHECKS: dict[str, Check] = {

@@ -73,10 +73,6 @@ def enqueue(run: SyncRun) -> None:
     timeout: the worker allows more than for other tasks. A task of which it has heard nothing for as long as `retry` is
     begun a second time, and ends at once: the run does not wait any more.
     """
-    seconds = settings.MEMORYHUB.sync.fetch_seconds + TASK_SECONDS if hasattr(settings.MEMORYHUB, "sync") else None
-    async_task(
-        TASK,
-        str(run.uuid),
-        task_name=f"sync: {run.kind}",
-        q_options={"save": False, "timeout": seconds or TASK_SECONDS},
-    )
+    seconds = round(settings.MEMORYHUB.sync.fetch_seconds) + TASK_SECONDS
+    options = {"save": False, "timeout": seconds}
+    async_task(TASK, str(run.uuid), task_name=f"sync: {run.kind}", q_options=options)

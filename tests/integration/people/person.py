@@ -42,6 +42,7 @@ from apps.semantic.models import (
 from apps.semantic.services import memory_delete, memory_save_many
 from apps.semantic.store.embedding_space import current_space
 from apps.semantic.store.rows import record_from_memory
+from apps.sync.models import KnowledgeFile, KnowledgeItem, KnowledgeSource, SyncChange, SyncRun, SyncState
 from tests.integration.episodic.records import NOW
 from tests.integration.episodic.timeline import Timeline, draft
 
@@ -76,6 +77,7 @@ def fill(user: str, word: str, *, archive: Timeline) -> None:
         started_at=now, prompt=word, answer=word,
     )  # fmt: skip
     hold_conversation(user, word)
+    follow_knowledge(user, word)
     key, _ = key_create(name=f"phone of {user}", scope=scope, permission=Permission.WRITE, actor="test")
     key_create(name="shared", scope=Scope("keeper"), permission=Permission.READ, actor="test", reads=[user, "kept"])
     rule_register(document={"name": f"for-{word}", "conditions": {"user_id": user}}, actor="test")
@@ -100,6 +102,22 @@ def hold_conversation(user: str, word: str) -> None:
     ExtractedFact.objects.create(
         user_id=user, run=run, number=1, content=word, category="Preferences", confidence=0.5, pattern="likes"
     )
+
+
+def follow_knowledge(user: str, word: str) -> None:
+    """Have a source of knowledge with an item, a file, and a run with a change."""
+    now = utcnow(SYSTEM_CLOCK)
+    source = KnowledgeSource.objects.create(
+        name=word, user_id=user, kind="git", location=f"/{word}", created_by=user, created_at=now, updated_at=now
+    )
+    SyncState.objects.create(source=source)
+    KnowledgeFile.objects.create(source=source, path=f"{word}.md", blob="x", parsed={"title": word})
+    KnowledgeItem.objects.create(
+        uuid=source.uuid, source=source, item_id=word, path=f"{word}.md", type="adr", title=word, status="accepted",
+        layer="team", hash="x", synced_at=now,
+    )  # fmt: skip
+    run = SyncRun.objects.create(source=source, kind="full", state="complete", actor=user, requested_at=now)
+    SyncChange.objects.create(run=run, item_id=word, action="create", after={"memory": {"content": word}})
 
 
 def record_events(scope: Scope, word: str, what: str, timeline: Timeline) -> None:
