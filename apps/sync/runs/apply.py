@@ -13,7 +13,7 @@ from apps.core.domain.clock import Clock, utcnow
 from apps.core.domain.errors import UnavailableError
 from apps.core.steps import Step
 from apps.semantic.domain.memory import MemoryDraft
-from apps.semantic.selectors import ManagedMemory
+from apps.semantic.selectors import ManagedMemory, managed_get
 from apps.semantic.services import PreparedManaged, managed_write
 from apps.sync.domain.state import Plan, PointerAction, PointerChange, StoredItem
 from apps.sync.models import KnowledgeItem, KnowledgeSource, PointerActionChoices, SyncChange, SyncRun, SyncRunState
@@ -31,6 +31,11 @@ class Prepared:
     plan: Plan
     written: Sequence[tuple[PointerChange, MemoryDraft]]
     parts: Sequence[PreparedManaged]
+
+    @property
+    def pointers(self) -> list[UUID]:
+        """Return the pointers that are changed or deleted."""
+        return [change.pointer for change in self.plan.changes if change.pointer is not None]
 
     @property
     def deletes(self) -> dict[UUID, str]:
@@ -70,6 +75,7 @@ def apply_plan(
     commit: at which the items were read. Raises SpaceChangedError, UnavailableError, UserLockedError.
     """
     now = utcnow(clock)
+    memories = {uuid: one for uuid, one in managed_get(prepared.pointers).items() if one.is_active}
     uuids = write_pointers(run, prepared, clock)
     step("pointers")
     writing = Writing(comparison, stored, prepared, uuids, commit, now)
@@ -81,7 +87,7 @@ def apply_plan(
     delete_items(comparison.source, gone)
     write_items(rows)
     step("items")
-    changes = ChangeRows(run, before, {row.item_id: row for row in rows}, stored.memories)
+    changes = ChangeRows(run, before, {row.item_id: row for row in rows}, memories)
     changes.write(prepared, uuids, gone)
     step("changes")
     return writing.applied(rows, gone)

@@ -3,13 +3,12 @@
 import hashlib
 import json
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from uuid import UUID
 
 from django.db import connection
 
-from apps.semantic.selectors import ManagedMemory, managed_memories
+from apps.semantic.selectors import managed_facts
 from apps.sync.domain.as_json import parsed_from_json
 from apps.sync.domain.checksum import state_checksum
 from apps.sync.domain.errors import STATE_CORRUPTED, StateCorruptedError
@@ -62,7 +61,6 @@ class Stored:
     items: dict[str, StoredItem]
     places: dict[str, Place]
     files: dict[str, FileRow]
-    memories: dict[UUID, ManagedMemory]
     damaged: tuple[str, ...] = ()
     pointers: list[SeenPointer] = field(default_factory=list)
 
@@ -70,7 +68,6 @@ class Stored:
 def load_stored(source: KnowledgeSource) -> Stored:
     """Load what the last sync left. What is damaged is left out, logged, and rebuilt from the pointers."""
     state, _ = SyncState.objects.get_or_create(source=source)
-    memories = {memory.uuid: memory for memory in managed_memories(source.manager)}
     damaged = []
     try:
         items, places = load_items(source)
@@ -86,10 +83,10 @@ def load_stored(source: KnowledgeSource) -> Stored:
         files = load_files(source)
     except (StateCorruptedError, ValueError):
         damaged.append(FILES)
-    pointers = [seen_pointer(memory) for memory in memories.values()]
+    pointers = load_pointers(source)
     if ITEMS in damaged:
         items, places = items_of_pointers(pointers), {}
-    stored = Stored(state, items, places, files, memories, tuple(damaged), pointers)
+    stored = Stored(state, items, places, files, tuple(damaged), pointers)
     if damaged:
         report_damage(source, stored)
     return stored
@@ -137,18 +134,13 @@ def files_checksum(source: KnowledgeSource, state: SyncState) -> str:
     return hashlib.sha256(f"{state.files_commit}\n{state.read_digest}\n{rows}".encode()).hexdigest()
 
 
-def seen_pointer(memory: ManagedMemory) -> SeenPointer:
-    """Return a memory of a source as it is compared. Metadata that no sync has written differ from every item."""
-    data: Mapping[str, object] = memory.metadata
-    return SeenPointer(
-        uuid=memory.uuid,
-        item_id=str(data.get("item_id", "")),
-        hash=str(data.get("hash", "")),
-        status=str(data.get("status", "")),
-        layer=str(data.get("layer", "")),
-        created_at=memory.created_at,
-        updated_at=memory.updated_at,
-    )
+def load_pointers(source: KnowledgeSource) -> list[SeenPointer]:
+    """Return the pointers of a source as they are. Metadata that no sync has written differ from every item."""
+    found = []
+    for memory in managed_facts(source.manager, ("item_id", "hash", "status", "layer")):
+        item_id, hash_, status, layer = memory.facts
+        found.append(SeenPointer(memory.uuid, item_id, hash_, status, layer, memory.created_at, memory.updated_at))
+    return found
 
 
 def items_of_pointers(pointers: Iterable[SeenPointer]) -> dict[str, StoredItem]:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from prometheus_client import REGISTRY
 
 from apps.core.domain.errors import InvalidInputError, NotFoundError
 from apps.events.models import Event
@@ -264,3 +265,37 @@ def test_deleting_a_source_deletes_its_pointers_and_copies(hub: Hub, sync_dir: P
     assert set(Memory.objects.values_list("status", flat=True)) == {"deleted"}
     assert not SyncRun.objects.exists()
     assert not list(sync_dir.glob(f"{hub.source.uuid}*"))
+
+
+def counted(name: str, **labels: str) -> float:
+    """Return the value of a metric."""
+    return REGISTRY.get_sample_value(name, labels) or 0.0
+
+
+def test_emit_sync_metrics(hub: Hub) -> None:
+    """Operations by type and state, their time, items, conflicts by type, and failures by code."""
+    names = (
+        ("memoryhub_sync_operations_total", {"type": "full", "state": "complete"}, 1),
+        ("memoryhub_sync_operations_total", {"type": "incremental", "state": "partial"}, 1),
+        ("memoryhub_sync_operations_total", {"type": "single", "state": "failed"}, 1),
+        ("memoryhub_sync_operations_duration_seconds_count", {"type": "incremental"}, 1),
+        ("memoryhub_sync_items_added_total", {}, 4),
+        ("memoryhub_sync_items_updated_total", {}, 1),
+        ("memoryhub_sync_items_deleted_total", {}, 1),
+        ("memoryhub_sync_conflicts_total", {"type": "hash_mismatch"}, 1),
+        ("memoryhub_sync_conflicts_total", {"type": "orphaned_pointer"}, 1),
+        ("memoryhub_sync_failures_total", {"code": "PARTIAL_FAILURE"}, 1),
+        ("memoryhub_sync_failures_total", {"code": "not_found"}, 1),
+    )
+    before = [counted(name, **labels) for name, labels, _ in names]
+    hub.sync(SyncKind.FULL)
+    hub.write(
+        {path_of(1): record(1, text="New."), path_of(2): None, path_of(4): record(4), "bad.md": "---\nid: [\n---\n"}
+    )
+    hub.sync()
+    with pytest.raises(NotFoundError):
+        hub.sync(SyncKind.SINGLE, item_id="ADR-0099")
+    after = [counted(name, **labels) for name, labels, _ in names]
+    assert [(name, now - then) for (name, _, _), now, then in zip(names, after, before, strict=True)] == [
+        (name, expected) for name, _, expected in names
+    ]
