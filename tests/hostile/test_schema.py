@@ -77,6 +77,9 @@ RULES = {
     ("path", "path"),  # a place that every file system can hold
     ("path", "too_deep"),
     *((name, "invalid") for name in ("llmGatingModel", "llmExtractionModel", "llmCompactionModel")),  # no controls
+    # Of a source: lines that can be printed, a place that can be one, patterns that can be read.
+    *((name, "invalid") for name in ("location", "project", "branch", "folder", "exclude", "user_id")),
+    ("item_id", "invalid"),  # of a sync of one item, and of no other
     # Each command needs its own fields.
     *((name, "required") for name in ("path", "file_text", "old_str", "insert_line", "old_path", "new_path")),
     ("insert_text", "required"),

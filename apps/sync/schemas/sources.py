@@ -37,7 +37,7 @@ from apps.sync.models import (
 MAX_SECONDS = 366 * 86_400
 MAX_NUMBER = 1_000_000
 NAME_PATTERN = r"^(?:\w|\w[\w .:-]*\w)$"
-WORD_PATTERN = r"^[A-Za-z0-9_-]*$"
+WORD_PATTERN = r"^(?:[A-Za-z0-9][A-Za-z0-9_-]*)?$"
 TIME_PATTERN = r"^(?:[01][0-9]|2[0-3]):[0-5][0-9]$"
 OF_SERVER = "The name of a secret of the server: MEMORYHUB_SYNC_SECRET_<NAME>, or a file in sync-secrets/."
 DAILY_AT = "Every day at this time, UTC: `03:00`."
