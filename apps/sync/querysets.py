@@ -9,6 +9,7 @@ from django.db import models
 
 from apps.core.db.scoped import ScopedQuerySet
 from apps.core.domain.scope import Reach
+from apps.sync.domain.readers.refusals import SKIPPED
 
 if TYPE_CHECKING:
     from apps.sync.models import KnowledgeFile, KnowledgeItem, KnowledgeSource, PointerConflict, SyncRun  # noqa: F401
@@ -42,6 +43,10 @@ class KnowledgeFileQuerySet(models.QuerySet["KnowledgeFile"]):
     def refused(self) -> Self:
         """Return those that became no item."""
         return self.exclude(code="")
+
+    def failed(self) -> Self:
+        """Return those that could not be read as they are now; not those that were no items by intent."""
+        return self.refused().exclude(code__in=SKIPPED)
 
 
 class KnowledgeItemQuerySet(models.QuerySet["KnowledgeItem"]):

@@ -11,6 +11,7 @@ from apps.episodic.selectors import active_warnings
 from apps.events.selectors import outbox_status
 from apps.llm.services import open_breakers
 from apps.semantic.services import open_conflicts
+from apps.sync.selectors import conflict_list
 
 MAX_BADGE = 999
 
@@ -46,6 +47,15 @@ LISTS: tuple[tuple[str, tuple[tuple[str, str, str], ...]], ...] = (
             ("Routed events", "move_down", "semantic.ingestion"),
             ("Audit of pruned events", "policy", "semantic.bridgeaudit"),
             ("Warnings", "warning", "episodic.timelinewarning"),
+        ),
+    ),
+    (
+        "Knowledge",
+        (
+            ("Sources", "library_books", "sync.knowledgesource"),
+            ("Syncs", "sync", "sync.syncrun"),
+            ("Items", "article", "sync.knowledgeitem"),
+            ("Pointer conflicts", "link_off", "sync.pointerconflict"),
         ),
     ),
     (
@@ -106,6 +116,8 @@ def badge_of(model: str) -> dict[str, Any]:
         return {"badge": failed, "badge_variant": "danger"}
     if model == "semantic.conflict" and (waiting := open_conflicts(system_access("admin"), MAX_BADGE + 1)):
         return {"badge": f"{MAX_BADGE}+" if waiting > MAX_BADGE else waiting, "badge_variant": "warning"}
+    if model == "sync.pointerconflict" and (differ := conflict_list(system_access("admin")).open().count()):
+        return {"badge": differ, "badge_variant": "warning"}
     if model == "episodic.timelinewarning" and (active := active_warnings().count()):
         return {"badge": active, "badge_variant": "danger"}
     has_model = settings.MEMORYHUB.chat.primary is not None

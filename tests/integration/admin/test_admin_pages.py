@@ -27,20 +27,22 @@ from apps.rules.services import rule_register
 from apps.semantic.consolidation.services import consolidation_create
 from apps.semantic.judge.services import judge_get
 from apps.semantic.models import Conflict, Consolidation, Memory, RoutingPolicy
-from tests.integration.admin import bridge, timeline
+from apps.sync.models import KnowledgeSource
+from tests.integration.admin import bridge, knowledge, timeline
 from tests.integration.admin.conversations import learn
+from tests.integration.admin.knowledge import folder as folder
 from tests.integration.admin.pages import address, text_of
 from tests.integration.llm import configuring
 
 pytestmark = pytest.mark.django_db
 
 MODELS = sorted(admin.site._registry, key=lambda model: model._meta.label)
-CAN_BE_ADDED = {ApiKey, Consolidation, MergeRule, Price, RetentionPolicy, RoutingPolicy, User, Group}
+CAN_BE_ADDED = {ApiKey, Consolidation, KnowledgeSource, MergeRule, Price, RetentionPolicy, RoutingPolicy, User, Group}
 by_label = pytest.mark.parametrize("model", MODELS, ids=lambda model: model._meta.label)
 
 
 @pytest.fixture
-def full(remember: Callable[..., Memory], subscriber: None, notes_dir: Path) -> None:
+def full(remember: Callable[..., Memory], subscriber: None, notes_dir: Path, folder: Path) -> None:
     """At least one row of each model that the admin shows."""
     remember("Ana prefers tea", metadata={"tool": "chat"}, keywords=("tea",), context="at breakfast")
     remember("Ana lives in Lisbon.", user="ben")
@@ -56,6 +58,7 @@ def full(remember: Callable[..., Memory], subscriber: None, notes_dir: Path) -> 
     main_append(access=system_access("test"), user_id="ana", entry="Ana prefers tea")
     learn("I live in Bergen.")
     compaction_request("ana", actor="test")
+    knowledge.make_conflict(folder)
     timeline.event()
     timeline.warning()
     bridge.pruned_event()
@@ -156,7 +159,7 @@ def test_list_of_memories_takes_same_number_of_queries_for_more_rows(
     for number in range(30):
         remember(f"Fact {number}")
     text_of(operator, address(Memory, "changelist"))
-    with django_assert_max_num_queries(8):
+    with django_assert_max_num_queries(9):
         text_of(operator, address(Memory, "changelist"))
 
 

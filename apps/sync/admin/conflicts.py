@@ -1,0 +1,175 @@
+"""Conflicts between pointers and items in the admin: those that wait for a person first, with a decision for each."""
+
+from functools import partial
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.utils.safestring import SafeString
+from unfold.admin import ModelAdmin
+from unfold.contrib.filters.admin import DropdownFilter, RelatedDropdownFilter
+from unfold.dataclasses import ActionDialog
+from unfold.decorators import action, display
+from unfold.forms import BaseDialogForm
+
+from apps.core.admin.kit import (
+    NOTHING,
+    ReadOnly,
+    apply_on_page,
+    badge_column,
+    column,
+    for_each,
+    moment,
+    operator_access,
+    required_permission,
+    two_lines,
+)
+from apps.core.admin.lists import BoundedPaginator, as_uuid, comparable
+from apps.sync.admin.conflict_page import conflict_context, describe_consequences
+from apps.sync.admin.words import CONFLICT_COLOURS
+from apps.sync.domain.conflicts import allowed_resolutions
+from apps.sync.domain.state import ConflictType, Resolution
+from apps.sync.models import KnowledgeSource, PointerConflict, SyncConflictState
+from apps.sync.services import conflict_resolve
+
+ALL = "all"
+NOUN = ("conflict", "conflicts")
+TYPE_COLOURS = {
+    "hash_mismatch": "info", "orphaned_pointer": "danger", "duplicate_pointer": "warning", "status_change": "info",
+    "layer_mismatch": "info",
+}  # fmt: skip
+STEPS = {
+    "update_this": Resolution.UPDATE_MEMORY,
+    "delete_this": Resolution.DELETE_MEMORY,
+    "keep_this": Resolution.KEEP_MEMORY,
+}
+
+
+class StateFilter(DropdownFilter):
+    """Filter by state: conflicts that wait for a person unless another state is chosen."""
+
+    title, parameter_name = "state", "state"
+    all_option = None
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [*((str(state.value), str(state.label)) for state in SyncConflictState), (ALL, "All")]
+
+    def value(self) -> str:
+        chosen = super().value()
+        return chosen if chosen in {ALL, *SyncConflictState.values} else SyncConflictState.OPEN.value
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[PointerConflict]) -> QuerySet[PointerConflict]:
+        return queryset if self.value() == ALL else queryset.filter(state=self.value())
+
+
+class ConsequencesForm(BaseDialogForm):
+    """A dialog that says what a resolution would do."""
+
+    form_before_template = "sync/consequences.html"
+    resolution = Resolution.MANUAL
+
+    def get_before_template_context(self, request: HttpRequest, object_id: int | str | None = None) -> dict[str, Any]:
+        conflict = PointerConflict.objects.filter(pk=object_id or 0).select_related("source").first()
+        return {"sentences": describe_consequences(conflict, self.resolution) if conflict else []}
+
+
+def step_action(name: str, title: str, button: str, icon: str) -> Any:
+    """Return the button of a conflict's page that applies one of STEPS after a dialog. name: of the method."""
+
+    def take_step(self: Any, request: HttpRequest, form: Any, object_id: str) -> HttpResponse:
+        service = partial(conflict_resolve, resolution=STEPS[name])
+        return apply_on_page(self, request, object_id, service, noun=NOUN, done="resolved")
+
+    take_step.__name__ = name  # the theme makes the address and checks permissions by it
+    form = type("StepForm", (ConsequencesForm,), {"resolution": STEPS[name]})
+    dialog = ActionDialog(title=title, description="", form_class=form, form_submit_text=button)
+    return action(description=button, icon=icon, permissions=["view", "resolve"], dialog=dialog)(take_step)
+
+
+@admin.register(PointerConflict)
+class PointerConflictAdmin(ReadOnly, ModelAdmin):
+    """Conflicts, read-only; decisions about them go through the services."""
+
+    list_display = ["item", "differs", "suggestion", "state_now", "found"]
+    list_filter = [StateFilter, "type", ("source", RelatedDropdownFilter)]
+    list_filter_submit = True
+    list_fullwidth = True
+    list_disable_select_all = True  # each decision is a transaction of its own
+    list_per_page = 50
+    show_full_result_count = False
+    show_facets = admin.ShowFacets.NEVER
+    paginator = BoundedPaginator
+    ordering = ["-id"]
+    search_fields = ["uuid"]  # shows the box; `get_search_results` decides
+    search_help_text = "A part of an item's id, or the id of a conflict or a pointer"
+    actions = ["apply_suggested"]
+    actions_detail = list(STEPS)
+    change_form_template = "sync/conflict.html"
+    fields: list[str] = []
+    empty_text = "No conflict waits for a person. What syncs resolved by themselves is under Filters, state."
+
+    class Media:
+        css = {"all": ["sync/sync.css"]}
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[PointerConflict]:
+        sources = KnowledgeSource.objects.visible_to(operator_access(request))
+        return PointerConflict.objects.filter(source__in=sources).select_related("source", "run")
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[PointerConflict], search_term: str
+    ) -> tuple[QuerySet[PointerConflict], bool]:
+        """Find conflicts by their id or that of a pointer, else by a part of the item's id."""
+        term = comparable(search_term)
+        if (uuid := as_uuid(term)) is not None:
+            return queryset.filter(uuid=uuid) | queryset.filter(pointers__contains=[uuid]), False
+        return queryset.filter(item_id__icontains=term), False
+
+    # Columns
+
+    item = column("Item", lambda one: two_lines(one.item_id, one.source.name), ordering="item_id")
+    differs = badge_column("type", "What differs", TYPE_COLOURS)
+    state_now = badge_column("state", "State", CONFLICT_COLOURS)
+
+    @display(description="Suggested")
+    def suggestion(self, conflict: PointerConflict) -> SafeString:
+        done = conflict.get_resolution_display().lower() if conflict.resolution else ""
+        return two_lines(conflict.get_suggested_display(), f"done: {done}" if done else "")
+
+    @display(description="Found at", ordering="id")
+    def found(self, conflict: PointerConflict) -> SafeString:
+        resolved = f"resolved by {conflict.resolved_by}" if conflict.resolved_by else ""
+        return two_lines(moment(conflict.detected_at), resolved or NOTHING)
+
+    # The page of a conflict
+
+    def render_change_form(self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
+        conflict: PointerConflict | None = kwargs.get("obj")
+        if conflict is not None:
+            may_read = request.user.has_perm("sync.view_knowledgeitem")
+            may_open = request.user.has_perm("semantic.view_memory")
+            page = conflict_context(conflict, may_read=may_read, may_open=may_open)
+            context |= {"page": page, "title": "Pointer conflict", "subtitle": None}
+        return super().render_change_form(request, context, *args, **kwargs)
+
+    def get_actions_detail(self, request: HttpRequest, object_id: Any) -> list[Any]:
+        """Return the buttons of what can be done about a conflict that waits."""
+        actions = super().get_actions_detail(request, object_id)
+        conflict = self.get_object(request, str(object_id)) if actions else None
+        if conflict is None or conflict.state != SyncConflictState.OPEN:
+            return []
+        allowed = allowed_resolutions(ConflictType(conflict.type))
+        return [one for one in actions if STEPS[one.method.original_function_name] in allowed]
+
+    update_this = step_action("update_this", "Update the memory?", "Update", "edit")
+    delete_this = step_action("delete_this", "Delete the memory?", "Delete", "delete")
+    keep_this = step_action("keep_this", "Leave the memory as it is?", "Leave as it is", "bookmark")
+
+    @action(description="Do what is suggested", icon="check", permissions=["resolve"])
+    def apply_suggested(self, request: HttpRequest, queryset: QuerySet[PointerConflict]) -> None:
+        for suggested in Resolution:
+            chosen = list(queryset.filter(suggested=suggested).order_by("id").values_list("uuid", flat=True))
+            if chosen:
+                for_each(request, chosen, partial(conflict_resolve, resolution=suggested), noun=NOUN, done="resolved")
+
+    has_resolve_permission = required_permission("sync.change_pointerconflict")

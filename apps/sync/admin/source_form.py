@@ -1,0 +1,174 @@
+"""The form of a source: every setting with what it means, checked as the service checks it."""
+
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from unfold import widgets
+
+from apps.core.admin.fields import LinesField
+from apps.core.admin.key_forms import IdentifierInput
+from apps.core.domain.errors import InvalidInputError, MemoryHubError
+from apps.sync.domain.conflicts import allowed_resolutions
+from apps.sync.domain.state import ConflictType
+from apps.sync.domain.triggers import format_duration, parse_duration
+from apps.sync.models import ConflictTypeChoices, KnowledgeSource, ResolutionChoices
+from apps.sync.repository.locations import parse_location
+from apps.sync.sources.values import CHECKS
+
+RESOLUTION = "resolution_"
+LABELS = {
+    "user_id": "Owner",
+    "kind": "What it is",
+    "location": "Address or path",
+    "folder": "Only below this folder",
+    "include": "Only these files",
+    "exclude": "Not these files",
+    "layer": "Layer of items that name none",
+    "convention": "How files are read",
+    "credentials": "Secret for fetching",
+    "webhook_secret": "Secret of the webhook",
+    "session_threshold": "After so many sessions",
+    "daily_at": "Every day at (UTC)",
+    "max_items": "Most items of an incremental sync",
+    "enabled": "Switched on",
+}
+HELP = {
+    "name": "Every pointer ends with it, as in “Ref: platform/ADR-0012”, so a change rewrites them all.",
+    "user_id": "Whose memories the pointers are: a team such as team:platform, or a person. Keys find them when they "
+    "are bound to the owner, or were granted it. It cannot be changed later.",
+    "project": "Pointers carry it as a tag, by which searches filter. May be blank.",
+    "kind": "It cannot be changed later.",
+    "location": "Of a repository: https://, ssh:// or file://, without a password in it. A path on this machine has to "
+    "lie below a folder of MEMORYHUB_SYNC_ROOTS.",
+    "branch": "Blank: the branch that a clone would check out.",
+    "folder": "Such as docs/adr. Blank: everything.",
+    "include": "Patterns such as docs/**/*.md, one per line. None: Markdown and reStructuredText.",
+    "exclude": "Patterns such as **/README.md, one per line.",
+    "layer": "For whom the knowledge holds. A file may say otherwise in its front matter.",
+    "convention": "A dry run shows what each file would become.",
+    "credentials": "Its name: the secret itself is in MEMORYHUB_SYNC_SECRET_ with this name, or in a file of "
+    "the folder sync-secrets, and never in the database. Blank: none is needed.",
+    "webhook_secret": "Its name, likewise. Blank: calls of the webhook are refused.",
+    "session_threshold": "Sessions of assistants that were noted since the last sync. Blank: they do not count.",
+    "daily_at": "Such as 03:30. Blank: at no fixed time.",
+    "max_items": "What is beyond it follows in the next run. Blank: no limit.",
+    "enabled": "Off: nothing is synced, by hand or otherwise. What was synced stays as it is.",
+}
+STALENESS_HELP = "Such as 6h, 30m or 1d12h since the last sync. Blank: age does not start one."
+
+
+class SpanField(forms.CharField):
+    """A span of time such as `1d12h`, kept in seconds."""
+
+    def prepare_value(self, value: Any) -> Any:
+        return format_duration(value) if isinstance(value, int) else value
+
+    def to_python(self, value: Any) -> Any:
+        text = "".join(str(super().to_python(value)).split())
+        if not text:
+            return None
+        try:
+            return parse_duration(text)
+        except InvalidInputError as error:
+            raise ValidationError(error.detail) from error
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        try:
+            return bool(self.to_python(data) != initial)
+        except ValidationError:
+            return True
+
+
+def resolution_field(kind: ConflictType) -> forms.ChoiceField:
+    """Return the field for what is done about conflicts of a type."""
+    default, *others = (ResolutionChoices(one) for one in allowed_resolutions(kind))
+    return forms.ChoiceField(
+        label=ConflictTypeChoices(kind).label,
+        required=False,
+        choices=[("", f"{default.label}, by default"), *((str(one.value), str(one.label)) for one in others)],
+        widget=widgets.UnfoldAdminSelectWidget,
+    )
+
+
+class SourceForm(forms.ModelForm):
+    """The settings of a source. Each field is checked as the service does it."""
+
+    include = LinesField(
+        required=False,
+        label=LABELS["include"],
+        help_text=HELP["include"],
+        widget=widgets.UnfoldAdminTextareaWidget(attrs={"rows": 3}),
+    )
+    exclude = LinesField(
+        required=False,
+        label=LABELS["exclude"],
+        help_text=HELP["exclude"],
+        widget=widgets.UnfoldAdminTextareaWidget(attrs={"rows": 3}),
+    )
+    staleness_seconds = SpanField(
+        required=False,
+        label="When it is older than",
+        help_text=STALENESS_HELP,
+        widget=widgets.UnfoldAdminTextInputWidget,
+    )
+
+    resolution_hash_mismatch = resolution_field(ConflictType.HASH_MISMATCH)
+    resolution_orphaned_pointer = resolution_field(ConflictType.ORPHANED_POINTER)
+    resolution_duplicate_pointer = resolution_field(ConflictType.DUPLICATE_POINTER)
+    resolution_status_change = resolution_field(ConflictType.STATUS_CHANGE)
+    resolution_layer_mismatch = resolution_field(ConflictType.LAYER_MISMATCH)
+
+    class Meta:
+        model = KnowledgeSource
+        fields = [
+            "name", "user_id", "project", "kind", "location", "branch", "folder", "include", "exclude", "layer",
+            "convention", "credentials", "webhook_secret", "staleness_seconds", "session_threshold", "daily_at",
+            "max_items", "enabled",
+        ]  # fmt: skip
+        labels = LABELS
+        help_texts = HELP
+        widgets = {"user_id": IdentifierInput}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name, field in self.fields.items():
+            if is_choice(name):
+                field.initial = self.instance.resolutions.get(name.removeprefix(RESOLUTION), "")
+
+    def clean(self) -> dict[str, Any]:
+        """Check each field as the service does, so that a refusal is shown beside its field."""
+        data = super().clean() or self.cleaned_data
+        for name in [name for name in CHECKS if name in data]:
+            try:
+                data[name] = CHECKS[name](name, data[name])
+            except MemoryHubError as error:
+                self.add_error(name, error.detail)
+        return data
+
+    def clean_location(self) -> str:
+        """Check that the address can be used for what the source is."""
+        location, kind = self.cleaned_data["location"], self.cleaned_data.get("kind") or self.instance.kind
+        try:
+            parse_location(location, kind=kind)
+        except InvalidInputError as error:
+            raise ValidationError(error.detail) from error
+        return str(location)
+
+    def resolutions(self) -> dict[str, str]:
+        """Return what was chosen for types of conflicts, without those that are left to the default."""
+        chosen = {name.removeprefix(RESOLUTION): value for name, value in self.cleaned_data.items() if is_choice(name)}
+        return {kind: value for kind, value in chosen.items() if value}
+
+    def values(self) -> dict[str, Any]:
+        """Return the fields that differ from those of the page, as the services take them."""
+        changed = [name for name in self.changed_data if name in self.cleaned_data]
+        values = {name: self.cleaned_data[name] for name in changed if not is_choice(name)}
+        if any(is_choice(name) for name in changed):
+            values["resolutions"] = self.resolutions()
+        return values
+
+
+def is_choice(name: str) -> bool:
+    """Return whether a field is what is done about a type of conflict."""
+    return name.startswith(RESOLUTION)
