@@ -78,8 +78,8 @@ def locked_elsewhere(pk: int) -> Iterator[None]:
         done.result()
 
 
-def test_a_source_is_kept_by_the_command_from_its_creation_to_its_removal(origin: Origin) -> None:
-    name = add(origin, "--staleness", "6h", "--include", "**/*.md", "--resolution", "orphaned_pointer=manual")
+def test_a_source_is_created_tried_and_synced(origin: Origin) -> None:
+    name = add(origin, "--staleness", "6h", "--include", "**/*.md")
     shown = as_json("show", name)
     assert (shown["staleness_seconds"], shown["include"]) == (21_600, ["**/*.md"])
     assert name in sync("list")
@@ -92,6 +92,10 @@ def test_a_source_is_kept_by_the_command_from_its_creation_to_its_removal(origin
     assert (status["state"]["items"], status["should_sync"]["reason"], len(status["runs"])) == (2, "manual", 3)
     assert status["state"]["last_commit"] in sync("status", name)
 
+
+def test_a_source_is_decided_about_rolled_back_and_removed(origin: Origin) -> None:
+    name = add(origin, "--resolution", "orphaned_pointer=manual")
+    sync("full", name)
     origin.commit({"adr/2.md": None})
     sync("incremental", name)
     [conflict] = as_json("conflicts", name)
@@ -103,7 +107,7 @@ def test_a_source_is_kept_by_the_command_from_its_creation_to_its_removal(origin
     source = KnowledgeSource.objects.get()
     assert len(managed_memories(source.manager)) == 1
     checkpoints = as_json("rollback", name)
-    assert "is paused" in sync("rollback", name, checkpoints[1]["id"])
+    assert "is paused" in sync("rollback", name, checkpoints[0]["id"])
     assert len(managed_memories(source.manager)) == 2
     assert "PAUSED" in sync("list")
     sync("resume", name)
