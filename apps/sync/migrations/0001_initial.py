@@ -79,6 +79,7 @@ class Migration(migrations.Migration):
                 ('started_at', models.DateTimeField(null=True)),
                 ('ended_at', models.DateTimeField(null=True)),
                 ('rolled_back_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='sync.syncrun')),
+                ('allow_empty', models.BooleanField(default=False)),
                 ('source', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='runs', to='sync.knowledgesource')),
             ],
         ),

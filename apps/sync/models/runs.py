@@ -75,7 +75,8 @@ class SyncRun(models.Model):
     reason: what started it, such as `threshold` or `webhook`. fallback: why an incremental sync became a full one.
     commits: since the last sync. done, total: of the present step, for progress. remaining: items that `max_items` left
     for the next run.
-    failed_items: `RefusedFile`s, the first thousand. rolled_back_by: the run that took it back.
+    failed_items: `RefusedFile`s, the first thousand. rolled_back_by: the run that took it back. allow_empty: whether a
+    person asked for it although there may be no files any more.
     """
 
     uuid = models.UUIDField("id", default=uuid.uuid4, unique=True, editable=False)
@@ -106,6 +107,7 @@ class SyncRun(models.Model):
     started_at = models.DateTimeField(null=True)
     ended_at = models.DateTimeField(null=True)
     rolled_back_by = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="+")
+    allow_empty = models.BooleanField(default=False)
 
     objects = RunQuerySet.as_manager()
 

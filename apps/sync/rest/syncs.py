@@ -34,11 +34,11 @@ class SyncView(HubView):
         With `wait` the answer comes when the sync has ended.
         """
         data = validate(runs.SyncInput, request.data)
-        kind, item_id = SyncKind(data["kind"]), data.get("item_id", "")
+        kind, item_id, allow_empty = SyncKind(data["kind"]), data.get("item_id", ""), data["allow_empty"]
         if data["wait"]:
-            run = services.sync_run(access=self.access, uuid=uuid, kind=kind, item_id=item_id)
+            run = services.sync_run(access=self.access, uuid=uuid, kind=kind, item_id=item_id, allow_empty=allow_empty)
             return Response(runs.run_detail_json(run))
-        run = services.sync_request(access=self.access, uuid=uuid, kind=kind, item_id=item_id)
+        run = services.sync_request(access=self.access, uuid=uuid, kind=kind, item_id=item_id, allow_empty=allow_empty)
         address = {"Location": reverse("sync-run", args=[run.uuid])}
         return Response(runs.run_json(run), status=status.HTTP_202_ACCEPTED, headers=address)
 

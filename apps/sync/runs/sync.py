@@ -34,10 +34,12 @@ def sync_run(
     on_progress: OnProgress | None = None,
     clock: Clock = SYSTEM_CLOCK,
     step: Step = no_step,
+    allow_empty: bool = False,
 ) -> SyncRun:
     """Sync a source now, and return the run; some files may have failed then. Call it outside a transaction.
 
-    on_progress: called at most every half second. step: called with each of SYNC_STEPS, for tests.
+    on_progress: called at most every half second. step: called with each of SYNC_STEPS, for tests. allow_empty: delete
+    all pointers if there is no file any more; otherwise that is a KnowledgeUnavailableError.
 
     Raises NotFoundError, ForbiddenError, InvalidInputError, ConflictError (`sync_running`), KnowledgeUnavailableError
     and other UnavailableErrors; after these nothing was changed.
@@ -46,6 +48,7 @@ def sync_run(
     check_request(source, kind, item_id)
     now = utcnow(clock)
     run = SyncRun(source=source, kind=kind, item_id=item_id, reason=reason[:50], actor=access.actor, requested_at=now)
+    run.allow_empty = allow_empty
     with source_lock(source.pk):
         end_interrupted(source, clock)
         begin_run(run, clock)

@@ -11,9 +11,9 @@ from apps.core.steps import Step
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.services import ManagedChange, PreparedManaged, managed_prepare, managed_with_space
 from apps.sync.domain.as_json import refused_to_json
-from apps.sync.domain.errors import PARTIAL_FAILURE, STATE_CORRUPTED
+from apps.sync.domain.errors import PARTIAL_FAILURE, STATE_CORRUPTED, KnowledgeUnavailableError
 from apps.sync.domain.state import Plan, PointerAction, PointerChange
-from apps.sync.models import KnowledgeFile, SyncKind, SyncRun, SyncRunState, SyncState
+from apps.sync.models import KnowledgeFile, SourceKind, SyncKind, SyncRun, SyncRunState, SyncState
 from apps.sync.repository.reader import open_reader
 from apps.sync.repository.source import SourceSettings
 from apps.sync.runs.apply import Applied, Prepared, apply_plan, begin_apply
@@ -57,6 +57,7 @@ class SyncWork:
         self.step("checkpoint")
         manifest = self.read(stored)
         self.step("read")
+        require_files(self.run, manifest, stored)
         self.progress.begin("compare", len(manifest.files))
         comparison = compare(self.source, manifest, stored)
         if self.run.kind == SyncKind.SINGLE:
@@ -166,6 +167,22 @@ class SyncWork:
         if plan.left:
             run.state = SyncRunState.LIMITED
         finish_run(run, utcnow(self.clock))
+
+
+def require_files(run: SyncRun, manifest: Manifest, stored: Stored) -> None:
+    """Raise KnowledgeUnavailableError where no file is left of a source that had items, or none is in its folder.
+
+    Mostly a volume is not mounted, or a folder or a pattern was mistyped. A person may say that it is meant so.
+    """
+    if manifest.files or run.allow_empty:
+        return
+    source = run.source
+    # A folder of a repository without any file does not exist.
+    if stored.items or stored.pointers or (source.kind == SourceKind.GIT and source.folder):
+        raise KnowledgeUnavailableError(
+            "No file of the source was found: check that it is mounted, and its branch, folder and patterns. If it is "
+            "meant to be empty, ask for a sync with allow_empty."
+        )
 
 
 def make_drafts(comparison: Comparison, plan: Plan) -> list[tuple[PointerChange, MemoryDraft]]:

@@ -31,6 +31,9 @@ class SyncInput(StrictSerializer):
     wait = StrictBooleanField(
         required=False, default=False, help_text="Answer when it has ended, rather than at once; for small sources."
     )
+    allow_empty = StrictBooleanField(
+        required=False, default=False, help_text="Delete all pointers if there is no file any more, rather than fail."
+    )
 
 
 class RollbackInput(StrictSerializer):

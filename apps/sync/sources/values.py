@@ -72,7 +72,10 @@ def check_patterns(name: str, value: Any) -> list[str]:
     if not isinstance(value, list | tuple) or len(value) > MAX_PATTERNS:
         raise InvalidInputError(f"Give a list of at most {MAX_PATTERNS} patterns.", attr=name)
     check = text_check(MAX_PATTERN_CHARS, required=True)
-    return list(dict.fromkeys(str(check(name, pattern)) for pattern in value))
+    patterns = list(dict.fromkeys(str(check(name, pattern)) for pattern in value))
+    if not all(pattern.strip("/") for pattern in patterns):
+        raise InvalidInputError("A pattern names files or folders, such as adr/**/*.md.", attr=name)
+    return patterns
 
 
 def choice_check(choices: type[LayerChoices] | type[ConventionChoices] | type[SourceKind]) -> Check:

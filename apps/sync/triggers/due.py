@@ -74,7 +74,15 @@ def request_interrupted(source: KnowledgeSource, clock: Clock) -> SyncRun | None
     if list(recent) == [SyncRunState.INTERRUPTED] * MAX_INTERRUPTED:
         return None
     kind = SyncKind(last.kind)
-    return run_request(source, kind, item_id=last.item_id, reason=INTERRUPTED_REASON, actor=ACTOR, clock=clock)
+    return run_request(
+        source,
+        kind,
+        item_id=last.item_id,
+        reason=INTERRUPTED_REASON,
+        actor=ACTOR,
+        clock=clock,
+        allow_empty=last.allow_empty,
+    )
 
 
 @transaction.atomic

@@ -27,14 +27,18 @@ def sync_request(
     item_id: str = "",
     reason: str = "manual",
     clock: Clock = SYSTEM_CLOCK,
+    allow_empty: bool = False,
 ) -> SyncRun:
     """Have a source synced in the background, and return the run; one that waits for the same is returned instead.
 
-    Raises NotFoundError, ForbiddenError, InvalidInputError, ConflictError for a source that is switched off.
+    allow_empty: as of `sync_run`. Raises NotFoundError, ForbiddenError, InvalidInputError, ConflictError for a source
+    that is switched off.
     """
     source = source_to_change(access, uuid, Permission.WRITE)
     check_request(source, kind, item_id)
-    return run_request(source, kind, item_id=item_id, reason=reason, actor=access.actor, clock=clock)
+    return run_request(
+        source, kind, item_id=item_id, reason=reason, actor=access.actor, clock=clock, allow_empty=allow_empty
+    )
 
 
 def check_request(source: KnowledgeSource, kind: SyncKind, item_id: str) -> None:
@@ -51,17 +55,32 @@ def check_request(source: KnowledgeSource, kind: SyncKind, item_id: str) -> None
 
 @transaction.atomic
 def run_request(
-    source: KnowledgeSource, kind: SyncKind, *, item_id: str = "", reason: str, actor: str, clock: Clock
+    source: KnowledgeSource,
+    kind: SyncKind,
+    *,
+    item_id: str = "",
+    reason: str,
+    actor: str,
+    clock: Clock,
+    allow_empty: bool = False,
 ) -> SyncRun:
     """Enqueue a run of a source, or return one that waits and does as much. Raises UserLockedError."""
     hold_users([source.user_id])
     KnowledgeSource.objects.select_for_update(no_key=True).get(pk=source.pk)
     waiting = SyncRun.objects.filter(source=source, state=SyncRunState.WAITING)
     kinds = [kind, SyncKind.FULL] if kind == SyncKind.INCREMENTAL else [kind]
+    if allow_empty:
+        waiting = waiting.filter(allow_empty=True)
     if known := waiting.filter(kind__in=kinds, item_id=item_id).order_by("pk").first():
         return known
     run = SyncRun.objects.create(
-        source=source, kind=kind, item_id=item_id, reason=reason[:50], actor=actor, requested_at=utcnow(clock)
+        source=source,
+        kind=kind,
+        item_id=item_id,
+        reason=reason[:50],
+        actor=actor,
+        requested_at=utcnow(clock),
+        allow_empty=allow_empty,
     )
     enqueue(run)
     return run

@@ -51,7 +51,13 @@ def sync(console: Console, options: Options, kind: SyncKind, item_id: str = "") 
     source = find_source(options["source"])
     with RunProgress(console.stream) as show:
         run = services.sync_run(
-            access=ACCESS, uuid=source.uuid, kind=kind, item_id=item_id, reason="command", on_progress=show
+            access=ACCESS,
+            uuid=source.uuid,
+            kind=kind,
+            item_id=item_id,
+            reason="command",
+            on_progress=show,
+            allow_empty=bool(options.get("allow_empty")),
         )
     print_run(console, run)
 
@@ -81,6 +87,12 @@ def describe_run(run: SyncRun) -> list[str]:
     return lines
 
 
+def add_sync_arguments(parser: CommandParser) -> None:
+    """Add the arguments of `full` and `incremental`."""
+    source_argument(parser)
+    parser.add_argument("--allow-empty", action="store_true", help="Delete all pointers if there is no file any more.")
+
+
 def add_item_arguments(parser: CommandParser) -> None:
     """Add the arguments of `item`."""
     source_argument(parser)
@@ -105,8 +117,8 @@ def run_dry(console: Console, options: Options) -> None:
 
 
 SUBCOMMANDS = (
-    Subcommand("full", "Read everything and sync it.", run_full, source_argument),
-    Subcommand("incremental", "Sync what changed since the last sync.", run_incremental, source_argument),
+    Subcommand("full", "Read everything and sync it.", run_full, add_sync_arguments),
+    Subcommand("incremental", "Sync what changed since the last sync.", run_incremental, add_sync_arguments),
     Subcommand("item", "Sync one item.", run_item, add_item_arguments),
     Subcommand("dry-run", "Say what each file would become, without writing.", run_dry, source_argument),
 )
