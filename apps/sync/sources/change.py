@@ -11,7 +11,8 @@ from apps.core.db.user_locks import hold_users
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import ConflictError, InvalidInputError
 from apps.core.domain.scope import Access, Permission
-from apps.sync.models import KnowledgeSource, SyncState
+from apps.sync.models import KnowledgeSource, SyncRun, SyncState
+from apps.sync.runs.outcome import end_waiting
 from apps.sync.sources.access import owner_of_new, source_to_change
 from apps.sync.sources.reach import check_reach
 from apps.sync.sources.values import check_location, check_values
@@ -81,10 +82,12 @@ def save(source: KnowledgeSource, fields: list[str] | None = None) -> None:
 
 
 def source_pause(*, access: Access, uuid: UUID, reason: str = "", clock: Clock = SYSTEM_CLOCK) -> KnowledgeSource:
-    """Keep triggers from starting syncs of a source. Raises NotFoundError, ForbiddenError."""
+    """Keep triggers from starting syncs of a source, and end runs that wait. Raises NotFoundError, ForbiddenError."""
     source = source_to_change(access, uuid)
     source.paused, source.updated_at = reason[:500] or PAUSED_BY_HAND, utcnow(clock)
-    source.save(update_fields=["paused", "updated_at"])
+    with transaction.atomic():
+        source.save(update_fields=["paused", "updated_at"])
+        end_waiting(SyncRun.objects.filter(source=source), "source_paused", "The source was paused.", clock)
     return source
 
 
