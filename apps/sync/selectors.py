@@ -1,4 +1,8 @@
-"""The door of `sync` for reads. What a caller may not see does not exist."""
+"""The door of `sync` for reads. What a caller may not see does not exist.
+
+Callers that were granted an owner read its sources, runs and items. How the source is kept (changes, conflicts,
+checkpoints, files, manifest) is for callers in whose bound it is.
+"""
 
 from collections.abc import Collection, Iterator, Sequence
 from uuid import UUID
@@ -6,7 +10,7 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
-from apps.core.domain.errors import NotFoundError
+from apps.core.domain.errors import ForbiddenError, NotFoundError
 from apps.core.domain.scope import Access, Scope
 from apps.sync.domain.triggers import ShouldSync, should_sync
 from apps.sync.models import (
@@ -28,7 +32,7 @@ from apps.sync.querysets import (
 )
 from apps.sync.repository.entries import LoggedCommit
 from apps.sync.runs.answers import ItemDiff, ItemText, ManifestEntry
-from apps.sync.sources.access import source_to_read
+from apps.sync.sources.access import ONLY_ITEMS, is_inside, source_inside, source_to_read
 from apps.sync.sources.facts import trigger_facts
 from apps.sync.sources.texts import compare_texts, read_history, read_text
 
@@ -65,7 +69,6 @@ __all__ = [
 ]
 
 _NOT_OF_LISTS = ("content",)
-
 
 _EVERY = Scope()
 
@@ -115,8 +118,11 @@ def run_get(access: Access, uuid: UUID) -> SyncRun:
 
 
 def change_list(access: Access, run: UUID) -> QuerySet[SyncChange]:
-    """Return what a run did, in its order. Raises NotFoundError."""
-    return SyncChange.objects.filter(run=run_get(access, run)).order_by("pk")
+    """Return what a run did, in its order. Raises NotFoundError, ForbiddenError."""
+    found = run_get(access, run)
+    if not is_inside(access, found.source):
+        raise ForbiddenError(ONLY_ITEMS)
+    return SyncChange.objects.filter(run=found).order_by("pk")
 
 
 def item_list(
@@ -169,17 +175,22 @@ def item_history(access: Access, uuid: UUID) -> Sequence[LoggedCommit]:
     return read_history(item_get(access, uuid))
 
 
-def conflict_list(
-    access: Access, source: UUID | None = None, *, asked: Scope = _EVERY, include: Collection[str] = ()
-) -> ConflictQuerySet:
-    """Return conflicts, of one source or of those of `source_list`, the newest first. Raises NotFoundError."""
-    conflicts = PointerConflict.objects.filter(source__in=sources_of(access, source, asked, include))
+def conflict_list(access: Access, source: UUID | None = None, *, asked: Scope = _EVERY) -> ConflictQuerySet:
+    """Return conflicts of one source, or of all in the bound of the caller, the newest first.
+
+    Raises NotFoundError, ForbiddenError.
+    """
+    if source is None:
+        conflicts = PointerConflict.objects.filter(source__in=KnowledgeSource.objects.all().visible_to(access, asked))
+    else:
+        conflicts = PointerConflict.objects.filter(source=source_inside(access, source))
     return conflicts.select_related("source", "run").order_by("-pk")
 
 
 def conflict_get(access: Access, uuid: UUID) -> PointerConflict:
     """Return a conflict. Raises NotFoundError."""
-    conflicts = PointerConflict.objects.filter(source__in=readable(access), uuid=uuid)
+    sources = KnowledgeSource.objects.all().visible_to(access)
+    conflicts = PointerConflict.objects.filter(source__in=sources, uuid=uuid)
     conflict = conflicts.select_related("source", "run").first()
     if conflict is None:
         raise NotFoundError("There is no such conflict.")
@@ -187,21 +198,27 @@ def conflict_get(access: Access, uuid: UUID) -> PointerConflict:
 
 
 def checkpoint_list(access: Access, source: UUID) -> QuerySet[SyncCheckpoint]:
-    """Return the checkpoints of a source without their contents, the newest first. Raises NotFoundError."""
-    checkpoints = SyncCheckpoint.objects.filter(source=source_to_read(access, source))
+    """Return the checkpoints of a source without their contents, the newest first.
+
+    Raises NotFoundError, ForbiddenError.
+    """
+    checkpoints = SyncCheckpoint.objects.filter(source=source_inside(access, source))
     return checkpoints.defer(*_NOT_OF_LISTS).select_related("run").order_by("-pk")
 
 
 def file_list(access: Access, source: UUID) -> KnowledgeFileQuerySet:
-    """Return the files of a source, by path; `refused()` has those that could not be read. Raises NotFoundError."""
-    files = KnowledgeFile.objects.filter(source=source_to_read(access, source))
+    """Return the files of a source, by path; `refused()` has those that could not be read.
+
+    Raises NotFoundError, ForbiddenError.
+    """
+    files = KnowledgeFile.objects.filter(source=source_inside(access, source))
     return files.defer("parsed").order_by("path")
 
 
 def manifest(access: Access, source: UUID) -> Iterator[ManifestEntry]:
-    """Yield the items of a source with their hashes and pointers, by id. Raises NotFoundError."""
+    """Yield the items of a source with their hashes and pointers, by id. Raises NotFoundError, ForbiddenError."""
     fields = ManifestEntry.__dataclass_fields__
-    rows = KnowledgeItem.objects.filter(source=source_to_read(access, source)).order_by("item_id")
+    rows = KnowledgeItem.objects.filter(source=source_inside(access, source)).order_by("item_id")
     return (ManifestEntry(**row) for row in rows.values(*fields).iterator(2_000))
 
 

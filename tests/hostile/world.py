@@ -323,22 +323,26 @@ class World:
     def _source(self, user: str) -> None:
         """Have a source of a user with an item and a run, with the id of one of their memories, and their word."""
         first = next(memory for memory in self.memories if memory.user_id == user)
-        uuid, at, word = first.uuid, first.created_at, f"shared {sentinel(Scope(user))}"
+        uuid, at, word, kept = first.uuid, first.created_at, f"shared {sentinel(Scope(user))}", own_word(user)
+        of_source: dict[str, Any] = {"uuid": uuid, "name": word, "user_id": user, "kind": "git", "created_by": kept}
+        secrets = {"credentials": kept, "webhook_secret": kept}
         source = KnowledgeSource.objects.create(
-            uuid=uuid, name=word, user_id=user, kind="git", location=f"/{word}", created_at=at, updated_at=at
+            **of_source, **secrets, location=f"/{kept}", created_at=at, updated_at=at
         )
         SyncState.objects.create(source=source)
-        run = SyncRun.objects.create(uuid=uuid, source=source, kind="full", state="complete", requested_at=at)
+        run = SyncRun.objects.create(
+            uuid=uuid, source=source, kind="full", state="complete", actor=kept, detail=kept, requested_at=at
+        )
+        SyncRun.objects.filter(pk=run.pk).update(failed_items=[{"path": kept, "code": "empty", "detail": kept}])
         of_item: dict[str, Any] = {"source": source, "item_id": word}
         KnowledgeItem.objects.create(
             uuid=uuid, **of_item, path=word, type="adr", title=word, status="accepted", layer="team", synced_at=at
         )
-        KnowledgeFile.objects.create(source=source, path=word, code="empty", detail=word)
-        SyncChange.objects.create(run=run, item_id=word, action="create", after={"title": word})
+        KnowledgeFile.objects.create(source=source, path=kept, code="empty", detail=kept)
+        SyncChange.objects.create(run=run, item_id=word, action="create", after={"item": {"title": kept}})
         SyncCheckpoint.objects.create(uuid=uuid, source=source, run=run, content=b"", created_at=at)
-        PointerConflict.objects.create(
-            uuid=uuid, **of_item, run=run, type="hash_mismatch", suggested="update_memory", detected_at=at
-        )
+        conflict: dict[str, Any] = {"type": "hash_mismatch", "suggested": "update_memory", "resolved_by": kept}
+        PointerConflict.objects.create(uuid=uuid, **of_item, **conflict, run=run, detected_at=at)
         self.sources.add(uuid)
 
     def _compaction(self, user: str) -> None:
@@ -390,7 +394,14 @@ class World:
         # Sources as well, but they can be granted.
         shared = {*reads, bound.user_id if bound == Scope(bound.user_id) else None}
         words |= {f"shared {sentinel(Scope(user))}" for user in NOTED if user not in shared}
+        # How they are kept is not.
+        words |= {own_word(user) for user in NOTED if bound != Scope(user)}
         return sorted(word for word in words if word in body)
+
+
+def own_word(user: str) -> str:
+    """What is in all that a source does not share with those who were granted its owner."""
+    return f"kept {sentinel(Scope(user))}"
 
 
 def refused_callers() -> dict[str, Api]:

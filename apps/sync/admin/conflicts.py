@@ -14,6 +14,7 @@ from unfold.decorators import action, display
 from unfold.forms import BaseDialogForm
 
 from apps.core.admin.kit import (
+    NOTHING,
     ReadOnly,
     apply_on_page,
     badge_column,
@@ -136,10 +137,9 @@ class PointerConflictAdmin(ReadOnly, ModelAdmin):
         return two_lines(conflict.get_suggested_display(), f"done: {done}" if done else "")
 
     @display(description="Found at", ordering="id")
-    def found(self, conflict: PointerConflict) -> SafeString | str:
+    def found(self, conflict: PointerConflict) -> SafeString:
         resolved = f"resolved by {conflict.resolved_by}" if conflict.resolved_by else ""
-        found = moment(conflict.detected_at)
-        return two_lines(found, resolved) if resolved else found
+        return two_lines(moment(conflict.detected_at), resolved or NOTHING)
 
     # The page of a conflict
 

@@ -27,7 +27,7 @@ class PointerConflictsView(HubView):
     def get(self, request: Request) -> Response:
         """List conflicts between memories and the items that they point to, the newest first."""
         data = validate_query(conflicts.ConflictListInput, request)
-        listed = selectors.conflict_list(self.access, data.get("source"), include=data.get("include", ()))
+        listed = selectors.conflict_list(self.access, data.get("source"))
         filters = {name: data[name] for name in ("type", "state") if name in data}
         return page_of(listed.filter(**filters), request, self.access, data, conflicts.conflict_json, within=listed)
 

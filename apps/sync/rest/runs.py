@@ -9,6 +9,7 @@ from rest_framework.response import Response
 from apps.core.rest.views import HubView, validate_query
 from apps.core.schemas.serializers import Problem
 from apps.sync import selectors
+from apps.sync.models import SyncRun
 from apps.sync.rest.paging import OLDEST_FIRST, page_of, with_ids
 from apps.sync.schemas import runs
 from apps.sync.schemas.sources import OwnedListInput
@@ -29,7 +30,11 @@ class RunsView(HubView):
         data = validate_query(runs.SyncRunListInput, request)
         listed = selectors.run_list(self.access, data.get("source"), include=data.get("include", ()))
         filters = {name: data[name] for name in ("kind", "state") if name in data}
-        return page_of(listed.filter(**filters), request, self.access, data, runs.run_json, within=listed)
+        return page_of(listed.filter(**filters), request, self.access, data, self.shown, within=listed)
+
+    def shown(self, run: SyncRun) -> runs.SyncRunOutput:
+        """Return a run as the caller sees it."""
+        return runs.run_json(run, self.access)
 
 
 class RunView(HubView):
@@ -38,7 +43,7 @@ class RunView(HubView):
     @extend_schema(operation_id="sync_runs_retrieve", responses={200: runs.SyncRunDetailOutput})
     def get(self, request: Request, uuid: UUID) -> Response:
         """Show a run: its progress, what it did, and which files failed."""
-        return Response(runs.run_detail_json(selectors.run_get(self.access, uuid)))
+        return Response(runs.run_detail_json(selectors.run_get(self.access, uuid), self.access))
 
 
 class ChangesView(HubView):

@@ -37,7 +37,9 @@ class SourcesView(HubView):
         include, asked = data.get("include", ()), Scope(data.get("user_id"))
         listed, counted = selectors.source_list(self.access, asked, include), data.get("count", False)
         page = Page(listed, self.access, data.get("cursor"), data.get("limit"), count=counted, include=include)
-        return Response({**page_links(page, request), "results": [sources.source_json(each) for each in page.rows]})
+        return Response(
+            {**page_links(page, request), "results": [sources.source_json(each, self.access) for each in page.rows]}
+        )
 
     @extend_schema(
         operation_id="sync_sources_create",
@@ -49,7 +51,7 @@ class SourcesView(HubView):
         """Create a source; for operators. Nothing is read before a sync is asked for or a trigger is met."""
         data = validate(sources.SourceInput, request.data)
         source = services.source_create(access=self.access, values=sources.read_values(data))
-        return created(sources.source_json(source), "sync-source", source.uuid)
+        return created(sources.source_json(source, self.access), "sync-source", source.uuid)
 
 
 class SourceView(HubView):
@@ -60,7 +62,7 @@ class SourceView(HubView):
     @extend_schema(operation_id="sync_sources_retrieve", responses={200: sources.SourceOutput})
     def get(self, request: Request, uuid: UUID) -> Response:
         """Show a source."""
-        return Response(sources.source_json(selectors.source_get(self.access, uuid)))
+        return Response(sources.source_json(selectors.source_get(self.access, uuid), self.access))
 
     @extend_schema(
         operation_id="sync_sources_update",
@@ -70,7 +72,8 @@ class SourceView(HubView):
     def patch(self, request: Request, uuid: UUID) -> Response:
         """Change a source; for operators. The next sync applies it: a full one, where it concerns what is read."""
         values = sources.read_values(validate(sources.SourceChanges, request.data))
-        return Response(sources.source_json(services.source_update(access=self.access, uuid=uuid, values=values)))
+        source = services.source_update(access=self.access, uuid=uuid, values=values)
+        return Response(sources.source_json(source, self.access))
 
     @extend_schema(operation_id="sync_sources_delete", responses={204: None, 409: Problem})
     def delete(self, request: Request, uuid: UUID) -> Response:
@@ -88,7 +91,8 @@ class PauseView(HubView):
     def post(self, request: Request, uuid: UUID) -> Response:
         """Keep triggers from starting syncs; for operators."""
         reason = validate(PauseInput, request.data).get("reason", "")
-        return Response(sources.source_json(services.source_pause(access=self.access, uuid=uuid, reason=reason)))
+        source = services.source_pause(access=self.access, uuid=uuid, reason=reason)
+        return Response(sources.source_json(source, self.access))
 
 
 class ResumeView(HubView):
@@ -100,7 +104,8 @@ class ResumeView(HubView):
     def post(self, request: Request, uuid: UUID) -> Response:
         """Let triggers start syncs again; for operators. After a rollback they do again what was taken back."""
         refuse_body(request)
-        return Response(sources.source_json(services.source_resume(access=self.access, uuid=uuid)))
+        source = services.source_resume(access=self.access, uuid=uuid)
+        return Response(sources.source_json(source, self.access))
 
 
 class StateView(HubView):

@@ -37,10 +37,10 @@ class SyncView(HubView):
         kind, item_id, allow_empty = SyncKind(data["kind"]), data.get("item_id", ""), data["allow_empty"]
         if data["wait"]:
             run = services.sync_run(access=self.access, uuid=uuid, kind=kind, item_id=item_id, allow_empty=allow_empty)
-            return Response(runs.run_detail_json(run))
+            return Response(runs.run_detail_json(run, self.access))
         run = services.sync_request(access=self.access, uuid=uuid, kind=kind, item_id=item_id, allow_empty=allow_empty)
         address = {"Location": reverse("sync-run", args=[run.uuid])}
-        return Response(runs.run_json(run), status=status.HTTP_202_ACCEPTED, headers=address)
+        return Response(runs.run_json(run, self.access), status=status.HTTP_202_ACCEPTED, headers=address)
 
 
 class ShouldSyncView(HubView):
@@ -106,4 +106,4 @@ class RollbackView(HubView):
         """Restore memories and state as they were at a checkpoint, and pause the source; for operators."""
         checkpoint = validate(runs.RollbackInput, request.data)["checkpoint"]
         run = services.sync_rollback(access=self.access, uuid=uuid, checkpoint=checkpoint)
-        return Response(runs.run_detail_json(run))
+        return Response(runs.run_detail_json(run, self.access))

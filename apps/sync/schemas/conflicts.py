@@ -4,7 +4,7 @@ from typing import Annotated, TypedDict
 
 from rest_framework import serializers
 
-from apps.core.schemas.fields import OwnersTextField, StrictChoiceField
+from apps.core.schemas.fields import StrictChoiceField
 from apps.core.schemas.outputs import JSONObject, Moment, Uuid, iso
 from apps.core.schemas.serializers import StrictSerializer
 from apps.sync.domain.state import Resolution
@@ -19,7 +19,6 @@ class ConflictListInput(OwnedListInput):
     """The query string of the list of conflicts."""
 
     source = serializers.UUIDField(required=False)
-    include = OwnersTextField(help_text="Owners that the key was granted, with commas between them.")
     type = StrictChoiceField(choices=ConflictTypeChoices.choices, required=False)
     state = StrictChoiceField(choices=SyncConflictState.choices, required=False)
 

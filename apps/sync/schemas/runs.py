@@ -4,6 +4,7 @@ from typing import Annotated, Any, TypedDict
 
 from rest_framework import serializers
 
+from apps.core.domain.scope import Access
 from apps.core.schemas.fields import OwnersTextField, StrictBooleanField, StrictCharField, StrictChoiceField
 from apps.core.schemas.outputs import Moment, Uuid, iso
 from apps.core.schemas.serializers import StrictSerializer
@@ -18,6 +19,7 @@ from apps.sync.models import (
     SyncRunState,
 )
 from apps.sync.schemas.sources import OwnedListInput
+from apps.sync.sources.access import is_inside
 
 # Kinds that a caller may ask for, and why a sync should run or not (spec 003, sync triggers).
 REQUESTED_KINDS = [SyncKind.FULL.value, SyncKind.INCREMENTAL.value, SyncKind.SINGLE.value]
@@ -85,7 +87,7 @@ class SyncRunOutput(TypedDict):
     kind: Annotated[str, serializers.ChoiceField(choices=SyncKind.choices)]
     state: Annotated[str, serializers.ChoiceField(choices=SyncRunState.choices)]
     reason: Annotated[str, "What started it: `manual`, `threshold`, `scheduled`, `webhook`, ..."]
-    actor: str
+    actor: Annotated[str | None, "null for keys that were only granted the owner."]
     item_id: Annotated[str, "Of a sync of a single item."]
     from_commit: str
     to_commit: str
@@ -93,7 +95,7 @@ class SyncRunOutput(TypedDict):
     progress: SyncProgressOutput
     counts: SyncCountsOutput
     code: Annotated[str, "Why it failed or is not complete: `KNOWLEDGE_UNAVAILABLE`, `PARTIAL_FAILURE`, ..."]
-    detail: str
+    detail: Annotated[str | None, "null for keys that were only granted the owner."]
     requested_at: Moment
     started_at: Moment | None
     ended_at: Moment | None
@@ -110,7 +112,9 @@ class RefusedFileOutput(TypedDict):
 class SyncRunDetailOutput(SyncRunOutput):
     """A run with what failed."""
 
-    failed_items: Annotated[list[RefusedFileOutput], "The first thousand."]
+    failed_items: Annotated[
+        list[RefusedFileOutput] | None, "The first thousand; null for keys that were only granted the owner."
+    ]
     checkpoint: Annotated[str | None, serializers.UUIDField(allow_null=True), "Of the state before it."]
     rolled_back_by: Annotated[str | None, serializers.UUIDField(allow_null=True)]
 
@@ -184,20 +188,21 @@ class ShouldSyncOutput(TypedDict):
     due_at: Annotated[Moment | None, "When a trigger will be met."]
 
 
-def run_json(run: SyncRun) -> SyncRunOutput:
-    """Return a run as the API shows it."""
+def run_json(run: SyncRun, access: Access) -> SyncRunOutput:
+    """Return a run as the API shows it to a caller."""
+    shows_all = is_inside(access, run.source)
     return {
         "id": str(run.uuid),
         "source": str(run.source.uuid),
         "kind": run.kind,
         "state": run.state,
         "reason": run.reason,
-        "actor": run.actor,
+        "actor": run.actor if shows_all else None,
         "item_id": run.item_id,
         "from_commit": run.from_commit,
         "to_commit": run.to_commit,
         "fallback": run.fallback,
-        "progress": {"step": run.step, "done": run.done, "total": run.total},
+        "progress": {"step": "" if run.ended_at else run.step, "done": run.done, "total": run.total},
         "counts": {
             "added": run.added,
             "updated": run.updated,
@@ -208,19 +213,20 @@ def run_json(run: SyncRun) -> SyncRunOutput:
             "remaining": run.remaining,
         },
         "code": run.code,
-        "detail": run.detail,
+        "detail": run.detail if shows_all else None,
         "requested_at": iso(run.requested_at),
         "started_at": iso(run.started_at),
         "ended_at": iso(run.ended_at),
     }
 
 
-def run_detail_json(run: SyncRun) -> SyncRunDetailOutput:
-    """Return a run with what failed as the API shows it."""
-    checkpoint = getattr(run, "checkpoint", None)
+def run_detail_json(run: SyncRun, access: Access) -> SyncRunDetailOutput:
+    """Return a run with what failed as the API shows it to a caller."""
+    shows_all = is_inside(access, run.source)
+    checkpoint = getattr(run, "checkpoint", None) if shows_all else None
     return {
-        **run_json(run),
-        "failed_items": [refused_json(each) for each in run.failed_items],
+        **run_json(run, access),
+        "failed_items": [refused_json(each) for each in run.failed_items] if shows_all else None,
         "checkpoint": str(checkpoint.uuid) if checkpoint else None,
         "rolled_back_by": str(run.rolled_back_by.uuid) if run.rolled_back_by else None,
     }

@@ -9,6 +9,7 @@ from django.urls import reverse
 from rest_framework import serializers
 
 from apps.core.domain.errors import InvalidInputError
+from apps.core.domain.scope import Access
 from apps.core.schemas.fields import (
     BoundedListField,
     IdentifierField,
@@ -33,6 +34,7 @@ from apps.sync.models import (
     SourceKind,
     SyncState,
 )
+from apps.sync.sources.access import is_inside, may_configure
 
 MAX_SECONDS = 366 * 86_400
 MAX_NUMBER = 1_000_000
@@ -145,7 +147,7 @@ class SourceOutput(TypedDict):
     user_id: str
     project: str
     kind: Annotated[str, serializers.ChoiceField(choices=SourceKind.choices)]
-    location: str
+    location: Annotated[str | None, "null for keys that were only granted the owner."]
     branch: str
     folder: str
     include: list[str]
@@ -153,8 +155,8 @@ class SourceOutput(TypedDict):
     layer: Annotated[str, serializers.ChoiceField(choices=LayerChoices.choices)]
     convention: Annotated[str, serializers.ChoiceField(choices=ConventionChoices.choices)]
     resolutions: JSONObject
-    credentials: Annotated[str, "The name of a secret."]
-    webhook_secret: Annotated[str, "The name of a secret."]
+    credentials: Annotated[str | None, "The name of a secret; null for all but its operators."]
+    webhook_secret: Annotated[str | None, "The name of a secret; null for all but its operators."]
     webhook: Annotated[str, "Where a forge reports pushes."]
     staleness_seconds: int | None
     session_threshold: int | None
@@ -163,7 +165,7 @@ class SourceOutput(TypedDict):
     enabled: bool
     paused: Annotated[str, "Why no trigger starts a sync; blank while nothing keeps it."]
     created_at: Moment
-    created_by: str
+    created_by: Annotated[str | None, "null for all but its operators."]
     updated_at: Moment
 
 
@@ -207,15 +209,16 @@ def read_time(text: str) -> time:
     return time.fromisoformat(text)
 
 
-def source_json(source: KnowledgeSource) -> SourceOutput:
-    """Return a source as the API shows it."""
+def source_json(source: KnowledgeSource, access: Access) -> SourceOutput:
+    """Return a source as the API shows it to a caller."""
+    is_operator = may_configure(access, source)
     return {
         "id": str(source.uuid),
         "name": source.name,
         "user_id": source.user_id,
         "project": source.project,
         "kind": source.kind,
-        "location": source.location,
+        "location": source.location if is_inside(access, source) else None,
         "branch": source.branch,
         "folder": source.folder,
         "include": list(source.include),
@@ -223,8 +226,8 @@ def source_json(source: KnowledgeSource) -> SourceOutput:
         "layer": source.layer,
         "convention": source.convention,
         "resolutions": {name: source.resolutions[name] for name in ConflictType if name in source.resolutions},
-        "credentials": source.credentials,
-        "webhook_secret": source.webhook_secret,
+        "credentials": source.credentials if is_operator else None,
+        "webhook_secret": source.webhook_secret if is_operator else None,
         "webhook": reverse("sync-webhook", args=[source.uuid]),
         "staleness_seconds": source.staleness_seconds,
         "session_threshold": source.session_threshold,
@@ -233,7 +236,7 @@ def source_json(source: KnowledgeSource) -> SourceOutput:
         "enabled": source.enabled,
         "paused": source.paused,
         "created_at": iso(source.created_at),
-        "created_by": source.created_by,
+        "created_by": source.created_by if is_operator else None,
         "updated_at": iso(source.updated_at),
     }
 

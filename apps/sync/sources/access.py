@@ -9,6 +9,7 @@ from apps.core.domain.scope import Access, Permission, Scope
 from apps.sync.models import KnowledgeSource
 
 NO_SUCH_SOURCE = "There is no such source."
+ONLY_ITEMS = "This key may only read the items of this source."
 
 
 def is_for_part(access: Access) -> bool:
@@ -24,6 +25,27 @@ def source_to_read(access: Access, uuid: UUID) -> KnowledgeSource:
     return source
 
 
+def is_inside(access: Access, source: KnowledgeSource) -> bool:
+    """Return whether a source is in the bound of a caller. One that was granted its owner reads what it says alone."""
+    return not is_for_part(access) and access.bound.contains(Scope(source.user_id))
+
+
+def may_configure(access: Access, source: KnowledgeSource) -> bool:
+    """Return whether a caller is an operator in whose bound a source is."""
+    return access.allows(Permission.OPERATOR) and is_inside(access, source)
+
+
+def source_inside(access: Access, uuid: UUID) -> KnowledgeSource:
+    """Return a source in the bound of a caller.
+
+    Raises NotFoundError for one that the caller may not see, ForbiddenError for one that it was only granted.
+    """
+    source = source_to_read(access, uuid)
+    if not is_inside(access, source):
+        raise ForbiddenError(ONLY_ITEMS)
+    return source
+
+
 def source_to_change(access: Access, uuid: UUID, needed: Permission = Permission.OPERATOR) -> KnowledgeSource:
     """Return a source in the bound of a caller whose permission includes `needed`.
 
@@ -31,8 +53,8 @@ def source_to_change(access: Access, uuid: UUID, needed: Permission = Permission
     """
     source = source_to_read(access, uuid)
     require_permission(access, needed)
-    if is_for_part(access) or not access.bound.contains(Scope(source.user_id)):
-        raise ForbiddenError("This key may only read the items of this source.")
+    if not is_inside(access, source):
+        raise ForbiddenError(ONLY_ITEMS)
     return source
 
 

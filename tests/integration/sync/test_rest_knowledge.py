@@ -158,11 +158,51 @@ def test_a_granted_reader_sees_items_and_texts_and_others_nothing(team: Team) ->
     for below in ("", "/history", f"/diff?from={team.first}", f"?commit={team.first}"):
         assert reader.get(f"{SYNC}/items/{item['id']}{below}").status_code == 200, below
         assert other.get(f"{SYNC}/items/{item['id']}{below}").status_code == 404, below
-    run = team.operator.get(f"{SYNC}/runs").json()["results"][0]
-    for below in ("", "/changes"):
-        assert reader.get(f"{SYNC}/runs/{run['id']}{below}").status_code == 200
-        assert other.get(f"{SYNC}/runs/{run['id']}{below}").status_code == 404
     assert other.get(f"{SYNC}/items?include={OWNER}").json()["results"] == []
+
+
+def test_how_a_source_is_kept_is_for_its_owner(team: Team) -> None:
+    team.operator.patch(team.path, {"resolutions": {"orphaned_pointer": "manual"}})
+    team.sync(kind="full")
+    team.origin.commit({"adr/0012-calls.md": None})
+    run = team.sync()
+    [conflict] = team.operator.get(f"{SYNC}/conflicts?state=open").json()["results"]
+    below = [f"{team.path}/{name}" for name in ("manifest", "files", "checkpoints")]
+    below += [f"{SYNC}/runs/{run['id']}/changes", f"{SYNC}/conflicts?source={team.source['id']}"]
+    granted = api_for(Scope("ana"), reads=[OWNER])
+    stranger, member = api_for(Scope("ben")), api_for(Scope(OWNER))
+    for api, status in ((granted, 403), (stranger, 404), (member, 200), (team.operator, 200)):
+        assert {api.get(path).status_code for path in below} == {status}
+        kept = 404 if status == 403 else status
+        assert api.get(f"{SYNC}/conflicts/{conflict['id']}").status_code == kept
+        assert bool(api.get(f"{SYNC}/conflicts").json()["results"]) is (status == 200)
+        shown = 200 if status == 403 else status
+        assert api.get(team.path).status_code == api.get(f"{SYNC}/runs/{run['id']}").status_code == shown
+        assert api.post(f"{team.path}/preview").status_code == status
+    resolve = f"{SYNC}/conflicts/{conflict['id']}/resolve"
+    assert {api.post(resolve, {"resolution": "keep_memory"}).status_code for api in (granted, stranger)} == {404}
+
+
+def test_location_secrets_and_actors_are_for_the_owner(team: Team) -> None:
+    team.operator.patch(team.path, {"webhook_secret": "hook"})
+    run = team.sync(kind="full")
+    granted = api_for(Scope("ana"), reads=[OWNER])
+    member = api_for(Scope(OWNER))
+    whole = team.operator.get(team.path).json()
+    assert (whole["location"], whole["webhook_secret"]) == (str(team.origin.path), "hook")
+    secret = {"credentials": None, "webhook_secret": None, "created_by": None}
+    assert member.get(team.path).json() == {**whole, **secret}
+    seen = {**whole, **secret, "location": None}
+    assert granted.get(team.path).json() == seen
+    assert granted.get(f"{SYNC}/sources?include={OWNER}").json()["results"] == [seen]
+    path = f"{SYNC}/runs/{run['id']}"
+    assert member.get(path).json() == run
+    assert (run["checkpoint"] is None, len(run["failed_items"])) == (False, 1)
+    hidden = {"actor": None, "detail": None}
+    of_run = {**run, **hidden, "failed_items": None, "checkpoint": None}
+    assert granted.get(path).json() == of_run
+    [listed] = granted.get(f"{SYNC}/runs?include={OWNER}").json()["results"]
+    assert listed == {name: of_run[name] for name in listed}
 
 
 def test_a_pointer_cannot_be_changed_as_a_memory(team: Team) -> None:

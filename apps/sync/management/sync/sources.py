@@ -58,7 +58,9 @@ def run_add(console: Console, options: Options) -> None:
         values["daily_at"] = read_time(options["daily_at"])
     source = services.source_create(access=ACCESS, values=values)
     console.answer(
-        source_json(source), f"Created {source.name} ({source.uuid}).", f"Try it: manage.py sync dry-run {source.name}"
+        source_json(source, ACCESS),
+        f"Created {source.name} ({source.uuid}).",
+        f"Try it: manage.py sync dry-run {source.name}",
     )
 
 
@@ -73,7 +75,7 @@ def read_pair(text: str) -> tuple[str, str]:
 def run_list(console: Console, options: Options) -> None:
     """List all sources."""
     sources = list(selectors.source_list(ACCESS))
-    console.answer([source_json(source) for source in sources], *map(describe, sources))
+    console.answer([source_json(source, ACCESS) for source in sources], *map(describe, sources))
     if not sources and not console.is_json:
         console.say("There is no source: `manage.py sync add` creates one.")
 
@@ -88,7 +90,7 @@ def describe(source: KnowledgeSource) -> str:
 
 def run_show(console: Console, options: Options) -> None:
     """Show a source."""
-    shown = source_json(find_source(options["source"]))
+    shown = source_json(find_source(options["source"]), ACCESS)
     lines = [f"{name:>18}  {read_value(value)}" for name, value in shown.items() if value not in ("", None, [], {})]
     console.answer(shown, *lines)
 
@@ -109,13 +111,13 @@ def add_pause_arguments(parser: CommandParser) -> None:
 def run_pause(console: Console, options: Options) -> None:
     """Pause a source."""
     source = services.source_pause(access=ACCESS, uuid=find_source(options["source"]).uuid, reason=options["reason"])
-    console.answer(source_json(source), f"{source.name} is paused: no trigger starts a sync.")
+    console.answer(source_json(source, ACCESS), f"{source.name} is paused: no trigger starts a sync.")
 
 
 def run_resume(console: Console, options: Options) -> None:
     """Resume a source."""
     source = services.source_resume(access=ACCESS, uuid=find_source(options["source"]).uuid)
-    console.answer(source_json(source), f"{source.name} is synced again when a trigger is met.")
+    console.answer(source_json(source, ACCESS), f"{source.name} is synced again when a trigger is met.")
 
 
 def add_remove_arguments(parser: CommandParser) -> None:

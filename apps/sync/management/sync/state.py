@@ -18,7 +18,7 @@ def run_status(console: Console, options: Options) -> None:
     answer = {
         "state": state,
         "should_sync": should_sync_json(due),
-        "runs": [run_json(run) for run in runs],
+        "runs": [run_json(run, ACCESS) for run in runs],
         "checkpoints": [checkpoint_json(each) for each in checkpoints],
     }
     lines = [f"{name.replace('_', ' '):>20}  {value}" for name, value in state.items() if value not in ("", None)]

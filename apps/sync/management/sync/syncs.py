@@ -64,7 +64,7 @@ def sync(console: Console, options: Options, kind: SyncKind, item_id: str = "") 
 
 def print_run(console: Console, run: SyncRun) -> None:
     """Print what a run did. Raises CommandError unless it is complete, or goes on with the next one."""
-    console.answer(run_detail_json(run), *describe_run(run))
+    console.answer(run_detail_json(run, ACCESS), *describe_run(run))
     for failed in run.failed_items:
         console.warn(f"{failed['path']}: {failed['code']}: {failed['detail']}")
     if run.state == SyncRunState.PARTIAL:
