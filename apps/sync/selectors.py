@@ -14,6 +14,8 @@ from apps.core.domain.errors import ForbiddenError, NotFoundError
 from apps.core.domain.scope import Access, Scope
 from apps.sync.domain.triggers import ShouldSync, should_sync
 from apps.sync.models import (
+    MAX_ITEM_ID_CHARS,
+    MAX_NAME_CHARS,
     KnowledgeFile,
     KnowledgeItem,
     KnowledgeSource,
@@ -69,6 +71,7 @@ __all__ = [
 ]
 
 _NOT_OF_LISTS = ("content",)
+MAX_REFERENCE_CHARS = MAX_NAME_CHARS + 1 + MAX_ITEM_ID_CHARS
 
 _EVERY = Scope()
 
@@ -143,6 +146,8 @@ def item_get(access: Access, uuid: UUID) -> KnowledgeItem:
 
 def item_named(access: Access, name: str) -> KnowledgeItem:
     """Return the item of an id, or of a reference as pointers have it: <source>/<id>. Raises NotFoundError."""
+    if len(name) > MAX_REFERENCE_CHARS or not can_be_stored(name):
+        raise NotFoundError("There is no such item.")
     try:
         return item_get(access, UUID(name))
     except ValueError:
@@ -227,6 +232,11 @@ def sources_of(access: Access, uuid: UUID | None, asked: Scope, include: Collect
     if uuid is None:
         return KnowledgeSource.objects.all().visible_to(access, asked, include)
     return KnowledgeSource.objects.filter(pk=source_to_read(access, uuid).pk)
+
+
+def can_be_stored(text: str) -> bool:
+    """Return whether a column can have a text: without NUL characters and lone surrogates."""
+    return not any(each == "\0" or "\ud800" <= each <= "\udfff" for each in text)
 
 
 def readable(access: Access) -> SourceQuerySet:

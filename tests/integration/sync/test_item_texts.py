@@ -62,8 +62,9 @@ def test_the_text_of_an_item_is_read_at_any_commit_and_compared(origin: Origin) 
     diff = selectors.item_diff(GRANTED, item.uuid, old, new).diff
     assert [line for line in diff.splitlines() if line[0] in "+-"] == ["-Green.", "+Black."]
     assert [each.subject for each in selectors.item_history(GRANTED, item.uuid)] == ["drink black tea", "drink tea"]
-    with pytest.raises(NotFoundError):
-        selectors.item_text(GRANTED, item.uuid, NO_COMMIT)
+    for commit in (NO_COMMIT, "HEAD", "\0" * 40, "\ud800", "1" * 100_000):
+        with pytest.raises(NotFoundError):
+            selectors.item_text(GRANTED, item.uuid, commit)
 
 
 def test_a_text_whose_commit_is_gone_is_that_of_the_last_sync(origin: Origin) -> None:
@@ -93,7 +94,7 @@ def test_an_item_is_found_by_its_reference(origin: Origin) -> None:
     origin.commit({"adr/1.md": "# Tea"})
     item = item_of(origin.path)
     assert selectors.item_named(GRANTED, "git/ADR-1") == selectors.item_named(GRANTED, str(item.uuid)) == item
-    for name in ("git/ADR-2", "other/ADR-1", "ADR-1", ""):
+    for name in ("git/ADR-2", "other/ADR-1", "ADR-1", "", "git/ADR-1\0", "\0", "git/\ud800", f"git/{'x' * 100_000}"):
         with pytest.raises(NotFoundError):
             selectors.item_named(GRANTED, name)
     with pytest.raises(NotFoundError):
