@@ -31,7 +31,7 @@ from apps.sync.repository.entries import (
     Touched,
 )
 from apps.sync.repository.local import too_large
-from apps.sync.repository.locations import local_path, parse_location
+from apps.sync.repository.locations import local_path, parse_location, private_folders
 from apps.sync.repository.source import ReadLimits, SourceSettings, too_many_files
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -45,6 +45,10 @@ Rows = list[FileEntry | RefusedFile | None]
 Folders = list[bytes]
 
 
+class PrivateFolderError(PermissionError):
+    """A folder is the hub's own. It is left out where a source contains it."""
+
+
 class FolderReader:
     """A `SourceReader` of a folder."""
 
@@ -52,6 +56,7 @@ class FolderReader:
         self.source, self.limits = source, limits
         self.wanted = source.wanted
         self._root: int | None = None
+        self._private = frozenset[tuple[int, int]]()
         self._manifest: dict[str, FileEntry | RefusedFile] | None = None
         self._commit = ""
 
@@ -109,15 +114,22 @@ class FolderReader:
         return data
 
     def read_at(self, path: str, commit: str) -> bytes:
-        """Return a file of the present state. Raises NotFoundError for others: a folder has no history."""
+        """Return a file of the present state. Raises NotFoundError for others: a folder has no history.
+
+        commit: empty for the present one, which needs nothing but this file.
+        """
+        if commit and commit != (self._commit or self.head()):
+            raise NotFoundError("A folder has no history: only the present files can be read.")
+        raw = path.encode()
+        is_skipped_file = any(is_skipped(name) for name in raw.split(b"/"))
+        if path_problem(raw) or is_skipped_file or not raw.startswith(self._prefix) or not self.wanted.has(path):
+            raise NotFoundError("There is no such file in the folder.")
         try:
-            if not commit or commit == (self._commit or self.head()):
-                entry = self._at(self._commit).get(path)
-                if isinstance(entry, FileEntry):
-                    return self.read(entry)
-        except FileUnreadableError as error:
-            raise KnowledgeUnavailableError(error.refused.detail) from error
-        raise NotFoundError("A folder has no history: only the present files can be read.")
+            return self._read_file(path)[0]
+        except FileNotFoundError as error:
+            raise NotFoundError("There is no such file in the folder.") from error
+        except (OSError, ValueError) as error:
+            raise KnowledgeUnavailableError(f"The file cannot be read ({type(error).__name__}).") from error
 
     def log(self, path: str, limit: int = 20) -> tuple[LoggedCommit, ...]:
         """Return nothing: a folder has no history."""
@@ -137,16 +149,25 @@ class FolderReader:
     def _open_root(self) -> int:
         if self._root is None:
             path = local_path(parse_location(self.source.location, kind="folder"))
+            self._private = frozenset(identities(private_folders()))
             try:
                 self._root = os.open(path, _DIRECTORY)
                 for name in self.wanted.folders:
-                    inner = os.open(name, _DIRECTORY, dir_fd=self._root)
+                    inner = self._enter(name.encode(), self._root)
                     os.close(self._root)
                     self._root = inner
             except OSError as error:
                 self.close()
                 raise _unreadable_folder(error) from error
         return self._root
+
+    def _enter(self, name: bytes, folder: int) -> int:
+        """Open a folder in another one. Raises OSError, PrivateFolderError for one of the hub's own."""
+        inner = os.open(name, _DIRECTORY, dir_fd=folder)
+        if identity_of(os.fstat(inner)) in self._private:
+            os.close(inner)
+            raise PrivateFolderError
+        return inner
 
     def _scan(self) -> dict[str, FileEntry | RefusedFile]:
         """Return all files. Raises KnowledgeUnavailableError, also when a folder vanishes or there are too many."""
@@ -157,6 +178,8 @@ class FolderReader:
         while waiting:
             try:
                 rows, folders = self._scan_folder(waiting.pop(), known)
+            except PrivateFolderError:
+                continue
             except OSError as error:
                 raise _unreadable_folder(error) from error
             waiting += folders
@@ -194,7 +217,7 @@ class FolderReader:
         try:
             for name in below.split(b"/"):
                 if name:
-                    inner = os.open(name, _DIRECTORY, dir_fd=folder)
+                    inner = self._enter(name, folder)
                     os.close(folder)
                     folder = inner
             yield folder
@@ -273,6 +296,18 @@ class _Known:
             aside = self._path.with_suffix(f".{os.getpid()}")
             aside.write_text(json.dumps(self._new))
             aside.replace(self._path)
+
+
+def identity_of(status: os.stat_result) -> tuple[int, int]:
+    """Return by what a folder is known under any path."""
+    return status.st_dev, status.st_ino
+
+
+def identities(folders: Iterable[Path]) -> Iterator[tuple[int, int]]:
+    """Yield the identities of those folders that are there."""
+    for folder in folders:
+        with contextlib.suppress(OSError):
+            yield identity_of(folder.stat())
 
 
 def _signs(status: os.stat_result) -> list[object]:

@@ -27,6 +27,7 @@ from apps.sync.repository.library import GIT_ERRORS, open_local
 from apps.sync.repository.local import LocalCopy, too_large
 from apps.sync.repository.locations import Location, Transport, local_path, parse_location
 from apps.sync.repository.mirror import Mirror, advance, head_of, join_packs, write_left_out
+from apps.sync.repository.places import read_shallow
 from apps.sync.repository.remote import RemoteFetch
 from apps.sync.repository.source import ReadLimits, SourceSettings, too_many_files
 from apps.sync.repository.trees import LINK, MAX_ENTERED_BYTES, SUBMODULE, TreeEntry, Trees, read_blob, root_of
@@ -160,8 +161,7 @@ class GitReader:
 
     def _fetch_local(self, location: Location) -> None:
         origin = open_local(local_path(location))
-        shallow = Path(origin.path) / "shallow"
-        history = shallow.read_bytes() if shallow.exists() else b""
+        history = read_shallow(Path(origin.path))
         identity = self._identity(str(origin.path), ",".join(self.wanted.include), ",".join(self.wanted.exclude))
         identity += hashlib.sha256(history).hexdigest()
         commit = find_commit(origin, self.source.branch)

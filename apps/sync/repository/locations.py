@@ -2,6 +2,7 @@
 
 import ipaddress
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -65,17 +66,33 @@ def local_path(location: Location) -> Path:
             f"There is nothing to read at the path of the source ({type(error).__name__}): check that it is mounted "
             "and that the hub's user may read it."
         ) from error
-    if not is_below_roots(path):
+    if not is_readable(path):
         raise KnowledgeUnavailableError(
-            "The path of the source does not lie below a folder of MEMORYHUB_SYNC_ROOTS: move it, or add its folder."
+            "The path of the source does not lie below a folder of MEMORYHUB_SYNC_ROOTS, or lies in the data directory "
+            "outside of knowledge/: move it, or add its folder."
         )
     return path
 
 
-def is_below_roots(path: Path) -> bool:
+def is_readable(path: Path) -> bool:
     """Return whether a resolved path lies in a folder from which the hub may read knowledge."""
-    roots = [Path(root).resolve() for root in settings.MEMORYHUB.sync.roots]
-    return any(path == root or root in path.parents for root in roots)
+    return _is_below(path, settings.MEMORYHUB.sync.roots) and not is_private(path)
+
+
+def is_private(path: Path) -> bool:
+    """Return whether a resolved path is the hub's own: in the data directory, outside of knowledge/."""
+    return _is_below(path, private_folders()) and not _is_below(path, [settings.MEMORYHUB.data_dir / "knowledge"])
+
+
+def private_folders() -> list[Path]:
+    """Return where the hub keeps its database, secrets, notes and copies; no root makes them readable."""
+    return [settings.MEMORYHUB.data_dir, Path(settings.SYNC_DIR), Path(settings.SYNC_SECRETS_DIR)]
+
+
+def _is_below(path: Path, folders: Iterable[Path]) -> bool:
+    """Return whether a resolved path is one of some folders or in one of them."""
+    places = [Path(folder).resolve() for folder in folders]
+    return any(path == place or place in path.parents for place in places)
 
 
 def _local_of(location: str) -> Location:

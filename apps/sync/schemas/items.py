@@ -90,7 +90,7 @@ class ItemOutput(TypedDict):
 class ItemTextOutput(TypedDict):
     """The text of an item at a commit."""
 
-    commit: str
+    commit: Annotated[str, "Blank for a file of a folder that has changed since the last sync."]
     path: str
     text: str
 

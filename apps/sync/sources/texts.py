@@ -1,8 +1,10 @@
 """Texts of items as their source has them: whole, compared, and by whom they were changed when."""
 
+import hashlib
+
 from apps.core.domain.diff import compare_lines
 from apps.core.domain.errors import NotFoundError
-from apps.sync.models import KnowledgeItem, SourceKind
+from apps.sync.models import KnowledgeFile, KnowledgeItem, SourceKind
 from apps.sync.repository.entries import LoggedCommit, SourceReader
 from apps.sync.repository.reader import open_reader
 from apps.sync.repository.source import SourceSettings
@@ -14,10 +16,16 @@ MAX_LOGGED = 100
 def read_text(item: KnowledgeItem, commit: str | None = None) -> ItemText:
     """Return the text of an item, at the commit of the last sync or another one; of a folder the present one.
 
-    Raises NotFoundError, KnowledgeUnavailableError.
+    A text of a folder that has changed since the last sync has no commit. Raises NotFoundError,
+    KnowledgeUnavailableError.
     """
     with open_reader(SourceSettings.of(item.source)) as reader:
-        for candidate in [commit] if commit else commits_of(item, reader):
+        if item.source.kind == SourceKind.FOLDER and not commit:
+            data = reader.read_at(item.path, "")
+            blob = hashlib.sha256(data).hexdigest()
+            is_synced = KnowledgeFile.objects.filter(source=item.source, path=item.path, blob=blob).exists()
+            return ItemText(decoded(data), item.commit if is_synced else "", item.path)
+        for candidate in [commit] if commit else commits_of(item):
             try:
                 return ItemText(text_at(reader, item, candidate), candidate, item.path)
             except NotFoundError as error:
@@ -25,17 +33,19 @@ def read_text(item: KnowledgeItem, commit: str | None = None) -> ItemText:
         raise gone
 
 
-def commits_of(item: KnowledgeItem, reader: SourceReader) -> list[str]:
+def commits_of(item: KnowledgeItem) -> list[str]:
     """Return where the text of an item is: as it was read, or where history was rewritten since, at the last sync."""
-    if item.source.kind == SourceKind.FOLDER:
-        return [reader.head()]
     return [item.commit, item.source.state.last_commit]
 
 
 def text_at(reader: SourceReader, item: KnowledgeItem, commit: str) -> str:
     """Return the text of the file of an item at a commit. Raises NotFoundError, KnowledgeUnavailableError."""
-    text = reader.read_at(item.path, commit).decode("utf-8-sig", errors="replace")
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+    return decoded(reader.read_at(item.path, commit))
+
+
+def decoded(data: bytes) -> str:
+    """Return the text of a file, with lines that end in one character."""
+    return data.decode("utf-8-sig", errors="replace").replace("\r\n", "\n").replace("\r", "\n")
 
 
 def compare_texts(item: KnowledgeItem, old: str, new: str) -> ItemDiff:

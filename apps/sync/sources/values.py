@@ -18,7 +18,7 @@ from apps.sync.models import (
     LayerChoices,
     SourceKind,
 )
-from apps.sync.repository.locations import is_below_roots, parse_location
+from apps.sync.repository.locations import is_readable, parse_location
 from apps.sync.repository.secrets import check_secret_name as check_secret
 
 # It ends up in every pointer, as `Ref: <name>/<item>`.
@@ -139,8 +139,11 @@ def check_bool(name: str, value: Any) -> bool:
 def check_location(location: str, kind: str) -> None:
     """Raise InvalidInputError for a location that a source of this kind cannot have, or must not have."""
     path = parse_location(location, kind=kind).path
-    if path is not None and not is_below_roots(Path(os.path.realpath(path))):
-        raise InvalidInputError("A local path lies below one of the folders of MEMORYHUB_SYNC_ROOTS.", attr="location")
+    if path is not None and not is_readable(Path(os.path.realpath(path))):
+        raise InvalidInputError(
+            "A local path lies below one of the folders of MEMORYHUB_SYNC_ROOTS, and outside of the hub's own files.",
+            attr="location",
+        )
 
 
 CHECKS: dict[str, Check] = {

@@ -9,7 +9,7 @@ from apps.core.domain.errors import InvalidInputError
 from apps.sync import services
 from apps.sync.domain.errors import KnowledgeUnavailableError
 from apps.sync.models import SyncKind, SyncRun
-from tests.integration.sync.syncs import OPERATOR, OWNER, Hub, record
+from tests.integration.sync.syncs import OPERATOR, OWNER, SYSTEM, Hub, record
 
 pytestmark = pytest.mark.django_db
 
@@ -39,7 +39,7 @@ def test_an_unmounted_folder_deletes_nothing(hub: Hub, tmp_path: Path) -> None:
     folder = tmp_path / "folder"
     folder.mkdir()
     values = {"name": "mounted", "user_id": OWNER, "kind": "folder", "location": str(folder)}
-    mounted = Hub(hub.origin, services.source_create(access=OPERATOR, values=values))
+    mounted = Hub(hub.origin, services.source_create(access=SYSTEM, values=values))
     assert mounted.sync().state == "complete"
     (folder / "1.md").write_text(record(1))
     mounted.sync()

@@ -232,6 +232,65 @@ def test_places_outside_of_the_roots_are_not_read(origin: Origin, root: Path, tm
     assert "outside of MEMORYHUB_SYNC_ROOTS" in why_unavailable(origin.path)
 
 
+@pytest.mark.parametrize("below", ["objects/ab", "objects/pack", "refs/heads"])
+def test_links_of_single_objects_do_not_lead_out_of_the_roots(origin: Origin, tmp_path: Path, below: str) -> None:
+    origin.commit({"a.md": "a"})
+    outside = tmp_path / "outside"
+    outside.write_text("x")
+    (origin.path / below).mkdir(exist_ok=True)
+    (origin.path / below / ("f" * 38)).symlink_to(outside)
+    assert "outside of MEMORYHUB_SYNC_ROOTS" in why_unavailable(origin.path)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["shallow", "commondir", "objects/info/alternates", "HEAD", "config", "refs/heads/x", "objects/ab/cd", ".git"],
+)
+@pytest.mark.parametrize("kind", ["pipe", "device"])
+def test_what_is_no_file_of_git_is_not_opened(origin: Origin, name: str, kind: str) -> None:
+    """A pipe would hold the sync for ever, a device would fill its memory."""
+    origin.commit({"a.md": "a"})
+    path = origin.path / name
+    path.parent.mkdir(exist_ok=True)
+    path.unlink(missing_ok=True)
+    if kind == "pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to("/dev/zero")
+    assert why_unavailable(origin.path)
+    with open_reader(source_of(origin.path)) as reader, pytest.raises(KnowledgeUnavailableError):
+        reader.head()
+
+
+def test_a_cut_off_history_is_a_small_list_of_commits(origin: Origin) -> None:
+    origin.commit({"a.md": "a"})
+    (origin.path / "shallow").write_text("secret of a file\n")
+    assert "shallow" in why_unavailable(origin.path)
+    (origin.path / "shallow").unlink()
+    (origin.path / "shallow").mkdir()
+    assert "shallow" in why_unavailable(origin.path)
+
+
+def test_the_data_directory_is_not_read_whatever_the_roots_are(root: Path, tmp_path: Path, settings: Settings) -> None:
+    data = tmp_path / "data"
+    settings.SYNC_DIR, settings.SYNC_SECRETS_DIR = data / "sync", data / "sync-secrets"
+    settings.MEMORYHUB = replace(
+        settings.MEMORYHUB, data_dir=data, sync=replace(settings.MEMORYHUB.sync, roots=(tmp_path,))
+    )
+    for name in ("sync-secrets/token.md", "notes/ana.md", "knowledge/adr/1.md"):
+        (data / name).parent.mkdir(parents=True, exist_ok=True)
+        (data / name).write_text("x")
+    (root / "2.md").write_text("x")
+    own = Origin(data / "own.git")
+    own.commit({"a.md": "a"})
+    for location, kind in ((data, "folder"), (data / "sync-secrets", "folder"), (own.path, "git")):
+        assert "data directory" in why_unavailable(location, kind=kind)
+    assert why_unavailable(tmp_path, kind="folder", folder="data/notes")
+    for location, found in ((data / "knowledge", {"adr/1.md": "ok"}), (tmp_path, {"knowledge/2.md": "ok"})):
+        with open_reader(source_of(location, kind="folder")) as reader:
+            assert files_at(reader, reader.head()) == found
+
+
 def test_no_program_of_a_repository_is_run(root: Path, tmp_path: Path) -> None:
     """Hooks, filters, commands of the configuration: none of them leaves its mark."""
     made = pygit2.init_repository(str(root / "worktree"), initial_head="main")
