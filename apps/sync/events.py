@@ -30,7 +30,7 @@ class SyncFinished(SyncEvent):
 
 
 class SyncFailed(SyncEvent):
-    """A run has failed, and nothing was changed. code: of the error. is_retryable: it is tried again by itself."""
+    """A run has failed, and nothing was changed. code: of the error. is_retryable: the hub tries again."""
 
     name: ClassVar[str] = "memory:sync:failed"
     kind: Text

@@ -17,7 +17,7 @@ from apps.sync.models import SyncChange, SyncKind, SyncRun, SyncRunState
 PER_PAGE = 50
 MAX_FAILED = 100
 ADVICE = {
-    KNOWLEDGE_UNAVAILABLE: "Nothing was changed. It is tried again by itself, after longer and longer pauses.",
+    KNOWLEDGE_UNAVAILABLE: "Nothing was changed. It is tried again, after longer and longer pauses.",
     PARTIAL_FAILURE: "Mend the files below in the source: each sync tries them again.",
 }
 KINDS = {

@@ -10,7 +10,7 @@ from apps.core.rest.views import HubView, validate_query
 from apps.core.schemas.serializers import Problem, validate
 from apps.sync import selectors, services
 from apps.sync.domain.state import Resolution
-from apps.sync.rest.paging import page_of
+from apps.sync.rest.pages import page_of
 from apps.sync.schemas import conflicts
 
 

@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from apps.core.rest.views import HubView, validate_query
 from apps.core.schemas.serializers import Problem
 from apps.sync import selectors
-from apps.sync.rest.paging import page_of
+from apps.sync.rest.pages import page_of
 from apps.sync.schemas import items
 
 IF_NONE_MATCH = OpenApiParameter(

@@ -10,7 +10,7 @@ from apps.core.rest.views import HubView, validate_query
 from apps.core.schemas.serializers import Problem
 from apps.sync import selectors
 from apps.sync.models import SyncRun
-from apps.sync.rest.paging import OLDEST_FIRST, page_of, with_ids
+from apps.sync.rest.pages import OLDEST_FIRST, page_of, with_ids
 from apps.sync.schemas import runs
 from apps.sync.schemas.sources import OwnedListInput
 

@@ -15,7 +15,7 @@ from apps.core.schemas.bodies import document_limit
 from apps.core.schemas.paging import Page, page_links
 from apps.core.schemas.serializers import Problem, validate
 from apps.sync import selectors, services
-from apps.sync.rest.paging import OLDEST_FIRST, page_of, with_ids
+from apps.sync.rest.pages import OLDEST_FIRST, page_of, with_ids
 from apps.sync.schemas import items, sources
 from apps.sync.schemas.runs import PauseInput
 

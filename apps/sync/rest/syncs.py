@@ -12,7 +12,7 @@ from apps.core.rest.views import HubView, refuse_body, validate_query
 from apps.core.schemas.serializers import Problem, validate
 from apps.sync import selectors, services
 from apps.sync.models import SyncKind
-from apps.sync.rest.paging import page_of
+from apps.sync.rest.pages import page_of
 from apps.sync.schemas import runs
 from apps.sync.schemas.preview import SyncPreviewOutput, preview_json
 from apps.sync.schemas.sources import OwnedListInput, SyncStateOutput, state_json

@@ -1,4 +1,4 @@
-"""The files of a source at a commit: read anew, or taken from what the last sync read (spec 003, sync operations).
+"""The files of a source at a commit: read again, or taken from what the last sync read (spec 003, sync operations).
 
 A file that cannot be read now counts as it was read last, so that a mistake in one of them neither removes its pointer
 nor changes other items; it is reported by every sync until it is mended or gone.
@@ -104,7 +104,7 @@ class Reading:
         return "" if self.is_as_before else SETTINGS_CHANGED
 
     def read_all(self, commit: str) -> dict[str, FileRow]:
-        """Read every file anew."""
+        """Read every file, whatever is known of it."""
         known = self.stored.files if self.is_as_before and FILES not in self.stored.damaged else {}
         return self.read(list(self.reader.list(commit)), known)
 
