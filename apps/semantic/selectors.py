@@ -110,6 +110,8 @@ class ManagedMemory:
     created_at: datetime
     updated_at: datetime
     is_active: bool = True
+    importance: float | None = None
+    keywords: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +124,9 @@ class ManagedFacts:
     facts: tuple[str, ...]
 
 
-_MANAGED_COLUMNS = ("uuid", "user_id", "content", "metadata", "type", "project", "created_at", "updated_at")
+_MANAGED_COLUMNS = (
+    "uuid", "user_id", "content", "metadata", "type", "project", "created_at", "updated_at", "importance",
+)  # fmt: skip
 
 
 def managed_memories(manager: str) -> list[ManagedMemory]:
@@ -152,9 +156,11 @@ def read_managed(memories: MemoryQuerySet) -> list[ManagedMemory]:
     """Read managed memories."""
     return [
         ManagedMemory(
-            **{name: getattr(row, name) for name in _MANAGED_COLUMNS}, is_active=row.status == MemoryStatus.ACTIVE
+            **{name: getattr(row, name) for name in _MANAGED_COLUMNS},
+            is_active=row.status == MemoryStatus.ACTIVE,
+            keywords=tuple(row.keywords),
         )
-        for row in memories.order_by("pk").only("status", *_MANAGED_COLUMNS)
+        for row in memories.order_by("pk").only("status", "keywords", *_MANAGED_COLUMNS)
     ]
 
 

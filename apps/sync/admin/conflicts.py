@@ -14,7 +14,6 @@ from unfold.decorators import action, display
 from unfold.forms import BaseDialogForm
 
 from apps.core.admin.kit import (
-    NOTHING,
     ReadOnly,
     apply_on_page,
     badge_column,
@@ -137,9 +136,10 @@ class PointerConflictAdmin(ReadOnly, ModelAdmin):
         return two_lines(conflict.get_suggested_display(), f"done: {done}" if done else "")
 
     @display(description="Found at", ordering="id")
-    def found(self, conflict: PointerConflict) -> SafeString:
+    def found(self, conflict: PointerConflict) -> SafeString | str:
         resolved = f"resolved by {conflict.resolved_by}" if conflict.resolved_by else ""
-        return two_lines(moment(conflict.detected_at), resolved or NOTHING)
+        found = moment(conflict.detected_at)
+        return two_lines(found, resolved) if resolved else found
 
     # The page of a conflict
 

@@ -77,7 +77,7 @@ def tiles_of(run: SyncRun) -> Iterator[dict[str, Any]]:
     yield tile("delete", "Deleted", run.deleted, "items that are gone")
     yield tile("check_circle", "As they were", run.unchanged, "not written")
     yield tile("balance", "Conflicts", run.conflicts, "found by it", link=conflicts)
-    yield tile("error", "Not read", run.failed, "files that became no item", "warn" if run.failed else "")
+    yield tile("error", "Not read", run.failed, "what was known of them stays", "warn" if run.failed else "")
 
 
 def facts_of(run: SyncRun) -> Iterator[tuple[str, SafeString | str]]:

@@ -84,7 +84,7 @@ NOW = (
     None,
     {
         "fields": [
-            ("state_label", "next_due"), ("last_sync", "last_run"), ("items_kept", "conflicts_open"),
+            ("state_label", "next_due_label"), ("last_sync", "last_run"), ("items_kept", "conflicts_open"),
             ("commit", "created"),
         ]
     },
@@ -93,7 +93,7 @@ REFUSED = ("Files that could not be read", {"fields": ["refused_files"], "classe
 SKIPPED_FILES = ("Files that are no items", {"fields": ["skipped_files"], "classes": ["tab"]})
 CHECKPOINTS = ("Checkpoints", {"fields": ["checkpoint_list"], "classes": ["tab"]})
 SHOWN = (
-    "state_label", "next_due", "last_sync", "last_run", "items_kept", "conflicts_open", "commit", "created",
+    "state_label", "next_due_label", "last_sync", "last_run", "items_kept", "conflicts_open", "commit", "created",
     "refused_files", "skipped_files", "checkpoint_list",
 )  # fmt: skip
 FILE_ROWS = (
@@ -204,8 +204,13 @@ class KnowledgeSourceAdmin(SourceSteps):
         return moment(source.state.last_sync_at) if source.state.last_sync_at else "never"
 
     @display(description="Next sync")
-    def next_due(self, source: KnowledgeSource) -> SafeString:
-        return two_lines(*due_of(source))
+    def next_due(self, source: KnowledgeSource) -> SafeString | str:
+        when, why = due_of(source)
+        return two_lines(when, why) if why else when
+
+    @display(description="Next sync")
+    def next_due_label(self, source: KnowledgeSource) -> str:
+        return ": ".join(filter(None, due_of(source)))
 
     @display(description="Last run")
     @once
@@ -235,7 +240,8 @@ class KnowledgeSourceAdmin(SourceSteps):
             page = f"{reverse(SOURCE_PAGE, args=[source.pk])}#refused"
             text = f"{count_of(source.refused_count, 'file')} not read"
             parts.append(format_html('<a class="mh-link" href="{}">{}</a>', page, text))
-        return format_html_join(", ", "{}", ((one,) for one in parts)) if parts else NOTHING
+        links = format_html_join(", ", "{}", ((one,) for one in parts))
+        return format_html("<span>{}</span>", links) if parts else NOTHING
 
     # The page of a source
 

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from apps.sync.domain.knowledge import ItemStatus, KnowledgeItem, ParsedFile, RefusedFile
@@ -35,28 +35,32 @@ class Relations:
     superseded_by: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
 
 
-def derive_items(files: Iterable[ParsedFile], basis: str = "") -> Derived:
+def derive_items(files: Iterable[ParsedFile], basis: str = "", *, remembered: Collection[str] = frozenset()) -> Derived:
     """Return the items of a source and what was refused.
 
     basis: what else its pointers are written from, such as the name of the source; it is part of each hash, so that
-    they are written again when it changes.
+    they are written again when it changes. remembered: paths of files that cannot be read now and are as they were read
+    last.
     """
-    selected, refused = select_files(files)
+    selected, refused = select_files(files, remembered)
     relations = relate(selected)
     items = {file.item_id: build_item(file, relations, basis) for file in selected.values()}
     return Derived({item_id: items[item_id] for item_id in sorted(items)}, refused)
 
 
-def select_files(files: Iterable[ParsedFile]) -> tuple[dict[str, ParsedFile], tuple[RefusedFile, ...]]:
+def select_files(
+    files: Iterable[ParsedFile], remembered: Collection[str] = frozenset()
+) -> tuple[dict[str, ParsedFile], tuple[RefusedFile, ...]]:
     """Return the files by folded id, and those that claim an id again: the first path has it.
 
-    Ids that differ only in case are one id: file systems and people do not tell them apart.
+    Ids that differ only in case are one id: file systems and people do not tell them apart. Remembered files come after
+    those that can be read, and are no duplicates: they are reported for what is wrong with them.
     """
     first: dict[str, ParsedFile] = {}
     refused = []
-    for file in sorted(files, key=lambda file: file.path):
+    for file in sorted(files, key=lambda file: (file.path in remembered, file.path)):
         winner = first.setdefault(fold(file.item_id), file)
-        if winner is not file:
+        if winner is not file and file.path not in remembered:
             path = winner.path[:MAX_NAMED_PATH_CHARS]
             refused.append(RefusedFile(file.path, DUPLICATE_ID, f"Its id belongs to {path}, which comes first."))
     return first, tuple(refused)

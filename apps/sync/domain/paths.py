@@ -86,6 +86,12 @@ class Wanted:
         return self._included(path) and not self._excluded(path)
 
 
+def can_match(pattern: str) -> bool:
+    """Return whether any path can match a pattern: it has a part, and none that no path has."""
+    parts = [part for part in pattern.split("/") if part]
+    return bool(parts) and not {".", ".."}.intersection(parts)
+
+
 def compile_patterns(patterns: Sequence[str]) -> Match:
     """Return a function that says whether a path matches one of them. Its time is bounded by pattern times path."""
     names, paths = [], []

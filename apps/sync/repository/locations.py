@@ -1,5 +1,6 @@
 """Where sources may be: which addresses and paths are accepted."""
 
+import contextlib
 import ipaddress
 import re
 from collections.abc import Iterable
@@ -15,6 +16,11 @@ from apps.sync.domain.errors import KnowledgeUnavailableError
 
 # git@example.org:team/knowledge.git
 _SCP_LIKE = re.compile(r"(?:(?P<user>[\w.-]+)@)?(?P<host>[\w.-]+):(?P<path>[^:]+)")
+# The last label of a name that has an owner: not a number, nor one of a private network.
+_TOP_LABEL = re.compile(r"[a-z][a-z-]*|xn--[a-z0-9-]+")
+_PRIVATE_LABELS = frozenset(
+    {"local", "localhost", "localdomain", "internal", "intranet", "lan", "home", "corp", "arpa"}
+)
 
 
 class Transport(StrEnum):
@@ -54,6 +60,18 @@ def parse_location(location: str, *, kind: str) -> Location:
     if short and not location.startswith("-"):
         return Location(Transport.SSH, location, user=short["user"] or "git")
     raise _refused("Use an absolute path, file://, https://, ssh:// or git@host:path.")
+
+
+def is_public(location: Location) -> bool:
+    """Return whether a location is an https:// address of a public host by its name. No name is looked up."""
+    if location.transport != Transport.HTTP or not location.url.lower().startswith("https:"):
+        return False
+    host = (urlsplit(location.url).hostname or "").rstrip(".")
+    with contextlib.suppress(ValueError):
+        address = ipaddress.ip_address(host)
+        return address.is_global and not address.is_multicast and getattr(address, "ipv4_mapped", None) is None
+    name, _, top = host.rpartition(".")
+    return bool(name) and _TOP_LABEL.fullmatch(top) is not None and top not in _PRIVATE_LABELS
 
 
 def local_path(location: Location) -> Path:

@@ -213,8 +213,7 @@ class ChangeRows:
         before = self.sides(self.before.get(change.item_id))
         memory = self.memories.get(pointer) if pointer else None
         if memory:
-            row = self.before.get(change.item_id)
-            before["memory"] = memory_to_json(memory, item_of(row) if row else None)
+            before["memory"] = memory_to_json(memory)
         is_gone = change.item_id in gone
         after = self.sides(None if is_gone else self.after.get(change.item_id) or self.before.get(change.item_id))
         if draft:

@@ -54,10 +54,24 @@ def basis_of(source: KnowledgeSource) -> str:
 
 def compare(source: KnowledgeSource, manifest: Manifest, stored: Stored) -> Comparison:
     """Compare the items of a source with what the last sync left and with the pointers as they are."""
-    derived = derive_items(manifest.parsed, basis_of(source))
+    derived = derive_items(manifest.parsed, basis_of(source), remembered=manifest.remembered)
     refused = (*manifest.refused, *derived.refused)
     active = frozenset(pointer.uuid for pointer in stored.pointers)
-    return make_comparison(source, derived.items, derived.items, stored.items, stored.pointers, refused, active)
+    items, pointers = stored.items, stored.pointers
+    if kept := unread_items(manifest, stored) - derived.items.keys():
+        items = {key: item for key, item in items.items() if key not in kept}
+        pointers = [pointer for pointer in pointers if pointer.item_id not in kept]
+    return make_comparison(source, derived.items, derived.items, items, pointers, refused, active)
+
+
+def unread_items(manifest: Manifest, stored: Stored) -> set[str]:
+    """Return the ids of stored items whose files are there, cannot be read now, and are not remembered.
+
+    They are left out of the comparison, so that their rows and pointers stay as they are.
+    """
+    if not (unread := manifest.unread):
+        return set()
+    return {item_id for item_id, place in stored.places.items() if place.path in unread}
 
 
 def compare_one(comparison: Comparison, item_id: str) -> Comparison:

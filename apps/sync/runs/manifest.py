@@ -44,6 +44,17 @@ class Manifest:
         return [file.parsed for file in self.files.values() if file.parsed is not None]
 
     @property
+    def remembered(self) -> frozenset[str]:
+        """Return the paths of files that cannot be read now, and are as they were read last."""
+        return frozenset(path for path, file in self.files.items() if file.code and file.parsed is not None)
+
+    @property
+    def unread(self) -> frozenset[str]:
+        """Return the paths of files that should be items, and of which nothing is known."""
+        found = (file for file in self.files.values() if file.code and file.parsed is None)
+        return frozenset(file.path for file in found if file.code not in SKIPPED)
+
+    @property
     def refused(self) -> list[RefusedFile]:
         """Return the files that could not be read as they are now, by path; not those that were no items by intent."""
         found = (file.refused for _, file in sorted(self.files.items()))
@@ -54,6 +65,7 @@ def read_digest(source: KnowledgeSource) -> str:
     """Return a digest of what decides which files are read, and how."""
     parts = [
         READERS_VERSION, source.kind, source.folder, source.include, source.exclude, source.layer, source.convention,
+        read_limits().file_bytes,
     ]  # fmt: skip
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
@@ -105,7 +117,7 @@ class Reading:
 
     def read_all(self, commit: str) -> dict[str, FileRow]:
         """Read every file, whatever is known of it."""
-        known = self.stored.files if self.is_as_before and FILES not in self.stored.damaged else {}
+        known = self.stored.remembered if FILES in self.stored.damaged else self.stored.files
         return self.read(list(self.reader.list(commit)), known)
 
     def read_touched(self, commit: str) -> Manifest:

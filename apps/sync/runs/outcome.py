@@ -5,6 +5,7 @@ import traceback
 from datetime import datetime
 
 from django.db import Error, connection, transaction
+from django.db.models import QuerySet
 
 from apps.core.domain.clock import Clock, utcnow
 from apps.core.domain.errors import MemoryHubError, UnavailableError
@@ -20,6 +21,7 @@ ERROR = "error"
 ERROR_DETAIL = "A fault of the hub: its log has the cause."
 INTERRUPTED_DETAIL = "Its process ended before the sync did: nothing of it was kept."
 MAX_DETAIL_CHARS = 1_000
+PAUSED_AFTER = 10
 
 
 def finish_run(run: SyncRun, at: datetime) -> None:
@@ -83,7 +85,7 @@ def count_ended(run: SyncRun) -> None:
 def fail_run(run: SyncRun, error: BaseException, clock: Clock) -> None:
     """Record why a run failed; its transaction was rolled back, so that nothing else was changed.
 
-    What may pass is tried again later and later (spec 003, knowledge unavailable).
+    It is tried again later and later (spec 003, knowledge unavailable).
     """
     code, detail = describe(error)
     logger.log(
@@ -122,11 +124,7 @@ def record_failure(run: SyncRun, *, is_retryable: bool, now: datetime) -> None:
     rows = SyncRun.objects.filter(pk=run.pk, state=SyncRunState.RUNNING)
     if not rows.update(state=run.state, code=run.code, detail=run.detail, ended_at=now, fallback=run.fallback):
         return
-    if is_retryable and run.kind in (SyncKind.FULL, SyncKind.INCREMENTAL):
-        state = SyncState.objects.select_for_update().get(source=run.source)
-        state.retries += 1
-        state.next_try_at = next_try(state.retries, now)
-        state.save(update_fields=["retries", "next_try_at"])
+    note_failure(run, is_retryable=is_retryable, now=now)
     emit(
         SyncFailed(
             source_id=run.source.uuid,
@@ -140,6 +138,33 @@ def record_failure(run: SyncRun, *, is_retryable: bool, now: datetime) -> None:
     )
 
 
+def end_waiting(runs: QuerySet[SyncRun], code: str, detail: str, clock: Clock) -> int:
+    """End those of some runs that wait, because they must not begin any more. Return how many."""
+    waiting = runs.filter(state=SyncRunState.WAITING)
+    return waiting.update(state=SyncRunState.FAILED, code=code, detail=detail, step="", ended_at=utcnow(clock))
+
+
+def note_failure(run: SyncRun, *, is_retryable: bool, now: datetime) -> None:
+    """Have triggers wait after a run that has written no state, longer after each one; in the caller's transaction.
+
+    A source is paused after many in a row that failed alike and for no reason that passes.
+    """
+    if run.kind not in (SyncKind.FULL, SyncKind.INCREMENTAL):
+        return
+    state, _ = SyncState.objects.select_for_update().get_or_create(source=run.source)
+    state.retries += 1
+    state.next_try_at = next_try(state.retries, now)
+    state.save(update_fields=["retries", "next_try_at"])
+    if is_retryable or state.retries < PAUSED_AFTER:
+        return
+    runs = SyncRun.objects.filter(source=run.source, kind__in=[SyncKind.FULL, SyncKind.INCREMENTAL])
+    recent = runs.filter(started_at__isnull=False).newest_first().values_list("state", "code")[:PAUSED_AFTER]
+    if set(recent) == {(str(run.state), run.code)}:
+        reason = f"Its last {PAUSED_AFTER} syncs failed ({run.code}): {run.detail}"[:500]
+        KnowledgeSource.objects.filter(pk=run.source.pk, paused="").update(paused=reason, updated_at=now)
+        logger.warning("source %s is paused: its last %d syncs failed (%s)", run.source.uuid, PAUSED_AFTER, run.code)
+
+
 def end_interrupted(source: KnowledgeSource, clock: Clock) -> list[SyncRun]:
     """End the runs of a source whose processes have ended, and return them. The caller holds the lock of the source.
 
@@ -149,7 +174,9 @@ def end_interrupted(source: KnowledgeSource, clock: Clock) -> list[SyncRun]:
     for run in SyncRun.objects.filter(source=source, state=SyncRunState.RUNNING).select_related("source"):
         run.state, run.code, run.detail = SyncRunState.INTERRUPTED, INTERRUPTED, INTERRUPTED_DETAIL
         run.ended_at = utcnow(clock)
-        run.save(update_fields=["state", "code", "detail", "ended_at"])
+        with transaction.atomic():
+            run.save(update_fields=["state", "code", "detail", "ended_at"])
+            note_failure(run, is_retryable=False, now=run.ended_at)
         logger.warning(
             "sync %s (%s) of source %s was interrupted at %s and rolled back",
             run.uuid,

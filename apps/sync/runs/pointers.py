@@ -47,15 +47,15 @@ def draft_to_json(draft: MemoryDraft) -> dict[str, Any]:
     }
 
 
-def memory_to_json(memory: ManagedMemory, item: KnowledgeItem | None) -> dict[str, Any]:
-    """Return a memory as the change of a run keeps it. item: that it was written from, where that is known."""
+def memory_to_json(memory: ManagedMemory) -> dict[str, Any]:
+    """Return a memory as the change of a run keeps it."""
     return {
         "content": memory.content,
         "metadata": dict(memory.metadata),
         "type": memory.type,
         "project": memory.project,
-        "keywords": list(pointer_keywords(item)) if item else [],
-        "importance": pointer_importance(item) if item else None,
+        "keywords": list(memory.keywords),
+        "importance": memory.importance,
     }
 
 

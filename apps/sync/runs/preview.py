@@ -2,6 +2,7 @@
 
 from uuid import UUID
 
+from apps.core.domain.errors import NotFoundError
 from apps.core.domain.scope import Access, Permission
 from apps.sync.models import KnowledgeSource
 from apps.sync.repository.reader import open_reader
@@ -10,7 +11,8 @@ from apps.sync.runs.answers import Preview, PreviewFile
 from apps.sync.runs.compare import Comparison, compare
 from apps.sync.runs.manifest import Manifest, no_progress, read_manifest
 from apps.sync.runs.stored import load_stored
-from apps.sync.sources.access import source_to_change
+from apps.sync.sources.access import NO_SUCH_SOURCE, source_to_change
+from apps.sync.sources.removal import copies_remove
 
 
 def sync_preview(*, access: Access, uuid: UUID) -> Preview:
@@ -22,10 +24,16 @@ def sync_preview(*, access: Access, uuid: UUID) -> Preview:
 
 
 def preview_of(source: KnowledgeSource) -> Preview:
-    """Return what a full sync of a source would do now. Raises KnowledgeUnavailableError."""
+    """Return what a full sync of a source would do now.
+
+    Raises KnowledgeUnavailableError, and NotFoundError for one that is deleted while it is fetched.
+    """
     stored = load_stored(source)
     with open_reader(SourceSettings.of(source)) as reader:
         manifest = read_manifest(source, reader, stored, full=True, progress=no_progress)
+    if not KnowledgeSource.objects.filter(pk=source.pk).exists():
+        copies_remove([source.uuid])
+        raise NotFoundError(NO_SUCH_SOURCE)
     comparison = compare(source, manifest, stored)
     plan = comparison.plan()
     return Preview(

@@ -1,5 +1,6 @@
 """A person's decision about a conflict: a small run that changes one pointer in one transaction."""
 
+from collections import Counter
 from uuid import UUID
 
 from django.db import transaction
@@ -23,14 +24,14 @@ from apps.sync.models import (
     SyncState,
 )
 from apps.sync.runs.apply import Prepared, apply_plan, begin_apply
-from apps.sync.runs.checkpoint import checkpoint_make, checkpoints_trim
+from apps.sync.runs.checkpoint import checkpoint_make
 from apps.sync.runs.compare import Comparison, compare, compare_one
 from apps.sync.runs.conflict_rows import write_conflicts
 from apps.sync.runs.lock import source_lock
 from apps.sync.runs.manifest import Manifest
-from apps.sync.runs.outcome import count_finished, end_interrupted, finish_run
+from apps.sync.runs.outcome import end_interrupted, finish_run
 from apps.sync.runs.stored import Stored, checksum_of, load_stored
-from apps.sync.runs.sync import begin_run, carry_out
+from apps.sync.runs.sync import begin_run, carry_out, read_again
 from apps.sync.runs.work import make_drafts, managed_change
 from apps.sync.sources.access import source_to_change
 
@@ -61,11 +62,12 @@ def conflict_resolve(
         requested_at=utcnow(clock),
     )
     with source_lock(source.pk):
-        end_interrupted(source, clock)
+        run.source = read_again(source)
+        end_interrupted(run.source, clock)
         conflict.refresh_from_db()
         check_resolution(conflict, resolution)
         begin_run(run, clock)
-        carry_out(run, ResolutionWork(run, conflict, resolution, clock, step).work, clock)
+        carry_out(run, ResolutionWork(run, conflict, resolution, clock, step), clock)
     conflict.refresh_from_db()
     return conflict
 
@@ -87,6 +89,7 @@ class ResolutionWork:
     ) -> None:
         self.run, self.source, self.conflict, self.resolution = run, run.source, conflict, resolution
         self.clock, self.step = clock, step
+        self.conflicts: Counter[str] = Counter()
 
     def work(self) -> None:
         """Do all steps. Raises MemoryHubError; nothing is changed then."""
@@ -100,9 +103,6 @@ class ResolutionWork:
         comparison = compare_one(compare(self.source, manifest, stored), self.conflict.item_id)
         self.require_found(comparison)
         managed_with_space(lambda: self.write(stored, comparison))
-        self.step("committed")
-        count_finished(self.run, {})
-        checkpoints_trim(self.source)
 
     def require_found(self, comparison: Comparison) -> None:
         """Raise ConflictError where the conflict is not there any more."""

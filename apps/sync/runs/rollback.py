@@ -1,5 +1,6 @@
 """Taking back what was synced since a checkpoint (spec 003, checkpoint and rollback)."""
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -26,14 +27,14 @@ from apps.sync.models import (
     SyncState,
 )
 from apps.sync.runs.apply import ChangeRows, Prepared, begin_apply, write_pointers
-from apps.sync.runs.checkpoint import checkpoint_make, checkpoint_read, checkpoints_trim, restore_fields
+from apps.sync.runs.checkpoint import checkpoint_make, checkpoint_read, restore_fields
 from apps.sync.runs.lock import source_lock
-from apps.sync.runs.outcome import count_finished, end_interrupted, finish_run
+from apps.sync.runs.outcome import end_interrupted, end_waiting, finish_run
 from apps.sync.runs.pointers import draft_from_json
 from apps.sync.runs.progress import RunProgress
 from apps.sync.runs.rows import delete_items, read_rows, row_from_json, write_items
 from apps.sync.runs.stored import checksum_of, load_items, load_stored
-from apps.sync.runs.sync import begin_run, carry_out
+from apps.sync.runs.sync import begin_run, carry_out, read_again
 from apps.sync.sources.access import source_to_change
 
 REASON = "rollback"
@@ -59,12 +60,13 @@ def sync_rollback(
         source=source, kind=SyncKind.ROLLBACK, reason="manual", actor=access.actor, requested_at=utcnow(clock)
     )
     with source_lock(source.pk):
-        end_interrupted(source, clock)
+        run.source = read_again(source)
+        end_interrupted(run.source, clock)
         target = SyncCheckpoint.objects.filter(source=source, uuid=checkpoint).select_related("run").first()
         if target is None:
             raise NotFoundError("There is no such checkpoint.")
         begin_run(run, clock)
-        carry_out(run, RollbackWork(run, target, clock, step).work, clock)
+        carry_out(run, RollbackWork(run, target, clock, step), clock)
     return run
 
 
@@ -84,6 +86,7 @@ class RollbackWork:
         self.run, self.source, self.checkpoint = run, run.source, checkpoint
         self.clock, self.step = clock, step
         self.progress = RunProgress(run)
+        self.conflicts: Counter[str] = Counter()
 
     def work(self) -> None:
         """Do all steps. Raises MemoryHubError; nothing is changed then."""
@@ -94,9 +97,6 @@ class RollbackWork:
         self.step("checkpoint")
         before = collect(self.changes())
         managed_with_space(lambda: self.write(before))
-        self.step("committed")
-        count_finished(self.run, {})
-        checkpoints_trim(self.source)
 
     def runs(self) -> list[int]:
         """Return the keys of the runs since the checkpoint, in the order in which they ran."""
@@ -160,6 +160,7 @@ class RollbackWork:
     def write_state(self) -> None:
         """Restore the state of the checkpoint, note which runs were taken back, and pause the source.
 
+        Runs that wait would do the same again, and are ended.
         The rows of files stay: they are of another commit, which the state says.
         """
         saved = checkpoint_read(self.checkpoint)
@@ -175,6 +176,8 @@ class RollbackWork:
             state=SyncConflictState.OUTDATED, resolved_at=now
         )
         runs.update(rolled_back_by=self.run)
+        waiting = SyncRun.objects.filter(source=self.source)
+        end_waiting(waiting, "source_paused", "The source was rolled back and paused.", self.clock)
         self.run.to_commit = state.last_commit
         self.source.paused = f"Rolled back to the state before {self.checkpoint.run.started_at:%Y-%m-%d %H:%M:%S} UTC."
         self.source.updated_at = now

@@ -55,7 +55,10 @@ class Place:
 
 @dataclass
 class Stored:
-    """The state of a source with items, files and pointers. damaged: parts that are not as they were left."""
+    """The state of a source with items, files and pointers. damaged: parts that are not as they were left.
+
+    remembered: of damaged files those that can still be read, for what cannot be read in the source.
+    """
 
     state: SyncState
     items: dict[str, StoredItem]
@@ -63,6 +66,7 @@ class Stored:
     files: dict[str, FileRow]
     damaged: tuple[str, ...] = ()
     pointers: list[SeenPointer] = field(default_factory=list)
+    remembered: dict[str, FileRow] = field(default_factory=dict)
 
 
 def load_stored(source: KnowledgeSource) -> Stored:
@@ -87,6 +91,8 @@ def load_stored(source: KnowledgeSource) -> Stored:
     if ITEMS in damaged:
         items, places = items_of_pointers(pointers), {}
     stored = Stored(state, items, places, files, tuple(damaged), pointers)
+    if FILES in damaged:
+        stored.remembered = load_files(source, strict=False)
     if damaged:
         report_damage(source, stored)
     return stored
@@ -104,14 +110,22 @@ def load_items(source: KnowledgeSource) -> tuple[dict[str, StoredItem], dict[str
     return items, places
 
 
-def load_files(source: KnowledgeSource) -> dict[str, FileRow]:
-    """Return the files by path. Raises StateCorruptedError, ValueError."""
+def load_files(source: KnowledgeSource, *, strict: bool = True) -> dict[str, FileRow]:
+    """Return the files by path. strict: raise StateCorruptedError or ValueError for a row that no sync has written.
+
+    Otherwise such a row is left out.
+    """
     with connection.cursor() as cursor:
         cursor.execute(_READ_FILES_SQL, [source.pk])
         rows = cursor.fetchall()
     files = {}
     for path, blob, text, code, detail in rows:
-        parsed = parsed_from_json(json.loads(text)) if text != "{}" else None
+        try:
+            parsed = parsed_from_json(json.loads(text)) if text != "{}" else None
+        except (StateCorruptedError, ValueError):
+            if strict:
+                raise
+            continue
         files[path] = FileRow(path, blob, parsed, code, detail)
     return files
 

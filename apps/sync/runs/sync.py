@@ -1,23 +1,29 @@
 """Running syncs: in the foreground, and of requests in the worker."""
 
-from collections.abc import Callable
+import logging
+from collections import Counter
+from typing import Protocol
 from uuid import UUID
 
-from django.db import IntegrityError, transaction
+from django.db import Error, IntegrityError, transaction
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.deadline import Deadline
-from apps.core.domain.errors import ConflictError, MemoryHubError
+from apps.core.domain.errors import ConflictError, MemoryHubError, NotFoundError
 from apps.core.domain.scope import Access, Permission
 from apps.core.steps import Step, no_step
-from apps.sync.models import SyncKind, SyncRun, SyncRunState
+from apps.sync.models import KnowledgeSource, SyncKind, SyncRun, SyncRunState
+from apps.sync.runs.checkpoint import checkpoints_trim
 from apps.sync.runs.lock import RUNNING_CODE, source_lock
-from apps.sync.runs.outcome import end_interrupted, fail_run
+from apps.sync.runs.outcome import count_finished, end_interrupted, end_waiting, fail_run
 from apps.sync.runs.progress import OnProgress, RunProgress
 from apps.sync.runs.work import SyncWork
-from apps.sync.sources.access import source_to_change
+from apps.sync.sources.access import NO_SUCH_SOURCE, source_to_change
 from apps.sync.triggers.request import check_request
 
+logger = logging.getLogger(__name__)
+# Why the hub itself requests runs: what else is requested was asked for by a person or a program.
+TRIGGERED = frozenset({"threshold", "scheduled", "retry", "remaining", "interrupted", "webhook"})
 # A task in the worker embeds for so long at most, and leaves the rest to the next one, so that other tasks get a turn.
 PART_SECONDS = 240.0
 # The step of a run that waits without a task, because another one was running.
@@ -50,7 +56,9 @@ def sync_run(
     run = SyncRun(source=source, kind=kind, item_id=item_id, reason=reason[:50], actor=access.actor, requested_at=now)
     run.allow_empty = allow_empty
     with source_lock(source.pk):
-        end_interrupted(source, clock)
+        run.source = read_again(source)
+        check_request(run.source, kind, item_id)
+        end_interrupted(run.source, clock)
         begin_run(run, clock)
         carry_out(run, sync_work(run, on_progress, clock, step, Deadline(None)), clock)
     return run
@@ -60,7 +68,8 @@ def run_waiting(uuid: UUID, *, clock: Clock = SYSTEM_CLOCK, step: Step = no_step
     """Work on a run that waits, in the worker. Return it, or None where there is nothing to do. Safe to repeat.
 
     While the source is being synced the run keeps waiting, and `sync_due` enqueues it again. An error is recorded on
-    the run and not raised.
+    the run and not raised. A run of a source that was switched off or paused since is ended; but not one that a person
+    requested of a paused source.
     """
     run = SyncRun.objects.filter(uuid=uuid, state=SyncRunState.WAITING).select_related("source").first()
     if run is None:
@@ -69,8 +78,8 @@ def run_waiting(uuid: UUID, *, clock: Clock = SYSTEM_CLOCK, step: Step = no_step
         with source_lock(run.source.pk):
             end_interrupted(run.source, clock)
             run = SyncRun.objects.filter(uuid=uuid, state=SyncRunState.WAITING).select_related("source").first()
-            if run is None:
-                return None
+            if run is None or refuse_waiting(run, clock):
+                return run
             begin_run(run, clock)
             carry_out(run, sync_work(run, None, clock, step, Deadline(PART_SECONDS)), clock)
     except ConflictError as error:
@@ -83,27 +92,67 @@ def run_waiting(uuid: UUID, *, clock: Clock = SYSTEM_CLOCK, step: Step = no_step
     return run
 
 
+def read_again(source: KnowledgeSource) -> KnowledgeSource:
+    """Return a source as it is now that its lock is held. Raises NotFoundError for one that was deleted since."""
+    present = KnowledgeSource.objects.filter(pk=source.pk).first()
+    if present is None:
+        raise NotFoundError(NO_SUCH_SOURCE)
+    return present
+
+
+def refuse_waiting(run: SyncRun, clock: Clock) -> bool:
+    """End a run that must not begin any more; return whether it must not."""
+    source = run.source
+    if not source.enabled:
+        code, detail = "source_disabled", "The source was switched off."
+    elif source.paused and run.reason in TRIGGERED:
+        code, detail = "source_paused", "The source was paused."
+    else:
+        return False
+    end_waiting(SyncRun.objects.filter(pk=run.pk), code, detail, clock)
+    run.refresh_from_db()
+    return True
+
+
 def begin_run(run: SyncRun, clock: Clock) -> None:
-    """Write a run as the running one of its source. Raises ConflictError."""
+    """Write a run as the running one of its source. Raises ConflictError, NotFoundError."""
     run.state, run.started_at = SyncRunState.RUNNING, utcnow(clock)
     try:
         with transaction.atomic():
             run.save()
     except IntegrityError:
+        read_again(run.source)
         raise ConflictError("This source is being synced: try again when that has ended.", code=RUNNING_CODE) from None
 
 
-def sync_work(
-    run: SyncRun, on_progress: OnProgress | None, clock: Clock, step: Step, deadline: Deadline
-) -> Callable[[], None]:
+class Work(Protocol):
+    """What a run does. step: see `apps.core.steps`. conflicts: how many of each type it found."""
+
+    step: Step
+    conflicts: Counter[str]
+
+    def work(self) -> None:
+        """Do all steps up to the commit. Raises MemoryHubError; nothing is changed then."""
+
+
+def sync_work(run: SyncRun, on_progress: OnProgress | None, clock: Clock, step: Step, deadline: Deadline) -> SyncWork:
     """Return the work of a sync."""
-    return SyncWork(run, RunProgress(run, on_progress), clock, step, deadline).work
+    return SyncWork(run, RunProgress(run, on_progress), clock, step, deadline)
 
 
-def carry_out(run: SyncRun, work: Callable[[], None], clock: Clock) -> None:
-    """Do the work of a run, and record how it failed. Raises what the work raises."""
+def carry_out(run: SyncRun, work: Work, clock: Clock) -> None:
+    """Do the work of a run, and record how it failed. Raises what the work raises.
+
+    What follows the commit cannot make it fail any more: old checkpoints are deleted each hour as well.
+    """
     try:
-        work()
+        work.work()
     except BaseException as error:
         fail_run(run, error, clock)
         raise
+    work.step("committed")
+    count_finished(run, work.conflicts)
+    try:
+        checkpoints_trim(run.source)
+    except Error as error:
+        logger.warning("checkpoints of source %s were not trimmed: %s", run.source.uuid, type(error).__name__)

@@ -17,11 +17,11 @@ from apps.sync.models import KnowledgeFile, SourceKind, SyncKind, SyncRun, SyncR
 from apps.sync.repository.reader import open_reader
 from apps.sync.repository.source import SourceSettings
 from apps.sync.runs.apply import Applied, Prepared, apply_plan, begin_apply
-from apps.sync.runs.checkpoint import checkpoint_make, checkpoints_trim
+from apps.sync.runs.checkpoint import checkpoint_make
 from apps.sync.runs.compare import Comparison, compare, compare_one
 from apps.sync.runs.conflict_rows import write_conflicts
 from apps.sync.runs.manifest import CORRUPTED, NO_STATE, Manifest, read_digest, read_manifest
-from apps.sync.runs.outcome import count_finished, finish_run
+from apps.sync.runs.outcome import finish_run
 from apps.sync.runs.pointers import pointer_draft
 from apps.sync.runs.progress import RunProgress
 from apps.sync.runs.rows import write_files
@@ -64,9 +64,6 @@ class SyncWork:
             comparison = compare_one(comparison, self.run.item_id)
         self.step("compared")
         managed_with_space(lambda: self.write(stored, manifest, comparison))
-        self.step("committed")
-        count_finished(self.run, self.conflicts)
-        checkpoints_trim(self.source)
 
     def read(self, stored: Stored) -> Manifest:
         """Read the files, and note why all of them were read by a sync that should not have. Raises MemoryHubError."""

@@ -11,8 +11,10 @@ from apps.core.db.user_locks import hold_users
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import ConflictError, InvalidInputError
 from apps.core.domain.scope import Access, Permission
-from apps.sync.models import KnowledgeSource, SyncState
+from apps.sync.models import KnowledgeSource, SyncRun, SyncState
+from apps.sync.runs.outcome import end_waiting
 from apps.sync.sources.access import owner_of_new, source_to_change
+from apps.sync.sources.reach import check_reach
 from apps.sync.sources.values import check_location, check_values
 
 NEEDED = ("name", "kind", "location")
@@ -22,14 +24,15 @@ PAUSED_BY_HAND = "Paused by an operator."
 def source_create(*, access: Access, values: Mapping[str, Any], clock: Clock = SYSTEM_CLOCK) -> KnowledgeSource:
     """Create a source. Its first sync has to be requested.
 
-    values: of the fields of `KnowledgeSource`; name, kind and location are needed. Raises ForbiddenError,
-    InvalidInputError, ConflictError for a name that is taken.
+    values: of the fields of `KnowledgeSource`; name, kind and location are needed. Raises ForbiddenError, also for what
+    needs an operator without a bound, InvalidInputError, ConflictError for a name that is taken.
     """
     checked = check_values(values)
     for name in NEEDED:
         if name not in checked:
             raise InvalidInputError("This is needed.", attr=name, code="required")
     checked["user_id"] = owner_of_new(access, checked.get("user_id"))
+    check_reach(access, checked["kind"], checked)
     check_location(checked["location"], checked["kind"])
     now = utcnow(clock)
     source = KnowledgeSource(**checked, created_by=access.actor, created_at=now, updated_at=now)
@@ -49,12 +52,18 @@ def source_update(
     for name in ("user_id", "kind"):
         if checked.pop(name, getattr(source, name)) != getattr(source, name):
             raise InvalidInputError("This cannot be changed: create another source.", attr=name)
-    if "location" in checked:
-        check_location(checked["location"], source.kind)
-    for name, value in checked.items():
-        setattr(source, name, value)
-    source.updated_at = utcnow(clock)
-    save(source, [*checked, "updated_at"])
+    with transaction.atomic():
+        hold_users([source.user_id])
+        # What may be changed depends on what is there: another change must not come in between.
+        list(KnowledgeSource.objects.select_for_update().filter(pk=source.pk))
+        source.refresh_from_db()
+        check_reach(access, source.kind, checked, source)
+        if "location" in checked:
+            check_location(checked["location"], source.kind)
+        for name, value in checked.items():
+            setattr(source, name, value)
+        source.updated_at = utcnow(clock)
+        save(source, [*checked, "updated_at"])
     return source
 
 
@@ -73,10 +82,12 @@ def save(source: KnowledgeSource, fields: list[str] | None = None) -> None:
 
 
 def source_pause(*, access: Access, uuid: UUID, reason: str = "", clock: Clock = SYSTEM_CLOCK) -> KnowledgeSource:
-    """Keep triggers from starting syncs of a source. Raises NotFoundError, ForbiddenError."""
+    """Keep triggers from starting syncs of a source, and end runs that wait. Raises NotFoundError, ForbiddenError."""
     source = source_to_change(access, uuid)
     source.paused, source.updated_at = reason[:500] or PAUSED_BY_HAND, utcnow(clock)
-    source.save(update_fields=["paused", "updated_at"])
+    with transaction.atomic():
+        source.save(update_fields=["paused", "updated_at"])
+        end_waiting(SyncRun.objects.filter(source=source), "source_paused", "The source was paused.", clock)
     return source
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from apps.core.domain.errors import InvalidInputError
+from apps.sync.domain.paths import can_match
 from apps.sync.domain.state import ConflictType, Resolution
 from apps.sync.models import (
     MAX_NAME_CHARS,
@@ -73,8 +74,8 @@ def check_patterns(name: str, value: Any) -> list[str]:
         raise InvalidInputError(f"Give a list of at most {MAX_PATTERNS} patterns.", attr=name)
     check = text_check(MAX_PATTERN_CHARS, required=True)
     patterns = list(dict.fromkeys(str(check(name, pattern)) for pattern in value))
-    if not all(pattern.strip("/") for pattern in patterns):
-        raise InvalidInputError("A pattern names files or folders, such as adr/**/*.md.", attr=name)
+    if any(not can_match(pattern) for pattern in patterns):
+        raise InvalidInputError("No path matches such a pattern: write one such as adr/**/*.md.", attr=name)
     return patterns
 
 

@@ -7,7 +7,7 @@ from django.db import transaction
 
 from apps.core.db.user_locks import of_unlocked
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
-from apps.core.domain.errors import ConflictError
+from apps.core.domain.errors import ConflictError, NotFoundError
 from apps.sync.domain.triggers import should_sync
 from apps.sync.models import KnowledgeSource, SyncKind, SyncRun, SyncRunState, SyncState
 from apps.sync.runs.lock import is_locked, source_lock
@@ -34,7 +34,7 @@ def sync_due(*, clock: Clock = SYSTEM_CLOCK) -> list[SyncRun]:
     for source in of_unlocked(KnowledgeSource.objects.all()).order_by("pk"):
         try:
             run = request_due(source, clock)
-        except (ConflictError, KnowledgeSource.DoesNotExist):
+        except (ConflictError, NotFoundError, KnowledgeSource.DoesNotExist):
             continue  # it is being synced, forgotten or deleted
         except Exception as error:  # noqa: BLE001
             logger.error("source %s could not be checked: %s", source.uuid, type(error).__name__)

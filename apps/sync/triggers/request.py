@@ -8,10 +8,10 @@ from django_q.tasks import async_task
 
 from apps.core.db.user_locks import hold_users
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
-from apps.core.domain.errors import ConflictError, InvalidInputError
+from apps.core.domain.errors import ConflictError, InvalidInputError, NotFoundError
 from apps.core.domain.scope import Access, Permission
 from apps.sync.models import MAX_ITEM_ID_CHARS, KnowledgeSource, SyncKind, SyncRun, SyncRunState
-from apps.sync.sources.access import source_to_change
+from apps.sync.sources.access import NO_SUCH_SOURCE, source_to_change
 
 TASK = "apps.sync.tasks.run"
 REQUESTED = (SyncKind.FULL, SyncKind.INCREMENTAL, SyncKind.SINGLE)
@@ -64,9 +64,10 @@ def run_request(
     clock: Clock,
     allow_empty: bool = False,
 ) -> SyncRun:
-    """Enqueue a run of a source, or return one that waits and does as much. Raises UserLockedError."""
+    """Enqueue a run of a source, or return one that waits and does as much. Raises NotFoundError, UserLockedError."""
     hold_users([source.user_id])
-    KnowledgeSource.objects.select_for_update(no_key=True).get(pk=source.pk)
+    if not KnowledgeSource.objects.select_for_update(no_key=True).filter(pk=source.pk).exists():
+        raise NotFoundError(NO_SUCH_SOURCE)
     waiting = SyncRun.objects.filter(source=source, state=SyncRunState.WAITING)
     kinds = [kind, SyncKind.FULL] if kind == SyncKind.INCREMENTAL else [kind]
     if allow_empty:

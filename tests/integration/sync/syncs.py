@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from apps.core.domain.clock import DeterministicClock
-from apps.core.domain.scope import Access, Permission, Scope
+from apps.core.domain.scope import Access, Permission, Scope, system_access
 from apps.semantic.selectors import ManagedMemory, managed_memories
 from apps.sync import services
 from apps.sync.models import KnowledgeItem, KnowledgeSource, SyncKind, SyncRun, SyncState
@@ -15,6 +15,8 @@ from tests.unit.sync.repository.repositories import Origin
 
 OWNER = "team:platform"
 OPERATOR = Access(Scope(OWNER), Permission.OPERATOR, "olga")
+# Of the whole hub: it alone may name paths and secrets.
+SYSTEM = system_access("admin")
 START = datetime(2026, 11, 23, 8, 0, tzinfo=UTC)
 
 
@@ -48,7 +50,7 @@ class Hub:
 
     def update(self, **values: Any) -> None:
         """Change settings of the source."""
-        self.source = services.source_update(access=OPERATOR, uuid=self.source.uuid, values=values)
+        self.source = services.source_update(access=SYSTEM, uuid=self.source.uuid, values=values)
 
     @property
     def state(self) -> SyncState:
@@ -90,4 +92,4 @@ def make_hub(folder: Path, files: Mapping[str, str] | None = None, **values: Any
     if files:
         origin.commit(dict(files))
     needed = {"name": "decisions", "user_id": OWNER, "kind": "git", "location": str(origin.path)}
-    return Hub(origin, services.source_create(access=OPERATOR, values={**needed, **values}))
+    return Hub(origin, services.source_create(access=SYSTEM, values={**needed, **values}))

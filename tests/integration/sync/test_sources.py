@@ -47,6 +47,8 @@ def test_a_source_has_the_values_that_it_was_given() -> None:
         ({"resolutions": {"mood": "manual"}}, "resolutions"),
         ({"resolutions": {"orphaned_pointer": "shrug"}}, "resolutions"),
         ({"credentials": "../passwd"}, "credentials"),
+        ({"include": ["/"]}, "include"),
+        ({"exclude": ["./drafts/*"]}, "exclude"),
         ({"staleness_seconds": 0}, "staleness_seconds"),
         ({"max_items": True}, "max_items"),
         ({"enabled": "yes"}, "enabled"),
@@ -94,6 +96,47 @@ def test_only_operators_of_the_owner_change_a_source() -> None:
             services.source_pause(access=access, uuid=source.uuid)
         with pytest.raises(ForbiddenError):
             create(access, name="mine")
+
+
+@pytest.mark.parametrize(
+    ("values", "attr"),
+    [
+        ({"credentials": "forge"}, "credentials"),
+        ({"webhook_secret": "hook"}, "webhook_secret"),
+        ({"location": "/srv/decisions.git"}, "location"),
+        ({"location": "file:///srv/decisions.git"}, "location"),
+        ({"kind": "folder", "location": "/srv/decisions"}, "location"),
+        ({"location": "git@git.example.org:decisions.git"}, "location"),
+        ({"location": "http://127.0.0.1:3000/decisions.git"}, "location"),
+        ({"location": "https://localhost/decisions.git"}, "location"),
+        ({"location": "https://10.0.0.7/decisions.git"}, "location"),
+        ({"location": "https://[::ffff:10.0.0.7]/decisions.git"}, "location"),
+        ({"location": "https://2130706433/decisions.git"}, "location"),
+        ({"location": "https://127.1/decisions.git"}, "location"),
+        ({"location": "https://forge.internal/decisions.git"}, "location"),
+    ],
+)
+def test_secrets_and_the_disk_are_for_operators_without_a_bound(values: dict[str, Any], attr: str) -> None:
+    with pytest.raises(ForbiddenError) as caught:
+        create(**values)
+    assert caught.value.attr == attr
+    changes = {name: value for name, value in values.items() if name != "kind"}
+    if "kind" not in values:
+        with pytest.raises(ForbiddenError) as caught:
+            services.source_update(access=OPERATOR, uuid=create().uuid, values=changes)
+        assert caught.value.attr == attr
+
+
+def test_an_operator_of_an_owner_cannot_lead_a_secret_to_another_address() -> None:
+    source = create(system_access(), credentials="forge", webhook_secret="hook")
+    same = {"credentials": "forge", "webhook_secret": "hook", "location": source.location, "branch": "main"}
+    assert services.source_update(access=OPERATOR, uuid=source.uuid, values=same).branch == "main"
+    with pytest.raises(ForbiddenError, match="without a bound"):
+        services.source_update(access=OPERATOR, uuid=source.uuid, values={"location": "https://evil.example.org/x.git"})
+    moved = {"location": "https://other.example.org/x.git"}
+    assert services.source_update(access=system_access(), uuid=source.uuid, values=moved).location == moved["location"]
+    free = create(name="free")
+    assert services.source_update(access=OPERATOR, uuid=free.uuid, values=moved).location == moved["location"]
 
 
 def test_lists_name_granted_owners_and_single_reads_do_not() -> None:

@@ -11,7 +11,7 @@ from apps.semantic.models import Memory
 from apps.sync import selectors, services
 from apps.sync.models import KnowledgeFile, SyncChange, SyncCheckpoint, SyncKind, SyncRun, SyncState
 from apps.sync.runs import work
-from tests.integration.sync.syncs import OPERATOR, OWNER, Hub, make_hub, path_of, record
+from tests.integration.sync.syncs import OPERATOR, OWNER, SYSTEM, Hub, make_hub, path_of, record
 
 pytestmark = pytest.mark.django_db
 
@@ -159,7 +159,7 @@ def test_incremental_syncs_come_to_the_same_as_a_full_one(hub: Hub, tmp_path: Pa
         hub.write(files)
         hub.sync()
     fresh = services.source_create(
-        access=OPERATOR,
+        access=SYSTEM,
         values={"name": "other", "user_id": OWNER, "kind": "git", "location": str(hub.origin.path)},
     )
     hub.update(name="same")
