@@ -1,11 +1,13 @@
 """The store of sources of knowledge: they belong to their owner with everything below them."""
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 from uuid import UUID
 
 from django.db import transaction
 
 from apps.core.db.user_locks import hold_users
+from apps.core.domain.errors import InvalidInputError
 from apps.core.personal.columns import Columns
 from apps.core.personal.store import ExportRequest, Line, LineError, PersonalStore
 from apps.core.steps import Step, no_step
@@ -19,11 +21,14 @@ from apps.sync.models import (
     SyncRun,
     SyncState,
 )
+from apps.sync.repository.locations import parse_location
 from apps.sync.runs.lock import source_lock
 from apps.sync.sources.removal import copies_of, copies_remove
+from apps.sync.sources.values import CHECKS, check_values
 
-# Who created a source is for operators.
-OF_OPERATORS = {"created_by": ""}
+# Who created a source, and the names of secrets, are for operators.
+OF_OPERATORS = {"created_by": "", "credentials": "", "webhook_secret": ""}
+IMPORTED = "Imported: check the address, enter the names of its secrets, and resume it."
 
 
 class KnowledgeStore(PersonalStore):
@@ -49,15 +54,20 @@ class KnowledgeStore(PersonalStore):
             yield {"kind": "knowledge_source", **columns.values(source), **hidden}
 
     def load(self, lines: Sequence[Line]) -> int:
-        """Write the sources that the hub does not have, with empty states. Raises LineError."""
+        """Write the sources that the hub does not have, paused, with empty states. Raises LineError.
+
+        Names of secrets are not taken over: here they may be those of others.
+        """
         columns, rows = Columns(KnowledgeSource), dict[UUID, KnowledgeSource]()
         for place, line in enumerate(lines):
             try:
-                source = KnowledgeSource(**columns.read(line))
+                source = read_source(columns.read(line))
                 if not source.user_id or source.uuid in rows:
                     raise ValueError("a source has an owner, and is there once")
             except ValueError as error:
                 raise LineError(place, str(error)) from error
+            except InvalidInputError as error:
+                raise LineError(place, f"{error.attr}: {error.detail}") from error
             rows[source.uuid] = source
         for known in KnowledgeSource.objects.filter(uuid__in=rows).values_list("uuid", flat=True):
             del rows[known]
@@ -96,6 +106,17 @@ class KnowledgeStore(PersonalStore):
         """Yield where sources are left."""
         if KnowledgeSource.objects.filter(user_id=user_id).exists():
             yield "sources of knowledge"
+
+
+def read_source(values: dict[str, Any]) -> KnowledgeSource:
+    """Return a source of imported columns. Raises InvalidInputError for values that no operator could set.
+
+    Whether its path may be read here is decided when it is read.
+    """
+    checked = check_values({name: value for name, value in values.items() if name in CHECKS})
+    parse_location(checked["location"], kind=checked["kind"])
+    held = {"credentials": "", "webhook_secret": "", "paused": values["paused"] or IMPORTED}
+    return KnowledgeSource(**{**values, **checked, **held})
 
 
 STORES = (KnowledgeStore(),)

@@ -8,7 +8,7 @@ from apps.core.domain.scope import Scope
 from apps.core.personal.registry import store_of_kind
 from apps.core.personal.store import ExportRequest, LineError
 from apps.sync.models import KnowledgeSource, SyncChange, SyncRun, SyncState
-from apps.sync.personal.stores import KnowledgeStore
+from apps.sync.personal.stores import IMPORTED, KnowledgeStore
 from tests.integration.sync.syncs import OWNER, Hub, make_hub, path_of, record
 
 STORE = KnowledgeStore()
@@ -25,7 +25,7 @@ def test_a_source_is_exported_and_loaded_and_finds_its_pointers(hub: Hub) -> Non
     assert STORE.load(lines) == 0
     KnowledgeSource.objects.all().delete()
     assert STORE.load(lines) == 1
-    assert list(STORE.export(ExportRequest(is_operator=True))) == lines
+    assert list(STORE.export(ExportRequest(is_operator=True))) == [{**lines[0], "paused": IMPORTED}]
     hub.source = KnowledgeSource.objects.get()
     run = hub.sync()
     assert (run.fallback, run.added, run.updated, hub.memories) == ("no_state", 0, 0, before)
@@ -35,6 +35,31 @@ def test_a_source_is_exported_and_loaded_and_finds_its_pointers(hub: Hub) -> Non
     for line in ({**other, "user_id": ""}, {**other, "kind": "svn"}, {"kind": "knowledge_source"}):
         with pytest.raises(LineError):
             STORE.load([line])
+
+
+@pytest.mark.django_db
+def test_an_imported_source_is_checked_and_brings_no_secrets(hub: Hub) -> None:
+    hub.update(credentials="forge", webhook_secret="hook")
+    (line,) = STORE.export(ExportRequest(Scope(OWNER), is_operator=True))
+    assert (line["credentials"], line["webhook_secret"]) == ("forge", "hook")
+    (hidden,) = STORE.export(ExportRequest(Scope(OWNER)))
+    assert (hidden["credentials"], hidden["webhook_secret"]) == ("", "")
+    KnowledgeSource.objects.all().delete()
+    for values in (
+        {"name": "a/b"},
+        {"folder": "../.."},
+        {"location": "https://olga:hunter2@git.example.org/x.git"},
+        {"location": "ftp://git.example.org/x.git"},
+        {"credentials": "../x"},
+        {"resolutions": [1]},
+        {"include": ["a\n"]},
+        {"include": ["a"] * 60},
+    ):
+        with pytest.raises(LineError):
+            STORE.load([{**line, **values}])
+    STORE.load([line])
+    source = KnowledgeSource.objects.get()
+    assert (source.credentials, source.webhook_secret, source.paused) == ("", "", IMPORTED)
 
 
 @pytest.mark.django_db
