@@ -1,6 +1,7 @@
 """Reads the files of a git source from the hub's copy of the repository."""
 
 import hashlib
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -36,6 +37,8 @@ MAX_SUBJECT_CHARS = 200
 NO_BRANCH = "The repository has no such branch: check its name."
 # So many commits are examined at most for the log of a file.
 MAX_LOG_COMMITS = 5_000
+# And for so long: the answer is waited for.
+LOG_SECONDS = 5.0
 
 
 class GitReader:
@@ -136,7 +139,11 @@ class GitReader:
             raise NotFoundError("The copy of the repository does not have this file.") from error
 
     def log(self, path: str, limit: int = 20) -> tuple[LoggedCommit, ...]:
-        """Return the last commits that changed a file, the newest first. Of people, nothing is returned."""
+        """Return the last commits that changed a file, the newest first, as far as LOG_SECONDS allow.
+
+        Of people, nothing is returned.
+        """
+        deadline = time.monotonic() + LOG_SECONDS
         head = head_of(self.repository)
         found: list[LoggedCommit] = []
         if head is None:
@@ -145,7 +152,7 @@ class GitReader:
         walker = self.repository.walk(head, SortMode.TOPOLOGICAL | SortMode.TIME)
         try:
             for number, commit in enumerate(walker):
-                if len(found) >= limit or number >= MAX_LOG_COMMITS:
+                if len(found) >= limit or number >= MAX_LOG_COMMITS or time.monotonic() > deadline:
                     break
                 if self._has_changed(trees, commit, path.encode()):
                     found.append(logged(commit))
@@ -155,9 +162,10 @@ class GitReader:
         return tuple(found)
 
     def _has_changed(self, trees: Trees, commit: pygit2.Commit, path: bytes) -> bool:
-        now = trees.find(commit.tree_id.raw, path)
-        before = [trees.find(parent.tree_id.raw, path) for parent in commit.parents]
-        return now not in before if before else now is not None
+        tree = commit.tree_id.raw
+        if commit.parents:
+            return all(trees.differ(parent.tree_id.raw, tree, path) for parent in commit.parents)
+        return trees.find(tree, path) is not None
 
     def _fetch_local(self, location: Location) -> None:
         origin = open_local(local_path(location))

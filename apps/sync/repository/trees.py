@@ -121,6 +121,25 @@ class Trees:
             found = TreeEntry(*row) if row else None
         return found
 
+    def differ(self, old: bytes, new: bytes, path: bytes) -> bool:
+        """Return whether a path is not the same below two trees. Folders that are the same are not read.
+
+        Raises KnowledgeUnavailableError when one is damaged.
+        """
+        names = path.split(b"/")
+        for at, name in enumerate(names, start=1):
+            if old == new:
+                return False
+            before, after = self.read(old).get(name), self.read(new).get(name)
+            if before == after or at == len(names):
+                return before != after
+            inner = [_entered(b"", row) for row in (before, after)]
+            rest = b"/".join(names[at:])
+            if inner[0] is None or inner[1] is None:
+                return any(tree and self.find(tree, rest) for tree in inner)
+            old, new = inner[0], inner[1]
+        return False
+
     def _parse(self, oid: pygit2.Oid) -> dict[bytes, Row]:
         try:
             kind, size = self._odb.read_header(oid)

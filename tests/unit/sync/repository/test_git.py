@@ -4,6 +4,7 @@ import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pygit2
 import pytest
 from pytest_django import Settings
 
@@ -11,6 +12,7 @@ from apps.core.domain.errors import NotFoundError
 from apps.sync.domain.errors import CommitGoneError, KnowledgeUnavailableError
 from apps.sync.repository import mirror
 from apps.sync.repository.reader import open_reader
+from apps.sync.repository.trees import Row, Trees
 from tests.unit.sync.repository.repositories import Origin, files_at, source_of, text_of
 
 
@@ -176,3 +178,31 @@ def test_only_the_last_rewritten_histories_are_kept(origin: Origin, monkeypatch:
             reader.head()
         references = [name for name in reader.repository.references if name.startswith(mirror.SYNCED)]  # type: ignore[attr-defined]
     assert sorted(references) == ["refs/synced/3", "refs/synced/4"]
+
+
+def test_the_log_follows_a_file_through_folders_and_reads_only_what_differs(
+    origin: Origin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    origin.commit({"b.md": "x"}, "before it")
+    origin.commit({"texts/adr/1.md": "one"}, "made")
+    for number in range(20):
+        origin.commit({f"others/{number}.md": f"{number}"}, "elsewhere")
+    origin.commit({"texts/adr/1.md": None, "texts/2.md": "x"}, "removed")
+    origin.commit({"texts/adr/1.md": "two"}, "made again")
+    read = list[bytes]()
+    parse = Trees._parse
+
+    def noted(trees: Trees, oid: pygit2.Oid) -> dict[bytes, Row]:
+        read.append(oid.raw)
+        return parse(trees, oid)
+
+    monkeypatch.setattr(Trees, "_parse", noted)
+    with open_reader(source_of(origin.path)) as reader:
+        reader.head()
+        read.clear()
+        assert [one.subject for one in reader.log("texts/adr/1.md")] == ["made again", "removed", "made"]
+        assert reader.log("texts/3.md") == ()
+        # The root of each commit, twice, and a few folders.
+        assert len(read) < 2 * 24 + 12
+        monkeypatch.setattr("apps.sync.repository.git.LOG_SECONDS", -1.0)
+        assert reader.log("texts/adr/1.md") == ()
