@@ -31,6 +31,7 @@ __all__ = [
     "conflict_get",
     "conflict_list",
     "known_identifiers",
+    "managed_deleted",
     "managed_facts",
     "managed_get",
     "managed_memories",
@@ -145,6 +146,12 @@ def managed_facts(manager: str, keys: Sequence[str]) -> list[ManagedFacts]:
         ManagedFacts(uuid, created_at, updated_at, tuple(one or "" for one in found))
         for uuid, created_at, updated_at, *found in rows.values_list("uuid", "created_at", "updated_at", *facts)
     ]
+
+
+def managed_deleted(manager: str, key: str) -> dict[str, UUID]:
+    """Return the deleted memories of a manager by a text of their metadata; of several the last one that arrived."""
+    rows = Memory.objects.filter(managed_by=manager, status=MemoryStatus.DELETED).order_by("pk")
+    return {found: uuid for found, uuid in rows.values_list(KeyTextTransform(key, "metadata"), "uuid") if found}
 
 
 def managed_get(uuids: Collection[UUID]) -> dict[UUID, ManagedMemory]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from apps.core.domain.errors import NotFoundError
+from apps.semantic.selectors import managed_deleted
 from apps.sync.domain.conflicts import choose_resolution, detect_conflicts
 from apps.sync.domain.delta import detect_delta
 from apps.sync.domain.items import derive_items
@@ -44,6 +45,7 @@ class Comparison:
             pointers=self.pointers,
             limit=limit,
             decided=self.decided,
+            former=managed_deleted(self.source.manager, "item_id") if self.delta.added else {},
         )
 
 

@@ -213,6 +213,19 @@ def test_single_item_sync_deletes_the_pointer_of_an_item_that_is_gone(hub: Hub) 
     assert hub.sync().deleted == 0
 
 
+def test_an_item_that_comes_back_gets_its_memory_back(hub: Hub) -> None:
+    hub.sync()
+    before = hub.memories["ADR-0001"].uuid
+    hub.write({path_of(1): None})
+    hub.sync()
+    hub.write({path_of(1): record(1, text="Again.")})
+    run = hub.sync()
+    assert (run.added, hub.memories["ADR-0001"].uuid, hub.items["ADR-0001"].pointer) == (1, before, before)
+    checkpoint = SyncCheckpoint.objects.get(run=run).uuid
+    services.sync_rollback(access=OPERATOR, uuid=hub.source.uuid, checkpoint=checkpoint, clock=hub.clock)
+    assert hub.memories.keys() == {"ADR-0002", "ADR-0003"}
+
+
 def test_a_pointer_that_was_lost_comes_back(hub: Hub) -> None:
     hub.sync()
     lost = hub.memories["ADR-0001"].uuid
