@@ -27,8 +27,9 @@ from apps.sync.repository.fetch_process import FETCHED
 from apps.sync.repository.library import GIT_ERRORS, open_local
 from apps.sync.repository.local import LocalCopy, too_large
 from apps.sync.repository.locations import Location, Transport, local_path, parse_location
+from apps.sync.repository.loose import LooseObjects
 from apps.sync.repository.mirror import Mirror, advance, head_of, join_packs, write_left_out
-from apps.sync.repository.places import read_shallow
+from apps.sync.repository.places import object_folders, read_shallow
 from apps.sync.repository.remote import RemoteFetch
 from apps.sync.repository.source import ReadLimits, SourceSettings, too_many_files
 from apps.sync.repository.trees import LINK, MAX_ENTERED_BYTES, SUBMODULE, TreeEntry, Trees, read_blob, root_of
@@ -308,7 +309,9 @@ def find_commit(repository: pygit2.Repository, branch: str) -> pygit2.Oid:
     if branch and not is_branch(branch):
         raise KnowledgeUnavailableError(NO_BRANCH)
     try:
-        return repository.references[name].peel(pygit2.Commit).id
+        oid = pygit2.Oid(hex=str(repository.references[name].resolve().target))
+        LooseObjects(object_folders(Path(repository.path))).check(oid)
+        return repository[oid].peel(pygit2.Commit).id
     except GIT_ERRORS as error:
         raise KnowledgeUnavailableError(NO_BRANCH if branch else "The repository has no commit yet.") from error
 

@@ -8,14 +8,15 @@ import time
 from pathlib import Path
 
 import pygit2
-from pygit2.enums import ObjectType, SortMode
+from pygit2.enums import ObjectType
 
 from apps.sync.domain.errors import KnowledgeUnavailableError
 from apps.sync.domain.knowledge import RefusedFile
 from apps.sync.domain.paths import Wanted, path_problem
 from apps.sync.repository.entries import OBJECT_DAMAGED, TOO_LARGE
 from apps.sync.repository.library import GIT_ERRORS
-from apps.sync.repository.mirror import known_heads
+from apps.sync.repository.loose import LooseObjects
+from apps.sync.repository.places import object_folders, read_shallow
 from apps.sync.repository.source import ReadLimits, too_many_files
 from apps.sync.repository.trees import LINK, SUBMODULE, TreeEntry, Trees, read_blob, root_of
 
@@ -41,7 +42,8 @@ class LocalCopy:
         self.origin, self.mirror = origin, mirror
         self.wanted, self.limits = wanted, limits
         self.left_out = dict(left_out)
-        self._trees = Trees(origin, limits.files)
+        self._loose = LooseObjects(object_folders(Path(origin.path)))
+        self._trees = Trees(origin, limits.files, self._loose.check)
         # By size in bytes.
         self._commits = dict[pygit2.Oid, int]()
         self._folders = dict[pygit2.Oid, int]()
@@ -76,30 +78,47 @@ class LocalCopy:
                 self._leave_out(tree, INCOMPLETE, "")
 
     def _new_commits(self, head: pygit2.Oid) -> list[pygit2.Commit]:
-        """Return the commits that the mirror does not have, parents first."""
-        found = []
-        try:
-            walker = self.origin.walk(head, SortMode.TOPOLOGICAL | SortMode.REVERSE)
-            for known in known_heads(self.mirror):
-                if known in self.origin:
-                    walker.hide(known)
-            for commit in walker:
-                self._check_time()
-                _, size = self.origin.odb.read_header(commit.id)
-                self._commits[commit.id] = size
+        """Return the commits that the mirror does not have, parents first.
+
+        Not walked by libgit2, which would read objects that were not checked. A commit of the mirror has its history.
+        """
+        commits, found = dict[pygit2.Oid, pygit2.Commit](), list[pygit2.Commit]()
+        ends = frozenset(read_shallow(Path(self.origin.path)).decode().split())
+        waiting = [(head, False)]
+        while waiting:
+            self._check_time()
+            oid, has_parents = waiting.pop()
+            if has_parents:
+                found.append(commits[oid])
+                _, size = self.origin.odb.read_header(oid)
+                self._commits[oid] = size
                 self._count(size, limit=MAX_COMMIT_BYTES)
-                found.append(commit)
+            elif oid not in commits and oid not in self.mirror:
+                commits[oid] = commit = self._commit(oid)
+                waiting.append((oid, True))
+                waiting += [] if str(oid) in ends else [(parent, False) for parent in commit.parent_ids]
+        return found
+
+    def _commit(self, oid: pygit2.Oid) -> pygit2.Commit:
+        try:
+            self._loose.check(oid)
+            found = self.origin[oid]
+            if isinstance(found, pygit2.Commit):
+                return found
+            raise ValueError("no commit")
         except GIT_ERRORS as error:
             raise KnowledgeUnavailableError(
                 "The history of the repository is damaged: repair it (git fsck), or clone it again."
             ) from error
-        return found
 
     def _root_of_parent(self, parents: list[pygit2.Oid]) -> bytes | None:
         """Return the tree of the first parent if all of it was copied: what is equal there is not copied again."""
         try:
-            tree = root_of(self.origin, parents[0]) if parents else None
-            if tree is None or str(pygit2.Oid(raw=tree)) in self.left_out:
+            if not parents:
+                return None
+            self._loose.check(parents[0])
+            tree = root_of(self.origin, parents[0])
+            if str(pygit2.Oid(raw=tree)) in self.left_out:
                 return None
             self._trees.read(tree)
         except (*GIT_ERRORS, KnowledgeUnavailableError):
@@ -174,6 +193,8 @@ class LocalCopy:
     def _pack(self, batch: list[pygit2.Oid]) -> None:
         self._check_time()
         try:
+            for oid in batch:
+                self._loose.check(oid)
             write_pack(self.origin, batch, self.mirror)
         except GIT_ERRORS:
             try:
@@ -189,6 +210,7 @@ class LocalCopy:
             self._check_time()
             try:
                 if oid in self._files:
+                    self._loose.check(oid)
                     read_blob(self.origin, oid, max_bytes=self.limits.file_bytes)
                 sound.append(oid)
             except GIT_ERRORS:

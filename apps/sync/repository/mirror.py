@@ -171,12 +171,6 @@ def advance(repository: pygit2.Repository, commit: pygit2.Oid) -> None:
     repository.references.create(HEAD, commit, force=True)
 
 
-def known_heads(repository: pygit2.Repository) -> list[pygit2.Oid]:
-    """Return the commits whose histories the copy has."""
-    heads = (repository.references[name].target for name in repository.references)
-    return [head for head in heads if isinstance(head, pygit2.Oid)]
-
-
 def join_packs(repository: pygit2.Repository) -> None:
     """Make one pack of small ones when there are many, since each read searches all. Under the lock.
 

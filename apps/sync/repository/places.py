@@ -82,6 +82,24 @@ def check_places(folder: Path) -> None:
         raise KnowledgeUnavailableError("The folder of the repository cannot be read.") from error
 
 
+def object_folders(folder: Path) -> list[Path]:
+    """Return where the objects of a repository are, which `check_places` has seen. Raises OSError, ValueError."""
+    line = read_note(folder / "commondir").decode().strip()
+    waiting, found = [(folder / line / "objects").resolve()], list[Path]()
+    while waiting:
+        place = waiting.pop()
+        if place not in found and len(found) <= MAX_ALTERNATES:
+            found.append(place)
+            waiting += alternates_of(place)
+    return found
+
+
+def alternates_of(place: Path) -> list[Path]:
+    """Return the other folders of objects that a folder of objects names. Raises OSError, ValueError."""
+    lines = read_note(place / "info" / "alternates").decode().splitlines()
+    return [(place / line).resolve() for line in lines if line and not line.startswith("#")]
+
+
 def unreadable(name: str) -> KnowledgeUnavailableError:
     """Return the error for a file of a repository that is none, or not such a one."""
     return KnowledgeUnavailableError(
@@ -131,8 +149,7 @@ def _below(start: Path) -> Iterator[Path]:
                     raise unreadable(row.name)
             elif not row.is_file():
                 raise unreadable(row.name)
-        lines = read_note(place / "info" / "alternates").decode().splitlines()
-        waiting += [(place / line).resolve() for line in lines if line and not line.startswith("#")]
+        waiting += alternates_of(place)
 
 
 def _rows_below(place: Path) -> Iterator["os.DirEntry[str]"]:

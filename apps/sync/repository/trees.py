@@ -6,7 +6,7 @@ that a hostile repository may contain, so that they are reported one by one, and
 
 import re
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import pygit2
@@ -51,10 +51,16 @@ Row = tuple[bytes, bytes, bytes]
 
 
 class Trees:
-    """Reads the trees of one repository, and counts what it has examined."""
+    """Reads the trees of one repository, and counts what it has examined.
 
-    def __init__(self, repository: pygit2.Repository, max_files: int) -> None:
+    check: called before an object is read; raises ValueError or OSError for one that must not be.
+    """
+
+    def __init__(
+        self, repository: pygit2.Repository, max_files: int, check: Callable[[pygit2.Oid], None] | None = None
+    ) -> None:
         self.repository = repository
+        self._check = check
         self._odb = repository.odb
         self._entries = max_files * ENTRIES_PER_FILE
         self._left = self._entries
@@ -145,6 +151,8 @@ class Trees:
             kind, size = self._odb.read_header(oid)
             if kind != ObjectType.TREE or size > MAX_TREE_BYTES:
                 raise ValueError("no usable tree")
+            if self._check is not None:
+                self._check(oid)
             _, data = self._odb.read(oid)
             rows: list[Row] = _ENTRY.findall(data)
             rest = b"".join([mode for mode, _, _ in rows]), b"".join([name for _, name, _ in rows])

@@ -131,7 +131,7 @@ def test_too_much_and_too_slow_are_given_up(origin: Origin, settings: Settings) 
     assert "MEMORYHUB_SYNC_FETCH_SECONDS" in why_unavailable(origin.path)
 
 
-@pytest.mark.parametrize("damage", ["missing", "garbage", "other content"])
+@pytest.mark.parametrize("damage", ["missing", "garbage", "other content", "cut off"])
 def test_a_bad_object_is_refused_alone_and_read_when_repaired(origin: Origin, damage: str) -> None:
     commit = origin.commit({"bad.md": "bad", "good.md": "good"})
     path = loose(origin.repository, origin.files["bad.md"][0])
@@ -141,6 +141,8 @@ def test_a_bad_object_is_refused_alone_and_read_when_repaired(origin: Origin, da
         path.unlink()
     elif damage == "garbage":
         path.write_bytes(b"garbage")
+    elif damage == "cut off":
+        path.write_bytes(healthy[: len(healthy) // 2])
     else:
         path.write_bytes(loose(origin.repository, origin.files["good.md"][0]).read_bytes())
     source = source_of(origin.path)
@@ -152,6 +154,18 @@ def test_a_bad_object_is_refused_alone_and_read_when_repaired(origin: Origin, da
     with open_reader(source) as reader:
         assert files_at(reader, reader.head()) == {"bad.md": "ok", "good.md": "ok"}
         assert text_of(reader, commit, "bad.md") == "bad"
+
+
+@pytest.mark.parametrize("part", ["commit", "tree", "parent"])
+def test_history_that_was_cut_off_makes_the_source_unavailable(origin: Origin, part: str) -> None:
+    """As by a loss of power. libgit2 would read such an object for ever."""
+    parent = origin.commit({"a.md": "a"})
+    commit = origin.commit({"b.md": "b"})
+    oid = {"commit": commit, "parent": parent, "tree": origin.repository[commit].peel(pygit2.Tree).id}[part]
+    path = loose(origin.repository, pygit2.Oid(hex=str(oid)))
+    path.chmod(0o644)
+    path.write_bytes(path.read_bytes()[:10] if part == "parent" else path.read_bytes()[:-20])
+    assert why_unavailable(origin.path)
 
 
 def test_a_damaged_tree_makes_the_source_unavailable(origin: Origin) -> None:
