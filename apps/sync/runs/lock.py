@@ -39,10 +39,12 @@ def source_lock(source: int) -> Iterator[None]:
     try:
         yield
     finally:
-        # A connection that broke has released its locks already.
         if connection.is_usable():
             with connection.cursor() as cursor:
                 cursor.execute("SELECT pg_advisory_unlock(%s, %s)", [SOURCE_LOCKS, source % 2**31])
+        elif not connection.in_atomic_block:
+            # One that broke has released its locks already; the caller's next statement opens another.
+            connection.close()
 
 
 def require_lock(source: int) -> None:
