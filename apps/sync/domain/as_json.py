@@ -16,6 +16,12 @@ from apps.sync.domain.knowledge import (
     Severity,
 )
 
+# By value: calling an enumeration for each field takes a third of the time of reading many files.
+_TYPES = {one.value: one for one in ItemType}
+_STATUSES = {one.value: one for one in ItemStatus}
+_LAYERS = {one.value: one for one in Layer}
+_CONVENTIONS = {one.value: one for one in Convention}
+
 
 def constraints_to_json(constraints: tuple[Constraint, ...]) -> list[dict[str, str]]:
     """Return constraints as objects with text and severity."""
@@ -53,13 +59,13 @@ def parsed_from_json(data: Mapping[str, Any]) -> ParsedFile:
         return ParsedFile(
             path=data["path"],
             item_id=data["item_id"],
-            type=ItemType(data["type"]),
+            type=_TYPES[data["type"]],
             title=data["title"],
             summary=data["summary"],
-            status=ItemStatus(data["status"]),
-            layer=Layer(data["layer"]),
+            status=_STATUSES[data["status"]],
+            layer=_LAYERS[data["layer"]],
             text_hash=data["text_hash"],
-            convention=Convention(data["convention"]),
+            convention=_CONVENTIONS[data["convention"]],
             constraints=constraints_from_json(data["constraints"]),
             tags=tuple(data["tags"]),
             aliases=tuple(data["aliases"]),
@@ -94,11 +100,11 @@ def item_from_json(data: Mapping[str, Any]) -> KnowledgeItem:
         return KnowledgeItem(
             item_id=data["item_id"],
             path=data["path"],
-            type=ItemType(data["type"]),
+            type=_TYPES[data["type"]],
             title=data["title"],
             summary=data["summary"],
-            status=ItemStatus(data["status"]),
-            layer=Layer(data["layer"]),
+            status=_STATUSES[data["status"]],
+            layer=_LAYERS[data["layer"]],
             hash=data["hash"],
             constraints=constraints_from_json(data["constraints"]),
             tags=tuple(data["tags"]),

@@ -15,6 +15,7 @@ from apps.core.steps import Step
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.selectors import ManagedMemory, managed_get
 from apps.semantic.services import PreparedManaged, managed_write
+from apps.sync.domain.checksum import items_digest
 from apps.sync.domain.state import Plan, PointerAction, PointerChange, StoredItem
 from apps.sync.models import KnowledgeItem, KnowledgeSource, PointerActionChoices, SyncChange, SyncRun, SyncRunState
 from apps.sync.runs.compare import Comparison
@@ -47,9 +48,9 @@ class Prepared:
 
 @dataclass
 class Applied:
-    """What was written: the items as they are stored now, and which ids got, changed and lost a pointer."""
+    """What was written: a digest of the items as they are stored now, and which ids got, changed and lost a pointer."""
 
-    items: dict[str, StoredItem]
+    digest: str
     added: set[str] = field(default_factory=set)
     updated: set[str] = field(default_factory=set)
     deleted: set[str] = field(default_factory=set)
@@ -173,10 +174,7 @@ class Writing:
 
     def applied(self, rows: Iterable[KnowledgeItem], gone: set[str]) -> Applied:
         """Return what was written."""
-        is_rebuilt = ITEMS in self.stored.damaged
-        items = {} if is_rebuilt else {key: item for key, item in self.stored.items.items() if key not in gone}
-        items |= {row.item_id: stored_of(row) for row in rows}
-        applied = Applied(items)
+        applied = Applied(self.digest(rows, gone))
         of_action = {
             PointerAction.CREATE: applied.added,
             PointerAction.UPDATE: applied.updated,
@@ -185,6 +183,15 @@ class Writing:
         for change in self.prepared.plan.changes:
             of_action[change.action].add(change.item_id)
         return applied
+
+    def digest(self, rows: Iterable[KnowledgeItem], gone: set[str]) -> str:
+        """Return a digest of all items as they are stored now."""
+        is_rebuilt = ITEMS in self.stored.damaged
+        written = {row.item_id: stored_of(row) for row in rows}
+        if not (written or gone or is_rebuilt):
+            return self.stored.items_digest
+        items = {} if is_rebuilt else {key: item for key, item in self.stored.items.items() if key not in gone}
+        return items_digest((items | written).values())
 
 
 @dataclass(frozen=True)

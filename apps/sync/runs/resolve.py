@@ -30,7 +30,7 @@ from apps.sync.runs.conflict_rows import write_conflicts
 from apps.sync.runs.lock import source_lock
 from apps.sync.runs.manifest import Manifest
 from apps.sync.runs.outcome import end_interrupted, finish_run
-from apps.sync.runs.stored import Stored, checksum_of, load_stored
+from apps.sync.runs.stored import Stored, load_stored, state_digest
 from apps.sync.runs.sync import begin_run, carry_out, read_again
 from apps.sync.runs.work import make_drafts, managed_change
 from apps.sync.sources.access import source_to_change
@@ -144,7 +144,7 @@ class ResolutionWork:
             write_conflicts(run, resolved, looked_at=[run.item_id], now=now, resolved_by=run.actor)
             state = SyncState.objects.select_for_update().get(source=self.source)
             state.generation += 1
-            state.checksum = checksum_of(state, applied.items.values())
+            state.checksum = state_digest(state, applied.digest)
             state.save(update_fields=["generation", "checksum"])
             run.added, run.updated, run.deleted = len(applied.added), len(applied.updated), len(applied.deleted)
             run.state = SyncRunState.COMPLETE

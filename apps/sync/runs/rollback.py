@@ -15,6 +15,7 @@ from apps.core.steps import Step, no_step
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.selectors import managed_get
 from apps.semantic.services import ManagedChange, managed_prepare, managed_with_space
+from apps.sync.domain.checksum import items_digest
 from apps.sync.domain.state import Plan, PointerAction, PointerChange
 from apps.sync.models import (
     PointerConflict,
@@ -33,7 +34,7 @@ from apps.sync.runs.outcome import end_interrupted, end_waiting, finish_run
 from apps.sync.runs.pointers import draft_from_json
 from apps.sync.runs.progress import RunProgress
 from apps.sync.runs.rows import delete_items, read_rows, row_from_json, write_items
-from apps.sync.runs.stored import checksum_of, load_items, load_stored
+from apps.sync.runs.stored import load_items, load_stored, state_digest
 from apps.sync.runs.sync import begin_run, carry_out, read_again
 from apps.sync.sources.access import source_to_change
 
@@ -169,7 +170,7 @@ class RollbackWork:
         restore_fields(state, saved)
         state.remaining, state.retries, state.next_try_at = 0, 0, None
         state.generation += 1
-        state.checksum = checksum_of(state, load_items(self.source)[0].values())
+        state.checksum = state_digest(state, items_digest(load_items(self.source)[0].values()))
         state.save()
         runs = SyncRun.objects.filter(pk__in=self.runs(), rolled_back_by=None)
         PointerConflict.objects.filter(run__in=self.runs()).open().update(

@@ -107,9 +107,12 @@ def delete_items(source: KnowledgeSource, item_ids: Iterable[str]) -> None:
         KnowledgeItem.objects.filter(source=source, item_id__in=batch).delete()
 
 
-def write_files(source: KnowledgeSource, before: Mapping[str, FileRow], after: Mapping[str, FileRow]) -> None:
-    """Write the files that are not as they were, and delete those that are gone. before: as the rows are."""
-    changed = (file for path, file in after.items() if before.get(path) != file)
+def write_files(source: KnowledgeSource, before: Mapping[str, FileRow], after: Mapping[str, FileRow]) -> bool:
+    """Write the files that are not as they were, and delete those that are gone; return whether there are any.
+
+    before: as the rows are.
+    """
+    changed = [file for path, file in after.items() if (former := before.get(path)) is not file and former != file]
     for batch in batches(changed):
         rows = [
             KnowledgeFile(
@@ -125,5 +128,7 @@ def write_files(source: KnowledgeSource, before: Mapping[str, FileRow], after: M
         KnowledgeFile.objects.bulk_create(
             rows, update_conflicts=True, unique_fields=["source", "path"], update_fields=_FILE_FIELDS
         )
-    for gone in batches(sorted(before.keys() - after.keys())):
-        KnowledgeFile.objects.filter(source=source, path__in=gone).delete()
+    gone = sorted(before.keys() - after.keys())
+    for paths in batches(gone):
+        KnowledgeFile.objects.filter(source=source, path__in=paths).delete()
+    return bool(changed or gone)

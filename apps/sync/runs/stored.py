@@ -10,7 +10,7 @@ from django.db import connection
 
 from apps.semantic.selectors import managed_facts
 from apps.sync.domain.as_json import parsed_from_json
-from apps.sync.domain.checksum import state_checksum
+from apps.sync.domain.checksum import digest_checksum, items_digest
 from apps.sync.domain.errors import STATE_CORRUPTED, StateCorruptedError
 from apps.sync.domain.knowledge import ItemStatus, Layer, ParsedFile, RefusedFile
 from apps.sync.domain.state import SeenPointer, StoredItem
@@ -19,6 +19,7 @@ from apps.sync.models import KnowledgeItem, KnowledgeSource, SyncState
 
 logger = logging.getLogger(__name__)
 ITEMS, FILES = "items", "files"
+NO_ITEMS, NO_FILES = items_digest(()), hashlib.sha256(b"").hexdigest()
 # Computed by the database, where the rows are: what it says of them is the same when they are read and written.
 _FILES_SQL = """
 SELECT encode(sha256(convert_to(coalesce(string_agg(
@@ -58,6 +59,7 @@ class Stored:
     """The state of a source with items, files and pointers. damaged: parts that are not as they were left.
 
     remembered: of damaged files those that can still be read, for what cannot be read in the source.
+    items_digest, files_digest: of the rows as they are.
     """
 
     state: SyncState
@@ -67,6 +69,8 @@ class Stored:
     damaged: tuple[str, ...] = ()
     pointers: list[SeenPointer] = field(default_factory=list)
     remembered: dict[str, FileRow] = field(default_factory=dict)
+    items_digest: str = ""
+    files_digest: str = ""
 
 
 def load_stored(source: KnowledgeSource) -> Stored:
@@ -75,14 +79,16 @@ def load_stored(source: KnowledgeSource) -> Stored:
     damaged = []
     try:
         items, places = load_items(source)
-        is_intact = checksum_of(state, items.values()) == state.checksum
+        of_items = items_digest(items.values())
+        is_intact = state_digest(state, of_items) == state.checksum
     except ValueError:
-        items, places, is_intact = {}, {}, False
+        items, places, of_items, is_intact = {}, {}, "", False
     if not is_intact:
         damaged.append(ITEMS)
     files: dict[str, FileRow] = {}
+    of_files = files_digest(source)
     try:
-        if files_checksum(source, state) != state.files_checksum:
+        if files_checksum(state, of_files) != state.files_checksum:
             raise StateCorruptedError("The rows of files do not match their checksum.")
         files = load_files(source)
     except (StateCorruptedError, ValueError):
@@ -90,7 +96,7 @@ def load_stored(source: KnowledgeSource) -> Stored:
     pointers = load_pointers(source)
     if ITEMS in damaged:
         items, places = items_of_pointers(pointers), {}
-    stored = Stored(state, items, places, files, tuple(damaged), pointers)
+    stored = Stored(state, items, places, files, tuple(damaged), pointers, {}, of_items, of_files)
     if FILES in damaged:
         stored.remembered = load_files(source, strict=False)
     if damaged:
@@ -130,22 +136,25 @@ def load_files(source: KnowledgeSource, *, strict: bool = True) -> dict[str, Fil
     return files
 
 
-def checksum_of(state: SyncState, items: Iterable[StoredItem]) -> str:
-    """Return the checksum of items and state; empty for a source that was never synced."""
-    items = list(items)
-    if not items and not state.last_commit and state.last_sync_at is None:
+def state_digest(state: SyncState, items: str) -> str:
+    """Return the checksum of a state and a digest of items; empty for a source that was never synced."""
+    if items == NO_ITEMS and not state.last_commit and state.last_sync_at is None:
         return ""
-    return state_checksum(items, state.last_commit, state.last_sync_at)
+    return digest_checksum(items, state.last_commit, state.last_sync_at)
 
 
-def files_checksum(source: KnowledgeSource, state: SyncState) -> str:
-    """Return the checksum of the rows of files as they are; empty where none were read."""
+def files_digest(source: KnowledgeSource) -> str:
+    """Return the digest of the rows of files as they are."""
     with connection.cursor() as cursor:
         cursor.execute(_FILES_SQL, [source.pk])
-        rows = str(cursor.fetchone()[0])
-    if not state.files_commit and rows == hashlib.sha256(b"").hexdigest():
+        return str(cursor.fetchone()[0])
+
+
+def files_checksum(state: SyncState, files: str) -> str:
+    """Return the checksum of a digest of files, of their commit and the settings; empty where none were read."""
+    if not state.files_commit and files == NO_FILES:
         return ""
-    return hashlib.sha256(f"{state.files_commit}\n{state.read_digest}\n{rows}".encode()).hexdigest()
+    return hashlib.sha256(f"{state.files_commit}\n{state.read_digest}\n{files}".encode()).hexdigest()
 
 
 def load_pointers(source: KnowledgeSource) -> list[SeenPointer]:

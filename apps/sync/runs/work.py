@@ -18,6 +18,7 @@ from apps.sync.repository.reader import open_reader
 from apps.sync.repository.source import SourceSettings
 from apps.sync.runs.apply import Applied, Prepared, apply_plan, begin_apply
 from apps.sync.runs.checkpoint import checkpoint_make
+from apps.sync.runs.collector import collector_paused
 from apps.sync.runs.compare import Comparison, compare, compare_one
 from apps.sync.runs.conflict_rows import write_conflicts
 from apps.sync.runs.manifest import CORRUPTED, NO_STATE, Manifest, read_digest, read_manifest
@@ -25,7 +26,7 @@ from apps.sync.runs.outcome import finish_run
 from apps.sync.runs.pointers import pointer_draft
 from apps.sync.runs.progress import RunProgress
 from apps.sync.runs.rows import write_files
-from apps.sync.runs.stored import FILES, Stored, checksum_of, files_checksum, load_stored
+from apps.sync.runs.stored import FILES, Stored, files_checksum, files_digest, load_stored, state_digest
 
 # Where a kill may interrupt a sync, in this order.
 SYNC_STEPS = (
@@ -52,16 +53,18 @@ class SyncWork:
     def work(self) -> None:
         """Do all steps. Raises MemoryHubError; nothing is changed then."""
         self.step("started")
-        stored = load_stored(self.source)
+        with collector_paused():
+            stored = load_stored(self.source)
         checkpoint_make(self.source, self.run, stored, self.clock)
         self.step("checkpoint")
         manifest = self.read(stored)
         self.step("read")
         require_files(self.run, manifest, stored)
         self.progress.begin("compare", len(manifest.files))
-        comparison = compare(self.source, manifest, stored)
-        if self.run.kind == SyncKind.SINGLE:
-            comparison = compare_one(comparison, self.run.item_id)
+        with collector_paused():
+            comparison = compare(self.source, manifest, stored)
+            if self.run.kind == SyncKind.SINGLE:
+                comparison = compare_one(comparison, self.run.item_id)
         self.step("compared")
         managed_with_space(lambda: self.write(stored, manifest, comparison))
 
@@ -135,9 +138,10 @@ class SyncWork:
         if self.run.kind != SyncKind.SINGLE:
             if FILES in stored.damaged:
                 KnowledgeFile.objects.filter(source=self.source).delete()
-            write_files(self.source, stored.files, manifest.files)
+            changed = write_files(self.source, stored.files, manifest.files)
             state.files_commit, state.read_digest = manifest.commit, read_digest(self.source)
-            state.files_checksum = files_checksum(self.source, state)
+            of_files = files_digest(self.source) if changed or FILES in stored.damaged else stored.files_digest
+            state.files_checksum = files_checksum(state, of_files)
             state.remaining, state.retries, state.next_try_at = len(plan.left), 0, None
             state.is_complete = not plan.left and not comparison.refused
             if not plan.left:
@@ -146,7 +150,7 @@ class SyncWork:
                     state.last_full_sync_at = now
         self.step("files")
         state.generation += 1
-        state.checksum = checksum_of(state, applied.items.values())
+        state.checksum = state_digest(state, applied.digest)
         state.save()
 
     def finish(self, comparison: Comparison, plan: Plan, applied: Applied) -> None:
