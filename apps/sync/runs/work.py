@@ -65,8 +65,9 @@ class SyncWork:
             comparison = compare(self.source, manifest, stored)
             if self.run.kind == SyncKind.SINGLE:
                 comparison = compare_one(comparison, self.run.item_id)
+            plan = comparison.plan(self.limit)
         self.step("compared")
-        managed_with_space(lambda: self.write(stored, manifest, comparison))
+        managed_with_space(lambda: self.write(stored, manifest, comparison, plan))
 
     def read(self, stored: Stored) -> Manifest:
         """Read the files, and note why all of them were read by a sync that should not have. Raises MemoryHubError."""
@@ -85,9 +86,9 @@ class SyncWork:
         run.to_commit, run.commits = manifest.commit, manifest.commits
         return manifest
 
-    def write(self, stored: Stored, manifest: Manifest, comparison: Comparison) -> None:
+    def write(self, stored: Stored, manifest: Manifest, comparison: Comparison, plan: Plan) -> None:
         """Embed what is new, and apply all of it. Raises MemoryHubError, SpaceChangedError."""
-        prepared = self.prepare(comparison)
+        prepared = self.prepare(comparison, plan)
         self.step("embedded")
         self.progress.begin("apply", len(prepared.plan.changes))
         with transaction.atomic():
@@ -102,9 +103,8 @@ class SyncWork:
             self.finish(comparison, prepared.plan, applied)
             self.step("applied")
 
-    def prepare(self, comparison: Comparison) -> Prepared:
+    def prepare(self, comparison: Comparison, plan: Plan) -> Prepared:
         """Embed the contents that are new, as far as there is time. Raises UnavailableError."""
-        plan = comparison.plan(self.limit)
         drafts = make_drafts(comparison, plan)
         self.progress.begin("embed", len(drafts))
         parts: list[PreparedManaged] = []
