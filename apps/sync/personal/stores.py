@@ -1,6 +1,6 @@
 """The store of sources of knowledge: they belong to their owner with everything below them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -51,7 +51,9 @@ class KnowledgeStore(PersonalStore):
             return
         hidden = {} if asked.is_operator else OF_OPERATORS
         for source in KnowledgeSource.objects.filter(**scope.named()).order_by("pk").iterator(100):
-            yield {"kind": "knowledge_source", **columns.values(source), **hidden}
+            values = {**columns.values(source), **hidden}
+            # Of a line, `kind` is what it is of.
+            yield {**values, "kind": "knowledge_source", "source_kind": values["kind"]}
 
     def load(self, lines: Sequence[Line]) -> int:
         """Write the sources that the hub does not have, paused, with empty states. Raises LineError.
@@ -61,7 +63,7 @@ class KnowledgeStore(PersonalStore):
         columns, rows = Columns(KnowledgeSource), dict[UUID, KnowledgeSource]()
         for place, line in enumerate(lines):
             try:
-                source = read_source(columns.read(line))
+                source = read_source(columns.read(with_kind(line), ["source_kind"]))
                 if not source.user_id or source.uuid in rows:
                     raise ValueError("a source has an owner, and is there once")
             except ValueError as error:
@@ -106,6 +108,11 @@ class KnowledgeStore(PersonalStore):
         """Yield where sources are left."""
         if KnowledgeSource.objects.filter(user_id=user_id).exists():
             yield "sources of knowledge"
+
+
+def with_kind(line: Any) -> Any:
+    """Return a line with the kind of the source in its column."""
+    return {**line, "kind": line["source_kind"]} if isinstance(line, Mapping) and "source_kind" in line else line
 
 
 def read_source(values: dict[str, Any]) -> KnowledgeSource:

@@ -85,7 +85,7 @@ def test_page_takes_as_many_queries_for_more_rows(operator: Client, django_asser
     for _ in range(20):
         timeline.event(segment=timeline.segment("sealing"))
     text_of(operator, LIST)
-    with django_assert_max_num_queries(8):
+    with django_assert_max_num_queries(9):
         text_of(operator, LIST)
 
 

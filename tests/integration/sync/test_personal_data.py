@@ -22,6 +22,7 @@ def test_a_source_is_exported_and_loaded_and_finds_its_pointers(hub: Hub) -> Non
     lines = list(STORE.export(ExportRequest(Scope(OWNER), is_operator=True)))
     assert [line["created_by"] for line in STORE.export(ExportRequest(Scope(OWNER)))] == [""]
     assert list(STORE.export(ExportRequest(Scope("ana")))) == []
+    assert [(line["kind"], line["source_kind"]) for line in lines] == [("knowledge_source", "git")]
     assert STORE.load(lines) == 0
     KnowledgeSource.objects.all().delete()
     assert STORE.load(lines) == 1
@@ -32,7 +33,7 @@ def test_a_source_is_exported_and_loaded_and_finds_its_pointers(hub: Hub) -> Non
     other = {**lines[0], "uuid": "7b1e4f0c-92a3-4d58-8f6b-3c0d5e9a1b74"}
     assert STORE.load([other]) == 1
     assert KnowledgeSource.objects.get(uuid=other["uuid"]).name == "decisions 7b1e4f0c"
-    for line in ({**other, "user_id": ""}, {**other, "kind": "svn"}, {"kind": "knowledge_source"}):
+    for line in ({**other, "user_id": ""}, {**other, "source_kind": "svn"}, {"kind": "knowledge_source"}):
         with pytest.raises(LineError):
             STORE.load([line])
 
