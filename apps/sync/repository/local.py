@@ -18,7 +18,7 @@ from apps.sync.repository.library import GIT_ERRORS
 from apps.sync.repository.loose import LooseObjects
 from apps.sync.repository.places import object_folders, read_shallow
 from apps.sync.repository.source import ReadLimits, too_many_files
-from apps.sync.repository.trees import LINK, SUBMODULE, TreeEntry, Trees, read_blob, root_of
+from apps.sync.repository.trees import EMPTY_TREE, LINK, SUBMODULE, TreeEntry, Trees, read_blob, root_of
 
 MAX_COMMIT_BYTES = 1_000_000
 # A pack of at most so many bytes is written at once; between two of them the time is checked.
@@ -156,7 +156,7 @@ class LocalCopy:
 
     def _add_folder(self, tree: bytes) -> None:
         oid = pygit2.Oid(raw=tree)
-        if oid not in self._folders and oid not in self.mirror:
+        if tree != EMPTY_TREE and oid not in self._folders and oid not in self.mirror:
             size = self._trees.size(oid)
             self._folders[oid] = size
             self._count(size)

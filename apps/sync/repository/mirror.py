@@ -17,7 +17,7 @@ from django.conf import settings
 from apps.sync.domain.errors import KnowledgeUnavailableError
 from apps.sync.domain.knowledge import RefusedFile
 from apps.sync.repository.library import GIT_ERRORS, make_bare
-from apps.sync.repository.trees import root_of
+from apps.sync.repository.trees import EMPTY_TREE, root_of
 
 HEAD = "refs/memoryhub/head"
 SYNCED = "refs/synced/"
@@ -81,8 +81,8 @@ class Mirror:
             if (self.path / IDENTITY).read_text() != identity or self.reports_damage():
                 return None
             head = head_of(repository)
-            if head is not None:
-                repository.odb.read(pygit2.Oid(raw=root_of(repository, head)))
+            if head is not None and (root := root_of(repository, head)) != EMPTY_TREE:
+                repository.odb.read(pygit2.Oid(raw=root))
         except GIT_ERRORS:
             return None
         return repository

@@ -19,6 +19,8 @@ from apps.sync.repository.library import GIT_ERRORS
 TREE = b"40000"
 LINK = b"120000"
 SUBMODULE = b"160000"
+# A tree that git knows without storing it: that of a commit after the last file was deleted.
+EMPTY_TREE = bytes.fromhex("4b825dc642cb6eb9a060e54bf8d69288fbee4904")
 MAX_TREE_BYTES = 64_000_000
 # For each file that a source may have, so many entries of trees are examined.
 ENTRIES_PER_FILE = 20
@@ -72,6 +74,8 @@ class Trees:
 
     def read(self, tree: bytes) -> dict[bytes, Row]:
         """Return the rows of a tree by name. Raises KnowledgeUnavailableError when it is damaged."""
+        if tree == EMPTY_TREE:
+            return {}
         if tree in self._cache:
             self._cache.move_to_end(tree)
         else:

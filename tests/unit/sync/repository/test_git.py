@@ -12,7 +12,7 @@ from apps.core.domain.errors import NotFoundError
 from apps.sync.domain.errors import CommitGoneError, KnowledgeUnavailableError
 from apps.sync.repository import mirror
 from apps.sync.repository.reader import open_reader
-from apps.sync.repository.trees import Row, Trees
+from apps.sync.repository.trees import EMPTY_TREE, Row, Trees
 from tests.unit.sync.repository.repositories import Origin, files_at, source_of, text_of
 
 
@@ -49,6 +49,19 @@ def test_touched_are_the_paths_of_the_commits_between(origin: Origin) -> None:
         assert text_of(reader, new, "moved.md") == "b"
         assert reader.read_at("a.md", old) == b"a"
         assert reader.touched(new, new).entries == {}
+
+
+def test_after_the_last_file_was_deleted_there_is_none(origin: Origin) -> None:
+    """git does not store the tree of such a commit."""
+    first = origin.commit({"a.md": "a"})
+    with open_reader(source_of(origin.path)) as reader:
+        assert reader.head() == first
+        empty = origin.commit_tree(pygit2.Oid(raw=EMPTY_TREE))
+        assert empty == reader.head()
+        assert files_at(reader, empty) == {}
+        assert reader.touched(first, empty).entries == {"a.md": None}
+        assert origin.commit({"a.md": None, "b.md": "b"}) == reader.head()
+        assert reader.touched(empty, reader.head()).paths == {"b.md"}
 
 
 def test_a_rewritten_history_says_so_and_leaves_old_texts_readable(origin: Origin) -> None:
