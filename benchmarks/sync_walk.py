@@ -13,15 +13,16 @@ from django.conf import settings
 from django.db import transaction
 from pygit2.enums import SortMode
 
-from apps.core.domain.scope import Access, system_access
+from apps.core.domain.scope import system_access
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.models import Memory, MemoryStatus
 from apps.sync import services
 from apps.sync.domain.items import derive_items
 from apps.sync.domain.knowledge import Convention, KnowledgeItem, Layer, ParsedFile, ReadSettings, RefusedFile
 from apps.sync.domain.readers.read import read_file
+from apps.sync.domain.readers.refusals import SKIPPED
 from apps.sync.models import KnowledgeSource, SyncKind, SyncRun
-from apps.sync.repository.entries import FileEntry
+from apps.sync.repository.entries import FileEntry, SourceReader
 from apps.sync.repository.reader import open_reader
 from apps.sync.repository.source import SourceSettings
 from apps.sync.runs.compare import basis_of
@@ -55,34 +56,37 @@ class Oracle:
     """What a source has to be after a sync: of the whole tree at a commit, by the pure functions alone.
 
     parsed: by path, blob and settings. known: files as they were read last, which count while they cannot be read.
+    remembered: paths of those that cannot be read now. unread: of those of which nothing is known either.
     """
 
     parsed: dict[tuple[str, str, str], ParsedFile | RefusedFile] = field(default_factory=dict)
     known: dict[str, ParsedFile] = field(default_factory=dict)
-    digest: str = ""
-    is_stale: bool = False
+    remembered: set[str] = field(default_factory=set)
+    unread: set[str] = field(default_factory=set)
 
     def look(self, source: KnowledgeSource, commit: str) -> dict[str, KnowledgeItem]:
         """Return the items at a commit that was fetched already, by id."""
-        digest = read_digest(source)
-        before = self.known if digest == self.digest else {}
-        now: dict[str, ParsedFile] = {}
-        self.is_stale = False
+        before, self.known = self.known, {}
+        self.remembered, self.unread = set(), set()
         with open_reader(SourceSettings.of(source)) as reader:
             for entry in reader.list(commit):
-                found: ParsedFile | RefusedFile = RefusedFile(entry.path, "refused", "")
-                if isinstance(entry, FileEntry):
-                    key = entry.path, entry.blob, digest
-                    if key not in self.parsed:
-                        how = ReadSettings(Convention(source.convention), Layer(source.layer))
-                        self.parsed[key] = read_file(entry.path, reader.read(entry), how)
-                    found = self.parsed[key]
+                found = entry if isinstance(entry, RefusedFile) else self.read(source, reader, entry)
                 if isinstance(found, ParsedFile):
-                    now[entry.path] = found
-                elif entry.path in before:
-                    now[entry.path], self.is_stale = before[entry.path], True
-        self.known, self.digest = now, digest
-        return derive_items(now.values(), basis_of(source)).items
+                    self.known[entry.path] = found
+                elif found.code not in SKIPPED and entry.path in before:
+                    self.known[entry.path] = before[entry.path]
+                    self.remembered.add(entry.path)
+                elif found.code not in SKIPPED:
+                    self.unread.add(entry.path)
+        return derive_items(self.known.values(), basis_of(source), remembered=self.remembered).items
+
+    def read(self, source: KnowledgeSource, reader: SourceReader, entry: FileEntry) -> ParsedFile | RefusedFile:
+        """Return a file as it is read, once for each content."""
+        key = entry.path, entry.blob, read_digest(source)
+        if key not in self.parsed:
+            how = ReadSettings(Convention(source.convention), Layer(source.layer))
+            self.parsed[key] = read_file(entry.path, reader.read(entry), how)
+        return self.parsed[key]
 
     def pointers(self, source: KnowledgeSource, commit: str) -> dict[str, Pointer]:
         """Return what the pointers have to be at a commit."""
@@ -90,7 +94,7 @@ class Oracle:
         return {item_id: as_pointer(pointer_draft(source, item)) for item_id, item in items.items()}
 
 
-def fresh_pointers(source: KnowledgeSource, access: Access = ACCESS) -> dict[str, Pointer]:
+def fresh_pointers(source: KnowledgeSource) -> dict[str, Pointer]:
     """Return the pointers that a full sync of a new source of the same name and settings makes; nothing of it stays."""
     with transaction.atomic():
         KnowledgeSource.objects.filter(pk=source.pk).update(name="aside")
@@ -98,8 +102,8 @@ def fresh_pointers(source: KnowledgeSource, access: Access = ACCESS) -> dict[str
             "name", "user_id", "project", "kind", "location", "branch", "folder", "include", "exclude", "layer",
             "convention",
         )  # fmt: skip
-        fresh = services.source_create(access=access, values={name: getattr(source, name) for name in names})
-        services.sync_run(access=access, uuid=fresh.uuid, kind=SyncKind.FULL)
+        fresh = services.source_create(access=ACCESS, values={name: getattr(source, name) for name in names})
+        services.sync_run(access=ACCESS, uuid=fresh.uuid, kind=SyncKind.FULL, allow_empty=True)
         found = pointers_of(fresh)
         transaction.set_rollback(True)
     return found
