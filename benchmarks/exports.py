@@ -4,6 +4,7 @@ import json
 import os
 import resource
 import secrets
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -90,8 +91,11 @@ def text(number: int) -> str:
 
 
 @contextmanager
-def empty_hub() -> Iterator[dict[str, str]]:
-    """Yield the environment of a new hub with its own database, which is removed afterwards."""
+def empty_hub(models: Path | None = None, **variables: str) -> Iterator[dict[str, str]]:
+    """Yield the environment of a new hub with its own database, which is removed afterwards.
+
+    models: embedding models that are made already, if there are any. variables: of the environment.
+    """
     from memoryhub.postgres.server import EmbeddedDatabase
 
     with tempfile.TemporaryDirectory(prefix="memoryhub-bench-") as place:
@@ -101,7 +105,10 @@ def empty_hub() -> Iterator[dict[str, str]]:
             "MEMORYHUB_DATA_DIR": str(Path(place) / "data"),
             "MEMORYHUB_API_KEY": secrets.token_urlsafe(32),
             "MEMORYHUB_EMBEDDER": "hashing",
+            **variables,
         }
+        if models and models.is_dir():
+            shutil.copytree(models, Path(place) / "data" / "models")
         manage(hub, "prepare")
         EmbeddedDatabase(Path(place) / "data").start()
         try:
@@ -118,6 +125,15 @@ def manage(hub: Mapping[str, str], *arguments: str) -> float:
     if done.returncode:
         raise CommandError(f"`manage.py {arguments[0]}` failed:\n{done.stderr[-2_000:]}")
     return time.perf_counter() - began
+
+
+def run_in(hub: Mapping[str, str], *arguments: str) -> None:
+    """Run a management command for a hub, with its output shown. Raises CommandError."""
+    done = subprocess.run(
+        [sys.executable, str(settings.BASE_DIR / "manage.py"), *arguments], env=dict(hub), check=False
+    )
+    if done.returncode:
+        raise CommandError("The measurement failed.")
 
 
 def measure_exports(memories: int, events: int) -> dict[str, Any]:

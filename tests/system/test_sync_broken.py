@@ -12,7 +12,7 @@ from apps.core.domain.errors import MemoryHubError
 from apps.sync import services
 from apps.sync.domain.errors import KnowledgeUnavailableError
 from apps.sync.models import SyncKind, SyncRun
-from benchmarks.sync_walk import Oracle, differences, pointers_of
+from benchmarks.sync.walk import Oracle, differences, pointers_of
 from tests.integration.sync.conftest import hub as hub
 from tests.integration.sync.conftest import sync_dir as sync_dir
 from tests.integration.sync.syncs import Hub, path_of, record

@@ -16,7 +16,7 @@ from apps.sync.models import (
     SyncCheckpoint,
     SyncRun,
 )
-from benchmarks.sync_walk import Oracle, differences, pointers_of
+from benchmarks.sync.walk import Oracle, differences, pointers_of
 from tests.integration.sync.conftest import hub as hub
 from tests.integration.sync.conftest import sync_dir as sync_dir
 from tests.integration.sync.syncs import OPERATOR, Hub, path_of, record

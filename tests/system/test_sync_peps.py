@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from apps.sync.models import SyncRun
-from benchmarks.sync_walk import Walk, differences, fresh_pointers, pointers_of, sync_folders
+from benchmarks.sync.walk import Walk, differences, fresh_pointers, pointers_of, sync_folders
 from tests.effort import IS_THOROUGH
 
 BUNDLES = [folder / "shared" / "data" / "peps-sample.bundle" for folder in Path(__file__).resolve().parents]
