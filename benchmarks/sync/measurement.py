@@ -112,7 +112,9 @@ class SyncMeasurement:
         with embedder_watched(is_random=is_random) as embedded:
             found, run = taken(name, 0, lambda: sync_run(access=ACCESS, uuid=source.uuid, kind=kind, item_id=item_id))
         items = run.added + run.updated + run.deleted + run.unchanged
-        return replace(found, items=items, embedder=embedded.seconds, note=note_of(run, embedded.texts))
+        note = note_of(run, embedded.texts)
+        self.say(f"{name}: {found.seconds:.3f} s, {found.processor:.3f} s of processors, {note}")
+        return replace(found, items=items, embedder=embedded.seconds, note=note)
 
     def unchanged(self, name: str, source: KnowledgeSource, kind: SyncKind) -> Taken:
         """Measure a sync that has nothing to do. Raises CommandError where it does something all the same."""

@@ -146,10 +146,11 @@ class Writing:
 
     def rows(self) -> list[KnowledgeItem]:
         """Return the rows of items that are not as they are stored."""
-        pointers, rows = self.pointers(), []
+        # Once: with a limit most items may be left for later, and joining both sets for each takes quadratic time.
+        pointers, skipped, rows = self.pointers(), self.skipped, []
         for item_id, item in self.comparison.items.items():
             stored, pointer = self.comparison.stored.get(item_id), pointers.get(item_id)
-            if item_id in self.skipped:
+            if item_id in skipped:
                 if ITEMS in self.stored.damaged and stored:
                     rows.append(self.rebuilt_row(item_id, stored))
                 continue
