@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from apps.sync import services
 from apps.sync.models import SyncCheckpoint, SyncKind
-from benchmarks.sync_walk import Oracle, Pointer, differences, fresh_pointers, pointers_of
+from benchmarks.sync.walk import Oracle, Pointer, differences, fresh_pointers, pointers_of
 from tests.effort import examples
 from tests.integration.sync.conftest import sync_dir as sync_dir
 from tests.integration.sync.syncs import OPERATOR, Hub, make_hub, record

@@ -9,7 +9,7 @@ import pytest
 
 from apps.sync.domain.errors import KnowledgeUnavailableError
 from apps.sync.models import SyncKind, SyncRun
-from benchmarks.sync_walk import pointers_of
+from benchmarks.sync.walk import pointers_of
 from tests.effort import IS_THOROUGH
 from tests.integration.sync.conftest import hub as hub
 from tests.integration.sync.conftest import sync_dir as sync_dir
