@@ -151,5 +151,5 @@ def test_list_takes_same_number_of_queries_for_more_rows(operator, table, django
     emit(30)
     page(operator, EVENTS)
     for name in (EVENTS, DELIVERIES):
-        with django_assert_max_num_queries(9):
+        with django_assert_max_num_queries(10):
             page(operator, name)

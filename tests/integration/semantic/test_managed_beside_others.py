@@ -36,6 +36,7 @@ from apps.semantic.services import (
     memory_search,
 )
 from apps.semantic.store.embedding_space import SpaceChangedError, forget_space
+from tests.caches import timeline_dir as timeline_dir
 from tests.integration.personal.hubs import empty_hub, exported, imported
 from tests.integration.semantic.managed_support import GONE, MANAGER, change, write
 from tests.integration.semantic.managed_support import manager as manager
@@ -185,6 +186,7 @@ def test_memories_are_deleted_while_the_model_has_no_space(monkeypatch: pytest.M
     assert managed_memories(MANAGER) == []
 
 
+@pytest.mark.usefixtures("timeline_dir")  # no segment of another test is in the way
 def test_forgetting_the_owner_removes_them(access: Access) -> None:
     write(change(LISBON), change(LISBON, scope=Scope("ben")))
     call_command("forget", "ana", "--yes")

@@ -52,8 +52,9 @@ def test_a_new_memory_is_whole_and_found(access: Access) -> None:
     assert found(access, "style of indenting") == [TABS]
     [seen] = managed_memories(MANAGER)
     assert seen == ManagedMemory(
-        uuid, "ana", TABS, {"layer": "team"}, "adr", "web", memory.created_at, memory.updated_at
-    )
+        uuid, "ana", TABS, {"layer": "team"}, "adr", "web", memory.created_at, memory.updated_at,
+        importance=0.9, keywords=("style",),
+    )  # fmt: skip
     assert managed_memories(OTHER) == []
 
 
