@@ -241,11 +241,14 @@ def test_web_process_begins_to_load_without_being_asked(
     settings.STATIC_ROOT = tmp_path
     monkeypatch.setattr(ArchiveCache, "warm_up", lambda self: begun.append(self))
     # What else begins there is tested where it belongs, and must not go on behind the tests that follow.
-    monkeypatch.setattr("apps.semantic.index.warm_up.start_index", lambda: None)
+    monkeypatch.setattr("apps.semantic.services.start_index", lambda: None)
+    monkeypatch.setattr("apps.notes.services.start_notes_watch", lambda: None)
     monkeypatch.setattr("apps.llm.services.warm_up_chat_providers", lambda: None)
     monkeypatch.setattr("apps.core.health.begin_web_process", lambda: None)
     monkeypatch.setattr("apps.core.db.watch.DatabaseWatch.begin", lambda self: None)
     monkeypatch.delitem(sys.modules, "memoryhub.asgi", raising=False)
+    threads = set(threading.enumerate())
     importlib.import_module("memoryhub.asgi")
     del sys.modules["memoryhub.asgi"]
     assert begun == [archive_cache()]
+    assert set(threading.enumerate()) <= threads
