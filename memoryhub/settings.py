@@ -40,6 +40,10 @@ INSTALLED_APPS = [
     "csp",
     "memoryhub",
     "apps.core",
+    "apps.accounts",
+    "apps.audit",
+    "apps.live",
+    "apps.monitor",
     "apps.events",
     "apps.llm",
     "apps.rules",
@@ -48,6 +52,7 @@ INSTALLED_APPS = [
     "apps.notes",
     "apps.people",
     "apps.sync",
+    "apps.cockpit",
     # Measurements are no part of the product: an installation may leave the folder out.
     *(["benchmarks"] if find_spec("benchmarks") else []),
 ]

@@ -18,6 +18,7 @@ urlpatterns = [
     path("api/auto-memory/", include("apps.notes.rest.auto_urls")),
     path("api/sync/", include("apps.sync.rest.urls")),
     path("admin/rules/mergerule/<int:pk>/rehearse/", admin.site.admin_view(rehearse_rule), name="rehearse_rule"),
+    path("admin/", include("apps.cockpit.admin.urls")),
     path("admin/", admin.site.urls),
 ]
 

@@ -22,7 +22,7 @@ from django.utils.timezone import localtime
 from unfold.decorators import display
 
 from apps.core.domain.errors import MemoryHubError
-from apps.core.domain.scope import Access, system_access
+from apps.core.domain.scope import Access, Permission, system_access
 
 NOTHING = "-"
 CONFIRMED = "confirmed"
@@ -196,8 +196,15 @@ def list_link(name: str, text: object, **query: Any) -> SafeString:
 
 
 def operator_access(request: HttpRequest) -> Access:
-    """Return the access of a user of the admin: everything, under the name that the records keep."""
-    return system_access(f"admin:{request.user.get_username()}")
+    """Return the access of a user of the admin, under the name that the records keep.
+
+    It is everything, unless the account has a bound (`apps.accounts.models.Account`): then that of a key with it.
+    """
+    actor = f"admin:{request.user.get_username()}"
+    account = getattr(request.user, "account", None)
+    if account is None or not account.is_bound:
+        return system_access(actor)
+    return Access(account.scope, Permission.WRITE, actor, tuple(account.reads))
 
 
 def for_each(

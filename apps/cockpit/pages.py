@@ -1,0 +1,63 @@
+"""Pages of the cockpit: one table says where each is, who may see it, and how it is found."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any
+
+from django.contrib import admin
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path
+
+View = Callable[..., HttpResponse]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page:
+    """A page or a fragment of one.
+
+    name: of its address, which begins with `cockpit_`, such as `ask`. path: below /admin/. permissions: the viewer must
+    have all of them. title, icon: how navigation and palette show it; without a title neither does. words: what else
+    finds it in the palette.
+    """
+
+    name: str
+    path: str
+    view: View
+    permissions: tuple[str, ...]
+    title: str = ""
+    icon: str = ""
+    words: str = ""
+
+    def is_allowed(self, request: HttpRequest) -> bool:
+        """Return whether the viewer may see the page."""
+        return request.user.has_perms(self.permissions)
+
+
+def guarded(page: Page) -> View:
+    """Return the view of a page behind its permissions."""
+
+    @wraps(page.view)
+    def view(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if not page.is_allowed(request):
+            raise PermissionDenied
+        return page.view(request, *args, **kwargs)
+
+    return view
+
+
+def page_urls(pages: tuple[Page, ...]) -> list[URLPattern]:
+    """Return the addresses of pages, each behind the sign-in of the admin and its permissions."""
+    return [path(page.path, admin.site.admin_view(guarded(page)), name=f"cockpit_{page.name}") for page in pages]
+
+
+def render_page(request: HttpRequest, template: str, title: str, **context: Any) -> TemplateResponse:
+    """Render a whole page in the layout of the admin."""
+    return TemplateResponse(request, template, {**admin.site.each_context(request), "title": title, **context})
+
+
+def render_fragment(request: HttpRequest, template: str, **context: Any) -> TemplateResponse:
+    """Render a part of a page, which the browser fetches again; it is never cached."""
+    return TemplateResponse(request, template, context, headers={"Cache-Control": "no-store"})
