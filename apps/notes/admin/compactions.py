@@ -23,7 +23,7 @@ from apps.core.admin.kit import (
     required_permission,
     two_lines,
 )
-from apps.core.admin.lists import BoundedPaginator, UserFilter
+from apps.core.admin.lists import LongList, UserFilter
 from apps.notes.models import Compaction, CompactionState
 from apps.notes.selectors import compaction_detail
 from apps.notes.services import compaction_apply, compaction_discard, compaction_undo
@@ -57,18 +57,11 @@ def step_action(name: str, title: str, words: str, button: str, service: Callabl
 
 
 @admin.register(Compaction)
-class CompactionAdmin(ReadOnly, ModelAdmin):
+class CompactionAdmin(LongList, ReadOnly, ModelAdmin):
     """Compactions, read-only; decisions about drafts go through the services."""
 
     list_display = ["whose", "state_now", "facts_now", "by_what", "when"]
     list_filter = ["state", UserFilter]
-    list_filter_submit = True
-    list_fullwidth = True
-    list_per_page = 50
-    show_full_result_count = False
-    show_facets = admin.ShowFacets.NEVER
-    paginator = BoundedPaginator
-    ordering = ["-id"]
     actions_detail = list(STEPS)
     fieldsets = [
         (None, {"fields": [("user_id", "state_label"), ("facts_now", "by_what"), ("when", "decided"), "why"]}),

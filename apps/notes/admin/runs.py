@@ -32,7 +32,7 @@ from apps.core.admin.kit import (
     stacked,
     two_lines,
 )
-from apps.core.admin.lists import BoundedPaginator, UserFilter, as_uuid, comparable
+from apps.core.admin.lists import SearchedList, UserFilter
 from apps.core.domain.errors import NotFoundError
 from apps.core.domain.scope import system_access
 from apps.notes.models import ExtractedFact, ExtractionRun, NoteVersion
@@ -83,19 +83,11 @@ class FactInline(ReadOnly, TabularInline):
 
 
 @admin.register(ExtractionRun)
-class ExtractionRunAdmin(ReadOnly, ModelAdmin):
+class ExtractionRunAdmin(SearchedList, ReadOnly, ModelAdmin):
     """Runs, read-only, with their facts."""
 
     list_display = ["whose", "state_now", "because", "learnt", "by_what", "when"]
     list_filter = ["state", "trigger", UserFilter]
-    list_filter_submit = True
-    list_fullwidth = True
-    list_per_page = 50
-    show_full_result_count = False
-    show_facets = admin.ShowFacets.NEVER
-    paginator = BoundedPaginator
-    ordering = ["-id"]
-    search_fields = ["uuid"]  # shows the box; `get_search_results` decides
     search_help_text = "A user, a session, or an id"
     inlines = [FactInline]
     fieldsets = [
@@ -113,17 +105,10 @@ class ExtractionRunAdmin(ReadOnly, ModelAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[ExtractionRun]:
         return ExtractionRun.objects.annotate_facts()
 
-    def get_search_results(
-        self, request: HttpRequest, queryset: QuerySet[ExtractionRun], search_term: str
-    ) -> tuple[QuerySet[ExtractionRun], bool]:
-        """Find runs by their id, by a whole user id, or by a whole session id."""
-        term = comparable(search_term)
-        if not term:
-            return queryset, False
-        if (uuid := as_uuid(term)) is not None:
-            return queryset.filter(uuid=uuid), False
+    def find_by_words(self, queryset: QuerySet[ExtractionRun], term: str) -> QuerySet[ExtractionRun]:
+        """Return the runs of a whole user id, else of a whole session id."""
         found = queryset.filter(user_id=term)
-        return (found if found.exists() else queryset.filter(session_id=term)), False
+        return found if found.exists() else queryset.filter(session_id=term)
 
     state_now = badge_column("state", "State", RUN_COLOURS)
     state_label = column("State", lambda run: choice_badge(run, "state", RUN_COLOURS))
@@ -172,20 +157,12 @@ def without_step(record: dict[str, Any]) -> dict[str, Any]:
 
 
 @admin.register(ExtractedFact)
-class ExtractedFactAdmin(ReadOnly, ModelAdmin):
+class ExtractedFactAdmin(SearchedList, ReadOnly, ModelAdmin):
     """Facts that were learnt from conversations; undoing them goes through the services."""
 
     list_display = ["fact", "state_now", "whose", "found_by", "run_link"]
     list_filter = ["state", "category", UserFilter]
-    list_filter_submit = True
-    list_fullwidth = True
     list_disable_select_all = True
-    list_per_page = 50
-    show_full_result_count = False
-    show_facets = admin.ShowFacets.NEVER
-    paginator = BoundedPaginator
-    ordering = ["-id"]
-    search_fields = ["uuid"]  # shows the box; `get_search_results` decides
     search_help_text = "Words of the fact, or an id"
     actions = ["undo_chosen"]
     actions_detail = ["undo_this"]
@@ -212,14 +189,9 @@ class ExtractedFactAdmin(ReadOnly, ModelAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[ExtractedFact]:
         return ExtractedFact.objects.select_related("message", "run")
 
-    def get_search_results(
-        self, request: HttpRequest, queryset: QuerySet[ExtractedFact], search_term: str
-    ) -> tuple[QuerySet[ExtractedFact], bool]:
-        """Find facts by their id, or by a part of their text."""
-        term = comparable(search_term)
-        if (uuid := as_uuid(term)) is not None:
-            return queryset.filter(uuid=uuid), False
-        return queryset.filter(content__icontains=term), False
+    def find_by_words(self, queryset: QuerySet[ExtractedFact], term: str) -> QuerySet[ExtractedFact]:
+        """Return the facts that contain the words."""
+        return queryset.filter(content__icontains=term)
 
     fact = column("Fact", lambda fact: stacked(excerpt(fact.content), fact.category))
     state_now = badge_column("state", "State", FACT_COLOURS)

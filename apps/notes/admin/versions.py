@@ -29,7 +29,7 @@ from apps.core.admin.kit import (
     stacked,
     two_lines,
 )
-from apps.core.admin.lists import BoundedPaginator, UserFilter, as_uuid, comparable
+from apps.core.admin.lists import SearchedList, UserFilter
 from apps.core.domain.diff import compare_lines
 from apps.notes.admin.person import person_page
 from apps.notes.files.changes import place_of
@@ -84,20 +84,12 @@ def latest_only(versions: QuerySet[NoteVersion]) -> QuerySet[NoteVersion]:
 
 
 @admin.register(NoteVersion)
-class NoteVersionAdmin(ReadOnly, ModelAdmin):
+class NoteVersionAdmin(SearchedList, ReadOnly, ModelAdmin):
     """Notes and their versions, read-only; restoring one goes through the services."""
 
     list_display = ["note", "kind_now", "changed_by", "size_now", "when"]
     list_filter = [VersionsFilter, UserFilter, "kind"]
-    list_filter_submit = True
-    list_fullwidth = True
     list_disable_select_all = True
-    list_per_page = 50
-    show_full_result_count = False
-    show_facets = admin.ShowFacets.NEVER
-    paginator = BoundedPaginator
-    ordering = ["-id"]
-    search_fields = ["uuid"]  # shows the box; `get_search_results` decides
     search_help_text = "A user, the beginning of a path such as daily/2026-03, or an id"
     actions_list = ["person"]
     actions_detail = ["restore_this"]
@@ -116,16 +108,9 @@ class NoteVersionAdmin(ReadOnly, ModelAdmin):
     class Media:
         css = {"all": ["memoryhub/diff.css", "notes/notes.css"]}
 
-    def get_search_results(
-        self, request: HttpRequest, queryset: QuerySet[NoteVersion], search_term: str
-    ) -> tuple[QuerySet[NoteVersion], bool]:
-        """Find versions by their id, by a whole user id, or by how the path begins."""
-        term = comparable(search_term)
-        if not term:
-            return queryset, False
-        if (uuid := as_uuid(term)) is not None:
-            return queryset.filter(uuid=uuid), False
-        return queryset.filter(Q(user_id=term) | Q(place__startswith=term)), False
+    def find_by_words(self, queryset: QuerySet[NoteVersion], term: str) -> QuerySet[NoteVersion]:
+        """Return the versions of a whole user id, or of notes whose path begins so."""
+        return queryset.filter(Q(user_id=term) | Q(place__startswith=term))
 
     # Columns and fields
 

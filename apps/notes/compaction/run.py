@@ -6,13 +6,14 @@ then; what was paid for and not recorded is paid for once more, and nothing is a
 
 import time
 import zlib
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 from uuid import UUID
 
-from django.db import connection, transaction
+from django.db import transaction
 
+from apps.core.db.session_locks import try_session_lock
 from apps.core.db.user_locks import UserLockedError, hold_users
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import MemoryHubError
@@ -170,19 +171,6 @@ def has_dropped(row: Compaction) -> bool:
     return any(fact["action"] == FactAction.DROPPED for fact in row.facts)
 
 
-@contextmanager
-def run_lock(number: int) -> Iterator[bool]:
-    """Yield whether this process may run a compaction, as the only one while the block runs. Does not wait.
-
-    The lock is the session's, and ends with the process.
-    """
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_lock(%s, %s)", [_LOCK, number % 2**31])
-        is_ours = bool(cursor.fetchone()[0])
-    try:
-        yield is_ours
-    finally:
-        # A connection that broke has released its locks already.
-        if is_ours and connection.is_usable():
-            with connection.cursor() as cursor:
-                cursor.execute("SELECT pg_advisory_unlock(%s, %s)", [_LOCK, number % 2**31])
+def run_lock(number: int) -> AbstractContextManager[bool]:
+    """Yield whether this process may run a compaction, as the only one while the block runs. Does not wait."""
+    return try_session_lock(_LOCK, number)

@@ -6,14 +6,15 @@ lock of its user, which the database released with the connection, says that no 
 
 import logging
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Min
 
+from apps.core.db.session_locks import try_session_lock
 from apps.core.db.user_locks import UserLockedError, hold_users
 from apps.core.domain.backoff import Backoff
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
@@ -97,18 +98,9 @@ def next_due(user_id: str, clock: Clock) -> ExtractionRun | None:
     return ExtractionRun.objects.filter(user_id=user_id).due(utcnow(clock)).order_by("pk").first()
 
 
-@contextmanager
-def user_alone(user_id: str) -> Iterator[bool]:
+def user_alone(user_id: str) -> AbstractContextManager[bool]:
     """Take the lock of a user's runs until the end of the block. Yield whether it was free."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_lock(%s, hashtext(%s))", [RUN_LOCKS, user_id])
-        is_held = bool(cursor.fetchone()[0])
-    try:
-        yield is_held
-    finally:
-        if is_held and connection.is_usable():
-            with connection.cursor() as cursor:
-                cursor.execute("SELECT pg_advisory_unlock(%s, hashtext(%s))", [RUN_LOCKS, user_id])
+    return try_session_lock(RUN_LOCKS, user_id)
 
 
 def run_try(run: ExtractionRun, *, clock: Clock, step: Step, deadline: Deadline) -> bool:

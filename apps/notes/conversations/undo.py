@@ -1,11 +1,9 @@
 """Taking back what was learnt: the memory of a fact, and its line in MEMORY.md (spec 001)."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from uuid import UUID
 
-from django.db import connection
-
+from apps.core.db.session_locks import session_lock
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import ConflictError, NotFoundError, UnavailableError
 from apps.core.domain.scope import Access, Scope
@@ -54,17 +52,9 @@ def fact_undo(*, access: Access, uuid: UUID, clock: Clock = SYSTEM_CLOCK) -> Ext
     return fact
 
 
-@contextmanager
-def undo_lock(user_id: str) -> Iterator[None]:
+def undo_lock(user_id: str) -> AbstractContextManager[None]:
     """Hold the lock of a user's undoing until the end of the block."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_lock(%s, hashtext(%s))", [UNDO_LOCKS, user_id])
-    try:
-        yield
-    finally:
-        if connection.is_usable():
-            with connection.cursor() as cursor:
-                cursor.execute("SELECT pg_advisory_unlock(%s, hashtext(%s))", [UNDO_LOCKS, user_id])
+    return session_lock(UNDO_LOCKS, user_id)
 
 
 def is_half_written(fact: ExtractedFact) -> bool:

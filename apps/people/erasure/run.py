@@ -7,11 +7,12 @@ was removed was counted after the user was locked and before anything was remove
 import logging
 import time
 import traceback
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 
-from django.db import connection, transaction
+from django.db import transaction
 
+from apps.core.db.session_locks import try_session_lock
 from apps.core.db.user_locks import unlock_user
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.deadline import Deadline
@@ -169,15 +170,6 @@ def note_problems(erasure: Erasure, problems: list[str]) -> None:
     erasure.problems = problems[:MAX_PROBLEMS]
 
 
-@contextmanager
-def run_alone(erasure_id: int) -> Iterator[bool]:
+def run_alone(erasure_id: int) -> AbstractContextManager[bool]:
     """Take the lock of an erasure until the end of the block. Yield whether it was free."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_lock(%s, %s)", [ERASURE_LOCKS, erasure_id])
-        is_held = bool(cursor.fetchone()[0])
-    try:
-        yield is_held
-    finally:
-        if is_held and connection.is_usable():
-            with connection.cursor() as cursor:
-                cursor.execute("SELECT pg_advisory_unlock(%s, %s)", [ERASURE_LOCKS, erasure_id])
+    return try_session_lock(ERASURE_LOCKS, erasure_id)

@@ -33,13 +33,11 @@ from apps.core.admin.kit import (
     two_lines,
 )
 from apps.core.admin.lists import (
-    BoundedPaginator,
     HouseholdFilter,
     IdentifierFilter,
     PersonaFilter,
+    SearchedList,
     UserFilter,
-    as_uuid,
-    comparable,
 )
 from apps.semantic.bridge.ingest import ingestions_retry
 from apps.semantic.models import BridgeAudit, Ingestion, IngestionStatus, Memory
@@ -64,17 +62,10 @@ class PolicyFilter(IdentifierFilter):
     title, parameter_name = "policy", "policy"
 
 
-class BridgeRecordAdmin(ReadOnly, ModelAdmin):
+class BridgeRecordAdmin(SearchedList, ReadOnly, ModelAdmin):
     """A read-only list that may be long, and is searched by whole ids."""
 
-    list_filter_submit = True
     list_filter_sheet = True
-    list_fullwidth = True
-    list_per_page = 50
-    show_full_result_count = False
-    show_facets = admin.ShowFacets.NEVER
-    paginator = BoundedPaginator
-    ordering = ["-id"]
 
     whose = scope_column()
 
@@ -82,13 +73,13 @@ class BridgeRecordAdmin(ReadOnly, ModelAdmin):
         rows: QuerySet[Any] = self.model.objects.visible_to(operator_access(request))
         return rows
 
-    def get_search_results(
-        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
-    ) -> tuple[QuerySet[Any], bool]:
-        if not (term := comparable(search_term)):
-            return queryset, False
-        uuid = as_uuid(term)
-        return (queryset.none() if uuid is None else queryset.filter(self.match_id(uuid))), False
+    def find_by_id(self, queryset: QuerySet[Any], uuid: UUID) -> QuerySet[Any]:
+        """Return the rows that an id names."""
+        return queryset.filter(self.match_id(uuid))
+
+    def find_by_words(self, queryset: QuerySet[Any], term: str) -> QuerySet[Any]:
+        """Return no row: these are found by whole ids."""
+        return queryset.none()
 
     def match_id(self, uuid: UUID) -> Q:
         """Return the condition for rows with this id."""

@@ -1,10 +1,8 @@
 """The tasks of the bridge: requests for them, and the lock by which one at a time saves events."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 
-from django.db import connection
-
+from apps.core.db.session_locks import try_session_lock
 from apps.events.services import request_once
 
 INGEST_TASK, RECONCILE_TASK = "apps.semantic.tasks.ingest_events", "apps.semantic.tasks.reconcile_events"
@@ -22,20 +20,10 @@ def request_reconcile() -> None:
     request_once(RECONCILE_TASK, "semantic.reconcile_events")
 
 
-@contextmanager
-def ingest_lock() -> Iterator[bool]:
+def ingest_lock() -> AbstractContextManager[bool]:
     """Yield whether this process may save events, as the only one while the block runs. Does not wait.
 
     So events are saved in the order of their arrival, none is embedded twice, and at most one worker is busy with
-    them. That none is saved twice does not depend on it. The lock is the session's, and ends with the process.
+    them. That none is saved twice does not depend on it.
     """
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_lock(%s)", [_LOCK])
-        is_ours = bool(cursor.fetchone()[0])
-    try:
-        yield is_ours
-    finally:
-        # A connection that broke has released its locks already.
-        if is_ours and connection.is_usable():
-            with connection.cursor() as cursor:
-                cursor.execute("SELECT pg_advisory_unlock(%s)", [_LOCK])
+    return try_session_lock(_LOCK)

@@ -7,13 +7,12 @@ as they come in.
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
-from django.db import connection
-
+from apps.core.db.session_locks import try_session_lock
 from apps.core.domain.clock import utcnow
 from apps.core.domain.scope import Scope
 from apps.llm.domain.outcome import ChatFailure, StoppedBy
@@ -169,19 +168,6 @@ def asked_today(now: datetime) -> int:
     return JudgedPair.objects.filter(asked_at__gte=midnight).count()
 
 
-@contextmanager
-def judge_lock() -> Iterator[bool]:
-    """Yield whether this process may ask, as the only one while the block runs. Does not wait.
-
-    The lock is the session's, and ends with the process.
-    """
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_lock(%s)", [_LOCK])
-        is_ours = bool(cursor.fetchone()[0])
-    try:
-        yield is_ours
-    finally:
-        # A connection that broke has released its locks already.
-        if is_ours and connection.is_usable():
-            with connection.cursor() as cursor:
-                cursor.execute("SELECT pg_advisory_unlock(%s)", [_LOCK])
+def judge_lock() -> AbstractContextManager[bool]:
+    """Yield whether this process may ask, as the only one while the block runs. Does not wait."""
+    return try_session_lock(_LOCK)

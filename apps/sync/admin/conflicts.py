@@ -2,6 +2,7 @@
 
 from functools import partial
 from typing import Any
+from uuid import UUID
 
 from django.contrib import admin
 from django.db.models import QuerySet
@@ -24,7 +25,7 @@ from apps.core.admin.kit import (
     required_permission,
     two_lines,
 )
-from apps.core.admin.lists import BoundedPaginator, as_uuid, comparable
+from apps.core.admin.lists import SearchedList
 from apps.sync.admin.conflict_page import conflict_context, describe_consequences
 from apps.sync.admin.words import CONFLICT_COLOURS
 from apps.sync.domain.conflicts import allowed_resolutions
@@ -87,20 +88,12 @@ def step_action(name: str, title: str, button: str, icon: str) -> Any:
 
 
 @admin.register(PointerConflict)
-class PointerConflictAdmin(ReadOnly, ModelAdmin):
+class PointerConflictAdmin(SearchedList, ReadOnly, ModelAdmin):
     """Conflicts, read-only; decisions about them go through the services."""
 
     list_display = ["item", "differs", "suggestion", "state_now", "found"]
     list_filter = [StateFilter, "type", ("source", RelatedDropdownFilter)]
-    list_filter_submit = True
-    list_fullwidth = True
     list_disable_select_all = True  # each decision is a transaction of its own
-    list_per_page = 50
-    show_full_result_count = False
-    show_facets = admin.ShowFacets.NEVER
-    paginator = BoundedPaginator
-    ordering = ["-id"]
-    search_fields = ["uuid"]  # shows the box; `get_search_results` decides
     search_help_text = "A part of an item's id, or the id of a conflict or a pointer"
     actions = ["apply_suggested"]
     actions_detail = list(STEPS)
@@ -115,14 +108,13 @@ class PointerConflictAdmin(ReadOnly, ModelAdmin):
         sources = KnowledgeSource.objects.visible_to(operator_access(request))
         return PointerConflict.objects.filter(source__in=sources).select_related("source", "run")
 
-    def get_search_results(
-        self, request: HttpRequest, queryset: QuerySet[PointerConflict], search_term: str
-    ) -> tuple[QuerySet[PointerConflict], bool]:
-        """Find conflicts by their id or that of a pointer, else by a part of the item's id."""
-        term = comparable(search_term)
-        if (uuid := as_uuid(term)) is not None:
-            return queryset.filter(uuid=uuid) | queryset.filter(pointers__contains=[uuid]), False
-        return queryset.filter(item_id__icontains=term), False
+    def find_by_id(self, queryset: QuerySet[PointerConflict], uuid: UUID) -> QuerySet[PointerConflict]:
+        """Return the conflict with an id, and those about a pointer with it."""
+        return queryset.filter(uuid=uuid) | queryset.filter(pointers__contains=[uuid])
+
+    def find_by_words(self, queryset: QuerySet[PointerConflict], term: str) -> QuerySet[PointerConflict]:
+        """Return the conflicts about items with such a part of their id."""
+        return queryset.filter(item_id__icontains=term)
 
     # Columns
 

@@ -1,6 +1,7 @@
 """Items in the admin: what is known, where it is in its life, its full text, and how that changed."""
 
 from typing import Any
+from uuid import UUID
 
 from django.contrib import admin
 from django.db.models import Q, QuerySet
@@ -25,7 +26,7 @@ from apps.core.admin.kit import (
     required_permission,
     two_lines,
 )
-from apps.core.admin.lists import BoundedPaginator, UserFilter, as_uuid, comparable
+from apps.core.admin.lists import SearchedList, UserFilter
 from apps.sync.admin.compare import compare_page
 from apps.sync.admin.item_page import item_context
 from apps.sync.admin.requests import request_run
@@ -47,19 +48,12 @@ class OwnerFilter(UserFilter):
 
 
 @admin.register(KnowledgeItem)
-class KnowledgeItemAdmin(ReadOnly, ModelAdmin):
+class KnowledgeItemAdmin(SearchedList, ReadOnly, ModelAdmin):
     """Items as the last sync left them, read-only: they are changed where they are kept."""
 
     list_display = ["item", "type_now", "status_now", "layer_now", "kept_in", "when"]
     list_filter = [("source", RelatedDropdownFilter), "type", "layer", "status", OwnerFilter]
-    list_filter_submit = True
-    list_fullwidth = True
-    list_per_page = 50
-    show_full_result_count = False
-    show_facets = admin.ShowFacets.NEVER
-    paginator = BoundedPaginator
     ordering = ["source_id", "item_id"]
-    search_fields = ["uuid"]  # shows the box; `get_search_results` decides
     search_help_text = "A part of the title, of the item's id or of its path; or the id of a pointer"
     actions_detail = ["compare", "sync_this"]
     change_form_template = "sync/item.html"
@@ -73,16 +67,15 @@ class KnowledgeItemAdmin(ReadOnly, ModelAdmin):
         sources = KnowledgeSource.objects.visible_to(operator_access(request))
         return KnowledgeItem.objects.filter(source__in=sources).select_related("source")
 
-    def get_search_results(
-        self, request: HttpRequest, queryset: QuerySet[KnowledgeItem], search_term: str
-    ) -> tuple[QuerySet[KnowledgeItem], bool]:
-        """Find items by their id or that of their pointer, else by a part of title, item id or path."""
-        term = comparable(search_term)
-        if (uuid := as_uuid(term)) is not None:
-            return queryset.filter(Q(uuid=uuid) | Q(pointer=uuid)), False
+    def find_by_id(self, queryset: QuerySet[KnowledgeItem], uuid: UUID) -> QuerySet[KnowledgeItem]:
+        """Return the item with an id, or with a pointer of that id."""
+        return queryset.filter(Q(uuid=uuid) | Q(pointer=uuid))
+
+    def find_by_words(self, queryset: QuerySet[KnowledgeItem], term: str) -> QuerySet[KnowledgeItem]:
+        """Return the items that have each word in title, item id or path."""
         for word in term.split()[:MAX_WORDS]:
             queryset = queryset.filter(Q(title__icontains=word) | Q(item_id__icontains=word) | Q(path__icontains=word))
-        return queryset, False
+        return queryset
 
     # Columns
 

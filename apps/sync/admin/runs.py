@@ -21,7 +21,7 @@ from apps.core.admin.kit import (
     required_permission,
     two_lines,
 )
-from apps.core.admin.lists import BoundedPaginator, as_uuid, comparable
+from apps.core.admin.lists import SearchedList
 from apps.sync.admin.rollback import rollback_page
 from apps.sync.admin.run_page import run_context, took
 from apps.sync.admin.words import RUN_COLOURS, WORKING, source_link, tally
@@ -31,19 +31,11 @@ PAGE = "page"
 
 
 @admin.register(SyncRun)
-class SyncRunAdmin(ReadOnly, ModelAdmin):
+class SyncRunAdmin(SearchedList, ReadOnly, ModelAdmin):
     """Runs, read-only; going back to before one goes through the services."""
 
     list_display = ["what", "state_now", "changed", "problems", "started_by", "when"]
     list_filter = ["state", "kind", ("source", RelatedDropdownFilter)]
-    list_filter_submit = True
-    list_fullwidth = True
-    list_per_page = 50
-    show_full_result_count = False
-    show_facets = admin.ShowFacets.NEVER
-    paginator = BoundedPaginator
-    ordering = ["-id"]
-    search_fields = ["uuid"]  # shows the box; `get_search_results` decides
     search_help_text = "A part of a source's name, an item's id, or the id of a run"
     actions_detail = ["roll_back"]
     change_form_template = "sync/run.html"
@@ -58,17 +50,10 @@ class SyncRunAdmin(ReadOnly, ModelAdmin):
         runs = SyncRun.objects.filter(source__in=sources).defer("failed_items")
         return runs.select_related("source", "rolled_back_by")
 
-    def get_search_results(
-        self, request: HttpRequest, queryset: QuerySet[SyncRun], search_term: str
-    ) -> tuple[QuerySet[SyncRun], bool]:
-        """Find runs by their id, by the item of a sync of one, or by a part of the source's name."""
-        term = comparable(search_term)
-        if not term:
-            return queryset, False
-        if (uuid := as_uuid(term)) is not None:
-            return queryset.filter(uuid=uuid), False
+    def find_by_words(self, queryset: QuerySet[SyncRun], term: str) -> QuerySet[SyncRun]:
+        """Return the runs of an item, else those of sources with such a part of their name."""
         found = queryset.filter(item_id=term)
-        return (found if found.exists() else queryset.filter(source__name__icontains=term)), False
+        return found if found.exists() else queryset.filter(source__name__icontains=term)
 
     # Columns
 

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 
 from django.db import connection
 
+from apps.core.db.session_locks import try_session_lock
 from apps.core.domain.errors import ConflictError, UnavailableError
 
 # With the key of a source as second key. Any number that no other pair of advisory locks of this project has.
@@ -31,20 +32,10 @@ class LockLostError(UnavailableError):
 @contextmanager
 def source_lock(source: int) -> Iterator[None]:
     """Hold the lock of a source until the end of the block. Raises ConflictError (`sync_running`); never waits."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_lock(%s, %s)", [SOURCE_LOCKS, source % 2**31])
-        is_ours = bool(cursor.fetchone()[0])
-    if not is_ours:
-        raise ConflictError("This source is being synced: try again when that has ended.", code=RUNNING_CODE)
-    try:
+    with try_session_lock(SOURCE_LOCKS, source) as is_ours:
+        if not is_ours:
+            raise ConflictError("This source is being synced: try again when that has ended.", code=RUNNING_CODE)
         yield
-    finally:
-        if connection.is_usable():
-            with connection.cursor() as cursor:
-                cursor.execute("SELECT pg_advisory_unlock(%s, %s)", [SOURCE_LOCKS, source % 2**31])
-        elif not connection.in_atomic_block:
-            # One that broke has released its locks already; the caller's next statement opens another.
-            connection.close()
 
 
 def require_lock(source: int) -> None:
