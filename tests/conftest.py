@@ -19,6 +19,8 @@ from django.db import connection
 from django.test import TransactionTestCase
 
 from tests.effort import load_profile
+from tests.retried import pytest_sessionfinish as pytest_sessionfinish
+from tests.retried import pytest_terminal_summary as pytest_terminal_summary
 
 PREFIX = "memoryhub-tests-"
 IS_WORKER = "PYTEST_XDIST_WORKER" in os.environ
