@@ -1,22 +1,16 @@
-"""The admin pages of users, groups and background work, in the style of the others."""
+"""The admin pages of users and groups, in the style of the others."""
 
-from django.contrib import admin, messages
+from django.contrib import admin
 from django.contrib.auth.admin import GroupAdmin as BaseGroupAdmin
 from django.contrib.auth.admin import UserAdmin as BaseUserAdmin
 from django.contrib.auth.models import Group, User
-from django.db.models import QuerySet
-from django.http import HttpRequest
-from django.utils.safestring import SafeString
-from django_q.admin import FailAdmin, QueueAdmin, ScheduleAdmin, resubmit_task
-from django_q.models import Failure, OrmQ, Schedule, Success
 from unfold.admin import ModelAdmin
-from unfold.decorators import action, display
+from unfold.decorators import display
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
-from apps.core.admin.kit import NOTHING, ReadOnly, excerpt, moment, preformatted
+from apps.core.admin.kit import moment
 
-# Successes have no list: most tasks keep no record of them.
-for model in (User, Group, Schedule, Success, Failure, OrmQ):
+for model in (User, Group):
     admin.site.unregister(model)
 
 
@@ -45,104 +39,3 @@ class UserAdmin(BaseUserAdmin, ModelAdmin):
 @admin.register(Group)
 class GroupAdmin(BaseGroupAdmin, ModelAdmin):
     """Permissions that several people share."""
-
-
-@admin.register(Schedule)
-class SchedulesAdmin(ScheduleAdmin, ModelAdmin):
-    """Schedules of background work. The function cannot be edited, or this page could run any code."""
-
-    list_display = ["name", "func", "every", "runs_next"]
-    list_display_links = ["name"]
-    list_filter = ["schedule_type"]
-    list_fullwidth = True
-    fields = ["name", "func", "schedule_type", "minutes", "next_run"]
-    readonly_fields = ["name", "func"]
-
-    @display(description="Every", ordering="schedule_type")
-    def every(self, schedule: Schedule) -> str:
-        if schedule.schedule_type == Schedule.MINUTES:
-            return "minute" if schedule.minutes == 1 else f"{schedule.minutes} minutes"
-        return str(schedule.get_schedule_type_display())
-
-    @display(description="Runs next at", ordering="next_run")
-    def runs_next(self, schedule: Schedule) -> str:
-        return moment(schedule.next_run)
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Schedule | None = None) -> bool:
-        return False
-
-
-@admin.register(Failure)
-class FailureAdmin(ReadOnly, FailAdmin, ModelAdmin):
-    """Tasks that failed on every try. Their arguments are ids."""
-
-    list_display = ["name", "func", "began", "error"]
-    list_filter: list[str] = []
-    list_fullwidth = True
-    search_help_text = "A part of the name or of the function"
-    actions = ["resubmit"]
-    fields = ["title", "function", "given", ("began", "ended"), "tries", "report"]
-
-    @display(description="Name")
-    def title(self, task: Failure) -> str:
-        return str(task.name)
-
-    @display(description="Function")
-    def function(self, task: Failure) -> str:
-        return str(task.func)
-
-    @display(description="Arguments")
-    def given(self, task: Failure) -> str:
-        named = [f"{name}={value!r}" for name, value in (task.kwargs or {}).items()]
-        return ", ".join([*map(repr, task.args or ()), *named]) or NOTHING
-
-    @display(description="Began at", ordering="started")
-    def began(self, task: Failure) -> str:
-        return moment(task.started)
-
-    @display(description="Ended at")
-    def ended(self, task: Failure) -> str:
-        return moment(task.stopped)
-
-    @display(description="Tries")
-    def tries(self, task: Failure) -> str:
-        return str(task.attempt_count)
-
-    @display(description="Error")
-    def error(self, task: Failure) -> SafeString:
-        lines = str(task.result or "").strip().splitlines()
-        return excerpt(lines[-1] if lines else NOTHING)
-
-    @display(description="Error")
-    def report(self, task: Failure) -> SafeString:
-        return preformatted(str(task.result or NOTHING))
-
-    def get_readonly_fields(self, request: HttpRequest, obj: Failure | None = None) -> list[str]:
-        return ["title", "function", "given", "began", "ended", "tries", "report"]
-
-    @action(description="Run the selected tasks again", icon="replay", permissions=["resubmit"])
-    def resubmit(self, request: HttpRequest, queryset: QuerySet[Failure]) -> None:
-        tasks = list(queryset)
-        resubmit_task(self, request, tasks)
-        messages.success(request, f"{len(tasks)} {'task is' if len(tasks) == 1 else 'tasks are'} queued again.")
-
-    def has_resubmit_permission(self, request: HttpRequest) -> bool:
-        return request.user.has_perm("django_q.change_failure")
-
-
-@admin.register(OrmQ)
-class QueuedTasksAdmin(ReadOnly, QueueAdmin, ModelAdmin):
-    """Waiting tasks, and those that a worker has taken (no other worker takes them until then)."""
-
-    list_display = ["name", "func", "taken_until"]
-    list_filter: list[str] = []
-    list_fullwidth = True
-    fields = ["name", "func", "args", "kwargs", "taken_until"]
-    readonly_fields = fields
-
-    @display(description="Not before", ordering="lock")
-    def taken_until(self, task: OrmQ) -> str:
-        return moment(task.lock)
