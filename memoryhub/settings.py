@@ -283,6 +283,9 @@ Q_CLUSTER = {
 # --- MemoryHub's own ------------------------------------------------------------------------------------
 MEMORYHUB = CONFIG
 EVENT_SUBSCRIPTIONS = "memoryhub.subscriptions.SUBSCRIPTIONS"
+JOB_WORDS = "memoryhub.words.JOBS"
+EVENT_WORDS = "memoryhub.words.EVENTS"
+HANDLER_WORDS = "memoryhub.words.HANDLERS"
 TOOLS = "memoryhub.tools.TOOLS"
 MODELS_DIR = CONFIG.data_dir / "models"
 SEMANTIC_INDEX_DIR = CONFIG.data_dir / "semantic-index"
@@ -336,6 +339,8 @@ READINESS_CHECKS = {
 PROCESS_CHECKS = ("embedding", "index", "timeline")
 # Which users, households and personas there are, for suggestions: functions of an identifier's name and a limit.
 IDENTIFIER_SOURCES = ("apps.semantic.selectors.known_identifiers", "apps.episodic.selectors.known_identifiers")
+# How many people and memories there are of each: a function of an identifier's name and a limit.
+IDENTIFIER_COUNTS = "apps.semantic.status.identifier_counts"
 # What a process publishes about itself, by name.
 PROCESS_FACTS = {
     "index": "apps.semantic.health.index_facts",

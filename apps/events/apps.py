@@ -9,5 +9,7 @@ class EventsConfig(AppConfig):
     def ready(self) -> None:
         from apps.core.personal.registry import register_stores
         from apps.events.personal.stores import STORES
+        from apps.events.runs import watch_runs
 
         register_stores(STORES)
+        watch_runs()

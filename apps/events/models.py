@@ -1,4 +1,4 @@
-"""The transactional outbox (DESIGN D7): events, and one delivery per subscriber."""
+"""The transactional outbox (DESIGN D7): events, and one delivery per subscriber; and the runs of background tasks."""
 
 import uuid
 
@@ -6,7 +6,7 @@ from django.db import models
 from django.db.models import Q
 
 from apps.events.domain.payload import MAX_NAME_CHARS
-from apps.events.querysets import DeliveryQuerySet, EventQuerySet
+from apps.events.querysets import DeliveryQuerySet, EventQuerySet, JobRunQuerySet
 
 
 class Event(models.Model):
@@ -92,3 +92,62 @@ class Delivery(models.Model):
 
     def __str__(self) -> str:
         return f"{self.subscriber} of event {self.event_id}"
+
+
+class JobRun(models.Model):
+    """One run of a background task, written by the worker (`runs`). It holds neither arguments nor contents.
+
+    label: the name of the schedule, or the group of background runs, that the task belongs to. error: class and place.
+    """
+
+    class Outcome(models.TextChoices):
+        RUNNING = "running"
+        SUCCEEDED = "succeeded"
+        FAILED = "failed"
+        LOST = "lost"
+
+    task_id = models.CharField(max_length=32)
+    function = models.CharField(max_length=256)
+    label = models.CharField(max_length=100, blank=True, default="")
+    started_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True)
+    outcome = models.CharField(max_length=10, choices=Outcome.choices, default=Outcome.RUNNING)
+    error = models.CharField(max_length=300, blank=True, default="")
+    host = models.CharField(max_length=255)
+    pid = models.BigIntegerField("process id")
+
+    objects = JobRunQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(outcome__in=["running", "succeeded", "failed", "lost"]), name="jobrun_outcome_known"
+            ),
+            # A run has ended, or is running.
+            models.CheckConstraint(
+                condition=Q(outcome="running", ended_at=None) | (~Q(outcome="running") & Q(ended_at__isnull=False)),
+                name="jobrun_ended_has_time",
+            ),
+        ]
+        indexes = [
+            # Each function keeps its newest ones.
+            models.Index(fields=["function", "-id"], name="jobrun_function"),
+            # The page of background work shows the newest of each schedule.
+            models.Index(fields=["label", "-id"], condition=~Q(label=""), name="jobrun_label"),
+            # What runs now: a handful; the worker looks for its own with every task.
+            models.Index(fields=["task_id"], condition=Q(outcome="running"), name="jobrun_running"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.function} {self.started_at:%Y-%m-%d %H:%M:%S}"
+
+
+class SetAsideTask(models.Model):
+    """A failed task that an operator has dealt with: it is kept, and no longer asks for attention."""
+
+    task_id = models.CharField(max_length=32, primary_key=True)
+    at = models.DateTimeField()
+    by = models.CharField(max_length=200)
+
+    def __str__(self) -> str:
+        return f"{self.task_id} by {self.by}"

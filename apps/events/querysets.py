@@ -1,4 +1,4 @@
-"""Composable filters over events and deliveries."""
+"""Composable filters over events, deliveries and runs of tasks."""
 
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from django.db.models import QuerySet
 
 if TYPE_CHECKING:
-    from apps.events.models import Delivery, Event  # noqa: F401  (named in strings below)
+    from apps.events.models import Delivery, Event, JobRun  # noqa: F401  (named in strings below)
 
 
 class EventQuerySet(QuerySet["Event"]):
@@ -31,3 +31,11 @@ class DeliveryQuerySet(QuerySet["Delivery"]):
     def due(self, now: datetime) -> "DeliveryQuerySet":
         """Return pending deliveries whose next try is due, the longest waiting first."""
         return self.pending().filter(next_attempt_at__lte=now).order_by("next_attempt_at", "id")
+
+
+class JobRunQuerySet(QuerySet["JobRun"]):
+    """Filters over runs of tasks."""
+
+    def running(self) -> "JobRunQuerySet":
+        """Return the runs without an end."""
+        return self.filter(outcome="running")

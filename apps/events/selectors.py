@@ -9,7 +9,16 @@ from django_q.models import Schedule
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.processes import live_workers
-from apps.events.models import Delivery, Event
+from apps.events.models import Delivery, Event, JobRun
+
+__all__ = [
+    "JobRun",
+    "OutboxStatus",
+    "is_overdue",
+    "outbox_status",
+    "schedules_ready",
+    "undelivered",
+]
 
 
 @dataclass(frozen=True)

@@ -14,5 +14,6 @@ def sweep() -> None:
 
 
 def trim() -> None:
-    """Each day: delete what was delivered long ago."""
+    """Each day: delete what was delivered long ago, and records of old runs."""
     services.trim()
+    services.runs_trim()

@@ -1,0 +1,1 @@
+"""Work: schedules with their last runs, the queue, failed tasks, deliveries."""

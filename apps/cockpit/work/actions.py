@@ -1,0 +1,69 @@
+"""What the buttons of the page of background work do. Each answers with a page that says what was done."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.views.decorators.http import require_POST
+
+from apps.cockpit.work.views import find_group
+from apps.core.admin.kit import operator_access
+from apps.core.domain.errors import MemoryHubError
+from apps.events import services
+
+
+def change_schedule(request: HttpRequest, change: Callable[..., Any], pk: int, done: str) -> HttpResponse:
+    """Apply a service to a schedule, and say what was done or why not."""
+    try:
+        schedule = change(pk=pk)
+        messages.success(request, f"{services.job_words(schedule.func).title}: {done}")
+    except MemoryHubError as error:
+        messages.error(request, error.detail)
+    return HttpResponseRedirect(reverse("cockpit_work"))
+
+
+@require_POST
+def run_now(request: HttpRequest, pk: int) -> HttpResponse:
+    """Run a schedule now."""
+    return change_schedule(request, services.schedule_run_now, pk, "requested, it runs as soon as a worker is free.")
+
+
+@require_POST
+def pause(request: HttpRequest, pk: int) -> HttpResponse:
+    """Pause a schedule."""
+    return change_schedule(request, services.schedule_pause, pk, "paused until somebody resumes it.")
+
+
+@require_POST
+def resume(request: HttpRequest, pk: int) -> HttpResponse:
+    """Resume a schedule."""
+    return change_schedule(request, services.schedule_resume, pk, "resumed.")
+
+
+@require_POST
+def rerun(request: HttpRequest, key: str) -> HttpResponse:
+    """Run all failed tasks of a kind again."""
+    group, _ = find_group(key)
+    count = services.failures_rerun(task_ids=group.task_ids)
+    messages.success(request, f"{count} {'task is' if count == 1 else 'tasks are'} queued again.")
+    return HttpResponseRedirect(reverse("cockpit_work"))
+
+
+@require_POST
+def set_aside(request: HttpRequest, key: str) -> HttpResponse:
+    """Set all failed tasks of a kind aside."""
+    group, _ = find_group(key)
+    count = services.failures_set_aside(task_ids=group.task_ids, actor=operator_access(request).actor)
+    messages.success(request, f"{count} failed {'task is' if count == 1 else 'tasks are'} set aside.")
+    return HttpResponseRedirect(reverse("cockpit_work"))
+
+
+@require_POST
+def redeliver(request: HttpRequest) -> HttpResponse:
+    """Deliver the failed deliveries of a route again."""
+    ids = services.failed_deliveries(request.POST.get("event", ""), request.POST.get("subscriber", ""))
+    count = services.redeliver(delivery_ids=ids)
+    messages.success(request, f"{count} {'delivery is' if count == 1 else 'deliveries are'} queued again.")
+    return HttpResponseRedirect(reverse("cockpit_work_deliveries"))

@@ -1,0 +1,66 @@
+"""The last runs of a schedule as bars: their height is the duration, their colour the outcome."""
+
+import math
+from collections.abc import Sequence
+from datetime import timedelta
+from statistics import median
+
+from apps.cockpit.durations import in_words
+from apps.core.admin.bars import Bar, Bars
+from apps.core.admin.kit import moment, short_duration
+from apps.events.selectors import JobRun
+
+SHOWN, STEP, HEIGHT, LEAST = 30, 6, 28, 4
+TONES = {
+    JobRun.Outcome.SUCCEEDED: "good",
+    JobRun.Outcome.FAILED: "bad",
+    JobRun.Outcome.LOST: "bad",
+    JobRun.Outcome.RUNNING: "quiet",
+}
+OUTCOMES = {
+    JobRun.Outcome.SUCCEEDED: "succeeded",
+    JobRun.Outcome.FAILED: "failed",
+    JobRun.Outcome.LOST: "lost with its process",
+    JobRun.Outcome.RUNNING: "is running",
+}
+
+
+def milliseconds(run: JobRun) -> float:
+    """Return how long a run took; 0 while it runs."""
+    return 0.0 if run.ended_at is None else (run.ended_at - run.started_at) / timedelta(milliseconds=1)
+
+
+def run_bars(runs: Sequence[JobRun]) -> Bars:
+    """Return the bars of the last runs, the newest at the right. The scale is logarithmic: a second beside an hour."""
+    shown = runs[-SHOWN:]
+    longest = max((math.log1p(milliseconds(run)) for run in shown), default=0.0) or 1.0
+    start = SHOWN - len(shown)
+    bars = []
+    for place, run in enumerate(shown):
+        height = max(LEAST, round(HEIGHT * math.log1p(milliseconds(run)) / longest))
+        title = f"{moment(run.started_at)}: {outcome_in_words(run)}"
+        bars.append(Bar((start + place) * STEP, HEIGHT - height, height, TONES[JobRun.Outcome(run.outcome)], title))
+    return Bars(tuple(bars), SHOWN * STEP, HEIGHT, summary_of(shown))
+
+
+def outcome_in_words(run: JobRun) -> str:
+    """Return how a run ended, and after what time."""
+    words = OUTCOMES[JobRun.Outcome(run.outcome)]
+    return words if run.ended_at is None else f"{words} after {took(run)}"
+
+
+def took(run: JobRun) -> str:
+    """Return how long a run took, in words."""
+    length = milliseconds(run)
+    return short_duration(length) if length < 60_000 else in_words(timedelta(milliseconds=length))
+
+
+def summary_of(runs: Sequence[JobRun]) -> str:
+    """Return the last runs in a sentence."""
+    ended = [run for run in runs if run.outcome != JobRun.Outcome.RUNNING]
+    if not ended:
+        return "No runs recorded yet"
+    bad = sum(TONES[JobRun.Outcome(run.outcome)] == "bad" for run in ended)
+    usual = short_duration(median(milliseconds(run) for run in ended))
+    good = len(ended) - bad
+    return f"Last {len(ended)} runs: {good} succeeded, {bad} failed or were lost; half took at most {usual}"

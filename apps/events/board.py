@@ -1,0 +1,277 @@
+"""Background work as operators see it: schedules with their last runs, what waits, runs and failed, and deliveries."""
+
+import hashlib
+import socket
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+import psutil
+from django.db.models import Count, F, Max, Min, Q, Window
+from django.db.models.functions import RowNumber
+from django_q.models import Failure, OrmQ, Schedule
+
+from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
+from apps.events.domain.failures import TaskFailure, parse_failure
+from apps.events.models import Delivery, Event, JobRun, SetAsideTask
+from apps.events.runs import lost_runs
+from apps.events.subscribers import subscription_table
+from apps.events.upkeep import PAUSED, label_of
+from apps.events.words import JobWords, event_words, handler_words, job_words
+
+SHOWN_RUNS = 30
+# The worker looks for schedules that are due every half minute.
+PUNCTUAL = timedelta(seconds=60)
+MAX_FAILURES = 500
+MAX_LISTED = 20
+RECENT = timedelta(hours=1)
+
+
+@dataclass(frozen=True)
+class ScheduleState:
+    """A schedule. every: in words. runs: its last ones, the oldest first. late: by how much it is overdue."""
+
+    pk: int
+    name: str
+    words: JobWords
+    every: str
+    is_paused: bool
+    next_run: datetime | None
+    late: timedelta | None
+    runs: Sequence[JobRun]
+
+    @property
+    def last(self) -> JobRun | None:
+        """Return the last run."""
+        return self.runs[-1] if self.runs else None
+
+
+def schedule_states(*, clock: Clock = SYSTEM_CLOCK) -> list[ScheduleState]:
+    """List the schedules: those that are late or whose last run failed first, then by name."""
+    now = utcnow(clock)
+    schedules = list(Schedule.objects.order_by("name", "pk"))
+    runs = last_runs([label_of(schedule) for schedule in schedules])
+    states = [state_of(schedule, runs.get(label_of(schedule), []), now) for schedule in schedules]
+    return sorted(states, key=lambda state: not needs_attention(state))
+
+
+def needs_attention(state: ScheduleState) -> bool:
+    """Return whether a schedule is late, or its last run has not succeeded."""
+    is_bad = state.last is not None and state.last.outcome in {JobRun.Outcome.FAILED, JobRun.Outcome.LOST}
+    return state.late is not None or is_bad
+
+
+def state_of(schedule: Schedule, runs: Sequence[JobRun], now: datetime) -> ScheduleState:
+    """Return the state of a schedule."""
+    is_paused, due = schedule.repeats == PAUSED, schedule.next_run
+    late = now - due if due is not None and not is_paused and now - due > PUNCTUAL else None
+    words = job_words(schedule.func)
+    return ScheduleState(schedule.pk, label_of(schedule), words, interval_of(schedule), is_paused, due, late, runs)
+
+
+def interval_of(schedule: Schedule) -> str:
+    """Return how often a schedule runs, in words."""
+    if schedule.schedule_type == Schedule.MINUTES:
+        return "every minute" if (schedule.minutes or 1) == 1 else f"every {schedule.minutes} minutes"
+    if schedule.schedule_type == Schedule.CRON:
+        return f"cron {schedule.cron}"
+    return str(schedule.get_schedule_type_display()).lower()
+
+
+def last_runs(labels: Sequence[str]) -> dict[str, list[JobRun]]:
+    """Return the last SHOWN_RUNS runs of each label, the oldest first."""
+    place = Window(RowNumber(), partition_by=F("label"), order_by=F("id").desc())
+    rows = JobRun.objects.filter(label__in=labels).exclude(label="").annotate(place=place)
+    found: dict[str, list[JobRun]] = {}
+    for run in rows.filter(place__lte=SHOWN_RUNS).order_by("id"):
+        found.setdefault(run.label, []).append(run)
+    return found
+
+
+@dataclass(frozen=True)
+class RunningTask:
+    """A task that runs now. age: since it began."""
+
+    words: JobWords
+    function: str
+    age: timedelta
+
+
+@dataclass(frozen=True)
+class WaitingTask:
+    """A task that waits for a worker. age: since it was requested."""
+
+    words: JobWords
+    function: str
+    age: timedelta
+
+
+@dataclass(frozen=True)
+class QueueState:
+    """waiting: how many tasks wait, and since when the oldest does. listed: the first of them."""
+
+    waiting: int
+    oldest: timedelta | None
+    running: Sequence[RunningTask] = ()
+    listed: Sequence[WaitingTask] = ()
+
+
+def queue_state(*, clock: Clock = SYSTEM_CLOCK) -> QueueState:
+    """Return what waits for a worker and what runs."""
+    now = utcnow(clock)
+    running = [RunningTask(job_words(run.function), run.function, now - run.started_at) for run in running_now(now)]
+    waits = Q(lock__lte=now)
+    figures = OrmQ.objects.aggregate(free=Count("id", filter=waits), taken=Count("id", filter=~waits))
+    # A worker takes some tasks ahead; those that do not run yet wait as well.
+    ahead = max(0, figures["taken"] - len(running))
+    free = list(OrmQ.objects.filter(waits).order_by("lock", "id")[:MAX_LISTED])
+    oldest = now - free[0].lock if free else None
+    listed = [WaitingTask(job_words(task.func()), task.func(), now - task.lock) for task in free]
+    return QueueState(figures["free"] + ahead, oldest, running, listed)
+
+
+def running_now(now: datetime) -> list[JobRun]:
+    """List the runs that go on, the oldest first: none whose process on this machine is gone, or whose time is over."""
+    runs = JobRun.objects.running().exclude(pk__in=lost_runs(now).values("pk")).order_by("started_at")[:MAX_LISTED]
+    return [run for run in runs if run.host != socket.gethostname() or psutil.pid_exists(run.pid)]
+
+
+@dataclass(frozen=True)
+class FailureGroup:
+    """Failed tasks of one function with one error. task_ids: the newest first. report: of the newest one."""
+
+    key: str
+    words: JobWords
+    function: str
+    failure: TaskFailure
+    count: int
+    first: datetime
+    last: datetime
+    task_ids: Sequence[str] = field(repr=False)
+    report: str = field(repr=False)
+
+
+def failure_count() -> int:
+    """Return how many failed tasks need attention."""
+    return waiting_failures(are_set_aside=False).count()
+
+
+def waiting_failures(*, are_set_aside: bool) -> Any:
+    """Return the failed tasks that were set aside, or the others."""
+    aside = Q(id__in=SetAsideTask.objects.values("task_id"))
+    return Failure.objects.filter(aside if are_set_aside else ~aside)
+
+
+def failure_groups(*, are_set_aside: bool = False) -> list[FailureGroup]:
+    """Group the newest MAX_FAILURES failed tasks by function and error, the group that failed last first."""
+    rows = waiting_failures(are_set_aside=are_set_aside).order_by("-stopped")
+    groups: dict[str, list[Any]] = {}
+    for task in rows.only("id", "func", "started", "stopped", "result")[:MAX_FAILURES]:
+        failure = parse_failure(str(task.result or ""))
+        groups.setdefault(group_key(task.func, failure), []).append((task, failure))
+    return [make_group(key, members) for key, members in groups.items()]
+
+
+def group_key(function: str, failure: TaskFailure) -> str:
+    """Return what tasks have in common that failed alike."""
+    return hashlib.sha256(f"{function}\n{failure}".encode()).hexdigest()[:16]
+
+
+def make_group(key: str, members: Sequence[Any]) -> FailureGroup:
+    """Return a group of failed tasks. members: the newest first, each with its error."""
+    newest, failure = members[0]
+    return FailureGroup(
+        key=key,
+        words=job_words(newest.func),
+        function=newest.func,
+        failure=failure,
+        count=len(members),
+        first=members[-1][0].stopped,
+        last=newest.stopped,
+        task_ids=[task.id for task, _ in members],
+        report=str(newest.result or ""),
+    )
+
+
+@dataclass(frozen=True)
+class DeliveryRoute:
+    """What one subscriber makes of one kind of event. recent: delivered in the last hour. errors: of the newest."""
+
+    event: str
+    subscriber: str
+    says: str
+    does: str
+    waiting: int
+    failed: int
+    oldest: timedelta | None
+    recent: int
+    error: str
+
+
+def delivery_routes(*, clock: Clock = SYSTEM_CLOCK) -> list[DeliveryRoute]:
+    """List the routes of the table of subscriptions, and others that have deliveries; those with failed ones first."""
+    now = utcnow(clock)
+    opened = opened_deliveries()
+    recent = recent_deliveries(now)
+    pairs = dict.fromkeys([*declared_routes(), *opened, *recent])
+    routes = [
+        make_route(event, subscriber, opened.get((event, subscriber)), recent, now) for event, subscriber in pairs
+    ]
+    return sorted(routes, key=lambda route: (-route.failed, -route.waiting))
+
+
+def declared_routes() -> Iterator[tuple[str, str]]:
+    """Yield event and subscriber of each subscription."""
+    for event, subscribers in subscription_table().items():
+        for subscriber in subscribers:
+            yield event, subscriber
+
+
+def opened_deliveries() -> dict[tuple[str, str], Mapping[str, Any]]:
+    """Count the deliveries that wait and those that failed, by event and subscriber."""
+    pending, failed = Q(status=Delivery.Status.PENDING), Q(status=Delivery.Status.FAILED)
+    rows = Delivery.objects.filter(pending | failed).order_by().values("event__name", "subscriber")
+    counted = rows.annotate(
+        waiting=Count("id", filter=pending),
+        failed=Count("id", filter=failed),
+        oldest=Min("next_attempt_at", filter=pending),
+        error=Max("last_error"),
+    )
+    return {(row["event__name"], row["subscriber"]): row for row in counted}
+
+
+def recent_deliveries(now: datetime) -> dict[tuple[str, str], int]:
+    """Count what was delivered in the last hour, by event and subscriber."""
+    events = Event.objects.filter(delivered_at__gte=now - RECENT, deliveries__isnull=False).order_by()
+    counted = events.values_list("name", "deliveries__subscriber").annotate(count=Count("id"))
+    return {(name, subscriber): count for name, subscriber, count in counted}
+
+
+def make_route(
+    event: str,
+    subscriber: str,
+    opened: Mapping[str, Any] | None,
+    recent: Mapping[tuple[str, str], int],
+    now: datetime,
+) -> DeliveryRoute:
+    """Return the state of a route."""
+    found = opened or {"waiting": 0, "failed": 0, "oldest": None, "error": ""}
+    oldest = found["oldest"]
+    return DeliveryRoute(
+        event=event,
+        subscriber=subscriber,
+        says="every event" if event == "*" else event_words(event),
+        does=handler_words(subscriber),
+        waiting=found["waiting"],
+        failed=found["failed"],
+        oldest=now - oldest if oldest is not None and oldest < now else None,
+        recent=recent.get((event, subscriber), 0),
+        error=found["error"] or "",
+    )
+
+
+def failed_deliveries(event: str, subscriber: str) -> list[int]:
+    """Return the failed deliveries of a route, at most MAX_FAILURES, the oldest first."""
+    rows = Delivery.objects.filter(event__name=event, subscriber=subscriber, status=Delivery.Status.FAILED)
+    return list(rows.order_by("id").values_list("id", flat=True)[:MAX_FAILURES])
