@@ -15,6 +15,7 @@ from django.db.migrations.executor import MigrationExecutor
 from django.utils.module_loading import import_string
 
 from apps.core.db.watch import database_watch
+from apps.core.key_usage import key_usage
 from apps.core.models import ProcessKind
 from apps.core.processes import ProcessBeat, ProcessState, is_publishing, web_processes
 
@@ -122,13 +123,17 @@ def migrations_ready() -> str | None:
 
 
 def report_process() -> tuple[dict[str, str], dict[str, Any]]:
-    """Return what this process is ready for, and the facts of settings.PROCESS_FACTS that others show."""
+    """Return what this process is ready for, and the facts of settings.PROCESS_FACTS that others show.
+
+    What it counted of the use of keys is written with it.
+    """
+    key_usage().flush()
     names = settings.READINESS_CHECKS.keys() & settings.PROCESS_CHECKS
     checks = run_checks({name: settings.READINESS_CHECKS[name] for name in names})
     return checks, {name: import_string(path)() for name, path in settings.PROCESS_FACTS.items()}
 
 
-_beat = ProcessBeat(ProcessKind.WEB, report_process)
+_beat = ProcessBeat(ProcessKind.WEB, report_process, lambda: key_usage().flush())
 
 
 def begin_web_process() -> None:

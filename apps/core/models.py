@@ -97,6 +97,29 @@ class ApiKey(models.Model):
         return Access(self.scope, Permission(self.permission), f"key:{self.name}", tuple(self.reads))
 
 
+class KeyDay(models.Model):
+    """How often a key was used and refused on a day (UTC); `key_usage` adds to it every few seconds.
+
+    refused: the key did not permit the request, was throttled, or was not valid any more.
+    """
+
+    key = models.ForeignKey(ApiKey, on_delete=models.CASCADE, related_name="days", db_index=False)
+    day = models.DateField()
+    used = models.PositiveIntegerField(default=0)
+    refused = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        verbose_name = "use of a key"
+        verbose_name_plural = "uses of keys"
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            # Processes add to one row; also the index of the foreign key.
+            models.UniqueConstraint(fields=["key", "day"], name="core_keyday_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.key_id} {self.day}: {self.used}"
+
+
 class LockedUser(models.Model):
     """A user whose data is being removed: until that is done nothing is written for them (`core.db.user_locks`)."""
 

@@ -159,10 +159,10 @@ def worker_ready() -> str | None:
 
 
 class ProcessBeat:
-    """The signs of life of one process. report: returns its checks and facts."""
+    """The signs of life of one process. report: returns its checks and facts. at_end: called after the last one."""
 
-    def __init__(self, kind: ProcessKind, report: Report) -> None:
-        self._kind, self._report = kind, report
+    def __init__(self, kind: ProcessKind, report: Report, at_end: Callable[[], None] = lambda: None) -> None:
+        self._kind, self._report, self._at_end = kind, report, at_end
         self._has_ended = threading.Event()
         self._has_published = False
         self._thread: threading.Thread | None = None
@@ -185,6 +185,7 @@ class ProcessBeat:
         while not self._has_ended.wait(pause):
             pause = self.beat()
         try:
+            self._at_end()
             withdraw(self._kind)
         except Error:
             logger.info("the end of this process could not be noted")

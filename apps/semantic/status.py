@@ -11,7 +11,7 @@ from django.db.models import Count
 from django.db.models.functions import TruncDate
 from django.utils.timezone import localdate
 
-from apps.core.domain.scope import Access
+from apps.core.domain.scope import Access, IdentifierCount
 from apps.core.health import readiness
 from apps.core.models import ProcessKind
 from apps.core.processes import ProcessState, live_processes
@@ -129,6 +129,16 @@ def memory_counts(access: Access, now: datetime, days: int = 7) -> MemoryCounts:
         by_day={day: by_day.get(day, 0) for day in wanted},
         users=memories.active().aggregate(users=Count("user_id", distinct=True))["users"],
     )
+
+
+def identifier_counts(name: str, limit: int) -> dict[str, IdentifierCount]:
+    """Count people and active memories of the users, households or personas with the most. name: `user_id`, ..."""
+    memories = Memory.objects.active().exclude(**{name: ""}).order_by().values(name)
+    counted = memories.annotate(people=Count("user_id", distinct=True), memories=Count("id")).order_by("-memories")
+    return {
+        row[name]: IdentifierCount(None if name == "user_id" else row["people"], row["memories"])
+        for row in counted[:limit]
+    }
 
 
 def search_store() -> SearchStore:

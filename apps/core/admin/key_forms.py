@@ -1,5 +1,6 @@
 """Forms of API keys: a new one, a change, a rotation."""
 
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from itertools import chain
 from typing import Any
@@ -15,7 +16,7 @@ from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget, 
 from apps.core.db.user_locks import locked_among
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.keys import DEFAULT_OVERLAP, MISSING_BOUND
-from apps.core.domain.scope import IDENTIFIERS, MAX_IDENTIFIER_CHARS, MAX_OWNERS, Permission
+from apps.core.domain.scope import IDENTIFIERS, MAX_IDENTIFIER_CHARS, MAX_OWNERS, IdentifierCount, Permission
 from apps.core.models import ApiKey
 
 MAX_SUGGESTIONS = 1_000
@@ -26,6 +27,9 @@ OVERLAPS = {
     timedelta(days=7): "A week",
     timedelta(days=30): "30 days",
 }
+# What a new key is proposed to live.
+PROPOSED_LIFE = timedelta(days=90)
+NOT_CONFIRMED = "This key reaches everyone's memories. Confirm that it shall."
 
 
 def known_identifiers(name: str) -> list[str]:
@@ -38,14 +42,31 @@ def known_identifiers(name: str) -> list[str]:
     return sorted({*chain.from_iterable(sources), *bounds[:MAX_SUGGESTIONS]})[:MAX_SUGGESTIONS]
 
 
+def counted_identifiers(name: str) -> dict[str, str]:
+    """Return identifiers with what there is of each in words: `4 people, 412 memories`. Those without are empty."""
+    count: Callable[[str, int], Mapping[str, IdentifierCount]] = import_string(settings.IDENTIFIER_COUNTS)
+    counts = count(name, MAX_SUGGESTIONS)
+    return {one: in_words(counts[one]) if one in counts else "" for one in known_identifiers(name)}
+
+
+def in_words(count: IdentifierCount) -> str:
+    """Return what there is of a user, a household or a persona."""
+    memories = f"{count.memories:,} {'memory' if count.memories == 1 else 'memories'}"
+    if count.people is None:
+        return memories
+    return f"{count.people:,} {'person' if count.people == 1 else 'people'}, {memories}"
+
+
 class IdentifierInput(UnfoldAdminTextInputWidget):  # type: ignore[misc]
-    """A text field that suggests the identifiers there are; others can be entered."""
+    """A text field that suggests the identifiers there are, and says what there is of them; others can be entered."""
 
     def render(self, name: str, value: Any, attrs: dict[str, Any] | None = None, renderer: Any = None) -> SafeString:
         known = f"mh-known-{name}"
-        field = super().render(name, value, {**(attrs or {}), "list": known, "autocomplete": "off"}, renderer)
-        options = format_html_join("", '<option value="{}"></option>', ((one,) for one in known_identifiers(name)))
-        return format_html('{}<datalist id="{}">{}</datalist>', field, known, options)
+        given = {**(attrs or {}), "list": known, "autocomplete": "off", "data-scope-field": known}
+        field = super().render(name, value, given, renderer)
+        options = format_html_join("", '<option value="{}">{}</option>', counted_identifiers(name).items())
+        hint = format_html('<span class="mh-note mh-scope-hint" data-scope-hint="{}" aria-live="polite"></span>', known)
+        return format_html('{}<datalist id="{}">{}</datalist>{}', field, known, options, hint)
 
 
 class OwnersInput(IdentifierInput):
@@ -145,8 +166,14 @@ class KeyForm(KeyChangeForm):
     shown_reads = None  # type: ignore[assignment]  # how Django leaves out a field of the base
     unbound = forms.BooleanField(
         required=False,
+        label="Sees everything",
         widget=UnfoldBooleanSwitchWidget,
         help_text="It reaches everyone's memories. An operator key always does.",
+    )
+    confirmed = forms.BooleanField(
+        required=False,
+        label="Yes, it shall reach the memories of everybody",
+        help_text="Whoever has this key can read, and unless it may only read also change, all that the hub knows.",
     )
 
     class Meta:
@@ -157,13 +184,20 @@ class KeyForm(KeyChangeForm):
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or self.cleaned_data
+        self.check_bound(data)
+        sees_everything = data.get("unbound") or data.get("permission") == Permission.OPERATOR
+        if sees_everything and not data.get("confirmed") and not self.errors:
+            self.add_error("confirmed", NOT_CONFIRMED)
+        return data
+
+    def check_bound(self, data: dict[str, Any]) -> None:
+        """Refuse a key that neither names what it is bound to nor says that it is not, and one that does both."""
         is_bound = any(data.get(name) or name in self.errors for name in IDENTIFIERS)
         is_unbound = data.get("unbound")
         if not (is_bound or is_unbound or data.get("permission") == Permission.OPERATOR):
             self.add_error("unbound", MISSING_BOUND)
         if is_bound and is_unbound:
             self.add_error("unbound", "Name what the key is bound to, or say that it is unbound.")
-        return data
 
 
 class RotationForm(forms.Form):

@@ -4,16 +4,21 @@ from contextlib import suppress
 from typing import Any
 
 from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
-from django.urls import reverse
+from django.urls import path, reverse
+from django.utils.safestring import SafeString
 from unfold.admin import ModelAdmin
+from unfold.dataclasses import ActionDialog
 from unfold.decorators import action, display
 
 from apps.core import services
-from apps.core.admin.key_forms import KeyChangeForm, KeyForm, RotationForm
-from apps.core.admin.kit import NOTHING, badge, confirmation, found_or_404, moment
+from apps.core.admin.key_forms import PROPOSED_LIFE, KeyChangeForm, KeyForm, RotationForm
+from apps.core.admin.key_use import key_bars, recent_days
+from apps.core.admin.kit import NOTHING, after_dialog, badge, confirmation, found_or_404, moment
+from apps.core.admin.snippets import key_snippets
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.errors import MemoryHubError, NotFoundError
 from apps.core.domain.scope import IDENTIFIERS, Permission
@@ -26,7 +31,7 @@ NEW_FIELDS = (
     (
         "Bound",
         {
-            "fields": [*IDENTIFIERS, "unbound"],
+            "fields": [*IDENTIFIERS, "unbound", "confirmed"],
             "description": "A key reaches only what matches every field that is filled in. What there is already is "
             "suggested; anything else can be entered.",
         },
@@ -35,9 +40,16 @@ NEW_FIELDS = (
 )
 SHOWN_FIELDS = (
     (None, {"fields": ["name", "shown", "state_label", "permission", "bound", "reads", "shown_reads"]}),
-    ("Life", {"fields": ["created", "created_by", "last_used", "expires_at", "rotated", "previous", "revoked"]}),
+    ("Use", {"fields": ["use", "last_used"]}),
+    ("Life", {"fields": ["created", "created_by", "expires_at", "rotated", "previous", "revoked"]}),
 )
 CHANGEABLE = ("name", "expires_at", "reads", "shown_reads")
+REVOKE_DIALOG = ActionDialog(
+    title="Revoke this key?",
+    description="Applications that use it lose access at once, and it cannot be undone.",
+    form_class=None,
+    form_submit_text="Revoke",
+)
 
 
 @admin.register(ApiKey)
@@ -48,13 +60,28 @@ class ApiKeyAdmin(ModelAdmin):  # type: ignore[misc]
     """
 
     form = KeyForm
-    list_display = ["name", "state", "level", "bound", "granted", "shown", "last_used", "expires", "created"]
+    list_display = ["name", "state", "level", "bound", "use", "last_used", "expires", "granted", "shown", "created"]
     list_filter = ["permission", ("revoked_at", admin.EmptyFieldListFilter)]
     search_fields = ["name", "user_id", "household_id", "persona_id", "reads", "shown"]
     search_help_text = "A name, a bound, a grant, or the first characters of a key"
     actions = ["revoke"]
-    actions_detail = ["rotate"]
+    actions_detail = ["rotate", "revoke_this"]
     list_fullwidth = True
+
+    class Media:
+        css = {"all": ["memoryhub/work.css"]}
+        js = ["memoryhub/keys.js"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[ApiKey]:
+        keys: QuerySet[ApiKey] = super().get_queryset(request)
+        return keys.prefetch_related(recent_days())
+
+    def get_urls(self) -> list[Any]:
+        view = self.admin_site.admin_view(self.first_call)
+        return [path("<int:pk>/first-call/", view, name="core_apikey_first_call"), *super().get_urls()]
+
+    def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
+        return {"expires_at": utcnow(SYSTEM_CLOCK) + PROPOSED_LIFE, **super().get_changeform_initial_data(request)}
 
     def get_fieldsets(self, request: HttpRequest, obj: ApiKey | None = None) -> Any:
         return SHOWN_FIELDS if obj else NEW_FIELDS
@@ -88,6 +115,10 @@ class ApiKeyAdmin(ModelAdmin):  # type: ignore[misc]
     @display(description="May read besides")
     def granted(self, key: ApiKey) -> str:
         return ", ".join(key.reads) or NOTHING
+
+    @display(description="Use in 14 days")
+    def use(self, key: ApiKey) -> SafeString:
+        return SafeString(key_bars(key).render())
 
     @display(description="Created at", ordering="created_at")
     def created(self, key: ApiKey) -> str:
@@ -130,6 +161,18 @@ class ApiKeyAdmin(ModelAdmin):  # type: ignore[misc]
             return HttpResponseRedirect(page)
         self.log_change(request, key, "Rotated.")
         return self.secret_page(request, key, secret)
+
+    @action(description="Revoke", icon="key_off", permissions=["revoke"], dialog=REVOKE_DIALOG, url_path="revoke")
+    def revoke_this(self, request: HttpRequest, form: Any, object_id: str) -> HttpResponse:
+        """Revoke the key of the page."""
+        key = found_or_404(self.get_object(request, object_id))
+        try:
+            services.key_revoke(uuid=key.uuid)
+            self.log_change(request, key, "Revoked.")
+            messages.success(request, "The key is revoked: no application can use it any more.")
+        except NotFoundError:
+            messages.warning(request, "This key is revoked already.")
+        return after_dialog(request, reverse("admin:core_apikey_change", args=[key.pk]))
 
     @action(description="Revoke the selected keys", icon="key_off", permissions=["revoke"])
     def revoke(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> TemplateResponse | None:
@@ -192,8 +235,19 @@ class ApiKeyAdmin(ModelAdmin):  # type: ignore[misc]
             "expires": self.expires(key),
             "previous": self.previous(key) if key.previous_until else None,
             "list_url": reverse("admin:core_apikey_changelist" if may_list else "admin:index"),
+            "snippets": key_snippets(key, secret, request.build_absolute_uri("/")),
+            # A rotated key may still be used with its secret before: nothing tells the two apart.
+            "waits": may_list and key.rotated_at is None,
         }
         return TemplateResponse(request, "admin/core/apikey/secret.html", context)
+
+    def first_call(self, request: HttpRequest, pk: int) -> HttpResponse:
+        """Return the part of the page of a new key that says whether it was used."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        context = {"key": found_or_404(ApiKey.objects.filter(pk=pk).first())}
+        headers = {"Cache-Control": "no-store"}
+        return TemplateResponse(request, "admin/core/apikey/first_call.html", context, headers=headers)
 
     def changeform_view(
         self,
@@ -205,7 +259,9 @@ class ApiKeyAdmin(ModelAdmin):  # type: ignore[misc]
         buttons = {"show_save_and_add_another": False, "show_save_and_continue": False}
         return super().changeform_view(request, object_id, form_url, buttons | (extra_context or {}))
 
-    def has_revoke_permission(self, request: HttpRequest) -> bool:
+    def has_revoke_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
+        if object_id is not None:
+            return self.has_rotate_permission(request, object_id)
         return request.user.has_perm("core.change_apikey")
 
     def has_rotate_permission(self, request: HttpRequest, object_id: Any = None) -> bool:

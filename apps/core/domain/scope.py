@@ -3,6 +3,7 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from apps.core.domain.errors import ForbiddenError, InvalidInputError
 
@@ -10,6 +11,13 @@ IDENTIFIERS = ("user_id", "household_id", "persona_id")
 MAX_IDENTIFIER_CHARS = 200
 # How many owners a key may be granted, and a search may include.
 MAX_OWNERS = 50
+
+
+class IdentifierCount(NamedTuple):
+    """What there is of a user, household or persona. people: None for a user."""
+
+    people: int | None
+    memories: int
 
 
 class Permission(StrEnum):

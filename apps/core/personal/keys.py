@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
+from django.db import transaction
 from django.db.models import F, Func, Q, Value
 
-from apps.core.models import ApiKey
-from apps.core.personal.erase import delete_in_parts
+from apps.core.models import ApiKey, KeyDay
 from apps.core.personal.store import PersonalStore
 from apps.core.steps import Step, no_step
 
@@ -20,7 +20,8 @@ class KeyErasure(PersonalStore):
         return ApiKey.objects.filter(Q(user_id=user_id) | Q(reads__contains=[user_id])).count()
 
     def forget(self, user_id: str, step: Step = no_step) -> Iterator[int]:
-        yield from delete_in_parts(ApiKey.objects.filter(user_id=user_id))
+        if removed := remove_keys(user_id):
+            yield removed
         granted = ApiKey.objects.filter(reads__contains=[user_id])
         ended = granted.update(reads=Func(F("reads"), Value(user_id), function="array_remove"))
         if ended:
@@ -29,3 +30,13 @@ class KeyErasure(PersonalStore):
     def find(self, user_id: str) -> Iterator[str]:
         if self.count(user_id):
             yield "core_apikey"
+
+
+@transaction.atomic
+def remove_keys(user_id: str) -> int:
+    """Delete the keys that are bound to a user, with the counts of their use. Return how many keys."""
+    # Locked, so that no process adds a count between the two deletions.
+    keys = list(ApiKey.objects.select_for_update().filter(user_id=user_id).values_list("pk", flat=True))
+    KeyDay.objects.filter(key_id__in=keys).delete()
+    ApiKey.objects.filter(pk__in=keys).delete()
+    return len(keys)

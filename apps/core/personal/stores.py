@@ -1,6 +1,6 @@
 """The personal data that `core` keeps."""
 
-from apps.core.models import ApiKey, LockedUser
+from apps.core.models import ApiKey, KeyDay, LockedUser
 from apps.core.personal.admin_log import AdminStore
 from apps.core.personal.keys import KeyErasure
 
@@ -10,7 +10,7 @@ class KeyStore(KeyErasure):
 
     name = "keys"
     order = 90
-    models = (ApiKey, LockedUser)
+    models = (ApiKey, KeyDay, LockedUser)
 
 
 STORES = (KeyStore(), AdminStore())

@@ -10,6 +10,7 @@ from rest_framework.request import Request
 
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.scope import Access
+from apps.core.key_usage import key_usage
 from apps.core.selectors import key_verify
 from apps.core.services import key_touch
 
@@ -34,8 +35,10 @@ class ApiKeyAuthentication(BaseAuthentication):
             raise NotAuthenticated(f"This address needs a key, in the header: {KEY_HEADER}")
         if len(parts) != 2 or parts[0].lower() != b"bearer":
             raise AuthenticationFailed(f"Send the key in the header: {KEY_HEADER}")
-        key = key_verify(parts[1].decode("latin-1"), utcnow(SYSTEM_CLOCK))
+        secret = parts[1].decode("latin-1")
+        key = key_verify(secret, utcnow(SYSTEM_CLOCK))
         if key is None:
+            key_usage().note_refused_secret(secret)
             raise AuthenticationFailed(f"This key is not valid. Send a valid one in the header: {KEY_HEADER}")
         key_touch(key=key)
         return Caller(key.access, key.uuid), key.access

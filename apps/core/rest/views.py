@@ -17,6 +17,8 @@ from rest_framework.views import APIView
 
 from apps.core import health, metrics
 from apps.core.domain.scope import Access, Permission
+from apps.core.key_usage import key_usage
+from apps.core.rest.authentication import Caller
 from apps.core.schemas.bodies import BodyLimit, small_limit
 from apps.core.schemas.fields import printable
 from apps.core.schemas.serializers import NoInput, validate
@@ -42,6 +44,13 @@ class HubView(APIView):
         takes_none = request.method not in self.query_methods and hasattr(self, str(request.method).lower())
         if takes_none and request.query_params:
             validate_query(NoInput, request)
+
+    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
+        """Count the use of the key, or its refusal."""
+        caller = vars(request).get("_user")  # not `user`, which would check the key again
+        if isinstance(caller, Caller):
+            key_usage().note(caller.key_id, response.status_code)
+        return super().finalize_response(request, response, *args, **kwargs)
 
     @property
     def access(self) -> Access:

@@ -4,22 +4,28 @@ import html
 import json
 import re
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.contrib.admin.models import LogEntry
 from django.contrib.sessions.models import Session
+from django.db import connection
 from django.http import HttpResponse
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
+from apps.core.admin.key_forms import NOT_CONFIRMED
 from apps.core.domain.keys import MISSING_BOUND
-from apps.core.domain.scope import Permission, Scope
-from apps.core.models import ApiKey
+from apps.core.domain.scope import Permission, Scope, system_access
+from apps.core.models import ApiKey, KeyDay
 from apps.core.selectors import key_verify
 from apps.core.services import key_create, key_revoke, key_update
+from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.models import Memory
+from apps.semantic.services import memory_save
 from tests.api import api_for
 from tests.integration.admin.pages import address, run, text_of
 
@@ -29,7 +35,7 @@ SECRET = re.compile(r'id="mh-secret"[^>]*value="([^"]+)"')
 
 
 def add(client: Client, **fields: str | list[str]) -> Any:
-    whose = {} if {"user_id", "household_id"} & fields.keys() else {"unbound": "on"}
+    whose = {} if {"user_id", "household_id"} & fields.keys() else {"unbound": "on", "confirmed": "on"}
     return client.post(address(ApiKey, "add"), {"name": "kitchen", "permission": "write", **whose, **fields})
 
 
@@ -112,7 +118,7 @@ def test_answer_with_secret_is_kept_by_nobody(operator: Client) -> None:
     response = add(operator)
     assert response.status_code == 200
     assert "no-store" in response.headers["Cache-Control"]
-    assert response.content.decode().count(secret_in(response)) == 1
+    assert response.content.decode().count(secret_in(response)) == 4, "the field, and three examples"
 
 
 def test_the_secret_is_nowhere_else_afterwards(operator: Client) -> None:
@@ -196,8 +202,99 @@ def test_key_without_bound_must_be_asked_for(operator: Client) -> None:
     assert "or say that it is unbound" in add(operator, user_id="ana", unbound="on").content.decode()
     assert not ApiKey.objects.exists()
     assert key_verify(
-        secret_in(operator.post(address(ApiKey, "add"), fields | {"permission": "operator"})), timezone.now()
+        secret_in(operator.post(address(ApiKey, "add"), fields | {"permission": "operator", "confirmed": "on"})),
+        timezone.now(),
     )
+
+
+def test_key_that_sees_everything_must_be_confirmed(operator: Client) -> None:
+    for fields in ({"permission": "write", "unbound": "on"}, {"permission": "operator"}):
+        answer = operator.post(address(ApiKey, "add"), {"name": "kitchen", **fields})
+        assert NOT_CONFIRMED in html.unescape(answer.content.decode())
+    assert not ApiKey.objects.exists()
+
+
+def test_scope_is_chosen_from_what_there_is_with_counts(operator: Client, remember: Callable[..., Memory]) -> None:
+    for user, content in (("ana", "tea"), ("ana", "milk"), ("ben", "rum")):
+        draft = MemoryDraft(content, scope=Scope(user, "home"))
+        memory_save(access=system_access("test"), draft=draft)
+    page = text_of(operator, address(ApiKey, "add"))
+    assert '<option value="home">2 people, 3 memories</option>' in page
+    assert '<option value="ana">2 memories</option>' in page
+
+
+def test_new_key_is_proposed_to_live_90_days(operator: Client) -> None:
+    shown = text_of(operator, address(ApiKey, "add"))
+    assert f"{timezone.now() + timedelta(days=90):%Y-%m-%d}" in shown
+
+
+def test_key_is_revoked_on_its_page(operator: Client) -> None:
+    key = a_key()
+    page = address(ApiKey, "revoke_this", key.pk)
+    assert page in text_of(operator, address(ApiKey, "change", key.pk))
+    operator.post(page, {"_form_submitted": "True"})
+    key.refresh_from_db()
+    assert key.revoked_at is not None
+    assert page not in text_of(operator, address(ApiKey, "change", key.pk))
+
+
+def test_examples_of_a_new_key_work_as_they_are(operator: Client) -> None:
+    for fields, path in (
+        ({"user_id": "ana"}, "/api/semantic/memories"),
+        ({"permission": "read"}, "/api/semantic/search"),
+    ):
+        answer = add(operator, **fields)
+        secret = secret_in(answer)
+        curl, _, mcp = answer.context["snippets"]
+        body = json.loads(re.findall(r"-d '(.*)'", curl.text)[0])
+        assert path in curl.text
+        assert json.loads(mcp.text)["mcpServers"]["memoryhub"]["env"]["MEMORYHUB_API_KEY"] == secret
+        headers = {"Authorization": f"Bearer {secret}"}
+        called = operator.post(path, body, content_type="application/json", headers=headers)
+        assert called.status_code in {200, 201}, called.content
+
+
+def test_first_call_of_a_new_key_is_seen(operator: Client) -> None:
+    answer = add(operator, user_id="ana")
+    key = ApiKey.objects.get()
+    waiting = reverse("admin:core_apikey_first_call", args=[key.pk])
+    assert waiting in answer.content.decode()
+    assert "Waiting for its first call" in text_of(operator, waiting)
+    operator.get("/api/semantic/memories", headers={"Authorization": f"Bearer {secret_in(answer)}"})
+    done = text_of(operator, waiting)
+    assert "its first call came at" in done
+    assert "hx-get" not in done
+
+
+def test_who_may_not_see_keys_learns_nothing_of_their_use(staff: Callable[..., Client]) -> None:
+    key = a_key()
+    assert staff("add_apikey").get(reverse("admin:core_apikey_first_call", args=[key.pk])).status_code == 403
+
+
+def test_list_shows_use_and_refusals_of_each_day(operator: Client) -> None:
+    key = a_key()
+    today = timezone.now().date()
+    KeyDay.objects.create(key=key, day=today, used=40, refused=2)
+    KeyDay.objects.create(key=key, day=today - timedelta(days=3), used=2)
+    KeyDay.objects.create(key=key, day=today - timedelta(days=20), used=1_000)
+    for url in (address(ApiKey, "changelist"), address(ApiKey, "change", key.pk)):
+        text = text_of(operator, url)
+        assert "Used 42 times in 14 days, refused 2 times" in text
+        assert f"{today}: 40 uses, 2 refused" in text
+
+
+def test_list_of_keys_takes_as_many_queries_with_many(operator: Client) -> None:
+    def queries() -> int:
+        with CaptureQueriesContext(connection) as made:
+            text_of(operator, address(ApiKey, "changelist"))
+        return len(made)
+
+    a_key()
+    queries()
+    few = queries()
+    for number in range(5):
+        KeyDay.objects.create(key=a_key(f"key {number}"), day=timezone.now().date(), used=1)
+    assert queries() <= few
 
 
 def test_existing_identifiers_are_suggested_and_others_accepted(

@@ -1,0 +1,22 @@
+"use strict";
+
+/* The form of a new key: says below each field of its bound what there is of the id that is entered. */
+
+function sayWhatThereIs(field) {
+  const list = field.dataset.scopeField;
+  const hint = document.querySelector(`[data-scope-hint="${list}"]`);
+  if (!hint) return;
+  const id = field.value.trim();
+  const known = Array.from(document.getElementById(list).options).find((option) => option.value === id);
+  if (!id) hint.textContent = "";
+  else if (known) hint.textContent = known.textContent ? `${id}: ${known.textContent}` : `${id}: no memories yet`;
+  else hint.textContent = "Nothing is known of this id. Mistyped, or new?";
+}
+
+document.addEventListener("input", (event) => {
+  if (event.target.matches("[data-scope-field]")) sayWhatThereIs(event.target);
+});
+
+document.addEventListener("DOMContentLoaded", () => {
+  for (const field of document.querySelectorAll("[data-scope-field]")) sayWhatThereIs(field);
+});
