@@ -1,13 +1,13 @@
 """Reads of the timeline: queries, figures, status, segments and warnings."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from typing import NamedTuple
 
 from django.db import connection
-from django.db.models import Count, Q
+from django.db.models import Count, Max, Q
 from django.db.models.functions import TruncDate
 from django.utils.timezone import localdate, make_aware
 
@@ -30,7 +30,7 @@ from apps.episodic.warnings import active_warnings, suspending_warnings
 __all__ = [
     "EventKind", "NamedCount", "RecordedDays", "SegmentFilePage", "SegmentPage", "TimelineFigures", "TimelineStatus",
     "active_warnings", "enabled_retention_count", "event_counts", "event_get", "event_list", "events_count",
-    "events_export", "events_query", "known_identifiers",
+    "events_export", "events_query", "known_identifiers", "last_events",
     "latest_kinds", "recorded_by_day", "segment_count", "segment_list", "segment_page", "suspending_warnings",
     "timeline_figures", "timeline_ready", "timeline_status", "unreachable_status", "warm_up_archive",
 ]  # fmt: skip
@@ -232,6 +232,12 @@ def recorded_by_day(now: datetime, days: int = 7) -> RecordedDays:
     rows = TimelineEvent.objects.filter(segment__in=by_rows, recorded_at__gte=start).order_by()
     counts.update(dict(rows.annotate(day=TruncDate("recorded_at")).values_list("day").annotate(Count("id"))))
     return RecordedDays({day: counts[day] for day in wanted}, is_rough)
+
+
+def last_events(access: Access, users: Collection[str]) -> dict[str, datetime]:
+    """Return when the last event of each of some users happened, of those events that are rows."""
+    events = TimelineEvent.objects.visible_to(access).filter(user_id__in=list(users)).order_by()
+    return dict(events.values_list("user_id").annotate(Max("timestamp")))
 
 
 def known_identifiers(name: str, limit: int) -> list[str]:

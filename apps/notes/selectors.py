@@ -1,5 +1,6 @@
 """The door of `notes` for reads."""
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from uuid import UUID
@@ -67,6 +68,7 @@ __all__ = [
     "index_status",
     "latest_messages",
     "new_message_counts",
+    "note_counts",
     "note_get",
     "note_versions",
     "notes_search",
@@ -99,6 +101,17 @@ class ComposedPrompt:
 def note_get(access: Access, user_id: str | None, place: NotePlace, *, clock: Clock = SYSTEM_CLOCK) -> Note:
     """Return a note as it is now. Raises NotFoundError outside the bound, ConflictError, UnavailableError."""
     return changes.note_read(owner_to_read(access, user_id), place, clock=clock)
+
+
+def note_counts(access: Access, users: Iterable[str]) -> dict[str, int]:
+    """Return how many notes each of some users has, as recorded; none where the caller sees only a part of a person."""
+    if access.bound.household_id is not None or access.bound.persona_id is not None:
+        return {}
+    versions = NoteVersion.objects.all().visible_to(access).filter(user_id__in=list(users)).current()
+    last = versions.order_by("user_id", "place", "-number").distinct("user_id", "place")
+    return Counter(
+        user for user, kind, size in last.values_list("user_id", "kind", "size") if kind != "delete" and size
+    )
 
 
 def daily_list(access: Access, user_id: str | None) -> list[NotePlace]:

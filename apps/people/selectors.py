@@ -70,16 +70,24 @@ class NamePage:
 
 
 def name_page(
-    access: Access, scope: Scope, kind: NameKind, *, cursor: Cursor | None, limit: int, count: bool
+    access: Access,
+    scope: Scope,
+    kind: NameKind,
+    *,
+    cursor: Cursor | None,
+    limit: int,
+    count: bool,
+    containing: str = "",
 ) -> NamePage:
     """Return a page of the names that the caller's memories and events in a scope have.
 
-    Raises NotFoundError for a cursor that names none of them, UnavailableError while the timeline is being loaded.
+    containing: only names in which this text occurs; the count is of all. Raises NotFoundError for a cursor that names
+    none of them, UnavailableError while the timeline is being loaded.
     """
     beyond, is_backwards = None, False
     if cursor is not None:
         beyond, is_backwards = find_name(access, scope, kind, cursor.id), cursor.direction == NEWER
-    found = count_names(access, scope, kind, NameSpan(beyond, is_backwards, limit + 1))
+    found = count_names(access, scope, kind, NameSpan(beyond, is_backwards, limit + 1, containing=containing))
     has_more, found = len(found) > limit, found[:limit]
     rows = found[::-1] if is_backwards else found
     has_older, has_newer = (beyond is not None, has_more) if is_backwards else (has_more, beyond is not None)

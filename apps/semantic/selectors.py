@@ -2,12 +2,15 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, Max, Min, Q, QuerySet
+from django.contrib.postgres.aggregates import ArrayAgg
+from django.db.models import Count, DateField, Max, Min, Q, QuerySet
 from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import TruncWeek
+from pgvector.django import CosineDistance
 
 from apps.core.db.distinct import distinct_values
 from apps.core.db.names import ALL_NAMES, NameSpan
@@ -16,6 +19,7 @@ from apps.core.domain.errors import NotFoundError
 from apps.core.domain.filters.expression import EVERYTHING, names_field
 from apps.core.domain.filters.expression import Expression as Filter
 from apps.core.domain.scope import Access, Scope
+from apps.llm.selectors import active_space
 from apps.semantic.models import Conflict, Memory, MemoryRevision, MemoryStatus, ReviewState
 from apps.semantic.models.filters import memory_condition
 from apps.semantic.querysets import ConflictQuerySet, MemoryQuerySet
@@ -28,13 +32,18 @@ __all__ = [
     "MemoryCount",
     "MemoryFigures",
     "MemoryStatus",
+    "PersonFacts",
     "conflict_get",
     "conflict_list",
+    "conflicts_with_words",
     "known_identifiers",
+    "last_removals",
     "managed_deleted",
     "managed_facts",
     "managed_get",
     "managed_memories",
+    "memories_near",
+    "memories_with_words",
     "memory_counts",
     "memory_figures",
     "memory_get",
@@ -42,6 +51,8 @@ __all__ = [
     "memory_history",
     "memory_list",
     "memory_name_total",
+    "person_facts",
+    "saved_by_week",
     "users_in",
 ]
 
@@ -195,6 +206,81 @@ def conflict_list(access: Access, scope: Scope, filters: Mapping[str, Any]) -> C
     if "memory" in filters:
         receipts = receipts.filter(Q(candidate__uuid=filters["memory"]) | Q(existing__uuid=filters["memory"]))
     return receipts.select_related("about", *_CONFLICT_MEMORIES).newest_first()
+
+
+# What takes a memory out of searches.
+_REMOVALS = ("superseded", "merged", "rejected", "deleted")
+
+
+def last_removals(access: Access, ids: Collection[int]) -> dict[int, MemoryRevision]:
+    """Return the last step by which each of the caller's memories ceased to be active, by primary key."""
+    if not ids:
+        return {}
+    memories = Memory.objects.visible_to(access).filter(pk__in=ids)
+    steps = MemoryRevision.objects.filter(memory__in=memories, action__in=_REMOVALS).order_by("memory_id", "-id")
+    return {step.memory_id: step for step in steps.distinct("memory_id")}
+
+
+def memories_near(access: Access, memory: Memory, limit: int) -> list[tuple[Memory, float]]:
+    """Return the active memories of the same user that are nearest to one of the caller's, with their cosines.
+
+    None for a memory without a vector in the active space.
+    """
+    space = active_space()
+    own = memory.embeddings.filter(space=space).first() if space else None
+    if own is None:
+        return []
+    others = Memory.objects.visible_to(access, Scope(memory.user_id)).active().exclude(pk=memory.pk)
+    near = others.filter(embeddings__space=space).annotate(distance=CosineDistance("embeddings__vector", own.vector))
+    distances = dict(near.order_by("distance", "-pk").values_list("pk", "distance")[:limit])
+    found = others.defer("lexemes").in_bulk(distances)
+    return [(found[pk], 1.0 - distance) for pk, distance in distances.items() if pk in found]
+
+
+def memories_with_words(access: Access, text: str, limit: int) -> list[Memory]:
+    """Return the newest memories of the caller's, of whatever status, whose contents have every word of a text."""
+    having = Memory.objects.visible_to(access)
+    for word in text.replace("\x00", "").split():
+        having = having.filter(content__icontains=word)
+    return list(having.newest_first().defer("lexemes").select_related("superseded_by")[:limit])
+
+
+def conflicts_with_words(access: Access, text: str, limit: int) -> list[Conflict]:
+    """Return the newest receipts of the caller's about memories whose contents have every word of a text."""
+    receipts = Conflict.objects.visible_to(access)
+    for word in text.replace("\x00", "").split():
+        receipts = receipts.filter(Q(candidate__content__icontains=word) | Q(existing__content__icontains=word))
+    return list(receipts.select_related("candidate", "existing").newest_first()[:limit])
+
+
+@dataclass(frozen=True)
+class PersonFacts:
+    """What the memories of a user say of them. households: in order, at most PERSON_HOUSEHOLDS."""
+
+    last_saved_at: datetime | None = None
+    households: tuple[str, ...] = ()
+    open_decisions: int = 0
+
+
+PERSON_HOUSEHOLDS = 20
+
+
+def person_facts(access: Access, users: Collection[str]) -> dict[str, PersonFacts]:
+    """Return the facts of some users, as far as the caller sees them, in two statements."""
+    memories = Memory.objects.visible_to(access).filter(user_id__in=users).order_by()
+    homes = ArrayAgg("household_id", distinct=True, filter=~Q(household_id=""), default=[])
+    counted = memories.values("user_id").annotate(last=Max("created_at"), homes=homes)
+    receipts = Conflict.objects.visible_to(access).filter(user_id__in=users, state=ReviewState.OPEN).order_by()
+    waiting = dict(receipts.values_list("user_id").annotate(Count("pk")))
+    found = {row["user_id"]: (row["last"], tuple(sorted(row["homes"])[:PERSON_HOUSEHOLDS])) for row in counted}
+    return {user: PersonFacts(*found.get(user, (None, ())), waiting.get(user, 0)) for user in users}
+
+
+def saved_by_week(access: Access, scope: Scope, since: datetime) -> dict[date, int]:
+    """Return how many of the caller's memories in a scope were saved in each week, by its Monday, since a time."""
+    memories = Memory.objects.visible_to(access, scope).filter(created_at__gte=since).order_by()
+    rows = memories.annotate(week=TruncWeek("created_at", output_field=DateField())).values_list("week")
+    return dict(rows.annotate(Count("pk")))
 
 
 def users_in(access: Access, scope: Scope) -> list[str]:

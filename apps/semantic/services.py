@@ -45,6 +45,7 @@ from apps.semantic.memories.reembed import outdated_words, refresh_words
 from apps.semantic.memories.save import SaveOutcome, memory_save, memory_save_many
 from apps.semantic.memories.update import MemoryEdit, memory_update
 from apps.semantic.memories.writer import SaveResult
+from apps.semantic.search.missing import Absence, Missing, MissingMemories, memories_missing
 from apps.semantic.search.search import SearchResult, memory_search
 from apps.semantic.status import (
     MemoryCounts,
@@ -58,6 +59,7 @@ from apps.semantic.status import (
 
 __all__ = [
     "MAX_COUNTED",
+    "Absence",
     "BridgeStatus",
     "ExtractionResult",
     "JudgeState",
@@ -65,6 +67,8 @@ __all__ = [
     "ManagedChange",
     "MemoryCounts",
     "MemoryEdit",
+    "Missing",
+    "MissingMemories",
     "PreparedManaged",
     "SaveOutcome",
     "SaveResult",
@@ -99,6 +103,7 @@ __all__ = [
     "manager_register",
     "memories_delete",
     "memories_find",
+    "memories_missing",
     "memories_purge",
     "memory_counts",
     "memory_delete",

@@ -26,13 +26,14 @@ class NameDigest(Func):
 class NameSpan:
     """Which names are wanted: those beyond one of them, upwards or downwards, and how many; None for all.
 
-    only: the one with this `name_id`.
+    only: the one with this `name_id`. containing: those in which this text occurs, in whatever case.
     """
 
     beyond: str | None = None
     is_backwards: bool = False
     limit: int | None = None
     only: UUID | None = None
+    containing: str = ""
 
     def grouped(self, rows: QuerySet[Any], column: str) -> QuerySet[Any, dict[str, Any]]:
         """Return the wanted names of a column as `name`, to be annotated with counts. Blank ones are left out."""
@@ -40,6 +41,8 @@ class NameSpan:
         named = rows.exclude(**{column: ""}).annotate(name=Collate(F(column), "C"))
         if self.beyond is not None:
             named = named.filter(**{"name__lt" if self.is_backwards else "name__gt": self.beyond})
+        if self.containing:
+            named = named.filter(**{f"{column}__icontains": self.containing})
         if self.only is not None:
             named = named.annotate(digest=NameDigest(F(column))).filter(digest=self.only.bytes)
         grouped: QuerySet[Any, dict[str, Any]]
@@ -54,6 +57,8 @@ class NameSpan:
     def includes(self, name: str) -> bool:
         """Return whether a name lies in the span, whatever the limit."""
         if not name or (self.only is not None and name_id(name) != self.only):
+            return False
+        if self.containing.casefold() not in name.casefold():
             return False
         if self.beyond is None:
             return True

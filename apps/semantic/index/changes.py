@@ -4,6 +4,7 @@ from collections.abc import Collection, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import accumulate, chain, islice
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -25,10 +26,8 @@ CODED = (
     "session_id", "source", "is_global", "decay_policy", "is_managed",
 )  # fmt: skip
 
-# One statement, so one snapshot: versions and rows fit each other, and a batch for several users is seen whole.
-# After the versions the columns are in the order of IndexRow, the coded ones in that of CODED.
-_CHANGES_SQL = """
-SELECT space.id, seen.user_id, coalesce(shard.version, 0), coalesce(shard.reset_version, 0),
+# The columns of a memory in the order of IndexRow, the coded ones in that of CODED, the vector of `space` last.
+_ROW_COLUMNS = """
        m.id, m.status = 'active',
        m.household_id, m.persona_id, m.agent, m.personality, m.project, m.type,
        m.session_id, m.source, CASE WHEN m.is_global THEN 'true' ELSE 'false' END, m.decay_policy,
@@ -42,6 +41,10 @@ SELECT space.id, seen.user_id, coalesce(shard.version, 0), coalesce(shard.reset_
        -- As a subquery, so that it is found by its index: the planner might read the vectors of all users for a join.
        (SELECT vector_send(e.vector) FROM semantic_memoryembedding AS e
         WHERE e.memory_id = m.id AND e.space_id = space.id)
+"""
+# One statement, so one snapshot: versions and rows fit each other, and a batch for several users is seen whole.
+_CHANGES_SQL = f"""
+SELECT space.id, seen.user_id, coalesce(shard.version, 0), coalesce(shard.reset_version, 0), {_ROW_COLUMNS}
 FROM (SELECT id FROM llm_embeddingspace WHERE is_active) AS space
 CROSS JOIN unnest(%s::text[], %s::bigint[]) AS seen (user_id, version)
 LEFT JOIN semantic_memoryshard AS shard ON shard.user_id = seen.user_id
@@ -53,7 +56,13 @@ LEFT JOIN LATERAL (
     -- By the index on (user_id, version): without the order, before the first ANALYZE, the planner may use another.
     ORDER BY version
 ) AS m ON TRUE
-"""
+"""  # noqa: S608
+# The same of memories of whatever status, each after its user.
+_MEMORIES_SQL = f"""
+SELECT m.user_id, {_ROW_COLUMNS}
+FROM semantic_memory AS m CROSS JOIN (SELECT %s::bigint AS id) AS space
+WHERE m.id = ANY (%s::bigint[])
+"""  # noqa: S608
 # Mostly nothing has changed, and this check costs a fifth of the above.
 _VERSIONS_SQL = """
 SELECT space.id, seen.user_id, coalesce(shard.version, 0)
@@ -62,8 +71,8 @@ CROSS JOIN unnest(%(users)s::text[]) AS seen (user_id)
 LEFT JOIN semantic_memoryshard AS shard ON shard.user_id = seen.user_id
 WHERE space.is_active
 """
-_CODED_COLUMNS = slice(6, 6 + len(CODED))
-_LAST_COLUMNS = slice(6 + len(CODED), -1)
+_CODED_COLUMNS = slice(2, 2 + len(CODED))
+_LAST_COLUMNS = slice(2 + len(CODED), -1)
 _VECTOR_HEAD = 4
 
 
@@ -111,16 +120,32 @@ def changes_in_parts(seen: Mapping[str, int], space: EmbeddingSpace) -> Generato
         while batch := list(islice(rows, _FETCH_SIZE)):
             part: dict[str, Changes] = {}
             for row, vector in zip(batch, native_vectors([row[-1] for row in batch]), strict=True):
-                active_space, user, version, reset_version, memory, is_active = row[:6]
+                active_space, user, version, reset_version, *columns = row
                 if active_space != space.pk:
                     raise SpaceChangedError
                 change = part.get(user) or part.setdefault(user, Changes(version, reset_version))
-                if memory is not None:
-                    # In the order of IndexRow's fields.
-                    *columns, further, expires, digest = row[_LAST_COLUMNS]
-                    values = (memory, is_active, row[_CODED_COLUMNS], *columns, vector, tuple(further), expires)
-                    change.rows.append(IndexRow._make((*values, text_code(digest))))
+                if columns[0] is not None:
+                    change.rows.append(make_row(columns, vector))
             yield part
+
+
+def make_row(columns: Sequence[Any], vector: bytes) -> IndexRow:
+    """Return a row of an index from _ROW_COLUMNS. vector: in the machine's order."""
+    *numbers, further, expires, digest = columns[_LAST_COLUMNS]
+    values = (*columns[:2], tuple(columns[_CODED_COLUMNS]), *numbers, vector, tuple(further), expires)
+    return IndexRow._make((*values, text_code(digest)))
+
+
+def memory_rows(ids: Collection[int], space: EmbeddingSpace) -> dict[str, list[IndexRow]]:
+    """Return memories of whatever status as rows that can be found, by user. None of them expires."""
+    connection.ensure_connection()
+    with connection.wrap_database_errors, Cursor(connection.connection) as cursor:
+        cursor.execute(_MEMORIES_SQL, [space.pk, list(ids)], prepare=False, binary=True)
+        found = cursor.fetchall()
+    rows: dict[str, list[IndexRow]] = {}
+    for (user, *columns), vector in zip(found, native_vectors([row[-1] for row in found]), strict=True):
+        rows.setdefault(user, []).append(make_row(columns, vector)._replace(active=True, expires=inf))
+    return rows
 
 
 def changed_rows(seen: Mapping[str, int]) -> Generator[tuple[Any, ...]]:
