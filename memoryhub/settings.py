@@ -31,6 +31,7 @@ INSTALLED_APPS = [
     "django.contrib.sessions",
     "django.contrib.messages",
     "django.contrib.staticfiles",
+    "django.contrib.humanize",
     "django.contrib.postgres",
     "django_q",
     "rest_framework",
@@ -183,15 +184,15 @@ UNFOLD = {
     "SITE_FAVICONS": [
         {"rel": "icon", "type": "image/svg+xml", "href": lambda _request: static("memoryhub/logo.svg")},
     ],
-    "STYLES": [lambda _request: static("memoryhub/admin.css")],
-    "SCRIPTS": [lambda _request: static("memoryhub/admin.js")],
+    "STYLES": [lambda _request: static("memoryhub/admin.css"), lambda _request: static("memoryhub/palette.css")],
+    "SCRIPTS": [lambda _request: static("memoryhub/admin.js"), lambda _request: static("memoryhub/palette.js")],
     "COLORS": {"primary": PRIMARY},
     "ENVIRONMENT": "memoryhub.admin.navigation.environment",
     "DASHBOARD_CALLBACK": "memoryhub.admin.dashboard.dashboard",
     "SHOW_HISTORY": False,
     "SHOW_VIEW_ON_SITE": False,
     "SHOW_BACK_BUTTON": True,
-    "SIDEBAR": {"show_search": True, "navigation": "memoryhub.admin.navigation.sidebar"},
+    "SIDEBAR": {"show_search": True, "command_search": True, "navigation": "memoryhub.admin.navigation.sidebar"},
 }
 
 # --- REST -------------------------------------------------------------------------------------------

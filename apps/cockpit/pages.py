@@ -7,11 +7,12 @@ from typing import Any
 
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 
-View = Callable[..., HttpResponse]
+View = Callable[..., HttpResponseBase]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +41,7 @@ def guarded(page: Page) -> View:
     """Return the view of a page behind its permissions."""
 
     @wraps(page.view)
-    def view(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+    def view(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if not page.is_allowed(request):
             raise PermissionDenied
         return page.view(request, *args, **kwargs)

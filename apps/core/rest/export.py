@@ -49,7 +49,7 @@ class ExportPlaces:
             self._taken.discard(key)
 
 
-_places = ExportPlaces()
+export_places = ExportPlaces()
 
 
 class LinesRenderer(JSONRenderer):
@@ -85,6 +85,8 @@ class ExportView(HubView):
         if request.method == "HEAD":
             return HttpResponse(content_type=MEDIA_TYPE, headers=headers)
         key = str(cast("Caller", request.user).key_id)
-        _places.take(key)
-        chunks = OwnedIterator(encode_chunks(export_lines(asked, permitted)), on_end=partial(_places.release, key))
+        export_places.take(key)
+        chunks = OwnedIterator(
+            encode_chunks(export_lines(asked, permitted)), on_end=partial(export_places.release, key)
+        )
         return ThreadStreamedResponse(chunks, content_type=MEDIA_TYPE, headers=headers)

@@ -1,0 +1,192 @@
+"""The answer to a question as a page shows it: results with the parts of their scores, and what is missing and why."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.urls import reverse
+from django.utils.safestring import SafeString
+
+from apps.cockpit.words import first_words, mark_words, whose, zoned
+from apps.core.domain.scope import Access, Scope
+from apps.retrieval.domain.explain import explain_hit
+from apps.retrieval.domain.query import Hit, SearchMode, SearchQuery
+from apps.retrieval.domain.ranking import terms_of
+from apps.semantic.selectors import Memory
+from apps.semantic.services import Absence, Missing, SearchResult
+
+FILTERS = {
+    "time_window": "It happened {happened}, outside the time that was asked for.",
+    "min_confidence": "Its confidence is too low.",
+    "min_similarity": "Its meaning is not near enough.",
+}
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a bar. x, width: in hundredths of the longest bar. value: what it adds to the score."""
+
+    kind: str
+    label: str
+    x: str
+    width: str
+    value: str
+
+
+@dataclass(frozen=True)
+class Row:
+    """A memory in an answer. link: of its page, empty where the viewer may not open it."""
+
+    uuid: UUID
+    content: SafeString
+    link: str
+    whose: str
+    when: str
+    score: str
+    parts: tuple[Part, ...]
+    words: str
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class MissingRow:
+    """A memory that is not in the answer. replaced: the text and the page of the one that holds instead of it."""
+
+    uuid: UUID
+    content: SafeString
+    link: str
+    label: str
+    tone: str
+    reason: str
+    replaced: str = ""
+    replaced_link: str = ""
+    decision_link: str = ""
+
+
+# By why a memory is missing: the badge, its colour.
+LABELS = {
+    Absence.BOUND: ("Outside the bound", "info"),
+    Absence.SCOPE: ("Outside the scope", "info"),
+    Absence.SUPERSEDED: ("Superseded", "warning"),
+    Absence.MERGED: ("Merged", "info"),
+    Absence.REJECTED: ("Rejected", "danger"),
+    Absence.DELETED: ("Deleted", "danger"),
+    Absence.EXPIRED: ("Expired", "warning"),
+    Absence.FILTERED: ("Filtered", "warning"),
+    Absence.RANK: ("Ranked lower", "info"),
+}
+
+
+def result_rows(result: SearchResult, query: SearchQuery, viewer: Access) -> list[Row]:
+    """Return what was found, in its order, with bars of one scale."""
+    longest = max((total_of(one.hit, result.mode) for one in result.found), default=0.0)
+    wanted = frozenset(terms_of(query))
+    rows = []
+    for one in result.found:
+        memory, hit, notes = one.memory, one.hit, []
+        if one.before is not None and hit.precedence is not None:
+            notes.append(
+                f"Put before an older memory of the same matter; by its score it is number {hit.precedence.place}."
+            )
+        if one.conflict is not None:
+            notes.append("A decision about it waits for a review.")
+        rows.append(
+            Row(
+                uuid=memory.uuid,
+                content=mark_words(memory.content, wanted),
+                link=memory_link(memory, viewer),
+                whose=whose(memory.scope),
+                when=zoned(memory.occurred_at or memory.created_at),
+                score=f"{hit.score:.3f}",
+                parts=score_parts(hit, result.mode, longest),
+                words=", ".join(f"{share.term} {share.score:.2f}" for share in hit.terms),
+                notes=tuple(notes),
+            )
+        )
+    return rows
+
+
+def total_of(hit: Hit, mode: SearchMode) -> float:
+    """Return the score of a hit before it is lowered for saying little."""
+    return hit.score / hit.substance if mode is SearchMode.HYBRID and hit.substance > 0 else hit.score
+
+
+def score_parts(hit: Hit, mode: SearchMode, longest: float) -> tuple[Part, ...]:
+    """Return the parts of a score: meaning, words, and what was taken off. longest: the highest total."""
+    explained = explain_hit(hit, mode)
+    factor = explained.get("substance", 1.0)
+    values = [
+        ("vector", "meaning", explained.get("vector", {}).get("contribution", 0.0) * factor),
+        ("keyword", "words", explained.get("keyword", {}).get("contribution", 0.0) * factor),
+        ("lost", "taken off for saying little", total_of(hit, mode) - hit.score),
+    ]
+    parts, x = [], 0.0
+    for kind, label, value in values:
+        width = 100 * max(value, 0.0) / longest if longest > 0 else 0.0
+        if width >= 0.05:
+            sign = "-" if kind == "lost" else ""
+            parts.append(Part(kind, label, f"{x:.2f}", f"{width:.2f}", f"{sign}{value:.3f}"))
+            x += width
+    return tuple(parts)
+
+
+def memory_link(memory: Memory, viewer: Access) -> str:
+    """Return the page of a memory, empty where the viewer may only read it."""
+    return reverse("admin:semantic_memory_change", args=[memory.pk]) if viewer.bound.contains(memory.scope) else ""
+
+
+def missing_rows(missing: Iterable[Missing], query: SearchQuery, viewer: Access, asker: str) -> list[MissingRow]:
+    """Return what was not found, each with its reason in words. asker: who asked, such as `the key kitchen`."""
+    wanted = frozenset(terms_of(query))
+    rows = []
+    for one in missing:
+        label, tone = LABELS[one.absence]
+        heir = (
+            one.memory.superseded_by if one.absence in {Absence.SUPERSEDED, Absence.MERGED, Absence.REJECTED} else None
+        )
+        receipt = one.removal.conflict if one.removal and heir else None
+        rows.append(
+            MissingRow(
+                uuid=one.memory.uuid,
+                content=mark_words(one.memory.content, wanted),
+                link=memory_link(one.memory, viewer),
+                label=label,
+                tone=tone,
+                reason=say_absence(one, query, asker),
+                replaced=first_words(heir.content) if heir else "",
+                replaced_link=memory_link(heir, viewer) if heir else "",
+                decision_link=reverse("admin:semantic_conflict_change", args=[receipt]) if receipt else "",
+            )
+        )
+    return rows
+
+
+def say_absence(one: Missing, query: SearchQuery, asker: str) -> str:
+    """Say why a memory was not found."""
+    memory, removal = one.memory, one.removal
+    when = zoned(memory.status_changed_at or (removal.at if removal else None))
+    match one.absence:
+        case Absence.BOUND:
+            return f"It belongs to {whose(memory.scope)}, which {asker} may not read."
+        case Absence.SCOPE:
+            return f"It belongs to {whose(memory.scope)}; the question asked for {say_scope(query.scope)}."
+        case Absence.EXPIRED:
+            return f"It was to be found until {zoned(memory.expires_at)}."
+        case Absence.FILTERED:
+            happened = zoned(memory.occurred_at or memory.created_at)
+            return FILTERS.get(one.filter, "It fails the filter {name}.").format(happened=happened, name=one.filter)
+        case Absence.RANK:
+            return f"Its score {one.hit.score:.3f} is too low for the first {query.top_k}."
+        case Absence.DELETED:
+            return f"Deleted {when}{f' by {removal.actor}' if removal else ''}."
+    said = {
+        Absence.SUPERSEDED: f"Superseded {when} by a newer memory",
+        Absence.MERGED: f"Merged {when} into another memory",
+        Absence.REJECTED: f"Rejected {when} in favour of another memory",
+    }[one.absence]
+    return f"{said}." if memory.superseded_by is None else f"{said}:"
+
+
+def say_scope(scope: Scope) -> str:
+    """Say of whom a question asked."""
+    return whose(scope) if scope.named() else "what the key names"

@@ -1,0 +1,1 @@
+"""The palette: what Ctrl+K finds among pages, memories, people, decisions and keys."""

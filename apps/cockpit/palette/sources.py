@@ -1,0 +1,156 @@
+"""What the palette finds. Every source takes the viewer's permissions and bound."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TypeVar
+from uuid import UUID
+
+from django.contrib import admin
+from django.http import HttpRequest
+from django.urls import reverse
+
+from apps.cockpit.people.pages import person_link
+from apps.cockpit.words import first_words, whose, zoned
+from apps.core.admin.kit import operator_access
+from apps.core.admin.lists import as_uuid
+from apps.core.db.names import NameSpan
+from apps.core.domain.errors import NotFoundError
+from apps.core.domain.scope import Access, Scope
+from apps.core.selectors import key_list
+from apps.semantic.selectors import (
+    MemoryStatus,
+    conflict_get,
+    conflicts_with_words,
+    memories_with_words,
+    memory_counts,
+    memory_get_any,
+)
+
+# Before anything is typed.
+SHOWN_PAGES = 8
+SHOWN = 5
+# Shorter texts are looked for among the pages only: every memory has an e.
+MIN_CHARS = 2
+Found = TypeVar("Found")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Something found. note: what it is. is_struck: it does not hold any more."""
+
+    title: str
+    note: str
+    link: str
+    icon: str
+    is_struck: bool = False
+
+
+@dataclass(frozen=True)
+class Group:
+    """What was found of one kind."""
+
+    title: str
+    entries: tuple[Entry, ...]
+
+
+def find_all(request: HttpRequest, text: str) -> list[Group]:
+    """Return what a viewer may see and a text finds, by kind, without kinds of which there is nothing."""
+    groups = [Group("Pages", tuple(find_pages(request, text)))]
+    if len(text) >= MIN_CHARS:
+        groups += [Group(title, tuple(find(request, text))) for title, find in SOURCES]
+    return [group for group in groups if group.entries]
+
+
+def find_pages(request: HttpRequest, text: str) -> list[Entry]:
+    """Return the pages of which a word begins with each word of a text, those whose titles do so first."""
+    wanted = text.casefold().split()
+    found = [entry for entry, words in all_pages(request) if all(begins(words, word) for word in wanted)]
+    found.sort(key=lambda entry: not all(begins(entry.title.casefold(), word) for word in wanted))
+    return found[: SHOWN if wanted else SHOWN_PAGES]
+
+
+def begins(words: str, beginning: str) -> bool:
+    """Return whether one of some words begins with a text."""
+    return any(word.startswith(beginning) for word in words.split())
+
+
+def all_pages(request: HttpRequest) -> Iterator[tuple[Entry, str]]:
+    """Yield every page that the viewer may see, with the words that find it."""
+    from apps.cockpit.table import PAGES
+
+    for page in PAGES:
+        if page.title and page.is_allowed(request):
+            link = reverse(f"cockpit_{page.name}")
+            yield Entry(page.title, "Page", link, page.icon or "web"), f"{page.title} {page.words}".casefold()
+    for model, model_admin in admin.site._registry.items():
+        if model_admin.has_view_permission(request):
+            title = str(model._meta.verbose_name_plural)
+            link = reverse(f"admin:{model._meta.label_lower.replace('.', '_')}_changelist")
+            app = str(model._meta.app_config.verbose_name)
+            yield Entry(title[:1].upper() + title[1:], f"List in {app}", link, "list"), f"{title} {app}".casefold()
+    yield Entry("API documentation", "For developers", reverse("docs"), "api"), "api documentation developer openapi"
+
+
+def find_memories(request: HttpRequest, text: str) -> Iterator[Entry]:
+    """Yield memories of whatever status with the words, or the id, of a text, the newest first."""
+    if not request.user.has_perm("semantic.view_memory"):
+        return
+    access = operator_access(request)
+    for memory in one_or_many(access, text, memory_get_any, memories_with_words):
+        link = reverse("admin:semantic_memory_change", args=[memory.pk])
+        is_active = memory.status == MemoryStatus.ACTIVE
+        note = f"{memory.get_status_display()}, of {whose(memory.scope)}"
+        yield Entry(first_words(memory.content), note, link, "neurology", is_struck=not is_active)
+
+
+def find_people(request: HttpRequest, text: str) -> Iterator[Entry]:
+    """Yield people in whose ids a text occurs."""
+    if not request.user.has_perm("semantic.view_memory"):
+        return
+    span = NameSpan(limit=SHOWN, containing=text)
+    for one in memory_counts(operator_access(request), Scope(), "user_id", span):
+        yield Entry(one.name, f"Person with {one.active:,} memories", person_link(one.name), "person")
+
+
+def find_decisions(request: HttpRequest, text: str) -> Iterator[Entry]:
+    """Yield decisions about memories with the words of a text, or the one with its id, the newest first."""
+    if not request.user.has_perms(("semantic.view_memory", "semantic.view_conflict")):
+        return
+    for receipt in one_or_many(operator_access(request), text, conflict_get, conflicts_with_words):
+        link = reverse("admin:semantic_conflict_change", args=[receipt.pk])
+        note = f"{receipt.get_outcome_display()}, {receipt.get_state_display().lower()}, {zoned(receipt.at)}"
+        yield Entry(first_words(receipt.candidate.content), note, link, "balance")
+
+
+def find_keys(request: HttpRequest, text: str) -> Iterator[Entry]:
+    """Yield keys with the words of a text in their names; of accounts without a bound only."""
+    if not request.user.has_perm("core.view_apikey") or operator_access(request).bound.named():
+        return
+    keys = key_list()
+    for word in text.split():
+        keys = keys.filter(name__icontains=word)
+    for key in keys[:SHOWN]:
+        note = "Revoked key" if key.revoked_at else f"Key of {whose(key.scope)}"
+        yield Entry(key.name, note, reverse("admin:core_apikey_change", args=[key.pk]), "key", bool(key.revoked_at))
+
+
+def one_or_many(
+    access: Access, text: str, get: Callable[[Access, UUID], Found], find: Callable[[Access, str, int], list[Found]]
+) -> list[Found]:
+    """Return the object whose id a text is, else those with its words."""
+    uuid = as_uuid(text)
+    if uuid is None:
+        return find(access, text, SHOWN)
+    try:
+        return [get(access, uuid)]
+    except NotFoundError:
+        return []
+
+
+Source = Callable[[HttpRequest, str], Iterator[Entry]]
+SOURCES: tuple[tuple[str, Source], ...] = (
+    ("Memories", find_memories),
+    ("People", find_people),
+    ("Decisions", find_decisions),
+    ("Keys", find_keys),
+)

@@ -1,0 +1,1 @@
+"""People: one row a person, their page, and exporting and forgetting them."""

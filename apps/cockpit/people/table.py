@@ -1,0 +1,25 @@
+"""The pages of people."""
+
+from apps.cockpit.admin.person_export import person_export
+from apps.cockpit.pages import Page
+from apps.cockpit.people.pages import EXPORTS, people_page, person_page
+from apps.cockpit.people.removal import erasure_page, person_forget
+
+READS = ("semantic.view_memory",)
+FORGETS = ("people.add_erasure",)
+
+PAGES: tuple[Page, ...] = (
+    Page(
+        name="people",
+        path="people/",
+        view=people_page,
+        permissions=READS,
+        title="People",
+        icon="group",
+        words="person user household export forget erase",
+    ),
+    Page(name="person", path="people/person/", view=person_page, permissions=READS),
+    Page(name="person_export", path="people/export/", view=person_export, permissions=EXPORTS),
+    Page(name="person_forget", path="people/forget/", view=person_forget, permissions=FORGETS),
+    Page(name="erasure", path="people/erasures/<uuid:uuid>/", view=erasure_page, permissions=FORGETS),
+)
