@@ -51,6 +51,7 @@ class BudgetDayAdmin(ReadOnly, ModelAdmin):
 
     class Media:
         css = {"all": ["llm/models.css"]}
+        js = ("memoryhub/charts.js",)
 
     def get_urls(self) -> list[Any]:
         page = self.admin_site.admin_view(self.reset_view)

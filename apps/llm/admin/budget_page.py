@@ -11,7 +11,7 @@ from django.utils.timesince import timesince, timeuntil
 
 from apps.core.admin.kit import dollars, moment
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
-from apps.llm.admin.charts import gauge, spending_chart
+from apps.llm.admin.charts import spending_chart
 from apps.llm.domain.breaker import Phase
 from apps.llm.domain.rate import THROTTLE_PERCENT, Projection
 from apps.llm.guards.calls import failure_reasons, spent_days
@@ -37,7 +37,6 @@ def budget_page(*, may_reset: bool, clock: Clock = SYSTEM_CLOCK) -> dict[str, An
         "is_configured": bool(configured),
         "today": describe_today(budget, now),
         "spending": spending_chart(spent_days(CHARTED_DAYS, clock=clock), budget.limit),
-        "charted_days": CHARTED_DAYS,
         "providers": list(describe_providers(configured, rules, may_reset=may_reset, clock=clock)),
     }
 
@@ -53,9 +52,22 @@ def describe_today(budget: BudgetStatus, now: datetime) -> dict[str, Any]:
     return {
         "limit": dollars(budget.limit) if budget.limit is not None else None,
         "spent": dollars(budget.spent),
-        "gauge": gauge(budget) if budget.limit is not None else None,
+        "share": describe_share(budget) if budget.limit is not None else None,
         "warned": ", ".join(f"{threshold}%" for threshold in budget.warned),
         "facts": facts,
+    }
+
+
+def describe_share(budget: BudgetStatus) -> dict[str, Any]:
+    """Return how much of a budget is spent and set aside, as the theme's progress bar shows it."""
+    spent = min(100.0, budget.percent)
+    reserved = min(100.0, budget.percent + budget.reserved_percent) - spent
+    return {
+        "percent": f"{budget.percent:,.0f}" if budget.percent >= 10 else f"{budget.percent:.1f}",
+        "parts": [
+            {"title": "Spent", "value": f"{spent:.2f}", "progress_class": f"mh-part mh-{budget.tone}"},
+            {"title": "Set aside", "value": f"{reserved:.2f}", "progress_class": "mh-part mh-reserved"},
+        ],
     }
 
 

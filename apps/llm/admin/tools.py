@@ -58,6 +58,7 @@ class ToolRunDayAdmin(ReadOnly, ModelAdmin):
 
     class Media:
         css = {"all": ["llm/models.css"]}
+        js = ("memoryhub/charts.js",)
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         if not self.has_view_permission(request):

@@ -80,15 +80,17 @@ def test_with_chat_model_page_does_not_ask_for_one(operator: Client) -> None:
 
 
 @pytest.mark.usefixtures("both")
-def test_gauge_says_what_is_spent_and_what_is_set_aside(operator: Client, now: datetime) -> None:
+def test_bar_says_what_is_spent_and_what_is_set_aside(operator: Client, now: datetime) -> None:
     spent("7.25", now.date(), warned=[70])
     budget_reserve(amount=Decimal("0.5"), rules=guard_rules())
     response = operator.get(HERE)
-    gauge = response.context["today"]["gauge"]
-    assert (gauge["percent"], gauge["spent"], gauge["committed"], gauge["tone"]) == ("72", "72.50", "77.50", "warn")
+    share = response.context["today"]["share"]
+    assert (share["percent"], [(part["title"], part["value"]) for part in share["parts"]]) == (
+        "72",
+        [("Spent", "72.50"), ("Set aside", "5.00")],
+    )
     text = response.content.decode()
     assert "72% of today's budget is spent: $7.25 of $10.00" in unescape(text)
-    assert 'stroke-dasharray="72.50 200"' in text
     assert "Left $2.25" in words(text)
     assert "Warned at 70%" in words(text)
 
@@ -97,11 +99,11 @@ def test_gauge_says_what_is_spent_and_what_is_set_aside(operator: Client, now: d
 @pytest.mark.parametrize(
     ("amount", "tone"), [("6.99", "good"), ("7", "warn"), ("8.99", "warn"), ("9", "bad"), ("25", "bad")]
 )
-def test_gauge_has_colour_of_its_thresholds(clock: DeterministicClock, amount: str, tone: str) -> None:
+def test_bar_has_colour_of_its_thresholds(clock: DeterministicClock, amount: str, tone: str) -> None:
     spent(amount)
-    gauge = shown(clock)["today"]["gauge"]
-    assert gauge["tone"] == tone
-    assert float(gauge["spent"]) <= 100
+    part = shown(clock)["today"]["share"]["parts"][0]
+    assert part["progress_class"] == f"mh-part mh-{tone}"
+    assert float(part["value"]) <= 100
 
 
 @pytest.mark.usefixtures("both")
@@ -110,33 +112,22 @@ def test_chart_has_bar_for_each_of_thirty_days_and_line_for_limit(clock: Determi
     spent("20", NOON.date() - timedelta(days=29))
     spent("9", NOON.date() - timedelta(days=30))
     chart = shown(clock)["spending"]
-    bars = chart["bars"]
-    assert (len(bars), bars[0].text, bars[-2].text) == (
-        30,
-        "2026-04-11: $20.00 of $10.00",
-        "2026-05-09: $5.00 of $10.00",
-    )
-    assert [(part.tone, part.height) for part in bars[0].parts] == [("mh-bad", 100.0)]
-    assert [(part.tone, part.height) for part in bars[-2].parts] == [("mh-spent", 25.0)]
-    assert bars[-1].parts == ()
-    assert (chart["line"], chart["line_label"], chart["total"]) == (50.0, "limit $10.00", "$25.00")
-    assert [bar.label for bar in bars if bar.label] == ["Apr 15", "Apr 20", "Apr 25", "Apr 30", "May 5", "May 10"]
+    assert (len(chart.labels), chart.labels[0], chart.labels[-1]) == (30, "Apr 11", "May 10")
+    series = {one.label: one for one in chart.series}
+    assert [one.tone for one in chart.series] == ["accent", "bad", "quiet"]
+    assert (series["All of the budget"].values[0], series["Spent"].values[-2]) == (20.0, 5.0)
+    assert set(series["Limit"].values) == {10.0}
+    assert chart.title == "Spent in the last 30 days: $25.00"
+    assert list(chart.rows())[1] == ("May 9", ["$5.00", "$0.00", "$10.00"])
 
 
 @pytest.mark.usefixtures("both")
 def test_what_was_waived_is_a_part_of_its_bar(clock: DeterministicClock) -> None:
     spent("8", waived_usd=Decimal(6), reset_by="admin:operator", reset_at=NOON)
     page = shown(clock)
-    parts = page["spending"]["bars"][-1].parts
-    assert [(part.tone, part.height) for part in parts] == [("mh-waived", 60.0), ("mh-warn", 20.0)]
+    last = {one.label: one.values[-1] for one in page["spending"].series}
+    assert last == {"Spent": 0.0, "70% of the budget and more": 2.0, "Waived": 6.0, "Limit": 10.0}
     assert ("Waived", "$6.00, by admin:operator at 2026-05-10 12:00:00") in page["today"]["facts"]
-
-
-@pytest.mark.usefixtures("both")
-def test_bar_can_be_seen_however_little_was_spent(clock: DeterministicClock) -> None:
-    spent("0.000000001")
-    [part] = shown(clock)["spending"]["bars"][-1].parts
-    assert part.height == 2.0
 
 
 def test_days_are_listed_with_their_share_of_budget(operator: Client, now: datetime) -> None:

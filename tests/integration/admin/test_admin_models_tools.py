@@ -34,7 +34,7 @@ def test_before_anything_was_counted_page_says_how_counts_come_about(operator: C
     text = text_of(operator, HERE)
     assert "No output of a model was sent in the last 30 days" in text
     assert "/api/llm/tools/execute" in text
-    assert "mh-bars" not in text
+    assert "<canvas" not in text
 
 
 def test_requests_of_models_are_shown_in_numbers_and_bars(operator: Client) -> None:
@@ -60,7 +60,7 @@ def test_requests_of_models_are_shown_in_numbers_and_bars(operator: Client) -> N
     assert shown["memory_search"] == ("3", ["3 done"])
     assert shown["names that no tool has"] == ("1", ["1 unknown tool"])
     assert shown["memory_save"] == ("0", [])
-    assert page["chart"]["bars"][-1].text.endswith(": 2 ABP, 2 VCP, 2 no tool asked for")
+    assert {one.label: one.values[-1] for one in page["chart"].series} == {"ABP": 2, "VCP": 2, "no tool asked for": 2}
     assert "60%" in text_of(operator, HERE)
 
 
@@ -97,10 +97,11 @@ def test_many_fallbacks_are_marked(fallbacks: int, tone: str) -> None:
 
 def test_bar_is_made_of_protocols_from_ground_up() -> None:
     days = {DAY - timedelta(days=1): ProtocolStatistics(), DAY: ProtocolStatistics(outputs=10, abp=5, vcp=3, text=2)}
-    empty, bar = protocol_chart(days)["bars"]
-    assert empty.parts == ()
-    # The last one stands lowest.
-    assert [(part.tone, part.height) for part in bar.parts] == [("mh-text", 20.0), ("mh-vcp", 30.0), ("mh-abp", 50.0)]
+    chart = protocol_chart(days)
+    assert chart.is_stacked
+    assert [(one.label, list(one.values)) for one in chart.series] == [
+        ("ABP", [0, 5]), ("VCP", [0, 3]), ("no tool asked for", [0, 2]),
+    ]  # fmt: skip
 
 
 def test_days_are_listed_below_and_can_be_narrowed(operator: Client) -> None:
