@@ -188,7 +188,6 @@ UNFOLD = {
     "SCRIPTS": [lambda _request: static("memoryhub/admin.js"), lambda _request: static("memoryhub/palette.js")],
     "COLORS": {"primary": PRIMARY},
     "ENVIRONMENT": "memoryhub.admin.navigation.environment",
-    "DASHBOARD_CALLBACK": "memoryhub.admin.dashboard.dashboard",
     "SHOW_HISTORY": False,
     "SHOW_VIEW_ON_SITE": False,
     "SHOW_BACK_BUTTON": True,

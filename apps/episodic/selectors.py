@@ -5,10 +5,11 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from typing import NamedTuple
+from uuid import UUID
 
 from django.db import connection
 from django.db.models import Count, Max, Q
-from django.db.models.functions import TruncDate
+from django.db.models.functions import Left, TruncDate
 from django.utils.timezone import localdate, make_aware
 
 from apps.core.db.distinct import distinct_values
@@ -28,9 +29,9 @@ from apps.episodic.store.file_cache import TimelineLoadingError, archive_cache
 from apps.episodic.warnings import active_warnings, suspending_warnings
 
 __all__ = [
-    "EventKind", "NamedCount", "RecordedDays", "SegmentFilePage", "SegmentPage", "TimelineFigures", "TimelineStatus",
-    "active_warnings", "enabled_retention_count", "event_counts", "event_get", "event_list", "events_count",
-    "events_export", "events_query", "known_identifiers", "last_events",
+    "EventBeginning", "EventKind", "NamedCount", "RecordedDays", "SegmentFilePage", "SegmentPage", "TimelineFigures",
+    "TimelineStatus", "active_warnings", "enabled_retention_count", "event_beginnings", "event_counts", "event_get",
+    "event_list", "events_count", "events_export", "events_query", "known_identifiers", "last_events",
     "latest_kinds", "recorded_by_day", "segment_count", "segment_list", "segment_page", "suspending_warnings",
     "timeline_figures", "timeline_ready", "timeline_status", "unreachable_status", "warm_up_archive",
 ]  # fmt: skip
@@ -179,6 +180,20 @@ class EventKind(NamedTuple):
     household_id: str
     event_type: str
     importance: float
+
+
+class EventBeginning(NamedTuple):
+    """How an event begins. pk: of its row, for the admin."""
+
+    uuid: UUID
+    pk: int
+    beginning: str
+
+
+def event_beginnings(access: Access, uuids: Collection[UUID], chars: int) -> list[EventBeginning]:
+    """Return the first characters of events that are rows and that the caller may read, in one query."""
+    rows = TimelineEvent.objects.all().visible_to(access).readable().filter(uuid__in=uuids)
+    return [EventBeginning(*row) for row in rows.values_list("uuid", "pk", Left("content", chars))]
 
 
 def latest_kinds(count: int) -> list[EventKind]:

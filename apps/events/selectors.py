@@ -20,6 +20,8 @@ __all__ = [
     "undelivered",
 ]
 
+__all__ = ["Event", "OutboxStatus", "is_overdue", "outbox_status", "schedules_ready", "undelivered"]
+
 
 @dataclass(frozen=True)
 class OutboxStatus:

@@ -1,8 +1,8 @@
-"""Plain reads of embedding spaces; the door for reads without side effects."""
+"""Plain reads of embedding spaces and calls; the door for reads without side effects."""
 
-from apps.llm.models import EmbeddingSpace
+from apps.llm.models import EmbeddingSpace, ModelCall
 
-__all__ = ["EmbeddingSpace", "active_space"]
+__all__ = ["EmbeddingSpace", "ModelCall", "active_space"]
 
 
 def active_space() -> EmbeddingSpace | None:

@@ -55,7 +55,7 @@ def test_the_first_page_says_how_the_hub_is(operator: Client, remember: Remember
     assert tiles["Pending deliveries"] == ("0", "")
     assert tiles["Failed deliveries"] == ("1", "bad")
     assert tiles["Valid API keys"] == ("0", "")
-    checks = {name: ok for name, _, ok in context["checks"]}
+    checks = {name: ok for name, _, ok in context["state"]["checks"]}
     assert {"Database", "Migrations", "Embedding"} <= checks.keys()
     assert [name for name, ok in checks.items() if not ok] == ["Worker"], "none runs beside a test"
     assert dict(context["search"])["Active memories without a vector in it"] == "0"

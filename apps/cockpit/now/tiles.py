@@ -1,17 +1,14 @@
-"""The first page of the admin: an overview. Each part needs the permission to view what it counts."""
+"""Tiles of the first page: a number, and what is behind it. Each needs the permission to view what it counts."""
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
 
 from django.http import HttpRequest
 from django.urls import reverse
 
-from apps.core.admin.kit import dollars, filesize, moment
-from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
-from apps.core.domain.scope import system_access
-from apps.core.health import OK, readiness
+from apps.cockpit.viewer import may_view, may_view_hub
+from apps.core.admin.kit import dollars, filesize, moment, operator_access
 from apps.core.models import ApiKey
 from apps.core.selectors import usable_keys
 from apps.episodic.domain.segment_state import SegmentState
@@ -33,15 +30,10 @@ from apps.semantic.services import (
     MemoryCounts,
     SearchStore,
     bridge_status,
-    memory_counts,
     open_conflicts,
-    search_store,
 )
-from memoryhub.admin.navigation import may_view
-from memoryhub.admin.tiles import Tile, bars
 
 OVERDUE_SECONDS = 60
-ROUGH = "Segments that were open over midnight and are archived count for the day that closed them."
 SEGMENT_STATES = (
     (SegmentState.OPEN, "open"),
     (SegmentState.SEALING, "being sealed"),
@@ -52,55 +44,54 @@ SEGMENT_STATES = (
 STATUS_TONES = {"active": "good", "superseded": "warn", "merged": "info", "rejected": "bad", "deleted": "bad"}
 
 
-def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
-    """Return everything that templates/admin/index.html shows."""
-    tiles: list[Tile] = []
-    now = utcnow(SYSTEM_CLOCK)
-    if may_view(request, "semantic.memory"):
-        counts = memory_counts(system_access("admin"), now)
-        active, link = counts.by_status[MemoryStatus.ACTIVE], reverse("admin:semantic_memory_changelist")
-        users = f"of {counts.users:,} {'user' if counts.users == 1 else 'users'}"
-        tiles.append(Tile("Active memories", f"{active:,}", users, "neurology", f"{link}?status__exact=active"))
-        context |= {"days": bars(counts.by_day), "statuses": status_shares(counts), "saved": f"{counts.saved:,}"}
+@dataclass(frozen=True)
+class Tile:
+    """A number, what it counts, and a link to details. tone: good, warn, bad or empty."""
+
+    label: str
+    value: str
+    note: str
+    icon: str
+    link: str
+    tone: str = ""
+
+
+def tiles_for(request: HttpRequest, counts: MemoryCounts | None, now: datetime) -> Iterator[Tile]:
+    """Yield the tiles that the viewer may see."""
+    if counts is not None:
+        yield memory_tile(counts)
     if may_view(request, "semantic.conflict"):
-        waiting, link = open_conflicts(system_access("admin")), reverse("admin:semantic_conflict_changelist")
-        shown = f"{waiting:,}{'+' if waiting == MAX_COUNTED else ''}"
-        note = "decided, and not yet accepted" if waiting else "every decision was reviewed"
-        tiles.append(Tile("Conflicts to review", shown, note, "balance", link, "" if waiting else "good"))
-    tiles += timeline_tiles(request, now, context)
-    if may_view(request, "semantic.ingestion"):
-        tiles.append(bridge_tile(bridge_status()))
-    if may_view(request, "llm.budgetday"):
+        yield conflict_tile(open_conflicts(operator_access(request)))
+    if may_view_hub(request, "episodic.segment"):
+        yield timeline_tile(timeline_figures())
+    if may_view_hub(request, "episodic.timelinewarning"):
+        yield warning_tile()
+    if may_view_hub(request, "semantic.ingestion"):
+        yield bridge_tile(bridge_status())
+    if may_view_hub(request, "llm.budgetday"):
         rules = guard_rules()
         if configured := configured_models(rules=rules):
-            tiles.append(spending_tile(budget_status(rules=rules), configured))
-    if may_view(request, "events.delivery"):
-        tiles += delivery_tiles(outbox_status())
-    if may_view(request, "core.apikey"):
-        used = ApiKey.objects.exclude(last_used_at=None).order_by("-last_used_at").first()
-        note = f"last used {moment(used.last_used_at)}" if used else "none was used yet"
-        link = reverse("admin:core_apikey_changelist")
-        tiles.append(Tile("Valid API keys", f"{usable_keys(now).count():,}", note, "key", link))
-    if may_view(request, "llm.embeddingspace"):
-        context["search"] = search_rows(search_store())
-    checks = [(name.capitalize(), answer, answer == OK) for name, answer in readiness().checks.items()]
-    return context | {"title": "Overview", "tiles": tiles, "checks": checks}
+            yield spending_tile(budget_status(rules=rules), configured)
+    if may_view_hub(request, "events.delivery"):
+        yield from delivery_tiles(outbox_status())
+    if may_view_hub(request, "core.apikey"):
+        yield key_tile(now)
 
 
-def timeline_tiles(request: HttpRequest, now: datetime, context: dict[str, Any]) -> list[Tile]:
-    """Return the tiles of the timeline, and add its panels to the context."""
-    tiles: list[Tile] = []
-    if may_view(request, "episodic.segment"):
-        figures = timeline_figures()
-        tiles.append(timeline_tile(figures))
-        context["timeline"] = list(timeline_rows(figures))
-    if may_view(request, "episodic.timelineevent"):
-        recorded = recorded_by_day(now)
-        note = ROUGH if recorded.is_rough else ""
-        context["recorded"] = {"bars": bars(recorded.by_day), "total": f"{recorded.total:,}", "note": note}
-    if may_view(request, "episodic.timelinewarning"):
-        tiles.append(warning_tile())
-    return tiles
+def memory_tile(counts: MemoryCounts) -> Tile:
+    """Return how many memories are active, and how many are new."""
+    active, link = counts.by_status[MemoryStatus.ACTIVE], reverse("admin:semantic_memory_changelist")
+    users = f"of {counts.users:,} {'user' if counts.users == 1 else 'users'}"
+    note = f"{users}, {counts.saved:,} saved in 7 days" if counts.saved else users
+    return Tile("Active memories", f"{active:,}", note, "neurology", f"{link}?status__exact=active")
+
+
+def conflict_tile(waiting: int) -> Tile:
+    """Return how many decisions are not accepted yet."""
+    shown = f"{waiting:,}{'+' if waiting == MAX_COUNTED else ''}"
+    note = "decided, and not yet accepted" if waiting else "every decision was reviewed"
+    link = reverse("admin:semantic_conflict_changelist")
+    return Tile("Conflicts to review", shown, note, "balance", link, "" if waiting else "good")
 
 
 def timeline_tile(figures: TimelineFigures) -> Tile:
@@ -111,17 +102,6 @@ def timeline_tile(figures: TimelineFigures) -> Tile:
     else:
         note, tone = f"{figures.archived:,} of them archived", ""
     return Tile("Timeline events", f"{total:,}", note, "timeline", link, tone)
-
-
-def timeline_rows(figures: TimelineFigures) -> Iterator[tuple[str, str]]:
-    """Yield where the events of the timeline are stored."""
-    counts = [f"{figures.segments[state]:,} {words}" for state, words in SEGMENT_STATES if figures.segments[state]]
-    yield "Segments", ", ".join(counts) or "none yet"
-    yield "Events as rows", f"{figures.hot:,}"
-    yield "Events in archived files", f"{figures.archived:,}"
-    yield "Size of these files", filesize(figures.archive_bytes)
-    enabled = enabled_retention_count()
-    yield "Retention", f"{enabled} {'policy deletes' if enabled == 1 else 'policies delete'}" if enabled else "off"
 
 
 def warning_tile() -> Tile:
@@ -166,41 +146,54 @@ def spending_tile(budget: BudgetStatus, configured: list[ConfiguredModel]) -> Ti
     return Tile("Spent on models today", dollars(budget.spent), note, "account_balance_wallet", link, tone)
 
 
-def delivery_tiles(status: OutboxStatus) -> list[Tile]:
-    """Return how many deliveries are pending and failed."""
+def delivery_tiles(status: OutboxStatus) -> Iterator[Tile]:
+    """Yield how many deliveries are pending and failed."""
     link = reverse("admin:events_delivery_changelist")
     late = status.overdue_seconds > OVERDUE_SECONDS
     note = f"the longest is due since {status.overdue_seconds / 60:,.0f} min" if late else "on their way to subscribers"
-    failed = "given up, to be reviewed" if status.failed else "none was given up"
-    return [
-        Tile(
-            "Pending deliveries", f"{status.pending:,}", note, "outbox", f"{link}?status__exact=pending", "warn" * late
-        ),
-        Tile(
-            "Failed deliveries",
-            f"{status.failed:,}",
-            failed,
-            "error",
-            f"{link}?status__exact=failed",
-            "bad" if status.failed else "good",
-        ),
-    ]
+    pending = f"{link}?status__exact=pending"
+    yield Tile("Pending deliveries", f"{status.pending:,}", note, "outbox", pending, "warn" * late)
+    note, tone = ("given up, to be reviewed", "bad") if status.failed else ("none was given up", "good")
+    yield Tile("Failed deliveries", f"{status.failed:,}", note, "error", f"{link}?status__exact=failed", tone)
 
 
-def status_shares(counts: MemoryCounts) -> list[dict[str, Any]]:
-    """Return each status with its share of the memories."""
+def key_tile(now: datetime) -> Tile:
+    """Return how many API keys are valid, and when one was used."""
+    used = ApiKey.objects.exclude(last_used_at=None).order_by("-last_used_at").first()
+    note = f"last used {moment(used.last_used_at)}" if used else "none was used yet"
+    return Tile("Valid API keys", f"{usable_keys(now).count():,}", note, "key", reverse("admin:core_apikey_changelist"))
+
+
+def status_rows(counts: MemoryCounts) -> list[dict[str, str]]:
+    """Return each status with its share of the memories, in percent."""
     total = sum(counts.by_status.values()) or 1
     link = reverse("admin:semantic_memory_changelist")
     return [
         {
-            "label": MemoryStatus(status).label,
+            "label": str(MemoryStatus(status).label),
             "count": f"{count:,}",
-            "share": round(100 * count / total, 1),
+            "share": f"{100 * count / total:.1f}",
             "tone": STATUS_TONES[status],
             "link": f"{link}?status__exact={status}",
         }
         for status, count in counts.by_status.items()
     ]
+
+
+def timeline_rows(request: HttpRequest, now: datetime) -> Iterator[tuple[str, str]]:
+    """Yield where the events of the timeline are stored, and how many are new."""
+    if may_view_hub(request, "episodic.segment"):
+        figures = timeline_figures()
+        counts = [f"{figures.segments[state]:,} {words}" for state, words in SEGMENT_STATES if figures.segments[state]]
+        yield "Segments", ", ".join(counts) or "none yet"
+        yield "Events as rows", f"{figures.hot:,}"
+        yield "Events in archived files", f"{figures.archived:,}"
+        yield "Size of these files", filesize(figures.archive_bytes)
+        on = enabled_retention_count()
+        yield "Retention", f"{on} {'policy deletes' if on == 1 else 'policies delete'}" if on else "off"
+    if may_view_hub(request, "episodic.timelineevent"):
+        recorded = recorded_by_day(now)
+        yield "Recorded in the last 7 days", f"{'about ' if recorded.is_rough else ''}{recorded.total:,}"
 
 
 def search_rows(store: SearchStore) -> list[tuple[str, str]]:

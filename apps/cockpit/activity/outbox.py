@@ -1,0 +1,166 @@
+"""Hub events as entries of the stream."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from apps.cockpit.domain.activity import Entry
+from apps.episodic.events import EventSaved, EventsPruned, TimelineHealthy, TimelineWarned
+from apps.llm.events import BreakerChanged, BudgetThresholdReached
+from apps.rules.events import RuleDeleted, RuleRegistered, RuleUpdated
+from apps.semantic.events import (
+    ConflictDecided,
+    IndexHealthChanged,
+    MemoriesPurged,
+    MemoryDeleted,
+    MemoryReinforced,
+    MemoryRestored,
+    MemorySaved,
+)
+from apps.sync.events import ConflictFound, SyncFailed, SyncFinished
+
+Payload = Mapping[str, Any]
+# What an entry has besides time, source, position and kind.
+Parts = dict[str, Any]
+# What is read of a payload: never contents and documents of rules.
+FIELDS = (
+    "actor", "user_id", "memory_id", "conflict_id", "event_id", "action", "outcome", "rule_name", "reason", "kind",
+    "severity", "count", "level", "phase", "provider", "threshold", "state", "added", "updated", "deleted", "code",
+    "source_id", "run_id", "type", "segment_id",
+)  # fmt: skip
+WARNING_TONES = {"notice": "info", "warning": "warn", "critical": "bad"}
+
+
+def memory(verb: str, tone: str = "") -> Callable[[Payload], Parts]:
+    """Return how an event about one memory is read."""
+    return lambda payload: {"verb": verb, "subject": payload["memory_id"], "tone": tone}
+
+
+def saved(payload: Payload) -> Parts:
+    """Read that a memory was saved."""
+    verb = "saved" if payload["action"] == "inserted" else "improved"
+    return {"verb": verb, "subject": payload["memory_id"]}
+
+
+def decided(payload: Payload) -> Parts:
+    """Read what was decided about two memories."""
+    outcome = words_of(payload["outcome"])
+    return {"verb": "decided", "subject": payload["conflict_id"], "words": outcome}
+
+
+def warned(payload: Payload) -> Parts:
+    """Read a warning of the timeline."""
+    tone = WARNING_TONES.get(str(payload["severity"]), "warn")
+    return {"verb": "warned", "words": f"timeline, {words_of(payload['kind'])}", "tone": tone}
+
+
+def recovered(payload: Payload) -> Parts:
+    """Read that a warning of the timeline is over."""
+    return {"verb": "recovered", "words": f"timeline, {words_of(payload['kind'])}", "tone": "good"}
+
+
+def index_changed(payload: Payload) -> Parts:
+    """Read that the index of a process has another level."""
+    tone = {"ok": "good", "warning": "warn"}.get(str(payload["level"]), "bad")
+    verb = "recovered" if tone == "good" else "warned"
+    return {"verb": verb, "words": f"index, {words_of(payload['level'])}", "tone": tone}
+
+
+def pruned(payload: Payload) -> Parts:
+    """Read that events were removed."""
+    return {"verb": "pruned", "words": words_of(payload["reason"])}
+
+
+def rule(done: str) -> Callable[[Payload], Parts]:
+    """Return how a change of a rule is read."""
+    return lambda payload: {"verb": "rule", "words": f"{done} {payload['rule_name']}", "subject": payload["rule_name"]}
+
+
+def breaker(payload: Payload) -> Parts:
+    """Read that a breaker has another phase."""
+    tone = "good" if payload["phase"] == "closed" else "bad"
+    return {"verb": "warned", "words": f"breaker of {payload['provider']}, {words_of(payload['phase'])}", "tone": tone}
+
+
+def budget(payload: Payload) -> Parts:
+    """Read that spending has reached a share of the budget."""
+    tone = "bad" if payload["threshold"] == "100" else "warn"
+    return {"verb": "warned", "words": f"{payload['threshold']}% of the budget is spent", "tone": tone}
+
+
+def finished(payload: Payload) -> Parts:
+    """Read what a sync has written."""
+    counts = ", ".join(f"{payload[name]} {name}" for name in ("added", "updated", "deleted") if payload[name] != "0")
+    tone = "" if payload["state"] == "complete" else "warn"
+    return {
+        "verb": "synced",
+        "words": f"synced knowledge: {counts or 'no change'}",
+        "tone": tone,
+        "subject": payload["run_id"],
+    }
+
+
+def sync_failed(payload: Payload) -> Parts:
+    """Read that a sync has failed."""
+    return {
+        "verb": "synced",
+        "words": f"could not sync knowledge: {words_of(payload['code'])}",
+        "tone": "bad",
+        "subject": payload["run_id"],
+    }
+
+
+def sync_conflict(payload: Payload) -> Parts:
+    """Read that a pointer and its item differ."""
+    return {"verb": "synced", "words": f"found a pointer conflict: {words_of(payload['type'])}", "tone": "warn"}
+
+
+def words_of(code: object) -> str:
+    """Return a code as words."""
+    return str(code or "").replace("_", " ")
+
+
+# Name of the event -> kind of the entry, and how its payload is read.
+READERS: dict[str, tuple[str, Callable[[Payload], Parts]]] = {
+    MemorySaved.name: ("memories", saved),
+    MemoryReinforced.name: ("memories", memory("reinforced")),
+    MemoryDeleted.name: ("memories", memory("deleted", "warn")),
+    MemoryRestored.name: ("memories", memory("restored")),
+    MemoriesPurged.name: (
+        "memories",
+        lambda payload: {"verb": "purged", "amount": int(payload["count"] or 1), "tone": "bad"},
+    ),
+    ConflictDecided.name: ("decisions", decided),
+    EventSaved.name: ("timeline", lambda payload: {"verb": "recorded", "subject": payload["event_id"]}),
+    EventsPruned.name: ("timeline", pruned),
+    TimelineWarned.name: ("warnings", warned),
+    TimelineHealthy.name: ("warnings", recovered),
+    IndexHealthChanged.name: ("warnings", index_changed),
+    RuleRegistered.name: ("rules", rule("added the rule")),
+    RuleUpdated.name: ("rules", rule("changed the rule")),
+    RuleDeleted.name: ("rules", rule("deleted the rule")),
+    BreakerChanged.name: ("models", breaker),
+    BudgetThresholdReached.name: ("models", budget),
+    SyncFinished.name: ("knowledge", finished),
+    SyncFailed.name: ("knowledge", sync_failed),
+    ConflictFound.name: ("knowledge", sync_conflict),
+}
+
+
+def names_of(kinds: frozenset[str]) -> list[str]:
+    """Return the names of the events that make entries of these kinds."""
+    return [name for name, (kind, _) in READERS.items() if kind in kinds]
+
+
+def entry_of(row: Mapping[str, Any]) -> Entry:
+    """Return the entry of an event. row: id, name, created_at and the FIELDS of its payload."""
+    payload = {name: row[f"p_{name}"] for name in FIELDS}
+    kind, read = READERS[row["name"]]
+    return Entry(
+        at=row["created_at"],
+        source="outbox",
+        position=row["id"],
+        kind=kind,
+        actor=payload["actor"] or "",
+        person=payload["user_id"] or "",
+        **read(payload),
+    )

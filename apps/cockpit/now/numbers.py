@@ -1,0 +1,90 @@
+"""The four charts of the first page, of the samples that the worker takes every minute."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from apps.cockpit.now.monitor import series_read
+from apps.cockpit.now.spans import Span
+from apps.core.admin.charts import Chart, Series
+
+Values = Mapping[str, Sequence[tuple[datetime, float | None]]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChartPlan:
+    """A chart before its numbers are read. series: name of a series, its label and its tone."""
+
+    name: str
+    title: str
+    series: tuple[tuple[str, str, str], ...]
+    unit: str = ""
+    is_bars: bool = True
+    is_stacked: bool = False
+    is_whole: bool = True
+
+
+PLANS = (
+    ChartPlan(
+        name="requests",
+        title="Requests and errors",
+        series=(
+            ("requests", "Requests", "accent"),
+            ("errors_4xx", "Refused", "warn"),
+            ("errors_5xx", "Failed", "bad"),
+        ),
+    ),
+    ChartPlan(
+        name="searches",
+        title="How long searches take",
+        series=(("search_p50", "Median", "info"), ("search_p95", "95th percentile", "warn")),
+        unit="ms",
+        is_bars=False,
+        is_whole=False,
+    ),
+    ChartPlan(
+        name="saves",
+        title="Saves and events",
+        series=(("saves", "Memories", "accent"), ("events_recorded", "Events", "good")),
+    ),
+    ChartPlan(
+        name="decisions",
+        title="Decisions by outcome",
+        series=(
+            ("decisions_superseded_existing", "Superseded", "accent"),
+            ("decisions_merged", "Merged", "good"),
+            ("decisions_kept_existing", "Kept existing", "info"),
+            ("decisions_rejected", "Rejected", "bad"),
+            ("decisions_noticed", "Noticed", "warn"),
+            ("decisions_kept_both", "Kept both", "quiet"),
+            ("decisions_reverted", "Reverted", "loud"),
+        ),
+        is_stacked=True,
+    ),
+)
+
+
+def now_charts(span: Span, now: datetime) -> list[Chart]:
+    """Return the charts of a span until now; all their series are read at once."""
+    names = [name for plan in PLANS for name, _, _ in plan.series]
+    values = series_read(names, now - span.length, now, span.points)
+    return [build_chart(plan, values, span) for plan in PLANS]
+
+
+def build_chart(plan: ChartPlan, values: Values, span: Span) -> Chart:
+    """Return one chart with its numbers."""
+    found = {name: values.get(name, ()) for name, _, _ in plan.series}
+    moments = [at for at, _ in max(found.values(), key=len)]
+    return Chart(
+        name=plan.name,
+        title=plan.title,
+        labels=[span.label(at) for at in moments],
+        series=[
+            Series(label=label, values=[value for _, value in found[name]] or [None] * len(moments), tone=tone)
+            for name, label, tone in plan.series
+        ],
+        unit=plan.unit,
+        is_bars=plan.is_bars,
+        is_stacked=plan.is_stacked,
+        is_whole=plan.is_whole,
+    )

@@ -1,0 +1,83 @@
+"""What needs a person now, in one sentence and a list, the worst first."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.formats import date_format
+from django.utils.timezone import localtime
+
+from apps.cockpit.now.monitor import problems_for
+from apps.cockpit.viewer import is_bound, may_view
+from apps.core.admin.kit import operator_access
+from apps.monitor.domain.problems import Problem, ProblemSeverity, Remedy
+from apps.semantic.services import open_conflicts
+
+TONES = {ProblemSeverity.NOTICE: "info", ProblemSeverity.WARNING: "warn", ProblemSeverity.CRITICAL: "bad"}
+ICONS = {ProblemSeverity.NOTICE: "info", ProblemSeverity.WARNING: "warning", ProblemSeverity.CRITICAL: "error"}
+WORDS = {ProblemSeverity.NOTICE: "Notice", ProblemSeverity.WARNING: "Warning", ProblemSeverity.CRITICAL: "Critical"}
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """The sentence on top, its tone, and the problems that it counts."""
+
+    sentence: str
+    tone: str
+    problems: tuple[Problem, ...]
+
+
+def outlook(request: HttpRequest, well_since: datetime | None, now: datetime) -> Outlook:
+    """Return what needs the viewer. well_since: when the last problem of the last day ended, None without one."""
+    problems = tuple(bound_problems(request) if is_bound(request) else problems_for(request.user))
+    if not problems:
+        return Outlook(well_sentence(request, well_since, now), "good", ())
+    count = len(problems)
+    sentence = "1 thing needs you" if count == 1 else f"{count} things need you"
+    return Outlook(sentence, TONES[max(one.severity for one in problems)], problems)
+
+
+def well_sentence(request: HttpRequest, well_since: datetime | None, now: datetime) -> str:
+    """Return the sentence of a hub without problems."""
+    if is_bound(request):
+        return "Nothing needs you"
+    if well_since is None:
+        return "All well"
+    local = localtime(well_since)
+    return f"All well since {date_format(local, 'H:i T' if local.date() == localtime(now).date() else 'D H:i T')}"
+
+
+def bound_problems(request: HttpRequest) -> list[Problem]:
+    """Return what an account with a bound can do something about: the decisions of its own scope."""
+    permission = "semantic.view_conflict"
+    waiting = open_conflicts(operator_access(request)) if may_view(request, "semantic.conflict") else 0
+    if not waiting:
+        return []
+    sentence = f"{waiting:,} {'decision waits' if waiting == 1 else 'decisions wait'} to be reviewed"
+    remedy = Remedy(label="Open queue", url=reverse("admin:semantic_conflict_changelist"))
+    advice = "Each was decided already, and can be accepted or reverted."
+    return [
+        Problem(
+            code="decisions_wait",
+            severity=ProblemSeverity.NOTICE,
+            sentence=sentence,
+            advice=advice,
+            permission=permission,
+            remedy=remedy,
+        )
+    ]
+
+
+def problem_rows(found: Outlook) -> list[dict[str, Any]]:
+    """Return the problems as the page lists them."""
+    return [
+        {
+            "problem": one,
+            "tone": TONES[one.severity],
+            "icon": ICONS[one.severity],
+            "word": WORDS[one.severity],
+        }
+        for one in found.problems
+    ]
