@@ -15,6 +15,7 @@ from servestatic import ServeStaticASGI
 from apps.core.db.watch import database_watch
 from apps.core.health import begin_web_process, end_web_process
 from apps.episodic.selectors import warm_up_archive
+from apps.live.services import begin_live, end_live, live_application
 from apps.llm.services import warm_up_chat_providers
 from apps.notes.services import end_notes_watch, start_notes_watch
 from apps.semantic.services import end_index, start_index
@@ -24,13 +25,17 @@ from memoryhub.web.handler import ThreadedASGIHandler
 
 def end_process() -> None:
     """Write what lags behind, and say that this process ends."""
+    end_live()
     end_notes_watch()
     end_index()
     end_web_process()
 
 
 application = Gateway(
-    ServeStaticASGI(ThreadedASGIHandler(), root=str(settings.STATIC_ROOT), prefix="static/"), on_shutdown=end_process
+    ServeStaticASGI(ThreadedASGIHandler(), root=str(settings.STATIC_ROOT), prefix="static/"),
+    on_shutdown=end_process,
+    websocket=live_application,
+    on_startup=begin_live,
 )
 # What was imported stays for good: no collection of garbage, in which no other thread runs, needs to look at it.
 gc.collect()

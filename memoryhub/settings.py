@@ -1,6 +1,7 @@
 """Django settings, derived from `memoryhub.config.hub`; nothing here reads the environment itself."""
 
 import sys
+from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -184,8 +185,17 @@ UNFOLD = {
     "SITE_FAVICONS": [
         {"rel": "icon", "type": "image/svg+xml", "href": lambda _request: static("memoryhub/logo.svg")},
     ],
-    "STYLES": [lambda _request: static("memoryhub/admin.css"), lambda _request: static("memoryhub/palette.css")],
-    "SCRIPTS": [lambda _request: static("memoryhub/admin.js"), lambda _request: static("memoryhub/palette.js")],
+    "STYLES": [
+        lambda _request: static("memoryhub/admin.css"),
+        lambda _request: static("memoryhub/palette.css"),
+        lambda _request: static("memoryhub/live.css"),
+    ],
+    "SCRIPTS": [
+        lambda _request: static("memoryhub/admin.js"),
+        lambda _request: static("memoryhub/palette.js"),
+        lambda _request: static("memoryhub/vendor/idiomorph-ext.min.js"),
+        "apps.live.selectors.live_script",
+    ],
     "COLORS": {"primary": PRIMARY},
     "ENVIRONMENT": "memoryhub.admin.navigation.environment",
     "SHOW_HISTORY": False,
@@ -263,6 +273,22 @@ SPECTACULAR_SETTINGS = {
     },
 }
 
+# --- live push: hints for browsers that something has changed ---------------------------------------------
+# Which tables belong to which topics.
+LIVE_TABLES = "memoryhub.topics.TOPICS"
+# Processes of several machines may share a Redis server; otherwise each listens to the database itself.
+LIVE_IS_SHARED = CONFIG.redis_url is not None
+LAYER_PREFIX = f"memoryhub-{sha256(SECRET_KEY.encode()).hexdigest()[:16]}"  # hubs that share one do not hear each other
+CHANNEL_LAYERS = {
+    "default": {
+        "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
+        "CONFIG": {"hosts": [CONFIG.redis_url], "prefix": LAYER_PREFIX},
+    }
+    if LIVE_IS_SHARED
+    # A process is a member of its group for as long as it runs.
+    else {"BACKEND": "channels.layers.InMemoryChannelLayer", "CONFIG": {"group_expiry": 100 * 365 * 86_400}}
+}
+
 # --- background work ----------------------------------------------------------------------------------
 Q_CLUSTER = {
     "name": "memoryhub",
@@ -322,6 +348,8 @@ LOGGING = {
         "apps": {"level": CONFIG.log_level},
         "memoryhub": {"level": CONFIG.log_level},
         "django.request": {"level": "ERROR", "filters": ["not unavailable"]},
+        # It writes a traceback a second while its server is gone; live push says so once.
+        "channels_redis": {"level": "CRITICAL"},
     },
 }
 

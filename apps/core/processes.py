@@ -44,6 +44,16 @@ SELECT kind, run, host, pid, started_at, extract(epoch FROM clock_timestamp() - 
        checks::text, facts::text
 FROM core_hubprocess ORDER BY kind, host, started_at, pid
 """
+# For connections that are not Django's: which processes live, what each is ready for, and the levels among its facts.
+LIVE_STATE_SQL = f"""
+SELECT kind, run, host, pid, checks::text,
+       (SELECT string_agg(concat(key, ' ', value ->> 'level'), ',' ORDER BY key)
+        FROM jsonb_each(facts) WHERE jsonb_typeof(value) = 'object')
+FROM core_hubprocess
+WHERE seen_at >= clock_timestamp() - make_interval(secs => CASE kind
+    WHEN '{ProcessKind.WORKER.value}' THEN {DEAD_SECONDS[ProcessKind.WORKER]} ELSE {DEAD_SECONDS[ProcessKind.WEB]} END)
+ORDER BY kind, run, host, pid
+"""  # noqa: S608  (of constants)
 
 _is_publishing = False
 Report = Callable[[], tuple[Mapping[str, str], Mapping[str, Any]]]

@@ -119,6 +119,8 @@ class Config:
     guards: GuardConfig
     timeline: TimelineConfig
     sync: SyncConfig
+    redis_url: str | None = field(repr=False)
+    live_sockets: int
 
     @property
     def https(self) -> bool:
@@ -236,7 +238,17 @@ def read_environment(env: Env) -> Config:
         guards=read_guards(env),
         timeline=read_timeline(env),
         sync=read_sync(env, data_dir),
+        redis_url=read_redis_url(env),
+        live_sockets=env.int("MEMORYHUB_LIVE_SOCKETS", 500, validate=validate.Range(min=1, max=10_000)),
     )
+
+
+def read_redis_url(env: Env) -> str | None:
+    """Return the address of a Redis server, if there is one. Raises ImproperlyConfigured."""
+    url: str | None = env.str("REDIS_URL", "") or None
+    if url and urlsplit(url).scheme not in {"redis", "rediss", "unix"}:
+        raise ImproperlyConfigured("REDIS_URL must look like redis://localhost:6379/0.")
+    return url
 
 
 def read_embedding(env: Env) -> EmbeddingConfig:

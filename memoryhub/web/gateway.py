@@ -20,15 +20,20 @@ async def refuse_websocket(_scope: Any, receive: Receive, send: Send) -> None:
 class Gateway:
     """The application that a server runs.
 
-    http, websocket: the applications of each protocol. on_shutdown: runs in a thread when the server ends. Python's
-    own exit handlers would not do: uvicorn ends by the signal that ended it, and then none is run.
+    http, websocket: the applications of each protocol. on_startup: runs in the event loop before the first request.
+    on_shutdown: runs in a thread when the server ends. Python's own exit handlers would not do: uvicorn ends by the
+    signal that ended it, and then none is run.
     """
 
     def __init__(
-        self, http: Application, on_shutdown: Callable[[], None], websocket: Application = refuse_websocket
+        self,
+        http: Application,
+        on_shutdown: Callable[[], None],
+        websocket: Application = refuse_websocket,
+        on_startup: Callable[[], None] = lambda: None,
     ) -> None:
         self._applications = {"http": http, "websocket": websocket}
-        self._on_shutdown = on_shutdown
+        self._on_startup, self._on_shutdown = on_startup, on_shutdown
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         """Answer a request with its id, or follow the lifespan of the server."""
@@ -46,6 +51,7 @@ class Gateway:
 
     async def _follow_lifespan(self, _scope: Any, receive: Receive, send: Send) -> None:
         await receive()  # startup
+        self._on_startup()
         await send({"type": "lifespan.startup.complete"})
         await receive()  # shutdown
         await asyncio.to_thread(self._on_shutdown)

@@ -28,6 +28,7 @@ from memoryhub.web.command import WEB_STOP_SECONDS
 from memoryhub.web.protocol import HubProtocol
 
 APPLICATION = "memoryhub.asgi:application"
+KIB = 1024
 BEAT_SECONDS = 1.0
 TICK_SECONDS = 0.25
 # How long a process that is about to be killed may take to print its stacks.
@@ -53,6 +54,9 @@ def server_config(config: Config, application: Any = APPLICATION) -> uvicorn.Con
         server_header=False,
         # Only behind a proxy that the operator named: anybody on this machine can send X-Forwarded headers.
         proxy_headers=config.https,
+        # Browsers send nothing through a socket, and what they are sent is too short to be compressed.
+        ws_max_size=KIB,
+        ws_per_message_deflate=False,
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=round(WEB_STOP_SECONDS) - 1,
     )

@@ -144,9 +144,14 @@ class DatabaseWatch:
 
 def connect_probe() -> Connection:
     """Open a connection for probes, past Django's, which belong to threads that work."""
+    return connect_plainly({"connect_timeout": WATCHED_CONNECT_SECONDS})
+
+
+def connect_plainly(limits: Mapping[str, Any]) -> Connection:
+    """Open a connection of psycopg to the default database. limits: what its configuration overrides."""
     parameters = connections[DEFAULT_DB_ALIAS].get_connection_params()
     known = {name: value for name, value in parameters.items() if name not in {"pool", "cursor_factory", "context"}}
-    return psycopg.connect(**{"connect_timeout": WATCHED_CONNECT_SECONDS, **known, "autocommit": True})
+    return psycopg.connect(**{**limits, **known, "autocommit": True})
 
 
 _watch = PerProcess(DatabaseWatch)

@@ -3,7 +3,7 @@
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -69,11 +69,11 @@ def read_reply(connection: socket.socket) -> Reply:
 
 
 @contextmanager
-def serving(**changes: Any) -> Iterator[WebServer]:
-    """Serve with the settings of the tests and these changes of them."""
+def serving(make: Callable[[ThreadedASGIHandler], Gateway] | None = None, **changes: Any) -> Iterator[WebServer]:
+    """Serve with the settings of the tests and these changes of them. make: the application around the handler."""
     config = replace(settings.MEMORYHUB, host="127.0.0.1", port=0, **changes)
     handler = ThreadedASGIHandler()
-    server = uvicorn.Server(server_config(config, Gateway(handler, lambda: None)))
+    server = uvicorn.Server(server_config(config, make(handler) if make else Gateway(handler, lambda: None)))
     thread = threading.Thread(target=server.run)
     thread.start()
     try:

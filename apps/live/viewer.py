@@ -1,0 +1,50 @@
+"""Who a socket belongs to: the account of a session, asked past the threads of requests."""
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth import get_user
+from django.db import DatabaseError, close_old_connections
+from django.http import HttpRequest, parse_cookie
+
+
+class SessionsUnavailableError(Exception):
+    """The sessions cannot be read now."""
+
+
+@dataclass(frozen=True)
+class Viewer:
+    """Whom a session belongs to. hears: whether topics are sent; accounts with a bound get a beat instead."""
+
+    session_key: str
+    account: str
+    hears: bool
+
+
+def session_key_of(headers: list[tuple[bytes, bytes]]) -> str | None:
+    """Return the session that a handshake names."""
+    cookies = "; ".join(value.decode("latin-1") for name, value in headers if name == b"cookie")
+    return parse_cookie(cookies).get(settings.SESSION_COOKIE_NAME) or None
+
+
+def find_viewer(session_key: str) -> Viewer | None:
+    """Return who is signed in with a session; None when the session has ended or its account is disabled.
+
+    Raises SessionsUnavailableError. For a thread that keeps its connection.
+    """
+    close_old_connections()
+    request = HttpRequest()
+    request.session = import_module(settings.SESSION_ENGINE).SessionStore(session_key)
+    try:
+        user: Any = get_user(request)
+        if not user.is_authenticated or not user.is_active:
+            return None
+        account = getattr(user, "account", None)
+        is_bound = account is not None and account.is_bound
+    except DatabaseError as error:
+        raise SessionsUnavailableError from error
+    finally:
+        close_old_connections()
+    return Viewer(session_key, str(user.pk), user.is_staff and not is_bound)

@@ -1,0 +1,85 @@
+"""Which tables belong to which topics of live push: a change of a row is a hint to the pages that show the topic."""
+
+TOPICS: dict[str, tuple[str, ...]] = {
+    # Accounts, keys, what was done, and numbers over time
+    "accounts_account": ("accounts",),
+    "audit_auditentry": ("audit",),
+    "auth_group": ("accounts",),
+    "auth_group_permissions": ("accounts",),
+    "auth_user": ("accounts",),
+    "auth_user_groups": ("accounts",),
+    "auth_user_user_permissions": ("accounts",),
+    "core_apikey": ("keys",),
+    "core_keyday": ("keys",),
+    "core_lockeduser": ("people",),
+    "django_admin_log": ("audit",),
+    "monitor_sample": ("samples", "health"),
+    # Background work
+    "django_q_ormq": ("jobs",),
+    "django_q_schedule": ("jobs",),
+    "django_q_task": ("jobs", "health"),
+    "events_delivery": ("deliveries",),
+    "events_jobrun": ("jobs", "health"),
+    "events_setasidetask": ("jobs",),
+    # Models
+    "llm_breaker": ("models", "health"),
+    "llm_budgetday": ("models", "health"),
+    "llm_embeddingspace": ("models", "health"),
+    "llm_modelcall": ("models",),
+    "llm_price": ("models", "health"),
+    "llm_tooloutputday": ("models",),
+    "llm_toolrunday": ("models",),
+    # Rules, memories and decisions
+    "rules_mergerule": ("rules",),
+    "rules_registryversion": ("rules",),
+    "semantic_bridgeaudit": ("timeline",),
+    "semantic_conflict": ("conflicts",),
+    "semantic_consolidation": ("conflicts", "jobs"),
+    "semantic_ingestion": ("timeline",),
+    "semantic_judge": ("conflicts", "jobs"),
+    "semantic_judgedpair": ("conflicts",),
+    "semantic_memory": ("memories",),
+    "semantic_routingpolicy": ("timeline", "rules"),
+    # Timeline
+    "episodic_catalogue": ("timeline",),
+    "episodic_retentionpolicy": ("timeline",),
+    "episodic_segment": ("timeline",),
+    "episodic_timelineevent": ("timeline",),
+    "episodic_timelinewarning": ("timeline", "health"),
+    # Notes and conversations
+    "notes_compaction": ("notes",),
+    "notes_conversation": ("notes",),
+    "notes_extractedfact": ("notes",),
+    "notes_extractionrun": ("notes", "jobs"),
+    "notes_noteversion": ("notes",),
+    # Knowledge
+    "sync_knowledgesource": ("knowledge",),
+    "sync_pointerconflict": ("knowledge",),
+    "sync_syncchange": ("knowledge",),
+    "sync_synccheckpoint": ("knowledge",),
+    "sync_syncrun": ("knowledge", "jobs"),
+    # People
+    "people_erasure": ("people", "jobs"),
+}
+
+# Tables that no page shows as they change, and why.
+UNWATCHED: dict[str, str] = {
+    "auth_permission": "written by migrations only",
+    "core_hubprocess": "a sign of life every few seconds; live push looks at the processes itself",
+    "core_lastunlock": "written with a locked user",
+    "django_content_type": "written by migrations only",
+    "django_migrations": "written by migrations only",
+    "django_session": "written by requests; open sockets look at their sessions themselves",
+    "events_event": "written with its deliveries",
+    "llm_budgetreservation": "a call under way; its end is a model call",
+    "llm_tokenuse": "a call under way; its end is a model call",
+    "notes_conversationmessage": "written with its conversation",
+    "rules_mergeruleversion": "written with its rule",
+    "semantic_endedshards": "written when a person is forgotten",
+    "semantic_memoryembedding": "written with its memory",
+    "semantic_memoryrevision": "written with its memory",
+    "semantic_memoryshard": "written with each change of its memories",
+    "sync_knowledgefile": "written with the items of a run",
+    "sync_knowledgeitem": "written with the changes of a run",
+    "sync_syncstate": "written with a run",
+}

@@ -1,0 +1,197 @@
+"""Live pages on two real web processes: changes reach both, and a page finds the other one when its own is killed."""
+
+import contextlib
+import json
+import re
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import psutil
+import pytest
+from playwright.sync_api import Page, sync_playwright
+from websockets.exceptions import InvalidStatus
+from websockets.sync.client import ClientConnection, connect
+
+from tests.system.browser.test_admin_browser import BROWSER, FLAGS
+from tests.system.hub import Hub, wait_for
+from tests.system.test_web_processes import ask
+from tests.system.test_web_server import web_processes
+
+pytestmark = pytest.mark.xdist_group("hub")
+
+MEMORIES = "/api/semantic/memories"
+# What a machine that is busy with other tests adds.
+ROOM = 3.0
+SIGN_IN = """
+from django.contrib.auth.models import User
+from django.test import Client
+client = Client()
+client.force_login(User.objects.create_superuser("operator"))
+print(client.cookies["sessionid"].value)
+"""
+# A part of a page, as the templates write it. Its answer is a document of the hub, whatever it says.
+PART = """
+() => {
+  window.topics = [];
+  document.addEventListener("mh:topic", (event) => topics.push(event.detail.topic));
+  const attributes = 'data-live="memories" hx-get="/healthz" hx-trigger="live" hx-swap="innerHTML"';
+  document.querySelector("#content").insertAdjacentHTML("beforeend", `<section id="part" ${attributes}>-</section>`);
+  htmx.process(document.querySelector("#part"));
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def hub(make_place: Any) -> Iterator[Hub]:
+    hub = Hub(make_place() / "hub", MEMORYHUB_WEB_PROCESSES="2")
+    hub.make_cluster()
+    hub.start()
+    printed = re.search(r"Operator API key\s+(\S+)", hub.said())
+    assert printed
+    hub.key = printed[1]
+    yield hub
+    hub.end()
+
+
+@pytest.fixture(scope="module")
+def session(hub: Hub) -> str:
+    done = hub.command("shell", "-v", "0", "-c", SIGN_IN)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def save(hub: Hub) -> None:
+    assert ask(hub, "POST", MEMORIES, {"content": f"tea {time.monotonic()}", "user_id": "ana"})[0] in {200, 201}
+
+
+@contextlib.contextmanager
+def socket_to(hub: Hub, session: str) -> Iterator[ClientConnection]:
+    origin = f"http://127.0.0.1:{hub.port}"
+    headers = {"Origin": origin, "Cookie": f"sessionid={session}"}
+    with connect(f"ws://127.0.0.1:{hub.port}/live", additional_headers=headers) as socket:
+        yield socket
+
+
+def process_of(hub: Hub, socket: ClientConnection) -> int:
+    """The web process at the other end."""
+    port = socket.local_address[1]
+    for process in web_processes(hub):
+        if any(one.raddr and one.raddr.port == port for one in process.net_connections("tcp")):
+            return process.pid
+    raise AssertionError("no web process has this socket")
+
+
+def wait_for_replacement(hub: Hub, pid: int) -> None:
+    wait_for(lambda: pid not in {process.pid for process in web_processes(hub)}, "another process", patience=60)
+    wait_for(lambda: hub.get("/readyz") == 200, "readiness", patience=60)
+
+
+def wait_for_memories(socket: ClientConnection, seconds: float) -> None:
+    deadline = time.monotonic() + seconds
+    while json.loads(socket.recv(max(0.0, deadline - time.monotonic())))["topic"] != "memories":
+        pass
+
+
+def test_a_change_reaches_sockets_on_both_processes(hub: Hub, session: str) -> None:
+    with contextlib.ExitStack() as stack:
+        sockets: dict[int, ClientConnection] = {}
+
+        def reaches_both() -> bool:
+            socket = stack.enter_context(socket_to(hub, session))
+            sockets.setdefault(process_of(hub, socket), socket)
+            return len(sockets) == 2
+
+        wait_for(reaches_both, "a socket on each process", patience=30)
+        began = time.monotonic()
+        save(hub)
+        for socket in sockets.values():
+            wait_for_memories(socket, 2 + ROOM)
+        assert time.monotonic() - began < 2 + ROOM
+
+
+def test_without_a_session_there_is_no_socket(hub: Hub) -> None:
+    with pytest.raises(InvalidStatus), socket_to(hub, "0123456789abcdef0123456789abcdef"):
+        pass
+
+
+@pytest.fixture(scope="module")
+def page(hub: Hub, session: str) -> Iterator[Page]:
+    """An admin page that is live."""
+    if BROWSER is None:
+        pytest.skip("no chromium, chromium-browser or google-chrome in PATH")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=BROWSER, args=FLAGS)
+        base = f"http://127.0.0.1:{hub.port}"
+        context = browser.new_context()
+        context.add_cookies([{"name": "sessionid", "value": session, "url": base}])
+        page = context.new_page()
+        page.goto(f"{base}/admin/", wait_until="load")
+        page.evaluate(PART)
+        yield page
+        browser.close()
+
+
+def is_live(page: Page) -> bool:
+    return bool(page.evaluate("document.querySelector('#live-state').dataset.state === 'live'"))
+
+
+def sees_a_change(hub: Hub, page: Page) -> None:
+    """A part of the page is fetched again after a change."""
+    page.evaluate("topics.length = 0; document.querySelector('#part').textContent = '-'")
+    save(hub)
+    page.wait_for_function("topics.includes('memories')", timeout=10_000)
+    page.wait_for_function("document.querySelector('#part').textContent.includes('ok')", timeout=10_000)
+
+
+def test_a_page_is_live_and_fetches_what_changed(hub: Hub, page: Page) -> None:
+    wait_for(lambda: is_live(page), "a live page", patience=20)
+    sees_a_change(hub, page)
+    assert page.evaluate("document.querySelector('#live-state [role=status]').textContent").startswith("Live")
+    assert not page.evaluate("document.querySelector('.mh-live-banner').textContent")
+
+
+def test_browsers_of_a_killed_process_find_the_other_one(hub: Hub, page: Page) -> None:
+    pids = {process.pid for process in web_processes(hub)}
+    for pid in pids:
+        psutil.Process(pid).kill()
+        time.sleep(0.3)  # so that the browser has noticed if it was its own
+        wait_for(lambda: is_live(page), "a live page", patience=5 + ROOM)
+        sees_a_change(hub, page)
+        wait_for_replacement(hub, pid)
+
+
+def test_a_page_says_that_the_database_is_away_and_comes_back(hub: Hub, page: Page) -> None:
+    server = psutil.Process(hub.database.pid)
+    everything = [server, *server.children(recursive=True)]
+    for process in everything:
+        process.suspend()
+    try:
+        page.wait_for_selector(".mh-live-banner:has-text('database: the database does not answer')", timeout=30_000)
+        words = page.inner_text("#live-state .mh-live-words")
+        assert re.fullmatch(r"reconnecting, as of \d\d:\d\d:\d\d UTC", words), words
+    finally:
+        for process in everything:
+            process.resume()
+    wait_for(lambda: is_live(page), "a live page", patience=30)
+    page.wait_for_function("!document.querySelector('.mh-live-banner').textContent", timeout=20_000)
+    wait_for(lambda: hub.get("/readyz") == 200, "readiness", patience=60)
+    sees_a_change(hub, page)
+
+
+def test_a_page_is_live_again_after_the_database_was_killed(hub: Hub, page: Page) -> None:
+    psutil.Process(hub.database.pid).kill()
+    wait_for(lambda: hub.get("/readyz") == 503, "the end of the database", patience=30)
+    wait_for(lambda: hub.get("/readyz") == 200, "readiness", patience=90)
+    wait_for(lambda: is_live(page), "a live page", patience=30)
+    sees_a_change(hub, page)
+
+
+def test_a_page_whose_session_has_ended_says_so(hub: Hub, page: Page, session: str) -> None:
+    code = (
+        "from django.contrib.sessions.models import Session; from django.contrib.auth.models import User\n"
+        f"Session.objects.filter(pk='{session}').delete(); User.objects.update(first_name='Rita')"
+    )
+    assert hub.command("shell", "-v", "0", "-c", code).returncode == 0
+    page.wait_for_selector(".mh-live-banner:has-text('You are signed out')", timeout=20_000)
+    assert page.inner_text("#live-state .mh-live-words").startswith("signed out, as of")

@@ -1,0 +1,150 @@
+"""Live push through a real Redis server: one process listens for all, another takes its place, outages are noticed."""
+
+import contextlib
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import psutil
+import pytest
+
+from apps.live.listener import RELAY_LOCK
+from tests.system.hub import Hub, free_port, wait_for
+from tests.system.test_live_processes import (
+    SIGN_IN,
+    process_of,
+    save,
+    socket_to,
+    wait_for_memories,
+    wait_for_replacement,
+)
+from tests.system.test_web_server import KEY, web_processes
+
+REDIS = shutil.which("redis-server")
+pytestmark = [
+    pytest.mark.xdist_group("hub"),
+    pytest.mark.skipif(REDIS is None, reason="no redis-server in PATH (Debian: apt-get install redis-server)"),
+]
+ROOM = 3.0
+
+
+class Redis:
+    """A server that keeps nothing."""
+
+    def __init__(self) -> None:
+        self.port = free_port()
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        command = [str(REDIS), "--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]
+        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+
+    def end(self) -> None:
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+
+
+@pytest.fixture(scope="module")
+def redis() -> Iterator[Redis]:
+    redis = Redis()
+    redis.start()
+    yield redis
+    redis.end()
+
+
+@pytest.fixture(scope="module")
+def hub(make_place: Any, redis: Redis) -> Iterator[Hub]:
+    url = f"redis://127.0.0.1:{redis.port}/0"
+    hub = Hub(make_place() / "hub", MEMORYHUB_WEB_PROCESSES="2", MEMORYHUB_API_KEY=KEY, REDIS_URL=url)
+    hub.make_cluster()
+    hub.start()
+    hub.key = KEY
+    yield hub
+    hub.end()
+
+
+@pytest.fixture(scope="module")
+def session(hub: Hub) -> str:
+    done = hub.command("shell", "-v", "0", "-c", SIGN_IN)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def relays(hub: Hub) -> list[int]:
+    """The processes of the database that hold the lock of the one that listens."""
+    code = (
+        "from django.db import connection as c; k = c.cursor()\n"
+        f"k.execute(\"SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND objid = {RELAY_LOCK}\")\n"
+        "print(*[row[0] for row in k.fetchall()])"
+    )
+    done = hub.command("shell", "-v", "0", "-c", code)
+    assert done.returncode == 0, done.stderr
+    return [int(pid) for pid in done.stdout.split()]
+
+
+@contextlib.contextmanager
+def socket_on_each(hub: Hub, session: str) -> Iterator[dict[int, Any]]:
+    with contextlib.ExitStack() as stack:
+        sockets: dict[int, Any] = {}
+
+        def reaches_both() -> bool:
+            socket = stack.enter_context(socket_to(hub, session))
+            sockets.setdefault(process_of(hub, socket), socket)
+            return len(sockets) == 2
+
+        wait_for(reaches_both, "a socket on each process", patience=30)
+        yield sockets
+
+
+def test_one_process_listens_and_a_change_reaches_both(hub: Hub, session: str) -> None:
+    assert len(relays(hub)) == 1
+    with socket_on_each(hub, session) as sockets:
+        save(hub)
+        for socket in sockets.values():
+            wait_for_memories(socket, 2 + ROOM)
+
+
+def test_another_process_listens_when_the_one_that_did_is_killed(hub: Hub, session: str) -> None:
+    for victim in [process.pid for process in web_processes(hub)]:
+        with socket_on_each(hub, session) as sockets:
+            [other] = [socket for pid, socket in sockets.items() if pid != victim]
+            psutil.Process(victim).kill()
+            time.sleep(2.5)  # a lock is asked for every two seconds
+            while True:  # what was heard until now
+                try:
+                    other.recv(0)
+                except TimeoutError:
+                    break
+            save(hub)
+            wait_for_memories(other, 2 + ROOM)
+        wait_for_replacement(hub, victim)
+    assert len(relays(hub)) == 1
+
+
+def test_sockets_end_while_redis_is_away_and_come_back_with_it(hub: Hub, session: str, redis: Redis) -> None:
+    with socket_on_each(hub, session) as sockets:
+        redis.end()
+        for socket in sockets.values():
+            with contextlib.suppress(Exception):
+                while True:
+                    socket.recv(30)
+            assert socket.close_code == 1013
+    redis.start()
+
+    def is_open() -> bool:
+        try:
+            with socket_to(hub, session):
+                return True
+        except Exception:  # noqa: BLE001
+            return False
+
+    wait_for(is_open, "a socket", patience=30)
+    with socket_on_each(hub, session) as sockets:
+        save(hub)
+        for socket in sockets.values():
+            wait_for_memories(socket, 2 + ROOM)
+    log = (hub.data_dir / "logs" / "web.log").read_text()
+    assert "Traceback" not in log, log[-3_000:]
