@@ -372,5 +372,6 @@ IDENTIFIER_COUNTS = "apps.semantic.status.identifier_counts"
 # What a process publishes about itself, by name.
 PROCESS_FACTS = {
     "index": "apps.semantic.health.index_facts",
+    "large_indexes": "apps.semantic.health.large_index_facts",
     "forgotten": "apps.people.erasure.caches.forgotten_facts",
 }

@@ -39,6 +39,7 @@ TOPICS: dict[str, tuple[str, ...]] = {
     "semantic_judge": ("conflicts", "jobs"),
     "semantic_judgedpair": ("conflicts",),
     "semantic_memory": ("memories",),
+    "semantic_recallcheck": ("health",),
     "semantic_routingpolicy": ("timeline", "rules"),
     # Timeline
     "episodic_catalogue": ("timeline",),

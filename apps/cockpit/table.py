@@ -2,10 +2,11 @@
 
 from apps.cockpit.activity.table import PAGES as ACTIVITY
 from apps.cockpit.ask.table import PAGES as ASK
+from apps.cockpit.index.table import PAGES as INDEX
 from apps.cockpit.now.table import PAGES as NOW
 from apps.cockpit.pages import Page
 from apps.cockpit.palette.table import PAGES as PALETTE
 from apps.cockpit.people.table import PAGES as PEOPLE
 from apps.cockpit.work.table import PAGES as WORK
 
-PAGES: tuple[Page, ...] = (*NOW, *ACTIVITY, *ASK, *PEOPLE, *WORK, *PALETTE)
+PAGES: tuple[Page, ...] = (*NOW, *ACTIVITY, *ASK, *PEOPLE, *WORK, *INDEX, *PALETTE)

@@ -19,6 +19,8 @@ from apps.semantic.consolidation.services import (
     consolidation_update,
 )
 from apps.semantic.extraction.extract import ExtractionResult, memories_find
+from apps.semantic.index.overview import IndexOverview, UserIndex, index_overview
+from apps.semantic.index.requests import index_build_request, recall_verify_request
 from apps.semantic.index.warm_up import end_index, start_index
 from apps.semantic.judge.services import (
     JudgeState,
@@ -62,6 +64,7 @@ __all__ = [
     "Absence",
     "BridgeStatus",
     "ExtractionResult",
+    "IndexOverview",
     "JudgeState",
     "JudgeStatus",
     "ManagedChange",
@@ -76,6 +79,7 @@ __all__ = [
     "SearchStore",
     "Selection",
     "StoreStatus",
+    "UserIndex",
     "Winner",
     "bridge_status",
     "conflict_accept",
@@ -91,6 +95,8 @@ __all__ = [
     "consolidation_run",
     "consolidation_update",
     "end_index",
+    "index_build_request",
+    "index_overview",
     "judge_get",
     "judge_preview",
     "judge_request",
@@ -115,6 +121,7 @@ __all__ = [
     "memory_update",
     "open_conflicts",
     "outdated_words",
+    "recall_verify_request",
     "refresh_words",
     "rehearse",
     "rehearse_document",

@@ -39,6 +39,15 @@ class CachedRows(NamedTuple):
     versions: dict[str, int]
 
 
+class LargeIndex(NamedTuple):
+    """The index of a user in this process. covered: memories in its graph."""
+
+    user: str
+    memories: int
+    covered: int
+    bytes: int
+
+
 class IndexCache:
     """Indexes by user and embedding space; the least recently used are dropped beyond a size in bytes."""
 
@@ -141,6 +150,16 @@ class IndexCache:
         """Return how much memory the indexes take, as of their last refresh."""
         with self._lock:
             return sum(entry.nbytes for entry in self._cached.values())
+
+    def largest(self, count: int) -> list[LargeIndex]:
+        """Return the indexes with the most memories, as of their last refresh."""
+        with self._lock:
+            entries = [(user, entry) for (user, _), entry in self._cached.items()]
+        found = []
+        for user, entry in entries:
+            graph = entry.rows.graph
+            found.append(LargeIndex(user, len(entry.rows), 0 if graph is None else len(graph), entry.nbytes))
+        return sorted(found, key=lambda one: -one.memories)[:count]
 
     def describe(self) -> dict[str, float]:
         """Return counts: indexes, their size in bytes, memories, graphs, memories in graphs, backlog and evictions.

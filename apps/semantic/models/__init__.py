@@ -24,6 +24,7 @@ from apps.semantic.models.memory import (
     RevisionAction,
     half_lives,
 )
+from apps.semantic.models.recall import RecallCheck
 
 __all__ = [
     "BY_RULES",
@@ -49,6 +50,7 @@ __all__ = [
     "OnPruneChoices",
     "Origin",
     "PruneReasonChoices",
+    "RecallCheck",
     "ReviewState",
     "RevisionAction",
     "RoutingPolicy",

@@ -21,6 +21,7 @@ from apps.semantic.models import (
     MemoryEmbedding,
     MemoryRevision,
     MemoryShard,
+    RecallCheck,
 )
 from apps.semantic.store.unit_of_work import lock_shards_for_removal, shard_end
 
@@ -35,6 +36,7 @@ class MemoryErasure(PersonalStore):
         while count := forget_memories(user_id):
             step("memories: part")
             yield count
+        delete_raw(RecallCheck.objects.filter(user_id=user_id))
         snapshots_remove(user_id)
         step("memories: snapshots")
         shard_end(user_id)
@@ -45,6 +47,8 @@ class MemoryErasure(PersonalStore):
             yield "semantic_memory"
         if MemoryShard.objects.filter(user_id=user_id).exists():
             yield "semantic_memoryshard"
+        if RecallCheck.objects.filter(user_id=user_id).exists():
+            yield "semantic_recallcheck"
         yield from (f"semantic-index/{path.name}" for path in snapshots_with(user_id))
 
     def drop_caches(self) -> None:

@@ -10,6 +10,7 @@ from apps.semantic.models import (
     MemoryEmbedding,
     MemoryRevision,
     MemoryShard,
+    RecallCheck,
 )
 from apps.semantic.personal.bridge import BridgeTransfer, RoutingPolicyStore
 from apps.semantic.personal.consolidations import ConsolidationTransfer
@@ -19,11 +20,11 @@ from apps.semantic.personal.receipts import ReceiptTransfer
 
 
 class MemoryStore(MemoryErasure, MemoryTransfer):
-    """Memories with their vectors and their history, and what indexes were built of them."""
+    """Memories with their vectors and their history, and what is kept of their indexes."""
 
     name = "memories"
     order = 20
-    models = (Memory, MemoryEmbedding, MemoryRevision, MemoryShard)
+    models = (Memory, MemoryEmbedding, MemoryRevision, MemoryShard, RecallCheck)
 
 
 class ReceiptStore(ReceiptErasure, ReceiptTransfer):

@@ -38,6 +38,7 @@ from apps.semantic.models import (
     JudgedPair,
     Memory,
     Origin,
+    RecallCheck,
 )
 from apps.semantic.services import memory_delete, memory_save_many
 from apps.semantic.store.embedding_space import current_space
@@ -70,6 +71,7 @@ def fill(user: str, word: str, *, archive: Timeline) -> None:
     Ingestion.objects.create(user_id=user, event_id=memories[0].uuid, content=word, created_at=now, next_try_at=now)
     BridgeAudit.objects.create(user_id=user, at=now, action="kept", event_ids=[], reason="manual", actor="test")
     Consolidation.objects.create(name=f"of {user}", user_id=user)
+    RecallCheck.objects.create(user_id=user, at=now, memories=4, recall=1.0)
     facts = [{"text": word, "action": "kept"}]
     Compaction.objects.create(user_id=user, actor="test", state="drafted", facts=facts, created_at=now)
     ModelCall.objects.create(

@@ -1,0 +1,1 @@
+"""Index: what searches work on, in every process."""

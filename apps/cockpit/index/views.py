@@ -1,0 +1,174 @@
+"""The page of the index and its parts, and what its buttons do."""
+
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.utils.timezone import now
+from django.views.decorators.http import require_POST
+
+from apps.cockpit.durations import in_words
+from apps.cockpit.pages import render_fragment, render_page
+from apps.core.admin.bars import Bar, Bars
+from apps.core.admin.kit import filesize, moment, short_duration
+from apps.core.domain.errors import MemoryHubError
+from apps.semantic import services
+
+CHANGE = "llm.change_embeddingspace"
+SENTENCES = {
+    "ok": "Healthy: searches answer by what is in memory.",
+    "warning": "Near a limit: searches and saves go on as usual.",
+    "degraded": "Past a limit: searches compare every memory, and saves are slowed.",
+}
+REASONS = {
+    "backlog": "many memories are in no graph yet",
+    "capacity": "the indexes take more memory than they may",
+    "evictions": "indexes are dropped and loaded again and again",
+    "write_latency": "saves take long",
+}
+BAR_STEP, BAR_HEIGHT = 8, 28
+
+
+def index(request: HttpRequest) -> HttpResponse:
+    """Show the health of the index, large indexes, and the store."""
+    context = {**live_context(request), **store_context()}
+    return render_page(request, "cockpit/index/page.html", "Index", **context)
+
+
+def live_fragment(request: HttpRequest) -> HttpResponse:
+    """Show what changes: health, processes, indexes."""
+    return render_fragment(request, "cockpit/index/live.html", **live_context(request))
+
+
+@require_POST
+def build(request: HttpRequest) -> HttpResponse:
+    """Have a graph built again."""
+    return ask(request, services.index_build_request, "The graph is built again in the background.")
+
+
+@require_POST
+def verify(request: HttpRequest) -> HttpResponse:
+    """Have the recall of an index verified."""
+    return ask(request, services.recall_verify_request, "Recall is verified in the background; the figure comes here.")
+
+
+def ask(request: HttpRequest, service: Callable[..., None], done: str) -> HttpResponse:
+    """Apply a service to the user of a form."""
+    try:
+        service(user=request.POST.get("user", ""))
+        messages.success(request, done)
+    except MemoryHubError as error:
+        messages.error(request, error.detail)
+    return HttpResponseRedirect(reverse("cockpit_index"))
+
+
+def live_context(request: HttpRequest) -> dict[str, Any]:
+    """Return what the live part shows."""
+    overview = services.index_overview()
+    progress = overview.reembedding
+    return {
+        "level": overview.level.value,
+        "sentence": sentence_of(overview),
+        "hints": [hint for _, hint in overview.hints],
+        "processes": [process_row(process) for process in overview.processes],
+        "users": [user_row(one) for one in overview.users],
+        "counted_at": overview.counted_at,
+        "reembedding": progress,
+        "made_percent": round(100 * progress.made / progress.total) if progress and progress.total else 0,
+        "left": time_left(progress),
+        "may_change": request.user.has_perm(CHANGE),
+        "as_of": now(),
+    }
+
+
+def sentence_of(overview: services.IndexOverview) -> str:
+    """Return the level of the index and its reasons in a sentence."""
+    if not overview.processes:
+        return "No web process has said yet how its index is."
+    said = SENTENCES[overview.level.value]
+    reasons = " and ".join(REASONS[reason.value] for reason, _ in overview.hints)
+    return f"{said} Because {reasons}." if reasons else said
+
+
+def time_left(progress: Any) -> str:
+    """Return how long a reembedding still takes at its present rate; nothing where that is not known."""
+    if progress is None or not progress.per_minute:
+        return ""
+    return in_words(timedelta(minutes=(progress.total - progress.made) / progress.per_minute))
+
+
+def process_row(process: Any) -> dict[str, Any]:
+    """Return a process as a row shows it."""
+    facts = process.facts
+    making = facts.get("making")
+    return {
+        "name": process.name,
+        "age": f"{process.age:.0f} s ago",
+        "level": process.level.value,
+        "indexes": int(facts.get("indexes", 0)),
+        "memories": int(facts.get("memories", 0)),
+        "graphs": int(facts.get("graphs", 0)),
+        "backlog": int(facts.get("backlog", 0)),
+        "bytes": filesize(int(facts.get("bytes", 0))),
+        "evictions": facts.get("evictions_per_minute", 0),
+        "making": f"{making['done']:,} of {making['of']:,} memories" if making else "",
+        "missing": facts.get("missing") or "",
+    }
+
+
+def user_row(one: services.UserIndex) -> dict[str, Any]:
+    """Return the index of a user as a row shows it."""
+    snapshot, last = one.snapshot, one.checks[-1] if one.checks else None
+    return {
+        "user": one.user,
+        "memories": one.memories,
+        "is_large": one.is_large,
+        "way": way_of(one),
+        "backlog": one.backlog,
+        "snapshot_age": in_words(now() - snapshot.written_at) if snapshot else "",
+        "snapshot_at": moment(snapshot.written_at) if snapshot else "",
+        "snapshot_size": filesize(snapshot.bytes) if snapshot else "",
+        "loaded": [(name, filesize(size)) for name, (_, _, size) in one.loaded.items()],
+        "check": last,
+        "recall": f"{100 * last.recall:.1f} %" if last is not None and last.recall is not None else "",
+        "checked_ago": in_words(now() - last.at) if last else "",
+        "exact": short_duration(last.exact_ms) if last is not None and last.exact_ms is not None else "",
+        "graph": short_duration(last.graph_ms) if last is not None and last.graph_ms is not None else "",
+        "bars": recall_bars(one.checks) if len(one.checks) > 1 else None,
+    }
+
+
+def way_of(one: services.UserIndex) -> str:
+    """Return how the memories of a user are searched."""
+    if not one.is_large:
+        return "exact"
+    return "graph" if one.has_graph else "exact, until its graph is built"
+
+
+def recall_bars(checks: Sequence[Any]) -> Bars:
+    """Return the figures of the last checks as bars, from 80 % at the bottom."""
+    bars = []
+    for place, check in enumerate(checks):
+        share = check.recall or 0.0
+        height = max(3, round(BAR_HEIGHT * max(0.0, share - 0.8) / 0.2))
+        title = (
+            f"{moment(check.at)}: {100 * share:.1f} %" if check.recall is not None else f"{moment(check.at)}: failed"
+        )
+        tone = "good" if share >= 0.95 else "bad"
+        bars.append(Bar(place * BAR_STEP, BAR_HEIGHT - height, height, tone, title, BAR_STEP - 2))
+    figures = ", ".join(f"{100 * check.recall:.1f} %" for check in checks if check.recall is not None)
+    return Bars(tuple(bars), len(checks) * BAR_STEP, BAR_HEIGHT, f"Recall of the last checks: {figures or 'none'}")
+
+
+def store_context() -> dict[str, Any]:
+    """Return the figures of the search store."""
+    store = services.search_store()
+    return {
+        "model": str(store.space) if store.space else "none yet",
+        "missing_vectors": store.missing,
+        "stored": filesize(store.stored_bytes),
+        "limit": filesize(store.cache_limit),
+    }
