@@ -33,6 +33,7 @@ __all__ = [
     "MemoryFigures",
     "MemoryStatus",
     "PersonFacts",
+    "ReviewState",
     "conflict_get",
     "conflict_list",
     "conflicts_with_words",

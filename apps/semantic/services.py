@@ -4,10 +4,31 @@ Nothing inside the app imports it but the layers above it.
 """
 
 from apps.semantic.bridge.status import BridgeStatus, bridge_status
+from apps.semantic.conflicts.bulk_accept import (
+    MAX_ALIKE,
+    BatchReport,
+    alike_of,
+    batch_accept,
+    batch_undo,
+    count_alike,
+    decisions_alike,
+)
 from apps.semantic.conflicts.bulk_revert import conflicts_revert
 from apps.semantic.conflicts.counts import MAX_COUNTED, open_conflicts
+from apps.semantic.conflicts.queue import (
+    MAX_LISTED,
+    QueueCounts,
+    queue_count,
+    queue_counts,
+    queue_ids,
+    queue_rows,
+    receipt_at,
+    visible_keys,
+)
+from apps.semantic.conflicts.receipt_page import allowed_steps, describe_consequences, memories_of, receipt_context
 from apps.semantic.conflicts.rehearsal import rehearse, rehearse_document
 from apps.semantic.conflicts.review import Winner, conflict_accept, conflict_override, conflict_revert
+from apps.semantic.conflicts.undo import Review, conflict_review, review_undo
 from apps.semantic.consolidation.services import (
     consolidation_create,
     consolidation_delete,
@@ -60,8 +81,11 @@ from apps.semantic.status import (
 )
 
 __all__ = [
+    "MAX_ALIKE",
     "MAX_COUNTED",
+    "MAX_LISTED",
     "Absence",
+    "BatchReport",
     "BridgeStatus",
     "ExtractionResult",
     "IndexOverview",
@@ -73,6 +97,8 @@ __all__ = [
     "Missing",
     "MissingMemories",
     "PreparedManaged",
+    "QueueCounts",
+    "Review",
     "SaveOutcome",
     "SaveResult",
     "SearchResult",
@@ -81,10 +107,15 @@ __all__ = [
     "StoreStatus",
     "UserIndex",
     "Winner",
+    "alike_of",
+    "allowed_steps",
+    "batch_accept",
+    "batch_undo",
     "bridge_status",
     "conflict_accept",
     "conflict_override",
     "conflict_revert",
+    "conflict_review",
     "conflicts_revert",
     "consolidation_create",
     "consolidation_delete",
@@ -94,6 +125,9 @@ __all__ = [
     "consolidation_reset",
     "consolidation_run",
     "consolidation_update",
+    "count_alike",
+    "decisions_alike",
+    "describe_consequences",
     "end_index",
     "index_build_request",
     "index_overview",
@@ -110,6 +144,7 @@ __all__ = [
     "memories_delete",
     "memories_find",
     "memories_missing",
+    "memories_of",
     "memories_purge",
     "memory_counts",
     "memory_delete",
@@ -121,12 +156,20 @@ __all__ = [
     "memory_update",
     "open_conflicts",
     "outdated_words",
+    "queue_count",
+    "queue_counts",
+    "queue_ids",
+    "queue_rows",
     "recall_verify_request",
+    "receipt_at",
+    "receipt_context",
     "refresh_words",
     "rehearse",
     "rehearse_document",
+    "review_undo",
     "search_store",
     "start_index",
     "store_status",
     "unhealthy_status",
+    "visible_keys",
 ]

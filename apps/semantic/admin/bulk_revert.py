@@ -17,9 +17,9 @@ from apps.core.admin.lists import as_uuid
 from apps.core.domain.errors import InvalidInputError
 from apps.core.domain.scope import MAX_IDENTIFIER_CHARS, Access, Scope
 from apps.semantic.admin.memories import can_read_memories
-from apps.semantic.admin.receipt_page import label_receipt
 from apps.semantic.conflicts.bulk_revert import Selection, conflicts_revert, decisions_in, enqueue_revert, run_status
 from apps.semantic.conflicts.counts import decided_rules
+from apps.semantic.conflicts.receipt_page import label_receipt
 from apps.semantic.models import Conflict, ReviewState
 
 SALT = "semantic.bulk_revert"

@@ -36,7 +36,7 @@ from apps.core.admin.lists import as_uuid
 from apps.semantic.admin.bulk_revert import bulk_revert_page
 from apps.semantic.admin.memories import can_read_memories
 from apps.semantic.admin.queue_filters import FILTERS, ConflictList, ReceiptPaginator
-from apps.semantic.admin.receipt_page import (
+from apps.semantic.conflicts.receipt_page import (
     OUTCOME_COLOURS,
     allowed_steps,
     describe_consequences,

@@ -43,16 +43,14 @@ from apps.core.admin.kit import (
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.semantic import services
 from apps.semantic.admin.search import RELEVANCE, search_memories
+from apps.semantic.conflicts.receipt_page import SHOWN_CONTENT_CHARS, STATUS_COLOURS
 from apps.semantic.domain.confidence import DecayPolicy
 from apps.semantic.memories.managers import manager_exists
 from apps.semantic.models import Conflict, Memory, MemoryRevision, MemoryStatus, half_lives
 
-STATUS_COLOURS = {
-    "active": "success", "superseded": "warning", "merged": "info", "rejected": "danger", "deleted": "danger",
-}  # fmt: skip
 # Other actions of a history are warnings.
 ACTION_COLOURS = {"created": "info", "reinforced": "success", "restored": "success", "deleted": "danger"}
-SHOWN_CONTENT_CHARS, SHOWN_CHANGE_CHARS = 240, 200
+SHOWN_CHANGE_CHARS = 200
 DELETE_DIALOG = ActionDialog(
     title="Delete this memory?",
     description="Searches no longer find it. It is kept with its history and can be restored.",

@@ -64,39 +64,53 @@ class StateChange:
     details: Mapping[str, Any] = field(default_factory=dict)
 
 
-def conflict_accept(*, access: Access, uuid: UUID, clock: Clock = SYSTEM_CLOCK) -> Conflict:
-    """Confirm a decision, so that it leaves the queue of reviews.
+def conflict_accept(
+    *, access: Access, uuid: UUID, seen: ReviewState | None = None, clock: Clock = SYSTEM_CLOCK
+) -> Conflict:
+    """Confirm a decision, so that it leaves the queue of reviews. One that was accepted keeps who did so, and when.
 
-    Raises NotFoundError, or ConflictError when it is not in force any more.
+    seen: the state of its review that the caller decided about. Raises NotFoundError, or ConflictError when the
+    decision is not in force any more, or has another state than was seen.
     """
-    with lock_receipt(access, uuid, clock) as (receipt, unit):
-        set_review(receipt, ReviewState.ACCEPTED, unit)
+    with lock_receipt(access, uuid, clock, seen) as (receipt, unit):
+        if receipt.state == ReviewState.OPEN:
+            set_review(receipt, ReviewState.ACCEPTED, unit.actor, unit.now)
     return receipt
 
 
-def conflict_revert(*, access: Access, uuid: UUID, clock: Clock = SYSTEM_CLOCK) -> Conflict:
-    """Undo a decision. Return the receipt of that, which can be reverted in turn.
+def conflict_revert(
+    *, access: Access, uuid: UUID, seen: ReviewState | None = None, clock: Clock = SYSTEM_CLOCK
+) -> Conflict:
+    """Undo a decision. Return the receipt of that, which can be reverted in turn. seen: see `conflict_accept`.
 
     Raises NotFoundError, or ConflictError that says what has happened since and what to do about it.
     """
-    with lock_receipt(access, uuid, clock) as (receipt, unit):
+    with lock_receipt(access, uuid, clock, seen) as (receipt, unit):
         if not can_revert(receipt):
             raise ConflictError("Both memories were kept: there is nothing to revert.", code="nothing_to_revert")
-        check_not_redecided(receipt)
-        changes = changes_back(receipt)
-        answer = answer_to(receipt, Origin.REVERT, ConflictOutcome.REVERTED, f"Reverted by {access.actor}.")
-        apply_changes(unit, answer, changes, None)
-        set_review(receipt, ReviewState.REVERTED, unit)
-        reinstate(receipt, unit)
+        return revert_locked(receipt, unit)
+
+
+def revert_locked(receipt: Conflict, unit: UnitOfWork) -> Conflict:
+    """Undo a decision that `lock_receipt` yielded. Return the receipt of that. Raises ConflictError."""
+    check_not_redecided(receipt)
+    changes = changes_back(receipt)
+    answer = answer_to(receipt, Origin.REVERT, ConflictOutcome.REVERTED, f"Reverted by {unit.actor}.")
+    apply_changes(unit, answer, changes, None)
+    set_review(receipt, ReviewState.REVERTED, unit.actor, unit.now)
+    reinstate(receipt, unit)
     return answer
 
 
-def conflict_override(*, access: Access, uuid: UUID, winner: Winner, clock: Clock = SYSTEM_CLOCK) -> Conflict:
+def conflict_override(
+    *, access: Access, uuid: UUID, winner: Winner, seen: ReviewState | None = None, clock: Clock = SYSTEM_CLOCK
+) -> Conflict:
     """Replace a decision by another one. Return the receipt of that, which can be reverted.
 
-    Raises NotFoundError, or ConflictError as `conflict_revert` does, and when it was decided like that already.
+    seen: see `conflict_accept`. Raises NotFoundError, or ConflictError as `conflict_revert` does, and when it was
+    decided like that already.
     """
-    with lock_receipt(access, uuid, clock) as (receipt, unit):
+    with lock_receipt(access, uuid, clock, seen) as (receipt, unit):
         if receipt.origin == Origin.REVERT:
             detail = "This is the receipt of a revert: revert it, or override the decision that is in force."
             raise ConflictError(detail, code="not_a_decision")
@@ -110,7 +124,7 @@ def conflict_override(*, access: Access, uuid: UUID, winner: Winner, clock: Cloc
         answer.winner = "" if winner is Winner.BOTH else winner.value
         result = {Winner.CANDIDATE: receipt.candidate, Winner.EXISTING: receipt.existing, Winner.BOTH: None}[winner]
         apply_changes(unit, answer, changes, result)
-        set_review(receipt, ReviewState.OVERRIDDEN, unit)
+        set_review(receipt, ReviewState.OVERRIDDEN, unit.actor, unit.now)
     return answer
 
 
@@ -121,10 +135,12 @@ def can_revert(receipt: Conflict) -> bool:
 
 
 @contextmanager
-def lock_receipt(access: Access, uuid: UUID, clock: Clock) -> Iterator[tuple[Conflict, UnitOfWork]]:
+def lock_receipt(
+    access: Access, uuid: UUID, clock: Clock, seen: ReviewState | None = None
+) -> Iterator[tuple[Conflict, UnitOfWork]]:
     """Read a receipt of the caller's again once no other writer of its user is active.
 
-    Raises NotFoundError, or ConflictError when it is not in force any more.
+    Raises NotFoundError, or ConflictError when it is not in force any more, or has another state than was seen.
     """
     user = conflict_get(access, uuid).user_id
     with unit_of_work(user, actor=access.actor, clock=clock) as unit:
@@ -133,7 +149,17 @@ def lock_receipt(access: Access, uuid: UUID, clock: Clock) -> Iterator[tuple[Con
             answer = receipt.answers.filter(state__in=(ReviewState.OPEN, ReviewState.ACCEPTED)).last()
             by = f" by {answer.uuid} at {answer.at.isoformat()}; revert that one to bring it back" if answer else ""
             raise ConflictError(f"This decision was {receipt.state}{by}.", code=f"already_{receipt.state}")
+        if seen is not None and receipt.state != seen:
+            raise changed_review(receipt)
         yield receipt, unit
+
+
+def changed_review(receipt: Conflict) -> ConflictError:
+    """Return the refusal of a step about a receipt whose review is not any more what the caller saw."""
+    if receipt.state == ReviewState.OPEN or receipt.reviewed_at is None:
+        return ConflictError("The review of this decision was undone: it is open again.", code="changed_since")
+    detail = f"This decision was {receipt.state} by {receipt.reviewed_by} at {receipt.reviewed_at.isoformat()}."
+    return ConflictError(detail, code=f"already_{receipt.state}")
 
 
 def transitions_of(receipt: Conflict) -> list[Transition]:
@@ -296,6 +322,8 @@ def answer_to(receipt: Conflict, origin: Origin, outcome: ConflictOutcome, reaso
         outcome=outcome,
         about=receipt,
         about_state=receipt.state,
+        about_reviewed_by=receipt.reviewed_by,
+        about_reviewed_at=receipt.reviewed_at,
         action="keep" if origin == Origin.OVERRIDE else "revert",
         strategy=str(origin),
         confidence=1.0,
@@ -321,15 +349,19 @@ def reinstate(reverted: Conflict, unit: UnitOfWork) -> None:
     again = reverted.about
     if again is None:
         return
-    set_review(again, ReviewState(reverted.about_state), unit)
+    by, at = reverted.about_reviewed_by, reverted.about_reviewed_at
+    if at is None and reverted.about_state != ReviewState.OPEN:  # decided before receipts kept who had reviewed it
+        by, at = unit.actor, unit.now
+    set_review(again, ReviewState(reverted.about_state), by, at)
     if again.about is not None:
         is_override = again.origin in {Origin.OVERRIDE, Origin.JUDGE}
-        set_review(again.about, ReviewState.OVERRIDDEN if is_override else ReviewState.REVERTED, unit)
+        state = ReviewState.OVERRIDDEN if is_override else ReviewState.REVERTED
+        set_review(again.about, state, again.actor, again.at)
         if not is_override:
             reinstate(again.about, unit)
 
 
-def set_review(receipt: Conflict, state: ReviewState, unit: UnitOfWork) -> None:
-    """Set the state of the review of a receipt."""
-    receipt.state, receipt.reviewed_by, receipt.reviewed_at = state, unit.actor, unit.now
+def set_review(receipt: Conflict, state: ReviewState, by: str, at: datetime | None) -> None:
+    """Set the state of the review of a receipt, by whom and when; an open one has neither."""
+    receipt.state, receipt.reviewed_by, receipt.reviewed_at = state, by, at
     receipt.save(update_fields=["state", "reviewed_by", "reviewed_at"])

@@ -75,7 +75,7 @@ def decide_locked(notice: Conflict, model: str, context: SaveContext, clock: Clo
         if context.vectors.missing:
             raise VectorsMissingError
         unit.write()
-        set_review(notice, ReviewState.OVERRIDDEN, unit)
+        set_review(notice, ReviewState.OVERRIDDEN, unit.actor, unit.now)
         outcome = VerdictOutcome(str(receipt.outcome))
     settle(notice, model, clock)
     return outcome

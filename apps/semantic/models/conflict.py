@@ -71,6 +71,8 @@ class Conflict(models.Model):
     result = models.ForeignKey(Memory, null=True, on_delete=models.CASCADE, related_name="+")
     about = models.ForeignKey("self", null=True, on_delete=models.CASCADE, related_name="answers")
     about_state = models.CharField(max_length=12, blank=True, default="", help_text="The state of `about` before.")
+    about_reviewed_by = models.CharField(max_length=200, blank=True, default="", help_text="Who had reviewed `about`.")
+    about_reviewed_at = models.DateTimeField(null=True, blank=True, help_text="When `about` had been reviewed.")
     rule_name = models.CharField("rule", max_length=MAX_NAME_CHARS, blank=True)
     rule_version = models.BigIntegerField(default=0, help_text="The registry's when the rule last changed.")
     registry_version = models.BigIntegerField(default=0)
@@ -101,8 +103,19 @@ class Conflict(models.Model):
         indexes: ClassVar[list[models.Index]] = [
             # Lists of a user, the newest first.
             models.Index(name="semantic_conflict_user_newest", fields=["user_id", "-id"]),
-            # Those to review.
-            models.Index(name="semantic_conflict_open", fields=["-id"], condition=Q(state="open")),
+            # Those to review, with what the queue filters and counts them by: it reads the index alone.
+            models.Index(
+                name="semantic_conflict_open",
+                fields=["-id"],
+                include=["outcome", "confidence", "rule_name", "user_id", "household_id"],
+                condition=Q(state="open"),
+            ),
+            # What a person has reviewed, the latest first.
+            models.Index(
+                name="semantic_conflict_reviewed",
+                fields=["reviewed_by", "-reviewed_at"],
+                condition=Q(reviewed_at__isnull=False),
+            ),
             # Reverting all that one version of a rule decided.
             models.Index(name="semantic_conflict_rule", fields=["rule_name", "rule_version"]),
             # Reverting all that was decided in a span of time.

@@ -20,8 +20,8 @@ from apps.core.admin.kit import moment
 from apps.core.domain.scope import Scope, system_access
 from apps.rules.services import rule_register
 from apps.semantic.admin.bulk_revert import AT_ONCE
-from apps.semantic.admin.receipt_page import allowed_steps
 from apps.semantic.conflicts.bulk_revert import TASK
+from apps.semantic.conflicts.receipt_page import allowed_steps
 from apps.semantic.conflicts.review import Winner, conflict_accept, conflict_override, conflict_revert
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.models import Conflict, Memory

@@ -10,7 +10,6 @@ from django.urls import reverse
 
 from apps.core.admin.kit import NOTHING, Described, choice_badge, link, moment, pretty_json
 from apps.rules.selectors import MergeRuleVersion
-from apps.semantic.admin.memories import SHOWN_CONTENT_CHARS, STATUS_COLOURS
 from apps.semantic.conflicts.review import Winner, can_revert, decisions_undone
 from apps.semantic.domain.receipt_words import OUTCOMES, signal_words
 from apps.semantic.domain.state import MemoryState, Transition
@@ -21,6 +20,9 @@ OUTCOME_COLOURS = {
     "noticed": "warning", "superseded_existing": "info", "kept_existing": "info", "merged": "primary",
     "rejected": "danger", "kept_both": "success", "reverted": None,
 }  # fmt: skip
+STATUS_COLOURS = {
+    "active": "success", "superseded": "warning", "merged": "info", "rejected": "danger", "deleted": "danger",
+}  # fmt: skip
 STATE_COLOURS = {"open": "warning", "accepted": "success", "overridden": None, "reverted": None, "outdated": None}
 # The winners with which an override of an outcome would change nothing.
 WITHOUT_EFFECT = {
@@ -29,7 +31,7 @@ WITHOUT_EFFECT = {
     ConflictOutcome.SUPERSEDED_EXISTING: Winner.CANDIDATE,
     ConflictOutcome.KEPT_EXISTING: Winner.EXISTING,
 }
-SHOWN_EXCERPT_CHARS = 160
+SHOWN_CONTENT_CHARS, SHOWN_EXCERPT_CHARS = 240, 160
 MAX_CHAIN = 50
 Rows = Mapping[UUID, Memory]
 
@@ -69,10 +71,11 @@ def describe_for_revert(receipt: Conflict, *, may_read: bool) -> Described:
     return Described(title, [*contents, *describe_consequences(receipt, "revert", may_read=may_read)])
 
 
-def receipt_context(receipt: Conflict, *, may_read: bool) -> dict[str, Any]:
-    """Return the parts of the page. may_read: whether the user may see contents of memories."""
-    rows = memories_of(receipt)
+def receipt_context(receipt: Conflict, *, may_read: bool, rows: Rows | None = None) -> dict[str, Any]:
+    """Return the parts of the page. may_read: whether the user may see contents of memories. rows: of `memories_of`."""
+    rows = memories_of(receipt) if rows is None else rows
     return {
+        "receipt": receipt,
         "may_read": may_read,
         "summary": OUTCOMES.get(receipt.outcome, receipt.outcome),
         "outcome": choice_badge(receipt, "outcome", OUTCOME_COLOURS),
@@ -103,11 +106,14 @@ def allowed_steps(receipt: Conflict) -> set[str]:
     return steps
 
 
-def describe_consequences(receipt: Conflict, step: str, *, may_read: bool) -> list[str]:
-    """Return what a step would do, a sentence for each effect, and a warning where it may be refused."""
+def describe_consequences(receipt: Conflict, step: str, *, may_read: bool, rows: Rows | None = None) -> list[str]:
+    """Return what a step would do, a sentence for each effect, and a warning where it may be refused.
+
+    rows: what `memories_of` returned for the receipt, where it was called already.
+    """
     if step == "accept":
         return ["The memories do not change.", "The decision leaves the queue. It can still be overridden or reverted."]
-    rows = memories_of(receipt)
+    rows = memories_of(receipt) if rows is None else rows
     names = MemoryNames(receipt, rows, may_read=may_read)
     if step == "revert":
         sentences = describe_revert(receipt, names)

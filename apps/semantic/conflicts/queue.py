@@ -1,0 +1,114 @@
+"""The queue of decisions: which wait for a person, which this person has reviewed, and how many of each view.
+
+A page first takes the ids of its rows from an index that holds what it filters by, then reads the rows of these only.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from django.db.models import F, Q
+from django.db.models.functions import Left
+
+from apps.core.domain.scope import Access, Scope
+from apps.semantic.conflicts.counts import MAX_COUNTED
+from apps.semantic.domain.review_queue import WEAK_CONFIDENCE, QueueFilter, QueueView
+from apps.semantic.models import BY_RULES, Conflict, ConflictOutcome, ReviewState
+from apps.semantic.querysets import ConflictQuerySet
+
+MAX_LISTED = 500
+EXCERPT_CHARS = 160
+# Each word of a search is a condition on two texts.
+MAX_SEARCH_WORDS = 8
+# Large columns that no list shows.
+DOCUMENTS = ("rule", "signals", "records", "merge", "others", "transitions")
+IS_WEAK = Q(confidence__lte=WEAK_CONFIDENCE) & ~Q(outcome=ConflictOutcome.NOTICED)
+VIEWS = {
+    QueueView.WEAK: IS_WEAK,
+    QueueView.MERGED: Q(outcome=ConflictOutcome.MERGED),
+    QueueView.NOTICED: Q(outcome=ConflictOutcome.NOTICED),
+}
+
+
+@dataclass(frozen=True)
+class QueueCounts:
+    """How many decisions each view has, at most MAX_COUNTED. rules: of the open ones, by the name of their rule."""
+
+    views: dict[QueueView, int]
+    rules: dict[str, int] = field(default_factory=dict)
+
+
+def queue_ids(access: Access, wanted: QueueFilter, *, limit: int) -> list[int]:
+    """Return the keys of the receipts that a list shows, in its order: the newest first, or the latest review first.
+
+    limit: at most so many, and at most MAX_LISTED.
+    """
+    found = mine(access, wanted) if wanted.view is QueueView.MINE else waiting(access, wanted)
+    return list(found.values_list("pk", flat=True)[: min(limit, MAX_LISTED)])
+
+
+def waiting(access: Access, wanted: QueueFilter) -> ConflictQuerySet:
+    """Return the open receipts that a filter means, the newest first."""
+    found = Conflict.objects.visible_to(access).filter(state=ReviewState.OPEN)
+    return narrowed(found.filter(VIEWS.get(wanted.view, Q())), wanted).order_by("-id")
+
+
+def mine(access: Access, wanted: QueueFilter) -> ConflictQuerySet:
+    """Return the decisions of rules that the caller has reviewed, the latest review first."""
+    found = Conflict.objects.visible_to(access).filter(reviewed_by=access.actor, reviewed_at__isnull=False)
+    found = found.filter(origin__in=BY_RULES).exclude(state__in=(ReviewState.OPEN, ReviewState.OUTDATED))
+    return narrowed(found, wanted).order_by("-reviewed_at", "-id")
+
+
+def narrowed(found: ConflictQuerySet, wanted: QueueFilter) -> ConflictQuerySet:
+    """Return those of some receipts that match everything that a filter names besides its view."""
+    exact = {"rule_name": wanted.rule, "user_id": wanted.user_id, "household_id": wanted.household_id}
+    found = found.filter(**{name: value for name, value in exact.items() if value})
+    for word in wanted.words.split()[:MAX_SEARCH_WORDS]:
+        found = found.filter(Q(candidate__content__icontains=word) | Q(existing__content__icontains=word))
+    return found
+
+
+def queue_rows(access: Access, keys: Sequence[int]) -> list[Conflict]:
+    """Return receipts in the order of their keys, with the beginning and the status of each of their memories.
+
+    Those that the caller may not see, or that are gone, are left out.
+    """
+    shown = {f"{side}_text": Left(f"{side}__content", EXCERPT_CHARS) for side in ("candidate", "existing")}
+    statuses = {f"{side}_status": F(f"{side}__status") for side in ("candidate", "existing")}
+    rows = Conflict.objects.visible_to(access).defer(*DOCUMENTS).annotate(**shown, **statuses).in_bulk(list(keys))
+    return [rows[key] for key in keys if key in rows]
+
+
+def queue_counts(access: Access) -> QueueCounts:
+    """Count the decisions of each view, in one pass over the newest open ones, at most MAX_COUNTED."""
+    newest = Conflict.objects.visible_to(access).filter(state=ReviewState.OPEN).order_by("-id")
+    rows = list(newest.values_list("outcome", "confidence", "rule_name")[:MAX_COUNTED])
+    outcomes = Counter(outcome for outcome, _, _ in rows)
+    weak = sum(value <= WEAK_CONFIDENCE and outcome != ConflictOutcome.NOTICED for outcome, value, _ in rows)
+    reviewed = mine(access, QueueFilter()).order_by().values("pk")[:MAX_COUNTED].count()
+    views = {
+        QueueView.ALL: len(rows),
+        QueueView.WEAK: weak,
+        QueueView.MERGED: outcomes[ConflictOutcome.MERGED],
+        QueueView.NOTICED: outcomes[ConflictOutcome.NOTICED],
+        QueueView.MINE: reviewed,
+    }
+    return QueueCounts(views, dict(Counter(rule for _, _, rule in rows if rule).most_common()))
+
+
+def queue_count(access: Access, wanted: QueueFilter, at_most: int) -> int:
+    """Count the receipts that a list shows; not more than `at_most`."""
+    found = mine(access, wanted) if wanted.view is QueueView.MINE else waiting(access, wanted)
+    return found.values("pk")[:at_most].count()
+
+
+def visible_keys(access: Access, keys: Sequence[int]) -> set[int]:
+    """Return which of these receipts the caller may see."""
+    return set(Conflict.objects.visible_to(access, Scope()).filter(pk__in=keys).values_list("pk", flat=True))
+
+
+def receipt_at(access: Access, key: int) -> Conflict | None:
+    """Return a receipt of the caller's by its key, with what its page shows; None where there is none."""
+    memories = [f"{side}{by}" for side in ("candidate", "existing", "result") for by in ("", "__superseded_by")]
+    return Conflict.objects.visible_to(access).select_related("about", *memories).filter(pk=key).first()
