@@ -2,6 +2,7 @@
 
 from apps.cockpit.activity.table import PAGES as ACTIVITY
 from apps.cockpit.ask.table import PAGES as ASK
+from apps.cockpit.decisions.table import PAGES as DECISIONS
 from apps.cockpit.index.table import PAGES as INDEX
 from apps.cockpit.now.table import PAGES as NOW
 from apps.cockpit.pages import Page
@@ -10,3 +11,4 @@ from apps.cockpit.people.table import PAGES as PEOPLE
 from apps.cockpit.work.table import PAGES as WORK
 
 PAGES: tuple[Page, ...] = (*NOW, *ACTIVITY, *ASK, *PEOPLE, *WORK, *INDEX, *PALETTE)
+PAGES: tuple[Page, ...] = (*NOW, *ACTIVITY, *ASK, *PEOPLE, *DECISIONS, *WORK, *PALETTE)

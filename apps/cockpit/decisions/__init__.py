@@ -1,0 +1,1 @@
+"""The queue of decisions for the keyboard: see, decide, undo."""

@@ -1,0 +1,153 @@
+"""Decide, and undo: every change of the queue is a POST that calls a service with the access of the viewer."""
+
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.urls import reverse
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.http import require_POST
+
+from apps.cockpit.decisions.filters import MAX_NAME_CHARS, clean, drop_view, read_filter, save_view
+from apps.cockpit.decisions.shown import as_key
+from apps.cockpit.decisions.tokens import RUN, read_reviews, read_run, reviews_token
+from apps.core.admin.kit import moment, operator_access
+from apps.core.domain.errors import MemoryHubError
+from apps.core.domain.scope import Access
+from apps.semantic import services
+from apps.semantic.domain.review_queue import ReviewStep
+from apps.semantic.selectors import Conflict, ReviewState, conflict_get
+
+# What a person can choose at once, and a request has time for.
+MAX_CHOSEN = 100
+DONE = {
+    ReviewStep.ACCEPT: "Accepted",
+    ReviewStep.CANDIDATE: "Kept the candidate",
+    ReviewStep.EXISTING: "Kept the existing memory",
+    ReviewStep.BOTH: "Kept both",
+    ReviewStep.REVERT: "Reverted",
+}
+STALE = "Load the page again: it did not offer what was sent."
+
+
+class Target(NamedTuple):
+    """A decision to decide about, and the state of its review that the page showed."""
+
+    key: int
+    seen: ReviewState
+
+
+@require_POST
+def decisions_act(request: HttpRequest) -> HttpResponse:
+    """Take a step about one or several decisions. Each is a transaction of its own, the newest first."""
+    step, targets = request.POST.get("step", ""), targets_of(request.POST.getlist("receipt"))
+    if step not in DONE or not targets or len(targets) > MAX_CHOSEN:
+        return answer(request, STALE, status=400)
+    access, chosen = operator_access(request), ReviewStep(step)
+    done: list[services.Review] = []
+    keys: list[int] = []
+    refused: list[dict[str, Any]] = []
+    for target in sorted(targets, reverse=True):
+        receipt = services.receipt_at(access, target.key)
+        if receipt is None:
+            refused.append({"key": target.key, "reason": "It is gone, with its memories."})
+            continue
+        try:
+            review = services.conflict_review(access=access, uuid=receipt.uuid, step=chosen, seen=target.seen)
+        except MemoryHubError as error:
+            refused.append({"key": target.key, "reason": reason_of(access, receipt, target, error)})
+            continue
+        done.append(review)
+        keys.append(target.key)
+    sentence = f"{DONE[chosen]}: {counted(len(done))}." if len(targets) > 1 else f"{DONE[chosen]}."
+    return answer(
+        request,
+        sentence if done else "",
+        undo=reviews_token(request, done) if done else None,
+        done=keys,
+        refused=refused,
+    )
+
+
+@require_POST
+def decisions_undo(request: HttpRequest) -> HttpResponse:
+    """Undo what a token names: some reviews, the last one first, or a batch of a run."""
+    token = request.POST.get("token", "")
+    if (run := read_run(request, token, RUN)) is not None and run.at is not None:
+        report = services.batch_undo(access=operator_access(request), alike=run.alike, at=run.at)
+        return answer(request, f"Undone: {counted(report.count)}.", count=report.count, is_last=report.is_last)
+    reviews = read_reviews(request, token)
+    if reviews is None:
+        return answer(request, STALE, status=400)
+    access = operator_access(request)
+    restored: list[int] = []
+    refused: list[dict[str, Any]] = []
+    for review in reversed(reviews):
+        try:
+            receipt = services.review_undo(access=access, uuid=review.receipt, at=review.at)
+            restored.append(receipt.pk)
+        except MemoryHubError as error:
+            refused.append({"key": None, "reason": error.detail})
+    sentence = f"Undone: {counted(len(restored))}." if restored else ""
+    return answer(request, sentence, restored=restored, refused=refused, is_last=True, count=len(restored))
+
+
+@require_POST
+def decisions_views(request: HttpRequest) -> HttpResponse:
+    """Save the present filter under a name, or remove a saved one, and return to the queue."""
+    name = clean(request.POST.get("name", ""))[:MAX_NAME_CHARS]
+    if removed := clean(request.POST.get("remove", "")):
+        drop_view(request, removed)
+    elif name and not save_view(request, name, read_filter(request.POST)):
+        messages.warning(request, "There is no room for another saved view: remove one first.")
+    return HttpResponseRedirect(back_url(request))
+
+
+def targets_of(values: Iterable[str]) -> list[Target]:
+    """Return what a form names as `key:state`; what cannot be read is left out."""
+    found = []
+    for value in values:
+        text, _, state = value.partition(":")
+        key = as_key(text)
+        if key is not None and state in ReviewState.values:
+            found.append(Target(key, ReviewState(state)))
+    return found
+
+
+def reason_of(access: Access, receipt: Conflict, target: Target, error: MemoryHubError) -> str:
+    """Return why a step was refused: what another person did about the decision, where that is the reason."""
+    try:
+        now = conflict_get(access, receipt.uuid)
+    except MemoryHubError:
+        return error.detail
+    if now.state == target.seen or now.reviewed_at is None:
+        return error.detail
+    by = now.reviewed_by.removeprefix("admin:")
+    return f"Not done: {by} was first. It was {now.state} at {moment(now.reviewed_at)}."
+
+
+def counted(count: int) -> str:
+    """Return a number of decisions in words."""
+    return f"{count} {'decision' if count == 1 else 'decisions'}"
+
+
+def answer(request: HttpRequest, sentence: str, *, status: int = 200, **data: Any) -> HttpResponse:
+    """Answer the script of the page; a form without it is answered by messages on the page that it came from."""
+    if "application/json" in request.headers.get("Accept", ""):
+        headers = {"Cache-Control": "no-store"}
+        return JsonResponse({"sentence": sentence, **data}, status=status, headers=headers)
+    say: Callable[..., None] = messages.success if status == 200 else messages.error
+    if sentence:
+        say(request, sentence)
+    for one in data.get("refused", ()):
+        messages.warning(request, one["reason"])
+    return HttpResponseRedirect(back_url(request))
+
+
+def back_url(request: HttpRequest) -> str:
+    """Return the page of the queue that a form came from."""
+    url = request.POST.get("next", "")
+    here = reverse("cockpit_decisions")
+    is_own = url_has_allowed_host_and_scheme(url, allowed_hosts=None) and url.partition("?")[0] == here
+    return url if is_own else here

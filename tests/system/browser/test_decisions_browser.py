@@ -1,0 +1,93 @@
+"""The queue of decisions in a real browser: 50 decisions by counted key presses, and a phone."""
+
+import os
+
+import pytest
+from django.contrib.auth.models import User
+from django.urls import reverse
+from playwright.sync_api import Page, sync_playwright
+from pytest_django.live_server_helper import LiveServer
+
+from apps.core.domain.scope import Scope, system_access
+from apps.semantic.domain.memory import MemoryDraft
+from apps.semantic.models import Conflict
+from apps.semantic.services import memory_save_many
+from tests.system.browser.test_admin_browser import BROWSER, FLAGS, PASSWORD, log_in, watch
+
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.skipif(BROWSER is None, reason="no chromium, chromium-browser or google-chrome in PATH"),
+]
+DECISIONS = reverse("cockpit_decisions")
+MANY = 50
+# Besides one press for each decision: moving, undoing, selecting.
+MAX_PRESSES = 60
+WIDE, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
+PATIENCE = 20_000
+# Whether the decision that the list marks is the one that is shown.
+SHOWS = """() => {
+  const row = document.querySelector(".queue-row[aria-current]");
+  return row !== null && row.dataset.key === document.querySelector(".queue-body")?.dataset.key;
+}"""
+
+
+class Keyboard:
+    """A person at the keyboard, whose presses are counted, and who reads each decision before the next press."""
+
+    def __init__(self, page: Page) -> None:
+        self.page, self.presses = page, 0
+
+    def press(self, key: str) -> None:
+        self.page.keyboard.press(key)
+        self.presses += 1
+
+    def read(self) -> str:
+        """Wait until the decision that the list marks is shown; return its key."""
+        self.page.wait_for_function(SHOWS, timeout=PATIENCE)
+        return str(self.page.eval_on_selector(".queue-body", "body => body.dataset.key"))
+
+
+def decide_many(count: int) -> list[int]:
+    """Make open decisions about memories of as many users; return their keys, the newest first."""
+    for content in ("Ana lives in Lisbon.", "Ana does not live in Lisbon."):
+        drafts = [MemoryDraft(content, scope=Scope(f"user {number:02}", "home")) for number in range(count)]
+        memory_save_many(access=system_access("test"), drafts=drafts)
+    keys = list(Conflict.objects.filter(state="open").order_by("-id").values_list("pk", flat=True))
+    assert len(keys) == count
+    return keys
+
+
+def open_queue(page: Page, base: str) -> None:
+    log_in(page, base)
+    page.goto(base + DECISIONS, wait_until="load")
+    page.wait_for_selector(".queue-row[aria-current]")
+
+
+def test_fifty_decisions_take_at_most_sixty_key_presses(live_server: LiveServer) -> None:
+    keys = decide_many(MANY)
+    User.objects.create_superuser("operator", password=PASSWORD)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=BROWSER, args=FLAGS)
+        page = browser.new_page(viewport=WIDE)
+        complaints = watch(page)
+        open_queue(page, live_server.url)
+        if shots := os.environ.get("SHOTS"):
+            page.wait_for_timeout(600)
+            page.screenshot(path=f"{shots}/wide.png")
+        person = Keyboard(page)
+        person.read()
+        person.press("2")
+        person.read()
+        person.press("u")
+        page.wait_for_function(
+            f"() => document.querySelector('.queue-body')?.dataset.key === '{keys[0]}'", timeout=PATIENCE
+        )
+        for number in range(MANY):
+            person.read()
+            person.press("a23r"[number % 4])
+        page.wait_for_selector("text=Nothing left here", timeout=PATIENCE)
+        page.wait_for_selector("#queue:not([aria-busy])", timeout=PATIENCE)
+        browser.close()
+    assert complaints == []
+    assert Conflict.objects.filter(pk__in=keys, state="open").count() == 0
+    assert person.presses <= MAX_PRESSES
