@@ -66,6 +66,7 @@ TOPICS: dict[str, tuple[str, ...]] = {
 # Tables that no page shows as they change, and why.
 UNWATCHED: dict[str, str] = {
     "auth_permission": "written by migrations only",
+    "cockpit_presence": "a glance every few seconds; the queue of decisions asks for it",
     "core_hubprocess": "a sign of life every few seconds; live push looks at the processes itself",
     "core_lastunlock": "written with a locked user",
     "django_content_type": "written by migrations only",

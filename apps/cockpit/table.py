@@ -10,5 +10,4 @@ from apps.cockpit.palette.table import PAGES as PALETTE
 from apps.cockpit.people.table import PAGES as PEOPLE
 from apps.cockpit.work.table import PAGES as WORK
 
-PAGES: tuple[Page, ...] = (*NOW, *ACTIVITY, *ASK, *PEOPLE, *WORK, *INDEX, *PALETTE)
-PAGES: tuple[Page, ...] = (*NOW, *ACTIVITY, *ASK, *PEOPLE, *DECISIONS, *WORK, *PALETTE)
+PAGES: tuple[Page, ...] = (*NOW, *ACTIVITY, *ASK, *PEOPLE, *DECISIONS, *WORK, *INDEX, *PALETTE)
