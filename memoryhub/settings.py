@@ -40,6 +40,10 @@ INSTALLED_APPS = [
     "drf_spectacular_sidecar",
     "drf_standardized_errors",
     "csp",
+    "allauth",
+    "allauth.account",
+    "allauth.mfa",
+    "allauth.usersessions",
     "memoryhub",
     "apps.core",
     "apps.accounts",
@@ -68,6 +72,8 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+    "apps.accounts.middleware.AccountPagesMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 
@@ -81,6 +87,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "apps.accounts.context.account_pages",
             ],
         },
     },
@@ -102,14 +109,54 @@ DATABASES["default"]["OPTIONS"] = TCP_LIMITS | DATABASES["default"].get("OPTIONS
 DATABASES["default"]["CONN_MAX_AGE"] = None
 DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 
+# --- caches ---------------------------------------------------------------------------------------
+# Limits count in the database, so that all web processes count together. What one process caches is in "process".
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.db.DatabaseCache",
+        "LOCATION": "accounts_cachedvalue",
+        "OPTIONS": {"MAX_ENTRIES": 10_000},
+    },
+    "process": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},
+}
+
 # --- people ---------------------------------------------------------------------------------------
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
     {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
 ]
-LOGIN_URL = reverse_lazy("admin:login")
+AUTHENTICATION_BACKENDS = ["apps.accounts.backend.AccountBackend"]
+LOGIN_URL = reverse_lazy("account_login")
 LOGIN_REDIRECT_URL = reverse_lazy("admin:index")
+# Of links by which people choose a password.
+PASSWORD_RESET_TIMEOUT = 24 * 60 * 60
+# The roles that are shipped, and the models whose pages show a bound account only what is inside its bound.
+ROLES = "memoryhub.roles.ROLES"
+SCOPED_MODELS = frozenset(
+    {
+        "semantic.memory",
+        "semantic.conflict",
+        "semantic.ingestion",
+        "semantic.bridgeaudit",
+        "episodic.timelineevent",
+    }
+)
+ACCOUNT_ADAPTER = "apps.accounts.adapters.AccountAdapter"
+ACCOUNT_FORMS = {"login": "apps.accounts.forms.SignInForm"}
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_LOGIN_METHODS = {"username"}
+ACCOUNT_SESSION_REMEMBER = True
+ACCOUNT_LOGOUT_REDIRECT_URL = reverse_lazy("account_login")
+ACCOUNT_PASSWORD_RESET_TOKEN_GENERATOR = "django.contrib.auth.tokens.PasswordResetTokenGenerator"  # noqa: S105
+ACCOUNT_RATE_LIMITS = {"login": "30/m/ip", "login_failed": "20/m/ip,5/5m/key"}
+MFA_ADAPTER = "apps.accounts.adapters.SecondFactorAdapter"
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_PASSKEY_LOGIN_ENABLED = True
+# Nobody verifies an e-mail address here.
+MFA_ALLOW_UNVERIFIED_EMAIL = True
+# No mail is ever sent.
+EMAIL_BACKEND = "django.core.mail.backends.dummy.EmailBackend"
 PUBLIC_HOST = urlsplit(CONFIG.public_url or "").hostname
 ALLOWED_HOSTS = sorted(
     {
@@ -293,6 +340,7 @@ CHANNEL_LAYERS = {
 Q_CLUSTER = {
     "name": "memoryhub",
     "orm": "default",
+    "cache": "process",
     "broker_class": "apps.events.broker.HubBroker",
     "workers": CONFIG.worker_processes,
     "timeout": 600,

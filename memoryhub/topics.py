@@ -3,6 +3,7 @@
 TOPICS: dict[str, tuple[str, ...]] = {
     # Accounts, keys, what was done, and numbers over time
     "accounts_account": ("accounts",),
+    "accounts_failedsignins": ("accounts", "health"),
     "audit_auditentry": ("audit",),
     "auth_group": ("accounts",),
     "auth_group_permissions": ("accounts",),
@@ -13,6 +14,7 @@ TOPICS: dict[str, tuple[str, ...]] = {
     "core_keyday": ("keys",),
     "core_lockeduser": ("people",),
     "django_admin_log": ("audit",),
+    "mfa_authenticator": ("accounts",),
     "monitor_sample": ("samples", "health"),
     # Background work
     "django_q_ormq": ("jobs",),
@@ -65,6 +67,9 @@ TOPICS: dict[str, tuple[str, ...]] = {
 
 # Tables that no page shows as they change, and why.
 UNWATCHED: dict[str, str] = {
+    "account_emailaddress": "empty: no mail is sent",
+    "account_emailconfirmation": "empty: no mail is sent",
+    "accounts_cachedvalue": "counts of limits, which no page shows",
     "auth_permission": "written by migrations only",
     "cockpit_presence": "a glance every few seconds; the queue of decisions asks for it",
     "core_hubprocess": "a sign of life every few seconds; live push looks at the processes itself",
@@ -84,4 +89,5 @@ UNWATCHED: dict[str, str] = {
     "sync_knowledgefile": "written with the items of a run",
     "sync_knowledgeitem": "written with the changes of a run",
     "sync_syncstate": "written with a run",
+    "usersessions_usersession": "written by requests; a list of sessions is of the moment",
 }

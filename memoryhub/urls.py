@@ -3,8 +3,13 @@
 from django.contrib import admin
 from django.urls import include, path
 
+from apps.accounts.admin.own import admin_login, admin_password_change, too_many_requests
 from apps.core.rest import errors
 from apps.semantic.admin.rehearsal import rehearse_rule
+
+# One page to sign in, with limits and a second factor, for the admin too.
+admin.site.login = admin_login  # type: ignore[method-assign]
+admin.site.password_change = admin_password_change  # type: ignore[method-assign,assignment]
 
 urlpatterns = [
     path("", include("apps.core.rest.urls")),
@@ -17,6 +22,7 @@ urlpatterns = [
     path("api/memory/", include("apps.notes.rest.urls")),
     path("api/auto-memory/", include("apps.notes.rest.auto_urls")),
     path("api/sync/", include("apps.sync.rest.urls")),
+    path("accounts/", include("apps.accounts.admin.urls")),
     path("admin/rules/mergerule/<int:pk>/rehearse/", admin.site.admin_view(rehearse_rule), name="rehearse_rule"),
     path("admin/", include("apps.cockpit.admin.urls")),
     path("admin/", admin.site.urls),
@@ -25,4 +31,5 @@ urlpatterns = [
 handler400 = errors.bad_request
 handler403 = errors.permission_denied
 handler404 = errors.not_found
+handler429 = too_many_requests
 handler500 = errors.server_error

@@ -1,7 +1,22 @@
 from django.apps import AppConfig
+from django.db.models.signals import post_migrate
 
 
 class AccountsConfig(AppConfig):
     name = "apps.accounts"
     label = "accounts"
     verbose_name = "Accounts"
+
+    def ready(self) -> None:
+        from allauth.account.signals import user_logged_in
+        from allauth.mfa.signals import authentication_failed
+
+        from apps.accounts.personal.stores import STORES
+        from apps.accounts.roles import ensure_after_migration
+        from apps.accounts.signals import record_wrong_code, show_failures
+        from apps.core.personal.registry import register_stores
+
+        user_logged_in.connect(show_failures)
+        authentication_failed.connect(record_wrong_code)
+        post_migrate.connect(ensure_after_migration, dispatch_uid="roles")
+        register_stores(STORES)

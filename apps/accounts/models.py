@@ -1,4 +1,4 @@
-"""What an account may see, besides the permissions of its roles."""
+"""What an account may see besides the permissions of its role, and failed sign-ins."""
 
 from typing import ClassVar
 
@@ -37,7 +37,8 @@ class Account(models.Model):
         ]
 
     def __str__(self) -> str:
-        return ", ".join(f"{name} {value}" for name, value in self.scope.named().items()) or "everything"
+        named = self.scope.named().items()
+        return ", ".join(f"{name.removesuffix('_id')} {value}" for name, value in named) or "everything"
 
     @property
     def scope(self) -> Scope:
@@ -48,3 +49,48 @@ class Account(models.Model):
     def is_bound(self) -> bool:
         """Return whether the account sees only a part of the hub."""
         return self.scope != Scope()
+
+
+class FailedSignIns(models.Model):
+    """How often signing in to one account failed within an hour; without an account, to names that no account has.
+
+    One row an hour, however many attempts there are, so that an attack cannot fill the table. count: all attempts, also
+    those that a limit refused. noticed: how many of them the person was shown.
+    """
+
+    login = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.CASCADE, related_name="failed_sign_ins"
+    )
+    hour = models.DateTimeField()
+    count = models.PositiveIntegerField(default=0)
+    noticed = models.PositiveIntegerField(default=0)
+    first_at = models.DateTimeField()
+    last_at = models.DateTimeField()
+    last_address = models.GenericIPAddressField(null=True)
+
+    class Meta:
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(
+                fields=["login", "hour"], condition=models.Q(login__isnull=False), name="accounts_failures_of_account"
+            ),
+            models.UniqueConstraint(
+                fields=["hour"], condition=models.Q(login__isnull=True), name="accounts_failures_of_none"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.count} at {self.hour:%Y-%m-%d %H:00}"
+
+
+class CachedValue(models.Model):
+    """The table of the cache that all web processes share (settings.CACHES); Django's cache reads and writes it.
+
+    It holds what limits count, and codes of a second factor that were used already; never a password.
+    """
+
+    cache_key = models.CharField(max_length=255, primary_key=True)
+    value = models.TextField()
+    expires = models.DateTimeField(db_index=True)
+
+    def __str__(self) -> str:
+        return self.cache_key

@@ -1,4 +1,3 @@
-"""The admin pages of users, groups and background work; importing this package registers them."""
+"""The admin pages of background work; importing this package registers them."""
 
 from memoryhub.admin import jobs as jobs
-from memoryhub.admin import users as users

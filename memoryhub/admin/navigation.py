@@ -6,7 +6,7 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.urls import reverse
 
-from apps.core.domain.scope import system_access
+from apps.core.admin.kit import operator_access
 from apps.episodic.selectors import active_warnings
 from apps.events.selectors import outbox_status
 from apps.llm.services import open_breakers
@@ -72,7 +72,7 @@ LISTS: tuple[tuple[str, tuple[tuple[str, str, str], ...]], ...] = (
         "Access",
         (
             ("API keys", "key", "core.apikey"),
-            ("Users", "person", "auth.user"),
+            ("Accounts", "person", "auth.user"),
             ("Groups", "group", "auth.group"),
         ),
     ),
@@ -103,20 +103,20 @@ def sidebar(request: HttpRequest) -> list[dict[str, Any]]:
                     "icon": icon,
                     "link": reverse(f"admin:{model.replace('.', '_')}_changelist"),
                     "permission": lambda _request, shown=is_visible: shown,
-                    **(badge_of(model) if is_visible else {}),
+                    **(badge_of(request, model) if is_visible else {}),
                 }
             )
         groups.append({"title": group, "items": items})
     return groups
 
 
-def badge_of(model: str) -> dict[str, Any]:
-    """Return the badge of a list, for what waits for a person."""
+def badge_of(request: HttpRequest, model: str) -> dict[str, Any]:
+    """Return the badge of a list, for what waits for the person who sees it."""
     if model == "events.delivery" and (failed := outbox_status().failed):
         return {"badge": failed, "badge_variant": "danger"}
-    if model == "semantic.conflict" and (waiting := open_conflicts(system_access("admin"), MAX_BADGE + 1)):
+    if model == "semantic.conflict" and (waiting := open_conflicts(operator_access(request), MAX_BADGE + 1)):
         return {"badge": f"{MAX_BADGE}+" if waiting > MAX_BADGE else waiting, "badge_variant": "warning"}
-    if model == "sync.pointerconflict" and (differ := conflict_list(system_access("admin")).open().count()):
+    if model == "sync.pointerconflict" and (differ := conflict_list(operator_access(request)).open().count()):
         return {"badge": differ, "badge_variant": "warning"}
     if model == "episodic.timelinewarning" and (active := active_warnings().count()):
         return {"badge": active, "badge_variant": "danger"}

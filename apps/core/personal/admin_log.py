@@ -79,5 +79,5 @@ def sessions_naming(user_id: str) -> list[str]:
 
 
 def kept_in(session: Session) -> dict[str, Any]:
-    """Return what a session holds besides the login."""
-    return {name: value for name, value in session.get_decoded().items() if not name.startswith("_auth_")}
+    """Return what a session holds besides the login, and the name with which the person signed in."""
+    return {name: value for name, value in session.get_decoded().items() if not name.startswith(("_auth_", "account_"))}

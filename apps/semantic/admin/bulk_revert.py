@@ -48,10 +48,10 @@ class BulkForm(forms.Form):
         required=False, label="Accepted decisions, too", widget=widgets.UnfoldBooleanWidget
     )
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, access: Access, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         choices, last = [("", "Any")], None
-        for rule in decided_rules():
+        for rule in decided_rules(access):
             if rule.name != last:
                 choices.append((f":{rule.name}", f"{rule.name}, all versions"))
             choices.append((f"{rule.version}:{rule.name}", f"{rule.name}, version {rule.version}"))
@@ -84,7 +84,7 @@ def bulk_revert_page(model_admin: Any, request: HttpRequest, access: Access) -> 
     if request.method == "POST":
         return revert_confirmed(request, access)
     run = as_uuid(request.GET.get("run", ""))
-    form = BulkForm(request.GET if request.GET and not run else None)
+    form = BulkForm(access, request.GET if request.GET and not run else None)
     context: dict[str, Any] = {
         **model_admin.admin_site.each_context(request),
         "title": "Revert many decisions",

@@ -8,6 +8,7 @@ from django.http import HttpRequest
 from unfold.contrib.filters.admin import DropdownFilter, RangeDateTimeFilter, RangeNumericFilter
 from unfold.views import ChangeList
 
+from apps.core.admin.kit import operator_access
 from apps.core.admin.lists import BoundedPaginator, HouseholdFilter, PersonaFilter, UserFilter, comparable
 from apps.rules.domain.engine.arbitration import Strategy
 from apps.rules.domain.engine.signals import SignalType
@@ -53,7 +54,8 @@ class RuleFilter(NameFilter):
     title, parameter_name = "rule", "rule_name"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [(name, name) for name in dict.fromkeys(rule.name for rule in decided_rules() if rule.name)]
+        rules = decided_rules(operator_access(request))
+        return [(name, name) for name in dict.fromkeys(rule.name for rule in rules if rule.name)]
 
 
 class StrategyFilter(NameFilter):

@@ -17,9 +17,9 @@ from django.urls import reverse
 from django.utils.html import format_html
 from unfold import widgets
 
-from apps.core.admin.kit import moment
+from apps.core.admin.kit import moment, operator_access
 from apps.core.domain.errors import MemoryHubError
-from apps.core.domain.scope import MAX_IDENTIFIER_CHARS, Scope, system_access
+from apps.core.domain.scope import MAX_IDENTIFIER_CHARS, Access, Scope
 from apps.rules.selectors import MergeRule
 from apps.rules.services import EDIT_AGAIN, NEEDED_TO_REHEARSE, RuleForm
 from apps.semantic.conflicts.near_pairs import DEFAULT_PAIRS, MAX_PAIRS
@@ -119,14 +119,14 @@ def rehearse_rule(request: HttpRequest, pk: int) -> HttpResponse:
         "to_rule": format_html('formaction="{}"', page),
     }
     if not extent.is_bound or extent.is_valid():
-        context |= rehearsal_context(form.document, extent)
+        context |= rehearsal_context(operator_access(request), form.document, extent)
     return TemplateResponse(request, "semantic/rehearse.html", context)
 
 
-def rehearsal_context(document: dict[str, Any], extent: ExtentForm) -> dict[str, Any]:
+def rehearsal_context(access: Access, document: dict[str, Any], extent: ExtentForm) -> dict[str, Any]:
     """Rehearse a rule document, and return what the page shows of it: the results, or the problem."""
     try:
-        rehearsal = rehearse_document(system_access(), document, **extent.extent())
+        rehearsal = rehearse_document(access, document, **extent.extent())
     except MemoryHubError as error:
         return {"problem": error.detail}
     sections = [section_of("decisions", "Decisions that would differ", rehearsal.decisions)]

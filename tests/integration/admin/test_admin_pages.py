@@ -126,8 +126,8 @@ def test_navigation_leaves_out_what_may_not_be_seen(staff: Callable[..., Client]
 
 
 def test_pages_of_logging_in_and_of_passwords_are_there(client: Client) -> None:
-    text_of(client, reverse("admin:login"))
-    user = User.objects.create_superuser("operator")
+    text_of(client, reverse("account_login"))
+    user = User.objects.create_superuser("operator", password="a long enough password")
     client.force_login(user)
     text_of(client, reverse("admin:password_change"))
     text_of(client, reverse("admin:auth_user_password_change", args=[user.pk]))

@@ -1,0 +1,49 @@
+"""How allauth is used here: nobody signs up, no mail is sent, and every failure is counted."""
+
+from typing import Any
+
+from allauth.account.adapter import DefaultAccountAdapter
+from allauth.core.exceptions import ImmediateHttpResponse
+from allauth.mfa.adapter import DefaultMFAAdapter
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest
+
+from apps.accounts.address import client_address
+from apps.accounts.failures import account_named, record_failure
+from apps.accounts.limits import too_many_requests
+
+
+class AccountAdapter(DefaultAccountAdapter):
+    """Accounts are made by owners of the hub."""
+
+    error_messages = DefaultAccountAdapter.error_messages | {
+        "username_password_mismatch": "This name and password do not belong together.",
+        "email_password_mismatch": "This name and password do not belong together.",
+    }
+
+    def is_open_for_signup(self, request: HttpRequest) -> bool:
+        """Return that strangers cannot make accounts."""
+        return False
+
+    def get_client_ip(self, request: HttpRequest) -> str:
+        """Return the address that limits count by."""
+        return client_address(request)
+
+    def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
+        """Count an attempt. Raises ImmediateHttpResponse with 429 where there were too many."""
+        try:
+            super().pre_authenticate(request, **credentials)
+        except ValidationError as error:
+            raise ImmediateHttpResponse(too_many_requests(request)) from error
+
+    def authentication_failed(self, request: HttpRequest, **credentials: Any) -> None:
+        """Record a wrong password, or a name that no account has."""
+        record_failure(request, account_named(credentials.get("username") or ""), "wrong password")
+
+
+class SecondFactorAdapter(DefaultMFAAdapter):
+    """What authenticator apps show."""
+
+    def get_totp_issuer(self) -> str:
+        """Return the name of the hub, with the host by which several hubs are distinguished."""
+        return f"MemoryHub {self._get_site_name()}"

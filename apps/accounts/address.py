@@ -1,0 +1,19 @@
+"""Where a request comes from."""
+
+import ipaddress
+
+from django.http import HttpRequest
+
+UNKNOWN = "0.0.0.0"  # noqa: S104  (no address to listen on, but one that says that it is not known)
+
+
+def client_address(request: HttpRequest) -> str:
+    """Return the address of the client; UNKNOWN where the server names none.
+
+    Behind a proxy the web server has put the address of the client there, if MEMORYHUB_PUBLIC_URL is https and the
+    proxy is one that FORWARDED_ALLOW_IPS names. No header counts otherwise.
+    """
+    try:
+        return str(ipaddress.ip_address(request.META.get("REMOTE_ADDR") or UNKNOWN))
+    except ValueError:
+        return UNKNOWN

@@ -1,0 +1,72 @@
+"""Pages of one's own account that allauth has not, or has otherwise."""
+
+from allauth.account.utils import get_next_redirect_url
+from allauth.account.views import password_change
+from allauth.usersessions.internal.flows.sessions import end_sessions
+from allauth.usersessions.models import UserSession
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth import REDIRECT_FIELD_NAME
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect, QueryDict
+from django.shortcuts import resolve_url
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from apps.accounts.limits import too_many_requests
+from apps.accounts.no_access import no_access
+
+__all__ = [
+    "admin_login",
+    "admin_password_change",
+    "forgotten",
+    "overview",
+    "sessions",
+    "too_many_requests",
+]
+
+
+def admin_login(request: HttpRequest, extra_context: object = None) -> HttpResponse:
+    """Redirect to the one page to sign in; an account that may not enter the admin is shown why."""
+    if not request.user.is_authenticated:
+        query = QueryDict(mutable=True)
+        query[REDIRECT_FIELD_NAME] = get_next_redirect_url(request) or reverse("admin:index")
+        return HttpResponseRedirect(f"{resolve_url(settings.LOGIN_URL)}?{query.urlencode(safe='/')}")
+    if not request.user.is_staff:
+        return no_access(request)
+    return HttpResponseRedirect(get_next_redirect_url(request) or reverse("admin:index"))
+
+
+def admin_password_change(request: HttpRequest, extra_context: object = None) -> HttpResponseBase:
+    """Answer the page to change one's password, whose attempts are limited."""
+    return password_change(request)
+
+
+@require_safe
+def overview(request: HttpRequest) -> HttpResponse:
+    """Redirect to the first page of one's account."""
+    return HttpResponseRedirect(reverse("mfa_index"))
+
+
+@require_safe
+def forgotten(request: HttpRequest) -> HttpResponse:
+    """Say how to get back in: the hub sends no mail."""
+    return TemplateResponse(request, "account/password_reset.html")
+
+
+@never_cache
+@login_required
+def sessions(request: HttpRequest) -> HttpResponse:
+    """List the browsers in which one is signed in; a POST signs out one of them, or all others."""
+    if request.method == "POST":
+        chosen = [one for one in UserSession.objects.filter(user=request.user) if not one.is_current()]
+        if "session" in request.POST:
+            chosen = [one for one in chosen if str(one.pk) == request.POST["session"]]
+        end_sessions(request, chosen)
+        ended = "1 session was" if len(chosen) == 1 else f"{len(chosen)} sessions were"
+        messages.success(request, f"{ended} signed out.")
+        return HttpResponseRedirect(reverse("usersessions_list"))
+    found = sorted(UserSession.objects.purge_and_list(request.user), key=lambda one: one.last_seen_at, reverse=True)
+    return TemplateResponse(request, "usersessions/usersession_list.html", {"sessions": found})

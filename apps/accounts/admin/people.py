@@ -1,0 +1,237 @@
+"""The admin pages of accounts and groups: role, bound, second factor, sessions, and helping people back in."""
+
+from collections.abc import Callable
+from typing import Any
+
+from allauth.account.internal.flows.reauthentication import raise_if_reauthentication_required
+from allauth.account.models import EmailAddress, EmailConfirmation
+from allauth.mfa.models import Authenticator
+from allauth.usersessions.models import UserSession
+from django.contrib import admin, messages
+from django.contrib.auth.admin import GroupAdmin as BaseGroupAdmin
+from django.contrib.auth.admin import UserAdmin as BaseUserAdmin
+from django.contrib.auth.models import Group, User
+from django.core.exceptions import PermissionDenied
+from django.db.models import Count, Exists, OuterRef, QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from unfold.admin import ModelAdmin
+from unfold.decorators import action, display
+from unfold.forms import AdminPasswordChangeForm
+
+from apps.accounts import services
+from apps.accounts.admin.people_forms import AccountChangeForm, AccountCreationForm, role_names
+from apps.accounts.selectors import second_factors
+from apps.core.admin.kit import NOTHING, column, found_or_404, moment_column, required_permission
+
+# Secrets of second factors and keys of sessions are shown on no page.
+for model in (User, Group, EmailAddress, EmailConfirmation, Authenticator, UserSession):
+    if admin.site.is_registered(model):
+        admin.site.unregister(model)
+
+ROLE_COLOURS = {"Superuser": "warning", "Owner": "warning", "Operator": "info", "No access": "danger"}
+BOUND = (
+    "Bound",
+    {
+        "fields": [("user_id", "household_id", "persona_id"), "reads"],
+        "description": "The account sees only memories, conflicts and events that match every field that is filled "
+        "in, and nothing of the rest of the hub. Blank: everything that the role allows.",
+    },
+)
+Step = Callable[[User], str]
+
+
+def role_of(user: User) -> str:
+    """Return in a word what an account may do."""
+    if user.is_superuser:
+        return "Superuser"
+    groups = {group.name for group in user.groups.all()}
+    found = next((name for name in role_names() if name in groups), None)
+    return found or ("Own permissions" if user.is_staff else "No access")
+
+
+def bound_of(user: User) -> str:
+    """Return what an account is bound to."""
+    account = getattr(user, "account", None)
+    return str(account) if account else "everything"
+
+
+def has_powers(user: User) -> bool:
+    """Return whether a stolen password of the account would open the whole hub."""
+    return role_of(user) in {"Superuser", "Owner", "Operator"}
+
+
+@admin.register(User)
+class AccountAdmin(BaseUserAdmin, ModelAdmin):
+    """People who may sign in here. Applications use API keys."""
+
+    form = AccountChangeForm
+    add_form = AccountCreationForm
+    change_password_form = AdminPasswordChangeForm
+    list_display = ["username", "role_shown", "bound_shown", "second_factor", "session_count", "signed_in", "is_active"]
+    list_filter = ["is_active", "is_superuser", "groups"]
+    list_filter_submit = True
+    list_fullwidth = True
+    search_fields = ["username", "first_name", "last_name", "account__user_id", "account__household_id"]
+    search_help_text = "A part of a name, or of a bound"
+    readonly_fields = ["second_factor_shown", "session_count", "signed_in", "joined"]
+    actions_detail = ["password_link", "reset_second_factor", "sign_out_everywhere"]
+    add_fieldsets = [
+        (None, {"fields": ["username", "usable_password", "password1", "password2"]}),
+        ("Role", {"fields": ["role"]}),
+        BOUND,
+    ]
+
+    role_shown = column("Role", role_of, colours=ROLE_COLOURS)
+    bound_shown = column("Bound to", bound_of)
+    signed_in = moment_column("last_login", "Last signed in at", ordering="last_login")
+    joined = moment_column("date_joined", "Made at")
+
+    @display(description="Second factor", label={"yes": "success", "none": "danger", "not set up": None})
+    def second_factor(self, user: Any) -> str:
+        if user.has_second_factor:
+            return "yes"
+        return "none" if has_powers(user) else "not set up"
+
+    @display(description="Second factor")
+    def second_factor_shown(self, user: User) -> str:
+        found = second_factors(user.pk)
+        if found:
+            return f"Signing in needs {' or '.join(found)}."
+        hint = "This account may do a lot: ask its person to set one up, under their own account."
+        return f"None: the password is enough. {hint if has_powers(user) else ''}"
+
+    @display(description="Signed in at")
+    def session_count(self, user: Any) -> str:
+        count = user.sessions_now
+        return NOTHING if not count else "1 browser" if count == 1 else f"{count} browsers"
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
+        users: QuerySet[User] = super().get_queryset(request)
+        factors = Authenticator.objects.filter(user=OuterRef("pk")).exclude(type=Authenticator.Type.RECOVERY_CODES)
+        return (
+            users.select_related("account")
+            .prefetch_related("groups")
+            .annotate(has_second_factor=Exists(factors), sessions_now=Count("usersession", distinct=True))
+        )
+
+    def get_fieldsets(self, request: HttpRequest, obj: User | None = None) -> Any:
+        if obj is None:
+            return self.add_fieldsets
+        more = ["groups", "user_permissions", "is_superuser"] if request.user.is_superuser else ["groups"]
+        return [
+            (None, {"fields": ["username", "password", "is_active", ("first_name", "last_name")]}),
+            ("Role", {"fields": ["role"]}),
+            BOUND,
+            ("Sign-in", {"fields": ["second_factor_shown", ("session_count", "signed_in", "joined")]}),
+            ("More permissions", {"fields": more, "classes": ["collapse"]}),
+        ]
+
+    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
+        """Save the role and the bound by the services."""
+        super().save_related(request, form, formsets, change)
+        data = form.cleaned_data
+        services.account_set_role(login=form.instance, role=data["role"])
+        services.account_bind(login=form.instance, scope=form.scope(), reads=data["reads"])
+
+    def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
+        """Return whether the account may be changed; only superusers change superusers."""
+        is_allowed = bool(super().has_change_permission(request, obj))
+        return is_allowed and (obj is None or not obj.is_superuser or bool(request.user.is_superuser))
+
+    def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
+        """Return whether the account may be deleted; nobody deletes the one in use."""
+        if obj is not None and (obj == request.user or (obj.is_superuser and not request.user.is_superuser)):
+            return False
+        return bool(super().has_delete_permission(request, obj))
+
+    # Helping people back in
+
+    @action(description="Link to choose a password", icon="link", permissions=["help"], url_path="password-link")
+    def password_link(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Ask, then show a link by which the person chooses a password."""
+        user = self.account_for_step(request, object_id)
+        page = reverse("admin:auth_user_change", args=[user.pk])
+        if request.method != "POST":
+            return self.question(
+                request,
+                user,
+                title=f"Make a link for {user.username}?",
+                text="With it the person chooses a password. It works once, for a day, until they have signed in. Send "
+                "it by a way that only they read; a second factor is asked for all the same.",
+                button="Make the link",
+            )
+        url = request.build_absolute_uri(services.password_link(login=user))
+        self.log_change(request, user, "Made a link to choose a password.")
+        context = {"title": "Link to choose a password", "opts": self.opts, "account": user, "url": url, "page": page}
+        return TemplateResponse(request, "accounts/link.html", {**self.admin_site.each_context(request), **context})
+
+    @action(description="Remove second factor", icon="phonelink_erase", permissions=["help"], url_path="second-factor")
+    def reset_second_factor(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Ask, then remove all second factors of an account whose person lost them."""
+        return self.take_step(
+            request,
+            object_id,
+            lambda user: f"{services.second_factor_reset(login=user)} removed, and all sessions are signed out.",
+            title="Remove the second factor of {}?",
+            text="Authenticator app, passkeys and recovery codes of this account stop working, and it is signed out "
+            "everywhere. Afterwards the password is enough, until its person sets up a second factor again.",
+            button="Remove",
+        )
+
+    @action(description="Sign out everywhere", icon="logout", permissions=["help"], url_path="sign-out")
+    def sign_out_everywhere(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Ask, then end all sessions of an account."""
+        return self.take_step(
+            request,
+            object_id,
+            lambda user: f"{services.sessions_end(login=user)} signed out.",
+            title="Sign {} out everywhere?",
+            text="All browsers in which this account is signed in have to sign in again.",
+            button="Sign out",
+        )
+
+    def account_for_step(self, request: HttpRequest, object_id: str) -> User:
+        """Return the account of a step. Raises ReauthenticationRequired until the viewer has proved who they are."""
+        raise_if_reauthentication_required(request, app="allauth.mfa")
+        user: User = found_or_404(self.get_object(request, object_id))
+        if not self.has_change_permission(request, user):
+            raise PermissionDenied
+        return user
+
+    has_help_permission = required_permission("auth.change_user")
+
+    def take_step(self, request: HttpRequest, object_id: str, step: Step, **words: str) -> HttpResponse:
+        """Ask with some words, and take a step once that was confirmed."""
+        user = self.account_for_step(request, object_id)
+        title = words.pop("title").format(user.username)
+        if request.method != "POST":
+            return self.question(request, user, title=title, **words)
+        done = step(user)
+        self.log_change(request, user, words["button"])
+        messages.success(request, f"{user.username}: {done}")
+        return HttpResponseRedirect(reverse("admin:auth_user_change", args=[user.pk]))
+
+    def question(self, request: HttpRequest, user: User, **words: str) -> HttpResponse:
+        """Render the question before a step."""
+        page = reverse("admin:auth_user_change", args=[user.pk])
+        context = {**self.admin_site.each_context(request), "opts": self.opts, "page": page, **words}
+        return TemplateResponse(request, "accounts/question.html", context)
+
+
+@admin.register(Group)
+class GroupAdmin(BaseGroupAdmin, ModelAdmin):
+    """Permissions that several people share. Those of the roles are set by the hub."""
+
+    list_display = ["name", "kind"]
+
+    kind = column("", lambda group: "role of the hub" if group.name in role_names() else "your own")
+
+    def has_change_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
+        """Return whether the group may be changed; roles are what the hub makes them."""
+        return bool(super().has_change_permission(request, obj)) and (obj is None or obj.name not in role_names())
+
+    def has_delete_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
+        """Return whether the group may be deleted; roles may not."""
+        return bool(super().has_delete_permission(request, obj)) and (obj is None or obj.name not in role_names())

@@ -1,0 +1,81 @@
+"""The forms of accounts: a role, and what the account is bound to."""
+
+from typing import Any
+
+from django import forms
+from django.contrib.auth.models import Group
+from django.core.exceptions import ValidationError
+from unfold.forms import UserChangeForm, UserCreationForm
+from unfold.widgets import UnfoldAdminSelectWidget
+
+from apps.accounts.roles import all_roles
+from apps.accounts.services import UNBOUND_SUPERUSER
+from apps.core.admin.key_forms import IdentifierInput, OwnersField
+from apps.core.domain.scope import IDENTIFIERS, MAX_IDENTIFIER_CHARS, Scope
+
+LABELS = {"user_id": "User", "household_id": "Household", "persona_id": "Persona"}
+
+
+def role_names() -> list[str]:
+    """Return the names of the roles."""
+    return [role.name for role in all_roles()]
+
+
+def role_choices() -> list[tuple[str, str]]:
+    """Return the roles as choices, each with what it may do."""
+    return [("", "None: may not enter"), *((role.name, f"{role.name}: {role.summary}") for role in all_roles())]
+
+
+def identifier_field(name: str) -> forms.CharField:
+    """Return the field of a part of the bound, which suggests the ids there are."""
+    return forms.CharField(
+        label=LABELS[name], required=False, max_length=MAX_IDENTIFIER_CHARS, widget=IdentifierInput()
+    )
+
+
+class AccountFields(forms.Form):
+    """The fields that a new and an existing account have in common."""
+
+    role = forms.ChoiceField(label="Role", required=False, choices=role_choices, widget=UnfoldAdminSelectWidget())
+    user_id = identifier_field("user_id")
+    household_id = identifier_field("household_id")
+    persona_id = identifier_field("persona_id")
+    reads = OwnersField(
+        required=False,
+        label="May read besides",
+        help_text="Users and teams, such as team:platform. Save for more fields.",
+    )
+
+    def scope(self) -> Scope:
+        """Return the bound that was entered."""
+        return Scope(*(self.cleaned_data.get(name) or None for name in IDENTIFIERS))
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        is_bound = self.scope() != Scope()
+        is_superuser = cleaned.get("is_superuser", getattr(getattr(self, "instance", None), "is_superuser", False))
+        if is_bound and is_superuser:
+            raise ValidationError(UNBOUND_SUPERUSER)
+        if cleaned.get("reads") and not is_bound:
+            raise ValidationError({"reads": "An account without a bound reads everything already."})
+        return cleaned
+
+
+class AccountChangeForm(AccountFields, UserChangeForm):
+    """An existing account."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        groups = set(self.instance.groups.values_list("name", flat=True))
+        self.initial["role"] = next((name for name in role_names() if name in groups), "")
+        account = getattr(self.instance, "account", None)
+        for name in (*IDENTIFIERS, "reads"):
+            self.initial[name] = getattr(account, name) if account else ""
+        groups_field = self.fields.get("groups")
+        if isinstance(groups_field, forms.ModelMultipleChoiceField):
+            groups_field.queryset = Group.objects.exclude(name__in=role_names())
+            groups_field.label = "Groups of your own"
+
+
+class AccountCreationForm(AccountFields, UserCreationForm):
+    """A new account."""

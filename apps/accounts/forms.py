@@ -1,0 +1,20 @@
+"""The form to sign in."""
+
+from typing import Any
+
+from allauth.account.forms import LoginForm
+
+
+class SignInForm(LoginForm):
+    """Name and password. The first field is called `username`, as password managers and Django's own form have it."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for field in self.fields.values():
+            field.widget.attrs.pop("placeholder", None)
+        self.fields["login"].label = "Name"
+        self.fields["login"].widget.attrs |= {"autofocus": True, "autocapitalize": "none", "spellcheck": "false"}
+
+    def add_prefix(self, field_name: str) -> str:
+        """Return the name of a field in the page."""
+        return "username" if field_name == "login" else str(super().add_prefix(field_name))

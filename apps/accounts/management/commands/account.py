@@ -1,0 +1,110 @@
+"""Create, bind and list accounts, and help people back in."""
+
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from apps.accounts import services
+from apps.accounts.selectors import all_roles, second_factors, session_count
+from apps.core.domain.errors import MemoryHubError
+from apps.core.domain.scope import Scope
+
+BOUND = ("user", "household", "persona")
+
+
+class Command(BaseCommand):
+    help = (
+        "Accounts of people: create one with a role and a bound, list them, change role or bound, make a link to "
+        "choose a password, remove a lost second factor, sign out everywhere."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        steps = parser.add_subparsers(dest="step", required=True)
+        steps.add_parser("list", help="list all accounts with role, bound, second factor and sessions")
+        for step, text in (
+            ("create", "create an account, and print the link to choose its password"),
+            ("role", "give an account another role; none with an empty name"),
+            ("bind", "let an account see only what matches; everything without options"),
+            ("link", "print a link to choose a password, which works once, for a day"),
+            ("reset-second-factor", "remove second factor and recovery codes, and sign out everywhere"),
+            ("sign-out", "sign an account out everywhere"),
+        ):
+            one = steps.add_parser(step, help=text)
+            one.add_argument("name", help="the name with which the person signs in")
+            if step in {"create", "role"}:
+                one.add_argument("role", help=", ".join(role.name for role in all_roles()))
+            if step in {"create", "bind"}:
+                for part in BOUND:
+                    one.add_argument(f"--{part}", help=f"only what concerns this {part}")
+                one.add_argument("--reads", action="append", default=[], help="an owner that it may read besides")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        step = options["step"].replace("-", "_")
+        try:
+            self.stdout.write(getattr(self, f"do_{step}")(options))
+        except MemoryHubError as error:
+            raise CommandError(error.detail) from error
+
+    def do_list(self, options: dict[str, Any]) -> str:
+        """Return a line for each account."""
+        lines = []
+        for login in get_user_model().objects.select_related("account").prefetch_related("groups").order_by("username"):
+            role = "superuser" if login.is_superuser else ", ".join(group.name for group in login.groups.all())
+            factor = " and ".join(second_factors(login.pk)) or "no second factor"
+            bound = getattr(login, "account", None) or "everything"
+            state = "" if login.is_active else ", switched off"
+            lines.append(
+                f"{login.username}: {role or 'no role'}, sees {bound}, {factor}, {session_count(login.pk)} sessions"
+                f"{state}"
+            )
+        return "\n".join(lines) or "There are no accounts."
+
+    def do_create(self, options: dict[str, Any]) -> str:
+        """Create an account, and return its link."""
+        login = services.account_create(
+            username=options["name"], role=options["role"], scope=scope_of(options), reads=options["reads"]
+        )
+        return f"{login.username} was created. To choose a password, once, within a day:\n{absolute_link(login)}"
+
+    def do_role(self, options: dict[str, Any]) -> str:
+        """Change the role of an account."""
+        login = services.account_find(options["name"])
+        services.account_set_role(login=login, role=options["role"])
+        return f"{login.username} is {options['role'] or 'without a role'} now."
+
+    def do_bind(self, options: dict[str, Any]) -> str:
+        """Change the bound of an account."""
+        login = services.account_find(options["name"])
+        services.account_bind(login=login, scope=scope_of(options), reads=options["reads"])
+        return f"{login.username} sees {getattr(services.account_find(login.username), 'account', 'everything')} now."
+
+    def do_link(self, options: dict[str, Any]) -> str:
+        """Return a link to choose a password."""
+        return absolute_link(services.account_find(options["name"]))
+
+    def do_reset_second_factor(self, options: dict[str, Any]) -> str:
+        """Remove second factors."""
+        removed = services.second_factor_reset(login=services.account_find(options["name"]))
+        return f"{removed} second factors of {options['name']} removed; it was signed out everywhere."
+
+    def do_sign_out(self, options: dict[str, Any]) -> str:
+        """End sessions."""
+        ended = services.sessions_end(login=services.account_find(options["name"]))
+        return f"{ended} sessions of {options['name']} ended."
+
+
+def scope_of(options: dict[str, Any]) -> Scope:
+    """Return the bound that the options name."""
+    return Scope(*(options[part] or None for part in BOUND))
+
+
+def absolute_link(login: Any) -> str:
+    """Return the whole address of a link to choose a password."""
+    config = settings.MEMORYHUB
+    base = config.public_url or f"http://{'localhost' if config.host in LOCAL else config.host}:{config.port}"
+    return base + services.password_link(login=login)
+
+
+LOCAL = {"127.0.0.1", "::1", "0.0.0.0", "::"}  # noqa: S104  (addresses to listen on)

@@ -1,0 +1,1 @@
+"""The personal data in accounts."""

@@ -1,0 +1,43 @@
+"""Accounts that are bound to a user, or were granted one."""
+
+from collections.abc import Iterator
+
+from django.contrib.auth import get_user_model
+from django.db.models import F, Func, Q, Value
+
+from apps.accounts.models import Account
+from apps.core.personal.store import PersonalStore
+from apps.core.steps import Step, no_step
+
+
+class AccountStore(PersonalStore):
+    """Accounts that name a user: as their bound, or among what they may read.
+
+    An account that is bound to a forgotten user is removed whole, since without its bound it would see everything.
+    Accounts that were granted the user go on without the grant. They are not exported: passwords are not moved.
+    """
+
+    name = "accounts"
+    order = 92
+    models = (Account,)
+
+    def count(self, user_id: str) -> int:
+        return Account.objects.filter(Q(user_id=user_id) | Q(reads__contains=[user_id])).count()
+
+    def forget(self, user_id: str, step: Step = no_step) -> Iterator[int]:
+        removed = 0
+        for login in get_user_model().objects.filter(account__user_id=user_id):
+            login.delete()
+            removed += 1
+        if removed:
+            yield removed
+        granted = Account.objects.filter(reads__contains=[user_id])
+        if ended := granted.update(reads=Func(F("reads"), Value(user_id), function="array_remove")):
+            yield ended
+
+    def find(self, user_id: str) -> Iterator[str]:
+        if self.count(user_id):
+            yield "accounts_account"
+
+
+STORES = (AccountStore(),)

@@ -1,0 +1,55 @@
+"""Reads about accounts, for pages and for what is told to owners."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from allauth.mfa.models import Authenticator
+from allauth.usersessions.models import UserSession
+from django.db.models import Max, Min, Sum
+
+from apps.accounts.models import Account, FailedSignIns
+from apps.accounts.roles import all_roles
+from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
+
+__all__ = ["Account", "SignInAlarm", "all_roles", "second_factors", "session_count", "sign_in_problems"]
+
+ALARM_WINDOW = timedelta(hours=24)
+# Fewer than these in a day are people who mistype.
+ALARM_COUNT = 10
+
+
+@dataclass(frozen=True)
+class SignInAlarm:
+    """Many failed sign-ins to one account; without a name, to names that no account has."""
+
+    account: str | None
+    count: int
+    since: datetime
+    last_at: datetime
+    last_address: str | None
+
+
+def sign_in_problems(clock: Clock = SYSTEM_CLOCK) -> list[SignInAlarm]:
+    """Return the accounts to which signing in failed often within a day, the most often first."""
+    rows = (
+        FailedSignIns.objects.filter(last_at__gte=utcnow(clock) - ALARM_WINDOW)
+        .values("login__username")
+        .annotate(total=Sum("count"), since=Min("first_at"), until=Max("last_at"), address=Max("last_address"))
+        .filter(total__gte=ALARM_COUNT)
+        .order_by("-total")
+    )
+    return [
+        SignInAlarm(row["login__username"], row["total"], row["since"], row["until"], row["address"]) for row in rows
+    ]
+
+
+def second_factors(login_id: int) -> list[str]:
+    """Return what an account uses besides its password, in words; recovery codes alone are none."""
+    kinds = Authenticator.objects.filter(user=login_id).values_list("type", flat=True)
+    words = {Authenticator.Type.TOTP: "authenticator app", Authenticator.Type.WEBAUTHN: "passkey"}
+    return sorted({words[kind] for kind in kinds if kind in words})
+
+
+def session_count(login_id: int) -> int:
+    """Return in how many browsers an account is signed in."""
+    return int(UserSession.objects.filter(user=login_id).count())

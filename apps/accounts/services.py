@@ -1,0 +1,120 @@
+"""Accounts: create, give a role, bind, and help people back in. Callers say who may do this."""
+
+from collections.abc import Collection
+
+from allauth.account.forms import default_token_generator
+from allauth.account.utils import user_pk_to_url_str
+from allauth.mfa.models import Authenticator
+from allauth.usersessions.models import UserSession
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import Group, User
+from django.contrib.auth.validators import UnicodeUsernameValidator
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.urls import reverse
+
+from apps.accounts.models import Account
+from apps.accounts.roles import all_roles
+from apps.core.db.user_locks import hold_users
+from apps.core.domain.errors import ConflictError, InvalidInputError, NotFoundError
+from apps.core.domain.scope import Scope
+from apps.core.services import settle_reads
+
+__all__ = [
+    "account_bind",
+    "account_create",
+    "account_find",
+    "account_set_role",
+    "password_link",
+    "second_factor_reset",
+    "sessions_end",
+]
+
+UNBOUND_SUPERUSER = "A superuser sees everything and cannot be bound. Give the account a role instead."
+
+
+def account_find(username: str) -> User:
+    """Return the account of a name. Raises NotFoundError."""
+    found: User | None = get_user_model().objects.select_related("account").filter(username=username).first()
+    if found is None:
+        raise NotFoundError(f"There is no account {username!r}.")
+    return found
+
+
+@transaction.atomic
+def account_create(*, username: str, role: str, scope: Scope | None = None, reads: Collection[str] = ()) -> User:
+    """Create an account without a password, which its person chooses by `password_link`.
+
+    Raises InvalidInputError for an unusable name, a role that does not exist or reads without a bound, and
+    ConflictError for a name that is taken.
+    """
+    try:
+        UnicodeUsernameValidator()(username)
+    except ValidationError as error:
+        raise InvalidInputError(" ".join(error.messages), attr="username") from error
+    if get_user_model().objects.filter(username__iexact=username).exists():
+        raise ConflictError(f"There is an account {username!r} already.", attr="username")
+    login: User = get_user_model().objects.create_user(username)
+    account_set_role(login=login, role=role)
+    account_bind(login=login, scope=scope or Scope(), reads=reads)
+    return login
+
+
+@transaction.atomic
+def account_set_role(*, login: User, role: str) -> None:
+    """Give an account one role instead of the one that it has; none for a blank name.
+
+    Only an account with a role, or with permissions of its own, may enter the admin. Raises InvalidInputError.
+    """
+    names = [one.name for one in all_roles()]
+    if role and role not in names:
+        raise InvalidInputError(f"There is no role {role!r}; there are {', '.join(names)}.", attr="role")
+    login.groups.remove(*Group.objects.filter(name__in=names).exclude(name=role))
+    if role:
+        login.groups.add(Group.objects.get(name=role))
+    may_enter = login.is_superuser or login.groups.exists() or login.user_permissions.exists()
+    if login.is_staff != may_enter:
+        login.is_staff = may_enter
+        login.save(update_fields=["is_staff"])
+
+
+@transaction.atomic
+def account_bind(*, login: User, scope: Scope, reads: Collection[str] = ()) -> None:
+    """Let an account see only what matches a scope, and what was granted besides; everything for an empty scope.
+
+    Raises InvalidInputError for a superuser, for reads without a bound, and for a user who is being forgotten.
+    """
+    if login.is_superuser and scope != Scope():
+        raise InvalidInputError(UNBOUND_SUPERUSER, attr="user_id")
+    granted = settle_reads(scope, reads)
+    hold_users({owner for owner in (scope.user_id, *granted) if owner})
+    named = {name: scope.named().get(name, "") for name in ("user_id", "household_id", "persona_id")}
+    if scope == Scope() and not Account.objects.filter(login=login).exists():
+        return
+    Account.objects.update_or_create(login=login, defaults={**named, "reads": granted})
+
+
+def password_link(*, login: User) -> str:
+    """Return the path of a page on which the person chooses a password.
+
+    It works once, for a day (settings.PASSWORD_RESET_TIMEOUT), and no longer once the person has signed in. A second
+    factor is still asked for afterwards.
+    """
+    parts = {"uidb36": user_pk_to_url_str(login), "key": default_token_generator.make_token(login)}
+    return reverse("account_reset_password_from_key", kwargs=parts)
+
+
+def second_factor_reset(*, login: User) -> int:
+    """Remove all second factors and recovery codes of an account, and end its sessions; return how many there were."""
+    removed: int = Authenticator.objects.filter(user=login).delete()[0]
+    sessions_end(login=login)
+    return removed
+
+
+def sessions_end(*, login: User, except_key: str | None = None) -> int:
+    """Sign an account out everywhere, and return how many sessions ended. except_key: of a session that goes on."""
+    ended = 0
+    for session in UserSession.objects.filter(user=login).exclude(session_key=except_key or ""):
+        session.end()
+        ended += 1
+    return ended

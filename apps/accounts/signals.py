@@ -1,0 +1,28 @@
+"""What happens when a person signs in, or fails to."""
+
+from typing import Any
+
+from allauth.mfa.models import Authenticator
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.http import HttpRequest
+
+from apps.accounts.failures import record_failure, take_unnoticed
+from apps.core.admin.kit import moment
+
+
+def show_failures(request: HttpRequest, user: User, **_: Any) -> None:
+    """Show a person who signs in how often that failed since they were last shown it."""
+    found = take_unnoticed(user)
+    if found.count:
+        attempts = "1 failed sign-in" if found.count == 1 else f"{found.count:,} failed sign-ins"
+        messages.warning(
+            request,
+            f"{attempts} to your account since {moment(found.since)}, the last at {moment(found.until)}. If that was "
+            "not you, choose another password and set up a second factor.",
+        )
+
+
+def record_wrong_code(request: HttpRequest, user: User, authenticator: Authenticator, **_: Any) -> None:
+    """Record a wrong code of a second factor, which comes after the right password."""
+    record_failure(request, user, "wrong code of the second factor")

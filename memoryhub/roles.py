@@ -1,0 +1,29 @@
+"""The roles that the hub ships: one table, from the one that may least to the one that may everything."""
+
+from apps.accounts.domain.roles import Role
+
+# What people work with; keys, accounts, audit and background work are left out.
+SUBJECTS = ("semantic", "episodic", "notes", "people", "sync", "rules", "llm", "events", "monitor", "live", "cockpit")
+VIEW = tuple(f"{subject}.view_*" for subject in SUBJECTS)
+
+ROLES = (
+    Role("Viewer", "Sees what the hub keeps, and changes nothing.", VIEW),
+    Role(
+        "Reviewer",
+        "Also decides conflicts, deletes and restores memories and notes, and undoes what was learnt.",
+        (
+            *VIEW,
+            "semantic.change_conflict",
+            "semantic.change_memory",
+            "semantic.delete_memory",
+            "sync.change_pointerconflict",
+            "notes.change_*",
+        ),
+    ),
+    Role(
+        "Operator",
+        "Also runs the hub: rules, retention, models, sources, API keys and background work.",
+        (*(f"{subject}.*" for subject in SUBJECTS), "core.*_apikey", "django_q.*", "audit.view_*", "accounts.view_*"),
+    ),
+    Role("Owner", "May do everything, and gives others their roles.", ("*",)),
+)
