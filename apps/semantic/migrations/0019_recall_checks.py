@@ -4,28 +4,34 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('semantic', '0018_managed_memories'),
+        ("semantic", "0018_managed_memories"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='RecallCheck',
+            name="RecallCheck",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('user_id', models.CharField(max_length=200)),
-                ('at', models.DateTimeField()),
-                ('memories', models.PositiveIntegerField()),
-                ('queries', models.PositiveSmallIntegerField(default=0)),
-                ('recall', models.FloatField(null=True)),
-                ('exact_ms', models.FloatField(null=True)),
-                ('graph_ms', models.FloatField(null=True)),
-                ('problem', models.CharField(blank=True, default='', max_length=200)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("user_id", models.CharField(max_length=200)),
+                ("at", models.DateTimeField()),
+                ("memories", models.PositiveIntegerField()),
+                ("queries", models.PositiveSmallIntegerField(default=0)),
+                ("recall", models.FloatField(null=True)),
+                ("exact_ms", models.FloatField(null=True)),
+                ("graph_ms", models.FloatField(null=True)),
+                ("problem", models.CharField(blank=True, default="", max_length=200)),
             ],
             options={
-                'indexes': [models.Index(fields=['user_id', '-at'], name='semantic_recall_of_user')],
-                'constraints': [models.CheckConstraint(condition=models.Q(('recall', None), models.Q(('recall__gte', 0), ('recall__lte', 1)), _connector='OR'), name='semantic_recall_is_a_share')],
+                "indexes": [models.Index(fields=["user_id", "-at"], name="semantic_recall_of_user")],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("recall", None), models.Q(("recall__gte", 0), ("recall__lte", 1)), _connector="OR"
+                        ),
+                        name="semantic_recall_is_a_share",
+                    )
+                ],
             },
         ),
     ]
