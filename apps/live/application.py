@@ -8,7 +8,7 @@ from django.conf import settings
 from django.http.request import split_domain_port, validate_host
 
 from apps.live import metrics
-from apps.live.consumer import LiveSocket
+from apps.live.consumer import POLICY, LiveSocket
 from apps.live.domain.origins import is_own_origin
 from apps.live.process import LiveProcess, live_process
 from apps.live.viewer import SessionsUnavailableError, Viewer, session_key_of
@@ -16,7 +16,6 @@ from apps.live.viewer import SessionsUnavailableError, Viewer, session_key_of
 PATH = "/live"
 # Pages that one account has open, in one process.
 MAX_OF_ACCOUNT = 40
-FORBIDDEN, TOO_MANY, UNAVAILABLE = 403, 429, 503
 MAX_QUERY, MAX_DIGITS = 100, 16
 
 Receive = Callable[[], Awaitable[Mapping[str, Any]]]
@@ -24,11 +23,11 @@ Send = Callable[[Mapping[str, Any]], Awaitable[None]]
 
 
 class RefusedError(Exception):
-    """A socket is not opened. status: of the answer. reason: for metrics."""
+    """A socket is not opened. The handshake is answered with 403, and the reason is counted: browsers see neither."""
 
-    def __init__(self, status: int, reason: str) -> None:
+    def __init__(self, reason: str) -> None:
         super().__init__(reason)
-        self.status, self.reason = status, reason
+        self.reason = reason
 
 
 async def live_application(scope: Mapping[str, Any], receive: Receive, send: Send) -> None:
@@ -39,7 +38,7 @@ async def live_application(scope: Mapping[str, Any], receive: Receive, send: Sen
     except RefusedError as refusal:
         metrics.REFUSALS.labels(refusal.reason).inc()
         await receive()
-        await refuse(scope, send, refusal.status)
+        await send({"type": "websocket.close", "code": POLICY})
         return
     socket = LiveSocket(process, viewer, since_of(scope["query_string"]))
     await socket(scope, receive, send)
@@ -48,25 +47,25 @@ async def live_application(scope: Mapping[str, Any], receive: Receive, send: Sen
 async def admit(process: LiveProcess, scope: Mapping[str, Any]) -> Viewer:
     """Return who opens a socket. Raises RefusedError."""
     if scope["path"].removeprefix(scope.get("root_path", "")) != PATH:
-        raise RefusedError(FORBIDDEN, "path")
+        raise RefusedError("path")
     if not is_from_here(scope):
-        raise RefusedError(FORBIDDEN, "origin")
+        raise RefusedError("origin")
     session_key = session_key_of(scope["headers"])
     if session_key is None:
-        raise RefusedError(FORBIDDEN, "signed_out")
-    if not process.is_begun or not process.is_open:
-        raise RefusedError(UNAVAILABLE, "unavailable")
+        raise RefusedError("signed_out")
+    if not await process.is_open_soon():
+        raise RefusedError("unavailable")
     try:
         viewer = await process.viewer_of(session_key)
     except SessionsUnavailableError:
-        raise RefusedError(UNAVAILABLE, "unavailable") from None
+        raise RefusedError("unavailable") from None
     if viewer is None:
-        raise RefusedError(FORBIDDEN, "signed_out")
+        raise RefusedError("signed_out")
     # From here to the socket nothing waits, so that no two of them are counted as one.
     if process.count() >= settings.MEMORYHUB.live_sockets:
-        raise RefusedError(UNAVAILABLE, "full")
+        raise RefusedError("full")
     if process.count(viewer.account) >= MAX_OF_ACCOUNT:
-        raise RefusedError(TOO_MANY, "account")
+        raise RefusedError("account")
     return viewer
 
 
@@ -87,12 +86,3 @@ def since_of(query: bytes) -> int | None:
     """Return since when a page wants what has changed, in milliseconds; None where it does not say so."""
     value = parse_qs(query[:MAX_QUERY].decode("latin-1")).get("since", [""])[0]
     return int(value) if value.isascii() and value.isdigit() and len(value) <= MAX_DIGITS else None
-
-
-async def refuse(scope: Mapping[str, Any], send: Send, status: int) -> None:
-    """Answer a handshake with a status; servers that cannot, say 403."""
-    if "websocket.http.response" not in scope.get("extensions", {}):
-        await send({"type": "websocket.close", "code": 1008})
-        return
-    await send({"type": "websocket.http.response.start", "status": status, "headers": [(b"content-length", b"0")]})
-    await send({"type": "websocket.http.response.body", "body": b""})

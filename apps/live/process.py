@@ -62,12 +62,19 @@ class LiveProcess:
         """Return whether a socket that is opened now would hear of changes."""
         return self._is_hearing and self._is_layer_there
 
+    async def is_open_soon(self) -> bool:
+        """Wait while this process begins to hear, or does so again after a lost connection; return whether it hears."""
+        if self.is_begun and not self.is_open:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._opened.wait(), DEAF_SECONDS)
+        return self.is_begun and self.is_open
+
     def begin(self) -> None:
         """Begin to listen, in the event loop that serves the sockets."""
         self._loop = asyncio.get_running_loop()
         self._is_hearing = self._is_layer_there = False
         self._layer: Any = get_channel_layer()
-        self._has_news, self._is_check_due = asyncio.Event(), asyncio.Event()
+        self._has_news, self._is_check_due, self._opened = asyncio.Event(), asyncio.Event(), asyncio.Event()
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="live sessions")
         self._tasks = [self._loop.create_task(work) for work in (self._publish(), self._receive(), self._check())]
         if settings.LIVE_IS_SHARED:
@@ -108,6 +115,7 @@ class LiveProcess:
         """Note what works. Sockets are closed when something has not for a while, so that browsers know."""
         self._is_hearing = self._is_hearing if is_hearing is None else is_hearing
         self._is_layer_there = self._is_layer_there if is_layer_there is None else is_layer_there
+        (self._opened.set if self.is_open else self._opened.clear)()
         metrics.HEARS.set(self.is_open)
         if self.is_open and self._deaf is not None:
             self._deaf.cancel()

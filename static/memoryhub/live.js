@@ -152,6 +152,13 @@
     banner.replaceChildren();
   }
 
+  /* Checks that fail for one reason are one line. */
+  function linesOf(checks) {
+    const names = new Map();
+    for (const [name, answer] of checks) names.set(answer, [...(names.get(answer) || []), name]);
+    return [...names].map(([answer, failing]) => `${failing.join(", ")}: ${answer}`);
+  }
+
   /* Ask the hub what is wrong, and say so where a part could not be fetched, or nothing is heard. */
   async function checkHub() {
     if (isChecking || isSignedOut) return;
@@ -161,9 +168,8 @@
       const response = await fetch("/readyz", { cache: "no-store", signal: AbortSignal.timeout(POLL_MS) });
       const checks = Object.entries((await response.json()).checks || {}).filter(([, answer]) => answer !== "ok");
       if (!hasFailed() && (isOpen() || !checks.length)) hideBanner();
-      else if (checks.length) {
-        showBanner(`The hub is not ready. ${asOf}`, checks.map(([name, answer]) => `${name}: ${answer}`));
-      } else showBanner(`A part of this page could not be brought up to date. ${asOf}`, []);
+      else if (checks.length) showBanner(`The hub is not ready. ${asOf}`, linesOf(checks));
+      else showBanner(`A part of this page could not be brought up to date. ${asOf}`, []);
     } catch {
       if (!isLeaving && !isSignedOut) showBanner(`The hub cannot be reached. ${asOf}`, []);
     } finally {

@@ -14,8 +14,8 @@ from apps.live.listener import RELAY_LOCK
 from tests.system.hub import Hub, free_port, wait_for
 from tests.system.test_live_processes import (
     SIGN_IN,
-    process_of,
     save,
+    socket_on_each,
     socket_to,
     wait_for_memories,
     wait_for_replacement,
@@ -85,20 +85,6 @@ def relays(hub: Hub) -> list[int]:
     return [int(pid) for pid in done.stdout.split()]
 
 
-@contextlib.contextmanager
-def socket_on_each(hub: Hub, session: str) -> Iterator[dict[int, Any]]:
-    with contextlib.ExitStack() as stack:
-        sockets: dict[int, Any] = {}
-
-        def reaches_both() -> bool:
-            socket = stack.enter_context(socket_to(hub, session))
-            sockets.setdefault(process_of(hub, socket), socket)
-            return len(sockets) == 2
-
-        wait_for(reaches_both, "a socket on each process", patience=30)
-        yield sockets
-
-
 def test_one_process_listens_and_a_change_reaches_both(hub: Hub, session: str) -> None:
     assert len(relays(hub)) == 1
     with socket_on_each(hub, session) as sockets:
@@ -120,7 +106,7 @@ def test_another_process_listens_when_the_one_that_did_is_killed(hub: Hub, sessi
                     break
             save(hub)
             wait_for_memories(other, 2 + ROOM)
-        wait_for_replacement(hub, victim)
+        wait_for_replacement(hub, session, victim)
     assert len(relays(hub)) == 1
 
 

@@ -14,6 +14,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
 from apps.live import consumer, listener, process
+from apps.live.metrics import REFUSALS
 from apps.live.process import LiveProcess, live_process
 from apps.live.services import begin_live, end_live, live_application
 from memoryhub.web.gateway import Gateway
@@ -70,11 +71,20 @@ class Browser:
         with opened:
             yield opened
 
-    def refusal(self, path: str = "/live", **headers: str) -> int:
-        """The status that a socket is refused with."""
+    def refusal(self, path: str = "/live", **headers: str) -> str:
+        """The reason that a socket is refused for."""
+        before = counted_refusals()
         with pytest.raises(InvalidStatus) as raised, self.socket(path, **headers):
             pass
-        return int(raised.value.response.status_code)
+        assert raised.value.response.status_code == 403
+        [reason] = [reason for reason, count in counted_refusals().items() if count != before.get(reason)]
+        return reason
+
+
+def counted_refusals() -> dict[str, float]:
+    """How many sockets were refused, by reason."""
+    [metric] = REFUSALS.collect()
+    return {one.labels["reason"]: one.value for one in metric.samples if one.name.endswith("_total")}
 
 
 def frames(socket: ClientConnection, seconds: float) -> list[Frame]:
