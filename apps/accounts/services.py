@@ -14,7 +14,7 @@ from django.db import transaction
 from django.urls import reverse
 
 from apps.accounts.models import Account
-from apps.accounts.roles import all_roles
+from apps.accounts.roles import all_roles, roles_ensure
 from apps.core.db.user_locks import hold_users
 from apps.core.domain.errors import ConflictError, InvalidInputError, NotFoundError
 from apps.core.domain.scope import Scope
@@ -71,6 +71,8 @@ def account_set_role(*, login: User, role: str) -> None:
         raise InvalidInputError(f"There is no role {role!r}; there are {', '.join(names)}.", attr="role")
     login.groups.remove(*Group.objects.filter(name__in=names).exclude(name=role))
     if role:
+        if not Group.objects.filter(name=role).exists():
+            roles_ensure()  # Someone has deleted it.
         login.groups.add(Group.objects.get(name=role))
     may_enter = login.is_superuser or login.groups.exists() or login.user_permissions.exists()
     if login.is_staff != may_enter:

@@ -41,7 +41,7 @@ def gone(processes: list[psutil.Process]) -> bool:
 def test_a_hub_that_says_it_is_ready_is(hub):
     assert hub.get("/readyz") == 200
     assert f"http://127.0.0.1:{hub.port}/admin/" in hub.said()
-    assert hub.get("/admin/login/") == 200
+    assert hub.get("/accounts/login/") == 200
     assert hub.get("/api/docs") == 200
 
 
