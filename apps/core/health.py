@@ -5,6 +5,7 @@ process, such as its index, and every process publishes what it has found (`apps
 """
 
 import logging
+import shutil
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -106,6 +107,42 @@ def database_ready() -> str | None:
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1")
     return None
+
+
+MB = 1024 * 1024
+# What should be free on the disk of the data directory, unless the settings say otherwise.
+LEAST_FREE_BYTES, LEAST_FREE_SHARE, MOST_FREE_SHARE = 1024 * MB, 0.05, 0.25
+CRITICAL_SHARE = 0.2
+
+
+@dataclass(frozen=True)
+class DiskSpace:
+    """The file system of the data directory, in bytes. Below `critical` the hub may end."""
+
+    free: int
+    total: int
+    warning: int
+    critical: int
+
+
+def disk_space() -> DiskSpace:
+    """Return how full the file system of the data directory is, and its limits.
+
+    By default there is a warning below the larger of 1 GB and 5 %, at most a quarter of a small disk. It is critical
+    below a fifth of that.
+    """
+    usage = shutil.disk_usage(settings.MEMORYHUB.data_dir)
+    usual = min(max(LEAST_FREE_BYTES, int(LEAST_FREE_SHARE * usage.total)), int(MOST_FREE_SHARE * usage.total))
+    warning = settings.MEMORYHUB.disk_warning_mb * MB or usual
+    return DiskSpace(usage.free, usage.total, warning, int(CRITICAL_SHARE * warning))
+
+
+def disk_ready() -> str | None:
+    """Check that the disk of the data directory has room to go on."""
+    space = disk_space()
+    if space.free >= space.critical:
+        return None
+    return f"the disk of the data directory is full: {space.free // MB:,} MB are free"
 
 
 _migrated = False

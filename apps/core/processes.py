@@ -27,7 +27,7 @@ logger = logging.getLogger(__name__)
 BEAT_SECONDS = 3.0
 STARTING_BEAT_SECONDS = 0.5
 # After so long without a sign of life a process counts as dead.
-DEAD_SECONDS = {ProcessKind.WEB: 15.0, ProcessKind.WORKER: 60.0}
+DEAD_SECONDS = {ProcessKind.WEB: 15.0, ProcessKind.WORKER: 45.0}
 FORGET_SECONDS = 600
 
 _PUBLISH = """
@@ -162,7 +162,7 @@ def web_ready() -> str | None:
 
 
 def worker_ready() -> str | None:
-    """Check that a worker was heard of in the last minute. Return what is missing."""
+    """Check that a worker was heard of recently. Return what is missing."""
     if live_workers():
         return None
     return f"no worker was heard of in the last {DEAD_SECONDS[ProcessKind.WORKER]:.0f} seconds: see logs/worker.log"

@@ -121,6 +121,7 @@ class Config:
     sync: SyncConfig
     redis_url: str | None = field(repr=False)
     live_sockets: int
+    disk_warning_mb: int = 0
 
     @property
     def https(self) -> bool:
@@ -240,6 +241,7 @@ def read_environment(env: Env) -> Config:
         sync=read_sync(env, data_dir),
         redis_url=read_redis_url(env),
         live_sockets=env.int("MEMORYHUB_LIVE_SOCKETS", 500, validate=validate.Range(min=1, max=10_000)),
+        disk_warning_mb=env.int("MEMORYHUB_DISK_WARNING_MB", 0, validate=validate.Range(min=0)),
     )
 
 
