@@ -80,6 +80,7 @@ UNWATCHED: dict[str, str] = {
     "events_event": "written with its deliveries",
     "llm_budgetreservation": "a call under way; its end is a model call",
     "llm_tokenuse": "a call under way; its end is a model call",
+    "monitor_counterreading": "written with the samples of a minute",
     "notes_conversationmessage": "written with its conversation",
     "rules_mergeruleversion": "written with its rule",
     "semantic_endedshards": "written when a person is forgotten",

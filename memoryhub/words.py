@@ -14,6 +14,8 @@ JOBS: dict[str, JobWords] = {
     "apps.llm.tasks.sweep_guards": JobWords(
         "Clear model guards", "Removes reservations and counts of chat models that are no longer needed."
     ),
+    "apps.monitor.tasks.sample": JobWords("Sample numbers", "Keeps the numbers of this minute for charts."),
+    "apps.monitor.tasks.roll_up": JobWords("Thin out numbers", "Joins old samples into one an hour, a year at most."),
     "apps.notes.tasks.look_at_disk": JobWords("Read notes", "Records what people changed in their notes on the disk."),
     "apps.notes.tasks.extract_facts": JobWords("Extract facts", "Finds facts in new messages of conversations."),
     "apps.notes.tasks.clear_conversations": JobWords(

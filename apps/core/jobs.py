@@ -1,4 +1,4 @@
-"""Background runs: work that a person asked for, done by consecutive tasks of django-q2.
+"""Schedules, and background runs: work that a person asked for, done by consecutive tasks of django-q2.
 
 The tasks of a run share a group. Each one returns a dictionary, in which `finished` says whether it was the last, and
 requests the next one itself. So no task is long, and the results of the ended ones are visible while the run goes on.
@@ -11,6 +11,20 @@ from uuid import UUID, uuid4
 
 from django_q.models import Task
 from django_q.tasks import async_task
+
+
+@dataclass(frozen=True)
+class ScheduleSpec:
+    """name: by which it is found later. task: dotted path. every: a `Schedule` type; minutes: for MINUTES.
+
+    second: of the minute in which it runs; without one that of the first start.
+    """
+
+    name: str
+    task: str
+    every: str
+    minutes: int | None = None
+    second: int | None = None
 
 
 @dataclass(frozen=True)

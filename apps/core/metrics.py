@@ -1,6 +1,7 @@
 """Prometheus metrics of the HTTP layer, and the exposition of those of all processes."""
 
 import os
+from collections.abc import Iterator, Mapping
 
 from prometheus_client import (
     CONTENT_TYPE_LATEST,
@@ -29,10 +30,22 @@ def forget_process(pid: int) -> None:
         multiprocess.mark_process_dead(pid)  # type: ignore[no-untyped-call]
 
 
-def exposition() -> bytes:
-    """Return all metrics in Prometheus' text format: of every process when they share PROMETHEUS_MULTIPROC_DIR."""
+def current_registry() -> CollectorRegistry:
+    """Return the registry of this process, or of every process when they share PROMETHEUS_MULTIPROC_DIR."""
     if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
-        return generate_latest(REGISTRY)
+        return REGISTRY
     registry = CollectorRegistry()
     multiprocess.MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
-    return generate_latest(registry)
+    return registry
+
+
+def exposition() -> bytes:
+    """Return all metrics in Prometheus' text format."""
+    return generate_latest(current_registry())
+
+
+def collect_samples() -> Iterator[tuple[str, Mapping[str, str], float]]:
+    """Yield name, labels and value of every sample of all metrics; buckets of histograms are cumulative."""
+    for family in current_registry().collect():
+        for sample in family.samples:
+            yield sample.name, sample.labels, sample.value

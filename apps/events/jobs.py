@@ -2,14 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import connection, transaction
+from django.utils import timezone
 from django_q.brokers import get_broker
 from django_q.brokers.orm import ORM
 from django_q.conf import Conf
 from django_q.models import Schedule
 from django_q.tasks import async_task
+
+from apps.core.jobs import ScheduleSpec
 
 # Any number that no other advisory lock of this project uses.
 SCHEDULES_LOCK = 0x6D68_7363
@@ -55,14 +59,12 @@ def request_once(task: str, name: str) -> None:
     transaction.on_commit(TaskRequest(task, name, is_sent=shares_transaction))
 
 
-@dataclass(frozen=True)
-class ScheduleSpec:
-    """name: by which it is found later. task: dotted path. every: a `Schedule` type; minutes: for MINUTES."""
-
-    name: str
-    task: str
-    every: str
-    minutes: int | None = None
+def first_run(spec: ScheduleSpec) -> datetime:
+    """Return when a new schedule runs first: now, or at its second of the next minute."""
+    now = timezone.now()
+    if spec.second is None:
+        return now
+    return now.replace(second=spec.second, microsecond=0) + timedelta(minutes=1)
 
 
 def schedules_ensure(*, specs: Sequence[ScheduleSpec]) -> list[str]:
@@ -82,6 +84,7 @@ def schedules_ensure(*, specs: Sequence[ScheduleSpec]) -> list[str]:
                 func=spec.task,
                 schedule_type=spec.every,
                 minutes=spec.minutes,
+                next_run=first_run(spec),
                 # No result row for every sweep: they would push the interesting ones out of the kept 500.
                 kwargs="{'q_options': {'save': False}}",
             )

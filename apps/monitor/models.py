@@ -21,3 +21,17 @@ class Sample(models.Model):
 
     def __str__(self) -> str:
         return f"{self.series} {self.at:%Y-%m-%d %H:%M}"
+
+
+class CounterReading(models.Model):
+    """The counters of one machine at its last sample.
+
+    totals: by series, a number, or the cumulative counts of a histogram.
+    """
+
+    host = models.CharField(max_length=255, primary_key=True)
+    at = models.DateTimeField()
+    totals = models.JSONField(default=dict)
+
+    def __str__(self) -> str:
+        return f"{self.host} {self.at:%Y-%m-%d %H:%M}"

@@ -20,7 +20,7 @@ from apps.core.domain.filters.expression import EVERYTHING, names_field
 from apps.core.domain.filters.expression import Expression as Filter
 from apps.core.domain.scope import Access, Scope
 from apps.llm.selectors import active_space
-from apps.semantic.models import Conflict, Memory, MemoryRevision, MemoryStatus, ReviewState
+from apps.semantic.models import Conflict, ConflictOutcome, Memory, MemoryRevision, MemoryStatus, ReviewState
 from apps.semantic.models.filters import memory_condition
 from apps.semantic.querysets import ConflictQuerySet, MemoryQuerySet
 
@@ -34,9 +34,11 @@ __all__ = [
     "MemoryStatus",
     "PersonFacts",
     "ReviewState",
+    "active_total",
     "conflict_get",
     "conflict_list",
     "conflicts_with_words",
+    "decisions_between",
     "known_identifiers",
     "last_removals",
     "managed_deleted",
@@ -282,6 +284,18 @@ def saved_by_week(access: Access, scope: Scope, since: datetime) -> dict[date, i
     memories = Memory.objects.visible_to(access, scope).filter(created_at__gte=since).order_by()
     rows = memories.annotate(week=TruncWeek("created_at", output_field=DateField())).values_list("week")
     return dict(rows.annotate(Count("pk")))
+
+
+def decisions_between(access: Access, since: datetime, until: datetime) -> dict[str, int]:
+    """Count the caller's decisions after `since` up to `until` by outcome; outcomes without one have 0."""
+    decided = Conflict.objects.visible_to(access).filter(at__gt=since, at__lte=until).order_by()
+    counted = dict(decided.values_list("outcome").annotate(count=Count("pk")))
+    return dict.fromkeys(ConflictOutcome.values, 0) | counted
+
+
+def active_total(access: Access) -> int:
+    """Count the caller's active memories."""
+    return Memory.objects.visible_to(access).active().count()
 
 
 def users_in(access: Access, scope: Scope) -> list[str]:

@@ -5,9 +5,11 @@ checkpoints, files, manifest) is for callers in whose bound it is.
 """
 
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import OuterRef, QuerySet, Subquery
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import ForbiddenError, NotFoundError
@@ -23,6 +25,7 @@ from apps.sync.models import (
     SyncChange,
     SyncCheckpoint,
     SyncRun,
+    SyncRunState,
     SyncState,
 )
 from apps.sync.querysets import (
@@ -54,6 +57,7 @@ __all__ = [
     "checkpoint_list",
     "conflict_get",
     "conflict_list",
+    "failing_sources",
     "file_list",
     "item_diff",
     "item_get",
@@ -70,6 +74,7 @@ __all__ = [
     "state_of",
 ]
 
+NOT_BEGUN = ("source_paused", "source_disabled")
 _NOT_OF_LISTS = ("content",)
 MAX_REFERENCE_CHARS = MAX_NAME_CHARS + 1 + MAX_ITEM_ID_CHARS
 
@@ -88,6 +93,37 @@ def source_list(access: Access, asked: Scope = _EVERY, include: Collection[str] 
 def source_get(access: Access, uuid: UUID) -> KnowledgeSource:
     """Return a source whose items the caller may read. Raises NotFoundError."""
     return source_to_read(access, uuid)
+
+
+@dataclass(frozen=True)
+class FailingSource:
+    """A source whose last ended sync has failed, or could not read some files. code: of the error."""
+
+    pk: int
+    name: str
+    state: str
+    code: str
+    failed: int
+    since: datetime
+
+
+def failing_sources(access: Access) -> list[FailingSource]:
+    """Return the enabled sources of the caller's whose last ended sync has failed in whole or in part, by name.
+
+    One that did not begin, because a person has paused the source, is no failure.
+    """
+    ended = SyncRun.objects.filter(source=OuterRef("pk")).exclude(ended_at=None).exclude(code__in=NOT_BEGUN)
+    ended = ended.order_by("-pk")
+    sources = KnowledgeSource.objects.all().visible_to(access).filter(enabled=True)
+    rows = sources.annotate(
+        last_state=Subquery(ended.values("state")[:1]),
+        last_code=Subquery(ended.values("code")[:1]),
+        last_failed=Subquery(ended.values("failed")[:1]),
+        last_at=Subquery(ended.values("ended_at")[:1]),
+    )
+    failing = rows.filter(last_state__in=[SyncRunState.FAILED, SyncRunState.PARTIAL]).order_by("name")
+    columns = ("pk", "name", "last_state", "last_code", "last_failed", "last_at")
+    return [FailingSource(*row) for row in failing.values_list(*columns)]
 
 
 def state_of(access: Access, uuid: UUID) -> SyncState:

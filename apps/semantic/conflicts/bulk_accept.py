@@ -11,6 +11,7 @@ from django.db import transaction
 from django.db.models import Func, JSONField, Value
 
 from apps.core.domain.scope import Access
+from apps.semantic.conflicts.metrics import ACCEPTED
 from apps.semantic.domain.review_queue import Alike, band_of
 from apps.semantic.models import BY_RULES, Conflict, ReviewState
 from apps.semantic.querysets import ConflictQuerySet
@@ -76,9 +77,10 @@ def count_alike(access: Access, alike: Alike) -> int:
 
 def batch_accept(*, access: Access, alike: Alike, at: datetime) -> BatchReport:
     """Accept one batch of the open decisions that are like one another. at: when its run began."""
-    return review_batch(
-        access, decisions_alike(access, alike), ReviewState.OPEN, (ReviewState.ACCEPTED, access.actor, at)
-    )
+    review = (ReviewState.ACCEPTED, access.actor, at)
+    report = review_batch(access, decisions_alike(access, alike), ReviewState.OPEN, review)
+    ACCEPTED.inc(report.count)
+    return report
 
 
 def batch_undo(*, access: Access, alike: Alike, at: datetime) -> BatchReport:

@@ -14,9 +14,12 @@ from types import MappingProxyType
 from typing import Any
 from uuid import UUID, uuid4
 
+from django.db import transaction
+
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock
 from apps.core.domain.errors import ConflictError
 from apps.core.domain.scope import Access
+from apps.semantic.conflicts.metrics import ACCEPTED
 from apps.semantic.conflicts.receipts import complete_receipt, decided_event, scope_columns
 from apps.semantic.domain.state import MemoryState, Transition
 from apps.semantic.models import Conflict, ConflictOutcome, Memory, MemoryStatus, Origin, ReviewState, RevisionAction
@@ -75,6 +78,7 @@ def conflict_accept(
     with lock_receipt(access, uuid, clock, seen) as (receipt, unit):
         if receipt.state == ReviewState.OPEN:
             set_review(receipt, ReviewState.ACCEPTED, unit.actor, unit.now)
+            transaction.on_commit(ACCEPTED.inc)
     return receipt
 
 

@@ -45,6 +45,18 @@ HARD = {
 }
 
 
+# What to do about each.
+HINTS = {
+    IndexReason.BACKLOG: "A graph is being built or brought up to date; this ends without your doing.",
+    IndexReason.CAPACITY: "Raise MEMORYHUB_INDEX_CACHE_MB, or spread the users over more machines.",
+    IndexReason.EVICTIONS: (
+        "The indexes of all users do not fit and are loaded again and again: raise MEMORYHUB_INDEX_CACHE_MB, "
+        "or spread the users over more machines."
+    ),
+    IndexReason.WRITE_LATENCY: "Check the load of the database and the disk; this ends when it falls.",
+}
+
+
 @dataclass(frozen=True)
 class IndexLimits:
     """backlog: rows in no graph yet. cache_bytes: memory of all indexes. write_ms: 95th percentile of saves.

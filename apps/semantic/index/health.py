@@ -18,10 +18,10 @@ from apps.core.per_process import PerProcess
 from apps.episodic.domain.alarms import RecentWrites
 from apps.events.services import emit
 from apps.semantic.domain.index_health import (
+    HINTS,
     IndexHealth,
     IndexLevel,
     IndexLimits,
-    IndexReason,
     IndexSigns,
     WriteAllowance,
     judge,
@@ -47,15 +47,6 @@ TICK_SECONDS = 2.0
 MAX_PENDING_EVENTS = 100
 # What each process takes while degraded.
 DEGRADED_WRITES_PER_SECOND = 20.0
-HINTS = {
-    IndexReason.BACKLOG: "A graph is being built or brought up to date; this ends without your doing.",
-    IndexReason.CAPACITY: "Raise MEMORYHUB_INDEX_CACHE_MB, or spread the users over more machines.",
-    IndexReason.EVICTIONS: (
-        "The indexes of all users do not fit and are loaded again and again: raise MEMORYHUB_INDEX_CACHE_MB, "
-        "or spread the users over more machines."
-    ),
-    IndexReason.WRITE_LATENCY: "Check the load of the database and the disk; this ends when it falls.",
-}
 
 
 class IndexGuard:

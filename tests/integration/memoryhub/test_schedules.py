@@ -25,6 +25,8 @@ def test_a_second_start_makes_none_of_them_again() -> None:
         "bridge: catch up",
         "bridge: trim",
         "models: sweep guards",
+        "monitor: roll up",
+        "monitor: sample",
         "notes: clear conversations",
         "notes: extract facts",
         "notes: look at the disk",
@@ -39,3 +41,10 @@ def test_a_second_start_makes_none_of_them_again() -> None:
     }
     assert schedules_ensure(specs=SCHEDULES) == []
     assert Schedule.objects.count() == len(SCHEDULES)
+
+
+@pytest.mark.django_db
+def test_schedule_of_a_second_keeps_it() -> None:
+    schedules_ensure(specs=SCHEDULES)
+    sample = Schedule.objects.get(name="monitor: sample")
+    assert (sample.next_run.second, sample.calculate_next_run(sample.next_run).second) == (10, 10)

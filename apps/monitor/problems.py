@@ -1,0 +1,67 @@
+"""What needs a person now, by the sources of settings.PROBLEM_SOURCES: dotted paths of functions."""
+
+import logging
+from typing import Any
+
+from django.conf import settings
+from django.db import InterfaceError, OperationalError
+from django.utils.module_loading import import_string
+
+from apps.core.health import OK, database_ready, run_checks
+from apps.monitor.domain.problems import Problem, ProblemSeverity
+
+logger = logging.getLogger(__name__)
+DATABASE_CHECK = {"database": f"{database_ready.__module__}.{database_ready.__qualname__}"}
+# Problems of the hub as a whole are for those who may see its processes.
+HUB_PERMISSION = "core.view_hubprocess"
+
+
+def current_problems() -> list[Problem]:
+    """Return what is wrong now, the worst first. It takes one read of each source, whatever the hub stores.
+
+    Without the database there is one problem: nothing else can be known. A source that fails is a problem itself.
+    """
+    answer = run_checks(DATABASE_CHECK)["database"]
+    if answer != OK:
+        return [database_problem(answer)]
+    found: list[Problem] = []
+    for path in settings.PROBLEM_SOURCES:
+        try:
+            found += import_string(path)()
+        except (OperationalError, InterfaceError) as error:
+            return [database_problem(f"the database cannot be reached ({type(error).__name__})")]
+        except Exception as error:  # noqa: BLE001  (whatever made it fail, the other problems are shown)
+            logger.warning("the problems of %s are not known: %s", path, type(error).__name__)
+            found.append(source_problem(path, error))
+    return sorted(found, key=lambda problem: (-problem.severity, problem.code, problem.subject))
+
+
+def problems_for(user: Any) -> list[Problem]:
+    """Return the problems that an account may see, the worst first: none for one with a bound."""
+    account = getattr(user, "account", None)
+    if account is not None and account.is_bound:
+        return []
+    return [problem for problem in current_problems() if user.has_perm(problem.permission)]
+
+
+def database_problem(answer: str) -> Problem:
+    """Return the problem that the database does not answer."""
+    return Problem(
+        code="database_unreachable",
+        severity=ProblemSeverity.CRITICAL,
+        sentence=f"Nothing can be read or saved: {answer}.",
+        advice="Read the last lines of postgres/log in the data directory, or check your own server.",
+        permission=HUB_PERMISSION,
+    )
+
+
+def source_problem(path: str, error: Exception) -> Problem:
+    """Return the problem that some problems are not known."""
+    return Problem(
+        code="problems_unknown",
+        severity=ProblemSeverity.WARNING,
+        sentence=f"A check of the hub fails ({type(error).__name__}), so some problems may be missing here.",
+        advice=f"Read the log of the process for {path}.",
+        permission=HUB_PERMISSION,
+        subject=path,
+    )

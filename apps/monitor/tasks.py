@@ -1,0 +1,13 @@
+"""The tasks of django-q2 for numbers over time; schedules and the queue store their paths."""
+
+from apps.monitor import services
+
+
+def sample() -> None:
+    """Each minute: take a sample of each series."""
+    services.sample_take()
+
+
+def roll_up() -> None:
+    """Each hour: join old samples into one an hour, and delete the oldest."""
+    services.samples_roll_up()

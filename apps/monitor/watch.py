@@ -1,0 +1,95 @@
+"""Notice problems that no change of a row reports, such as a worker that was stopped, and announce them to browsers."""
+
+import logging
+import threading
+
+from django.db import Error, connection
+
+from apps.core.per_process import PerProcess
+from apps.monitor.problems import current_problems
+
+logger = logging.getLogger(__name__)
+
+# A problem reaches browsers within two seconds of being one.
+TICK_SECONDS = 1.5
+# Any number that no other advisory lock of this project uses.
+WATCH_LOCK = 0x6D68_7077
+CHANNEL, TOPIC = "memoryhub_live", "health"
+
+State = frozenset[tuple[str, str, int]]
+
+
+class ProblemWatch:
+    """One thread of each web process. The one that has the lock judges; another one goes on when it ends."""
+
+    def __init__(self) -> None:
+        self._has_ended = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._has_lock = False
+        self._known: State | None = None
+
+    def begin(self) -> None:
+        """Judge every 1.5 seconds from now on."""
+        self._thread = threading.Thread(target=self._run, name="problem watch", daemon=True)
+        self._thread.start()
+
+    def end(self, patience: float = 1.0) -> None:
+        """Stop, and leave the lock to another process."""
+        self._has_ended.set()
+        if self._thread is not None:
+            self._thread.join(patience)
+
+    def _run(self) -> None:
+        while not self._has_ended.wait(TICK_SECONDS):
+            try:
+                self.tick()
+            except Error as error:
+                logger.info("problems could not be judged: %s", type(error).__name__)
+                self.let_go()
+            except Exception:
+                logger.exception("problems could not be judged")
+        self.let_go()
+
+    def tick(self) -> bool:
+        """Judge once where this process has the lock. Return whether a change was announced."""
+        if not self.has_lock():
+            return False
+        state: State = frozenset((one.code, one.subject, int(one.severity)) for one in current_problems())
+        if state == self._known:
+            return False
+        announce()
+        self._known = state
+        return True
+
+    def has_lock(self) -> bool:
+        """Return whether this connection has the lock, or gets it now. The database releases it with the connection."""
+        if not self._has_lock or connection.connection is None:
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT pg_try_advisory_lock(%s)", [WATCH_LOCK])
+                (self._has_lock,) = cursor.fetchone()
+        return self._has_lock
+
+    def let_go(self) -> None:
+        """Close the connection, and with it the lock. What was known may have changed until it is taken again."""
+        self._has_lock, self._known = False, None
+        connection.close()
+
+
+def announce() -> None:
+    """Have browsers fetch again what shows problems."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_notify(%s, %s)", [CHANNEL, TOPIC])
+
+
+_watch = PerProcess(ProblemWatch)
+
+
+def begin_problem_watch() -> None:
+    """Watch for problems in this web process from now on."""
+    _watch.get().begin()
+
+
+def end_problem_watch() -> None:
+    """End the watch of this web process."""
+    for watch in _watch.forget():
+        watch.end()
