@@ -405,6 +405,7 @@ LOGGING = {
 READINESS_CHECKS = {
     "database": "apps.core.health.database_ready",
     "migrations": "apps.core.health.migrations_ready",
+    "disk": "apps.core.health.disk_ready",
     "embedding": "apps.semantic.health.embedding_ready",
     "index": "apps.semantic.health.index_ready",
     "timeline": "apps.episodic.selectors.timeline_ready",
@@ -423,3 +424,17 @@ PROCESS_FACTS = {
     "large_indexes": "apps.semantic.health.large_index_facts",
     "forgotten": "apps.people.erasure.caches.forgotten_facts",
 }
+
+# --- numbers over time, and what needs a person ---------------------------------------------------------------
+SERIES = "memoryhub.series.SERIES"
+PROBLEM_SOURCES = (
+    "memoryhub.problems.processes.process_problems",
+    "memoryhub.problems.processes.migration_problems",
+    "memoryhub.problems.processes.disk_problems",
+    "memoryhub.problems.jobs.schedule_problems",
+    "memoryhub.problems.jobs.failed_job_problems",
+    "memoryhub.problems.jobs.delivery_problems",
+    "memoryhub.problems.stores.timeline_problems",
+    "memoryhub.problems.stores.knowledge_problems",
+    "memoryhub.problems.models.model_problems",
+)

@@ -1,0 +1,85 @@
+"""Problems of background work: schedules, jobs, deliveries."""
+
+from collections.abc import Iterator
+
+from apps.core.processes import live_workers
+from apps.events.selectors import FailedJobs, failed_jobs, outbox_status, overdue_schedules
+from apps.events.services import job_words
+from apps.monitor.domain.problems import Problem, ProblemSeverity
+from memoryhub.problems.links import link
+
+MAX_FUNCTIONS = 10
+MAX_NAMES = 3
+OVERDUE_SECONDS = 120
+
+
+def schedule_problems() -> Iterator[Problem]:
+    """Yield that schedules are overdue by two periods."""
+    overdue = overdue_schedules(live_workers())
+    count = len(overdue.names)
+    if not count:
+        return
+    names = ", ".join(overdue.names[:MAX_NAMES]) + (f" and {count - MAX_NAMES} more" if count > MAX_NAMES else "")
+    yield Problem(
+        code="schedules_overdue",
+        severity=ProblemSeverity.WARNING,
+        sentence=f"{counted(count, 'schedule is', 'schedules are')} overdue by two periods or more: {names}.",
+        advice="The worker is stopped, hangs or is too busy: read logs/worker.log.",
+        permission="django_q.view_schedule",
+        since=overdue.since,
+        remedy=link("See the schedules", "cockpit_work", more="#work-schedules"),
+    )
+
+
+def failed_job_problems() -> Iterator[Problem]:
+    """Yield the jobs that failed, one problem a function; those that failed last first, ten at most."""
+    for failed in failed_jobs(MAX_FUNCTIONS):
+        yield failed_job_problem(failed)
+
+
+def failed_job_problem(failed: FailedJobs) -> Problem:
+    """Return the problem that jobs of a function failed."""
+    return Problem(
+        code="jobs_failed",
+        severity=ProblemSeverity.WARNING,
+        sentence=(
+            f"{counted(failed.count, 'job', 'jobs')} of “{job_words(failed.func).title}” failed, "
+            f"the last at {failed.last:%Y-%m-%d %H:%M} UTC."
+        ),
+        advice="Read the error. When its cause is gone, run them again, or set aside what is no longer wanted.",
+        permission="django_q.view_failure",
+        subject=failed.func,
+        since=failed.first,
+        remedy=link("See the errors", "cockpit_work", more="#work-failures"),
+    )
+
+
+def delivery_problems() -> Iterator[Problem]:
+    """Yield that deliveries have failed for good, and that they are late."""
+    status = outbox_status()
+    if status.failed:
+        yield Problem(
+            code="deliveries_failed",
+            severity=ProblemSeverity.WARNING,
+            sentence=f"{counted(status.failed, 'delivery has', 'deliveries have')} failed on every try.",
+            advice="Read the errors, and deliver again when their cause is gone.",
+            permission="events.view_delivery",
+            remedy=link("See the deliveries", "admin:events_delivery_changelist", more="?status__exact=failed"),
+        )
+    if status.overdue_seconds > OVERDUE_SECONDS:
+        yield Problem(
+            code="deliveries_overdue",
+            severity=ProblemSeverity.WARNING,
+            sentence=(
+                f"{counted(status.pending, 'delivery is', 'deliveries are')} waiting, the longest due since "
+                f"{status.overdue_seconds / 60:,.0f} minutes: events do not become memories in time."
+            ),
+            advice="Check that the worker runs and is not busy with something else.",
+            permission="events.view_delivery",
+            remedy=link("See the deliveries", "admin:events_delivery_changelist", more="?status__exact=pending"),
+        )
+
+
+def counted(count: int, one: str, several: str) -> str:
+    """Return a count with its noun."""
+    return f"{count:,} {one if count == 1 else several}"

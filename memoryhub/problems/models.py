@@ -1,0 +1,82 @@
+"""Problems of chat models: budget, breakers, prices."""
+
+from collections.abc import Iterator
+
+from apps.core.admin.kit import dollars
+from apps.llm.domain.breaker import Phase
+from apps.llm.services import BudgetStatus, ConfiguredModel, budget_status, configured_models, guard_rules
+from apps.monitor.domain.problems import Problem, ProblemSeverity
+from memoryhub.problems.links import link
+
+NEARLY_PERCENT = 90
+BUDGET_PERMISSION = "llm.view_budgetday"
+
+
+def model_problems() -> Iterator[Problem]:
+    """Yield what keeps calls to the configured chat models from getting through, or soon will."""
+    rules = guard_rules()
+    configured = configured_models(rules=rules)
+    if not configured:
+        return
+    budget = budget_status(rules=rules)
+    yield from budget_problems(budget)
+    # A model may be configured for two roles.
+    for model in {(one.provider, one.model): one for one in configured}.values():
+        yield from breaker_problems(model)
+        if not model.is_priced:
+            yield price_problem(model, budget.limit is not None)
+
+
+def budget_problems(budget: BudgetStatus) -> Iterator[Problem]:
+    """Yield that the budget of the day is spent, or nearly."""
+    if budget.limit is None or budget.percent < NEARLY_PERCENT:
+        return
+    is_spent = budget.spent >= budget.limit
+    until = f"until {budget.resets_at:%Y-%m-%d %H:%M} UTC"
+    yield Problem(
+        code="budget_spent" if is_spent else "budget_nearly_spent",
+        severity=ProblemSeverity.CRITICAL if is_spent else ProblemSeverity.WARNING,
+        sentence=(
+            f"The budget of {dollars(budget.limit)} for models is spent: calls are refused {until}."
+            if is_spent
+            else f"{budget.percent:.0f} % of the budget of {dollars(budget.limit)} for models is spent {until}."
+        ),
+        advice="Waive what was spent today, or raise MEMORYHUB_CHAT_DAILY_BUDGET_USD.",
+        permission=BUDGET_PERMISSION,
+        remedy=link("See the budget", "admin:llm_budgetday_changelist"),
+    )
+
+
+def breaker_problems(model: ConfiguredModel) -> Iterator[Problem]:
+    """Yield that the breaker of a provider is not closed."""
+    if model.breaker.phase is Phase.CLOSED:
+        return
+    is_open = model.breaker.phase is Phase.OPEN
+    yield Problem(
+        code="breaker_open" if is_open else "breaker_half_open",
+        severity=ProblemSeverity.WARNING if is_open else ProblemSeverity.NOTICE,
+        sentence=(
+            f"{model.provider} does not answer as it should: calls are refused."
+            if is_open
+            else f"{model.provider} did not answer as it should, and is being tried again."
+        ),
+        advice="Check the address, the key and the status of the provider. It is tried again without your doing.",
+        permission=BUDGET_PERMISSION,
+        subject=model.provider,
+        since=model.breaker.since,
+        remedy=link("See the breakers", "admin:llm_budgetday_changelist"),
+    )
+
+
+def price_problem(model: ConfiguredModel, has_budget: bool) -> Problem:
+    """Return the problem that a model has no price."""
+    effect = "it is not called, because there is a budget" if has_budget else "what it costs is not known"
+    return Problem(
+        code="model_without_price",
+        severity=ProblemSeverity.WARNING if has_budget else ProblemSeverity.NOTICE,
+        sentence=f"{model.model} of {model.provider} has no price: {effect}.",
+        advice="Set its price per million tokens; 0 for a model of your own.",
+        permission="llm.view_price",
+        subject=f"{model.provider} {model.model}",
+        remedy=link("Set a price", "admin:llm_price_add"),
+    )

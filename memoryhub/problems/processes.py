@@ -1,0 +1,150 @@
+"""Problems of processes, of what they are ready for, of the vector index, and of the disk."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+
+from django.conf import settings
+from django.db.models import Max
+
+from apps.core.health import MB, OK, disk_space, run_checks
+from apps.core.models import HubProcess, ProcessKind
+from apps.core.processes import DEAD_SECONDS, ProcessState, live_processes, run_name
+from apps.monitor.domain.problems import Problem, ProblemSeverity
+from apps.monitor.services import HUB_PERMISSION
+from apps.semantic.domain.index_health import HINTS, IndexLevel, IndexReason
+from memoryhub.problems.links import link
+
+INDEX_PERMISSION = "llm.view_embeddingspace"
+REASONS = {
+    IndexReason.BACKLOG: "many memories are in no graph yet",
+    IndexReason.CAPACITY: "the indexes need more memory than they may use",
+    IndexReason.WRITE_LATENCY: "saves are slow",
+    IndexReason.EVICTIONS: "indexes are dropped and loaded again",
+}
+# What a check is about, how bad it is while it does not pass, and what to do.
+PROCESS_CHECKS: Mapping[str, tuple[ProblemSeverity, str, str]] = {
+    "embedding": (
+        ProblemSeverity.CRITICAL,
+        "The embedding model is not ready, so nothing can be saved or searched by meaning",
+        "Check MEMORYHUB_EMBEDDER and its server.",
+    ),
+    "index": (
+        ProblemSeverity.NOTICE,
+        "The vector index is being loaded",
+        "Wait: searches work, and saves do as soon as one process has loaded it.",
+    ),
+    "timeline": (ProblemSeverity.NOTICE, "The timeline is being loaded", "Wait: queries work when it is loaded."),
+}
+
+
+def process_problems() -> Iterator[Problem]:
+    """Yield what is wrong with the processes of this run, by one read of their signs of life."""
+    states, named = live_processes(), settings.MEMORYHUB.run
+    web = [state for state in states if state.kind is ProcessKind.WEB and state.run == run_name()]
+    workers = [
+        state for state in states if state.kind is ProcessKind.WORKER and (named is None or state.run == run_name())
+    ]
+    if not workers:
+        yield worker_problem(last_seen_worker())
+    if named and len(web) < settings.MEMORYHUB.web_processes:
+        yield Problem(
+            code="web_process_missing",
+            severity=ProblemSeverity.WARNING,
+            sentence=f"{len(web)} of {settings.MEMORYHUB.web_processes} web processes run.",
+            advice="Another one is started within seconds. If it does not stay, read logs/web.log.",
+            permission=HUB_PERMISSION,
+        )
+    yield from readiness_problems(web)
+    yield from index_problems(web)
+
+
+def last_seen_worker() -> datetime | None:
+    """Return when a worker was heard of last, None where that is longer ago than dead processes are remembered."""
+    workers = HubProcess.objects.filter(kind=ProcessKind.WORKER)
+    last: datetime | None = workers.aggregate(last=Max("seen_at"))["last"]
+    return last
+
+
+def worker_problem(since: datetime | None) -> Problem:
+    """Return the problem that no worker runs."""
+    return Problem(
+        code="worker_stopped",
+        severity=ProblemSeverity.CRITICAL,
+        sentence=(
+            "The background worker has stopped: nothing is delivered, learnt, sealed or synced. It was not heard of "
+            f"for {DEAD_SECONDS[ProcessKind.WORKER]:.0f} seconds."
+        ),
+        advice="Read logs/worker.log. With your own supervisor start `manage.py qcluster`.",
+        permission=HUB_PERMISSION,
+        since=since,
+        remedy=link("See what waits", "cockpit_work", more="#work-queue"),
+    )
+
+
+def readiness_problems(web: list[ProcessState]) -> Iterator[Problem]:
+    """Yield what web processes are not ready for, as they have published it: also of use in other processes."""
+    for name, (severity, sentence, advice) in PROCESS_CHECKS.items():
+        answers = [state.checks[name] for state in web if state.checks.get(name, OK) != OK]
+        if not answers:
+            continue
+        of = f", in {len(answers)} of {len(web)} web processes" if len(answers) < len(web) else ""
+        yield Problem(
+            code=f"{name}_not_ready",
+            severity=severity,
+            sentence=f"{sentence}{of}: {answers[0].rstrip('.')}.",
+            advice=advice,
+            permission=HUB_PERMISSION,
+        )
+
+
+def index_problems(web: list[ProcessState]) -> Iterator[Problem]:
+    """Yield that the vector index of a process is over a limit: the worst level of all."""
+    facts = [state.facts["index"] for state in web if "index" in state.facts]
+    levels = Counter(each.get("level", IndexLevel.OK) for each in facts)
+    level = next((one for one in (IndexLevel.DEGRADED, IndexLevel.WARNING) if levels[one]), None)
+    if level is None:
+        return
+    found = [IndexReason(name) for each in facts if each["level"] == level for name in each["reasons"]]
+    reasons = list(dict.fromkeys(found))
+    effect = "searches are exact and slow, and saves are limited" if level is IndexLevel.DEGRADED else "a limit is near"
+    yield Problem(
+        code=f"index_{level.value}",
+        severity=ProblemSeverity.CRITICAL if level is IndexLevel.DEGRADED else ProblemSeverity.WARNING,
+        sentence=f"The vector index is overloaded ({effect}): {', '.join(REASONS[reason] for reason in reasons)}.",
+        advice=" ".join(HINTS[reason] for reason in reasons),
+        permission=INDEX_PERMISSION,
+        remedy=link("See the index", "cockpit_index", "admin:llm_embeddingspace_changelist"),
+    )
+
+
+def migration_problems() -> Iterator[Problem]:
+    """Yield that the tables are of another version."""
+    answer = run_checks({"migrations": settings.READINESS_CHECKS["migrations"]})["migrations"]
+    if answer != OK:
+        yield Problem(
+            code="migrations_missing",
+            severity=ProblemSeverity.CRITICAL,
+            sentence=f"The tables are of another version of the hub: {answer}.",
+            advice="Stop the hub and run `manage.py prepare`.",
+            permission=HUB_PERMISSION,
+        )
+
+
+def disk_problems() -> Iterator[Problem]:
+    """Yield that the disk of the data directory is nearly full."""
+    space = disk_space()
+    if space.free >= space.warning:
+        return
+    is_critical = space.free < space.critical
+    yield Problem(
+        code="disk_full" if is_critical else "disk_nearly_full",
+        severity=ProblemSeverity.CRITICAL if is_critical else ProblemSeverity.WARNING,
+        sentence=(
+            f"The disk of the data directory is {'full' if is_critical else 'nearly full'}: "
+            f"{space.free // MB:,} MB are free, and there should be {space.warning // MB:,} MB."
+        ),
+        advice="Free space or enlarge the disk: without room the database ends, and nothing can be saved.",
+        permission=HUB_PERMISSION,
+        remedy=link("Prune the timeline", "admin:episodic_retentionpolicy_changelist"),
+    )
