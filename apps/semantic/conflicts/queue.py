@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from django.db import connection
 from django.db.models import F, Q
 from django.db.models.functions import Left
 
@@ -22,6 +23,7 @@ EXCERPT_CHARS = 160
 MAX_SEARCH_WORDS = 8
 # Large columns that no list shows.
 DOCUMENTS = ("rule", "signals", "records", "merge", "others", "transitions")
+COUNT_GROUPS = "SELECT outcome, rule_name, confidence <= %s, count(*) FROM ({}) AS newest GROUP BY 1, 2, 3"
 IS_WEAK = Q(confidence__lte=WEAK_CONFIDENCE) & ~Q(outcome=ConflictOutcome.NOTICED)
 VIEWS = {
     QueueView.WEAK: IS_WEAK,
@@ -83,18 +85,26 @@ def queue_rows(access: Access, keys: Sequence[int]) -> list[Conflict]:
 def queue_counts(access: Access) -> QueueCounts:
     """Count the decisions of each view, in one pass over the newest open ones, at most MAX_COUNTED."""
     newest = Conflict.objects.visible_to(access).filter(state=ReviewState.OPEN).order_by("-id")
-    rows = list(newest.values_list("outcome", "confidence", "rule_name")[:MAX_COUNTED])
-    outcomes = Counter(outcome for outcome, _, _ in rows)
-    weak = sum(value <= WEAK_CONFIDENCE and outcome != ConflictOutcome.NOTICED for outcome, value, _ in rows)
+    columns = newest.values_list("outcome", "rule_name", "confidence")[:MAX_COUNTED]
+    inner, parameters = columns.query.sql_with_params()
+    with connection.cursor() as cursor:
+        cursor.execute(COUNT_GROUPS.format(inner), [WEAK_CONFIDENCE, *parameters])
+        groups = cursor.fetchall()
+    outcomes, rules, weak, total = Counter[str](), Counter[str](), 0, 0
+    for outcome, rule, is_weak, count in groups:
+        outcomes[outcome] += count
+        rules[rule] += count
+        total += count
+        weak += count if is_weak and outcome != ConflictOutcome.NOTICED else 0
     reviewed = mine(access, QueueFilter()).order_by().values("pk")[:MAX_COUNTED].count()
     views = {
-        QueueView.ALL: len(rows),
+        QueueView.ALL: total,
         QueueView.WEAK: weak,
         QueueView.MERGED: outcomes[ConflictOutcome.MERGED],
         QueueView.NOTICED: outcomes[ConflictOutcome.NOTICED],
         QueueView.MINE: reviewed,
     }
-    return QueueCounts(views, dict(Counter(rule for _, _, rule in rows if rule).most_common()))
+    return QueueCounts(views, {rule: count for rule, count in rules.most_common() if rule})
 
 
 def queue_count(access: Access, wanted: QueueFilter, at_most: int) -> int:

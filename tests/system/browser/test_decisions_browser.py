@@ -23,7 +23,9 @@ MANY = 50
 # Besides one press for each decision: moving, undoing, selecting.
 MAX_PRESSES = 60
 WIDE, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
+MAX_ROW_PIXELS = 96
 PATIENCE = 20_000
+WIDTH = "document.documentElement.scrollWidth"
 # Whether the decision that the list marks is the one that is shown.
 SHOWS = """() => {
   const row = document.querySelector(".queue-row[aria-current]");
@@ -57,6 +59,12 @@ def decide_many(count: int) -> list[int]:
     return keys
 
 
+def shoot(page: Page, name: str) -> None:
+    if shots := os.environ.get("SHOTS"):
+        page.wait_for_timeout(500)
+        page.screenshot(path=f"{shots}/{name}.png")
+
+
 def open_queue(page: Page, base: str) -> None:
     log_in(page, base)
     page.goto(base + DECISIONS, wait_until="load")
@@ -71,9 +79,7 @@ def test_fifty_decisions_take_at_most_sixty_key_presses(live_server: LiveServer)
         page = browser.new_page(viewport=WIDE)
         complaints = watch(page)
         open_queue(page, live_server.url)
-        if shots := os.environ.get("SHOTS"):
-            page.wait_for_timeout(600)
-            page.screenshot(path=f"{shots}/wide.png")
+        shoot(page, "wide")
         person = Keyboard(page)
         person.read()
         person.press("2")
@@ -91,3 +97,37 @@ def test_fifty_decisions_take_at_most_sixty_key_presses(live_server: LiveServer)
     assert complaints == []
     assert Conflict.objects.filter(pk__in=keys, state="open").count() == 0
     assert person.presses <= MAX_PRESSES
+
+
+def test_queue_on_a_phone_and_keys_while_typing(live_server: LiveServer) -> None:
+    keys = decide_many(6)
+    User.objects.create_superuser("operator", password=PASSWORD)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=BROWSER, args=FLAGS)
+        page = browser.new_page(viewport=PHONE)
+        complaints = watch(page)
+        open_queue(page, live_server.url)
+        heights = page.eval_on_selector_all(".queue-row", "rows => rows.map((row) => row.offsetHeight)")
+        assert len(heights) == 6
+        assert max(heights) <= MAX_ROW_PIXELS
+        assert page.evaluate(WIDTH) <= PHONE["width"]
+        shoot(page, "phone-list")
+        page.fill("#queue-words", "")
+        page.type("#queue-words", "a1r")
+        assert page.input_value("#queue-words") == "a1r"
+        page.click(f"#queue-row-{keys[0]} .queue-link")
+        page.wait_for_selector(".queue-steps")
+        assert page.evaluate(WIDTH) <= PHONE["width"]
+        bar = page.locator(".queue-act").bounding_box()
+        assert bar is not None
+        assert bar["y"] + bar["height"] <= PHONE["height"] + 1
+        shoot(page, "phone-decision")
+        page.click("button[data-step=accept]")
+        page.wait_for_selector("#queue-undo:not([hidden])")
+        shoot(page, "phone-undo")
+        page.click("[data-undo-last]")
+        page.wait_for_selector("#queue-undo", state="hidden")
+        page.wait_for_selector("#queue:not([aria-busy])")
+        browser.close()
+    assert complaints == []
+    assert Conflict.objects.filter(state="open").count() == 6
