@@ -1,5 +1,7 @@
 """The schedules of all apps, which a start creates where they are missing."""
 
+from django_q.models import Schedule
+
 from apps.episodic.schedules import SCHEDULES as EPISODIC
 from apps.events.schedules import SCHEDULES as EVENTS
 from apps.events.services import ScheduleSpec
@@ -10,4 +12,8 @@ from apps.people.schedules import SCHEDULES as PEOPLE
 from apps.semantic.schedules import SCHEDULES as SEMANTIC
 from apps.sync.schedules import SCHEDULES as SYNC
 
-SCHEDULES: tuple[ScheduleSpec, ...] = (*EVENTS, *MONITOR, *LLM, *EPISODIC, *SEMANTIC, *NOTES, *SYNC, *PEOPLE)
+# Of apps below the schedules.
+BELOW = (ScheduleSpec("audit: trim", "apps.audit.tasks.trim", Schedule.DAILY),)
+SCHEDULES: tuple[ScheduleSpec, ...] = (
+    *EVENTS, *MONITOR, *LLM, *EPISODIC, *SEMANTIC, *NOTES, *SYNC, *PEOPLE, *BELOW
+)  # fmt: skip

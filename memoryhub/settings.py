@@ -23,10 +23,11 @@ ASGI_APPLICATION = "memoryhub.asgi.application"
 APPEND_SLASH = True
 
 INSTALLED_APPS = [
-    "unfold",
+    # The theme without its own site: that of the hub audits every page (memoryhub/admin_site.py).
+    "unfold.apps.BasicAppConfig",
     "unfold.contrib.filters",
     "unfold.contrib.forms",
-    "django.contrib.admin",
+    "memoryhub.apps.HubAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -75,6 +76,7 @@ MIDDLEWARE = [
     "allauth.account.middleware.AccountMiddleware",
     "apps.accounts.middleware.AccountPagesMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "apps.audit.recording.middleware.AuditMiddleware",
 ]
 
 TEMPLATES = [
@@ -414,6 +416,8 @@ READINESS_CHECKS = {
     "schedules": "apps.events.selectors.schedules_ready",
 }
 PROCESS_CHECKS = ("embedding", "index", "timeline")
+# What the audit records, by names of routes, models and commands.
+AUDIT_TABLES = "memoryhub.audit"
 # Which users, households and personas there are, for suggestions: functions of an identifier's name and a limit.
 IDENTIFIER_SOURCES = ("apps.semantic.selectors.known_identifiers", "apps.episodic.selectors.known_identifiers")
 # How many people and memories there are of each: a function of an identifier's name and a limit.

@@ -4,6 +4,7 @@ from typing import ClassVar
 
 from django.db import models
 
+from apps.audit.querysets import AuditQuerySet
 from apps.core.domain.scope import MAX_IDENTIFIER_CHARS
 
 
@@ -19,6 +20,8 @@ class ActorKind(models.TextChoices):
 class AuditEntry(models.Model):
     """One act. The actor is text, so that an entry outlives the account or the key; nothing here refers to a row.
 
+    A trigger of the table refuses changes and deletion (migration 0002): retention deletes what is old, and the
+    forgetting of a person empties who it was about. Both set `memoryhub.audit` in their transaction.
     detail: what changed, as JSON; never the content of a memory, an event or a note, and no secret.
     """
 
@@ -36,6 +39,8 @@ class AuditEntry(models.Model):
     request_id = models.CharField(max_length=100, blank=True, default="")
     detail = models.JSONField(default=dict)
 
+    objects = AuditQuerySet.as_manager()
+
     class Meta:
         verbose_name = "audit entry"
         verbose_name_plural = "audit entries"
@@ -43,6 +48,8 @@ class AuditEntry(models.Model):
         indexes: ClassVar[list[models.Index]] = [
             models.Index(fields=["-at", "-id"], name="audit_entry_newest"),
             models.Index(fields=["actor", "-at"], name="audit_entry_actor"),
+            models.Index(fields=["action", "-at"], name="audit_entry_action"),
+            models.Index(fields=["object_id", "-at"], condition=~models.Q(object_id=""), name="audit_entry_object"),
             # What was done to the data of one person, which that person may read.
             models.Index(fields=["user_id", "-at"], condition=~models.Q(user_id=""), name="audit_entry_user"),
         ]

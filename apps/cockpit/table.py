@@ -1,6 +1,7 @@
 """The one table of the cockpit's pages and fragments."""
 
 from apps.cockpit.activity.table import PAGES as ACTIVITY
+from apps.cockpit.admin.audit import PAGES as AUDIT
 from apps.cockpit.ask.table import PAGES as ASK
 from apps.cockpit.decisions.table import PAGES as DECISIONS
 from apps.cockpit.index.table import PAGES as INDEX
@@ -10,4 +11,4 @@ from apps.cockpit.palette.table import PAGES as PALETTE
 from apps.cockpit.people.table import PAGES as PEOPLE
 from apps.cockpit.work.table import PAGES as WORK
 
-PAGES: tuple[Page, ...] = (*NOW, *ACTIVITY, *ASK, *PEOPLE, *DECISIONS, *WORK, *INDEX, *PALETTE)
+PAGES: tuple[Page, ...] = (*NOW, *ACTIVITY, *ASK, *PEOPLE, *DECISIONS, *WORK, *INDEX, *AUDIT, *PALETTE)

@@ -24,6 +24,7 @@ from memoryhub.config.chat import ChatConfig, read_chat_config
 from memoryhub.config.sync import SyncConfig, read_sync
 
 EMBEDDERS = ("minilm", "openai", "hashing")
+ACCESS_LOGS = ("off", "text", "json")
 LOCAL_DIMENSION = 384
 API_KEY_MIN_CHARS = 32
 API_KEY_MAX_CHARS = 200
@@ -122,6 +123,8 @@ class Config:
     redis_url: str | None = field(repr=False)
     live_sockets: int
     disk_warning_mb: int = 0
+    audit_days: int = 365
+    access_log: str = "off"
 
     @property
     def https(self) -> bool:
@@ -242,6 +245,9 @@ def read_environment(env: Env) -> Config:
         redis_url=read_redis_url(env),
         live_sockets=env.int("MEMORYHUB_LIVE_SOCKETS", 500, validate=validate.Range(min=1, max=10_000)),
         disk_warning_mb=env.int("MEMORYHUB_DISK_WARNING_MB", 0, validate=validate.Range(min=0)),
+        # A trigger of the table keeps a month, whatever is set.
+        audit_days=env.int("MEMORYHUB_AUDIT_DAYS", 365, validate=validate.Range(min=31, max=36_500)),
+        access_log=env.str("MEMORYHUB_ACCESS_LOG", "off", validate=validate.OneOf(ACCESS_LOGS)),
     )
 
 

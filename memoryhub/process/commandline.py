@@ -36,7 +36,8 @@ def execute(argv: list[str]) -> None:
     if sys.version_info < (3, 11):  # noqa: UP036  (on an older Python a sentence is better than a traceback)
         sys.exit(f"MemoryHub needs Python 3.11 or newer; this is {sys.version.split()[0]}.")
     from django.core.exceptions import ImproperlyConfigured
-    from django.core.management import execute_from_command_line
+
+    from memoryhub.process.recorded import RecordedUtility
 
     # None when only help or the version is requested.
     command = argv[1] if len(argv) > 1 and not {"-h", "--help", "--version"} & set(argv[1:]) else None
@@ -52,7 +53,7 @@ def execute(argv: list[str]) -> None:
         if needs_embedded_database(command, argv):
             execute_with_database(argv)
         else:
-            execute_from_command_line(argv)
+            RecordedUtility(argv).execute()
     except ImproperlyConfigured as error:
         sys.exit(f"MemoryHub cannot start: {error}")
 
@@ -81,17 +82,16 @@ def execute_with_database(argv: list[str]) -> None:
     import multiprocessing
     import signal
 
-    from django.core.management import execute_from_command_line
-
     from memoryhub.config.hub import read_config
     from memoryhub.postgres.lease import DatabaseLease
     from memoryhub.postgres.server import EmbeddedDatabase, EmbeddedDatabaseError
+    from memoryhub.process.recorded import RecordedUtility
 
     lease = DatabaseLease(EmbeddedDatabase(read_config().data_dir))
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     try:
         with lease:
-            execute_from_command_line(argv)
+            RecordedUtility(argv).execute()
             # qcluster returns at once and continues in its children.
             for child in multiprocessing.active_children():
                 child.join()

@@ -5,11 +5,11 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from django.contrib.admin.models import LogEntry
 from django.test import Client
 from django.utils.html import escape
 from django_q.models import OrmQ
 
+from apps.audit.models import AuditEntry
 from apps.semantic.bridge.policies import policy_create
 from apps.semantic.models import AuditAction, BridgeAudit, Ingestion, Memory, RoutingPolicy
 from tests.integration.admin import timeline
@@ -55,7 +55,7 @@ def test_a_policy_can_be_changed_but_for_its_name(operator: Client) -> None:
     assert (made.name, made.enabled, made.min_importance, made.household_id, made.event_types) == (
         "promises", True, 0.3, "home", ["promise"],
     )  # fmt: skip
-    assert "Event types" not in LogEntry.objects.latest("pk").get_change_message()
+    assert "event_types" not in AuditEntry.objects.latest("pk").detail["changes"]
 
 
 @pytest.mark.parametrize(

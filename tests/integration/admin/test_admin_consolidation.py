@@ -4,11 +4,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.contrib.admin.models import LogEntry
 from django.test import Client
 from django.utils.html import escape
 from django_q.models import OrmQ
 
+from apps.audit.models import AuditEntry
 from apps.semantic.consolidation.services import consolidation_create, consolidation_run
 from apps.semantic.models import Conflict, Consolidation, Memory
 from tests.integration.admin.pages import address, run, text_of
@@ -100,7 +100,7 @@ def test_running_now_asks_the_workers_for_a_run(operator: Client) -> None:
     assert "1 run was requested." in response.content.decode()
     [task] = OrmQ.objects.all()
     assert (task.func(), task.task["args"]) == ("apps.semantic.tasks.consolidate", (one.pk,))
-    assert LogEntry.objects.get().change_message == "Run requested."
+    assert AuditEntry.objects.latest("pk").detail["said"] == "Run requested."
 
 
 def test_running_from_its_page_does_the_same(operator: Client) -> None:

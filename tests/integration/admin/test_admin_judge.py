@@ -4,11 +4,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.contrib.admin.models import LogEntry
 from django.test import Client
 from django.utils.html import escape
 from django_q.models import OrmQ
 
+from apps.audit.models import AuditEntry
 from apps.semantic.models import Conflict, Judge
 from tests.integration.admin.pages import address, text_of
 from tests.integration.llm.chat_server import ChatServer
@@ -58,7 +58,7 @@ def test_running_now_asks_the_workers_for_a_run(operator: Client) -> None:
     assert not OrmQ.objects.exists()
     assert operator.post(url, {"_form_submitted": "True"}).status_code == 302
     assert [task.func() for task in OrmQ.objects.all()] == ["apps.semantic.tasks.judge"]
-    assert LogEntry.objects.get().change_message == "Run requested."
+    assert AuditEntry.objects.latest("pk").detail["said"] == "Run requested."
 
 
 def test_pages_say_what_it_has_done(operator: Client, chat_model: ChatServer) -> None:

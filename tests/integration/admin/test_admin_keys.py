@@ -8,7 +8,6 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.contrib.admin.models import LogEntry
 from django.contrib.sessions.models import Session
 from django.db import connection
 from django.http import HttpResponse
@@ -17,6 +16,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
+from apps.audit.models import AuditEntry
 from apps.core.admin.key_forms import NOT_CONFIRMED
 from apps.core.domain.keys import MISSING_BOUND
 from apps.core.domain.scope import Permission, Scope, system_access
@@ -126,8 +126,9 @@ def test_the_secret_is_nowhere_else_afterwards(operator: Client) -> None:
     key = ApiKey.objects.get()
     for url in (address(ApiKey, "changelist"), address(ApiKey, "change", key.pk), reverse("admin:index")):
         assert secret not in text_of(operator, url)
-    entry = LogEntry.objects.get()
-    assert secret not in json.dumps([entry.object_repr, entry.change_message])
+    entry = AuditEntry.objects.latest("pk")
+    assert entry.object_id == str(key.pk)
+    assert secret not in json.dumps(entry.detail)
     assert all(secret not in str(session.get_decoded()) for session in Session.objects.all())
     assert all(secret not in cookie.value for cookie in operator.cookies.values())
 
@@ -172,7 +173,7 @@ def test_the_answer_yes_revokes_and_is_logged(operator: Client) -> None:
         key.refresh_from_db()
     assert chosen.revoked_at is not None
     assert other.revoked_at is None
-    assert LogEntry.objects.get().change_message == "Revoked."
+    assert AuditEntry.objects.latest("pk").detail["said"] == "Revoked."
 
 
 def test_revoking_twice_says_that_it_was_done_before(operator: Client) -> None:
@@ -324,7 +325,7 @@ def test_only_name_and_expiry_are_changed_and_nothing_is_deleted(operator: Clien
     assert (key.name, key.permission, key.scope) == ("pantry", "read", Scope())
     assert key.expires_at is not None
     assert key.expires_at.year == 2099
-    assert LogEntry.objects.get().object_repr == str(key)
+    assert AuditEntry.objects.filter(object_id=str(key.pk), detail__name="pantry").exists()
 
 
 def test_expired_key_is_renamed_without_a_new_expiry(operator: Client) -> None:
@@ -355,7 +356,7 @@ def test_rotation_asks_and_shows_the_new_secret_once(operator: Client) -> None:
     assert "no-store" in response.headers["Cache-Control"]
     assert key_verify(old, timezone.now()) == key_verify(new, timezone.now()) == key
     assert new not in text_of(operator, address(ApiKey, "change", key.pk))
-    assert LogEntry.objects.get().change_message == "Rotated."
+    assert AuditEntry.objects.latest("pk").detail["said"] == "Rotated."
 
 
 def test_rotation_in_the_admin_may_end_the_old_secret_at_once(operator: Client) -> None:

@@ -9,10 +9,10 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from django.contrib.admin.models import LogEntry
 from django.test import Client
 from django.urls import reverse
 
+from apps.audit.models import AuditEntry
 from apps.core.domain.clock import SYSTEM_CLOCK, DeterministicClock, utcnow
 from apps.llm.admin.budget_page import budget_page
 from apps.llm.guards.rules import guard_rules
@@ -227,7 +227,7 @@ def test_an_operator_waives_what_was_spent_today(operator: Client, now: datetime
     assert "$9.50 of today does not count any more." in response.content.decode()
     day = BudgetDay.objects.get(day=now.date())
     assert (day.spent_usd, day.waived_usd, day.reset_by) == (Decimal("9.5"), Decimal("9.5"), "admin:operator")
-    assert LogEntry.objects.get().get_change_message() == "Waived $9.50."
+    assert AuditEntry.objects.latest("pk").detail["said"] == "Waived $9.50."
 
 
 def test_waiving_asks_first(operator: Client, now: datetime) -> None:
@@ -275,7 +275,7 @@ def test_operator_resets_breaker_after_question(operator: Client, now: datetime)
     assert "The breaker of openai is closed." in words(response.content.decode())
     row = Breaker.objects.get()
     assert (row.phase, row.attempts, row.term) == ("closed", [], 2)
-    assert LogEntry.objects.get().object_repr.startswith("openai")
+    assert AuditEntry.objects.latest("pk").detail["said"] == "Reset."
 
 
 @pytest.mark.parametrize("provider", ["", "gone", "open\x00ai", "x" * 5_000, "<script>"])

@@ -7,7 +7,6 @@ from html import unescape
 from typing import Any
 
 import pytest
-from django.contrib.admin.models import LogEntry
 from django.core.exceptions import ValidationError
 from django.db.models import Model
 from django.test import Client
@@ -15,6 +14,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import strip_tags
 
+from apps.audit.models import AuditEntry
 from apps.episodic.admin import retention
 from apps.episodic.models import RetentionPolicy, TimelineEvent
 from apps.episodic.retention.policies import retention_create
@@ -87,7 +87,7 @@ def test_what_was_confirmed_is_saved_as_it_was_entered(operator: Client, everybo
     response = operator.post(page_of(everybody), hidden(question))
     assert (response.status_code, response.headers["Location"]) == (302, page_of(everybody))
     assert saved(everybody) == (45, True)
-    assert LogEntry.objects.get().object_id == str(everybody.pk)
+    assert AuditEntry.objects.latest("pk").object_id == str(everybody.pk)
 
 
 def test_nothing_is_deleted_by_saving_a_policy(

@@ -7,13 +7,13 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from django.contrib.admin.models import LogEntry
 from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 from django.utils.html import strip_tags
 from django_q.models import OrmQ, Task
 
+from apps.audit.models import AuditEntry
 from apps.episodic.admin.segment_jobs import FITTING
 from apps.episodic.maintenance.jobs import TASK
 from apps.episodic.models import Segment, TimelineWarning
@@ -95,7 +95,7 @@ def test_open_segment_is_closed_and_sealed_in_background(operator: Client) -> No
     assert POLLS not in page
     assert address(Segment, "change", segment.pk) in page
     assert states() == ["sealed", "open"]
-    assert LogEntry.objects.get().change_message == "Sealing requested."
+    assert AuditEntry.objects.latest("pk").detail["said"] == "Sealing requested."
 
 
 def test_segments_are_verified_from_the_list(operator: Client) -> None:

@@ -1,0 +1,1 @@
+"""What every admin page has of the audit."""

@@ -1,0 +1,1 @@
+"""What the audit has about people: exported with them, and emptied of them."""

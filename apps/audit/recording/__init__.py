@@ -1,0 +1,1 @@
+"""What is recorded while a request or a command runs, and written once when it has ended."""

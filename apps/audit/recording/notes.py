@@ -1,0 +1,100 @@
+"""Notes of what a request or a command changes, held until it ends."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any
+
+from apps.audit.domain.changes import Changes, changed_fields
+from apps.audit.models import AuditEntry
+from apps.core.domain.scope import Scope
+
+# One statement writes them; what is beyond is counted.
+MAX_NOTES = 500
+
+
+@dataclass
+class Note:
+    """An object that was changed. name: what people call it. said: a sentence of the page about the change."""
+
+    object_type: str
+    object_id: str
+    name: str = ""
+    scope: Scope = field(default_factory=Scope)
+    changes: Changes = field(default_factory=dict)
+    said: str = ""
+
+    @property
+    def detail(self) -> dict[str, Any]:
+        """Return what an entry keeps of it."""
+        parts = {"name": self.name[:200], "changes": self.changes, "said": self.said[:500]}
+        return {name: value for name, value in parts.items() if value}
+
+
+@dataclass
+class Recording:
+    """What was noted so far. acts: entries in place of that of the request, as of a sign-in. left_out: notes."""
+
+    notes: dict[tuple[str, str], Note] = field(default_factory=dict)
+    acts: list[AuditEntry] = field(default_factory=list)
+    left_out: int = 0
+
+    def note(self, object_type: str, object_id: object) -> Note:
+        """Return the note of an object, a new one if there is none."""
+        key = (object_type, str(object_id))
+        if key not in self.notes and len(self.notes) >= MAX_NOTES:
+            self.left_out += 1
+            return Note(*key)
+        return self.notes.setdefault(key, Note(*key))
+
+
+_current: ContextVar[Recording | None] = ContextVar("audit_recording", default=None)
+
+
+def current_recording() -> Recording | None:
+    """Return what is held for the request or the command that runs; None outside of any that is recorded."""
+    return _current.get()
+
+
+@contextmanager
+def recording() -> Iterator[Recording]:
+    """Hold notes until the block ends. A recording inside another one is a part of it."""
+    outer = _current.get()
+    if outer is not None:
+        yield outer
+        return
+    token = _current.set(held := Recording())
+    try:
+        yield held
+    finally:
+        _current.reset(token)
+
+
+def note_change(
+    before: Mapping[str, Any],
+    after: Mapping[str, Any],
+    *,
+    object_type: str,
+    object_id: object,
+    name: str = "",
+    scope: Scope | None = None,
+) -> None:
+    """Note what changed of an object of settings, for the entry of the current request; nothing outside of one.
+
+    Secrets are left out by the names of their fields (`domain.changes.SECRET`).
+    """
+    held = current_recording()
+    if held is None:
+        return
+    note = held.note(object_type, object_id)
+    note.changes |= changed_fields(before, after)
+    note.name, note.scope = name or note.name, scope or note.scope
+
+
+def note_object(object_type: str, object_id: object, *, said: str = "", scope: Scope | None = None) -> None:
+    """Note that an object was acted upon. said: what the page says of it, no content."""
+    held = current_recording()
+    if held is not None:
+        note = held.note(object_type, object_id)
+        note.said, note.scope = said or note.said, scope or note.scope

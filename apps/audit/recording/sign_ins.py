@@ -1,0 +1,75 @@
+"""Sign-in, sign-out and failed sign-in, by the signals of Django."""
+
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.contrib.auth.signals import user_logged_in, user_logged_out, user_login_failed
+from django.db import DatabaseError, transaction
+from django.http import HttpRequest
+
+from apps.audit.models import ActorKind
+from apps.audit.recording.entries import build_entry, write_entries
+from apps.audit.recording.losses import note_loss
+from apps.audit.recording.notes import current_recording
+
+UID = "audit of sign-ins"
+# What was entered may be a password in the wrong field: only names of accounts are kept.
+UNKNOWN_ACCOUNT = "an unknown account"
+
+
+def watch_sign_ins() -> None:
+    """Record who signs in and out, and who fails to."""
+    user_logged_in.connect(on_sign_in, dispatch_uid=UID)
+    user_logged_out.connect(on_sign_out, dispatch_uid=UID)
+    user_login_failed.connect(on_failure, dispatch_uid=UID)
+
+
+def on_sign_in(sender: Any, request: HttpRequest | None = None, user: Any = None, **_: Any) -> None:
+    """Record a sign-in."""
+    if user is not None:
+        keep(request, user.get_username(), "session.sign_in", "done", str(user.pk))
+
+
+def on_sign_out(sender: Any, request: HttpRequest | None = None, user: Any = None, **_: Any) -> None:
+    """Record a sign-out."""
+    if user is not None:
+        keep(request, user.get_username(), "session.sign_out", "done", str(user.pk))
+
+
+def on_failure(sender: Any, credentials: Any = None, request: HttpRequest | None = None, **_: Any) -> None:
+    """Record a failed sign-in."""
+    given = credentials or {}
+    named = str(given.get("username") or given.get("login") or given.get("email") or "").replace("\0", "")[:254]
+    users = get_user_model()._default_manager
+    account = users.filter(username=named[:150]).first() or (
+        users.filter(email__iexact=named).first() if named else None
+    )
+    keep(
+        request,
+        account.get_username() if account else UNKNOWN_ACCOUNT,
+        "session.sign_in",
+        "refused",
+        str(account.pk) if account else "",
+    )
+
+
+def keep(request: HttpRequest | None, actor: str, action: str, outcome: str, pk: str) -> None:
+    """Hold an entry until the request ends, or write it where there is none. A failure to write it fails nothing."""
+    entry = build_entry(
+        actor_kind=ActorKind.PERSON,
+        actor=actor,
+        action=action,
+        object_type="auth.user" if pk else "",
+        object_id=pk,
+        outcome=outcome,
+        address=request.META.get("REMOTE_ADDR") if request is not None else None,
+    )
+    held = current_recording()
+    if held is not None:
+        held.acts.append(entry)
+        return
+    try:
+        with transaction.atomic():
+            write_entries([entry])
+    except DatabaseError as error:
+        note_loss(action, error)

@@ -1,0 +1,77 @@
+"""The door of `audit` for reads: entries by filter, page by page."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from apps.audit.domain.actions import words_of
+from apps.audit.models import ActorKind, AuditEntry
+from apps.audit.querysets import AuditQuerySet
+from apps.core.domain.scope import Access, Scope
+
+__all__ = ["ActorKind", "AuditEntry", "EntryFilter", "EntryPage", "Place", "entries", "entries_page", "words_of"]
+
+PAGE = 50
+
+
+@dataclass(frozen=True, kw_only=True)
+class EntryFilter:
+    """Which entries are wanted; what is empty does not narrow.
+
+    words: part of an actor, an act or an object. since, until: moments, the second one excluded.
+    """
+
+    words: str = ""
+    actor: str = ""
+    kind: str = ""
+    action: str = ""
+    outcome: str = ""
+    object_type: str = ""
+    object_id: str = ""
+    user_id: str = ""
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a page begins: after (`older`) or before (`newer`) an entry."""
+
+    direction: str
+    at: datetime
+    pk: int
+
+
+@dataclass(frozen=True)
+class EntryPage:
+    """A page of the list, the newest first, and whether there is more on both sides."""
+
+    entries: list[AuditEntry]
+    has_newer: bool
+    has_older: bool
+
+
+def entries(access: Access, asked: EntryFilter | None = None) -> AuditQuerySet:
+    """Return the entries that the caller may see: those about its bound, all without one. The newest first."""
+    asked = asked or EntryFilter()
+    rows = AuditEntry.objects.all().visible_to(access, Scope(user_id=asked.user_id or None)).latest_first()
+    exact = {"actor": asked.actor, "actor_kind": asked.kind, "action": asked.action, "outcome": asked.outcome}
+    exact |= {"object_type": asked.object_type, "object_id": asked.object_id}
+    rows = rows.filter(**{column: value for column, value in exact.items() if value})
+    if asked.words:
+        rows = rows.mentioning(asked.words)
+    if asked.since is not None:
+        rows = rows.filter(at__gte=asked.since)
+    return rows.filter(at__lt=asked.until) if asked.until is not None else rows
+
+
+def entries_page(access: Access, asked: EntryFilter, place: Place | None = None, size: int = PAGE) -> EntryPage:
+    """Return a page of entries by keyset, so that the last page costs what the first one does."""
+    rows = entries(access, asked)
+    if place is None:
+        found = list(rows[: size + 1])
+        return EntryPage(found[:size], has_newer=False, has_older=len(found) > size)
+    if place.direction == "older":
+        found = list(rows.older_than(place.at, place.pk)[: size + 1])
+        return EntryPage(found[:size], has_newer=True, has_older=len(found) > size)
+    found = list(rows.newer_than(place.at, place.pk).order_by("at", "pk")[: size + 1])
+    return EntryPage(found[:size][::-1], has_newer=len(found) > size, has_older=True)

@@ -1,0 +1,225 @@
+"""The page *Audit*: who did what to which object, with filters and a download."""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
+from urllib.parse import urlencode
+
+from django import forms
+from django.apps import apps
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.urls import NoReverseMatch, reverse
+from django.utils.timezone import get_current_timezone, localtime
+
+from apps.audit import selectors
+from apps.audit.domain.csv import csv_line
+from apps.audit.selectors import ActorKind, AuditEntry, EntryFilter, EntryPage, Place
+from apps.cockpit.pages import Page, render_fragment, render_page
+from apps.core.admin.kit import operator_access
+from apps.core.domain.scope import MAX_IDENTIFIER_CHARS, Scope
+from apps.core.rest.streams import OwnedIterator, ThreadStreamedResponse
+
+EPOCH, MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
+PLACE = re.compile(r"(older|newer)-(\d{1,17})-(\d{1,18})")
+OUTCOMES = (("done", "Done"), ("refused", "Refused"), ("failed", "Failed"))
+TONES = {"done": "success", "refused": "warning", "failed": "danger"}
+CSV_COLUMNS = (
+    "at", "actor_kind", "actor", "action", "outcome", "object_type", "object_id", "user_id", "household_id",
+    "persona_id", "address", "request_id", "detail",
+)  # fmt: skip
+ROWS_AT_ONCE = 500
+
+
+class AuditFilterForm(forms.Form):
+    """What the list is narrowed by. Days are those of the admin's time zone."""
+
+    words = forms.CharField(required=False, max_length=200, label="Search")
+    actor = forms.CharField(required=False, max_length=200, label="Who")
+    kind = forms.ChoiceField(required=False, choices=[("", "Anybody"), *ActorKind.choices], label="Kind")
+    action = forms.CharField(required=False, max_length=100, label="Act")
+    outcome = forms.ChoiceField(required=False, choices=[("", "Any"), *OUTCOMES], label="Outcome")
+    user_id = forms.CharField(required=False, max_length=MAX_IDENTIFIER_CHARS, label="About the user")
+    object_type = forms.CharField(required=False, max_length=100, label="Kind of object")
+    object_id = forms.CharField(required=False, max_length=200, label="Object")
+    since = forms.DateField(required=False, label="From")
+    until = forms.DateField(required=False, label="To")
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or self.cleaned_data
+        since, until = data.get("since"), data.get("until")
+        if since and until and since > until:
+            raise ValidationError("The first day lies after the last one.")
+        return data
+
+    def chosen(self) -> EntryFilter:
+        """Return the filter; a field that cannot be read does not narrow."""
+        self.is_valid()
+        data = {name: value for name, value in self.cleaned_data.items() if value not in (None, "")}
+        since, until = data.pop("since", None), data.pop("until", None)
+        return EntryFilter(
+            **data,
+            since=start_of(since) if since else None,
+            until=start_of(until + timedelta(days=1)) if until and until < date.max else None,
+        )
+
+    def query(self, **more: str) -> str:
+        """Return the filter as a query string, with further parameters."""
+        given = {name: value for name in self.fields if (value := str(self.data.get(name, "")).strip())}
+        return urlencode(given | more)
+
+
+@dataclass(frozen=True)
+class Row:
+    """An entry as the list shows it. about: what was acted upon, in words. link: its page, empty without one."""
+
+    entry: AuditEntry
+    at: datetime
+    words: str
+    about: str
+    link: str
+    tone: str
+    changes: list[tuple[str, Any, Any]]
+    said: str
+    facts: list[tuple[str, str]]
+
+
+def audit_page(request: HttpRequest) -> HttpResponse:
+    """Show the entries that the viewer may see."""
+    return render_page(request, "cockpit/audit.html", "Audit", **list_context(request))
+
+
+def audit_list(request: HttpRequest) -> HttpResponse:
+    """Show the list alone, which the page fetches again when there is something new."""
+    return render_fragment(request, "cockpit/audit_list.html", **list_context(request))
+
+
+def audit_csv(request: HttpRequest) -> HttpResponseBase:
+    """Send the entries of a filter as a file, made while it is sent."""
+    rows = selectors.entries(operator_access(request), AuditFilterForm(request.GET).chosen())
+    headers = {"Content-Disposition": 'attachment; filename="audit.csv"', "Cache-Control": "no-store"}
+    chunks = OwnedIterator(csv_chunks(rows.iterator(ROWS_AT_ONCE)), on_end=lambda: None)
+    return ThreadStreamedResponse(chunks, content_type="text/csv; charset=utf-8", headers=headers)
+
+
+def csv_chunks(entries: Iterator[AuditEntry]) -> Iterator[bytes]:
+    """Yield the lines of the file, some hundred at once."""
+    lines = [csv_line(CSV_COLUMNS)]
+    for entry in entries:
+        values = {name: getattr(entry, name) for name in CSV_COLUMNS}
+        values |= {"at": entry.at.isoformat(), "detail": json.dumps(entry.detail, ensure_ascii=False)}
+        lines.append(csv_line(values[name] for name in CSV_COLUMNS))
+        if len(lines) >= ROWS_AT_ONCE:
+            yield b"".join(lines)
+            lines = []
+    yield b"".join(lines)
+
+
+def list_context(request: HttpRequest) -> dict[str, Any]:
+    """Return the page of the list that a request names."""
+    form = AuditFilterForm(request.GET)
+    asked, place = form.chosen(), read_place(request.GET.get("place", ""))
+    page: EntryPage = selectors.entries_page(operator_access(request), asked, place)
+    edges = (page.entries[0], page.entries[-1]) if page.entries else (None, None)
+    return {
+        "form": form,
+        "rows": [row_of(request, entry) for entry in page.entries],
+        "is_narrowed": asked != EntryFilter(),
+        "is_first": place is None,
+        "newer": form.query(place=write_place("newer", edges[0])) if page.has_newer and edges[0] else "",
+        "older": form.query(place=write_place("older", edges[1])) if page.has_older and edges[1] else "",
+        "query": form.query(),
+        "zone": str(get_current_timezone()),
+        "now": localtime(),
+    }
+
+
+def row_of(request: HttpRequest, entry: AuditEntry) -> Row:
+    """Return an entry as the list shows it."""
+    changes = entry.detail.get("changes")
+    facts = [
+        ("Whose data", ", ".join(f"{k.removesuffix('_id')} {v}" for k, v in scope_of(entry).named().items())),
+        ("Object", f"{entry.object_type} {entry.object_id}".strip()),
+        ("From", entry.address or ""),
+        ("Request", entry.request_id),
+        ("Key", str(entry.detail.get("key", ""))),
+        ("Options", " ".join(map(str, entry.detail.get("options", ())))),
+    ]
+    return Row(
+        entry=entry,
+        at=localtime(entry.at),
+        words=selectors.words_of(entry.action),
+        about=str(entry.detail.get("name") or kind_in_words(entry)),
+        link=link_of(request, entry),
+        tone=TONES.get(entry.outcome, ""),
+        changes=[(name, *pair) for name, pair in changes.items()] if isinstance(changes, dict) else [],
+        said=str(entry.detail.get("said", "")),
+        facts=[(name, value) for name, value in facts if value],
+    )
+
+
+def scope_of(entry: AuditEntry) -> Scope:
+    """Return whose data an entry is about."""
+    return Scope(entry.user_id or None, entry.household_id or None, entry.persona_id or None)
+
+
+def kind_in_words(entry: AuditEntry) -> str:
+    """Return what was acted upon: the kind of object and its id."""
+    try:
+        kind = str(apps.get_model(entry.object_type)._meta.verbose_name)
+    except (LookupError, ValueError):
+        kind = entry.object_type.replace("_", " ")
+    return f"{kind} {entry.object_id}".strip()
+
+
+def link_of(request: HttpRequest, entry: AuditEntry) -> str:
+    """Return the page of the object in the admin; empty where there is none that the viewer may see."""
+    app, _, model = entry.object_type.partition(".")
+    if not model or not entry.object_id or not request.user.has_perm(f"{app}.view_{model}"):
+        return ""
+    try:
+        return reverse(f"admin:{app}_{model}_change", args=[entry.object_id])
+    except NoReverseMatch:
+        return ""
+
+
+def read_place(text: str) -> Place | None:
+    """Return where a page begins; None for the first one, and for what cannot be read."""
+    found = PLACE.fullmatch(text)
+    if found is None:
+        return None
+    try:
+        return Place(found[1], EPOCH + int(found[2]) * MICROSECOND, int(found[3]))
+    except OverflowError:
+        return None
+
+
+def write_place(direction: str, entry: AuditEntry) -> str:
+    """Return where the next page begins."""
+    return f"{direction}-{(entry.at - EPOCH) // MICROSECOND}-{entry.pk}"
+
+
+def start_of(day: date) -> datetime:
+    """Return when a day begins in the admin's time zone."""
+    return datetime.combine(day, time(), tzinfo=get_current_timezone())
+
+
+AUDIT = ("audit.view_auditentry",)
+
+PAGES: tuple[Page, ...] = (
+    Page(
+        name="audit",
+        path="audit/",
+        view=audit_page,
+        permissions=AUDIT,
+        title="Audit",
+        icon="policy",
+        words="log history who did what entries changes sign-in",
+    ),
+    Page(name="audit_list", path="audit/list/", view=audit_list, permissions=AUDIT),
+    Page(name="audit_csv", path="audit/csv/", view=audit_csv, permissions=AUDIT),
+)

@@ -1,0 +1,57 @@
+"""What the audit records: the tables of the hub that it needs to know, by names of routes, models and commands."""
+
+# Objects of settings, of which an entry keeps what changed.
+MODELS: tuple[str, ...] = (
+    "accounts.Account",
+    "auth.Group",
+    "auth.User",
+    "core.ApiKey",
+    "django_q.Schedule",
+    "episodic.RetentionPolicy",
+    "llm.Price",
+    "rules.MergeRule",
+    "semantic.RoutingPolicy",
+    "sync.KnowledgeSource",
+)
+
+# Reading that is recorded: downloads of what the hub knows of people, and pages that show a person whole.
+READS: frozenset[str] = frozenset({"export", "cockpit_audit_csv", "cockpit_person", "cockpit_person_export"})
+
+# Requests that change nothing although their method could.
+QUIET: frozenset[str] = frozenset({"rehearse_rule", "sync-preview", "sync-should-sync", "admin:jsi18n"})
+
+# Views that need no more than `read` of a key, and may write.
+WRITES: frozenset[str] = frozenset({"notes-commands", "llm-tools-execute"})
+
+# Commands of ours, or their subcommands, that read, or that measure beside the hub; every other one is recorded.
+READING_COMMANDS: frozenset[str] = frozenset(
+    {
+        "bench",
+        "bench_exports",
+        "bench_notes",
+        "bench_sync",
+        "bench_vectors",
+        "evaluate",
+        "evaluate_conflicts",
+        "measure",
+        "measure_gateway",
+        "prepare_models",
+        "sample_facts",
+        "soak",
+        "sync conflicts",
+        "sync dry-run",
+        "sync list",
+        "sync show",
+        "sync status",
+        "timeline verify",
+        "up",
+    }
+)
+
+# Commands of Django and of libraries that change what the hub keeps.
+FOREIGN_COMMANDS: frozenset[str] = frozenset(
+    {"changepassword", "createsuperuser", "dbshell", "flush", "loaddata", "remove_stale_contenttypes", "shell"}
+)
+
+# Commands whose entry does not say whose data it was: it would name a person who was just forgotten.
+NAMELESS_COMMANDS: frozenset[str] = frozenset({"forget", "unload_sample"})
