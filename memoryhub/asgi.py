@@ -20,6 +20,7 @@ from apps.llm.services import warm_up_chat_providers
 from apps.monitor.services import begin_problem_watch, end_problem_watch
 from apps.notes.services import end_notes_watch, start_notes_watch
 from apps.semantic.services import end_index, start_index
+from memoryhub.web.access_log import AccessLog
 from memoryhub.web.gateway import Gateway
 from memoryhub.web.handler import ThreadedASGIHandler
 
@@ -33,12 +34,10 @@ def end_process() -> None:
     end_web_process()
 
 
-application = Gateway(
-    ServeStaticASGI(ThreadedASGIHandler(), root=str(settings.STATIC_ROOT), prefix="static/"),
-    on_shutdown=end_process,
-    websocket=live_application,
-    on_startup=begin_live,
-)
+http = ServeStaticASGI(ThreadedASGIHandler(), root=str(settings.STATIC_ROOT), prefix="static/")
+if settings.MEMORYHUB.access_log != "off":
+    http = AccessLog(http, settings.MEMORYHUB.access_log)
+application = Gateway(http, on_shutdown=end_process, websocket=live_application, on_startup=begin_live)
 # What was imported stays for good: no collection of garbage, in which no other thread runs, needs to look at it.
 gc.collect()
 gc.freeze()

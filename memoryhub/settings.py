@@ -397,6 +397,7 @@ LOGGING = {
     "loggers": {
         "apps": {"level": CONFIG.log_level},
         "memoryhub": {"level": CONFIG.log_level},
+        "memoryhub.access": {"level": "INFO"},
         "django.request": {"level": "ERROR", "filters": ["not unavailable"]},
         # It writes a traceback a second while its server is gone; live push says so once.
         "channels_redis": {"level": "CRITICAL"},

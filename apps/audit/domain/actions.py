@@ -8,10 +8,10 @@ METHOD_VERBS = {"GET": "open", "POST": "create", "PUT": "replace", "PATCH": "cha
 # Last words of the names of routes that say what is done there.
 # fmt: off
 VERBS = frozenset({
-    "accept", "add", "apply", "batch", "change", "checkpoints", "compact", "create", "csv", "delete",
-    "discard", "dismiss", "execute", "export", "files", "import", "load", "override", "password", "pause",
-    "reinforce", "rehearse", "resolve", "restore", "resume", "revert", "revoke", "rollback", "rotate", "run",
-    "sessions", "sync", "undo",
+    "accept", "add", "apply", "aside", "batch", "change", "checkpoints", "compact", "create", "csv", "delete",
+    "discard", "dismiss", "execute", "export", "files", "forget", "import", "load", "override", "password", "pause",
+    "redeliver", "reinforce", "rehearse", "rerun", "resolve", "restore", "resume", "revert", "revoke", "rollback",
+    "rotate", "run", "sessions", "sync", "undo",
 })
 # fmt: on
 MAX_ACTION_CHARS = 100

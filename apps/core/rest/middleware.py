@@ -12,6 +12,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from rest_framework.response import Response
 
+from apps.core.access_notes import note_access
 from apps.core.metrics import HTTP_REQUESTS, HTTP_SECONDS
 from apps.core.rest.errors import bad_request
 
@@ -46,6 +47,7 @@ class RequestMetricsMiddleware:
         route = request.resolver_match.route if request.resolver_match else "unknown"
         method = count_request(request.method or "", route, response.status_code)
         HTTP_SECONDS.labels(method, route).observe(time.perf_counter() - started)
+        note_access(request)
         return response
 
 
