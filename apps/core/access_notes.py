@@ -1,5 +1,7 @@
 """What the access log has of a request besides its answer: the route, and who called."""
 
+from typing import Any
+
 from django.http import HttpRequest
 
 # Its place in the ASGI scope of a request.
@@ -20,5 +22,5 @@ def caller_of(request: HttpRequest) -> str:
     key = getattr(getattr(request, "user", None), "key_id", None) if getattr(request, "auth", None) else None
     if key is not None:
         return f"key:{key}"
-    account = getattr(request, "_cached_user", None)
+    account: Any = getattr(request, "_cached_user", None)
     return f"account:{account.pk}" if getattr(account, "pk", None) else "-"
