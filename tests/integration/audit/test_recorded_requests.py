@@ -84,14 +84,15 @@ def test_who_gains_a_role_is_said(browser: Client) -> None:
 
 def test_sign_in_sign_out_and_failures(client: Client) -> None:
     User.objects.create_superuser("rita", password=PASSWORD)
-    login = reverse("admin:login")
-    client.post(login, {"username": "rita", "password": "wrong"})
-    assert said(newest()) == ("person", "rita", "session.sign_in", "refused")
-    client.post(login, {"username": "hunter2 typed in the wrong field", "password": "x"})
-    assert said(newest()) == ("person", "an unknown account", "session.sign_in", "refused")
-    client.post(login, {"username": "rita", "password": PASSWORD})
-    assert said(newest()) == ("person", "rita", "session.sign_in", "done")
-    client.post(reverse("admin:logout"))
+    page = reverse("account_login")
+    for name, secret, actor, outcome in (
+        ("rita", "wrong", "rita", "refused"),
+        ("hunter2 in the wrong field", "x", "an unknown account", "refused"),
+        ("rita", PASSWORD, "rita", "done"),
+    ):
+        client.post(page, {"username": name, "password": secret})
+        assert said(newest()) == ("person", actor, "session.sign_in", outcome)
+    client.post(reverse("account_logout"))
     assert said(newest()) == ("person", "rita", "session.sign_out", "done")
     assert AuditEntry.objects.count() == 4
 
