@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from apps.cockpit.now.monitor import series_read
 from apps.cockpit.now.spans import Span
 from apps.core.admin.charts import Chart, Series
+from apps.monitor.services import series_read
 
 Values = Mapping[str, Sequence[tuple[datetime, float | None]]]
 

@@ -9,10 +9,10 @@ from django.urls import reverse
 from django.utils.formats import date_format
 from django.utils.timezone import localtime
 
-from apps.cockpit.now.monitor import problems_for
 from apps.cockpit.viewer import is_bound, may_view
 from apps.core.admin.kit import operator_access
 from apps.monitor.domain.problems import Problem, ProblemSeverity, Remedy
+from apps.monitor.services import problems_for
 from apps.semantic.services import open_conflicts
 
 TONES = {ProblemSeverity.NOTICE: "info", ProblemSeverity.WARNING: "warn", ProblemSeverity.CRITICAL: "bad"}

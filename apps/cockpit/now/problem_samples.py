@@ -2,8 +2,8 @@
 
 from datetime import datetime
 
-from apps.cockpit.now.monitor import series_read
 from apps.cockpit.now.strip import MINUTES, Minute
+from apps.monitor.services import series_read
 
 OPEN, CRITICAL = "problems_open", "problems_critical"
 

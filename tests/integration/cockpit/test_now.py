@@ -1,16 +1,21 @@
 """*Now*: what needs a person, and how the hub is. The tiles are in tests/integration/admin/test_admin_overview.py."""
 
+import re
 from collections.abc import Callable
+from datetime import timedelta
+from html import unescape
 from typing import Any
 
 import pytest
 from django.db import connection
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from apps.core.domain.scope import Scope, system_access
 from apps.core.models import ProcessKind
 from apps.core.processes import publish
+from apps.monitor.models import Sample
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.services import memory_save
 from tests.integration.admin.pages import text_of
@@ -49,6 +54,39 @@ def test_a_process_that_is_late_is_marked(operator: Client) -> None:
         cursor.execute("UPDATE core_hubprocess SET seen_at = clock_timestamp() - interval '12 seconds'")
     [web] = operator.get(reverse("cockpit_now_state")).context["state"]["processes"]
     assert (web.seen[-5:], web.is_late) == ("s ago", True)
+
+
+def test_problems_are_listed_with_what_to_do(operator: Client) -> None:
+    """No worker runs beside a test."""
+    found = operator.get(HERE).context["outlook"]
+    [worker] = [one for one in found.problems if "worker" in one.code]
+    assert (found.tone, bool(worker.advice)) == ("bad", True)
+    text = text_of(operator, HERE)
+    assert worker.sentence in unescape(text)
+    assert re.search(r"\d+ things? needs? you", text)
+
+
+def test_charts_show_the_samples_of_the_chosen_span(operator: Client) -> None:
+    now = timezone.now().replace(second=0, microsecond=0)
+    for minutes, value in ((3, 7), (200, 5)):
+        Sample.objects.create(series="requests", at=now - timedelta(minutes=minutes), value=value)
+    for name, total in (("1h", 7), ("24h", 12)):
+        charts = operator.get(HERE, {"range": name}).context["charts"]
+        assert [chart.name for chart in charts] == ["requests", "searches", "saves", "decisions"]
+        values = charts[0].series[0].values
+        assert sum(value or 0 for value in values) in (total, total - 7), "the last bucket may not be over yet"
+    assert operator.get(HERE, {"range": "nonsense"}).context["span"].name == "24h"
+
+
+def test_the_strip_shows_when_there_were_problems(operator: Client) -> None:
+    at = timezone.now().replace(second=0, microsecond=0) - timedelta(hours=2)
+    for series, value in (("problems_open", 2), ("problems_critical", 1)):
+        Sample.objects.create(series=series, at=at, value=value)
+    strip = operator.get(reverse("cockpit_now_outlook")).context["strip"]
+    assert [square.words.split(": ")[1] for square in strip["squares"] if square.level] == [
+        "critical problems, 2 at once"
+    ]
+    assert strip["summary"].startswith("Problems in 1 of 96 quarters of an hour.")
 
 
 @pytest.mark.parametrize("name", FRAGMENTS)

@@ -25,6 +25,7 @@ pytestmark = [
 
 # What live.js does when a topic has changed.
 CHANGED = "document.querySelectorAll('[data-live]').forEach((part) => part.dispatchEvent(new CustomEvent('live')))"
+DRAWN = "Chart.getChart(document.querySelector('#chart-requests canvas')).data.datasets[0].data"
 
 
 def elsewhere(work: Callable[[], object]) -> None:
@@ -58,6 +59,8 @@ def test_a_new_problem_and_new_numbers_appear_without_a_reload(live_server: Live
         elsewhere(lambda: (withdraw(ProcessKind.WORKER), Sample.objects.create(series="requests", at=minute, value=42)))
         page.evaluate(CHANGED)
         page.wait_for_selector("#now-outlook .mh-problem:has-text('worker')")
+        page.wait_for_selector("#now-tables td:has-text('42')", state="visible")
+        page.wait_for_function(f"{DRAWN}.includes(42)")
         assert page.evaluate("window.isSamePage")
         browser.close()
     assert complaints == []
