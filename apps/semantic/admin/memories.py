@@ -1,13 +1,19 @@
 """The admin pages of memories: list, search, history, soft deletion and restoration."""
 
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
-from django.contrib import admin
+from django.contrib import admin, messages
+from django.core import signing
+from django.core.exceptions import PermissionDenied
 from django.db.models import Q, QuerySet, Value
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.middleware.csrf import get_token
 from django.template.defaultfilters import truncatechars
 from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.admin import ModelAdmin, TabularInline
@@ -26,6 +32,7 @@ from apps.core.admin.kit import (
     confirmation,
     excerpt,
     for_each,
+    found_or_404,
     json_column,
     link,
     link_column,
@@ -41,12 +48,16 @@ from apps.core.admin.kit import (
     two_lines,
 )
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
+from apps.core.domain.errors import MemoryHubError
 from apps.semantic import services
+from apps.semantic.admin.memory_page import first_words, may_undo, memory_context
+from apps.semantic.admin.memory_views import ViewFilter, view_tabs
 from apps.semantic.admin.search import RELEVANCE, search_memories
 from apps.semantic.conflicts.receipt_page import SHOWN_CONTENT_CHARS, STATUS_COLOURS
 from apps.semantic.domain.confidence import DecayPolicy
 from apps.semantic.memories.managers import manager_exists
 from apps.semantic.models import Conflict, Memory, MemoryRevision, MemoryStatus, half_lives
+from apps.semantic.selectors import last_removals
 
 # Other actions of a history are warnings.
 ACTION_COLOURS = {"created": "info", "reinforced": "success", "restored": "success", "deleted": "danger"}
@@ -64,6 +75,8 @@ RESTORE_DIALOG = ActionDialog(
     form_submit_text="Restore",
 )
 NOUN = ("memory", "memories")
+# A deletion of several memories is undone together within this time.
+UNDO_SALT, UNDO_SECONDS = "semantic.undo_deletion", 3_600
 
 
 def can_read_memories(request: HttpRequest) -> bool:
@@ -107,8 +120,11 @@ class RevisionInline(ReadOnly, TabularInline):
 class MemoryAdmin(ReadOnly, ModelAdmin):
     """A read-only list of memories, with a search, and with actions that go through the services."""
 
+    list_before_template = "semantic/memory_views.html"
+    change_form_template = "semantic/memory.html"
     list_display = ["content_excerpt", "state", "whose", "confidence_now", "origin", "when"]
     list_filter = [
+        ViewFilter,
         "status",
         "decay_policy",
         "is_global",
@@ -146,7 +162,7 @@ class MemoryAdmin(ReadOnly, ModelAdmin):
 
     # Columns
 
-    content_excerpt = column("Memory", lambda memory: excerpt(truncatechars(memory.content, SHOWN_CONTENT_CHARS)))
+    content_excerpt = column("Memory", lambda memory: shown_content(memory))
     state = badge_column("status", "Status", STATUS_COLOURS)
     whose = scope_column()
     origin = column(
@@ -226,8 +242,12 @@ class MemoryAdmin(ReadOnly, ModelAdmin):
             button="Delete",
         )
         if question is None:
-            uuids = list(queryset.values_list("uuid", flat=True))
-            for_each(request, uuids, services.memory_delete, noun=NOUN, done="deleted")
+            chosen = queryset.exclude(status=MemoryStatus.DELETED)
+            uuids = list(chosen.values_list("uuid", flat=True))
+            for_each(
+                request, queryset.values_list("uuid", flat=True), services.memory_delete, noun=NOUN, done="deleted"
+            )
+            offer_undo(request, uuids)
         return question
 
     @action(description="Restore", icon="restore_from_trash", permissions=["restore"])
@@ -254,6 +274,62 @@ class MemoryAdmin(ReadOnly, ModelAdmin):
     has_soft_delete_permission = required_permission("semantic.delete_memory")
     has_restore_permission = required_permission("semantic.change_memory")
 
+    # Pages besides those of Django
+
+    def get_urls(self) -> list[URLPattern]:
+        """Return the addresses of the admin, and those that undo."""
+        undo = [
+            path(
+                "undo-deletion/", self.admin_site.admin_view(self.undo_deletion), name="semantic_memory_undo_deletion"
+            ),
+            path("<int:pk>/undo/", self.admin_site.admin_view(self.undo), name="semantic_memory_undo"),
+        ]
+        return [*undo, *super().get_urls()]
+
+    def undo(self, request: HttpRequest, pk: int) -> HttpResponse:
+        """Bring a memory back: restore it, or revert the decision that took it out of searches."""
+        memory = found_or_404(self.get_object(request, str(pk)))
+        access = operator_access(request)
+        removal = last_removals(access, [memory.pk]).get(memory.pk)
+        receipt = Conflict.objects.visible_to(access).filter(uuid=removal.conflict).first() if removal else None
+        if request.method != "POST" or not may_undo(request, memory, receipt):
+            raise PermissionDenied
+        page = reverse("admin:semantic_memory_change", args=[memory.pk])
+        try:
+            if receipt is None:
+                services.memory_restore(access=access, uuid=memory.uuid)
+                messages.success(request, "The memory was restored.")
+            else:
+                undone = services.conflict_revert(access=access, uuid=receipt.uuid)
+                shown = link("admin:semantic_conflict_change", undone.pk, "its receipt")
+                messages.success(request, format_html("The decision was undone; {} can be reverted in turn.", shown))
+        except MemoryHubError as error:
+            messages.warning(request, error.detail)
+        return HttpResponseRedirect(page)
+
+    def undo_deletion(self, request: HttpRequest) -> HttpResponse:
+        """Restore the memories that were deleted together."""
+        if request.method != "POST" or not self.has_restore_permission(request):
+            raise PermissionDenied
+        try:
+            uuids = signing.loads(request.POST.get("of", ""), salt=UNDO_SALT, max_age=UNDO_SECONDS)
+        except signing.BadSignature:
+            messages.warning(request, "That is too long ago: restore deleted memories on their pages.")
+        else:
+            uuids = [UUID(one) for one in uuids]
+            for_each(request, uuids, services.memory_restore, noun=NOUN, done="restored")
+        return HttpResponseRedirect(reverse("admin:semantic_memory_changelist"))
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
+        return super().changelist_view(request, {**(extra_context or {}), "memory_views": view_tabs(request)})
+
+    def render_change_form(self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
+        memory: Memory | None = kwargs.get("obj")
+        if memory is not None:
+            page = {**memory_context(request, memory), "pk": memory.pk}
+            context |= {"page": page, "title": page["title"], "subtitle": None}
+        return super().render_change_form(request, context, *args, **kwargs)
+
     # The search
 
     def get_list_display(self, request: HttpRequest) -> list[str]:
@@ -272,7 +348,7 @@ class MemoryAdmin(ReadOnly, ModelAdmin):
         self, request: HttpRequest, queryset: QuerySet[Memory], search_term: str
     ) -> tuple[QuerySet[Memory], bool]:
         term = search_term.strip().replace("\x00", "")
-        return (search_memories(request, operator_access(request), queryset, term) if term else queryset), False
+        return (search_memories(request, queryset, term) if term else queryset), False
 
 
 def describe_for_deletion(memory: Memory) -> Described:
@@ -280,6 +356,35 @@ def describe_for_deletion(memory: Memory) -> Described:
     content = link("admin:semantic_memory_change", memory.pk, truncatechars(memory.content, SHOWN_CONTENT_CHARS))
     whose = " / ".join(filter(None, (memory.user_id, memory.household_id, memory.persona_id)))
     return Described(content, [f"{memory.get_status_display()}, of {whose}, saved at {moment(memory.created_at)}"])
+
+
+def shown_content(memory: Memory) -> SafeString:
+    """Render the content of a memory in the list: one that does not hold is struck through, and what holds is below."""
+    text = truncatechars(memory.content, SHOWN_CONTENT_CHARS)
+    if memory.status == MemoryStatus.ACTIVE:
+        return excerpt(text)
+    struck = format_html('<s class="mh-excerpt" title="{0}">{0}</s>', text)
+    if memory.superseded_by is None:
+        return struck
+    # The cell is a link to the memory, in which there can be no other one.
+    now = first_words(memory.superseded_by.content)
+    return format_html('<span class="mh-replaced">{}<span class="mh-now">→ now: {}</span></span>', struck, now)
+
+
+def offer_undo(request: HttpRequest, uuids: Sequence[UUID]) -> None:
+    """Offer to restore the memories that were just deleted together, to who may restore memories."""
+    deleted = Memory.objects.visible_to(operator_access(request)).filter(uuid__in=uuids, status=MemoryStatus.DELETED)
+    names = [str(uuid) for uuid in deleted.values_list("uuid", flat=True)]
+    if not names or not request.user.has_perm("semantic.change_memory"):
+        return
+    form = (
+        '<form method="post" action="{}"><input type="hidden" name="csrfmiddlewaretoken" value="{}">'
+        '<input type="hidden" name="of" value="{}">{} <button type="submit" class="mh-link">Undo</button></form>'
+    )
+    question = f"Deleted by mistake? {len(names)} can be brought back together:"
+    token = signing.dumps(names, salt=UNDO_SALT)
+    address = reverse("admin:semantic_memory_undo_deletion")
+    messages.info(request, format_html(form, address, get_token(request), token, question))
 
 
 def is_search(request: HttpRequest) -> bool:

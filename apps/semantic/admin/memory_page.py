@@ -1,0 +1,167 @@
+"""The context of a memory's page: why it is as it is, its life, and its near neighbours."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.http import HttpRequest
+from django.template.defaultfilters import truncatechars
+from django.urls import reverse
+from django.utils.formats import date_format
+from django.utils.timesince import timesince
+from django.utils.timezone import localtime
+
+from apps.core.admin.kit import operator_access
+from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
+from apps.semantic.conflicts.review import can_revert
+from apps.semantic.models import (
+    BridgeAudit,
+    Conflict,
+    ConflictOutcome,
+    Memory,
+    MemoryRevision,
+    MemoryStatus,
+    RevisionAction,
+)
+from apps.semantic.selectors import last_removals, memories_near
+
+NEAR = 5
+# Steps of a life that are shown, the last ones.
+STEPS = 30
+# Changes that the name of a step says already.
+IN_THE_TITLE = frozenset({"status", "superseded_by", "status_changed_at"})
+TITLE_CHARS, HEIR_CHARS, CHANGE_CHARS = 90, 160, 120
+VERBS = {
+    MemoryStatus.SUPERSEDED: "Superseded",
+    MemoryStatus.MERGED: "Merged",
+    MemoryStatus.REJECTED: "Rejected",
+    MemoryStatus.DELETED: "Deleted",
+}
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step in the life of a memory. link: of the decision or record that it is part of; empty for none."""
+
+    at: datetime
+    title: str
+    note: str
+    link: str = ""
+
+
+def first_words(text: str, chars: int = TITLE_CHARS) -> str:
+    """Return the beginning of a text in one line."""
+    return truncatechars(" ".join(text[: 4 * chars].split()), chars)
+
+
+def shown_time(value: datetime) -> str:
+    """Format a time to the minute with its zone."""
+    return date_format(localtime(value), "Y-m-d H:i T")
+
+
+def memory_context(request: HttpRequest, memory: Memory) -> dict[str, Any]:
+    """Return what the page shows above the technical details."""
+    access = operator_access(request)
+    shows_decisions = request.user.has_perm("semantic.view_conflict")
+    receipts = Conflict.objects.visible_to(access)
+    removal = last_removals(access, [memory.pk]).get(memory.pk) if memory.status != MemoryStatus.ACTIVE else None
+    receipt = receipts.filter(uuid=removal.conflict).first() if removal and removal.conflict else None
+    heir = memory.superseded_by
+    return {
+        "title": first_words(memory.content),
+        "reason": say_reason(memory, removal, receipt if shows_decisions else None),
+        "heir": first_words(heir.content, HEIR_CHARS) if heir else "",
+        "heir_url": reverse("admin:semantic_memory_change", args=[heir.pk]) if heir else "",
+        "receipt_url": decision_url(receipt) if receipt and shows_decisions else "",
+        "may_undo": may_undo(request, memory, receipt),
+        "life": life_of(memory, shows_decisions=shows_decisions),
+        "near": [
+            {
+                "words": first_words(one.content, HEIR_CHARS),
+                "url": reverse("admin:semantic_memory_change", args=[one.pk]),
+                "similarity": f"{similarity:.2f}",
+            }
+            for one, similarity in memories_near(access, memory, NEAR)
+        ],
+    }
+
+
+def decision_url(receipt: Conflict) -> str:
+    """Return the page of a decision."""
+    return reverse("admin:semantic_conflict_change", args=[receipt.pk])
+
+
+def say_reason(memory: Memory, removal: MemoryRevision | None, receipt: Conflict | None) -> str:
+    """Say why a memory is as it is; of one that another one replaced, up to where that one is named."""
+    now = utcnow(SYSTEM_CLOCK)
+    if memory.status == MemoryStatus.ACTIVE:
+        if memory.has_expired(now):
+            return f"Active, but no search has found it since it expired at {shown_time(memory.expires_at)}."  # type: ignore[arg-type]
+        return f"Active: searches find it, with a confidence of {memory.confidence_at(now):.2f}."
+    since = memory.status_changed_at or (removal.at if removal else None)
+    parts = [VERBS[MemoryStatus(memory.status)]]
+    if since is not None:
+        parts.append(say_ago(since, now))
+    if removal is not None:
+        parts.append(f"by {removal.actor}")
+    said = " ".join(parts)
+    if receipt is not None:
+        rule = f"rule {receipt.rule_name}, " if receipt.rule_name else ""
+        said = f"{said}: {receipt.strategy}, {rule}confidence {receipt.confidence:.2f}"
+    return f"{said}."
+
+
+def say_ago(since: datetime, now: datetime) -> str:
+    """Say how long ago something was, in one unit."""
+    return "just now" if (now - since).total_seconds() < 60 else f"{timesince(since, now, depth=1)} ago"
+
+
+def may_undo(request: HttpRequest, memory: Memory, receipt: Conflict | None) -> bool:
+    """Return whether a viewer may bring a memory back: by restoring it, or by reverting the decision that took it."""
+    if memory.status == MemoryStatus.ACTIVE or memory.managed_by:
+        return False
+    if receipt is None:
+        return memory.status == MemoryStatus.DELETED and request.user.has_perm("semantic.change_memory")
+    return receipt.is_in_force and can_revert(receipt) and request.user.has_perm("semantic.change_conflict")
+
+
+def life_of(memory: Memory, *, shows_decisions: bool) -> list[Step]:
+    """Return the last steps of a memory's life, the first one first: saved, changed, decided about, pruned."""
+    revisions = list(memory.revisions.order_by("-id")[:STEPS])
+    steps = [
+        Step(one.at, f"{action_words(one)} by {one.actor}", say_changes(one), decision_of(one, shows_decisions))
+        for one in revisions
+    ]
+    if shows_decisions:
+        noticed = Conflict.objects.filter(outcome=ConflictOutcome.NOTICED)
+        for side in ("candidate", "existing"):
+            for receipt in noticed.filter(**{side: memory}).order_by("-id")[:STEPS]:
+                words = f"a possible conflict was noticed, {receipt.get_state_display().lower()}"
+                steps.append(Step(receipt.at, words[0].upper() + words[1:], receipt.reason, decision_url(receipt)))
+    for record in BridgeAudit.objects.filter(memory=memory.uuid).order_by("-id")[:STEPS]:
+        note = f"{len(record.event_ids):,} of its events were pruned by {record.actor}"
+        steps.append(Step(record.at, record.get_action_display(), note))
+    return sorted(steps, key=lambda step: step.at)[-STEPS:]
+
+
+def decision_of(revision: MemoryRevision, shows_decisions: bool) -> str:
+    """Return the page of the decision that a step is part of; empty for none."""
+    if revision.conflict is None or not shows_decisions:
+        return ""
+    return reverse("admin:semantic_conflict_change", args=[revision.conflict])
+
+
+def action_words(revision: MemoryRevision) -> str:
+    """Return what a step did, in a word or two."""
+    return "Saved" if revision.action == RevisionAction.CREATED else revision.get_action_display()
+
+
+def say_changes(revision: MemoryRevision) -> str:
+    """Return the reason of a step, and what it changed, in short."""
+    changes = [
+        f"{name}: {' → '.join(truncatechars('-' if value is None else str(value), CHANGE_CHARS) for value in values)}"
+        for name, values in revision.changes.items()
+        if name not in IN_THE_TITLE
+    ]
+    reason = "" if revision.action == RevisionAction.CREATED else revision.reason.replace("_", " ")
+    return "; ".join(filter(None, (reason, *changes)))
