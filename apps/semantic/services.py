@@ -39,6 +39,7 @@ from apps.semantic.consolidation.services import (
     consolidation_run,
     consolidation_update,
 )
+from apps.semantic.evaluation.lines import question_line
 from apps.semantic.extraction.extract import ExtractionResult, memories_find
 from apps.semantic.index.overview import IndexOverview, UserIndex, index_overview
 from apps.semantic.index.requests import index_build_request, recall_verify_request
@@ -156,6 +157,7 @@ __all__ = [
     "memory_update",
     "open_conflicts",
     "outdated_words",
+    "question_line",
     "queue_count",
     "queue_counts",
     "queue_ids",

@@ -2,23 +2,28 @@
 
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
 from django.utils.timezone import get_current_timezone_name
+from django.views.decorators.http import require_POST
 
 from apps.cockpit.ask.answer import missing_rows, result_rows
-from apps.cockpit.ask.form import AskForm, askable_keys
+from apps.cockpit.ask.form import MAX_QUESTION_CHARS, AskForm, askable_keys
 from apps.cockpit.pages import render_page
 from apps.cockpit.words import whose
 from apps.core.admin.kit import operator_access
+from apps.core.admin.lists import as_uuid, comparable
 from apps.core.db.names import NameSpan
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import IDENTIFIERS, Access, Scope
 from apps.semantic.selectors import known_identifiers, memory_counts
-from apps.semantic.services import memories_missing, memory_search
+from apps.semantic.services import memories_missing, memory_search, question_line
 
 SUGGESTED = 50
 TITLE = "Ask"
+QUESTION_FILE = "evaluation-question.jsonl"
 
 
 def ask_page(request: HttpRequest) -> HttpResponse:
@@ -29,6 +34,23 @@ def ask_page(request: HttpRequest) -> HttpResponse:
     known = {name: known_names(viewer, name) for name in IDENTIFIERS}
     context = {"known": known, "bound": bound_words(viewer), "zone": get_current_timezone_name(), **answer}
     return render_page(request, "cockpit/ask.html", TITLE, form=form, **context)
+
+
+@require_POST
+def ask_question(request: HttpRequest) -> HttpResponse:
+    """Send a question, with the memories that were ticked as its answers, as a line for `manage.py evaluate`.
+
+    The hub keeps nothing of it.
+    """
+    evidence = [uuid for one in request.POST.getlist("evidence") if (uuid := as_uuid(one)) is not None]
+    question = comparable(request.POST.get("question"))[:MAX_QUESTION_CHARS]
+    try:
+        line = question_line(operator_access(request), question, evidence)
+    except MemoryHubError as error:
+        messages.warning(request, error.detail)
+        return HttpResponseRedirect(reverse("cockpit_ask"))
+    headers = {"Content-Disposition": f'attachment; filename="{QUESTION_FILE}"', "Cache-Control": "no-store"}
+    return HttpResponse(line, content_type="application/x-ndjson; charset=utf-8", headers=headers)
 
 
 def known_names(viewer: Access, name: str) -> list[str]:
@@ -56,6 +78,7 @@ def answer_of(form: AskForm, viewer: Access) -> dict[str, Any]:
     return {
         "answered_at": utcnow(SYSTEM_CLOCK),
         "asker": asker,
+        "question": query.query,
         "asked_scope": whose(query.scope),
         "rows": result_rows(result, query, viewer),
         "missing": missing_rows(missing.found, query, viewer, asker),

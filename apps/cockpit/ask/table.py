@@ -1,6 +1,6 @@
 """The page *Ask*."""
 
-from apps.cockpit.ask.page import ask_page
+from apps.cockpit.ask.page import ask_page, ask_question
 from apps.cockpit.pages import Page
 
 PAGES: tuple[Page, ...] = (
@@ -11,6 +11,7 @@ PAGES: tuple[Page, ...] = (
         permissions=("semantic.view_memory",),
         title="Ask",
         icon="quiz",
-        words="search question recall debug explain missing why",
+        words="search question recall debug explain missing why evaluate",
     ),
+    Page(name="ask_question", path="ask/question/", view=ask_question, permissions=("semantic.view_memory",)),
 )

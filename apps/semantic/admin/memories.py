@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 from django.contrib import admin, messages
@@ -57,6 +57,7 @@ from apps.semantic.conflicts.receipt_page import SHOWN_CONTENT_CHARS, STATUS_COL
 from apps.semantic.domain.confidence import DecayPolicy
 from apps.semantic.memories.managers import manager_exists
 from apps.semantic.models import Conflict, Memory, MemoryRevision, MemoryStatus, half_lives
+from apps.semantic.querysets import MemoryQuerySet
 from apps.semantic.selectors import last_removals
 
 # Other actions of a history are warnings.
@@ -291,7 +292,8 @@ class MemoryAdmin(ReadOnly, ModelAdmin):
         memory = found_or_404(self.get_object(request, str(pk)))
         access = operator_access(request)
         removal = last_removals(access, [memory.pk]).get(memory.pk)
-        receipt = Conflict.objects.visible_to(access).filter(uuid=removal.conflict).first() if removal else None
+        decision = removal.conflict if removal else None
+        receipt = Conflict.objects.visible_to(access).filter(uuid=decision).first() if decision else None
         if request.method != "POST" or not may_undo(request, memory, receipt):
             raise PermissionDenied
         page = reverse("admin:semantic_memory_change", args=[memory.pk])
@@ -348,7 +350,7 @@ class MemoryAdmin(ReadOnly, ModelAdmin):
         self, request: HttpRequest, queryset: QuerySet[Memory], search_term: str
     ) -> tuple[QuerySet[Memory], bool]:
         term = search_term.strip().replace("\x00", "")
-        return (search_memories(request, queryset, term) if term else queryset), False
+        return (search_memories(request, cast("MemoryQuerySet", queryset), term) if term else queryset), False
 
 
 def describe_for_deletion(memory: Memory) -> Described:

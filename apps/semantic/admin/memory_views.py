@@ -37,7 +37,7 @@ class ViewFilter(admin.SimpleListFilter):
 
 def view_tabs(request: HttpRequest) -> list[dict[str, Any]]:
     """Return the tabs with their query strings; a search goes on in another tab, the page and the order do not."""
-    kept = {name: value for name, value in request.GET.items() if name not in {PARAMETER, "p", "o"}}
+    kept = {name: str(value) for name, value in request.GET.items() if name not in {PARAMETER, "p", "o"}}
     present = request.GET.get(PARAMETER, "")
     tabs = []
     for name, title in [("", "All"), *((name, title) for name, (title, _) in VIEWS.items())]:

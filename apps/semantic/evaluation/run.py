@@ -1,9 +1,10 @@
 """Ask questions with the search of the API, and note the ranks of the evidence."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
 from apps.core.domain.scope import Access, Scope
 from apps.retrieval.domain.query import SearchMode, SearchQuery
@@ -77,5 +78,10 @@ def evaluate(
 def evidence_keys(access: Access, user_id: str) -> tuple[dict[int, str], frozenset[str]]:
     """Return the evidence key of each active memory of a user, by its primary key, and all keys."""
     rows = Memory.objects.visible_to(access, Scope(user_id=user_id)).active().values_list("id", "uuid", "metadata")
-    of_memory = {pk: str(metadata.get(KEY_FIELD) or uuid) for pk, uuid, metadata in rows}
+    of_memory = {pk: evidence_key(uuid, metadata) for pk, uuid, metadata in rows}
     return of_memory, frozenset(of_memory.values())
+
+
+def evidence_key(uuid: UUID, metadata: Mapping[str, Any]) -> str:
+    """Return by what a question names a memory."""
+    return str(metadata.get(KEY_FIELD) or uuid)

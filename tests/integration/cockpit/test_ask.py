@@ -1,9 +1,12 @@
 """Ask: what an assistant would get, what it would not, and why."""
 
+import json
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
+from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
@@ -137,3 +140,21 @@ def test_ask_needs_permission(staff: Callable[..., Client]) -> None:
 def test_empty_hub_answers(operator: Client) -> None:
     assert "Nothing was found: there is no memory in that scope." in ask(operator, "anything", top_k="5")
     assert "before the beginning" in ask(operator, "tea", start="2026-02-01T00:00", end="2026-01-01T00:00")
+
+
+def test_question_is_saved_for_evaluate_which_finds_its_answer(
+    operator: Client, remember: Remember, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    memory, other = remember("Ana drinks green tea"), remember("Ben drinks coffee", user="ben")
+    address = reverse("cockpit_ask_question")
+    saved = operator.post(address, {"question": 'Which "tea"?\n', "evidence": [str(memory.uuid), "nonsense"]})
+    assert "attachment" in saved.headers["Content-Disposition"]
+    file = tmp_path / "questions.jsonl"
+    file.write_bytes(saved.content)
+    call_command("evaluate", str(file), "--json")
+    figures = json.loads(capsys.readouterr().out)
+    assert (figures["overall"]["questions"], figures["overall"]["mrr"]) == (1, 1.0)
+    for evidence in ([], [str(memory.uuid), str(other.uuid)]):
+        assert operator.post(address, {"question": "tea", "evidence": evidence}).status_code == 302
+    bound = bound_client(("view_memory",), user_id="ben")
+    assert bound.post(address, {"question": "tea", "evidence": [str(memory.uuid)]}).status_code == 302
