@@ -6,6 +6,7 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.urls import reverse
 
+from apps.cockpit.admin.urls import PAGES
 from apps.core.admin.kit import operator_access
 from apps.episodic.selectors import active_warnings
 from apps.events.selectors import outbox_status
@@ -15,9 +16,13 @@ from apps.sync.selectors import conflict_list
 
 MAX_BADGE = 999
 
+# What operators come for. A page of the cockpit by its name, or the list of a model; hidden from who may not see it.
+JOBS = ("now", "ask", "semantic.memory", "people", "decisions", "work", "index", "audit")
+OF_JOBS = {"semantic.memory": ("Memories", "neurology")}
+PAGES_BY_NAME = {page.name: page for page in PAGES}
+
 # Group -> title, icon and model of each list. A list is hidden from users who may not view its model.
 LISTS: tuple[tuple[str, tuple[tuple[str, str, str], ...]], ...] = (
-    ("Memory", (("Memories", "neurology", "semantic.memory"),)),
     (
         "Notes",
         (
@@ -73,10 +78,10 @@ LISTS: tuple[tuple[str, tuple[tuple[str, str, str], ...]], ...] = (
         (
             ("API keys", "key", "core.apikey"),
             ("Accounts", "person", "auth.user"),
-            ("Groups", "group", "auth.group"),
+            ("Roles", "group", "auth.group"),
         ),
     ),
-    ("Events", (("Events", "bolt", "events.event"), ("Deliveries", "outbox", "events.delivery"))),
+    ("Hub events", (("Hub events", "bolt", "events.event"), ("Deliveries", "outbox", "events.delivery"))),
     (
         "Background work",
         (
@@ -89,25 +94,42 @@ LISTS: tuple[tuple[str, tuple[tuple[str, str, str], ...]], ...] = (
 
 
 def sidebar(request: HttpRequest) -> list[dict[str, Any]]:
-    """Return the navigation: all lists, grouped by subject."""
-    home = {"title": "Overview", "icon": "dashboard", "link": reverse("admin:index")}
-    docs = {"title": "API documentation", "icon": "api", "link": reverse("docs")}
-    groups: list[dict[str, Any]] = [{"items": [home, docs]}]
+    """Return the navigation: what operators come for, and below it all lists, grouped by subject."""
+    docs = {"title": "Developer", "icon": "api", "link": reverse("docs")}
+    groups: list[dict[str, Any]] = [{"items": [*(job for name in JOBS if (job := job_item(request, name))), docs]}]
     for group, lists in LISTS:
-        items: list[dict[str, Any]] = []
-        for title, icon, model in lists:
-            is_visible = may_view(request, model)
-            items.append(
-                {
-                    "title": title,
-                    "icon": icon,
-                    "link": reverse(f"admin:{model.replace('.', '_')}_changelist"),
-                    "permission": lambda _request, shown=is_visible: shown,
-                    **(badge_of(request, model) if is_visible else {}),
-                }
-            )
-        groups.append({"title": group, "items": items})
+        items = [list_item(request, title, icon, model) for title, icon, model in lists]
+        groups.append({"title": group, "collapsible": True, "items": items})
     return groups
+
+
+def job_item(request: HttpRequest, name: str) -> dict[str, Any] | None:
+    """Return the entry of a page, or of a list among the jobs; None where there is no such page."""
+    if name in OF_JOBS:
+        return list_item(request, *OF_JOBS[name], name)
+    page = PAGES_BY_NAME.get(name)
+    if page is None:
+        return None
+    is_visible = page.is_allowed(request)
+    return {
+        "title": page.title,
+        "icon": page.icon,
+        "link": reverse("admin:index" if page.name == "now" else f"cockpit_{page.name}"),
+        "permission": lambda _request: is_visible,
+        **(badge_of(request, "semantic.conflict") if is_visible and name == "decisions" else {}),
+    }
+
+
+def list_item(request: HttpRequest, title: str, icon: str, model: str) -> dict[str, Any]:
+    """Return the entry of the list of a model."""
+    is_visible = may_view(request, model)
+    return {
+        "title": title,
+        "icon": icon,
+        "link": reverse(f"admin:{model.replace('.', '_')}_changelist"),
+        "permission": lambda _request: is_visible,
+        **(badge_of(request, model) if is_visible else {}),
+    }
 
 
 def badge_of(request: HttpRequest, model: str) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 /* Copying; leaving no page that was made by a form where a reload would send the form again; reaching by keyboard
    what the theme made of elements that only a mouse can press. */
 
-const ONLY_FOR_MICE = ":is(a, span, div)[x-on\\:click]:is(.cursor-pointer, .material-symbols-outlined):not([href])";
+const ONLY_FOR_MICE = ":is(a, span, div, h2)[x-on\\:click]:is(.cursor-pointer, .material-symbols-outlined):not([href])";
 
 function reachByKeyboard() {
   for (const element of document.querySelectorAll(ONLY_FOR_MICE)) {
