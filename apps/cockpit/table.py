@@ -1,5 +1,6 @@
 """The one table of the cockpit's pages and fragments."""
 
+from apps.cockpit.access.table import PAGES as ACCESS
 from apps.cockpit.activity.table import PAGES as ACTIVITY
 from apps.cockpit.admin.audit import PAGES as AUDIT
 from apps.cockpit.ask.table import PAGES as ASK
@@ -11,4 +12,4 @@ from apps.cockpit.palette.table import PAGES as PALETTE
 from apps.cockpit.people.table import PAGES as PEOPLE
 from apps.cockpit.work.table import PAGES as WORK
 
-PAGES: tuple[Page, ...] = (*NOW, *ACTIVITY, *ASK, *PEOPLE, *DECISIONS, *WORK, *INDEX, *AUDIT, *PALETTE)
+PAGES: tuple[Page, ...] = (*NOW, *ACTIVITY, *ASK, *PEOPLE, *DECISIONS, *WORK, *INDEX, *ACCESS, *AUDIT, *PALETTE)

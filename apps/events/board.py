@@ -24,7 +24,8 @@ SHOWN_RUNS = 30
 # The worker looks for schedules that are due every half minute.
 PUNCTUAL = timedelta(seconds=60)
 MAX_FAILURES = 500
-MAX_LISTED = 20
+MAX_LISTED = 5
+MAX_RUNNING = 50
 RECENT = timedelta(hours=1)
 
 
@@ -133,7 +134,7 @@ def queue_state(*, clock: Clock = SYSTEM_CLOCK) -> QueueState:
 
 def running_now(now: datetime) -> list[JobRun]:
     """List the runs that go on, the oldest first: none whose process on this machine is gone, or whose time is over."""
-    runs = JobRun.objects.running().exclude(pk__in=lost_runs(now).values("pk")).order_by("started_at")[:MAX_LISTED]
+    runs = JobRun.objects.running().exclude(pk__in=lost_runs(now).values("pk")).order_by("started_at")[:MAX_RUNNING]
     return [run for run in runs if run.host != socket.gethostname() or psutil.pid_exists(run.pid)]
 
 

@@ -1,0 +1,1 @@
+"""Access: which keys there are, how far they reach, and how they are used."""
