@@ -24,7 +24,7 @@ KINDS = (
     Kind("models", "Models", "forum", "llm.view_modelcall"),
     Kind("jobs", "Failed jobs", "error", "django_q.view_failure"),
     Kind("warnings", "Warnings", "warning", "episodic.view_timelinewarning"),
-    Kind("access", "Access", "key", "audit.view_auditentry"),
+    Kind("access", "Access", "key", "audit.view_auditentry", is_scoped=True),
 )
 BY_NAME = {kind.name: kind for kind in KINDS}
 

@@ -12,6 +12,7 @@ from django.db.models.functions import TruncMinute
 from django_q.models import Task
 
 from apps.cockpit.activity import outbox
+from apps.cockpit.activity.audit import audit_entries, audit_rows
 from apps.cockpit.domain.activity import Entry, Places
 from apps.core.domain.scope import Access
 from apps.events.selectors import Event
@@ -256,6 +257,13 @@ SOURCES = (
     Source(name="outbox", rows=outbox_rows, narrow=narrow_outbox, entries=outbox_entries, at="created_at"),
     Source(name="notes", rows=note_rows, narrow=by_columns("author", "user_id"), entries=note_entries, at="at"),
     Source(name="calls", rows=call_rows, narrow=by_columns("actor", "user_id"), entries=call_entries, at="started_at"),
+    Source(
+        name="audit",
+        rows=lambda asked: audit_rows(asked.access) if "access" in asked.kinds else None,
+        narrow=by_columns("actor", "user_id"),
+        entries=audit_entries,
+        at="at",
+    ),
     Source(name="jobs", rows=job_rows, narrow=narrow_jobs, entries=job_entries, at="stopped", position="stopped"),
 )
 

@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django_q.models import Failure
 
+from apps.audit.services import record
 from apps.cockpit.activity import sources, stream
 from apps.cockpit.activity.page import Row
 from apps.core.domain.scope import Access, Permission, Scope, system_access
@@ -232,3 +233,12 @@ def test_times_have_their_zone(operator: Client) -> None:
     save("Ana prefers tea")
     at: datetime = Event.objects.latest("pk").created_at
     assert f"{at:%Y-%m-%d %H:%M:%S} UTC" in text_of(operator, HERE)
+
+
+def test_acts_that_no_event_reports_come_from_the_audit(operator: Client) -> None:
+    for action, outcome in (("login.failed", "refused"), ("api_key.rotate", "done"), ("memory.delete", "done")):
+        record(actor_kind="person", actor="rita", action=action, outcome=outcome)
+    assert rows(operator, kind="access", actor="rita") == [
+        ("rita", "rotated an API key"),
+        ("rita", "login: failed (refused)"),
+    ]
