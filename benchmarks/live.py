@@ -50,7 +50,7 @@ def triggers(*, are_on: bool) -> Iterator[None]:
 def measure_triggers(rounds: int, say: Say) -> dict[str, Any]:
     """Return the medians of saves with triggers and without any, alternating, and of NOTIFY from Python."""
     user = f"bench-{uuid4()}"
-    texts = iter(synthetic_texts(rounds * 140 + 200, seed=23))
+    texts = iter(synthetic_texts(rounds * 330 + 200, seed=23))
     taken: dict[str, dict[str, list[float]]] = {}
     kinds: dict[str, Callable[[], float]] = {
         "single_save": lambda: _save(user, next(texts)),

@@ -167,6 +167,9 @@ class LiveProcess:
             except Exception as error:  # noqa: BLE001
                 self._note(None, False)
                 logger.warning("changes are not heard of by all processes: %s", type(error).__name__)
+                # Half of a member would collect messages that are never read.
+                with suppress(Exception):
+                    await self._layer.group_discard(GROUP, self._channel)
                 await asyncio.sleep(RETRY_SECONDS)
 
     async def _echo(self) -> None:
