@@ -202,7 +202,7 @@ STATIC_ROOT = CONFIG.data_dir / "static"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.ManifestStaticFilesStorage"},
+    "staticfiles": {"BACKEND": "memoryhub.static_files.HubStaticStorage"},
 }
 LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"
