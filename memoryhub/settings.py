@@ -442,4 +442,5 @@ PROBLEM_SOURCES = (
     "memoryhub.problems.stores.timeline_problems",
     "memoryhub.problems.stores.knowledge_problems",
     "memoryhub.problems.models.model_problems",
+    "memoryhub.problems.accounts.sign_in_problems",
 )

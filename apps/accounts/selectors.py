@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 
 from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession
+from django.contrib.postgres.aggregates import ArrayAgg
 from django.db.models import Max, Min, Sum
 
 from apps.accounts.models import Account, FailedSignIns
@@ -34,12 +35,18 @@ def sign_in_problems(clock: Clock = SYSTEM_CLOCK) -> list[SignInAlarm]:
     rows = (
         FailedSignIns.objects.filter(last_at__gte=utcnow(clock) - ALARM_WINDOW)
         .values("login__username")
-        .annotate(total=Sum("count"), since=Min("first_at"), until=Max("last_at"), address=Max("last_address"))
+        .annotate(
+            total=Sum("count"),
+            since=Min("first_at"),
+            until=Max("last_at"),
+            addresses=ArrayAgg("last_address", order_by=["-last_at"]),
+        )
         .filter(total__gte=ALARM_COUNT)
         .order_by("-total")
     )
     return [
-        SignInAlarm(row["login__username"], row["total"], row["since"], row["until"], row["address"]) for row in rows
+        SignInAlarm(row["login__username"], row["total"], row["since"], row["until"], row["addresses"][0])
+        for row in rows
     ]
 
 

@@ -14,6 +14,7 @@ from django.utils import timezone
 from apps.accounts.models import CachedValue, FailedSignIns
 from apps.accounts.selectors import sign_in_problems
 from apps.accounts.services import account_create, password_link
+from apps.monitor.services import current_problems
 from memoryhub.web.server import server_config
 from tests.integration.accounts.signing import PASSWORD, is_signed_in, sign_in, signed_in
 
@@ -50,6 +51,8 @@ def test_wrong_passwords_are_slowed_logged_and_shown(ana: User, caplog: pytest.L
     assert "Too many attempts" in refused.content.decode()
     alarm = sign_in_problems()[0]
     assert (alarm.account, alarm.count) == ("ana", 41)
+    problem = next(one for one in current_problems() if one.code == "sign_ins_failed")
+    assert problem.sentence.startswith("41 sign-ins to the account “ana” failed within a day")
 
     cache.clear()  # five minutes later
     assert sign_in(client, "ana").status_code == 302
