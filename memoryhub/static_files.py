@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 import zstandard
 from servestatic.compress import Compressor
@@ -16,7 +17,7 @@ SERVED = re.compile(r"\.[0-9a-f]{12}\.(?!.*map$)")
 class HubCompressor(Compressor):
     """Compresses with zstd as well, for which servestatic needs Python 3.14: browsers since 2024 prefer it to gzip."""
 
-    def __init__(self, *, use_zstd: bool = True, use_brotli: bool = False, **options: object) -> None:
+    def __init__(self, *, use_zstd: bool = True, use_brotli: bool = False, **options: Any) -> None:
         super().__init__(use_zstd=False, use_brotli=False, **options)
         self.use_zstd = use_zstd
 
@@ -29,7 +30,7 @@ class HubCompressor(Compressor):
 class HubStaticStorage(CompressedManifestStaticFilesStorage):
     """Names with hashes, which browsers may keep for ever, and beside each file the smaller ones."""
 
-    def create_compressor(self, **options: object) -> Compressor:
+    def create_compressor(self, **options: Any) -> Compressor:
         """Return what compresses a file."""
         return HubCompressor(**options)
 
