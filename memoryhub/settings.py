@@ -142,6 +142,7 @@ SCOPED_MODELS = frozenset(
         "semantic.ingestion",
         "semantic.bridgeaudit",
         "episodic.timelineevent",
+        "audit.auditentry",
     }
 )
 ACCOUNT_ADAPTER = "apps.accounts.adapters.AccountAdapter"

@@ -1,5 +1,7 @@
 """Parts of every page of the admin: the navigation and the environment label."""
 
+from collections.abc import Callable
+from functools import cache, partial
 from typing import Any
 
 from django.conf import settings
@@ -15,6 +17,8 @@ from apps.semantic.services import open_conflicts
 from apps.sync.selectors import conflict_list
 
 MAX_BADGE = 999
+# From a model to the badge of its list.
+Badges = Callable[[str], dict[str, Any]]
 
 # What operators come for. A page of the cockpit by its name, or the list of a model; hidden from who may not see it.
 JOBS = ("now", "ask", "semantic.memory", "people", "decisions", "work", "index", "audit")
@@ -95,18 +99,20 @@ LISTS: tuple[tuple[str, tuple[tuple[str, str, str], ...]], ...] = (
 
 def sidebar(request: HttpRequest) -> list[dict[str, Any]]:
     """Return the navigation: what operators come for, and below it all lists, grouped by subject."""
+    badges = cache(partial(badge_of, request))
     docs = {"title": "Developer", "icon": "api", "link": reverse("docs")}
-    groups: list[dict[str, Any]] = [{"items": [*(job for name in JOBS if (job := job_item(request, name))), docs]}]
+    jobs = [item for name in JOBS if (item := job_item(request, name, badges))]
+    groups: list[dict[str, Any]] = [{"items": [*jobs, docs]}]
     for group, lists in LISTS:
-        items = [list_item(request, title, icon, model) for title, icon, model in lists]
+        items = [list_item(request, title, icon, model, badges) for title, icon, model in lists]
         groups.append({"title": group, "collapsible": True, "items": items})
     return groups
 
 
-def job_item(request: HttpRequest, name: str) -> dict[str, Any] | None:
+def job_item(request: HttpRequest, name: str, badges: Badges) -> dict[str, Any] | None:
     """Return the entry of a page, or of a list among the jobs; None where there is no such page."""
     if name in OF_JOBS:
-        return list_item(request, *OF_JOBS[name], name)
+        return list_item(request, *OF_JOBS[name], name, badges)
     page = PAGES_BY_NAME.get(name)
     if page is None:
         return None
@@ -116,11 +122,11 @@ def job_item(request: HttpRequest, name: str) -> dict[str, Any] | None:
         "icon": page.icon,
         "link": reverse("admin:index" if page.name == "now" else f"cockpit_{page.name}"),
         "permission": lambda _request: is_visible,
-        **(badge_of(request, "semantic.conflict") if is_visible and name == "decisions" else {}),
+        **(badges("semantic.conflict") if is_visible and name == "decisions" else {}),
     }
 
 
-def list_item(request: HttpRequest, title: str, icon: str, model: str) -> dict[str, Any]:
+def list_item(request: HttpRequest, title: str, icon: str, model: str, badges: Badges) -> dict[str, Any]:
     """Return the entry of the list of a model."""
     is_visible = may_view(request, model)
     return {
@@ -128,7 +134,7 @@ def list_item(request: HttpRequest, title: str, icon: str, model: str) -> dict[s
         "icon": icon,
         "link": reverse(f"admin:{model.replace('.', '_')}_changelist"),
         "permission": lambda _request: is_visible,
-        **(badge_of(request, model) if is_visible else {}),
+        **(badges(model) if is_visible else {}),
     }
 
 

@@ -21,6 +21,7 @@ PAST = {
     "resolve": "resolved", "restore": "restored", "resume": "resumed", "revert": "reverted", "revoke": "revoked",
     "rotate": "rotated", "run": "ran", "undo": "undid",
 }  # fmt: skip
+SIGNS = {"session.sign_in": "signed in", "session.sign_out": "signed out"}
 TONES = {"refused": "warn", "failed": "bad"}
 
 
@@ -51,6 +52,8 @@ def audit_entries(rows: QuerySet[Any]) -> Iterable[Entry]:
 
 def describe(action: str) -> str:
     """Return an act as the rest of a sentence: `api_key.rotate` is "rotated an API key"."""
+    if action in SIGNS:
+        return SIGNS[action]
     what, _, verb = action.partition(".")
     noun = what.replace("_", " ").replace("api key", "API key")
     if verb not in PAST:

@@ -80,7 +80,29 @@ EXPORTED = (
             }
         ],
     },
-    {"kind": "end", "lines": {"memory": 1}, "complete": True},
+    *(
+        {
+            "kind": "audit_entry",
+            "at": "2026-03-09T08:00:00.200000+00:00",
+            "actor_kind": "key",
+            "actor": "operator",
+            "action": action,
+            "object_type": object_type,
+            "object_id": object_id,
+            "user_id": "ana",
+            "household_id": household,
+            "persona_id": "",
+            "outcome": "done",
+            "address": "127.0.0.1",
+            "request_id": "",
+            "detail": {"key": "1f6f2f30-58f5-4a9c-8f0b-2f1f6c1d2a10"},
+        }
+        for action, object_type, object_id, household in (
+            ("memories.create", "memories", "4d237db0-1f06-489f-b09d-3e46a85144bf", "home"),
+            ("export.open", "export", "", ""),
+        )
+    ),
+    {"kind": "end", "lines": {"memory": 1, "audit_entry": 2}, "complete": True},
 )
 
 EXAMPLES = {

@@ -42,8 +42,10 @@ LEFT = {
     "tasks": 0,
     "model_calls": 0,
     "keys": 0,
+    "accounts": 0,
     "admin": 0,
     "erasures": 0,
+    "audit": 2,
 }
 
 EXAMPLES = {

@@ -159,7 +159,7 @@ def test_list_of_memories_takes_same_number_of_queries_for_more_rows(
     for number in range(30):
         remember(f"Fact {number}")
     text_of(operator, address(Memory, "changelist"))
-    with django_assert_max_num_queries(10):
+    with django_assert_max_num_queries(9):
         text_of(operator, address(Memory, "changelist"))
 
 

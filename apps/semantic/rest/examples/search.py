@@ -89,6 +89,7 @@ EXAMPLES = {
                 "index": "ok",
                 "timeline": "ok",
                 "web": "ok",
+                "disk": "ok",
                 "worker": "ok",
                 "schedules": "ok",
             },
