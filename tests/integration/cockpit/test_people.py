@@ -2,6 +2,8 @@
 
 import json
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -109,7 +111,10 @@ def test_export_is_that_of_the_api(operator: Client, remember: Remember) -> None
 
 
 @pytest.mark.django_db(transaction=True)
-def test_forgetting_asks_for_the_id_and_ends_with_what_was_removed(operator: Client, remember: Remember) -> None:
+def test_forgetting_asks_for_the_id_and_ends_with_what_was_removed(
+    operator: Client, remember: Remember, settings: Any, tmp_path: Path, timeline_dir: Path, notes_dir: Path
+) -> None:
+    settings.SEMANTIC_INDEX_DIR = tmp_path / "semantic-index"
     remember("Ana drinks tea")
     address = reverse("cockpit_person_forget")
     assert "<dt>memories</dt>" in page(operator, "cockpit_person_forget", user_id="ana")

@@ -244,6 +244,7 @@ def test_web_process_begins_to_load_without_being_asked(
     monkeypatch.setattr("apps.semantic.services.start_index", lambda: None)
     monkeypatch.setattr("apps.notes.services.start_notes_watch", lambda: None)
     monkeypatch.setattr("apps.llm.services.warm_up_chat_providers", lambda: None)
+    monkeypatch.setattr("apps.monitor.services.begin_problem_watch", lambda: None)
     monkeypatch.setattr("apps.core.health.begin_web_process", lambda: None)
     monkeypatch.setattr("apps.core.db.watch.DatabaseWatch.begin", lambda self: None)
     monkeypatch.delitem(sys.modules, "memoryhub.asgi", raising=False)
