@@ -31,7 +31,7 @@ def recall_verify_request(*, user: str) -> None:
 def require_large(user: str) -> None:
     """Raise NotFoundError for a user without enough memories for a graph."""
     if locked_among([user]):
-        raise ConflictError("This user is being forgotten.", code="locked")
+        raise ConflictError("This user is being forgotten.", code="being_forgotten")
     if not find_large_users(user):
         raise NotFoundError(f"Only an index of {planner.GRAPH_ROWS:,} memories or more has a graph.")
 
