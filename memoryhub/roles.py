@@ -25,5 +25,5 @@ ROLES = (
         "Also runs the hub: rules, retention, models, sources, API keys and background work.",
         (*(f"{subject}.*" for subject in SUBJECTS), "core.*_apikey", "django_q.*", "audit.view_*", "accounts.view_*"),
     ),
-    Role("Owner", "May do everything, and gives others their roles.", ("*",)),
+    Role("Owner", "May do everything, and assigns roles to others.", ("*",)),
 )

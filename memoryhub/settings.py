@@ -6,10 +6,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from django.templatetags.static import static
 from django.urls import reverse_lazy
 
 from memoryhub.config.hub import read_config
+from memoryhub.config.theme import UNFOLD as UNFOLD
 from memoryhub.postgres import server
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -135,16 +135,10 @@ LOGIN_REDIRECT_URL = reverse_lazy("admin:index")
 PASSWORD_RESET_TIMEOUT = 24 * 60 * 60
 # The roles that are shipped, and the models whose pages show a bound account only what is inside its bound.
 ROLES = "memoryhub.roles.ROLES"
-SCOPED_MODELS = frozenset(
-    {
-        "semantic.memory",
-        "semantic.conflict",
-        "semantic.ingestion",
-        "semantic.bridgeaudit",
-        "episodic.timelineevent",
-        "audit.auditentry",
-    }
-)
+SCOPED_MODELS = frozenset({
+    "semantic.memory", "semantic.conflict", "semantic.ingestion", "semantic.bridgeaudit", "episodic.timelineevent",
+    "audit.auditentry",
+})  # fmt: skip
 ACCOUNT_ADAPTER = "apps.accounts.adapters.AccountAdapter"
 ACCOUNT_FORMS = {"login": "apps.accounts.forms.SignInForm"}
 ACCOUNT_EMAIL_VERIFICATION = "none"
@@ -156,7 +150,7 @@ ACCOUNT_RATE_LIMITS = {"login": "30/m/ip", "login_failed": "20/m/ip,5/5m/key"}
 MFA_ADAPTER = "apps.accounts.adapters.SecondFactorAdapter"
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True
-# Nobody verifies an e-mail address here.
+# No e-mail address is verified here.
 MFA_ALLOW_UNVERIFIED_EMAIL = True
 # No mail is ever sent.
 EMAIL_BACKEND = "django.core.mail.backends.dummy.EmailBackend"
@@ -209,50 +203,6 @@ LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"
 USE_TZ = True
 DATA_UPLOAD_MAX_MEMORY_SIZE = 64 * 1024 * 1024  # a batch of 1,000 memories with their vectors is about 10 MB
-
-# --- the admin's theme (django-unfold) ----------------------------------------------------------------
-# Tailwind's indigo: white text on 600 has a contrast above 6 to 1.
-PRIMARY = {
-    "50": "oklch(96.2% .018 272.314)",
-    "100": "oklch(93% .034 272.788)",
-    "200": "oklch(87% .065 274.039)",
-    "300": "oklch(78.5% .115 274.713)",
-    "400": "oklch(67.3% .182 276.935)",
-    "500": "oklch(58.5% .233 277.117)",
-    "600": "oklch(51.1% .262 276.966)",
-    "700": "oklch(45.7% .24 277.023)",
-    "800": "oklch(39.8% .195 277.366)",
-    "900": "oklch(35.9% .144 278.697)",
-    "950": "oklch(25.7% .09 281.288)",
-}
-# Addresses of static files are computed with a request: when settings are read they are not known yet.
-UNFOLD = {
-    "SITE_TITLE": "MemoryHub",
-    "SITE_HEADER": "MemoryHub",
-    "SITE_SUBHEADER": "Administration",
-    "SITE_URL": None,
-    "SITE_ICON": lambda _request: static("memoryhub/logo.svg"),
-    "SITE_FAVICONS": [
-        {"rel": "icon", "type": "image/svg+xml", "href": lambda _request: static("memoryhub/logo.svg")},
-    ],
-    "STYLES": [
-        lambda _request: static("memoryhub/admin.css"),
-        lambda _request: static("memoryhub/palette.css"),
-        lambda _request: static("memoryhub/live.css"),
-    ],
-    "SCRIPTS": [
-        lambda _request: static("memoryhub/admin.js"),
-        lambda _request: static("memoryhub/palette.js"),
-        lambda _request: static("memoryhub/vendor/idiomorph-ext.min.js"),
-        "apps.live.selectors.live_script",
-    ],
-    "COLORS": {"primary": PRIMARY},
-    "ENVIRONMENT": "memoryhub.admin.navigation.environment",
-    "SHOW_HISTORY": False,
-    "SHOW_VIEW_ON_SITE": False,
-    "SHOW_BACK_BUTTON": True,
-    "SIDEBAR": {"show_search": True, "command_search": True, "navigation": "memoryhub.admin.navigation.sidebar"},
-}
 
 # --- REST -------------------------------------------------------------------------------------------
 REST_FRAMEWORK = {

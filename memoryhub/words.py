@@ -21,7 +21,7 @@ JOBS: dict[str, JobWords] = {
     "apps.notes.tasks.clear_conversations": JobWords(
         "Clear conversations", "Deletes the contents of messages whose time is over."
     ),
-    "apps.notes.tasks.compact": JobWords("Compact a note", "Drafts a shorter MEMORY.md, as somebody asked for."),
+    "apps.notes.tasks.compact": JobWords("Compact a note", "Drafts a shorter MEMORY.md, as a person asked for."),
     "apps.people.tasks.erase": JobWords("Forget people", "Continues every erasure that is not finished."),
     "apps.semantic.tasks.consolidate_enabled": JobWords(
         "Start consolidations", "Requests the consolidations that are on."

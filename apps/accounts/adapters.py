@@ -1,4 +1,4 @@
-"""How allauth is used here: nobody signs up, no mail is sent, and every failure is counted."""
+"""How allauth is used here: there is no sign-up, no mail is sent, and every failure is counted."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Reads about accounts, for pages and for what is told to owners."""
+"""Reads about accounts, for pages and for notices to owners."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta

@@ -19,7 +19,7 @@ logger = logging.getLogger(__name__)
 
 # Answers that mean that the key may not do what it was used for, or not so often.
 REFUSED = frozenset({403, 429})
-# Secrets that were refused as such, between two writes; more are not told apart, and not counted.
+# Secrets that were refused as such, between two writes; more are not distinguished, and not counted.
 MAX_UNKNOWN = 1_000
 KEPT_DAYS = 90
 

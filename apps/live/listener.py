@@ -31,7 +31,7 @@ _ELECT = "SELECT pg_try_advisory_lock(%s)"
 
 
 class Audience(Protocol):
-    """Who is told, from the thread of the listener."""
+    """Who is notified, from the thread of the listener."""
 
     def announce(self, topics: Sequence[str]) -> None:
         """Pass topics on."""
@@ -111,7 +111,7 @@ class Listener:
                 self._audience.announce(topics)
 
     def _take_part(self, connection: Connection) -> None:
-        """Be elected where that is due, and look at the processes of the hub: that one is silent notifies nobody."""
+        """Be elected where that is due, and look at the processes of the hub: a silent one sends no notification."""
         if not self._is_relay:
             elected = connection.execute(_ELECT, [RELAY_LOCK]).fetchone() if self._is_elected else (True,)
             if not elected or not elected[0]:

@@ -22,7 +22,7 @@ from apps.live.viewer import SessionsUnavailableError, Viewer, find_viewer
 logger = logging.getLogger(__name__)
 
 GROUP = "live"
-# A session is looked at again after so long; how often it is looked whether one is due.
+# A session is checked again after so long; how often the hub looks for those that are due.
 CHECK_SECONDS, CHECK_EVERY = 55.0, 5.0
 # For so long sockets stay open while changes are not heard of: a connection that was only cut is back by then.
 DEAF_SECONDS = 2.0
@@ -230,7 +230,7 @@ class LiveProcess:
             try:
                 await self._check_sessions(are_all_due=self._is_check_due.is_set())
             except Exception:
-                logger.exception("the sessions of sockets could not be looked at")
+                logger.exception("the sessions of sockets could not be checked")
 
     async def _check_sessions(self, *, are_all_due: bool) -> None:
         self._is_check_due.clear()

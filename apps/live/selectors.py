@@ -12,7 +12,7 @@ def live_script(request: HttpRequest) -> str:
     """Return the address of the script of live pages.
 
     Its fragment says what the page may do: `#socket`, or `#poll` under a server that has no sockets. Without one
-    nobody is signed in, and there is nothing to keep up to date.
+    no account is signed in, and there is nothing to keep up to date.
     """
     user = getattr(request, "user", None)
     if user is None or not user.is_authenticated:

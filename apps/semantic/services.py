@@ -69,7 +69,7 @@ from apps.semantic.memories.reembed import outdated_words, refresh_words
 from apps.semantic.memories.save import SaveOutcome, memory_save, memory_save_many
 from apps.semantic.memories.update import MemoryEdit, memory_update
 from apps.semantic.memories.writer import SaveResult
-from apps.semantic.search.missing import Absence, Missing, MissingMemories, memories_missing
+from apps.semantic.search.absence import Absence, Missing, MissingMemories, memories_missing
 from apps.semantic.search.search import SearchResult, memory_search
 from apps.semantic.status import (
     MemoryCounts,

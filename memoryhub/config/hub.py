@@ -186,26 +186,18 @@ def read_config() -> Config:
 
 def read_environment(env: Env) -> Config:
     """Read every variable. Raises ImproperlyConfigured or EnvValidationError."""
-    api_key = env.str("MEMORYHUB_API_KEY", "") or None
-    if api_key and not (
-        API_KEY_MIN_CHARS <= len(api_key) <= API_KEY_MAX_CHARS and all("!" <= c <= "~" for c in api_key)
-    ):
-        raise ImproperlyConfigured("MEMORYHUB_API_KEY must be 32 to 200 printable ASCII characters without spaces.")
-    public_url = env.str("MEMORYHUB_PUBLIC_URL", "").rstrip("/") or None
-    if public_url and (urlsplit(public_url).scheme not in {"http", "https"} or not urlsplit(public_url).hostname):
-        raise ImproperlyConfigured("MEMORYHUB_PUBLIC_URL must look like https://hub.example.org.")
     processors = os.cpu_count() or 1
     data_dir = Path(env.str("MEMORYHUB_DATA_DIR", "data")).expanduser().absolute()
     return Config(
         data_dir=data_dir,
         host=env.str("MEMORYHUB_HOST", "127.0.0.1"),
         port=env.int("MEMORYHUB_PORT", 8000, validate=validate.Range(min=1, max=65535)),
-        public_url=public_url,
+        public_url=read_public_url(env),
         allowed_hosts=tuple(env.list("MEMORYHUB_ALLOWED_HOSTS", [])),
         database_url=env.str("DATABASE_URL", "") or None,
         admin_username=env.str("MEMORYHUB_ADMIN_USERNAME", "admin", validate=validate.Length(min=1, max=150)),
         admin_password=env.str("MEMORYHUB_ADMIN_PASSWORD", "") or None,
-        api_key=api_key,
+        api_key=read_api_key(env),
         secret_key=env.str("MEMORYHUB_SECRET_KEY", "") or None,
         debug=env.bool("MEMORYHUB_DEBUG", False),
         default_user=env.str("MEMORYHUB_DEFAULT_USER", "", validate=validate.Length(max=200)) or None,
@@ -249,6 +241,22 @@ def read_environment(env: Env) -> Config:
         audit_days=env.int("MEMORYHUB_AUDIT_DAYS", 365, validate=validate.Range(min=31, max=36_500)),
         access_log=env.str("MEMORYHUB_ACCESS_LOG", "off", validate=validate.OneOf(ACCESS_LOGS)),
     )
+
+
+def read_api_key(env: Env) -> str | None:
+    """Return the secret of the first operator key, if one was chosen. Raises ImproperlyConfigured."""
+    key: str | None = env.str("MEMORYHUB_API_KEY", "") or None
+    if key and not (API_KEY_MIN_CHARS <= len(key) <= API_KEY_MAX_CHARS and all("!" <= c <= "~" for c in key)):
+        raise ImproperlyConfigured("MEMORYHUB_API_KEY must be 32 to 200 printable ASCII characters without spaces.")
+    return key
+
+
+def read_public_url(env: Env) -> str | None:
+    """Return the address at which the hub is reached from outside, if there is one. Raises ImproperlyConfigured."""
+    url: str | None = env.str("MEMORYHUB_PUBLIC_URL", "").rstrip("/") or None
+    if url and (urlsplit(url).scheme not in {"http", "https"} or not urlsplit(url).hostname):
+        raise ImproperlyConfigured("MEMORYHUB_PUBLIC_URL must look like https://hub.example.org.")
+    return url
 
 
 def read_redis_url(env: Env) -> str | None:

@@ -1,4 +1,4 @@
-"""Problems of accounts: somebody tries passwords."""
+"""Problems of accounts: passwords are being tried."""
 
 from collections.abc import Iterator
 

@@ -141,7 +141,7 @@ class AccountAdmin(BaseUserAdmin, ModelAdmin):
         return is_allowed and (obj is None or not obj.is_superuser or bool(request.user.is_superuser))
 
     def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
-        """Return whether the account may be deleted; nobody deletes the one in use."""
+        """Return whether the account may be deleted; the one in use is kept."""
         if obj is not None and (obj == request.user or (obj.is_superuser and not request.user.is_superuser)):
             return False
         return bool(super().has_delete_permission(request, obj))

@@ -1,4 +1,4 @@
-"""Addresses below /accounts/: the pages of allauth that are offered here. Nobody signs up, and no mail is sent."""
+"""Addresses below /accounts/: the pages of allauth that are offered here. There is no sign-up, and no mail is sent."""
 
 from allauth.account import views
 from django.urls import include, path, re_path

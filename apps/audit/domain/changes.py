@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 SECRET = re.compile(r"password|digest|secret|token|recovery|passphrase|credential", re.IGNORECASE)
-# What stands for the value of a secret.
+# Shown instead of the value of a secret.
 HIDDEN = "(hidden)"
 MAX_FIELDS = 60
 MAX_VALUE_CHARS = 500

@@ -67,7 +67,7 @@ class AskForm(forms.Form):
         self.viewer, self.keys = viewer, {str(key.uuid): key for key in keys}
         field = self.fields["key"]
         assert isinstance(field, forms.ChoiceField)
-        field.choices = [("", "nobody's key: only the scope")] + [(uuid, key.name) for uuid, key in self.keys.items()]
+        field.choices = [("", "no key: only the scope")] + [(uuid, key.name) for uuid, key in self.keys.items()]
         for name in IDENTIFIERS:
             self.fields[name].widget.attrs |= {"list": f"known-{name}", "autocomplete": "off"}
 

@@ -43,7 +43,7 @@ class Group:
 
     @property
     def first(self) -> Entry:
-        """Return the latest entry, which stands for all."""
+        """Return the latest entry, which represents all."""
         return self.entries[0]
 
     @property

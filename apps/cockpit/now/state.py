@@ -16,7 +16,7 @@ from apps.core.processes import ProcessState, live_processes
 from apps.llm.services import budget_status, guard_rules
 from apps.semantic.domain.index_health import IndexLevel
 
-# A process gives a sign of life every 3 seconds, and a worker once in 10: later ones are marked.
+# A process sends a sign of life every 3 seconds, and a worker once in 10: later ones are marked.
 LATE_SECONDS = {ProcessKind.WEB: 9, ProcessKind.WORKER: 30}
 LEVEL_TONES = {IndexLevel.OK: "success", IndexLevel.WARNING: "warning", IndexLevel.DEGRADED: "danger"}
 

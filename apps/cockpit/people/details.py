@@ -22,7 +22,7 @@ class PersonDetails:
     """What is known of a person besides their figures.
 
     keys: those that can read something of them; None where the caller may not know. last_seen_at: when the last memory
-    was saved or the last event happened. has_account: whether somebody signs in with a bound to this person.
+    was saved or the last event happened. has_account: whether an account signs in with a bound to this person.
     """
 
     facts: PersonFacts

@@ -33,7 +33,7 @@ def run_now(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 def pause(request: HttpRequest, pk: int) -> HttpResponse:
     """Pause a schedule."""
-    return change_schedule(request, services.schedule_pause, pk, "paused until somebody resumes it.")
+    return change_schedule(request, services.schedule_pause, pk, "paused until it is resumed.")
 
 
 @require_POST

@@ -173,7 +173,7 @@ class KeyForm(KeyChangeForm):
     confirmed = forms.BooleanField(
         required=False,
         label="Yes, it shall reach the memories of everybody",
-        help_text="Whoever has this key can read, and unless it may only read also change, all that the hub knows.",
+        help_text="The holder of this key can read, and unless it may only read also change, all that the hub knows.",
     )
 
     class Meta:

@@ -1,4 +1,4 @@
-"""What browsers are told about: topics, and never contents."""
+"""What browsers hear about: topics, and never contents."""
 
 TOPICS = (
     "memories",
