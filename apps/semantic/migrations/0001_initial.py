@@ -41,7 +41,7 @@ class Migration(migrations.Migration):
                 (
                     "persona_id",
                     models.CharField(
-                        blank=True, default="", help_text="The persona that it was said to, if any.", max_length=200
+                        blank=True, default="", help_text="The persona that it was told to, if any.", max_length=200
                     ),
                 ),
                 ("content", models.TextField()),
